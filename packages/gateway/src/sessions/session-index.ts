@@ -14,7 +14,7 @@ import {
 } from "@tau/harness/session";
 import { unlessMissing } from "@tau/tools/platform";
 import { type FileChange, SessionDirectory, type SessionFile } from "./session-directory.ts";
-import { cutPage, type PageOptions, type SessionPage } from "./session-page.ts";
+import { cutPage, type PageOptions, parseTime, type SessionPage } from "./session-page.ts";
 
 export interface SessionIndexOptions {
   agentDir: string;
@@ -162,8 +162,8 @@ function findPosition(files: readonly ListPosition[], file: ListPosition): numbe
 const toCursor = ({ modifiedMs, name }: ListPosition): string => `${modifiedMs}/${name}`;
 
 function findAfter(files: readonly ListPosition[], cursor: string): number {
-  const [modified = "", name = ""] = cursor.split(/\/(.*)/s);
-  const index = findPosition(files, { modifiedMs: Number(modified), name });
+  const [modified, name = ""] = cursor.split(/\/(.*)/s);
+  const index = findPosition(files, { modifiedMs: parseTime(modified, cursor), name });
   return files[index]?.name === name ? index + 1 : index;
 }
 

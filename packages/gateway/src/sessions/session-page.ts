@@ -1,5 +1,6 @@
 /** A page of sessions that are known in their order. */
 import { compareSessions, type SessionFilter, type SessionInfo } from "@tau/harness/session";
+import { GatewayError } from "../errors.ts";
 
 export interface SessionPage {
   sessions: SessionInfo[];
@@ -31,9 +32,19 @@ type CursorParts = Pick<SessionInfo, "id" | "name" | "created" | "modified">;
 const toCursor = ({ id, name = "", created, modified }: CursorParts): string =>
   [modified.getTime(), created.getTime(), id, name].join("/");
 
+/**
+ * A time in milliseconds, of a cursor. Throws for a cursor that no list has given out: if it counted as the beginning, a client
+ * would get the same page again and again.
+ */
+export function parseTime(text: string | undefined, cursor: string): number {
+  if (text !== undefined && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  const message = `There is no cursor ${JSON.stringify(cursor.slice(0, 100))}. Pass one of this list, or list from the beginning.`;
+  throw new GatewayError("invalid_parameters", message);
+}
+
 function parseCursor(cursor: string): CursorParts {
   const [modified, created, id = "", ...rest] = cursor.split("/");
   const name = rest.join("/");
-  const times = { created: new Date(Number(created)), modified: new Date(Number(modified)) };
+  const times = { created: new Date(parseTime(created, cursor)), modified: new Date(parseTime(modified, cursor)) };
   return { id, ...times, ...(name !== "" && { name }) };
 }

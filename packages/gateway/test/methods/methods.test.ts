@@ -86,7 +86,11 @@ describe("sessions.list", () => {
     await rm(files[1]!);
     expect((await list({ limit: 3, cursor: afterB }))[0]).toBe("cde");
     expect((await list({ limit: 2, sort: "name", cursor: byName }))[0]).toBe("cd");
-    for (const cursor of ["nowhere", "1/2", "/"]) expect((await list({ cursor })).length).toBe(2);
+    for (const cursor of ["nowhere", "/", "1/two"]) {
+      const refused = { ok: false, error: { code: "invalid_parameters" } };
+      expect(await client.call("sessions.list", { query: "note", cursor })).toMatchObject(refused);
+      if (cursor !== "1/two") expect(await client.call("sessions.list", { cursor })).toMatchObject(refused);
+    }
   });
 
   test("what cannot be read hides nothing else, and a directory that is made again is seen", async () => {
