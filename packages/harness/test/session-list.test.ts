@@ -194,3 +194,14 @@ test("a pipe among the sessions is neither listed nor opened", async () => {
   await recent.close();
   await expect(SessionManager.open(pipe)).rejects.toThrow("is not a regular file");
 });
+
+test("a name is one short line, whoever wrote it, so that a list stays small", async () => {
+  const { id } = await make("/long", "first");
+  const session = await SessionManager.continueById("/long", id, undefined, { agentDir });
+  await session.appendSessionInfo(`Notes\n\tof ${"many ".repeat(1_000)}days`);
+  expect(await session.getSessionName()).toMatch(/^Notes of many .*…$/);
+  await session.append({ type: "session_info", name: `written elsewhere ${"x".repeat(1_000_000)}` });
+  await session.close();
+  const [listed] = await SessionManager.list("/long", undefined, { agentDir });
+  expect(listed?.name).toHaveLength(201);
+});

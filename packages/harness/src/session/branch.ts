@@ -2,6 +2,7 @@
 import { buildContext, getChoices, type SessionChoices, type SessionContext } from "./context.ts";
 import type { AcceptedEntry, CompactionEntry, PrefixEntry, SessionEntry } from "./entry.ts";
 import type { SessionLog } from "./log.ts";
+import { toShortLine } from "./short-line.ts";
 import { findStartedCalls, type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
 
 interface RowLimits {
@@ -204,7 +205,8 @@ async function readLast(log: SessionLog, kind: "session_info" | "prefix"): Promi
 export async function readName(log: SessionLog): Promise<string | undefined> {
   const entry = await readLast(log, "session_info");
   const name: unknown = entry?.type === "session_info" ? entry.name : undefined;
-  return (typeof name === "string" && name.trim()) || undefined;
+  // Other programs write names too.
+  return (typeof name === "string" && toShortLine(name)) || undefined;
 }
 
 /** The beginning of the last requests; undefined if it was never written or is invalid. */

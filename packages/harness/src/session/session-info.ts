@@ -4,6 +4,7 @@ import { readName } from "./branch.ts";
 import { customTypes, type SessionEntry, type SessionHeader } from "./entry.ts";
 import { SessionLog } from "./log.ts";
 import { getSessionId } from "./session-directory.ts";
+import { toShortLine } from "./short-line.ts";
 import type { LogStore } from "./store.ts";
 import { isUnanswered } from "./unfinished-calls.ts";
 
@@ -38,8 +39,6 @@ export interface StoredInfo extends Omit<SessionInfo, "path" | "created" | "modi
   created: number;
   modified: number;
 }
-
-const maxFirstMessageLength = 200;
 
 /** Undefined if the file is not a session. `modified` is 0. */
 export async function describeSession(store: LogStore): Promise<StoredInfo | undefined> {
@@ -94,6 +93,5 @@ function formatFirstMessage(entry: SessionEntry | undefined): string {
   const content: unknown = entry.message.content;
   const parts = Array.isArray(content) ? (content as ({ text?: unknown } | null)[]) : [{ text: content }];
   const text = parts.map((part) => (typeof part?.text === "string" ? part.text : "")).join(" ");
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length > maxFirstMessageLength ? `${line.slice(0, maxFirstMessageLength).toWellFormed()}…` : line;
+  return toShortLine(text);
 }

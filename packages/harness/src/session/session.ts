@@ -51,6 +51,7 @@ import type { RedactLine, SessionLog } from "./log.ts";
 import { setMessageId } from "./message-ids.ts";
 import type { ReadOnly } from "./read-only.ts";
 import type { SessionProblem } from "./scan.ts";
+import { toShortLine } from "./short-line.ts";
 import { closedError } from "./store.ts";
 import type { SessionTotals } from "./totals.ts";
 import { createResults, isRunOpen, type UnfinishedCall } from "./unfinished-calls.ts";
@@ -389,9 +390,10 @@ export class Session implements SessionNode {
     return this.append({ type: "custom_message", ...fields, ...(details !== undefined && { details }) });
   }
 
+  /** A name is one line of at most 200 characters; a longer one is cut. An empty one removes the name. */
   async appendSessionInfo(name: string): Promise<string> {
     checkArguments({ name });
-    return await this.append({ type: "session_info", name: name.trim() });
+    return await this.append({ type: "session_info", name: toShortLine(name) });
   }
 
   appendUsage(kind: string, provider: string, model: string, usage: Usage): Promise<string> {
