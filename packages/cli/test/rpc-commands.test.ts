@@ -68,7 +68,10 @@ const cases: Readonly<Record<CommandName, Case>> = {
       const started = next("tool_execution_start");
       await client.prompt("Wait.");
       await started;
-      expect(await client.call("steer", { message: "Rather be brief." })).toEqual({ disposition: "queued" });
+      expect(await client.call("steer", { message: "Rather be brief." })).toEqual({
+        disposition: "queued",
+        id: expect.any(String),
+      });
       const ended = next("agent_end");
       await writeFile(join(directory, "go"), "");
       await ended;
@@ -81,12 +84,18 @@ const cases: Readonly<Record<CommandName, Case>> = {
       const started = next("tool_execution_start");
       await client.prompt("Wait.");
       await started;
-      expect(await client.call("follow_up", { message: "And then sing." })).toEqual({ disposition: "queued" });
+      const { disposition, id } = await client.call("follow_up", { message: "And then sing." });
+      expect(disposition).toBe("queued");
+      const sentIds: unknown[] = [];
+      client.onEvent((event) => {
+        if (event.type === "entry_appended" && event.entry.type === "message") sentIds.push(event.entry.queueId);
+      });
       const ended = next("agent_end");
       await writeFile(join(directory, "go"), "");
       await ended;
       expect(sent(1)).not.toContain("And then sing.");
       expect(sent(2)).toContain("And then sing.");
+      expect(sentIds.filter((sentId) => sentId !== undefined)).toEqual([id]);
     },
   },
   execute: {

@@ -242,6 +242,9 @@ interface Prompt {
 
 type None = Record<never, never>;
 
+/** `id`: of a message that is queued. Its entry has it as the `queueId` when the message is sent. */
+type Accepted = { disposition: Disposition; id?: string };
+
 /** A command that goes on with another session, which the client shows from then on. */
 type OtherSession = { sessionId: string; cancelled: boolean };
 
@@ -252,10 +255,10 @@ export interface Commands {
    */
   initialize: { params: { approvals?: boolean; ui?: boolean }; data: { approvals: boolean; ui: boolean } };
   /** While a run is in progress, `streamingBehavior` says where to queue the prompt; without it the prompt is refused. */
-  prompt: { params: Prompt & { streamingBehavior?: "steer" | "followUp" }; data: { disposition: Disposition } };
+  prompt: { params: Prompt & { streamingBehavior?: "steer" | "followUp" }; data: Accepted };
   /** With `interrupt`, the current turn is aborted first. */
-  steer: { params: Prompt & { interrupt?: boolean }; data: { disposition: Disposition } };
-  follow_up: { params: Prompt; data: { disposition: Disposition } };
+  steer: { params: Prompt & { interrupt?: boolean }; data: Accepted };
+  follow_up: { params: Prompt; data: Accepted };
   /**
    * Runs to the end and answers with the text of the answer. Only `prompt` is expanded. `input` is text that somebody else
    * wrote, such as standard input; `files` are paths of files that are attached, and must exist. A run that failed or was

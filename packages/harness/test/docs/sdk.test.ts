@@ -21,6 +21,7 @@ import {
 import { type RunEnd, type SessionEvent, toTermination, type View } from "@tau/protocol";
 import type { ToolDescription } from "@tau/tools";
 import { expect, onTestFinished, test } from "vitest";
+import { ask } from "./answer-to.example.ts";
 import { delegate } from "./budget.example.ts";
 import { talkWhileBusy } from "./busy.example.ts";
 import { tryTwoWays } from "./conversation.example.ts";
@@ -267,6 +268,17 @@ test("while it is busy: what is said waits, can be changed, and is said", async 
     "user: Keep it short.",
     "user: Then translate it.",
   ]);
+});
+
+test("each answer is that to its own message, also if it waited; a message that is taken back has none", async () => {
+  const { session } = await tested([[text("A.")], [text("B.")], [text("C.")]]);
+  session.onSessionEvent((event) => {
+    const last = event.type === "queue_changed" ? event.followUps[1] : undefined;
+    if (last) void session.removeQueued(last.id);
+  });
+  const answers = ["One?", "Two?", "Three?"].map((question) => ask(session, question));
+  expect(await Promise.all(answers)).toEqual(["A.", "B.", undefined]);
+  expect(await ask(session, "Four?")).toBe("C.");
 });
 
 test("a conversation: back with a summary, on with another level, shorter, and in two sessions", async () => {

@@ -27,7 +27,8 @@ async function submit({ hosted, session, options }: CommandContext, message: str
   const submission = await hosted.submit(message, { ...content, source, ...getScopes(options) });
   // A run that fails tells it in its events.
   if (submission.disposition === "started") submission.outcome.catch(() => {});
-  return { disposition: submission.disposition };
+  const { disposition } = submission;
+  return { disposition, ...(disposition === "queued" && { id: submission.id }) };
 }
 
 const getScopes = ({ scopes }: CommandOptions) => (scopes ? { scopes } : {});
