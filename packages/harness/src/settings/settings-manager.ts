@@ -6,7 +6,7 @@ import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
 import { createCheck, fn } from "../fields/arguments.ts";
-import { jsonObject, text } from "../fields/kinds.ts";
+import { jsonObject, oneOf, text } from "../fields/kinds.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import { parseJsonDocument } from "../json/document.ts";
 import { editText } from "../json/edit.ts";
@@ -80,7 +80,13 @@ interface Parts extends LocatedSettings {
   readonly clock: Clock;
 }
 
-const checkArguments = createCheck({ cwd: text, agentDir: text, options: jsonObject, listener: fn });
+const checkArguments = createCheck({
+  cwd: text,
+  agentDir: text,
+  options: jsonObject,
+  listener: fn,
+  scope: oneOf("global", "project"),
+});
 
 export class SettingsManager {
   readonly #parts: Parts;
@@ -241,6 +247,7 @@ export class SettingsManager {
     changes: SettingsInput | (() => SettingsInput),
     around: (write: () => Promise<void>) => Promise<void> = (write) => write(),
   ): Promise<void> {
+    checkArguments({ scope });
     const source = this.#parts.sources[scope];
     const check = (input: SettingsInput) =>
       checkOrThrow(input, { trusted: isTrusted(scope, this.#isProjectTrusted), isProject: scope === "project" });

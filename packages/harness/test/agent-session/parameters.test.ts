@@ -486,6 +486,11 @@ const wrongCalls: [name: string, run: (session: AgentSession) => unknown, messag
     '"cwd" has to be a string, and is missing.',
   ],
   [
+    "SettingsManager.update",
+    () => SettingsManager.inMemory().update("user" as never, {}),
+    '"scope" has to be "global" or "project", not "user".',
+  ],
+  [
     "ModelRegistry.create",
     () => ModelRegistry.create(undefined as never),
     '"agentDir" has to be a directory (ModelRegistry.inMemory() needs none), and is missing.',
