@@ -6,13 +6,18 @@ export async function continueLast(
   params: AgentSessionParams,
   print: (text: string) => void,
 ): Promise<AgentSession> {
-  const sessionManager = await SessionManager.continueRecent(cwd);
+  const { agentDir } = params; // the sessions are there too
+  const sessionManager = await SessionManager.continueRecent(
+    cwd,
+    undefined,
+    agentDir === undefined ? {} : { agentDir },
+  );
   const session = await createAgentSession({ ...params, cwd, sessionManager });
   if (session.readOnly) print("Another process writes this session, so it can only be read.");
   for (const { message } of session.notices) print(message);
   return session;
 }
 
-/** Opens a session by its id, as in the answer of `SessionManager.list(cwd)`. */
+/** Opens a session by its id, as in the answer of `SessionManager.list(cwd, undefined, { agentDir })`. */
 export const continueById = (sessionId: string, params: AgentSessionParams) =>
   createAgentSession({ ...params, sessionId });

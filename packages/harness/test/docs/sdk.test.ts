@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AI, Model } from "@tau/ai";
 import { complete, completeSimple, stream, streamSimple } from "@tau/ai";
-import { AgentSession, type AgentSessionParams, type HarnessErrorCode } from "@tau/harness";
+import { AgentSession, type AgentSessionParams, createAgentSession, type HarnessErrorCode } from "@tau/harness";
 import { createHost } from "@tau/harness/host";
+import type { MemoryLog } from "@tau/harness/session";
 import {
   call,
   createTestSession,
@@ -34,6 +35,7 @@ import { askWith, decide } from "./policy.example.ts";
 import { createStreamFn, houseModel } from "./provider.example.ts";
 import { continueById, continueLast } from "./resume.example.ts";
 import { answer } from "./session.example.ts";
+import { createStorage, openStored } from "./storage.example.ts";
 import "./testing.example.ts";
 import { countFiles } from "./three-lines.example.ts";
 import { openWithTools } from "./tools.example.ts";
@@ -432,6 +434,37 @@ test("resuming: the last session of a directory, and one by its id", async () =>
     "user: C.",
     "assistant: Three.",
   ]);
+});
+
+test("the last session is found in the directory that the sessions are created in", async () => {
+  const [cwd, agentDir] = [temporaryDirectory(), temporaryDirectory()];
+  const model = scriptedModel([[text("One.")]]);
+  onTestFinished(() => model.dispose());
+  const created = await createAgentSession({ cwd, agentDir, model });
+  await created.prompt("A.");
+  await created.dispose();
+  const continued = await continueLast(cwd, { agentDir, model }, () => {});
+  onTestFinished(() => continued.dispose());
+  expect(continued.sessionId).toBe(created.sessionId);
+});
+
+test("sessions in a storage of one's own are opened again and branched there, and leave no file", async () => {
+  const logs = new Map<string, MemoryLog>();
+  const storage = createStorage(logs);
+  const params = { cwd: temporaryDirectory(), agentDir: temporaryDirectory() };
+  const model = scriptedModel([[text("One.")], [text("Two.")]]);
+  onTestFinished(() => model.dispose());
+  const first = await openStored(storage, { ...params, model });
+  await first.prompt("A.");
+  await first.dispose();
+  const second = await openStored(storage, { ...params, model }, first.sessionId);
+  await second.prompt("B.");
+  const branch = await second.branch(second.sessionManager.getLeafId()!);
+  expect(transcript(branch)).toEqual(["user: A.", "assistant: One.", "user: B.", "assistant: Two."]);
+  expect([...logs.keys()]).toEqual([first.sessionId, branch.sessionId]);
+  await branch.dispose();
+  await second.dispose();
+  expect(readdirSync(params.agentDir)).not.toContain("sessions");
 });
 
 test("parts of one's own: settings are written, the key stays a reference, the model is found", async () => {
