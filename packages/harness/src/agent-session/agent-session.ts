@@ -428,6 +428,7 @@ export class AgentSession {
 
   /** Takes back one queued message. False when it is no longer queued. */
   async removeQueued(id: string): Promise<boolean> {
+    checkArguments({ id });
     return (await this.#inbox.cancel(id)).length > 0;
   }
 
@@ -577,6 +578,7 @@ export class AgentSession {
    * next prompt on.
    */
   async reload(): Promise<readonly string[]> {
+    this.#mustBeOpen();
     const { settings, resources } = this.#parts.services;
     const before = resources.resources;
     await settings.reload();

@@ -195,6 +195,7 @@ export const checkArguments = createCheck({
   }),
   command: text,
   options: object({ excludeFromContext: param(flag), onOutput: param(fn) }),
+  id: text,
   scopes: param(list(text)),
   listener: fn,
   level: text,

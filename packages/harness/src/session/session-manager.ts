@@ -94,6 +94,7 @@ const checkArguments = createCheck({
   path: text,
   cwd: text,
   id: text,
+  entryId: text,
   sessionDir: param(text),
   storage: withMethods("a SessionStorage", "findStore", "createStore"),
   options: jsonObject,
@@ -339,6 +340,7 @@ export class SessionManager extends Session {
 
   /** Creates a session with a copy of the branch that ends at `entryId`. */
   async branchSession(sessionId: string, entryId: string): Promise<SessionManager> {
+    checkArguments({ entryId });
     if (sessionId === this.id) return await this.#branchOff(entryId);
     const source = await SessionManager.#open({ ...this.#options, access: "read" }, await this.#findStore(sessionId));
     return await closeAfter(source, () => source.#branchOff(entryId, this.#options));

@@ -37,7 +37,7 @@ export interface LogStore {
 }
 
 export const closedError = (name: string) =>
-  new HarnessError("invalid_input", `The session ${name} is closed. Open it again to continue.`);
+  new HarnessError("closed", `The session ${name} is closed. Open it again to continue.`);
 
 export const notSession = (path: string) =>
   new HarnessError("invalid_input", `${path} is not a session file (no header, no messages).`);

@@ -548,6 +548,9 @@ const wrongCalls: [name: string, run: (session: AgentSession) => unknown, messag
   ["submit", (session) => session.submit("Hi", null as never), '"options" has to be an object, not null.'],
   ["submit", (session) => session.submit("Hi", { scopes: "a" } as never), '"scopes" has to be a list, not "a".'],
   ["followUp", (session) => session.followUp("Hi", null as never), '"images" has to be a list, not null.'],
+  // Without an id all of them would be meant.
+  ["removeQueued", (session) => session.removeQueued(undefined as never), '"id" has to be a string, and is missing.'],
+  ["branch", (session) => session.branch(undefined as never), '"entryId" has to be a string, and is missing.'],
   ["runQueued", (session) => session.runQueued("a" as never), '"scopes" has to be a list, not "a".'],
   ["compact", (session) => session.compact({} as never), '"instructions" has to be a string, not an object.'],
 ];

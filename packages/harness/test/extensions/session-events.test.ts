@@ -800,3 +800,12 @@ test("a session ends only for extensions that it has begun for, also one that wa
   await session.dispose();
   expect(seen).toEqual(["session_start startup", "session_shutdown quit"]);
 });
+
+test("a session that was disposed of is not reloaded, so no extension is left running", async () => {
+  let loaded = 0;
+  const { session } = await open([], () => void loaded++);
+  await session.dispose();
+  await expect(session.reload()).rejects.toMatchObject({ code: "closed" });
+  await expect(session.sessionManager.getEntries()).rejects.toMatchObject({ code: "closed" });
+  expect(loaded).toBe(1);
+});

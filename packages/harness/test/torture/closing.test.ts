@@ -12,7 +12,7 @@ import { SessionManager } from "../../src/session/session-manager.ts";
 import type { LogStore } from "../../src/session/store.ts";
 import { interceptCalls, entry, header, idsIn, createLog, patience, quickScratch, systemError, user } from "./kit.ts";
 
-const closed = { code: "invalid_input", message: expect.stringContaining("is closed") };
+const closed = { code: "closed", message: expect.stringContaining("is closed") };
 
 /** A file system that counts open files. */
 function counted() {
