@@ -1,5 +1,15 @@
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -88,11 +98,29 @@ test("a name is found in any spelling, and what has changed is known by the dire
   expect(looked).toEqual(expect.arrayContaining([place.home, dirname(path), join(place.home, ".ssh"), "/", "/root"]));
 });
 
-test("our own directory is hidden as a whole, and a link is not: nothing can be mounted on it", () => {
-  const { root, place, write } = createPlace();
-  symlinkSync(write(join(root, "shared/netrc")), join(place.home, ".netrc"));
+test("our own directory is hidden as a whole", () => {
+  const { place } = createPlace();
   expect(findHiddenPaths(place).paths).toContainEqual({ path: place.agentDir, isDirectory: true });
-  expect(list(place)).not.toContain(join(place.home, ".netrc"));
+});
+
+test("of a link, what it leads to is hidden, since nothing can be mounted on a link or below one", () => {
+  const { root, place, write } = createPlace();
+  const [netrc, aws] = [write(join(root, "shared/netrc")), write(join(root, "shared/aws/credentials"))];
+  symlinkSync(netrc, join(place.home, ".netrc"));
+  symlinkSync(dirname(aws), join(place.home, ".aws"));
+  symlinkSync("/dev/null", join(place.home, ".pgpass"));
+  symlinkSync("nowhere", join(place.home, ".npmrc"));
+  const hidden = list(place);
+  expect(hidden).toEqual(expect.arrayContaining([netrc, aws]));
+  expect(hidden.filter((path) => path.startsWith(place.home) || path.startsWith("/dev"))).toEqual([]);
+});
+
+test("what a link of the home leads to in the workspace is a file of the project", () => {
+  const { place, write } = createPlace();
+  const npmrc = write(join(place.workspace, "npmrc"));
+  symlinkSync(npmrc, join(place.home, ".npmrc"));
+  expect(list(place)).not.toContain(npmrc);
+  expect(list({ ...place, workspace: dirname(place.workspace) })).toContain(npmrc);
 });
 
 test("what is in a directory that is replaced as a whole needs no hiding, unless it is in the workspace", () => {
@@ -108,14 +136,15 @@ test("secrets of the system are hidden where they are, but not those that every 
   expect(hidden).not.toContain(`/proc/${process.pid}/environ`);
 });
 
+async function listen(path: string) {
+  const server = createServer().listen(path);
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  return path;
+}
+
 test("a socket at which a program outside listens is hidden, and one of the project is not", async () => {
   const { root, place, write } = createPlace();
-  const listen = async (path: string) => {
-    const server = createServer().listen(path);
-    onTestFinished(() => void server.close());
-    await once(server, "listening");
-    return path;
-  };
   const [outside, own] = [await listen(join(root, "shared/s")), await listen(join(place.workspace, "s"))];
   const replacedByFile = await listen(join(root, "shared/f"));
   rmSync(replacedByFile);
@@ -125,4 +154,21 @@ test("a socket at which a program outside listens is hidden, and one of the proj
   expect(hidden).not.toContain(own);
   expect(hidden).not.toContain(replacedByFile);
   expect(list({ ...place, replaced: [join(root, "shared")] })).not.toContain(outside);
+});
+
+test("a socket is hidden also if it was renamed, as ssh does, or has a link on its way", async () => {
+  const { root, place } = createPlace();
+  const shared = join(root, "shared");
+  symlinkSync(shared, join(root, "link"));
+  renameSync(await listen(join(root, "link/drafted")), join(shared, "renamed"));
+  await listen(join(root, "link/linked"));
+  expect(list(place)).toEqual(expect.arrayContaining([join(shared, "renamed"), join(shared, "linked")]));
+});
+
+test("sockets that need no hiding do not count towards the number of those that are hidden", async () => {
+  const { root, place } = createPlace();
+  const paths = await Promise.all(Array.from({ length: 250 }, (_, index) => listen(join(root, `shared/${index}`))));
+  const table = readFileSync("/proc/net/unix", "utf8");
+  const [last, ...replaced] = paths.sort((a, b) => table.indexOf(`${b}\n`) - table.indexOf(`${a}\n`));
+  expect(list({ ...place, replaced })).toContain(last);
 });

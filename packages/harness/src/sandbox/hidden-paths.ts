@@ -1,10 +1,10 @@
 /** Finds what commands must not see: credentials, and sockets of programs outside, through which they could act there. */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { foldName, isWithin } from "@tau/tools/platform";
 import { type CredentialHomes, isCredentialFile } from "../policy/credential-files.ts";
 import { type CredentialPath, type CredentialPaths, getHomePaths, getSystemPaths } from "../policy/credential-paths.ts";
-import { listNames, lookAtPath, unlessUnseen } from "./look.ts";
+import { findRealPath, listEntries, listNames, lookAtPath, unlessUnseen } from "./look.ts";
 import type { FoundPath } from "./mounts.ts";
 
 export interface HiddenOptions {
@@ -35,13 +35,16 @@ export function findHiddenPaths(options: HiddenOptions): HiddenPaths {
     return listNames(directory);
   };
   const { replaced, workspace } = options;
-  const paths = listCredentialPaths(options, list);
-  const isReplaced = (path: string) =>
-    replaced.some((directory) => isWithin(directory, path) && !isWithin(workspace, path));
-  const found = [...new Set(paths)].filter((path) => !isReplaced(path)).flatMap(describe);
-  const sockets = findSockets().filter((path) => !isReplaced(path) && !isWithin(workspace, path));
-  const open = sockets.filter((path) => lookAtPath(path)?.isSocket()).flatMap(describe);
-  return { paths: [...found, ...open], looked: [...looked] };
+  const isOwn = (path: string) => isWithin(workspace, path);
+  const isReplaced = (path: string) => !isOwn(path) && replaced.some((directory) => isWithin(directory, path));
+  const credentials = listCredentialPaths(options, list).flatMap((path) => {
+    const real = findRealPath(path);
+    // What a name outside leads to in the workspace is a file of the project: people keep such files in a repository.
+    return real === undefined || (isOwn(real) && !isOwn(path)) ? [] : [real];
+  });
+  const sockets = findSockets().filter((path) => !isOwn(path) && !isReplaced(path));
+  const hidden = [...credentials.filter((path) => !isReplaced(path)), ...sockets.slice(0, maxSockets)];
+  return { paths: [...new Set(hidden)].flatMap(describe), looked: [...looked] };
 }
 
 /** The existing files and directories with credentials: of the system, of all homes, and the agent's whole directory. */
@@ -64,11 +67,10 @@ export function listCredentialPaths(options: CredentialHomes, list: ListNames = 
   ];
 }
 
-/** A link is not hidden itself: what it leads to is, where that is a credential. */
+/** A device holds nothing: people link names to `/dev/null` so that no program writes there. */
 function describe(path: string): FoundPath[] {
   const stats = lookAtPath(path);
-  if (!stats || stats.isSymbolicLink()) return [];
-  return [{ path, isDirectory: stats.isDirectory() }];
+  return !stats || stats.isCharacterDevice() ? [] : [{ path, isDirectory: stats.isDirectory() }];
 }
 
 const withoutCovered = (paths: CredentialPaths): CredentialPaths =>
@@ -102,5 +104,14 @@ const maxSockets = 200;
 function findSockets(): string[] {
   const text = unlessUnseen(() => readFileSync("/proc/net/unix", "utf8")) ?? "";
   const paths = text.split("\n").flatMap((line) => /^\S+: \S+ \S+ \S+ \S+ \S+ +\d+ (\/.*)$/.exec(line)?.[1] ?? []);
-  return [...new Set(paths)].slice(0, maxSockets);
+  return [...new Set([...new Set(paths)].flatMap(findSocket))];
+}
+
+/** The system knows a socket by its first name. Some programs, such as ssh, give it another one in the same directory. */
+function findSocket(path: string): string[] {
+  const real = findRealPath(path);
+  if (real !== undefined) return lookAtPath(real)?.isSocket() ? [real] : [];
+  const directory = findRealPath(dirname(path));
+  if (directory === undefined) return [];
+  return listEntries(directory).flatMap((entry) => (entry.isSocket() ? [join(directory, entry.name)] : []));
 }

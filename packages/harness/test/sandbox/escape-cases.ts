@@ -356,6 +356,11 @@ const secrets: EscapeCase[] = [
     setup: "echo SECRET >$P/agent/auth.json",
     attack: `${attack} && ${says}`,
   })),
+  ...[".netrc", ".aws/credentials"].map((file) => ({
+    name: `reads: home/${file} where the home has a link to it`,
+    setup: `f=${file}; mkdir -p $P/dotfiles/$(dirname $f); echo SECRET >$P/dotfiles/$f; ln -s $P/dotfiles/\${f%%/*} $P/home`,
+    attack: `grep -q SECRET ~/${file} && ${says}`,
+  })),
 ];
 
 /** `$P/victim` has the number of a process outside, of the same user, with a variable that only it has. */
@@ -418,6 +423,13 @@ network.push({
   setup: `perl -MSocket -e '${abstractName} bind(S, $n) or exit 1; listen(S, 5); sleep 300' >/dev/null 2>&1 &
     echo $! >$P/victim; while ! grep -q tau-escape-$ID /proc/net/unix; do sleep 0.01; done`,
   attack: `perl -MSocket -e '${abstractName} connect(S, $n) or exit 1' && ${says}`,
+});
+network.push({
+  name: "network: a socket that was renamed, as ssh does",
+  setup: `perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0); bind(S, pack_sockaddr_un("$ENV{P}/outside/draft")) or exit 1;
+      listen(S, 5); rename("$ENV{P}/outside/draft", "$ENV{P}/outside/master"); sleep 300' >/dev/null 2>&1 &
+    echo $! >$P/victim; while ! test -S $P/outside/master; do sleep 0.01; done`,
+  attack: `perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, pack_sockaddr_un("$ENV{P}/outside/master")) or exit 1' && ${says}`,
 });
 network.push({
   name: "network: a datagram, as of a name server",
