@@ -2,6 +2,7 @@
  * What a command may change in a repository's configuration. Most keys of git can name a program, so only those that run
  * nothing are kept, and any other change is undone. Pure.
  */
+import { resolve } from "node:path";
 
 export interface ConfigEntry {
   /** As git shows it: `remote.origin.url`. Section and key in lower case. */
@@ -60,10 +61,22 @@ function leadsToPlanted(
 ): boolean {
   const isBranch = key.startsWith("branch.");
   if (isBranch && (value === "." || all.some((entry) => entry.key === `remote.${value}.url`))) return false;
-  const path = value.replace(/^file:\/\//i, "");
+  const path = toLocalPath(value);
+  if (path === undefined) return true;
   if (/^[^/]*:/.test(path)) return false;
   // A name that is no remote may be one of a file in the git directory, where git looked for remotes long ago.
   return isPlanted(path) || (isBranch && !path.includes("/"));
+}
+
+/** As git reads an address of a file: from the root, with escapes. Undefined for escapes that are not understood. */
+function toLocalPath(value: string): string | undefined {
+  const rest = /^file:\/\/(.*)$/is.exec(value)?.[1];
+  if (rest === undefined) return value;
+  try {
+    return resolve("/", decodeURIComponent(rest));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The keys whose values, or the order of them, differ. */

@@ -267,6 +267,12 @@ const gitLater: EscapeCase[] = [
   ["a remote in the workspace", "", `${plantBare("e")}; git remote add origin $PWD/e`, pushRan],
   ["a remote that has an address", "", `${plantBare("e")}; git remote add origin file://$PWD/e`, pushRan],
   [
+    "a remote that has an address with escapes",
+    "",
+    `${plantBare("vendor/e")}; git remote add origin file://$P/%77s/vendor/e`,
+    pushRan,
+  ],
+  [
     "a branch that is pushed to the workspace",
     "",
     `${plantBare("e")}; b=$(git branch --show-current); git config branch.$b.remote ./e; git config branch.$b.merge refs/heads/$b`,
