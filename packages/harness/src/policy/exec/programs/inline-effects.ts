@@ -1,7 +1,7 @@
 /** What inline code does to processes, to the machine and over the network, found by the names that it uses. */
 import { isLocalHost, isMetadataHost } from "../rules/hosts.ts";
 import { report, type Scope } from "../shell/analysis.ts";
-import { isCredentialPath } from "../shell/files.ts";
+import { isCredentialPath, isHistoryPath } from "../shell/files.ts";
 import { known } from "../shell/text.ts";
 import { findLiterals } from "./code-calls.ts";
 import { resolveAll } from "./invocation.ts";
@@ -136,4 +136,6 @@ export function judgeConnections(source: string, scope: Scope): void {
 export const isCredentialLiteral = (literal: string, scope: Scope) =>
   /[/.~]/.test(literal) &&
   literal.length < 300 &&
-  resolveAll(known(literal), scope).some((path) => isCredentialPath(path, scope.analysis.context));
+  resolveAll(known(literal), scope).some(
+    (path) => isCredentialPath(path, scope.analysis.context) || isHistoryPath(path, scope.analysis.context),
+  );

@@ -1,8 +1,8 @@
 /** Files that are copied, linked or moved: where they go, and what they then contain. */
 import { baseName } from "../paths.ts";
 import { resolveAll } from "../programs/invocation.ts";
-import { report, type Scope } from "../shell/analysis.ts";
-import { getFileOrigin } from "../shell/files.ts";
+import type { Scope } from "../shell/analysis.ts";
+import { getFileOrigin, judgeRead } from "../shell/files.ts";
 import { isKnown, known, origins, type Text, unknown } from "../shell/text.ts";
 import { judgeWrite } from "./write.ts";
 
@@ -27,8 +27,7 @@ function copyContent(source: Text, target: Text, scope: Scope): void {
   for (const path of resolveAll(source, scope)) {
     const isProgram = /\/s?bin\/[^/]+$/.test(path) && isKnown(path);
     const origin = getFileOrigin(path, scope.analysis.context);
-    if ((origin & origins.credential) !== 0)
-      report(scope, "high", "exfiltration", `It copies stored credentials: ${path}.`);
+    judgeRead(path, scope);
     const isSecret = (origin & (origins.credential | origins.secret)) !== 0;
     const plain = isProgram ? [known(`exec ${path} "$@"`)] : isSecret ? [unknown(origin)] : undefined;
     const content = scope.state.files.get(path) ?? plain;

@@ -26,7 +26,7 @@ export function getFileOrigin(path: string, context: ExecContext): number {
   if (/^\/dev\/(?:tcp|udp)\//.test(path)) return origins.network;
   if (/^\/dev\/(?:zero|u?random|full)$/.test(path)) return origins.endless;
   if (isCredentialPath(path, context)) return origins.credential | origins.file;
-  if (isSecretPath(path)) return origins.secret | origins.file;
+  if (isSecretPath(path) || isHistoryPath(path, context)) return origins.secret | origins.file;
   const zone = getZone(path, context);
   const isTrusted = zone === "in-workspace" || zone === "system" || zone === "in-home";
   return origins.file | (isTrusted ? origins.trusted : 0);
@@ -48,10 +48,20 @@ export function isCredentialPath(path: string, context: ExecContext): boolean {
     : isCredentialPattern(path.slice(1).split("/"), "system", toRegExp);
 }
 
-/** Reports a path that is read, where it holds credentials. */
+/** What shells and other programs keep of everything that a person typed, passwords and tokens among it. */
+const history =
+  /^\.(?:.*\/)?(?:[\w.-]*hist(?:ory|file)?(?:\.(?:db|json|txt|sqlite\d?))?|\.?(?:lesshst|viminfo|dbshell))$/i;
+
+export function isHistoryPath(path: string, { home, workspace }: ExecContext): boolean {
+  return isBelow(path, home) && !isBelow(path, workspace) && history.test(path.slice(home.length + 1));
+}
+
+/** Reports a path that is read, where it holds credentials or what a person typed. */
 export function judgeRead(path: string, scope: Scope): void {
-  if (isCredentialPath(path, scope.analysis.context))
-    report(scope, "high", "exfiltration", `It reads stored credentials: ${path}.`);
+  const { context } = scope.analysis;
+  if (isCredentialPath(path, context)) report(scope, "high", "exfiltration", `It reads stored credentials: ${path}.`);
+  else if (isHistoryPath(path, context))
+    report(scope, "high", "exfiltration", `It reads what the user typed before: ${path}.`);
 }
 
 /** Files that often hold secrets, and lists of accounts. */
