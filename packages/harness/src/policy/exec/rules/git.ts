@@ -21,6 +21,7 @@ import { judgeDelete } from "./delete.ts";
 import { judgeConfig } from "./git-config.ts";
 import { judgeSent } from "./network.ts";
 import { listOutputs } from "./output-options.ts";
+import { judgeRoots } from "./whole-home.ts";
 import { judgeWrite } from "./write.ts";
 
 const git: Judge = ({ args }, outer) => {
@@ -260,8 +261,20 @@ const withCode =
     return undefined;
   };
 
-/** `git grep -OPROGRAM`; without a program it is the pager. */
+/** With `--force`, changes that were never committed go too. */
+const worktree: Subcommand = (args, scope) => {
+  const { operands, ...options } = parseOptions(args, { short: "b:B:f", long: "reason= force" });
+  const [verb, directory] = operands;
+  if (verb?.text === "remove" && directory && options.has("f", "force"))
+    judgeDelete(directory, scope, { isRecursive: true });
+  return createAt("add")(args, scope);
+};
+
+/** `git grep -OPROGRAM`; without a program it is the pager. With `--no-index` it searches any directory. */
 const grep: Subcommand = (args, scope) => {
+  const operands = getOperands(args);
+  if (args.some(({ text }) => text === "--no-index"))
+    judgeRoots("git grep", operands.length > 1 ? operands : [known(".")], scope);
   for (const arg of args) {
     const program = /^(?:-O|--open-files-in-pager=)(.+)$/s.exec(arg.text)?.[1];
     if (program && !/^(?:less|more|vi|vim|nvim|cat)$/.test(program)) runOption({ ...arg, text: program }, scope);
@@ -324,7 +337,7 @@ const subcommands = new Map<string, Subcommand>([
   ["archive", exportTo],
   ["format-patch", exportTo],
   ["bundle", createAt("create")],
-  ["worktree", createAt("add")],
+  ["worktree", worktree],
   ["remote", remote],
   ["config", config],
   ["rebase", withCode("x", "exec")],

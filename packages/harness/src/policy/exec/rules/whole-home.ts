@@ -6,7 +6,7 @@ import { report, type Scope } from "../shell/analysis.ts";
 import { known, origins, unknown, type Options, type Text } from "../shell/text.ts";
 
 /** The sandbox hides credentials, so it holds such a command. */
-function judgeRoots(name: string, roots: readonly Text[], scope: Scope): Options<Text> | undefined {
+export function judgeRoots(name: string, roots: readonly Text[], scope: Scope): Options<Text> | undefined {
   const { home, workspace } = scope.analysis.context;
   const whole = roots
     .flatMap((root) => resolveAll(root, scope))
