@@ -154,8 +154,10 @@ const editor: Judge = ({ name, args }, scope) => {
 const client: Judge = ({ name, args }, scope) => {
   for (const text of [...args, ...scope.stdin]) {
     for (const [, code] of text.text.matchAll(
-      /(?:^|[\s;"'])(?:\\!|\.shell|\.system|shell|system|!|-ex=?)\s+([^\n;]+)/g,
+      /(?:^|[\s;"'])(?:\\!|\.shell|\.system|shell|system|host|!!?|-ex=?)\s+([^\n;]+)/g,
     ))
+      runCode({ ...text, text: code! }, [], scope);
+    for (const [, code] of text.text.matchAll(/(?:(?:^|[\s;])\\(?:o|out|g|gx|w)\s*\||^--pager=)\s*([^\n]+)/g))
       runCode({ ...text, text: code! }, [], scope);
     for (const [, code] of text.text.matchAll(/COPY\s[\s\S]{0,200}?\b(?:TO|FROM)\s+PROGRAM\s+'([^']*)'/gi))
       runCode({ ...text, text: code! }, [], scope);
@@ -233,7 +235,7 @@ const loader: Judge = ({ args }, scope) => {
 export const optionPrograms: Judges = {
   ...forNames(Object.keys(simple).join(" "), optionProgram),
   ...forNames("vi vim nvim ex view gvim emacs emacsclient ed nano", editor),
-  ...forNames("psql mysql mariadb sqlite3 gdb lldb ftp-client sqlplus mongosh redis-cli", client),
+  ...forNames("psql mysql mariadb sqlite3 gdb lldb ftp-client sqlplus sqlcmd mongosh redis-cli", client),
   ...forNames("tmux screen", terminal),
   ...forNames("busybox toybox shx", multiCall),
   ...forNames("ld-linux ld.so ld-linux-x86-64.so ld-musl ld64.so", loader),

@@ -5,8 +5,9 @@ import { forNames, resolveAll, type Judge, type Judges } from "../programs/invoc
 import { parseOptions, type OptionSpec } from "../programs/options.ts";
 import { joinWords } from "../programs/shells.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
-import { isKnown, origins, unknown, type Text } from "../shell/text.ts";
+import { hasOrigin, isKnown, origins, unknown, type Text } from "../shell/text.ts";
 import { isCredentialPath } from "../shell/files.ts";
+import { judgeClient } from "./destroy.ts";
 import { getHost, isLocalHost } from "./hosts.ts";
 
 const globalSpec: OptionSpec = {
@@ -20,13 +21,14 @@ const runSpec: OptionSpec = {
   stopsAtOperand: true,
 };
 
-const docker: Judge = ({ name, args }, scope) => {
+const docker: Judge = (invocation, scope) => {
+  const { name, args } = invocation;
   const general = parseOptions(args, globalSpec);
   for (const { text } of general.get("H", "host"))
     if (/^(?:tcp|ssh|https?):/.test(text) && !isLocalHost(getHost(text) ?? ""))
       report(scope, "medium", "exfiltration", `${name} works on ${text}.`);
   const [first, ...more] = general.operands;
-  const isNested = /^(?:container|compose|image|volume|system|buildx|builder)$/.test(first?.text ?? "");
+  const isNested = /^(?:containers?|pod|machine|compose|image|volume|system|buildx|builder)$/.test(first?.text ?? "");
   const composed = isNested
     ? parseOptions(more, {
         short: "f:p:",
@@ -38,9 +40,10 @@ const docker: Judge = ({ name, args }, scope) => {
   const rest = isNested ? composed.slice(1) : more;
   if (/^(?:run|create|exec)$/.test(command ?? "")) return runContainer(name, command!, rest, scope);
   if (/^(?:logs|attach)$/.test(command ?? "")) return [unknown(origins.network)];
+  if (/^(?:ps|ls|list|images)$/.test(command ?? "")) return [unknown(origins.processes)];
   if (command === "unshare" && rest.length > 0) return scope.interpreter.runCommand(rest, deepen(scope));
   if (command === "push") report(scope, "high", "exfiltration", `${name} push uploads an image.`);
-  if (isDeletingData(first?.text, command, args))
+  if (isDeletingData(first?.text, command, rest))
     report(scope, "medium", "recursive_delete", `${name} deletes data of containers.`);
   if (command === "build" || command === "bud") judgeBuild(name, rest, scope);
   if (command === "login" || command === "logout")
@@ -50,16 +53,19 @@ const docker: Judge = ({ name, args }, scope) => {
     /^(?:init|join|leave|deploy|create|update|scale)$/.test(more[0]?.text ?? "")
   )
     report(scope, "medium", "persistence", `${name} ${first!.text} changes what runs on a cluster.`);
+  if (/^(?:swarm|stack|service|node|secret|config)$/.test(first?.text ?? ""))
+    judgeClient({ ...invocation, args: more }, scope);
   if (command === "cp") for (const arg of rest) if (!/^[\w.-]+:/.test(arg.text)) judgeMount(arg, scope, "medium");
   return undefined;
 };
 
-/** All volumes at once. They hold data that no image has. */
-function isDeletingData(area: string | undefined, command: string | undefined, args: readonly Text[]): boolean {
-  if (area === "volume") return command === "prune";
-  return (
-    area === "system" && (command === "reset" || (command === "prune" && args.some(({ text }) => text === "--volumes")))
-  );
+/** Everything at once, also by the names that another command lists: data that no image has. */
+function isDeletingData(area = "", command = "", args: readonly Text[]): boolean {
+  if (command === "reset") return area === "system" || area === "machine";
+  if (command === "prune") return /^(?:volume|container|pod|system)$/.test(area);
+  if (area === "compose") return command === "down" && args.some(({ text }) => /^(?:-v|--volumes)$/.test(text));
+  const isAll = (arg: Text) => /^(?:-\w*a\w*|--all)$/.test(arg.text) || hasOrigin(arg, origins.processes);
+  return /^(?:rm|rmi|remove|kill)$/.test(command) && args.some(isAll);
 }
 
 /** What a build is given of the host, and where its result goes. */

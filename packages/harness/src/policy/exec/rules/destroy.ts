@@ -9,15 +9,21 @@ import {
   type Judges,
 } from "../programs/invocation.ts";
 import { runCode } from "../programs/code.ts";
+import { judgeInlineCode } from "../programs/inline-code.ts";
 import { report, type Scope } from "../shell/analysis.ts";
-import { joinOrigins, origins, type Text } from "../shell/text.ts";
+import { isKnown, joinOrigins, origins, type Text } from "../shell/text.ts";
 import { isLocalHost } from "./hosts.ts";
 import { judgeSent } from "./network.ts";
 import { judgeWrite } from "./write.ts";
 
-/** Words of a subcommand that end something: `destroy`, `instances delete`, `apps:destroy`, `delete-stack`. */
+/** Words of a subcommand that end something: `destroy`, `instances delete`, `apps:destroy`, `delete-stack`, `vm.destroy`. */
 const destroys =
-  /^(?:[\w-]+:)?(?:destroy|delete|del|terminate|uninstall|teardown|purge|down|nuke|wipe|rm|remove)(?:-[\w-]+)?$|^pg:reset$/;
+  /^(?:[\w-]+[:.])?(?:destroy|delete(?:all)?|del|terminate|uninstall|undefine|unregistervm|teardown|purge|forget|prune|down|nuke|wipe|erase|rmi?|rb|remove)(?:[-_][\w-]+)?$|^pg:reset$|^(?:Delete|Terminate|Destroy)[A-Z]/;
+/** The same where the first word has the kind of thing in it: `vol-delete`, `vm-destroy`. */
+const destroysKind = /^\w+-(?:destroy|delete|undefine|wipe)$/;
+/** `kubeadm reset`. As a later word it may mean a database of the project. */
+const resets = /^(?:force_)?reset$/;
+const destroysOption = /^--?(?:destroy|delete(?:-all)?|purge|remove-all-storage)$/;
 const reads = /^(?:get|describe|list|ls|show|explain|top|status|plan|validate|version|template|lint|history)$/;
 const changes =
   /^(?:[\w-]+:)?(?:apply|up|deploy|redeploy|upgrade|install|import|taint|untaint|rollback|scale|sync|bootstrap|reconcile|run-all|promote)$/;
@@ -28,28 +34,32 @@ const nestedClients =
 /** Options before the subcommand have values, so the first words that are no options are looked at. */
 const maxWords = 8;
 
-const client: Judge = ({ name, args }, scope) => {
+export const judgeClient: Judge = ({ name, args }, scope) => {
   const last = args.findIndex(({ text }) => text === "--");
   const options = last === -1 ? args : args.slice(0, last);
   if (options.some(({ text }) => /^--?(?:help|dry-run(?:=(?:client|server|true))?|whatif)$/.test(text))) return;
   const words = args.filter(({ text }) => !text.startsWith("-")).slice(0, maxWords);
-  const verb = words.find(({ text }) => destroys.test(text));
+  const verb = words.find(({ text }, index) => destroys.test(text) || (index === 0 && destroysKind.test(text)));
   // `kubectl describe pod rm` only reads. Behind an option a word may be its value, so it does not count there.
   const end = args.findIndex((arg) => arg === verb || arg.text.startsWith("-"));
   if ((end === -1 ? args : args.slice(0, end)).some(({ text }) => reads.test(text))) return;
-  const option = args.find(({ text }) => /^--?(?:destroy|delete)$/.test(text));
+  const option = args.find(({ text }) => destroysOption.test(text));
   if (verb || option)
     report(scope, "high", "recursive_delete", `${name} ${(verb ?? option)!.text} destroys what others use.`);
+  else if (args.some(({ text }) => statements.test(text)))
+    report(scope, "medium", "recursive_delete", `${name} deletes data of a database.`);
   // `vagrant up` starts a machine of the project.
   else {
-    const change = words.slice(0, nestedClients.test(name) ? 4 : 1).find(({ text }) => changes.test(text));
+    const change = words
+      .slice(0, nestedClients.test(name) ? 4 : 1)
+      .find(({ text }, index) => changes.test(text) || (index === 0 && resets.test(text)));
     if (change && name !== "vagrant")
       report(scope, "medium", "privilege_escalation", `${name} ${change.text} changes what others use.`);
   }
 };
 
-/** `etcdctl`, `istioctl`, `kafka-topics.sh`: by their names, clients of a service. */
-const serviceClient = /^[a-z]+ctl$|^(?:kafka|rabbitmq)-?[a-z-]*(?:\.sh)?$/;
+/** `etcdctl`, `kubeadm`, `istioctl`, `kafka-topics.sh`: by their names, clients of a service. */
+const serviceClient = /^[a-z]+(?:ctl|adm)$|^(?:kafka|rabbitmq|zkCli)-?[a-z-]*(?:\.sh)?$/;
 
 /**
  * Tasks of frameworks and of tools for migrations: `db:drop`, `migrate reset`, `doctrine:database:drop`, `ecto.drop`,
@@ -60,7 +70,7 @@ const dropsData =
 
 /** For programs without rules of their own. */
 export function judgeUnknownClient(invocation: Invocation, scope: Scope): void {
-  if (serviceClient.test(invocation.name)) client(invocation, scope);
+  if (serviceClient.test(invocation.name)) judgeClient(invocation, scope);
   judgeTasks(invocation, scope);
 }
 
@@ -96,27 +106,45 @@ const pull: Judge = ({ name, args }, scope) => {
 const statements =
   /\b(?:drop\s+(?:database|schema|table|user|role|keyspace|index|view|collection|bucket|owned)|truncate\s+(?:table\s+)?\w+|flushall|flushdb)\b|\b(?:dropDatabase|drop|deleteMany)\s*\(|\bdelete\s+from\s+[\w."`]+\s*(?:;|$)/i;
 
+/** Options that name a file of statements, and names of such files. */
+const statementFile = /^(?:-f|--(?:file|input-file|queries-file)(?:=|$))|\.(?:sql|cql|js|mjs|lua)$/;
+
 /** Statements on the command line or in the input of a client of a database. */
 const database: Judge = ({ name, args }, scope) => {
   const host = args[args.findIndex(({ text }) => /^(?:-h|--host)$/.test(text)) + 1];
   if (host && host !== args[0] && !isLocalHost(host.text))
     judgeSent(joinOrigins(args) & (origins.secret | origins.credential), scope, `to ${host.text}`);
-  for (const text of [...args, ...scope.stdin])
-    if (statements.test(text.text)) {
-      report(scope, "medium", "recursive_delete", `${name} deletes data of a database.`);
-      return;
-    }
+  // The shell of MongoDB runs JavaScript, with the modules of Node.
+  for (const text of name.startsWith("mongo") ? [...args, ...scope.stdin] : [])
+    if (/\brequire\s*\(|\bfs\.|child_process/.test(text.text)) judgeInlineCode(text, "node", scope);
+  const files = args.flatMap((arg) =>
+    resolveAll({ ...arg, text: arg.text.replace(/^(?:-f|--[a-z-]+=|@)/, "") }, scope),
+  );
+  const texts = [...args, ...scope.stdin, ...files.flatMap((path) => scope.state.files.get(path) ?? [])];
+  if (texts.some(({ text }) => statements.test(text)))
+    report(scope, "medium", "recursive_delete", `${name} deletes data of a database.`);
+  // What a script has written itself was judged above.
+  else if (
+    scope.stdin.some(({ text }) => !isKnown(text)) ||
+    (args.some(({ text }) => statementFile.test(text)) && !files.some((path) => scope.state.files.has(path)))
+  )
+    report(scope, "medium", "opaque_exec", `${name} runs statements that are not known before.`);
 };
 
 const dropDatabase: Judge = ({ name, args }, scope) => {
   if (!isInformation(args)) report(scope, "medium", "recursive_delete", `${name} deletes a database.`);
 };
 
+/** They delete what was there before. */
+const restore: Judge = (invocation, scope) => {
+  if (invocation.args.some(({ text }) => /^(?:-c|--clean|--drop)$/.test(text))) dropDatabase(invocation, scope);
+};
+
 /** `sqlite3` has commands that write files and run programs, and a database is a file too. */
 const sqlite: Judge = ({ args }, scope) => {
   const [file, ...rest] = args.filter(({ text }) => !text.startsWith("-"));
   const texts = [...rest, ...scope.stdin];
-  for (const text of texts) judgeDotCommands(text, scope);
+  for (const text of file ? [file, ...texts] : texts) judgeDotCommands(text, scope);
   const writes = texts.some(({ text }) =>
     /\b(?:insert|update|delete|drop|create|alter|replace|vacuum|attach|reindex)\b|^\.(?:import|restore|read|load|shell|system)\b/im.test(
       text,
@@ -144,8 +172,8 @@ function judgeDotCommands(text: Text, scope: Scope): void {
 
 export const destroyRules: Judges = {
   ...forNames(
-    "terraform tofu terragrunt pulumi cdk cdktf sam eksctl kops serverless sls sst copilot helm helmfile argocd flux skaffold vagrant fly flyctl heroku railway render vercel netlify firebase supabase wrangler doctl linode-cli hcloud scw ibmcloud oci nomad gcloud gsutil az kubectl oc eb kamal dokku kind minikube k3d lxc incus multipass virsh velero knife consul influx",
-    client,
+    "terraform tofu terragrunt pulumi cdk cdktf sam eksctl kops serverless sls sst copilot helm helmfile argocd flux skaffold vagrant fly flyctl heroku railway render vercel netlify firebase supabase wrangler doctl linode-cli hcloud scw ibmcloud oci nomad gcloud gsutil az kubectl oc eb kamal dokku kind minikube k3d lxc incus multipass virsh velero knife consul influx colima qm pct xe govc vboxmanage prlctl snapper timeshift k0s openstack nova cf civo exo vultr-cli aliyun pscale turso skopeo crane distrobox toolbox restic borg rclone mc s3cmd s5cmd b2",
+    judgeClient,
   ),
   ...forNames("ansible-playbook puppet chef-client chef-solo chef-apply salt salt-call salt-ssh cap", configure),
   "ansible-pull": pull,
@@ -157,5 +185,6 @@ export const destroyRules: Judges = {
   mysqladmin: (invocation, scope) => {
     if (getOperands(invocation.args).some(({ text }) => text === "drop")) dropDatabase(invocation, scope);
   },
-  sqlite3: sqlite,
+  ...forNames("pg_restore mongorestore", restore),
+  ...forNames("sqlite3 duckdb", sqlite),
 };
