@@ -15,7 +15,7 @@ import { findCalls, findLiterals, findShellCode, foldLiterals, inlineNames, type
 import { replaceHome } from "./home-expressions.ts";
 
 const runners =
-  /(?<![\w$])(system|popen[234]?|exec(?:l|le|lp|lpe|v|ve|vp|vpe|Sync|File|FileSync)?|spawn(?:l|le|lp|lpe|v|ve|vp|vpe|Sync)?|posix_spawnp?|check_output|check_call|call|run|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|pcntl_exec|execute|capture[23]e?|pipeline|create_subprocess_(?:shell|exec)|do shell script|Start-Process|Invoke-Expression|iex|shell-command|os:cmd)(?=\s*(?:\(|["'`[]|\*?%w|q[qw]?\s?[({[/|!]))/g;
+  /(?<![\w$])(system|popen[234]?|exec(?:l|le|lp|lpe|v|ve|vp|vpe|Sync|File|FileSync)?|spawn(?:l|le|lp|lpe|v|ve|vp|vpe|Sync)?|posix_spawnp?|check_output|check_call|call|run|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|pcntl_exec|execute|capture[23]e?|pipeline|create_subprocess_(?:shell|exec)|do shell script|Start-Process|Invoke-Expression|iex|shell-command|os:cmd|System\.cmd|Deno\.Command)(?=\s*(?:\(|["'`[]|\*?%w|q[qw]?\s?[({[/|!]))/g;
 const removers =
   /(rmtree|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rm|remove_tree|remove_entry_secure|remove_entry|removedirs|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?|unlinkSync|unlink|deltree|remove|Remove-Item|deleteDirectory)!?\s*(?=[("'\s])/g;
 const writers =
@@ -61,7 +61,9 @@ function judgePrograms(source: string, language: string, scope: Scope): void {
       : [];
   for (const code of tcl.slice(0, 8)) runCode(known(code), [], scope);
   for (const code of findPipes(source).slice(0, 8)) runCode(known(code), [], scope);
-  for (const call of findCalls(source, runners).slice(0, 16)) runCall(call, language, scope);
+  // `exec {"rm"} LIST` of Perl runs the program in the braces, whatever the list says.
+  const plain = language === "perl" ? source.replace(/\b(exec|system)\s*\{([^{}]{1,200})\}/g, "$1 $2,") : source;
+  for (const call of findCalls(plain, runners).slice(0, 16)) runCall(call, language, scope);
   if (language === "pwsh") runCode(known(source), [], { ...scope, command: null });
 }
 

@@ -58,6 +58,7 @@ const languages: Record<string, Language> = {
   julia: { code: "eE", longCode: /^--(?:eval|print)$/, valued: /^(?:-[LptJC]|--project|--threads)$/ },
   osascript: { code: "e", valued: /^-[ls]$/ },
   groovy: { code: "e", valued: /^-cp$/ },
+  octave: { code: "", longCode: /^--eval$/, valued: /^$/ },
   elixir: { code: "e", longCode: /^--eval$/, valued: /^-r$/ },
   erl: { code: "", longCode: /^-eval$/, valued: /^-(?:s|pa|name|sname|setcookie)$/ },
   pwsh: {

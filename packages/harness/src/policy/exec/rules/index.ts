@@ -28,7 +28,7 @@ import { privilegeRules } from "./privilege.ts";
 import { publishingRules } from "./publishing.ts";
 import { systemPackageRules } from "./system-packages.ts";
 import { systemRules } from "./system.ts";
-import { toolchainRules } from "./toolchains.ts";
+import { buildOptionRules, toolchainRules } from "./toolchains.ts";
 import { wholeHomeRules } from "./whole-home.ts";
 
 /** Programs that run other ones. Those of `privilege.ts` also unwrap, so they replace the plain wrappers. */
@@ -57,6 +57,7 @@ const tables: readonly Judges[] = [
   gitRules,
   packageRules,
   toolchainRules,
+  buildOptionRules,
   containerRules,
   installRules,
   systemPackageRules,
@@ -74,6 +75,7 @@ const taskRunners: readonly Judges[] = [interpreters, packageRules, toolchainRul
 /** Rules for what a program installs, prints or destroys do not say what else it runs. */
 const narrowTables: readonly Judges[] = [
   codePrinters,
+  buildOptionRules,
   installRules,
   systemPackageRules,
   destroyRules,

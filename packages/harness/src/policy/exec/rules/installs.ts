@@ -4,6 +4,7 @@ import { forNames, isInformation, resolveAll, type Judge, type Judges } from "..
 import { parseOptions } from "../programs/options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { known, type Text } from "../shell/text.ts";
+import { judgeAssignment } from "./variables.ts";
 import { judgeWrite } from "./write.ts";
 
 /** Whether a path may be changed without anybody noticing it elsewhere. */
@@ -177,6 +178,11 @@ const cmake: Judge = ({ name, args }, scope) => {
     return scope.interpreter.runCommand(args.slice(index + 3), deepen(inner));
   }
   const options = parseOptions(args, { short: "B:S:D:G:P:C:j:", long: "install= build= prefix= target= config=" });
+  // Some variables name programs that the build runs.
+  for (const definition of options.get("D")) {
+    const [, variable, value] = /^(\w+)(?::\w+)?=(.+)$/s.exec(definition.text) ?? [];
+    if (variable !== undefined) judgeAssignment(variable, { ...definition, text: value! }, scope);
+  }
   const targets = options.get("target").map(({ text }) => text);
   if (options.has("install") || targets.some((target) => /^(?:un)?install/.test(target)))
     judgeInstall(name, options.get("prefix"), scope);

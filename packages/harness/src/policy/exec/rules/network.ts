@@ -150,11 +150,12 @@ const wget: Judge = ({ args }, scope) => {
   if (isInformation(args)) return;
   const options = parseOptions(args, {
     short: "O:o:a:P:i:e:t:T:w:Q:U:l:A:R:D:I:X:B:qcnrkKpEHLNSvdbxF46",
-    long: "post-file= post-data= body-file= body-data= output-document= output-file= append-output= directory-prefix= input-file= execute= header= user= password= user-agent= referer= method= tries= timeout= wait= use-askpass= quiet continue no-check-certificate recursive level= accept= reject= no-verbose show-progress progress= content-disposition mirror no-parent timestamping page-requisites convert-links spider secure-protocol= https-only ca-certificate= load-cookies= save-cookies= no-clobber inet4-only",
+    long: "post-file= post-data= body-file= body-data= config= output-document= output-file= append-output= directory-prefix= input-file= execute= header= user= password= user-agent= referer= method= tries= timeout= wait= use-askpass= quiet continue no-check-certificate recursive level= accept= reject= no-verbose show-progress progress= content-disposition mirror no-parent timestamping page-requisites convert-links spider secure-protocol= https-only ca-certificate= load-cookies= save-cookies= no-clobber inet4-only",
   });
   const { isLocal: isAddressLocal, to } = judgeAddresses(options.operands, scope);
   const isProxySet = options.get("e", "execute").some(({ text }) => /_proxy/i.test(text));
   const isLocal = isAddressLocal && !isProxySet && !isProxied(scope);
+  if (options.has("config")) report(scope, "medium", "exfiltration", "It takes options from a file.");
   for (const program of options.get("use-askpass")) scope.interpreter.runCommand([program], scope);
   for (const command of options.get("e", "execute"))
     if (/use_?askpass|output_?document/i.test(command.text))
@@ -180,6 +181,8 @@ const fetchOther: Judge = ({ args, name }, scope) => {
   const addresses = args.filter(({ text }) => /^\w+:\/\/|^[\w-]+(?:\.[\w-]+)+(?:[:/]|$)|^localhost/.test(text));
   if (addresses.length === 0) return undefined;
   const { isLocal, to } = judgeAddresses(addresses, scope);
+  if (args.some(({ text }) => /^--conf(?:ig)?(?:-path)?(?:=|$)/.test(text)))
+    report(scope, "medium", "exfiltration", "It takes options from a file.");
   if (!isLocal) {
     for (const arg of args) {
       judgeSent(arg.origin, scope, to);

@@ -2,6 +2,7 @@
 import { getZone } from "../paths.ts";
 import { judgeOrigin, runCode } from "../programs/code.ts";
 import { forNames, getOperands, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { runOption } from "../programs/option-code.ts";
 import { parseOptions } from "../programs/options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { concat, hasOrigin, isKnown, known, origins, type Text } from "../shell/text.ts";
@@ -86,6 +87,31 @@ const runReceived: Judge = ({ args }, scope) => {
   for (const path of getOperands(args).flatMap((arg) => resolveAll(arg, scope)))
     for (const content of scope.state.files.get(path) ?? [])
       if (hasOrigin(content, origins.network)) judgeOrigin(content, scope);
+};
+
+/** `java -XX:OnError=CODE` runs it when the machine of Java ends. */
+const java: Judge = (invocation, scope) => {
+  runReceived(invocation, scope);
+  for (const arg of invocation.args) {
+    const code = /^-XX:On(?:OutOfMemory)?Error=(.+)$/s.exec(arg.text)?.[1];
+    if (code !== undefined) runOption({ ...arg, text: code }, scope);
+  }
+};
+
+/** `mvn exec:exec -Dexec.executable=PROGRAM -Dexec.args=ARGUMENTS`. */
+const maven: Judge = ({ args }, scope) => {
+  const getProperty = (name: string) =>
+    args.flatMap((arg) => (arg.text.startsWith(`-D${name}=`) ? { ...arg, text: arg.text.slice(name.length + 3) } : []));
+  for (const program of getProperty("exec.executable")) {
+    const [words = known("")] = getProperty("exec.args");
+    runOption(concat(program, concat(known(" "), words)), scope);
+  }
+};
+
+/** `gcc -wrapper PROGRAM,ARGUMENT` runs each part of the compiler with it. */
+const gcc: Judge = ({ args }, scope) => {
+  const program = args[args.findIndex(({ text }) => text === "-wrapper") + 1];
+  if (program && program !== args[0]) runOption({ ...program, text: program.text.replaceAll(",", " ") }, scope);
 };
 
 const go: Judge = (invocation, scope) => {
@@ -216,6 +242,12 @@ const runInside: Judge = ({ name, args }, scope) => {
     : undefined;
 };
 
+/** Options of programs that run others anyway: what these do is not known by their rules. */
+export const buildOptionRules: Judges = {
+  ...forNames("mvn mvnw mvnd", maven),
+  ...forNames("gcc g++ cc c++", gcc),
+};
+
 export const toolchainRules: Judges = {
   ...forNames("pip pip3", pip),
   ...forNames("uv uvx pipx pdm rye hatch", uv),
@@ -226,7 +258,8 @@ export const toolchainRules: Judges = {
   ),
   go,
   cargo,
-  ...forNames("java javaw dotnet kotlin mono wine", runReceived),
+  ...forNames("java javaw", java),
+  ...forNames("dotnet kotlin mono wine", runReceived),
   brew: ({ args }, scope) => {
     if (args.some(({ text }) => /^https?:\/\//.test(text)))
       report(scope, "medium", "pipe_to_shell", "brew installs code from an address.");
