@@ -40,6 +40,12 @@ test("a project cannot open the repository of another one by naming it", () => {
   }
 });
 
+test("a link with several lines is not followed, since git takes all of them for the path", () => {
+  const { path, write } = createPlaces();
+  write("tree/.git", `gitdir: ${path("main/.git/worktrees/tree")}\nmore`);
+  expect(findGitDirectories(path("tree"), path("home")).directories).toEqual([]);
+});
+
 test("a git directory that is the project's own cannot open another one as the one that it shares", () => {
   const { path, write, find: findAll } = createPlaces();
   mkdirSync(path("own"));

@@ -96,8 +96,9 @@ export function followLink(file: string): string[] {
   return isOurs ? [directory] : [];
 }
 
+/** To git, a line that follows belongs to the path. So a file with several lines is not understood. */
 function readLine(path: string, pattern: RegExp): string | undefined {
-  return pattern.exec(readText(path)?.replace(/\r?\n[^]*$/, "") ?? "")?.[1];
+  return pattern.exec(readText(path)?.replace(/[\r\n]+$/, "") ?? "")?.[1];
 }
 
 const getValue = (directory: string, key: string): string | undefined =>
