@@ -79,6 +79,7 @@ export class ProtectedFiles {
   /** Takes everything as it is. Must not be called while a command runs. */
   refresh(): void {
     const isNew = this.#search.findNew().length + this.#made.size > 0;
+    this.#search.acceptUnread();
     this.#made.clear();
     const isStale = this.#git.directories.some((path) => !lookAtPath(path));
     if (isNew || isStale || this.#isGitNew()) return this.#readGit();
@@ -235,6 +236,7 @@ export class ProtectedFiles {
       const config = worktree === undefined ? undefined : join(worktree, "config.worktree");
       if (config !== undefined && lookAtPath(config)) putAside(config);
     }
+    for (const path of this.#search.listUnread()) putAside(path);
     for (const directory of this.#made) {
       clean(directory, putAside);
       this.#configs = this.#configs.filter(({ path }) => dirname(path) !== directory);

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -54,4 +54,19 @@ test("a repository that the index above the workspace names is found, and none b
   for (const path of ["app/vendor/x", "other/x"]) make(path);
   symlinkSync("../other", join(directory, "app/link"));
   expect(new RepositorySearch(join(directory, "app")).list()).toEqual([join(directory, "app/vendor/x/.git")]);
+});
+
+test("an index that git reads and we do not is told, unless it was there before", () => {
+  const { directory, link } = createProject();
+  const index = join(directory, ".git/index");
+  const search = new RepositorySearch(directory);
+  link("vendor/x");
+  renameSync(index, join(directory, "moved"));
+  symlinkSync("../moved", index);
+  search.findNew();
+  expect(search.listUnread()).toEqual([index]);
+  expect(new RepositorySearch(directory).listUnread()).toEqual([]);
+  rmSync(index);
+  search.findNew();
+  expect(search.listUnread()).toEqual([]);
 });

@@ -20,6 +20,9 @@ export class RepositorySearch {
   readonly #found = new Set<string>();
   /** The repositories that an index names, by its path. */
   readonly #linked = new Map<string, readonly string[]>();
+  /** Indexes that git would read and we do not: links, and files that are too large. */
+  readonly #unread = new Set<string>();
+  #acceptedUnread: ReadonlySet<string> = new Set();
   readonly #workspace: string;
   readonly #maxDirectories: number;
 
@@ -29,6 +32,7 @@ export class RepositorySearch {
     this.#maxDirectories = maxDirectories;
     this.#directories.add(workspace);
     this.findNew();
+    this.acceptUnread();
   }
 
   /** Each `.git` below, of whatever kind, and directories that are repositories themselves; also some that are gone. */
@@ -61,6 +65,16 @@ export class RepositorySearch {
     return [...added];
   }
 
+  /** Indexes for which nobody knows what they name, but for those that were accepted. */
+  listUnread(): readonly string[] {
+    return [...this.#unread].filter((path) => !this.#acceptedUnread.has(path));
+  }
+
+  /** Those that are there now were not made by a command. */
+  acceptUnread(): void {
+    this.#acceptedUnread = new Set(this.#unread);
+  }
+
   /** Git looks into the repositories that an index names wherever they are, also in directories that are not searched. */
   #addLinked(dotGit: string, added: Set<string>): void {
     for (const path of this.#getLinked(dotGit)) {
@@ -81,7 +95,9 @@ export class RepositorySearch {
     if (known && this.#stamps.isUnchanged(index)) return known;
     this.#stamps.remember(index);
     const shared = listNames(directory).filter((name) => name.startsWith("sharedindex."));
-    const [bytes, ...others] = ["index", ...shared].map((name) => readBytes(join(directory, name), maxIndexBytes));
+    const [bytes, ...others] = [index, ...shared.map((name) => join(directory, name))].map((path) =>
+      this.#readIndex(path),
+    );
     const paths = bytes
       ? findLinkedPaths(
           bytes,
@@ -90,6 +106,13 @@ export class RepositorySearch {
       : [];
     this.#linked.set(index, paths);
     return paths;
+  }
+
+  #readIndex(path: string): Buffer | undefined {
+    const bytes = readBytes(path, maxIndexBytes);
+    if (bytes || !lookAtPath(path)) this.#unread.delete(path);
+    else this.#unread.add(path);
+    return bytes;
   }
 }
 

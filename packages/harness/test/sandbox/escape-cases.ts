@@ -255,6 +255,10 @@ const linkRepository = (path: string) =>
   `mkdir -p ${path}; (cd ${path}; git init -q; git -c user.name=x -c user.email=x@y commit -q --allow-empty -m x; ` +
   `git config core.fsmonitor 'touch $P/outside/ran; false'); git add ${path}`;
 
+/** Adds something to the index of git that git skips, and that is larger than what we read. */
+const growIndex =
+  'open F, "+<", ".git/index"; $n = 300 << 20; seek F, -20, 2; print F "ZZZZ", pack("N", $n); truncate F, $n + (-s F)';
+
 /** A person pushes, or looks at the state of the project. */
 const gitLater: EscapeCase[] = [
   ["a repository that the index names, where none is looked for", "", linkRepository("vendor/lib/x"), statusRan],
@@ -262,6 +266,26 @@ const gitLater: EscapeCase[] = [
     "a repository in one that the index names, where the index is split",
     "",
     `git update-index --split-index; ${linkRepository("vendor/x")}; cd vendor/x; ${linkRepository("vendor/y")}`,
+    statusRan,
+  ],
+  [
+    "a repository that a linked index names",
+    "",
+    `${linkRepository("vendor/x")}; mv .git/index i; ln -s ../i .git/index`,
+    statusRan,
+  ],
+  [
+    "a repository that a very large index names",
+    "",
+    `${linkRepository("vendor/x")}; perl -e '${growIndex}'`,
+    statusRan,
+  ],
+  [
+    "a repository whose link goes on in a second line",
+    "",
+    `${linkRepository("vendor/x")}; cd vendor; cp -r x/.git "r
+e"; mv x/.git r; rm -rf r/config; git init -q --bare i; mv i/config r; echo $P/ws/vendor/x/.git >r/gitdir;
+    printf 'gitdir: %s/ws/vendor/r\\ne' $P >x/.git`,
     statusRan,
   ],
   ["a remote in the workspace", "", `${plantBare("e")}; git remote add origin $PWD/e`, pushRan],
