@@ -4,7 +4,7 @@
  * before and after a command, and what appeared is set aside. The same holds for symbolic links, which cannot be mounted.
  */
 import { symlinkSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import { isWithin, systemCode } from "@tau/tools/platform";
 import { DirectoryStamps } from "./directory-stamps.ts";
@@ -150,13 +150,17 @@ export class ProtectedFiles {
     return [describeSetAside(this.#getName(path), setAside(real))];
   }
 
-  /** Git resolves a relative path in the directory where it is called. */
-  readonly #isPlanted = (path: string): boolean => {
+  /**
+   * Whether commands may have made what a path in the configuration of a git directory leads to. Git begins relative ones in
+   * the work tree, which is known only for the workspace itself.
+   */
+  #isPlanted(directory: string, path: string): boolean {
     const { workspace, getWritable } = this.#options;
+    if (directory !== this.#dotGit && !isAbsolute(path)) return true;
     const full = resolve(workspace, path);
     const real = findRealPath(full) ?? full;
     return getWritable().some((root) => isWithin(root, real) || isWithin(root, full));
-  };
+  }
 
   #getName(path: string): string {
     const { shownFrom } = this.#options;
@@ -202,7 +206,7 @@ export class ProtectedFiles {
     const { workspace, home } = this.#options;
     this.#git = findGitDirectories(workspace, home, this.#search.list());
     this.#configs = this.#git.directories.flatMap((directory) =>
-      gitConfigs.map((name) => new WatchedConfig(join(directory, name), this.#isPlanted)),
+      gitConfigs.map((name) => new WatchedConfig(join(directory, name), this.#isPlanted.bind(this, directory))),
     );
     const inGit = this.#git.directories.flatMap((directory) => gitNames.map((name) => join(directory, name)));
     const names = [...this.#names, ...this.#git.named];
@@ -240,7 +244,7 @@ export class ProtectedFiles {
     for (const directory of this.#made) {
       clean(directory, putAside);
       this.#configs = this.#configs.filter(({ path }) => dirname(path) !== directory);
-      this.#configs.push(WatchedConfig.createMissing(join(directory, "config"), this.#isPlanted));
+      this.#configs.push(WatchedConfig.createMissing(join(directory, "config"), this.#isPlanted.bind(this, directory)));
     }
   }
 
@@ -260,7 +264,7 @@ export class ProtectedFiles {
     this.#readGit({ keepsStates: true });
     const config = join(path, "config");
     this.#configs = this.#configs.filter((known) => known.path !== config);
-    this.#configs.push(WatchedConfig.createMissing(config, this.#isPlanted));
+    this.#configs.push(WatchedConfig.createMissing(config, this.#isPlanted.bind(this, path)));
   }
 }
 

@@ -288,6 +288,12 @@ e"; mv x/.git r; rm -rf r/config; git init -q --bare i; mv i/config r; echo $P/w
     printf 'gitdir: %s/ws/vendor/r\\ne' $P >x/.git`,
     statusRan,
   ],
+  [
+    "a remote of a repository below, relative to that one",
+    "git init -q sub; cd sub; git config user.name x; git config user.email x@y; git commit -q --allow-empty -m x",
+    `${plantBare("vendor/e")}; git -C sub remote add origin ../vendor/e`,
+    "cd $P/ws/sub; git push -q origin HEAD:x 2>/dev/null; test -e $P/outside/ran",
+  ],
   ["a remote in the workspace", "", `${plantBare("e")}; git remote add origin $PWD/e`, pushRan],
   ["a remote that has an address", "", `${plantBare("e")}; git remote add origin file://$PWD/e`, pushRan],
   [
