@@ -1,7 +1,7 @@
 /** Finds the git directories that belong to a workspace: where git reads its hooks and configuration from. */
 import { dirname, join, relative, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
-import { parseConfig } from "./git-config.ts";
+import { type ConfigEntry, parseConfig } from "./git-config.ts";
 import { findRealPath, listNames, lookAtPath, readText } from "./look.ts";
 import { findAbove, RepositorySearch } from "./repository-search.ts";
 
@@ -25,6 +25,7 @@ const maxLeading = 600;
 const maxDepth = 32;
 const maxModules = 50;
 const maxWorktrees = 100;
+const maxIncluded = 50;
 
 /** `below`: what a search below the workspace has found. */
 export function findGitDirectories(
@@ -57,8 +58,9 @@ export function findGitDirectories(
   const configs = [
     ...own.flatMap((directory) => ["config", "config.worktree"].map((name) => join(directory, name))),
     ...[".gitconfig", ".config/git/config"].map((name) => join(home, name)),
+    "/etc/gitconfig",
   ];
-  const named = configs.flatMap((config) => findNamed(config, { roots, home }));
+  const named = findNamed(configs, { roots, home });
   const isOutside = (path: string) => path === workspace || !isWithin(workspace, path);
   const protectable = named.filter((path) => !isOutside(path) && !own.some((directory) => isWithin(directory, path)));
   return { directories: own, links, named: [...new Set(protectable)], others };
@@ -122,13 +124,35 @@ function findModules(directory: string): string[] {
 }
 
 /** Git resolves a directory of hooks in each work tree, and an included file beside the one that includes it. */
-function findNamed(config: string, { roots, home }: { roots: readonly string[]; home: string }): string[] {
-  const entries = parseConfig(readText(config) ?? "") ?? [];
+function findNamed(configs: readonly string[], { roots, home }: { roots: readonly string[]; home: string }): string[] {
   const expand = (value: string) => (value.startsWith("~/") ? join(home, value.slice(2)) : value);
-  return entries.flatMap(({ key, value }) => {
-    if (key === "core.hookspath") return roots.map((root) => toHooks(resolve(root, expand(value)), root));
-    return /^include(?:if\..*)?\.path$/s.test(key) ? [toReal(resolve(dirname(config), expand(value)))] : [];
-  });
+  const hooks: string[] = [];
+  const included = new Set<string>();
+  const read = (config: string) => {
+    for (const { key, value } of readEntries(config)) {
+      if (key === "core.hookspath") hooks.push(...roots.map((root) => toHooks(resolve(root, expand(value)), root)));
+      else if (/^include(?:if\..*)?\.path$/s.test(key) && included.size < maxIncluded)
+        included.add(toReal(resolve(dirname(config), expand(value))));
+    }
+  };
+  for (const config of configs) read(config);
+  // Files that these include are read in the same loop.
+  for (const config of included) read(config);
+  return [...hooks, ...included];
+}
+
+/** People write configuration in more ways than git does. Then every line counts that may be one of those looked for. */
+function readEntries(config: string): readonly ConfigEntry[] {
+  // The user's own is a link where it is kept in a repository of dotfiles.
+  const text = readText(toReal(config)) ?? "";
+  const lines = () => [...text.matchAll(/(?:^|\])[ \t]*(hookspath|path)[ \t]*=[ \t]*"?([^"\r\n]+)/gim)];
+  return (
+    parseConfig(text) ??
+    lines().map(([, key, value]) => ({
+      key: key!.toLowerCase() === "path" ? "include.path" : "core.hookspath",
+      value: value!.trim(),
+    }))
+  );
 }
 
 const toReal = (path: string): string => findRealPath(path) ?? path;

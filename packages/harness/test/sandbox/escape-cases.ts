@@ -205,6 +205,17 @@ const git: EscapeCase[] = [
     attack: `git init -q; ${plant("h")}; git config core.hooksPath $P/ws/h; git config user.name x; git config user.email x@y`,
   },
   {
+    name: "git: hooks that a configuration of the user names, with lines that go on",
+    setup: `mkdir .githooks; printf '[alias]\\n\\tl = log %s\\n\\t\\t--graph\\n[core] # mine\\n\\thooksPath = ".githooks"\\n' '\\' >~/.gitconfig`,
+    attack: plant(".githooks"),
+  },
+  {
+    name: "git: hooks that an included configuration of the user names, behind a link",
+    setup:
+      "mkdir .githooks; git config -f ~/own include.path more; ln -s own ~/.gitconfig; git config -f ~/more core.hooksPath .githooks",
+    attack: plant(".githooks"),
+  },
+  {
     name: "git: hooks that the working tree has",
     setup: `${plant(".husky/_")}; printf '#!/bin/sh\\n' >.husky/_/pre-commit; git config core.hooksPath .husky/_`,
     attack: `${hook} >.husky/_/pre-commit`,
