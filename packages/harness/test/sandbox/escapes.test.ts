@@ -101,7 +101,9 @@ async function attemptInside(user: User, cases: readonly EscapeCase[], helper: s
   const checks = await runScripts(user, attempts, ({ escaped = "false" }) => [escaped, endVictim]);
   return attempts.flatMap((attempt, index) => {
     const [{ text, state } = { text: "", state: "" }] = results[index]!;
-    const isInside = state.includes(helper === false ? '"bwrap"' : '"helper"');
+    // In a sandbox that does not start, nothing succeeds either.
+    const hasStarted = !/^bwrap: /m.test(text);
+    const isInside = hasStarted && state.includes(helper === false ? '"bwrap"' : '"helper"');
     const isFree = hasEscaped(attempt, [{ code: 0, text }, { code: 0, text }, checks[index]![0]!]);
     return isInside && !isFree ? [] : [`${attempt.name}: ${state} ${text.slice(0, 300)}`];
   });
