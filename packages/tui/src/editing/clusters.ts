@@ -1,5 +1,5 @@
 /** Grapheme clusters of a line of text that is edited. All functions look only at the text around an index. */
-import { toCells } from "../text/cells.ts";
+import { getStandaloneCell, toCells } from "../text/cells.ts";
 
 export interface Cluster {
   /** Where it begins in the line. */
@@ -43,9 +43,12 @@ export function* clustersFrom(line: string, start: number, atoms: readonly Atom[
       continue;
     }
     const end = atom ? atom.start : line.length;
-    while (index + 1 < end && isStandalone(line, index) && isStandalone(line, index + 1)) {
-      yield { index, text: line[index] as string, width: line.charCodeAt(index) < firstWide ? 1 : 2 };
+    for (let cell = getCell(line, index); cell && index + 1 < end;) {
+      const next = getCell(line, index + 1);
+      if (!next) break;
+      yield { index, text: cell.text, width: cell.width };
       index++;
+      cell = next;
     }
     const pieceEnd = Math.min(end, index + pieceLength);
     const cells = toCells(toVisible(line.slice(index, pieceEnd)));
@@ -57,6 +60,8 @@ export function* clustersFrom(line: string, start: number, atoms: readonly Atom[
     }
   }
 }
+
+const getCell = (line: string, index: number) => getStandaloneCell(line.charCodeAt(index));
 
 /** The first boundary after `col`, which has to be a boundary itself. */
 export function nextBoundary(line: string, col: number, atoms: readonly Atom[] = []): number {
@@ -88,26 +93,6 @@ export function snapToBoundary(line: string, col: number, atoms: readonly Atom[]
   return line.length;
 }
 
-/** Ranges of characters that never join with a neighbor that is in one of them, too. */
-const standalone = [
-  [0x20, 0x7e],
-  [0xa0, 0xac],
-  [0xae, 0x2ff],
-  [0x370, 0x482],
-  [0x48a, 0x52f],
-  [0x3000, 0x3029],
-  [0x3041, 0x3096],
-  [0x30a0, 0x30ff],
-  [0x4e00, 0x9fff],
-] as const;
-/** The first of them that takes two columns, as all after it. */
-const firstWide = 0x3000;
-
-function isStandalone(line: string, index: number): boolean {
-  const code = line.charCodeAt(index);
-  return standalone.some(([first, last]) => first <= code && code <= last);
-}
-
 const maxLookBehind = 4 * pieceLength;
 
 /** A boundary at or before `index` that can be told from two characters; the nearest there is. */
@@ -115,7 +100,7 @@ function findStableBoundary(line: string, index: number, atoms: readonly Atom[])
   const atom = atoms.findLast(({ end }) => end <= index);
   const min = Math.max(atom?.end ?? 0, index - maxLookBehind);
   for (let at = Math.min(index, line.length - 1); at > min; at--) {
-    if (isStandalone(line, at) && isStandalone(line, at - 1)) return at;
+    if (getCell(line, at) && getCell(line, at - 1)) return at;
   }
   return isInsidePair(line, min) ? min + 1 : Math.max(0, min);
 }

@@ -29,6 +29,19 @@ describe("rows", () => {
     expect(starts.map((start, index) => line.slice(start, starts[index + 1]))).toEqual(rows);
   });
 
+  test("a line is broken the same way with and without characters that need a segmenter", () => {
+    const plain = fc.constantFrom("a", "bc", " ", "  ", "\u3000", "longer-word", "你好", "안녕", "、", "→");
+    fc.assert(
+      fc.property(fc.array(plain, { maxLength: 60 }), fc.integer({ min: 1, max: 12 }), (parts, width) => {
+        const line = parts.join("");
+        const starts = wrapRows(line, width);
+        // A variation selector after each character changes no width, and none of them is standalone any more.
+        const segmented = wrapRows(Array.from(line, (character) => `${character}\u{e0100}`).join(""), width);
+        expect(starts).toEqual(segmented.map((start) => start / 3));
+      }),
+    );
+  });
+
   test("after any edit, the rows are those of the whole text laid out at once", () => {
     fc.assert(
       fc.property(

@@ -1,4 +1,5 @@
 /** Breaks a line that is edited into rows: nothing of it is dropped, so that the cursor can be anywhere. */
+import { getStandaloneCell } from "../text/cells.ts";
 import { wideText } from "../text/wrap.ts";
 import { type Atom, clustersFrom } from "./clusters.ts";
 
@@ -17,20 +18,60 @@ export function wrapRows(line: string, width: number, atoms: readonly Atom[] = [
 
 /** Where the rows after the one at `start` begin. Depends on nothing before `start`. */
 function* rowStarts(line: string, start: number, width: number, atoms: readonly Atom[]): Generator<number> {
+  let rowStart = start;
+  while (rowStart < line.length) {
+    const next = atoms.length === 0 ? findNextRow(line, rowStart, width) : undefined;
+    if (next !== undefined) {
+      rowStart = next;
+      if (rowStart < line.length) yield rowStart;
+      continue;
+    }
+    let isEnd = true;
+    for (rowStart of rowStartsByClusters(line, rowStart, width, atoms)) {
+      yield rowStart;
+      isEnd = atoms.length > 0 || findNextRow(line, rowStart, width) === undefined;
+      if (!isEnd) break;
+    }
+    if (isEnd) return;
+  }
+}
+
+/** The start of the next row, or the length of the line; undefined if only a segmenter knows the characters of this row. */
+function findNextRow(line: string, start: number, width: number): number | undefined {
+  let column = 0;
+  let opportunity = { index: start, column: 0 };
+  let previous: Kind = "other";
+  for (let index = start; index < line.length; index++) {
+    const cell = getStandaloneCell(line.charCodeAt(index));
+    if (!cell) return undefined;
+    const kind = getKind(cell.text);
+    if (index > start && mayBreakBetween(previous, kind)) opportunity = { index, column };
+    previous = kind;
+    column += cell.width;
+    if (column <= width || index === start) continue;
+    // A mark that follows may make it wider.
+    if (index + 1 < line.length && !getStandaloneCell(line.charCodeAt(index + 1))) return undefined;
+    return opportunity.index > start && column - opportunity.column <= width ? opportunity.index : index;
+  }
+  return line.length;
+}
+
+function* rowStartsByClusters(line: string, start: number, width: number, atoms: readonly Atom[]): Generator<number> {
   const isWide = (atom: Atom) => atom.end - atom.start > width;
   const wideAtoms = atoms.filter(isWide);
   let rowStart = start;
   let column = 0;
   let opportunity: { index: number; column: number } | undefined;
-  let previous = "";
+  let previous: Kind = "other";
   for (const { index, text, width: clusterWidth } of clustersFrom(
     line,
     start,
     atoms.filter((atom) => !isWide(atom)),
   )) {
-    if (index > rowStart && mayBreakBetween(previous, text)) opportunity = { index, column };
+    const kind = getKind(text);
+    if (index > rowStart && mayBreakBetween(previous, kind)) opportunity = { index, column };
     if (wideAtoms.some((atom) => atom.end === index)) opportunity = undefined;
-    previous = text;
+    previous = kind;
     column += clusterWidth;
     const isForced = wideAtoms.some((atom) => atom.start === index);
     if ((column <= width && !isForced) || index === rowStart) continue;
@@ -43,9 +84,17 @@ function* rowStarts(line: string, start: number, width: number, atoms: readonly 
   }
 }
 
-function mayBreakBetween(before: string, after: string): boolean {
-  if (blank.test(before)) return !blank.test(after);
-  return !blank.test(after) && (wideText.test(before) || wideText.test(after));
+type Kind = "blank" | "wide" | "other";
+
+function mayBreakBetween(before: Kind, after: Kind): boolean {
+  return after !== "blank" && (before !== "other" || after === "wide");
+}
+
+const kinds: Kind[] = [];
+
+function getKind(cluster: string): Kind {
+  const code = cluster.codePointAt(0) ?? 0;
+  return (kinds[code] ??= blank.test(cluster) ? "blank" : wideText.test(cluster) ? "wide" : "other");
 }
 
 /** Shorter lines are wrapped anew. */

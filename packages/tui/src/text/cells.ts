@@ -12,11 +12,19 @@ export interface Cell {
 /** Drawn as this many blanks, since the column at which a component is drawn is not known to it. */
 export const tabWidth = 3;
 
-/** Code units that are a cluster of their own with one column: letters, punctuation, arrows, signs, lines and Braille. */
-const simpleUnit =
-  "[\\x20-\\x7e\\u00a0-\\u00ac\\u00ae-\\u02ff\\u0370-\\u0482\\u048a-\\u052f\\u2010-\\u2027\\u2190-\\u22ff\\u2500-\\u25fc\\u2713\\u2717\\u2800-\\u28ff]";
-const simple = new RegExp(`${simpleUnit}+`, "y");
-const onlySimple = new RegExp(`^${simpleUnit}*$`);
+/** Letters, punctuation, arrows, signs, lines and Braille: one column each. */
+const narrowUnits =
+  "\\x20-\\x7e\\u00a0-\\u00ac\\u00ae-\\u02ff\\u0370-\\u0482\\u048a-\\u052f\\u2010-\\u2027\\u2190-\\u22ff\\u2500-\\u25fc\\u2713\\u2717\\u2800-\\u28ff";
+/** Chinese, Japanese and Korean text with its punctuation: two columns each. */
+const wideUnits =
+  "\\u3000-\\u3029\\u3041-\\u3096\\u30a0-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7a3\\uff01-\\uff60\\uffe0-\\uffe6";
+const firstWideUnit = 0x3000;
+/** None of these code units joins with another of them, so that no segmenter is needed between two. */
+const standalone = new RegExp(`[${narrowUnits}${wideUnits}]`);
+const standaloneRun = new RegExp(`[${narrowUnits}${wideUnits}]+`, "y");
+/** For fewer of them it is cheaper to go on with the segmenter. */
+const longRun = new RegExp(`[${narrowUnits}${wideUnits}]{16}`, "y");
+const onlyNarrow = new RegExp(`^[${narrowUnits}]*$`);
 const zeroWidth = /^[\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]$/u;
 const spacingMark = /^\p{Mc}$/u;
 const emojiPresentation = /^\p{Emoji_Presentation}/u;
@@ -28,7 +36,7 @@ let segmenter: Intl.Segmenter | undefined;
 const getSegmenter = () => (segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" }));
 
 /** Whether a text has no escape sequence, and is as wide as it is long. Most texts are. */
-export const isSimpleText = (text: string): boolean => onlySimple.test(text);
+export const isSimpleText = (text: string): boolean => onlyNarrow.test(text);
 
 /** The columns that a terminal needs for the text. Line breaks count as nothing. */
 export function visibleWidth(text: string): number {
@@ -85,27 +93,34 @@ function findRunEnd(text: string, start: number): number {
 function pushRun(cells: Cell[], run: string): void {
   let index = 0;
   while (index < run.length) {
-    simple.lastIndex = index;
-    const text = simple.exec(run)?.[0];
+    standaloneRun.lastIndex = index;
+    const text = standaloneRun.exec(run)?.[0];
     if (text === undefined) {
       index += pushClusters(cells, run, index);
       continue;
     }
     // A mark that follows belongs to the last character.
     const end = index + text.length < run.length ? index + text.length - 1 : index + text.length;
-    for (; index < end; index++) cells.push(getSimpleCell(run.charCodeAt(index)));
+    for (; index < end; index++) cells.push(getStandaloneCell(run.charCodeAt(index)) as Cell);
     if (index < run.length) index += pushClusters(cells, run, index);
   }
 }
 
-const simpleCells: Cell[] = [];
-const getSimpleCell = (code: number): Cell =>
-  (simpleCells[code] ??= { text: String.fromCharCode(code), width: 1, isEscape: false });
+const standaloneCells: (Cell | null)[] = [];
+
+/** Null for a code unit that may join with a neighbor. Two neighbors that have cells here are two clusters. */
+export function getStandaloneCell(code: number): Cell | null {
+  const known = standaloneCells[code];
+  if (known !== undefined) return known;
+  const text = String.fromCharCode(code);
+  const width = code < firstWideUnit ? 1 : 2;
+  return (standaloneCells[code] = standalone.test(text) ? { text, width, isEscape: false } : null);
+}
 
 /** The segmenter takes quadratic time for long texts, so that it gets pieces; none ends within a cluster of usual length. */
 const pieceLength = 256;
 
-/** Adds clusters from `start` on, until simple text could begin. Returns how many code units they have. */
+/** Adds clusters from `start` on, until many standalone ones follow. Returns how many code units they have. */
 function pushClusters(cells: Cell[], run: string, start: number): number {
   const piece = run.slice(start, start + pieceLength);
   const isLast = start + piece.length >= run.length;
@@ -115,8 +130,8 @@ function pushClusters(cells: Cell[], run: string, start: number): number {
     if (!isLast && index > 0 && index + segment.length === piece.length) break;
     cells.push({ text: segment, width: getClusterWidth(segment), isEscape: false });
     length = index + segment.length;
-    simple.lastIndex = length;
-    if (index > 0 && simple.test(piece)) break;
+    longRun.lastIndex = length;
+    if (index > 0 && longRun.test(piece)) break;
   }
   return length;
 }

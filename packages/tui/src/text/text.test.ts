@@ -1,7 +1,7 @@
 /** Laws of text in columns. Expected widths are those of a terminal emulator: see `test/widths.test.ts`. */
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { visibleWidth } from "./cells.ts";
+import { describe, expect, test, vi } from "vitest";
+import { getStandaloneCell, toCells, visibleWidth } from "./cells.ts";
 import { stripTerminalSequences } from "./escape.ts";
 import { sliceByColumn, sliceWithWidth } from "./slice.ts";
 import { truncateToWidth } from "./truncate.ts";
@@ -61,6 +61,35 @@ describe("visibleWidth", () => {
 
   test("takes a long text without blanks in time that grows with its length", () => {
     expect(visibleWidth("日".repeat(200_000))).toBe(400_000);
+  });
+});
+
+describe("standalone characters", () => {
+  const codes = Array.from({ length: 0x10000 }, (_, code) => code).filter((code) => getStandaloneCell(code));
+
+  test("are clusters of their own beside any other of them", () => {
+    const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+    const neighbors = ["a", "é", "→", "漢", "カ", "각", "가", "！"];
+    for (let index = 0; index < codes.length; index += 16) {
+      const characters = codes
+        .slice(index, index + 16)
+        .flatMap((code) => [String.fromCharCode(code), neighbors[code % neighbors.length] as string]);
+      const clusters = Array.from(segmenter.segment(characters.join("")), ({ segment }) => segment);
+      expect(clusters).toEqual(characters);
+    }
+  });
+
+  test("are as wide as after a segmenter", () => {
+    // What follows is no standalone character, so that the segmenter is asked for both.
+    const widths = codes.map((code) => toCells(`${String.fromCharCode(code)}\u200b`)[0]?.width);
+    expect(widths).toEqual(codes.map((code) => getStandaloneCell(code)?.width));
+  });
+
+  test("of Chinese, Japanese and Korean text need no segmenter", () => {
+    const segment = vi.spyOn(Intl.Segmenter.prototype, "segment");
+    expect(visibleWidth("안녕하세요, 「漢字」とカナ！（全角）".repeat(1000))).toBe(36_000);
+    expect(segment).not.toHaveBeenCalled();
+    segment.mockRestore();
   });
 });
 
