@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { toPlainText } from "@tau/tui";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { parseSessionArgs } from "../../src/args.ts";
 import { Hosts } from "../../src/hosts.ts";
 import { createProgram, readChangelog } from "../../src/program.ts";
@@ -41,6 +41,20 @@ describe("/export", () => {
     await app.sees(/Written to .*talk\.jsonl/);
     const [header] = (await readFile(join(app.directory, "talk.jsonl"), "utf8")).split("\n");
     expect(JSON.parse(header!)).toMatchObject({ type: "session" });
+  });
+
+  test("takes a path in quotes, as completion writes it, and one in the home directory", async () => {
+    const app = await openWithAnswer();
+    vi.stubEnv("HOME", join(app.directory, "home"));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    run(app, '/export "my talk.jsonl"');
+    run(app, "/export ~/new/talk.html");
+    const listFiles = () => readdir(app.directory, { recursive: true });
+    await expect.poll(listFiles).toEqual(expect.arrayContaining(["my talk.jsonl", "home/new/talk.html"]));
+    run(app, "/new");
+    await expect.poll(app.screen).not.toContain("a question");
+    run(app, "/import 'my talk.jsonl'");
+    await app.sees("a question");
   });
 });
 

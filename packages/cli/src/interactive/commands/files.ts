@@ -3,17 +3,21 @@ import type { Interface } from "../interface.ts";
 
 /** `/export PATH`: lines of JSON or a page, by the extension. */
 export async function exportSession(ui: Interface, argument: string): Promise<void> {
-  const type = /\.jsonl$/i.test(argument) ? "export_jsonl" : "export_html";
-  const { path } = await ui.client.execute({ type, ...(argument !== "" && { outputPath: argument }) });
+  const outputPath = unquote(argument);
+  const type = /\.jsonl$/i.test(outputPath) ? "export_jsonl" : "export_html";
+  const { path } = await ui.client.execute({ type, ...(outputPath !== "" && { outputPath }) });
   ui.say(`Written to ${path}`);
 }
 
 export async function importFile(ui: Interface, argument: string): Promise<void> {
-  const path = argument === "" ? await ui.ask("Which session file?") : argument;
-  if (path === undefined || path === "") return;
+  const path = unquote(argument === "" ? await ui.ask("Which session file?") : argument);
+  if (path === "") return;
   const { sessionId } = await ui.client.execute({ type: "import_session", path });
   await ui.show(sessionId);
 }
+
+/** Completion puts quotes around a path with blanks. */
+const unquote = (path = ""): string => /^(["'])([^]*)\1$/.exec(path)?.[2] ?? path;
 
 export async function share(ui: Interface): Promise<void> {
   const sharing = await ui.program.findSharing();

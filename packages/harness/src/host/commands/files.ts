@@ -1,5 +1,7 @@
 /** Commands that write a session to a file, or read one from a file. */
+import { homedir } from "node:os";
 import { extname, resolve } from "node:path";
+import { expandHome } from "../../agent-dir.ts";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { exportHtml } from "../../export/html.ts";
 import { importSessionFile } from "../../export/import-file.ts";
@@ -29,7 +31,7 @@ export const fileCommands = {
   ),
   import_session: command({ path: nonEmptyText }, async (context, { path: source }) => {
     const { host, session } = context;
-    const { path, problems } = await importSessionFile(resolve(session.cwd, source), getLookup(context));
+    const { path, problems } = await importSessionFile(resolvePath(session, source), getLookup(context));
     const { durability } = session.settings;
     const manager = await SessionManager.open(path, { agentDir: host.agentDir, durability });
     const sessionId = await host.openLike(session.sessionId, manager);
@@ -41,6 +43,9 @@ export const fileCommands = {
 const read = (session: AgentSession, redact = false) =>
   redact ? readRedacted(session) : session.sessionManager.exportSource();
 
+/** People type `~` here, and no shell has read it. */
+const resolvePath = (session: AgentSession, path: string): string => resolve(session.cwd, expandHome(path, homedir()));
+
 interface Output {
   outputPath: string | undefined;
   /** Of the file that is written if there is no `outputPath`. */
@@ -50,7 +55,7 @@ interface Output {
 
 async function write(session: AgentSession, { outputPath, extension, text: content }: Output) {
   const name = `tau-session-${session.sessionId}.${extension}`;
-  const path = resolve(session.cwd, outputPath ?? name);
+  const path = resolvePath(session, outputPath ?? name);
   await writeFileTarget(path, content, {
     log: session.sessionFile,
     extension: extname(name),
