@@ -305,6 +305,15 @@ describe("/settings", () => {
     expect(screen).toContain("→ approvals.timeoutMs");
     expect(screen.split("\n").at(-1)).toContain("small");
   });
+
+  test("shows what is searched for on a screen of six rows", async () => {
+    const app = await openApp([], { columns: 40, rows: 6 });
+    app.type("/settings");
+    app.press("escape", "enter");
+    await app.sees("enter changes it");
+    app.type("theme");
+    await app.sees(/Settings\n> theme\n→ theme .*\n 1\/5/);
+  });
 });
 
 describe("what is typed", () => {

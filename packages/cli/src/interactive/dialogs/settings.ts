@@ -2,7 +2,7 @@
 import type { SettingData } from "@tau/protocol";
 import { getKeybindings, type Theme, toPlainLine, toPlainText, truncateToWidth, wrapTextWithAnsi } from "@tau/tui";
 import { describeOrigin, formatSetting, searchSettings } from "../setting-values.ts";
-import { SearchDialog } from "./search-dialog.ts";
+import { reservedRows, SearchDialog } from "./search-dialog.ts";
 
 export interface SettingsDialogOptions {
   settings: readonly SettingData[];
@@ -25,7 +25,7 @@ export class SettingsDialog extends SearchDialog {
   #message: string | undefined;
 
   constructor(options: SettingsDialogOptions) {
-    const getMaxRows = () => options.getRows() - rowsBesides - getExplanationRows(options.getRows());
+    const getMaxRows = () => options.getRows() - getRowsBesides(options.getRows());
     super({ theme: options.theme, getMaxRows, placeholder: "Type to search names and descriptions" });
     this.#options = options;
     this.#settings = options.settings;
@@ -117,4 +117,9 @@ export class SettingsDialog extends SearchDialog {
 }
 
 /** With the empty line above. A small screen has no room for it. */
-const getExplanationRows = (rows: number): number => (rows >= 20 ? 6 : rows >= 14 ? 4 : rows >= 10 ? 2 : 0);
+const getExplanationRows = (rows: number): number => (rows >= 20 ? 6 : rows >= 14 ? 4 : isSmall(rows) ? 0 : 2);
+
+const getRowsBesides = (rows: number): number =>
+  isSmall(rows) ? reservedRows : rowsBesides + getExplanationRows(rows);
+
+const isSmall = (rows: number): boolean => rows < 10;
