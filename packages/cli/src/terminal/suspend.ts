@@ -1,14 +1,26 @@
-/** Stops the program for the shell, with all that it was started with. Resolves when `fg` lets it go on. */
+/** A system that stops the program does so at once. */
+const maxWaitMs = 100;
+
+/**
+ * Stops the program for the shell, with all that it was started with. Resolves when `fg` lets it go on. Rejects if it was not
+ * stopped: the system ignores the signal where no shell could let the program go on, as in `ssh -t` or in a container.
+ */
 export async function suspend(self: NodeJS.Process): Promise<void> {
   if (self.platform === "win32") throw new Error("Windows cannot suspend a program.");
-  // Nothing else may be open while the terminal is somebody else's, and a program without anything open ends.
-  const open = setInterval(() => {}, 1 << 30);
-  try {
-    await new Promise<void>((resolve) => {
-      self.once("SIGCONT", () => resolve());
-      self.kill(0, "SIGTSTP");
-    });
-  } finally {
-    clearInterval(open);
-  }
+  await new Promise<void>((resolve, reject) => {
+    const onContinue = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const giveUp = () => {
+      self.off("SIGCONT", onContinue);
+      reject(new Error(ignored));
+    };
+    // After a stop the timer is due, and the signal is told before what the timer asks for.
+    const timer = setTimeout(() => setImmediate(giveUp), maxWaitMs);
+    self.once("SIGCONT", onContinue);
+    self.kill(0, "SIGTSTP");
+  });
 }
+
+const ignored = "tau cannot be suspended here: it was not started from a shell that could let it go on.";

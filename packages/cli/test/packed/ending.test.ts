@@ -135,6 +135,20 @@ test("Ctrl-Z gives the terminal to the shell, and fg brings everything back", as
   expect(await pty.ended()).toEqual({ code: 0, ...asBefore });
 });
 
+test.runIf(process.platform === "linux")("Ctrl-Z says so where no shell could let the program go on", async () => {
+  const workspace = await createModelWorkspace([]);
+  const pty = await openPty(workspace, { through: ["setsid", "--wait"] });
+  await pty.sees("small");
+  pty.type("half a thought");
+  await pty.sees("half a thought");
+  pty.type("\x1a");
+  await pty.sees("tau cannot be suspended here");
+  pty.type(" goes on");
+  await pty.sees("half a thought goes on");
+  pty.type("\x03\x04");
+  expect(await pty.ended()).toEqual({ code: 0, ...asBefore });
+});
+
 test("Ctrl-G opens the user's own editor with what is typed, and takes what it saved", async () => {
   const workspace = await createModelWorkspace([]);
   const editor = join(workspace.directory, "editor.sh");
