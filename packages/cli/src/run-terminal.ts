@@ -30,6 +30,8 @@ export interface TerminalSession {
   settingsManager: SettingsManager;
   cwd: string;
   program: Program;
+  /** What the user is told first. */
+  notices?: readonly string[];
   /** Told when the terminal is there; returns how to stop. `notify` shows the user a sentence. */
   onShown?: (notify: (message: string) => void) => () => void;
   /** What is written after the program has left the terminal. */
@@ -125,7 +127,7 @@ export async function runTerminal(shown: TerminalSession, options: SessionOption
       ...(message !== "" && { message }),
       ...(options.resume && { command: "resume" }),
       ...(draft !== undefined && { draft }),
-      notices: [...looks.problems, ...(await describeNews(agentDir, getSettings())), ...kept],
+      notices: [...(shown.notices ?? []), ...looks.problems, ...(await describeNews(agentDir, getSettings())), ...kept],
     });
     draftFile.flush();
     for (const message of end.late) io.err(`${lateNotice}\n${message}\n`);

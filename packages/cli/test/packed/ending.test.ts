@@ -115,6 +115,15 @@ test("who leaves has the shell again, with one line more, and nothing is kept", 
   expect(listDrafts(workspace)).toEqual([]);
 });
 
+test("who opens a session that another terminal has open is told at once", async () => {
+  const workspace = await createModelWorkspace([textReply("Hi there.")]);
+  const first = await openPty(workspace);
+  await converse(first);
+  const second = await openPty(workspace, { args: ["--continue"] });
+  await second.sees(/Process \d+ has this session open/);
+  await second.sees("Hi there.");
+});
+
 test("Ctrl-Z gives the terminal to the shell, and fg brings everything back", async () => {
   const workspace = await createModelWorkspace([textReply("Hi there.")]);
   const pty = await openPty(workspace, { afterwards: 'stty -a > modes; echo "<stopped>"; read -r line; fg' });

@@ -31,7 +31,7 @@ function formatReadOnly(readOnly: ReadOnly): string {
       const { holder, advice } = readOnly;
       const fork = "fork the session to continue here.";
       if (advice !== undefined) return `cannot be written here. ${advice} Otherwise ${fork}`;
-      return `is being written by process ${holder.pid}. Close it there, or ${fork}`;
+      return `is being written by process ${holder.pid}. Close it there and open it again, or ${fork}`;
     }
     case "refused":
       return `cannot be written: ${readOnly.message}. Fix that, close the session and open it again.`;

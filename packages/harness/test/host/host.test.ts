@@ -86,6 +86,23 @@ test("a session that is open for another client is switched to and renamed where
   }
 });
 
+test("a session that another process wrote is opened again once that one has let it go", async () => {
+  const { host, writeSession } = await openHost();
+  const path = await writeSession("Hello.");
+  const writer = await SessionManager.open(path);
+  const reader = await host.open(await SessionManager.open(path));
+  const sessionId = await host.create();
+  const resume = () => host.execute(sessionId, { type: "switch_session", sessionPath: path });
+  const isReadOnly = () => host.get(reader).session.sessionManager.readOnly !== undefined;
+  expect(await resume()).toEqual({ sessionId: reader, cancelled: false });
+  expect(isReadOnly()).toBe(true);
+  await writer.appendSessionInfo("Written elsewhere");
+  await writer.close();
+  expect(await resume()).toEqual({ sessionId: reader, cancelled: false });
+  expect(isReadOnly()).toBe(false);
+  expect(host.get(reader).view.log.name).toBe("Written elsewhere");
+});
+
 test("a host that is disposed leaves no session open that was being opened", async () => {
   const { host, writeSession } = await openHost();
   const path = await writeSession("Hello.");

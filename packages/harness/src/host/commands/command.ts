@@ -5,6 +5,7 @@ import type { AgentSession, StartReason } from "../../agent-session/agent-sessio
 import type { Fields, FieldValues } from "../../fields/field.ts";
 import type { SessionLookup } from "../../session/find-session.ts";
 import type { SessionManager } from "../../session/session-manager.ts";
+import type { SessionEnd } from "../../extensions/events.ts";
 import type { HostedSession } from "../hosted-session.ts";
 
 /** What commands need of their host. */
@@ -15,6 +16,7 @@ export interface CommandHost {
   findOpen(path: string): Promise<HostedSession | undefined>;
   openLike(sessionId: string, sessionManager: SessionManager, reason?: StartReason): Promise<string>;
   fork(sessionId: string, entryId: string): Promise<string>;
+  close(sessionId: string, why?: SessionEnd): Promise<void>;
 }
 
 /** What a client adds to a command. */
