@@ -809,10 +809,11 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await writeFile(join(directory, "fresh air", "in.txt"), "");
     },
     async check({ client }) {
-      expect(await client.call("complete", { text: "/lo", cursor: 3 })).toMatchObject({
-        from: 1,
-        items: [{ value: "look" }],
-      });
+      for (const text of ["/lo", "/ook", "/LK"]) {
+        const found = await client.call("complete", { text, cursor: text.length });
+        expect(found).toMatchObject({ from: 1, items: [{ value: "look" }] });
+      }
+      expect((await client.call("complete", { text: "/ol", cursor: 3 })).items).toEqual([]);
       const ask = () => client.call("complete", { text: "see @fr", cursor: 7 });
       await expect.poll(async () => (await ask()).incomplete).toBeUndefined();
       const { from, items } = await ask();

@@ -141,7 +141,7 @@ export class App {
       runShortcut,
       onFailed: (message) => this.#say(message, "error"),
     });
-    const completion = createCompletion(getClient);
+    const completion = createCompletion(() => this.#interface);
     this.#editor.setAutocompleteProvider(completion);
     const dialogs = new DialogStack(this.#editor, (component) => this.#tui.setFocus(component));
     this.#questions = new OpenQuestions({

@@ -1,9 +1,8 @@
 /** Completes commands, templates, skills and files. The session knows them, so that this works on another machine too. */
-import type { AutocompleteItem, AutocompleteProvider, AutocompleteSuggestions } from "@tau/tui";
-import type { SessionClient } from "./session-client.ts";
-import { slashCommands } from "./slash-commands.ts";
+import { type AutocompleteItem, type AutocompleteProvider, type AutocompleteSuggestions, fuzzyFilter } from "@tau/tui";
+import { type ArgumentSource, type SlashCommand, slashCommands } from "./slash-commands.ts";
 
-export function createCompletion(getClient: () => SessionClient): AutocompleteProvider {
+export function createCompletion(getSource: () => ArgumentSource): AutocompleteProvider {
   return {
     // The host answers within a frame.
     searchDelayMs: 0,
@@ -14,17 +13,16 @@ export function createCompletion(getClient: () => SessionClient): AutocompletePr
       { signal, force = false },
     ): Promise<AutocompleteSuggestions | null> {
       const before = (lines[cursorLine] ?? "").slice(0, cursorCol);
-      const own = cursorLine === 0 ? completeCommand(before) : [];
-      const data = await getClient().execute({ type: "complete", text: before, cursor: before.length, paths: force });
+      const isFirstLine = cursorLine === 0;
+      const source = getSource();
+      const choices = isFirstLine ? await completeArgument(source, before, force) : undefined;
+      if (choices) return signal.aborted ? null : choices;
+      const data = await source.client.execute({ type: "complete", text: before, cursor: before.length, paths: force });
       if (signal.aborted) return null;
-      // An extension may have one of the same name instead.
-      const others = own.filter(({ value }) => data.items.every((item) => item.value !== value));
-      const all = [...others, ...data.items.map(({ value, description }) => toItem(value, description))];
+      const items = data.items.map(({ value, description }) => toItem(value, description));
+      if (isCommandStart(before)) return completeCommand(before, isFirstLine ? slashCommands : [], items);
       const isIncomplete = data.incomplete ?? false;
-      if (all.length === 0 && !isIncomplete) return null;
-      // The editor sends what is taken with Enter, if its prefix has the slash of a command.
-      if (!isCommandStart(before)) return { items: all, prefix: before.slice(data.from), isIncomplete };
-      return { items: all.map((item) => ({ ...item, value: `/${item.value}` })), prefix: before };
+      return items.length === 0 && !isIncomplete ? null : { items, prefix: before.slice(data.from), isIncomplete };
     },
     applyCompletion(lines, cursorLine, cursorCol, item, prefix) {
       const line = lines[cursorLine] ?? "";
@@ -55,9 +53,34 @@ const isQuotedBy = (value: string, quote: string): boolean => value.startsWith(q
 
 const isCommandStart = (before: string): boolean => /^\/\S*$/.test(before);
 
-function completeCommand(before: string): AutocompleteItem[] {
-  if (!isCommandStart(before)) return [];
-  return slashCommands
-    .filter(({ name }) => `/${name}`.startsWith(before))
+/** `items`: templates, skills and commands of extensions, which may have the name of one of ours instead. */
+function completeCommand(
+  before: string,
+  commands: readonly SlashCommand[],
+  items: readonly AutocompleteItem[],
+): AutocompleteSuggestions | null {
+  const own = commands
+    .filter(({ name }) => items.every(({ value }) => value !== name))
     .map(({ name, description }) => toItem(name, description));
+  const found = fuzzyFilter([...own, ...items], before.slice(1), ({ value }) => value);
+  if (found.length === 0) return null;
+  // The editor sends what is taken with Enter, because the prefix has the slash of a command.
+  return { items: found.map((item) => ({ ...item, value: `/${item.value}` })), prefix: before };
+}
+
+/**
+ * What a command of ours can be followed by. Before anything is typed only if the user asks: Enter runs the command alone
+ * then. Undefined if the command has no such list, or it is typed already.
+ */
+async function completeArgument(
+  source: ArgumentSource,
+  before: string,
+  isAsked: boolean,
+): Promise<AutocompleteSuggestions | undefined> {
+  const [, name, prefix = ""] = /^\/([\w-]+) +(\S*)$/.exec(before) ?? [];
+  const command = slashCommands.find((one) => one.name === name);
+  if (!command?.listArguments || (prefix === "" && !isAsked)) return undefined;
+  const items = await command.listArguments(source);
+  if (items.some(({ value }) => value === prefix)) return undefined;
+  return { items: fuzzyFilter([...items], prefix, ({ value }) => value), prefix };
 }

@@ -1,40 +1,58 @@
 /** What can be typed after a slash. Help and completion read this table. */
 import type { ThinkingLevelName } from "@tau/protocol";
-import { toPlainLine } from "@tau/tui";
-import { login, logout } from "./commands/connect.ts";
+import { type SelectItem, toPlainLine } from "@tau/tui";
+import { listConfigured, listProviders, login, logout } from "./commands/connect.ts";
 import { showExtensions } from "./commands/extensions.ts";
 import { exportSession, importFile, share, writeBugReport } from "./commands/files.ts";
-import { chooseModel, chooseScopedModels } from "./commands/models.ts";
+import { chooseModel, chooseScopedModels, listModels } from "./commands/models.ts";
 import { runDoctor, showChangelog } from "./commands/program.ts";
 import { showPolicy } from "./commands/policy.ts";
 import { answerQuestions, editQueue } from "./commands/queue.ts";
 import { showKeys } from "./commands/keys.ts";
 import { resume } from "./commands/sessions.ts";
 import { changeSettings } from "./commands/settings.ts";
-import { chooseTheme } from "./commands/theme.ts";
+import { chooseTheme, listThemes } from "./commands/theme.ts";
 import { openTree } from "./commands/tree.ts";
 import { changeTrust } from "./commands/trust.ts";
 import { getAnswerText } from "./describe-entry.ts";
 import { formatRows } from "./format-rows.ts";
 import type { Interface } from "./interface.ts";
 
+/** What arguments are listed from. */
+export type ArgumentSource = Pick<Interface, "client" | "themes">;
+
 export interface SlashCommand {
   name: string;
   description: string;
   /** What follows it, for help. */
   argument?: string;
+  /** What can follow it, for completion. */
+  listArguments?: (source: ArgumentSource) => Promise<SelectItem[]> | SelectItem[];
   /** Whether a command of an extension with this name is run instead: pi has no such command, but its extensions may. */
   yields?: true;
   run: (ui: Interface, argument: string) => Promise<void> | void;
 }
 
 export const slashCommands: readonly SlashCommand[] = [
-  { name: "model", description: "Choose a model", argument: "NAME", run: chooseModel },
+  { name: "model", description: "Choose a model", argument: "NAME", listArguments: listModels, run: chooseModel },
   { name: "scoped-models", description: "Choose the models to cycle through", run: chooseScopedModels },
-  { name: "thinking", description: "Choose how much the model thinks", argument: "LEVEL", run: chooseThinking },
+  {
+    name: "thinking",
+    description: "Choose how much the model thinks",
+    argument: "LEVEL",
+    listArguments: listLevels,
+    run: chooseThinking,
+  },
   { name: "tools", description: "Choose the tools that the model is shown", yields: true, run: chooseTools },
   { name: "settings", description: "Change settings", run: changeSettings },
-  { name: "theme", description: "Choose the colors", argument: "NAME", yields: true, run: chooseTheme },
+  {
+    name: "theme",
+    description: "Choose the colors",
+    argument: "NAME",
+    yields: true,
+    listArguments: listThemes,
+    run: chooseTheme,
+  },
   { name: "tree", description: "Go to another place in this session", run: openTree },
   { name: "fork", description: "Begin a new session from an earlier message", run: fork },
   { name: "clone", description: "Begin a new session with a copy of this one", run: clone },
@@ -51,8 +69,14 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "approve", description: "Answer open questions", run: answerQuestions },
   { name: "trust", description: "Trust this project, or take that back", run: changeTrust },
   { name: "policy", description: "Show the policy, the sandbox and what is allowed", run: showPolicy },
-  { name: "login", description: "Connect a provider", argument: "PROVIDER", run: login },
-  { name: "logout", description: "Remove a stored key or login", argument: "PROVIDER", run: logout },
+  { name: "login", description: "Connect a provider", argument: "PROVIDER", listArguments: listProviders, run: login },
+  {
+    name: "logout",
+    description: "Remove a stored key or login",
+    argument: "PROVIDER",
+    listArguments: listConfigured,
+    run: logout,
+  },
   { name: "extensions", description: "Show extensions, what they bring and their problems", run: showExtensions },
   { name: "reload", description: "Read settings, extensions, skills, templates, themes and keys again", run: reload },
   { name: "doctor", description: "Check whether everything works", yields: true, run: runDoctor },
@@ -64,12 +88,16 @@ export const slashCommands: readonly SlashCommand[] = [
 ];
 
 /** Commands that people know from pi, and that are not there yet. */
-export const missingCommands: readonly string[] = ["mcp", "llama"];
+export const missingCommands: readonly string[] = ["mcp", "llama", "debug"];
+
+async function listLevels({ client }: ArgumentSource): Promise<SelectItem[]> {
+  const { levels } = await client.execute({ type: "get_available_thinking_levels" });
+  return levels.map((level) => ({ value: level, label: level }));
+}
 
 async function chooseThinking(ui: Interface, argument: string): Promise<void> {
-  const { levels } = await ui.client.execute({ type: "get_available_thinking_levels" });
+  const items = await listLevels(ui);
   const { thinkingLevel } = await ui.client.execute({ type: "get_state" });
-  const items = levels.map((level) => ({ value: level, label: level }));
   const level = argument === "" ? await ui.choose("Thinking level", items, { selected: thinkingLevel }) : argument;
   if (level !== undefined) await ui.client.execute({ type: "set_thinking_level", level: level as ThinkingLevelName });
 }

@@ -403,7 +403,7 @@ test("a message of 1 MB is folded with its size, and Ctrl-O shows it", async () 
 test.each([6, 8])("on a screen of %i rows what is typed and what is selected are visible", async (rows) => {
   const app = await openApp([], { columns: 40, rows });
   app.type("/mo");
-  await app.sees(/\n\/mo\n─+\n→ model/);
+  await app.sees(/^\/mo\n─+\n→ model/m);
   app.press("enter");
   await app.sees(/Model\n> *\n→ acme\/small/);
   app.type("large");

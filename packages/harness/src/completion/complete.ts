@@ -22,7 +22,7 @@ export async function complete(
   const before = text.slice(0, cursor);
   const command = /^\/([^\s]*)$/.exec(before)?.[1];
   if (command !== undefined) {
-    const commands = listSlashCommands(session).filter(({ name }) => name.startsWith(command));
+    const commands = findByName(listSlashCommands(session), command);
     const items = commands.map(({ name, description }) => ({ value: name, ...(description && { description }) }));
     return { from: 1, items: items.slice(0, maxCommands) };
   }
@@ -31,4 +31,20 @@ export async function complete(
   if (!open) return { from: before.length, items: [] };
   const { values, isIncomplete } = await (mention ? files.complete(mention) : files.completePath(open));
   return { from: open.from, items: values.map((value) => ({ value })), ...(isIncomplete && { incomplete: true }) };
+}
+
+/** Those whose names have all letters in their order: first those that begin with them, then those that contain them. */
+function findByName<T extends { name: string }>(commands: readonly T[], letters: string): T[] {
+  const wanted = letters.toLowerCase();
+  const rank = ({ name }: T): number => {
+    const index = name.toLowerCase().indexOf(wanted);
+    if (index !== -1) return Math.min(index, 1);
+    return hasInOrder(name.toLowerCase(), wanted) ? 2 : 3;
+  };
+  return [0, 1, 2].flatMap((wantedRank) => commands.filter((command) => rank(command) === wantedRank));
+}
+
+function hasInOrder(text: string, letters: string): boolean {
+  let index = -1;
+  return [...letters].every((letter) => (index = text.indexOf(letter, index + 1)) !== -1);
 }

@@ -30,7 +30,7 @@ export async function connectFirst(ui: Interface): Promise<void> {
   for (let selected = ""; ;) {
     const { model, modelProblem } = await ui.client.execute({ type: "get_state" });
     if (model) return;
-    const providers = await listProviders(ui);
+    const providers = await getProviders(ui);
     const hint = `${modelProblem === undefined ? "" : `${modelProblem}\n`}Type to search. Escape: not now.`;
     const choice = await ui.choose("Which model do you want to use?", listFirstChoices(providers), { hint, selected });
     if (choice === undefined) return ui.say(withoutModel, "warning");
@@ -84,7 +84,7 @@ async function showDemo(ui: Interface): Promise<void> {
 
 /** `/login [PROVIDER]` */
 export async function login(ui: Interface, argument: string): Promise<void> {
-  const providers = await listProviders(ui);
+  const providers = await getProviders(ui);
   const name = argument === "" ? await ui.choose("Connect which provider?", providers.map(toItem)) : argument;
   if (name === undefined) return;
   const provider = providers.find((one) => one.name === name);
@@ -95,9 +95,9 @@ export async function login(ui: Interface, argument: string): Promise<void> {
 
 /** `/logout [PROVIDER]` */
 export async function logout(ui: Interface, argument: string): Promise<void> {
-  const configured = (await listProviders(ui)).filter((provider) => provider.configured);
+  const configured = await listConfigured(ui);
   if (argument === "" && configured.length === 0) return ui.say("No provider is connected.");
-  const provider = argument === "" ? await ui.choose("Log out of which provider?", configured.map(toItem)) : argument;
+  const provider = argument === "" ? await ui.choose("Log out of which provider?", configured) : argument;
   if (provider === undefined) return;
   const { removed } = await ui.client.execute({ type: "logout", provider });
   ui.say(
@@ -107,8 +107,14 @@ export async function logout(ui: Interface, argument: string): Promise<void> {
   );
 }
 
-const listProviders = async (ui: Interface): Promise<readonly ProviderData[]> =>
-  (await ui.client.execute({ type: "get_providers" })).providers;
+const getProviders = async ({ client }: Pick<Interface, "client">): Promise<readonly ProviderData[]> =>
+  (await client.execute({ type: "get_providers" })).providers;
+
+export const listProviders = async (source: Pick<Interface, "client">): Promise<SelectItem[]> =>
+  (await getProviders(source)).map(toItem);
+
+export const listConfigured = async (source: Pick<Interface, "client">): Promise<SelectItem[]> =>
+  (await getProviders(source)).filter(({ configured }) => configured).map(toItem);
 
 const toItem = ({ name, configured, modelCount, login: title }: ProviderData): SelectItem => ({
   value: name,

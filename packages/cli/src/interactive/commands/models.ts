@@ -22,6 +22,9 @@ const toItem = (model: ModelData): SelectItem => ({
   description: describe(model),
 });
 
+export const listModels = async ({ client }: Pick<Interface, "client">): Promise<SelectItem[]> =>
+  (await client.execute({ type: "get_available_models" })).models.map(toItem);
+
 /** No name of a model begins with a blank. */
 const localServers = {
   value: " local",

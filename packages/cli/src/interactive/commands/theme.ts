@@ -1,4 +1,4 @@
-import { builtInThemes, systemThemeName } from "@tau/tui";
+import { builtInThemes, type SelectItem, systemThemeName } from "@tau/tui";
 import type { Interface } from "../interface.ts";
 
 /** Chooses a theme, with each shown while it is selected, and stores the choice in the user's settings. */
@@ -18,10 +18,8 @@ export async function chooseTheme(ui: Interface, argument: string): Promise<void
 
 async function pick(ui: Interface): Promise<string | undefined> {
   const { themes } = ui;
-  const pair = "light/dark";
-  const items = [...themes.names, pair].map((name) => ({ value: name, label: name, description: describe(name) }));
   try {
-    return await ui.choose("Theme", items, {
+    return await ui.choose("Theme", listThemes(ui), {
       selected: themes.setting,
       hint: "/theme LIGHT/DARK chooses one for each kind of terminal.",
       onHighlight: (value) => themes.preview(value),
@@ -30,6 +28,9 @@ async function pick(ui: Interface): Promise<string | undefined> {
     themes.preview(undefined);
   }
 }
+
+export const listThemes = ({ themes }: Pick<Interface, "themes">): SelectItem[] =>
+  [...themes.names, "light/dark"].map((name) => ({ value: name, label: name, description: describe(name) }));
 
 function describe(name: string): string {
   if (name === systemThemeName) return "made from the colors of the terminal";
