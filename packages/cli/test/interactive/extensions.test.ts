@@ -64,6 +64,16 @@ test("dialogs take the place of the editor, and answer what was chosen or typed"
   await app.sees(`["second",true,"me","one\\ntwo!"]`);
 });
 
+test("the options of a dialog fit into a small terminal, also one that becomes small", async () => {
+  const body = `await ctx.ui.select("Which of them?", Array.from({ length: 30 }, (_, index) => "option " + index));`;
+  const app = await open(command("ask", body));
+  await enter(app, "/ask");
+  await app.sees("option 9");
+  app.press("down", "down");
+  await app.terminal.resize(40, 8);
+  await app.sees(/^ Which of them\?\n(.*\n)*→ option 2\n(.*\n)* {2}\(3\/30\)/);
+});
+
 test("Escape, a time limit and a signal cancel a dialog, which shows the time that is left", async () => {
   const app = await open(
     command(

@@ -56,7 +56,7 @@ export class SelectList implements Component {
   onCancel?: () => void;
   onSelectionChange?: (item: SelectItem) => void;
   readonly #items: readonly SelectItem[];
-  readonly #maxVisible: number;
+  readonly #getMaxVisible: () => number;
   readonly #theme: SelectListTheme;
   readonly #layout: SelectListLayoutOptions;
   readonly #mouse = new ListMouse();
@@ -64,10 +64,16 @@ export class SelectList implements Component {
   #selected = 0;
   #lines: string[] = [];
 
-  constructor(items: SelectItem[], maxVisible: number, theme: SelectListTheme, layout: SelectListLayoutOptions = {}) {
+  /** `maxVisible` may be a function, for a list that fits into a terminal of any size. */
+  constructor(
+    items: SelectItem[],
+    maxVisible: number | (() => number),
+    theme: SelectListTheme,
+    layout: SelectListLayoutOptions = {},
+  ) {
     this.#items = items;
     this.#filtered = items;
-    this.#maxVisible = maxVisible;
+    this.#getMaxVisible = typeof maxVisible === "number" ? () => maxVisible : maxVisible;
     this.#theme = theme;
     this.#layout = layout;
   }
@@ -133,7 +139,7 @@ export class SelectList implements Component {
   }
 
   get #window() {
-    return getListWindow(this.#filtered.length, this.#selected, this.#maxVisible);
+    return getListWindow(this.#filtered.length, this.#selected, this.#getMaxVisible());
   }
 
   #step(step: -1 | 1): void {
@@ -141,7 +147,7 @@ export class SelectList implements Component {
   }
 
   #page(step: -1 | 1): void {
-    this.#select(pageInList(this.#selected, step, this.#filtered.length, this.#maxVisible));
+    this.#select(pageInList(this.#selected, step, this.#filtered.length, this.#getMaxVisible()));
   }
 
   #select(index: number): void {

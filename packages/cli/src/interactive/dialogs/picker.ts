@@ -44,8 +44,6 @@ export class Picker extends Container {
   readonly #hint: Excerpt | undefined;
   #items: readonly SelectItem[];
   #select: SelectList | undefined;
-  /** How many items have room, as they are shown. */
-  #maxItems = 0;
 
   constructor(options: PickerOptions) {
     super();
@@ -82,12 +80,6 @@ export class Picker extends Container {
     this.#filter(this.#select?.getSelectedItem()?.value);
   }
 
-  override render(width: number): string[] {
-    // The terminal may have another size now.
-    if (getMaxItems(this.#options) !== this.#maxItems) this.#filter(this.#select?.getSelectedItem()?.value);
-    return super.render(width);
-  }
-
   handleInput(data: string): void {
     const keys = getKeybindings();
     if (this.#options.onKey?.(data, this.#select?.getSelectedItem() ?? undefined)) return;
@@ -112,8 +104,7 @@ export class Picker extends Container {
 
   #show(items: readonly SelectItem[], selected: string | undefined): void {
     const { theme, onHighlight, onSelect, onCancel } = this.#options;
-    this.#maxItems = getMaxItems(this.#options);
-    const list = new SelectList([...items], this.#maxItems, getSelectListTheme(theme));
+    const list = new SelectList([...items], () => getMaxItems(this.#options), getSelectListTheme(theme));
     const index = items.findIndex(({ value }) => value === selected);
     if (index > 0) list.setSelectedIndex(index);
     list.onSelect = onSelect;

@@ -26,6 +26,8 @@ export interface ExtensionDialogsOptions {
 }
 
 const maxOptions = 10;
+/** The title, the position in the list, and the two lines of the status. */
+const rowsBesides = 4;
 
 /** A timer that is set for longer ends at once. */
 const maxTimeoutMs = 2 ** 31 - 1;
@@ -45,7 +47,9 @@ export class ExtensionDialogs {
       const items = options.map((label, index) => ({ value: String(index), label: toStyledLine(label) }));
       // Labels are what is chosen between, so they get the room of descriptions too.
       const layout = { maxPrimaryColumnWidth: Number.MAX_SAFE_INTEGER };
-      const list = new SelectList(items, maxOptions, getSelectListTheme(this.#options.theme), layout);
+      const { theme, tui } = this.#options;
+      const getMaxVisible = () => Math.max(1, Math.min(maxOptions, tui.terminal.rows - rowsBesides));
+      const list = new SelectList(items, getMaxVisible, getSelectListTheme(theme), layout);
       list.onSelect = ({ value }) => finish(options[Number(value)]);
       list.onCancel = () => finish(undefined);
       return list;
