@@ -39,7 +39,10 @@ const definitions = {
     defaultKeys: ["ctrl+left", "alt+left"],
     description: "Fold, or go to the start of the branch",
   },
-  "app.tree.unfoldOrDown": { defaultKeys: ["ctrl+right", "alt+right"], description: "Unfold, or go to its end" },
+  "app.tree.unfoldOrDown": {
+    defaultKeys: ["ctrl+right", "alt+right"],
+    description: "Unfold, or go to the next part or the end",
+  },
   "app.tree.editLabel": { defaultKeys: "shift+l", description: "Label the selected entry" },
   "app.tree.toggleLabelTimestamp": { defaultKeys: "shift+t", description: "Show when labels were set" },
   "app.tree.filter.default": { defaultKeys: "ctrl+d", description: "The usual entries" },

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   createTree,
   drawConnectors,
-  findEnd,
+  findNextStart,
   findRow,
   findStart,
   leavesMessages,
@@ -104,15 +104,15 @@ describe("rows", () => {
   });
 });
 
-test("keys lead to the start of a part of a branch, then to the part above, and to its end", () => {
+test("keys lead to the start of a part of a branch, then to the part above, and to the next part or the end", () => {
   const rows = listRows(forked(), { filter: "default", query: "", folded: new Set() });
   const id = (position: number) => rows[position]!.node.entry.id;
   expect(id(findStart(rows, 6))).toBe("q2");
   expect(id(findStart(rows, 4))).toBe("q1");
   expect(id(findStart(rows, 0))).toBe("q1");
-  expect(id(findEnd(rows, 0))).toBe("a1");
-  expect(id(findEnd(rows, 1))).toBe("q3");
-  expect(id(findEnd(rows, 4))).toBe("a2");
+  expect(id(findNextStart(rows, 0))).toBe("q3");
+  expect(id(findNextStart(rows, 1))).toBe("q3");
+  expect(id(findNextStart(rows, 4))).toBe("a2");
 });
 
 test("a user message is written again from before it; any other entry is continued after it", () => {

@@ -172,11 +172,11 @@ export function findStart(rows: readonly TreeRow[], position: number): number {
   return row.parent === -1 ? position : rows[row.parent]!.segment;
 }
 
-/** The last row of its part of the branch; from there, the first of the next part. */
-export function findEnd(rows: readonly TreeRow[], position: number): number {
+/** The first row of the next part of the branch; where none follows, the last row of this part. */
+export function findNextStart(rows: readonly TreeRow[], position: number): number {
   let end = position;
   while (rows[end + 1]?.parent === end && !rows[end + 1]!.isStart) end++;
-  return end === position && rows[end + 1]?.parent === end ? end + 1 : end;
+  return rows[end + 1]?.parent === end ? end + 1 : end;
 }
 
 /** The lines that connect rows, before each row. */

@@ -91,6 +91,28 @@ describe("/tree", () => {
     await app.sees("[milestone]");
   });
 
+  test("a search also finds what is folded", async () => {
+    const app = await openConversation();
+    await openTree(app);
+    const ctrlLeft = "\x1b[1;5D";
+    app.terminal.sendInput(ctrlLeft);
+    app.terminal.sendInput(ctrlLeft);
+    await app.sees(/→ ⊞ • user: first question\n 1\/1/);
+    app.type("question");
+    await app.sees(/user: first question\n.*user: second question\n \d\/2/);
+  });
+
+  test("what is selected is selected again after a search that nothing matches", async () => {
+    const app = await openConversation();
+    await openTree(app);
+    app.press("up", "up", "up");
+    await app.sees("→ • user: first question");
+    app.type("nothing like this");
+    await app.sees("nothing to show");
+    app.press("escape");
+    await app.sees("→ • user: first question");
+  });
+
   test("typing searches, and Escape ends the search first", async () => {
     const app = await openConversation();
     await openTree(app);

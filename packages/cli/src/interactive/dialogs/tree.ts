@@ -4,7 +4,7 @@ import { SearchDialog } from "./search-dialog.ts";
 import { describeEntry, getUserText } from "../describe-entry.ts";
 import {
   drawConnectors,
-  findEnd,
+  findNextStart,
   findRow,
   findStart,
   listRows,
@@ -45,17 +45,23 @@ export class TreeDialog extends SearchDialog {
   #showsTimes = false;
   #rows: readonly TreeRow[] = [];
   #selected = 0;
+  /** Is selected again after a filter or a search that nothing matches. */
+  #lastId: string | null;
 
   constructor(options: TreeDialogOptions) {
     super({ ...options, placeholder: "Type to search" });
     this.#options = options;
     this.#filter = options.filter;
-    this.#list(options.selected ?? options.tree.leafId);
+    this.#lastId = options.selected ?? options.tree.leafId;
+    this.update();
   }
 
-  /** After a label has changed. */
+  /** After what is listed has changed, such as a label. */
   update(): void {
-    this.#list(this.#node?.entry.id ?? null);
+    const { tree } = this.#options;
+    this.#lastId = this.#node?.entry.id ?? this.#lastId;
+    this.#rows = listRows(tree, { filter: this.#filter, query: this.search.getValue(), folded: this.#folded });
+    this.#selected = findRow(tree, this.#rows, this.#lastId);
   }
 
   override render(width: number): string[] {
@@ -90,7 +96,7 @@ export class TreeDialog extends SearchDialog {
     else if (filterKey) this.#setFilter(this.#filter === filterKeys[filterKey] ? "default" : filterKeys[filterKey]);
     else if (is("app.tree.filter.cycleForward")) this.#cycleFilter(1);
     else if (is("app.tree.filter.cycleBackward")) this.#cycleFilter(-1);
-    else if (this.type(data)) this.update();
+    else if (this.type(data)) this.#listAnew();
   }
 
   get #node(): TreeNode | undefined {
@@ -105,11 +111,17 @@ export class TreeDialog extends SearchDialog {
   #cancel(): void {
     if (this.search.getValue() === "") return this.#options.onCancel();
     this.search.setValue("");
-    this.update();
+    this.#listAnew();
   }
 
   #setFilter(filter: TreeFilter): void {
     this.#filter = filter;
+    this.#listAnew();
+  }
+
+  /** Of other entries: what was folded must not hide them. */
+  #listAnew(): void {
+    this.#folded.clear();
     this.update();
   }
 
@@ -129,7 +141,7 @@ export class TreeDialog extends SearchDialog {
     const row = this.#rows[this.#selected];
     if (!row) return;
     if (row.isFolded) return this.#setFolded(row, false);
-    this.#move(findEnd(this.#rows, this.#selected));
+    this.#move(findNextStart(this.#rows, this.#selected));
   }
 
   #setFolded({ node }: TreeRow, isFolded: boolean): void {
@@ -142,12 +154,6 @@ export class TreeDialog extends SearchDialog {
     const count = this.#rows.length;
     if (count === 0) return;
     this.#selected = ends === "wrap" ? (position + count) % count : Math.max(0, Math.min(position, count - 1));
-  }
-
-  #list(selectedId: string | null): void {
-    const { tree } = this.#options;
-    this.#rows = listRows(tree, { filter: this.#filter, query: this.search.getValue(), folded: this.#folded });
-    this.#selected = findRow(tree, this.#rows, selectedId);
   }
 
   #drawRow(position: number, width: number): string {
