@@ -33,6 +33,8 @@ import { truncateToVisualLines } from "./visual-lines.ts";
 
 const [up, down, enter, escape, ctrlU, ctrlD, ctrlL] = ["\x1b[A", "\x1b[B", "\r", "\x1b", "\x15", "\x04", "\x0c"];
 const ctrlBackspace = "\x1b[127;5u";
+const ctrlLeft = "\x1b[1;5D";
+const ctrlRight = "\x1b[1;5C";
 const plain = (component: { render(width: number): string[] }, width = 60) =>
   component.render(width).map((line) => stripTerminalSequences(line).trimEnd());
 const createTui = async () => new TUI(await VirtualTerminal.create(60, 20));
@@ -207,7 +209,41 @@ describe("the tree", () => {
     selector.handleInput(ctrlU);
     expect(list.getSelectedNode()?.entry.id).toBe(ids.first);
     selector.handleInput(ctrlU);
-    expect(list.getSelectedNode()?.entry.id).toBe(ids.other);
+    expect(list.getSelectedNode()?.entry.id).toBe(ids.first);
+    // Nothing has a label.
+    selector.handleInput(ctrlL);
+    expect(list.getSelectedNode()).toBeUndefined();
+    selector.handleInput(ctrlL);
+    expect(list.getSelectedNode()?.entry.id).toBe(ids.first);
+  });
+
+  test("is folded, and walked by its parts", () => {
+    const { session, ids } = createTree();
+    const selector = new TreeSelectorComponent(
+      session.getTree(),
+      session.getLeafId(),
+      20,
+      () => {},
+      () => {},
+    );
+    const press = (key: string) => {
+      selector.handleInput(key);
+      return selector.getTreeList().getSelectedNode()?.entry.id;
+    };
+    expect([press(ctrlLeft), press(ctrlLeft)]).toEqual([ids.other, ids.other]);
+    expect(plain(selector).join("\n")).not.toContain("last question");
+    expect([press(down), press(ctrlRight), press(up)]).toEqual([ids.one, ids.one, ids.other]);
+    expect([press(ctrlLeft), press(ctrlRight)]).toEqual([ids.first, ids.other]);
+    expect([press(ctrlRight), press(ctrlRight)]).toEqual([ids.other, ids.last]);
+    expect([press(ctrlLeft), press(ctrlLeft), press(ctrlLeft), press(ctrlLeft)]).toEqual([
+      ids.other,
+      ids.other,
+      ids.first,
+      ids.first,
+    ]);
+    expect(plain(selector).join("\n")).toMatch(/⊞ • user: first question[^]*\(1\/1\)/);
+    for (const key of "last") selector.handleInput(key);
+    expect(plain(selector).join("\n")).toContain("last question");
   });
 
   test("is searched by typing, answered by enter, and labelled", () => {

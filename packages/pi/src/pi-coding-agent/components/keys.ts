@@ -2,6 +2,8 @@
 import { getKeybindings, type Keybinding, type KeyId, matchesKey } from "@tau/tui";
 
 const usualKeys: Readonly<Record<string, readonly string[]>> = {
+  "app.tree.foldOrUp": ["ctrl+left", "alt+left"],
+  "app.tree.unfoldOrDown": ["ctrl+right", "alt+right"],
   "app.tree.editLabel": ["shift+l"],
   "app.tree.filter.default": ["ctrl+d"],
   "app.tree.filter.noTools": ["ctrl+t"],

@@ -47,6 +47,70 @@ export function getActiveIds(roots: readonly SessionTreeNode[], leafId: string |
   return ids;
 }
 
+/** How some of the entries hang together: on the nearest of them above. */
+export interface TreeLinks {
+  /** Null for one without any above it. */
+  readonly parents: ReadonlyMap<string, string | null>;
+  readonly children: ReadonlyMap<string | null, readonly string[]>;
+}
+
+/** `all` has the entries between those in `rows` too, and parents come before their children in it. */
+export function linkRows(rows: readonly TreeRow[], all: readonly TreeRow[] = rows): TreeLinks {
+  const chosen = new Set(rows.map(({ node }) => node.entry.id));
+  const above = new Map<string, string | null>();
+  const children = new Map<string | null, string[]>();
+  for (const { node } of all) {
+    const { id, parentId } = node.entry;
+    const parent = parentId !== null && chosen.has(parentId) ? parentId : (above.get(parentId ?? "") ?? null);
+    above.set(id, parent);
+    if (chosen.has(id)) children.set(parent, [...(children.get(parent) ?? []), id]);
+  }
+  return { parents: above, children };
+}
+
+export function leaveOutFolded(
+  rows: readonly TreeRow[],
+  { parents }: TreeLinks,
+  folded: ReadonlySet<string>,
+): readonly TreeRow[] {
+  if (folded.size === 0) return rows;
+  const hidden = new Set<string>();
+  return rows.filter(({ node }) => {
+    const parent = parents.get(node.entry.id) ?? null;
+    if (parent === null || !(folded.has(parent) || hidden.has(parent))) return true;
+    hidden.add(node.entry.id);
+    return false;
+  });
+}
+
+const getChildren = ({ children }: TreeLinks, id: string | null): readonly string[] => children.get(id) ?? [];
+
+/** Whether a part of the tree begins with it, and goes on: a root, or one of several children. */
+export function isPartStart(links: TreeLinks, id: string): boolean {
+  const parent = links.parents.get(id) ?? null;
+  return getChildren(links, id).length > 0 && (parent === null || getChildren(links, parent).length > 1);
+}
+
+/** Where the part that an entry is in begins; for its first entry, where the part above begins. */
+export function findPartStart(links: TreeLinks, id: string): string {
+  let current = id;
+  for (;;) {
+    const parent = links.parents.get(current) ?? null;
+    if (parent === null || (current !== id && getChildren(links, parent).length > 1)) return current;
+    current = parent;
+  }
+}
+
+/** The first entry of the next part; where none follows, the last entry. */
+export function findNextPart(links: TreeLinks, id: string): string {
+  let current = id;
+  for (;;) {
+    const [first, ...others] = getChildren(links, current);
+    if (first === undefined || others.length > 0) return first ?? current;
+    current = first;
+  }
+}
+
 const bookkeeping: ReadonlySet<string> = new Set([
   "label",
   "custom",

@@ -8,9 +8,15 @@ import {
   describeNode,
   type FilterMode,
   filterModes,
+  findNextPart,
+  findPartStart,
   getActiveIds,
+  isPartStart,
   isShown,
+  leaveOutFolded,
+  linkRows,
   listRows,
+  type TreeLinks,
   type TreeRow,
 } from "./tree-rows.ts";
 
@@ -25,7 +31,11 @@ export class TreeList implements Component {
   #mode: FilterMode;
   #query = "";
   #shown: readonly TreeRow[] = [];
-  /** Stays while filters hide it. */
+  /** The entries whose parts of the tree are hidden. */
+  readonly #folded = new Set<string>();
+  /** How the entries hang together that match, folded or not. */
+  #links: TreeLinks = linkRows([]);
+  /** Stays while nothing matches. */
   #selectedId: string | undefined;
 
   constructor(
@@ -65,15 +75,17 @@ export class TreeList implements Component {
   render(width: number): string[] {
     if (this.#shown.length === 0) return [truncateToWidth(theme.fg("muted", "  No entries found"), width)];
     const selected = this.#selectedIndex;
-    const start = Math.max(
+    const first = Math.max(
       0,
       Math.min(selected - Math.floor(this.#maxVisible / 2), this.#shown.length - this.#maxVisible),
     );
-    const rows = this.#shown.slice(start, start + this.#maxVisible);
+    const rows = this.#shown.slice(first, first + this.#maxVisible);
     const lines = rows.map(({ node, depth }, index) => {
-      const isSelected = start + index === selected;
+      const isSelected = first + index === selected;
       const mark = this.#active.has(node.entry.id) ? theme.fg("accent", "• ") : "";
-      const line = `${isSelected ? theme.fg("accent", "› ") : "  "}${"  ".repeat(depth)}${mark}${describeNode(node)}`;
+      const fold = this.#folded.has(node.entry.id) ? theme.fg("accent", "⊞ ") : "";
+      const start = `${isSelected ? theme.fg("accent", "› ") : "  "}${"  ".repeat(depth)}${fold}${mark}`;
+      const line = `${start}${describeNode(node)}`;
       const cut = truncateToWidth(line, width);
       return isSelected ? theme.bg("selectedBg", cut) : cut;
     });
@@ -88,6 +100,8 @@ export class TreeList implements Component {
     else if (isAction(data, "tui.select.down")) this.#move(1);
     else if (isAction(data, "tui.select.pageUp") || isAction(data, "tui.editor.cursorLeft")) this.#page(-1);
     else if (isAction(data, "tui.select.pageDown") || isAction(data, "tui.editor.cursorRight")) this.#page(1);
+    else if (isAction(data, "app.tree.foldOrUp")) this.#foldOrUp();
+    else if (isAction(data, "app.tree.unfoldOrDown")) this.#unfoldOrDown();
     else if (isAction(data, "tui.select.confirm")) {
       if (node) this.onSelect?.(node.entry.id);
     } else if (isAction(data, "tui.select.cancel")) {
@@ -103,10 +117,11 @@ export class TreeList implements Component {
   }
 
   get #selectedIndex(): number {
-    return Math.max(
-      0,
-      this.#shown.findIndex(({ node }) => node.entry.id === this.#getVisibleId()),
-    );
+    return Math.max(0, this.#findIndex(this.#selectedId));
+  }
+
+  #findIndex(id: string | undefined): number {
+    return this.#shown.findIndex(({ node }) => node.entry.id === id);
   }
 
   /** The selected entry or, if it is hidden, the nearest above it that is shown. */
@@ -128,6 +143,24 @@ export class TreeList implements Component {
     this.#select(Math.max(0, Math.min(this.#shown.length - 1, index)));
   }
 
+  #foldOrUp(): void {
+    const id = this.getSelectedNode()?.entry.id;
+    if (id === undefined) return;
+    if (!isPartStart(this.#links, id) || this.#folded.has(id)) {
+      this.#select(this.#findIndex(findPartStart(this.#links, id)));
+    } else {
+      this.#folded.add(id);
+      this.#update();
+    }
+  }
+
+  #unfoldOrDown(): void {
+    const id = this.getSelectedNode()?.entry.id;
+    if (id === undefined) return;
+    if (this.#folded.delete(id)) this.#update();
+    else this.#select(this.#findIndex(findNextPart(this.#links, id)));
+  }
+
   #select(index: number): void {
     this.#selectedId = this.#shown[index]?.node.entry.id ?? this.#selectedId;
   }
@@ -146,6 +179,7 @@ export class TreeList implements Component {
     else if (isAction(data, "app.tree.filter.cycleForward")) this.#cycle(1);
     else if (isAction(data, "app.tree.filter.cycleBackward")) this.#cycle(-1);
     else return false;
+    this.#folded.clear();
     this.#update();
     return true;
   }
@@ -157,16 +191,20 @@ export class TreeList implements Component {
 
   #search(query: string): void {
     this.#query = query;
+    this.#folded.clear();
     this.#update();
   }
 
   #update(): void {
     const words = this.#query.toLowerCase().split(/\s+/).filter(Boolean);
-    this.#shown = this.#rows.filter(({ node }) => {
+    const rows = this.#rows.filter(({ node }) => {
       if (!isShown(node, this.#mode, this.#leafId)) return false;
       const text = describeNode(node).toLowerCase();
       return words.every((word) => text.includes(word));
     });
+    this.#links = linkRows(rows, this.#rows);
+    this.#shown = leaveOutFolded(rows, this.#links, this.#folded);
+    if (this.#shown.length > 0) this.#selectedId = this.#getVisibleId();
   }
 }
 
