@@ -124,6 +124,17 @@ describe("pi's framing", () => {
     ]);
   });
 
+  test("an option with a key of the session is shown without it, and can be chosen", async () => {
+    const client = serve(await open(ask(`await ctx.ui.select("Which?", ["none", "use acme-key-0123456789"])`)));
+    const prompted = client.ask("prompt", { message: "/ask" });
+    const { id, options } = await client.seen(isRequest("select"));
+    expect(options).toEqual(["none", "use [secret]"]);
+    client.send({ type: "extension_ui_response", id, value: "use [secret]" });
+    await prompted;
+    // What it shows of the answer is without the key too.
+    expect(await client.seen(isRequest("notify"))).toMatchObject({ message: `"use [secret]"` });
+  });
+
   test("what is not text becomes it, and a list that is none fails in the extension", async () => {
     const workspace = await open(`
       tau.registerCommand("wrong", { handler: async (args, { ui }) => {

@@ -24,6 +24,7 @@ export function createRpcUi(wire: Wire, questions: OpenQuestions, createId: Ids)
     ids: createId,
     clock: systemClock,
     canAsk: () => wire.answersDialogs,
+    redact: (dialog) => wire.redactor?.redact(dialog) ?? dialog,
     onOpened(id, dialog) {
       wire.write(dialogRecord(wire.framing ?? "pi", id, dialog));
       questions.open(id);

@@ -69,12 +69,11 @@ export class SessionDialogs {
 
   /** Throws `invalid_parameters` for an answer that the dialog does not have. False if the dialog is over. */
   answer(id: string, answer: UiAnswer): boolean {
-    const asked = this.#open?.get(id);
-    const shown = this.#shown.dialogs.find((dialog) => dialog.id === id)?.dialog;
-    if (!asked || !shown) return false;
+    const shown = this.#open?.get(id);
+    if (!shown) return false;
     const misfit = findMisfit(shown, answer);
     if (misfit !== undefined) throw new GatewayError("invalid_parameters", misfit);
-    return this.#open!.answer(id, toAsked(answer, shown, asked));
+    return this.#open!.answer(id, answer);
   }
 
   /** Lends the clients' interface to the extensions, once there are both. This starts extensions that were not started. */
@@ -101,11 +100,12 @@ export class SessionDialogs {
   }
 
   #createSurface(): ExtensionSurface {
-    const { session, ids, clock } = this.#parts;
+    const { session, ids, clock, redact } = this.#parts;
     const dialogs = new OpenDialogs({
       ids,
       clock,
       canAsk: () => this.#canAsk && this.#shown.dialogs.length < maxShown,
+      redact,
       onOpened: (id, dialog) => this.#show(id, dialog),
       onClosed: (id) => this.#take({ event: "session.dialog.resolved", payload: { sessionId: session.sessionId, id } }),
     });
@@ -126,8 +126,7 @@ export class SessionDialogs {
   }
 
   #show(id: string, dialog: UiDialog): void {
-    const { session, redact } = this.#parts;
-    const payload = redact({ sessionId: session.sessionId, id, dialog });
+    const payload = { sessionId: this.#parts.session.sessionId, id, dialog };
     if (isSmall(payload)) this.#take({ event: "session.dialog.requested", payload });
     else this.#open?.answer(id, { cancelled: true });
   }
@@ -174,12 +173,6 @@ export class SessionDialogs {
     if (this.#canAsk || !this.hasOpen) return;
     this.#cancelReturn = this.#parts.clock.setTimer(returnMs, () => this.#open?.cancelAll());
   }
-}
-
-/** Clients choose between options without the keys of the session; the extension gets the one that it has passed. */
-function toAsked(answer: UiAnswer, shown: UiDialog, asked: UiDialog): UiAnswer {
-  if (!("value" in answer) || shown.method !== "select" || asked.method !== "select") return answer;
-  return { value: asked.options[shown.options.indexOf(answer.value)]! };
 }
 
 /** An extension may ask whether a call is allowed, so answers need the scope for that. */

@@ -1,6 +1,5 @@
 /** A session that is open in the gateway: how long it stays open, and what happens when nobody follows it any more. */
 import type { Clock, Ids } from "@tau/ai";
-import { stringifyJson } from "@tau/ai/internal";
 import type { Host, HostedSession } from "@tau/harness/host";
 import type { FrameRedactor } from "@tau/harness/policy";
 import type { OnDisconnect, OpenSessionData } from "@tau/protocol/gateway";
@@ -67,9 +66,7 @@ export class OpenSession {
 
   /** A value without the keys that the session uses. */
   redact<T>(value: T): T {
-    const line = stringifyJson(value);
-    const redacted = this.redactLine(line);
-    return redacted === line ? value : (JSON.parse(redacted) as T);
+    return this.#parts.redactor.redact(value);
   }
 
   /** Whether its log has grown since the last call. */

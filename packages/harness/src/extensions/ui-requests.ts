@@ -8,7 +8,10 @@ export interface OpenDialogsOptions {
   clock: Clock;
   /** Whether somebody can answer. Otherwise dialogs are cancelled at once. */
   canAsk: () => boolean;
-  onOpened: (id: string, dialog: UiDialog) => void;
+  /** The dialog as clients are shown it, without the keys of the session. */
+  redact: (dialog: UiDialog) => UiDialog;
+  /** Called with what is shown. */
+  onOpened: (id: string, shown: UiDialog) => void;
   onClosed: (id: string) => void;
 }
 
@@ -23,10 +26,16 @@ export function findMisfit(dialog: UiDialog, answer: UiAnswer): string | undefin
   return isOffered ? undefined : "The value is none of the options.";
 }
 
+/** The option that the extension has passed, for the one that was shown in its place. */
+function toAsked(answer: UiAnswer, shown: UiDialog, asked: UiDialog): UiAnswer {
+  if (!("value" in answer) || shown.method !== "select" || asked.method !== "select") return answer;
+  return { value: asked.options[shown.options.indexOf(answer.value)]! };
+}
+
 /** Dialogs that wait for an answer. */
 export class OpenDialogs {
   readonly #options: OpenDialogsOptions;
-  readonly #open = new Map<string, { dialog: UiDialog; settle: (answer: UiAnswer) => void }>();
+  readonly #open = new Map<string, { shown: UiDialog; settle: (answer: UiAnswer) => void }>();
   #isClosed = false;
 
   constructor(options: OpenDialogsOptions) {
@@ -37,33 +46,34 @@ export class OpenDialogs {
     return this.#open.size;
   }
 
+  /** The dialog as it is shown. */
   get(id: string): UiDialog | undefined {
-    return this.#open.get(id)?.dialog;
+    return this.#open.get(id)?.shown;
   }
 
   /** Resolves with `{ cancelled: true }` if nobody answers: in time, ever, or because the extension does not need it now. */
   ask(dialog: UiDialog, { signal, timeout }: DialogOptions = {}): Promise<UiAnswer> {
-    const { ids, clock, canAsk, onOpened, onClosed } = this.#options;
+    const { ids, clock, canAsk, redact, onOpened, onClosed } = this.#options;
     if (this.#isClosed || signal?.aborted || !canAsk()) return Promise.resolve({ cancelled: true });
     const id = ids();
+    const shown = redact({ ...dialog, ...(timeout !== undefined && { timeout }) });
     return new Promise((resolve) => {
       const settle = (answer: UiAnswer): void => {
         if (!this.#open.delete(id)) return;
         cancelTimer?.();
         signal?.removeEventListener("abort", cancel);
         onClosed(id);
-        resolve(answer);
+        resolve(toAsked(answer, shown, dialog));
       };
       const cancel = (): void => settle({ cancelled: true });
       const cancelTimer = timeout === undefined ? undefined : clock.setTimer(timeout, cancel);
       signal?.addEventListener("abort", cancel);
-      const timed = { ...dialog, ...(timeout !== undefined && { timeout }) };
-      this.#open.set(id, { dialog: timed, settle });
-      onOpened(id, timed);
+      this.#open.set(id, { shown, settle });
+      onOpened(id, shown);
     });
   }
 
-  /** False if no dialog with this id is open. */
+  /** The answer has to fit what is shown, see `findMisfit`. False if no dialog with this id is open. */
   answer(id: string, answer: UiAnswer): boolean {
     const known = this.#open.get(id);
     known?.settle(answer);

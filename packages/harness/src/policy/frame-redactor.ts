@@ -2,7 +2,7 @@
  * Removes tau's own keys from what a program reads of a session: a model or a file may quote one. Text that arrives in
  * pieces is held back where it ends with what may be the beginning of a key.
  */
-import { isRecord } from "@tau/ai/internal";
+import { isRecord, stringifyJson } from "@tau/ai/internal";
 import { createUsedKeys, removeForms, type UsedKeys } from "../auth/used-keys.ts";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 
@@ -14,6 +14,8 @@ export interface FrameRedactor {
   redactEvent<Event extends object>(event: Event): readonly Event[];
   /** A line of JSON without keys. */
   redactLine(line: string): string;
+  /** A value that is JSON, without keys. The same one where it has none. */
+  redact<T>(value: T): T;
 }
 
 /** Knows the keys that the session uses at the moment of each call. */
@@ -81,12 +83,18 @@ export function createFrameRedactor(keys: Pick<UsedKeys, "listForms">): FrameRed
     if (isOver(event)) for (const [stream, held] of texts) if (held.owner === owner) texts.delete(stream);
     return [...rest, event];
   };
+  const redactLine = (line: string) => removeForms(line, keys.listForms());
   return {
     redactEvent<Event extends object>(event: Event) {
       const piece = toPiece(event);
       return (piece ? takePiece(event, piece) : takeEnd(event)) as Event[];
     },
-    redactLine: (line) => removeForms(line, keys.listForms()),
+    redactLine,
+    redact<T>(value: T) {
+      const line = stringifyJson(value);
+      const redacted = redactLine(line);
+      return redacted === line ? value : (JSON.parse(redacted) as T);
+    },
   };
 }
 
