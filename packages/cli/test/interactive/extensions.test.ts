@@ -74,6 +74,26 @@ test("the options of a dialog fit into a small terminal, also one that becomes s
   await app.sees(/^ Which of them\?\n(.*\n)*→ option 2\n(.*\n)* {2}\(3\/30\)/);
 });
 
+test("what is not text becomes it, and what is missing is not shown", async () => {
+  const app = await open(
+    command(
+      "ask",
+      `ctx.ui.setStatus("gone", null);
+       const sure = await ctx.ui.confirm("Sure?", undefined, { timeout: null });
+       ctx.ui.notify(JSON.stringify([sure, await ctx.ui.select(1, [1234, 5678]), await ctx.ui.editor("Text", 4)]), "loud");`,
+    ),
+  );
+  await enter(app, "/ask");
+  await app.sees("Sure?");
+  expect(await draw(app)).not.toMatch(/undefined|null/);
+  app.press("enter");
+  await app.sees("5678");
+  app.press("down", "enter");
+  await app.sees("Text");
+  app.press("enter");
+  await app.sees(`[true,5678,"4"]`);
+});
+
 test("Escape, a time limit and a signal cancel a dialog, which shows the time that is left", async () => {
   const app = await open(
     command(

@@ -91,64 +91,33 @@ export class OpenDialogs {
   }
 }
 
-/** Extensions are often not checked by a compiler. What is not text becomes it, as in the terminal: clients rely on the types. */
-const toText = (value: unknown): string => (value === undefined || value === null ? "" : String(value));
-
-function toTexts(values: unknown, what: string): string[] {
-  if (!Array.isArray(values)) throw new TypeError(`${what} have to be a list of texts.`);
-  return values.map(toText);
-}
-
-const toDialogOptions = ({ signal, timeout }: DialogOptions = {}): DialogOptions => ({
-  ...(signal && { signal }),
-  ...(typeof timeout === "number" && Number.isFinite(timeout) && { timeout }),
-});
-
-const levels = ["info", "warning", "error"] as const;
-
 /** `tell` gets what is not answered. */
 export function createRequestUi(dialogs: OpenDialogs, tell: (note: UiNote) => void): ExtensionUi {
   const askText = async (dialog: UiDialog, options?: DialogOptions): Promise<string | undefined> => {
-    const answer = await dialogs.ask(dialog, toDialogOptions(options));
+    const answer = await dialogs.ask(dialog, options);
     return "value" in answer ? answer.value : undefined;
   };
-  const setEditorText = (text: string): void => tell({ method: "set_editor_text", text: toText(text) });
+  const setEditorText = (text: string): void => tell({ method: "set_editor_text", text });
   return {
     ...noUi,
-    async select(title, options, dialog) {
-      const texts = toTexts(options, "The options of a dialog");
-      const chosen = await askText({ method: "select", title: toText(title), options: texts }, dialog);
-      return chosen === undefined ? undefined : options[texts.indexOf(chosen)];
-    },
+    select: (title, options, dialog) => askText({ method: "select", title, options }, dialog),
     async confirm(title, message, dialog) {
-      const asked = { method: "confirm", title: toText(title), message: toText(message) } as const;
-      const answer = await dialogs.ask(asked, toDialogOptions(dialog));
+      const answer = await dialogs.ask({ method: "confirm", title, message }, dialog);
       return "confirmed" in answer && answer.confirmed;
     },
-    input: (title, placeholder, dialog) => {
-      const shown = placeholder === undefined ? {} : { placeholder: toText(placeholder) };
-      return askText({ method: "input", title: toText(title), ...shown }, dialog);
-    },
-    editor: (title, prefill, dialog) => {
-      const shown = prefill === undefined ? {} : { prefill: toText(prefill) };
-      return askText({ method: "editor", title: toText(title), ...shown }, dialog);
-    },
-    notify: (message, type) => {
-      const notifyType = levels.find((level) => level === type) ?? "info";
-      tell({ method: "notify", message: toText(message), notifyType });
-    },
-    setStatus: (key, text) => {
-      const shown = text === undefined || text === null ? {} : { statusText: toText(text) };
-      tell({ method: "setStatus", statusKey: toText(key), ...shown });
-    },
-    setWidget(key, content, options) {
+    input: (title, placeholder, dialog) =>
+      askText({ method: "input", title, ...(placeholder !== undefined && { placeholder }) }, dialog),
+    editor: (title, prefill, dialog) =>
+      askText({ method: "editor", title, ...(prefill !== undefined && { prefill }) }, dialog),
+    notify: (message, notifyType = "info") => tell({ method: "notify", message, notifyType }),
+    setStatus: (statusKey, statusText) =>
+      tell({ method: "setStatus", statusKey, ...(statusText !== undefined && { statusText }) }),
+    setWidget(widgetKey, content, { placement: widgetPlacement = "aboveEditor" } = {}) {
       // A component exists in this process only.
       if (typeof content === "function") return;
-      const widgetPlacement = options?.placement === "belowEditor" ? "belowEditor" : "aboveEditor";
-      const shown = content ? { widgetLines: toTexts(content, "The lines of a widget") } : {};
-      tell({ method: "setWidget", widgetKey: toText(key), ...shown, widgetPlacement });
+      tell({ method: "setWidget", widgetKey, ...(content && { widgetLines: content }), widgetPlacement });
     },
-    setTitle: (title) => tell({ method: "setTitle", title: toText(title) }),
+    setTitle: (title) => tell({ method: "setTitle", title }),
     setEditorText,
     pasteToEditor: setEditorText,
     setTheme: () => ({ success: false, error: "The theme of a client cannot be set." }),

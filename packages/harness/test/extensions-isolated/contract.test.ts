@@ -256,6 +256,11 @@ const cases: readonly Case[] = [
     drive: async (hosted) => [await callTool(hosted, "go"), hosted.asked.map(([name, title]) => [name, title])],
   },
   {
+    law: "dialogs take what is not text",
+    code: toolCode(`return [await ctx.ui.select(3, [4, "second"]), await ctx.ui.confirm("t"), await ctx.ui.input()];`),
+    drive: (hosted) => callTool(hosted, "go"),
+  },
+  {
     law: "status, title, lines and notes are shown",
     code: toolCode(
       `ctx.ui.notify("hello", "warning"); ctx.ui.setStatus("k", "on"); ctx.ui.setTitle("t"); ctx.ui.setWidget("w", ["a", "b"], { placement: "belowEditor" }); return "";`,

@@ -1,5 +1,6 @@
 /** The interface that extensions of a session see: that of the surface, with what the session has to know of dialogs. */
 import type { ExtensionEvent } from "../events.ts";
+import { withTextArguments } from "../text-arguments.ts";
 import { type ExtensionUi, noUi } from "../ui.ts";
 
 type PromptKind = ExtensionEvent<"ui_prompt_start">["kind"];
@@ -43,7 +44,8 @@ export function createSessionUi({ emit }: SessionUiParts): SessionUi {
   });
   return {
     ui,
-    attach(attached) {
+    attach(surface) {
+      const attached = withTextArguments(surface);
       current = attached;
       return () => {
         if (current === attached) current = noUi;

@@ -5,6 +5,7 @@ import type { ExecResult } from "../../api.ts";
 import type { ModelAccess } from "../../model-access.ts";
 import type { ExtensionSessionPort } from "../../session-port.ts";
 import type { SessionReader } from "../../session-reader.ts";
+import { withTextArguments } from "../../text-arguments.ts";
 import { describeProvider } from "./describe.ts";
 import { createChildUi } from "./ui.ts";
 import type { HostLink } from "./link.ts";
@@ -22,7 +23,7 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
   const act = (method: string, ...args: unknown[]) => link.callSync(method, args) as never;
   const call = (method: string, ...args: unknown[]) => link.call(method, args) as Promise<never>;
   const begin = (method: string, ...args: unknown[]) => link.begin(method, args) as Promise<never>;
-  const ui = createChildUi(link, needsTrust);
+  const ui = withTextArguments(createChildUi(link, needsTrust));
   return {
     get cwd() {
       return read("cwd") as string;
