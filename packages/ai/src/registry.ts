@@ -55,7 +55,25 @@ export function clearApiProviders(): void {
   registered.clear();
 }
 
-function getBuiltinProvider(api: Api): ApiProvider | undefined {
+/** By the name of a provider: what sends the requests of its models in place of their API, the newest last. */
+const ownStreams = new Map<string, readonly ApiProvider[]>();
+
+/** Replaces an API for the models of one provider only. The newest counts, as long as it is there. Returns what removes it. */
+export function replaceApi(providerName: string, own: ApiProvider): () => void {
+  ownStreams.set(providerName, [...(ownStreams.get(providerName) ?? []), own]);
+  return () => {
+    const others = ownStreams.get(providerName)?.filter((each) => each !== own) ?? [];
+    if (others.length > 0) ownStreams.set(providerName, others);
+    else ownStreams.delete(providerName);
+  };
+}
+
+/** What sends the requests of a model. */
+export const findStreams = ({ provider, api }: Model): ApiProvider | undefined =>
+  ownStreams.get(provider)?.findLast((own) => own.api === api) ?? getApiProvider(api);
+
+/** The implementation of ours, also where another one was registered in its place. */
+export function getBuiltinProvider(api: Api): ApiProvider | undefined {
   const load = protocols[api as KnownApi];
   return load && getProvider(api, load);
 }

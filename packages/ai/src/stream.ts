@@ -6,7 +6,7 @@ import { AssistantMessageEventStream } from "./event-stream.ts";
 import type { AssistantMessage } from "./message.ts";
 import type { Api, Model } from "./model.ts";
 import type { ProviderStreamOptions, SimpleStreamOptions } from "./options.ts";
-import { type ApiProvider, getApiProvider } from "./registry.ts";
+import { type ApiProvider, findStreams } from "./registry.ts";
 
 /** Sends a request with the options of the model's API. Returns immediately; a failure is the stream's last event. */
 export function stream<TApi extends Api>(
@@ -14,7 +14,7 @@ export function stream<TApi extends Api>(
   context: Context,
   options?: ProviderStreamOptions,
 ): AssistantMessageEventStream {
-  return callProvider(model, (provider) => provider.stream(model, context, options));
+  return callProvider(findStreams(checkModel(model)), model, (provider) => provider.stream(model, context, options));
 }
 
 /** Sends a request with options that mean the same for every provider. */
@@ -23,7 +23,9 @@ export function streamSimple<TApi extends Api>(
   context: Context,
   options?: SimpleStreamOptions,
 ): AssistantMessageEventStream {
-  return callProvider(model, (provider) => provider.streamSimple(model, context, options));
+  return callProvider(findStreams(checkModel(model)), model, (provider) =>
+    provider.streamSimple(model, context, options),
+  );
 }
 
 /** The complete answer of `stream`. Does not reject on expected failures: check `stopReason`. */
@@ -44,16 +46,18 @@ export function completeSimple<TApi extends Api>(
   return streamSimple(model, context, options).result();
 }
 
-/**
- * Calls the provider of the model's API. If it throws or returns no stream, returns a stream with the error. Throws without
- * a model: `getModel` has none for a name that the catalogue does not have.
- */
-function callProvider(
+/** `getModel` has none for a name that the catalogue does not have. */
+function checkModel(model: Model | undefined): Model {
+  if (model) return model;
+  throw new AiError("unknown_model", "There is no model to send the request to: getModel() found none.");
+}
+
+/** If there is no provider, or if it throws or returns no stream, returns a stream with the error. */
+export function callProvider(
+  provider: ApiProvider | undefined,
   model: Model,
   call: (provider: ApiProvider) => AssistantMessageEventStream,
 ): AssistantMessageEventStream {
-  if (!model) throw new AiError("unknown_model", "There is no model to send the request to: getModel() found none.");
-  const provider = getApiProvider(model.api);
   try {
     const stream = provider && call(provider);
     if (stream) return stream;

@@ -1,5 +1,6 @@
 import { getApiProvider, streamSimple, systemClock } from "@tau/ai";
-import { describe, expect, test } from "vitest";
+import { startWireServer, text } from "@tau/ai/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { AuthStorage } from "../auth/auth-storage.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import type { ProviderConfig } from "./api.ts";
@@ -140,6 +141,47 @@ describe("the stream function of a provider", () => {
     expect(await ask(second)).toContain("two");
     second.providers.close();
     expect(getApiProvider("extension:mine")).toBeUndefined();
+  });
+
+  test("replaces an API of ours for the models of its provider only", async () => {
+    const replies = ["first", "second"].map((content) => ({
+      kind: "answer" as const,
+      answer: { content: [text(content)] },
+    }));
+    const server = await startWireServer("openai-completions", replies);
+    onTestFinished(() => server.close());
+    const { registry, providers } = open();
+    const served = { ...plain, baseUrl: server.url };
+    const answer = () => {
+      throw new Error("own");
+    };
+    const ask = async (name: string) => {
+      const options = { apiKey: "k-1" };
+      const { content, errorMessage } = await streamSimple(
+        registry.find(name, "m")!,
+        { messages: [] },
+        options,
+      ).result();
+      return errorMessage ?? content;
+    };
+    providers.register("mine", { ...served, streamSimple: answer });
+    providers.register("other", served);
+    expect(await ask("mine")).toBe("own");
+    expect(await ask("other")).toMatchObject([{ text: "first" }]);
+    providers.register("mine", served);
+    expect(await ask("mine")).toMatchObject([{ text: "second" }]);
+  });
+
+  test("needs no address", () => {
+    const { registry, providers } = open();
+    const bridge = { ...plain, baseUrl: "bridge", models: [{ id: "m" }, { id: "n", baseUrl: "other-bridge" }] };
+    expect(() => providers.register("mine", bridge)).toThrow(/has to be an address/);
+    providers.register("mine", { ...bridge, streamSimple: () => {} });
+    expect(registry.getAll().flatMap(({ provider, baseUrl }) => (provider === "mine" ? [baseUrl] : []))).toEqual([
+      "bridge",
+      "other-bridge",
+    ]);
+    providers.close();
   });
 
   test("is the one that was registered last, and goes with it", async () => {

@@ -7,7 +7,7 @@ import {
   registerApiProvider,
   unregisterApiProviders,
 } from "@tau/ai";
-import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
+import { getBuiltinProvider, getErrorMessage, replaceApi, untilTimeout } from "@tau/ai/internal";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import { HarnessError } from "../errors.ts";
@@ -72,13 +72,17 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
     const { streamSimple, oauth, refreshModels, findKey, ...description } = config;
     const api = streamSimple ? (config.api ?? `extension:${name}`) : config.api;
     const describe = (change: Pick<ProviderConfig, "models" | "apiKey">) =>
-      registry.registerProvider(name, { ...description, ...(api !== undefined && { api }), ...change });
+      registry.registerProvider(
+        name,
+        { ...description, ...(api !== undefined && { api }), ...change },
+        { hasOwnStream: streamSimple !== undefined },
+      );
     describe(refreshModels && !config.models ? { models: [] } : {});
     if (isolatedExtension === undefined) isolated.delete(name);
     removeParts(name);
     const added: (() => void)[] = [];
     removals.set(name, added);
-    if (streamSimple) added.push(addApi(api!, streamSimple));
+    if (streamSimple) added.push(addStream(name, api!, streamSimple));
     const end = ends.get(name) ?? new AbortController();
     ends.set(name, end);
     if (oauth) added.push(auth.registerLogin(toCustomLogin(name, oauth, end.signal)));
@@ -148,11 +152,16 @@ export function registerProviders(
 /** By API, the newest last. All sessions of the process share the APIs, and each of them loads its extensions. */
 const apis = new Map<string, ApiProvider[]>();
 
-/** The newest counts, as long as it is there. Returns what removes this one. */
-function addApi(api: string, streamSimple: ApiProvider["streamSimple"]): () => void {
+/** Returns what removes it. An API of ours is replaced for the models of the provider only: others use it too. */
+function addStream(name: string, api: string, streamSimple: ApiProvider["streamSimple"]): () => void {
   const stream: ApiProvider["stream"] = (model, context, options) =>
     streamSimple(model, withSystemMessage(context), options);
   const provider: ApiProvider = { api, stream, streamSimple: stream };
+  return getBuiltinProvider(api) ? replaceApi(name, provider) : addApi(api, provider);
+}
+
+/** The newest counts, as long as it is there. Returns what removes this one. */
+function addApi(api: string, provider: ApiProvider): () => void {
   const sourceId = `extension:${api}`;
   apis.set(api, [...(apis.get(api) ?? []), provider]);
   registerApiProvider(provider, sourceId);

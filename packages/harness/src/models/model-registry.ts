@@ -35,7 +35,7 @@ import { isLocalProvider, LocalModels, type LocalServerAddress, localProviders }
 import { isLiteral, getUnresolvedHeaders } from "./overlay.ts";
 import { type ModelResolution, type ResolvePreference, resolveModel, splitThinking } from "./resolve.ts";
 import { type ModelScope, scopeModels } from "./scope.ts";
-import { type ModelsFile, parseProvider } from "./models-file.ts";
+import { type ModelsFile, parseProvider, type ParseProviderOptions } from "./models-file.ts";
 import type { ProviderConfig } from "./schema.ts";
 
 /** Whether a provider can be used. `written` is its key in `models.json`, as written. It is called often: keep it fast. */
@@ -270,8 +270,8 @@ export class ModelRegistry {
    * Adds a provider as `models.json` would, until `unregisterProvider`. Its models take the place of those that it has
    * otherwise; without models, what it has otherwise is changed. Throws `invalid_input` for a wrong description.
    */
-  registerProvider(name: string, description: unknown): void {
-    this.#registered.set(name, parseProvider(name, description));
+  registerProvider(name: string, description: unknown, options?: ParseProviderOptions): void {
+    this.#registered.set(name, parseProvider(name, description, options));
     this.#reconfigure();
     this.#listeners.emit();
   }

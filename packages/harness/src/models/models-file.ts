@@ -4,7 +4,7 @@ import { HarnessError } from "../errors.ts";
 import type { FileProblem } from "../file-problem.ts";
 import { formatFieldProblem, formatPath } from "../fields/problem.ts";
 import { parseJsonDocument } from "../json/document.ts";
-import { modelsFile, type ProviderConfig } from "./schema.ts";
+import { createOwnModelsFile, modelsFile, type ProviderConfig } from "./schema.ts";
 
 export interface ModelsFile {
   providers: ReadonlyMap<string, ProviderConfig>;
@@ -39,11 +39,21 @@ export async function parseModels(text: string, file: string): Promise<ParsedMod
   return { kind: "read", providers, problems, describe };
 }
 
+export interface ParseProviderOptions {
+  /** Whether it sends its requests itself, so that its address can be any text. Default false. */
+  hasOwnStream?: boolean;
+}
+
 /** One provider as a program describes it. Throws `invalid_input` for the first mistake. */
-export function parseProvider(name: string, value: unknown): ProviderConfig {
+export function parseProvider(
+  name: string,
+  value: unknown,
+  { hasOwnStream = false }: ParseProviderOptions = {},
+): ProviderConfig {
+  const file = hasOwnStream ? createOwnModelsFile() : modelsFile;
   const problems: FieldProblem[] = [];
   const report = (problem: FieldProblem) => void problems.push(problem);
-  const config = modelsFile.read({ providers: { [name]: value } }, { path: [], report })?.providers?.get(name);
+  const config = file.read({ providers: { [name]: value } }, { path: [], report })?.providers?.get(name);
   const wrong = problems.find(({ kind }) => kind !== "unknown_field");
   if (wrong || !config) {
     const reason = wrong ? formatFieldProblem(wrong, { showValues: false }) : "It is not an object.";

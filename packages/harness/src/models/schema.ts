@@ -171,35 +171,44 @@ const overrideFields = {
 const withPath = <T extends object>(field: Field<T>): Field<T & { path: Path }> =>
   transform(field, (value, path) => ({ ...value, path }));
 
-const modelEntry: Field<ModelEntry> = withPath(
-  object(
-    { ...overrideFields, id: nonEmptyText, api: optional(nonEmptyText), baseUrl: optional(url) },
-    // In pi it marks models for other purposes than conversations.
-    { unused: { ...unusedModel, type: "" } },
-  ),
-);
+const createModelEntry = (baseUrl: Field<string>): Field<ModelEntry> =>
+  withPath(
+    object(
+      { ...overrideFields, id: nonEmptyText, api: optional(nonEmptyText), baseUrl: optional(baseUrl) },
+      // In pi it marks models for other purposes than conversations.
+      { unused: { ...unusedModel, type: "" } },
+    ),
+  );
 
 /** Of two models with the same id the last counts. */
-const modelEntries = transform(list(modelEntry), (entries) => [
-  ...new Map(entries.map((entry) => [entry.id, entry])).values(),
-]);
+const createModelEntries = (baseUrl: Field<string>) =>
+  transform(list(createModelEntry(baseUrl)), (entries) => [
+    ...new Map(entries.map((entry) => [entry.id, entry])).values(),
+  ]);
 
-const provider: Field<ProviderConfig> = withPath(
-  object(
-    {
-      name: optional(nonEmptyText),
-      baseUrl: optional(url),
-      apiKey: optional(nonEmptyText),
-      api: optional(nonEmptyText),
-      headers: optional(headers),
-      compat: optional(compat),
-      authHeader: optional(flag),
-      models: optional(modelEntries),
-      modelOverrides: optional(map<ModelOverride>(object(overrideFields, { unused: unusedModel }))),
-    },
-    { unused: { oauth: notUsed } },
-  ),
-);
+const createProvider = (baseUrl: Field<string>): Field<ProviderConfig> =>
+  withPath(
+    object(
+      {
+        name: optional(nonEmptyText),
+        baseUrl: optional(baseUrl),
+        apiKey: optional(nonEmptyText),
+        api: optional(nonEmptyText),
+        headers: optional(headers),
+        compat: optional(compat),
+        authHeader: optional(flag),
+        models: optional(createModelEntries(baseUrl)),
+        modelOverrides: optional(map<ModelOverride>(object(overrideFields, { unused: unusedModel }))),
+      },
+      { unused: { oauth: notUsed } },
+    ),
+  );
+
+const createModelsFile = (baseUrl: Field<string>) =>
+  object({ providers: optional(map(createProvider(baseUrl))) }, { unused: { $schema: "" } });
 
 /** The whole file. */
-export const modelsFile = object({ providers: optional(map(provider)) }, { unused: { $schema: "" } });
+export const modelsFile = createModelsFile(url);
+
+/** The same for a provider that sends its requests itself: its address is a text that nobody else reads. */
+export const createOwnModelsFile = () => createModelsFile(text);

@@ -1,7 +1,15 @@
 import { Type } from "typebox";
-import { describe, expect, test, vi } from "vitest";
-import { type AssistantMessage, type Context, emptyUsage, type Tool } from "@tau/ai";
-import { scriptedModel, text } from "@tau/ai/testing";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import {
+  type ApiProvider,
+  type AssistantMessage,
+  type Context,
+  emptyUsage,
+  streamSimple as streamWithProvider,
+  type Tool,
+} from "@tau/ai";
+import { replaceApi } from "@tau/ai/internal";
+import { scriptedModel, startWireServer, text } from "@tau/ai/testing";
 import { runToolCall } from "../run-tool-call.ts";
 import { Agent, setDefaultStreamFn } from "../pi-agent-core.ts";
 import { envApiKeyAuth, InMemoryCredentialStore } from "./auth.ts";
@@ -21,7 +29,7 @@ import { createModels } from "./model-collection.ts";
 import { createProvider } from "./provider.ts";
 import { isRetryableAssistantError, retryAssistantCall, retryDelayMs } from "./retry.ts";
 import { extractRetryDelay } from "./retry-delay.ts";
-import { completeSimple, getApiProvider, streamSimple } from "./streams.ts";
+import { completeSimple, getApiProvider, openAICompletionsApi, streamSimple } from "./streams.ts";
 import { supportsXhigh } from "./thinking.ts";
 import { validateToolArguments, validateToolCall } from "./validate.ts";
 import {
@@ -129,6 +137,22 @@ describe("JSON of models", () => {
 });
 
 describe("requests", () => {
+  test.each([
+    ["the built-in API", () => openAICompletionsApi().streamSimple],
+    ["the API by its name", () => getApiProvider("openai-completions")!.streamSimple],
+    ["the model", () => streamSimple],
+  ])("a provider that replaces a built-in API can pass its requests on to %s", async (_to, getNext) => {
+    const server = await startWireServer("openai-completions", [
+      { kind: "answer", answer: { content: [text("Hi.")] } },
+    ]);
+    onTestFinished(() => server.close());
+    const own: ApiProvider["streamSimple"] = (model, context, options) => getNext()(model, context, options);
+    onTestFinished(replaceApi("wrapped", { api: "openai-completions", stream: own, streamSimple: own }));
+    const model = { ...getBuiltinModel("openai", "gpt-4o")!, api: "openai-completions", provider: "wrapped" };
+    const request = streamWithProvider({ ...model, baseUrl: server.url }, { messages: [user] }, { apiKey: "k" });
+    expect((await request.result()).content).toMatchObject([{ text: "Hi." }]);
+  });
+
   test("one that may succeed later is sent again", async () => {
     const overloaded = fauxAssistantMessage("", { stopReason: "error", errorMessage: "529 overloaded_error" });
     const answers = [overloaded, fauxAssistantMessage("ok")];

@@ -12,21 +12,22 @@ import {
   type ProviderStreamOptions,
   registerApiProvider as addApiProvider,
   type SimpleStreamOptions,
-  stream as startStream,
-  streamSimple as startSimpleStream,
   type StreamOptions,
 } from "@tau/ai";
+import { callProvider, getBuiltinProvider } from "@tau/ai/internal";
 import { acceptTranscripts, type ProviderStreams } from "./lazy.ts";
 import { toContext, toProviderContext } from "./transcript.ts";
 
+/** Requests go to the API of the model. A provider with a stream function of its own calls these, and must not be called again. */
 export const stream = (model: Model, context: Context, options?: ProviderStreamOptions): AssistantMessageEventStream =>
-  startStream(model, toContext(context), options);
+  callProvider(findApiProvider(model.api), model, (api) => api.stream(model, toContext(context), options));
 
 export const streamSimple = (
   model: Model,
   context: Context,
   options?: SimpleStreamOptions,
-): AssistantMessageEventStream => startSimpleStream(model, toContext(context), options);
+): AssistantMessageEventStream =>
+  callProvider(findApiProvider(model.api), model, (api) => api.streamSimple(model, toContext(context), options));
 
 export const complete = (model: Model, context: Context, options?: ProviderStreamOptions): Promise<AssistantMessage> =>
   stream(model, context, options).result();
@@ -50,20 +51,24 @@ export function registerApiProvider<TOptions extends StreamOptions>(
   addApiProvider(provider, sourceId);
 }
 
+const toPi = (provider: ApiProvider): ApiProvider => ({
+  api: provider.api,
+  ...acceptTranscripts(provider as ProviderStreams),
+});
+
 export function getApiProvider(api: Api): ApiProvider | undefined {
   const provider = findApiProvider(api);
-  return provider && { api, ...acceptTranscripts(provider as ProviderStreams) };
+  return provider && toPi(provider);
 }
 
-export const getApiProviders = (): ApiProvider[] =>
-  listApiProviders().map((provider) => ({ api: provider.api, ...acceptTranscripts(provider as ProviderStreams) }));
+export const getApiProviders = (): ApiProvider[] => listApiProviders().map(toPi);
 
 /** The built-in ones are always there. */
 export const registerBuiltInApiProviders = (): void => undefined;
 
 export const resetApiProviders = (): void => clearApiProviders();
 
-const getBuiltIn = (api: Api) => (): ProviderStreams => getApiProvider(api)! as ProviderStreams;
+const getBuiltIn = (api: Api) => (): ProviderStreams => toPi(getBuiltinProvider(api)!) as ProviderStreams;
 
 export const anthropicMessagesApi = getBuiltIn("anthropic-messages");
 export const azureOpenAIResponsesApi = getBuiltIn("azure-openai-responses");
