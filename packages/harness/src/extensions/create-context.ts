@@ -6,6 +6,7 @@ import type {
   ExtensionToolContext,
   ReplacedSessionContext,
 } from "./context.ts";
+import { toCopyable } from "./copyable.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
 
 /** Whether contexts and the API still work. */
@@ -21,7 +22,9 @@ export function createLifetime(): Lifetime {
     check() {
       if (ended === undefined) return;
       const advice = "Use the context that `withSession` or the next event gives.";
-      throw new HarnessError("closed", `This extension context no longer works: ${ended} ${advice}`);
+      // Extensions look for the first sentence, which is pi's.
+      const message = `This extension ctx is stale after session replacement or reload. ${ended} ${advice}`;
+      throw new HarnessError("closed", message);
     },
     end(why) {
       ended ??= why;
@@ -30,21 +33,21 @@ export function createLifetime(): Lifetime {
 }
 
 export const createContext = (port: ExtensionSessionPort, lifetime: Lifetime): ExtensionContext =>
-  new SessionContext(port, lifetime);
+  toCopyable(new SessionContext(port, lifetime));
 
 /** The context of one tool call. */
 export const createToolContext = (
   port: ExtensionSessionPort,
   lifetime: Lifetime,
   call: { id: string; signal: AbortSignal | undefined },
-): ExtensionToolContext => new ToolCallContext(port, lifetime, call);
+): ExtensionToolContext => toCopyable(new ToolCallContext(port, lifetime, call));
 
 export const createCommandContext = (port: ExtensionSessionPort, lifetime: Lifetime): ExtensionCommandContext =>
-  new CommandContext(port, lifetime);
+  toCopyable(new CommandContext(port, lifetime));
 
 /** What `withSession` is called with. */
 export const createReplacedContext = (port: ExtensionSessionPort, lifetime: Lifetime): ReplacedSessionContext =>
-  new ReplacedContext(port, lifetime);
+  toCopyable(new ReplacedContext(port, lifetime));
 
 /** The port, while it works. A symbol, so that extensions find no member that is not theirs. */
 const live = Symbol("live");

@@ -316,6 +316,6 @@ describe("ExtensionRunner", () => {
     expect(read()).toBe("/project");
     await runner.close("The session was replaced.");
     expect(read).toThrow("The session was replaced.");
-    expect(() => api?.registerTool({} as never)).toThrow("no longer works");
+    expect(() => api?.registerTool({} as never)).toThrow("stale after session replacement");
   });
 });

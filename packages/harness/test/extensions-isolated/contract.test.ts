@@ -261,6 +261,15 @@ const cases: readonly Case[] = [
     drive: (hosted) => callTool(hosted, "go"),
   },
   {
+    law: "a context can be copied, derived from and wrapped",
+    code: toolCode(
+      `const forms = [{ ...ctx }, Object.create(ctx), new Proxy(ctx, {}), Object.create({}, Object.getOwnPropertyDescriptors(ctx))];
+       if (!Object.keys(ctx).includes("model")) throw new Error("It has no model.");
+       return forms.map(({ cwd, hasUI, ui, tools, isIdle }) => [cwd === ctx.cwd, hasUI, typeof ui.notify, tools.length, isIdle()]);`,
+    ),
+    drive: (hosted) => callTool(hosted, "go"),
+  },
+  {
     law: "status, title, lines and notes are shown",
     code: toolCode(
       `ctx.ui.notify("hello", "warning"); ctx.ui.setStatus("k", "on"); ctx.ui.setTitle("t"); ctx.ui.setWidget("w", ["a", "b"], { placement: "belowEditor" }); return "";`,

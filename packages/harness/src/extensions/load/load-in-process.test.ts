@@ -176,7 +176,7 @@ describe("loadInProcess", () => {
     bus.emit("ping", undefined);
     expect(seen()).toEqual([]);
     const { handler } = extensions[0]!.commands.get("x")!;
-    expect(() => handler("", {} as never)).toThrow("This extension context no longer works");
+    expect(() => handler("", {} as never)).toThrow("This extension ctx is stale");
     expect(seen()).toEqual([true, true]);
   });
 });
