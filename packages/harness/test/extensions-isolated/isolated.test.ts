@@ -272,6 +272,19 @@ describe.runIf(isWalled)("an isolated extension", () => {
     await expect(load(`export default = ;`)).rejects.toThrow(/index\.ts/);
   });
 
+  test.each(["guest", "@scope/guest"])("finds the dependencies that npm has installed beside %s", async (name) => {
+    const place = createPlace();
+    const directory = join(place.agentDir, "npm", `${name}@1.0.0`, "node_modules");
+    const baseDir = join(directory, name);
+    const path = join(baseDir, "index.ts");
+    for (const each of [baseDir, join(directory, "dependency")]) mkdirSync(each, { recursive: true });
+    writeFileSync(join(directory, "dependency", "index.js"), `exports.value = "of the dependency";`);
+    writeFileSync(path, `import { value } from "dependency"; ${toolCode(`return value;`)}`);
+    const source = createSource(place, "", "other");
+    const host = await load("", { place, source: { ...source, path, info: { ...source.info, path, baseDir } } });
+    expect(await callTool(host, "go")).toBe("of the dependency");
+  });
+
   test("does not run where the sandbox does not work, and says why", async () => {
     const place = createPlace();
     const { ports } = await createPorts({ place });

@@ -39,9 +39,13 @@ export function findRoomFacts({ source, program, mayRead, ...place }: RoomOption
   };
 }
 
-/** Its directory, unless that is one in which everything of the user is; then the file alone. */
+/** The directory of a package in a `node_modules`. Its dependencies are beside it. */
+const modulesDirectory = /^.*\/node_modules(?=\/(?:@[^/]+\/)?[^/]+$)/;
+
+/** Its directory with its dependencies, unless that is one in which everything of the user is; then the file alone. */
 export function getOwnCode({ path, info }: ExtensionSource, [home, agentDir]: readonly [string, string]): string {
   const base = findRealPath(info.baseDir ?? dirname(path));
-  const isTooMuch = base === undefined || isWithin(base, home) || isWithin(base, agentDir) || !isWithin(base, path);
-  return isTooMuch ? path : base;
+  if (base === undefined || !isWithin(base, path)) return path;
+  const directories = [modulesDirectory.exec(base)?.[0] ?? base, base];
+  return directories.find((directory) => !isWithin(directory, home) && !isWithin(directory, agentDir)) ?? path;
 }
