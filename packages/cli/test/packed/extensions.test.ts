@@ -1,5 +1,5 @@
 /** Extensions of the packed program: its help, and packages that are fetched for one run and run isolated. */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -62,6 +62,34 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     expect((await ended).code).toBe(signal === "SIGINT" ? 130 : 143);
     expect(started.filter(isRunning)).toEqual([]);
     expect(existsSync(join(workspace.agentDir, "npm"))).toBe(false);
+  },
+);
+
+test("npm ends also when the program is killed", async () => {
+  const [workspace, registry] = await Promise.all([createModelWorkspace([]), startRegistry()]);
+  registry.publish("pack", "1.0.0", { files: { "prompts/a.md": "" } });
+  registry.isSilent = "archives";
+  const env = createNpmEnv(workspace, registry);
+  const { child, ended } = await start(workspace, ["install", "npm:pack", "--yes"], { env });
+  await expect.poll(() => registry.requests, { timeout: 20_000 }).toContain("pack/-/1.0.0.tgz");
+  const started = listChildren(child.pid!);
+  const all = [...started, ...started.flatMap(listChildren)];
+  child.kill("SIGKILL");
+  await ended;
+  await expect.poll(() => all.filter(isRunning)).toEqual([]);
+});
+
+test.runIf(spawnSync("bwrap", ["--dev-bind", "/", "/", "/bin/true"]).status === 0)(
+  "an installation on a disk that is read-only says so",
+  async () => {
+    const workspace = await createModelWorkspace([]);
+    const { agentDir } = workspace;
+    const through = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", agentDir, agentDir];
+    const { code, err } = await (await start(workspace, ["install", "npm:pack", "--yes"], { through })).ended;
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: `tau install: ${join(agentDir, "npm")} could not be written: the disk is read-only (EROFS). It was not changed.\n`,
+    });
   },
 );
 

@@ -23,20 +23,36 @@ const killAfterMs = 1_000;
 const maxReasonCharacters = 10_000;
 
 /**
+ * Runs the program in its place, and ends it with all that it has started when our end of the pipe is closed before it has
+ * ended: we were killed. npm would go on writing into a directory that the next command removes.
+ */
+const script = `exec 3<&0 </dev/null
+{ while read -r line <&3; do :; done; kill -0 $$ && kill -KILL 0; } >/dev/null 2>&1 &
+exec "$@" 3<&-`;
+/** Of a shell that has not found the program. */
+const notFoundCode = 127;
+
+/**
  * Waits for the program. Its standard input is empty, so it cannot ask. Throws `HarnessError`: `aborted` when the signal
  * is aborted, which ends the program and what it started; `unavailable` if there is no such program.
  */
 export async function runProgram({ argv, cwd, env, signal }: ProgramRequest): Promise<ProgramOutcome> {
   if (signal.aborted) throw new HarnessError("aborted", "Interrupted.");
   const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const child = await createSpawn()({ argv, cwd, env: Object.fromEntries(given), detached: true });
+  const child = await createSpawn()({
+    argv: ["/bin/sh", "-c", script, "sh", ...argv],
+    cwd,
+    env: Object.fromEntries(given),
+    stdin: "pipe",
+    detached: true,
+  });
   const { stdout, stderr, status } = await runToEnd(child, { signal, maxPipeMs, killAfterMs, target: "group" });
   if (signal.aborted) throw new HarnessError("aborted", "Interrupted.");
-  if (status.kind === "failed") {
-    const message = status.code === "ENOENT" ? `There is no program ${argv[0]}. Install it first.` : status.message;
-    throw new HarnessError("unavailable", message);
-  }
+  if (status.kind === "failed") throw new HarnessError("unavailable", status.message);
   if (status.kind === "exited" && status.code === 0) return { kind: "done", output: stdout };
+  if (status.kind === "exited" && status.code === notFoundCode) {
+    throw new HarnessError("unavailable", `There is no program ${argv[0]}. Install it first.`);
+  }
   const reason = (stderr.trim() || stdout).trim();
   return { kind: "failed", reason: reason.slice(-maxReasonCharacters) || `${argv[0]} failed` };
 }
