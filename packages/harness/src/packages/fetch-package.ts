@@ -1,10 +1,10 @@
 /** Fetches a package beside the installed ones, checks it, and puts it in its place once the user agrees. */
-import { mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
+import { readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { acquireLease, isAbandoned, nodeFileSystem, tolerate, unlessMissing } from "@tau/tools/platform";
-import { writeWhole } from "../durable-file.ts";
+import { namingFile, writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 import { digestDirectory, digestFile } from "./digest.ts";
 import { fetchGit } from "./fetch-git.ts";
@@ -109,7 +109,7 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
   try {
     const directory = join(staging, "package");
     // First: as long as it is there, no other command removes the directory of packages as an empty one.
-    await mkdir(staging, { recursive: true, mode: 0o700 });
+    await namingFile(base, () => nodeFileSystem.mkdir(staging, { recursive: true, mode: 0o700 }));
     await acquireLease(join(staging, leaseName), { ids });
     if (scope === "project") await ignoreInGit(base, ids);
     const wanted = { directory, locked: asLocked ? previous : undefined };
@@ -201,7 +201,7 @@ function isRunning(pid: number): boolean {
 
 /** The old directory is there until the new one is. */
 async function replace(target: string, from: string): Promise<void> {
-  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  await nodeFileSystem.mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const old = join(dirname(from), "old");
   await unlessMissing(rename(target, old));
   try {

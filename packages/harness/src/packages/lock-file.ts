@@ -1,6 +1,6 @@
 /** `packages-lock.json`, beside the settings: which version of each package is installed, and what its content is. */
 import { join } from "node:path";
-import { mkdir, unlink } from "node:fs/promises";
+import { unlink } from "node:fs/promises";
 import { type Ids, systemClock } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { nodeFileSystem, tolerate } from "@tau/tools/platform";
@@ -55,7 +55,7 @@ export async function changeLock(
 ): Promise<void> {
   const path = getLockPath(scopeDirectory);
   await namingFile(path, async () => {
-    await mkdir(scopeDirectory, { recursive: true, mode: 0o700 });
+    await nodeFileSystem.mkdir(scopeDirectory, { recursive: true, mode: 0o700 });
     await holdLease(path, { clock: systemClock, ids, maxWaitMs }, async () => {
       const lock = new Map(await readLock(scopeDirectory));
       await work(lock);
