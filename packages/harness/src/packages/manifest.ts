@@ -14,6 +14,8 @@ export interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   /** The names of packages that it expects beside it. */
   readonly peerDependencies: readonly string[];
+  /** What names that begin with `#` mean in it, as written. */
+  readonly imports: Readonly<Record<string, unknown>>;
   /** Whether its `.js` files are ES modules. */
   readonly isModule: boolean;
   /** Whether npm would run something of it. We never do. */
@@ -53,6 +55,7 @@ function parseManifest(value: Readonly<Record<string, unknown>>): Manifest {
     declared: isRecord(pi) || isRecord(tau) ? parseDeclared({ ...asRecord(pi), ...asRecord(tau) }) : undefined,
     dependencies: { ...toTexts(value["dependencies"]), ...toTexts(value["optionalDependencies"]) },
     peerDependencies: Object.keys(asRecord(value["peerDependencies"])),
+    imports: asRecord(value["imports"]),
     isModule: value["type"] === "module",
     hasInstallScripts: isRecord(scripts) && installScripts.some((name) => Object.hasOwn(scripts, name)),
   };

@@ -232,6 +232,20 @@ describe("imports", () => {
     expect(await run("a.ts")).toEqual(["old", "new", "by default"]);
   });
 
+  test("names of the package's own lead to its files, with or without their endings, and to packages", async () => {
+    write({
+      "package.json": '{"imports": {"#src/*": "./src/*", "#old": "old"}}',
+      "node_modules/old/index.js": "exports.value = 'old';",
+      "src/b.ts": "export const value: string = 'file';",
+      "a.ts":
+        "import { value } from '#src/b'; import { value as same } from '#src/b.ts'; import old from '#old';\n" +
+        "export default async () => [value, same, old.value, (await import('#src/b.js')).value];",
+    });
+    expect(await run("a.ts")).toEqual(["file", "file", "old", "file"]);
+    write({ "a.ts": "import '#other';\nexport default () => 1;" });
+    await expect(run("a.ts")).rejects.toThrow('"#other" is not defined');
+  });
+
   test("a package that needs a module of ours gets it", async () => {
     write({
       "node_modules/lib/package.json":

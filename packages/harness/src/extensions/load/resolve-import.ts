@@ -1,11 +1,12 @@
 /** Finds what a module of an extension means by the name that it imports. */
 import { createRequire, isBuiltin } from "node:module";
-import { dirname, extname, isAbsolute, resolve } from "node:path";
+import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isWithin, systemCode } from "@tau/tools/platform";
 import { findFile } from "../../packages/find-file.ts";
 import { type Manifest, loadManifest } from "../../packages/manifest.ts";
 import { isTypeScript } from "./compile.ts";
+import { mapImport } from "./map-import.ts";
 
 export type ResolvedImport =
   | { kind: "builtin"; name: string }
@@ -26,7 +27,10 @@ export interface ResolveOptions {
 
 export function resolveImport(name: string, importer: string, options: ResolveOptions): ResolvedImport {
   if (isBuiltin(name)) return { kind: "builtin", name };
-  const path = toPath(name, importer);
+  const mapped = name.startsWith("#") ? findMapped(name, importer) : undefined;
+  // The name of another package.
+  if (mapped !== undefined && !isAbsolute(mapped)) return resolveImport(mapped, importer, options);
+  const path = mapped ?? toPath(name, importer);
   if (path === undefined) return resolvePackage(name, importer, options);
   const file = findFile(path);
   if (file === undefined) return missing(name, importer);
@@ -39,6 +43,13 @@ function toPath(name: string, importer: string): string | undefined {
   return /^\.\.?(?:\/|$)/.test(name) ? resolve(dirname(importer), name) : undefined;
 }
 
+/** The path or the package that a name of the importer's own package leads to. Unlike Node, a path needs no ending, as elsewhere. */
+function findMapped(name: string, importer: string): string | undefined {
+  const { directory, manifest } = findManifest(importer) ?? {};
+  const target = manifest && mapImport(name, manifest.imports);
+  return directory !== undefined && target?.startsWith("./") ? join(directory, target) : target;
+}
+
 function resolvePackage(name: string, importer: string, { root, isShared }: ResolveOptions): ResolvedImport {
   let path: string;
   try {
@@ -48,7 +59,7 @@ function resolvePackage(name: string, importer: string, { root, isShared }: Reso
     return systemCode(error) === "MODULE_NOT_FOUND" ? missingPackage(name, importer, root) : { kind: "esm" };
   }
   if (isOwn(path, root) || isTypeScript(path)) return { kind: "file", path };
-  const manifest = findManifest(path);
+  const { manifest } = findManifest(path) ?? {};
   // Such a package needs our modules, which Node does not find.
   if (listDependencies(manifest).some(isShared)) return { kind: "file", path };
   const extension = extname(path);
@@ -73,10 +84,11 @@ const listDependencies = (manifest: Manifest | undefined): string[] =>
   manifest ? [...Object.keys(manifest.dependencies), ...manifest.peerDependencies] : [];
 
 /** The nearest `package.json` above a file. */
-function findManifest(path: string): Manifest | undefined {
+function findManifest(path: string): { directory: string; manifest: Manifest } | undefined {
   for (let directory = dirname(path); ; directory = dirname(directory)) {
     const manifest = loadManifest(directory);
     if (manifest instanceof Error) throw manifest;
-    if (manifest || directory === dirname(directory)) return manifest;
+    if (manifest) return { directory, manifest };
+    if (directory === dirname(directory)) return undefined;
   }
 }
