@@ -1,7 +1,7 @@
 /** Extensions of the packed program: its help, and packages that are fetched for one run and run isolated. */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
@@ -39,6 +39,17 @@ test("extensions import the schema library under both of its names, and write no
   const { code, out, err } = await runPacked(workspace, ["-p", "Go"], { input: "" });
   expect({ code, out, err }).toEqual({ code: 0, out: "ok\n", err: "one\ntwo\n" });
   expect(JSON.stringify(workspace.server.requests.at(-1)?.body)).toContain("Go; true; false; string");
+});
+
+test("pi's package directory is that of the program", async () => {
+  const workspace = await createModelWorkspace([textReply("ok")]);
+  const source = `import { getPackageDir, getReadmePath } from "@earendil-works/pi-coding-agent";
+    console.log([getPackageDir(), getReadmePath()].join());
+    export default () => {};`;
+  await writeModule(join(workspace.agentDir, "extensions", "directory.ts"), source);
+  const { out, err } = await runPacked(workspace, ["-p", "Go"], { input: "" });
+  const directory = await realpath(await installed());
+  expect({ out, err }).toEqual({ out: "ok\n", err: `${directory},${join(directory, "README.md")}\n` });
 });
 
 const createNpmEnv = ({ directory }: Workspace, { url }: Registry) => ({
