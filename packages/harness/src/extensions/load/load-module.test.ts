@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { maxCachedFiles } from "./compile-cache.ts";
 import { loadExtensionModule } from "./load-module.ts";
@@ -122,6 +123,17 @@ describe("forms of modules", () => {
     expect(await fail("a.ts")).toBe(
       `${directory}/a.ts is not an extension: it does not export a valid factory function or an object with a name as its default.`,
     );
+  });
+
+  test("import.meta.resolve gives addresses", async () => {
+    write({
+      "node_modules/lib/index.js": "",
+      "a.ts":
+        "export default () => ['./b c.js', '../d', 'lib', 'fs', 'node:fs'].map((name) => import.meta.resolve(name));",
+    });
+    const [url, above] = [pathToFileURL(directory).href, pathToFileURL(dirname(directory)).href];
+    const files = [`${url}/b%20c.js`, `${above}/d`, `${url}/node_modules/lib/index.js`];
+    expect(await run("a.ts")).toEqual([...files, "node:fs", "node:fs"]);
   });
 
   test("import.meta is known, and the same words in a string are left alone", async () => {

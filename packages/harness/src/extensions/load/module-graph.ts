@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, extname } from "node:path";
+import { dirname, extname, isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
 import { didYouMean, getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import { HarnessError } from "../../errors.ts";
@@ -171,7 +171,7 @@ export class ModuleGraph {
       require,
       require$: (name: string) => this.#require(unit, name, "import"),
       import$: (name: unknown) => this.#import(unit, String(name)),
-      importMeta$: createImportMeta(path, require.resolve),
+      importMeta$: createImportMeta(path),
       __filename: path,
       __dirname: directory,
     };
@@ -228,14 +228,21 @@ export class ModuleGraph {
 }
 
 /** Most modules do not ask for their address, and making it takes longer than everything else here. */
-const createImportMeta = (path: string, resolve: (name: string) => string): object => ({
+const createImportMeta = (path: string): object => ({
   get url() {
     return pathToFileURL(path).href;
   },
   filename: path,
   dirname: dirname(path),
-  resolve,
+  resolve: (name: string) => resolveAddress(name, path),
 });
+
+/** The address of a module. As in Node, a file need not exist. */
+function resolveAddress(name: string, importer: string): string {
+  if (/^(?:\.{0,2}\/|file:)/.test(name)) return new URL(name, pathToFileURL(importer)).href;
+  const path = createRequire(importer).resolve(name);
+  return isAbsolute(path) ? pathToFileURL(path).href : `node:${path.replace(/^node:/, "")}`;
+}
 
 function parseJson(path: string, source: string): unknown {
   try {
