@@ -30,10 +30,10 @@ export function Outgoing({ messages, onSendAgain, onTakeBack }: OutgoingProps) {
           </span>
           {message.problem !== undefined && (
             <>
-              <button class="text-button" onClick={() => onTakeBack(message)}>
+              <button type="button" class="text-button" onClick={() => onTakeBack(message)}>
                 Change
               </button>
-              <button class="text-button" onClick={() => onSendAgain(message)}>
+              <button type="button" class="text-button" onClick={() => onSendAgain(message)}>
                 Send again
               </button>
             </>
