@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { addressCases } from "./cases/address.ts";
 import { approvalCases } from "./cases/approvals.ts";
+import { commandCases } from "./cases/commands.ts";
 import { extensionCases } from "./cases/extensions.ts";
 import { keyboardCases } from "./cases/keyboard.ts";
 import { layoutCases } from "./cases/layout.ts";
@@ -37,6 +38,7 @@ describe.skipIf(problem !== undefined)("the page", () => {
   transcriptCases(shared);
   approvalCases(shared);
   messageCases(shared);
+  commandCases(shared);
   extensionCases(shared);
   treeCases(shared);
   networkCases(shared);

@@ -1,5 +1,6 @@
 /** What is being written for a session, and what of it is on its way. Other parts may put a text there. */
 import type { AttachedImage } from "../composer/attach-image.ts";
+import { UnknownCommand } from "../commands/unknown-command.ts";
 import { describeProblem } from "./attempt.ts";
 
 /** A message that the gateway has not confirmed. */
@@ -9,6 +10,8 @@ export interface OutgoingMessage {
   readonly images: readonly AttachedImage[];
   /** Why the gateway did not take it; undefined while it is on its way. */
   readonly problem: string | undefined;
+  /** Whether it was not taken because it looks like a command. The user may have meant it as it is. */
+  readonly isUnknownCommand: boolean;
   /** Whether it takes long enough to tell the user. */
   readonly isLate: boolean;
 }
@@ -82,7 +85,7 @@ export class Draft {
     if (message.text === "" && message.images.length === 0) return;
     this.#text = "";
     this.#images = [];
-    this.#deliver({ ...message, id: ++this.#lastId, problem: undefined, isLate: false }, send);
+    this.#deliver({ ...message, id: ++this.#lastId, problem: undefined, isUnknownCommand: false, isLate: false }, send);
   }
 
   /** Sends a message again that was not taken. */
@@ -119,7 +122,10 @@ export class Draft {
     send(message)
       .then(
         () => this.discard(message),
-        (error: unknown) => this.#change(message.id, { problem: describeProblem(error) }),
+        (error: unknown) => {
+          const isUnknownCommand = error instanceof UnknownCommand;
+          this.#change(message.id, { problem: describeProblem(error), isUnknownCommand });
+        },
       )
       .finally(() => clearTimeout(timer));
     this.#emit();

@@ -1,31 +1,48 @@
-/** What went wrong where nothing else would tell it, over the transcript until it is read. */
+/** What went wrong where nothing else would tell it, and what a command has to say, over the transcript until it is read. */
+import { Hidden } from "../text/hidden.tsx";
 import { describeProblem } from "./attempt.ts";
 import { CloseIcon } from "./icons.tsx";
 import { useRedraw } from "./redraw.ts";
 
-interface Problem {
+interface Remark {
   readonly id: number;
+  readonly kind: "problem" | "note";
   readonly text: string;
+  /** What can be done about it. */
+  readonly action: RemarkAction | undefined;
 }
 
-const maxProblems = 3;
-let problems: readonly Problem[] = [];
+export interface RemarkAction {
+  readonly label: string;
+  readonly run: () => void;
+}
+
+const maxRemarks = 3;
+let remarks: readonly Remark[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-function setProblems(changed: readonly Problem[]): void {
-  problems = changed;
+function setRemarks(changed: readonly Remark[]): void {
+  remarks = changed;
   for (const listener of listeners) listener();
 }
 
+function add(kind: Remark["kind"], text: string, action?: RemarkAction): void {
+  const others = remarks.filter((remark) => remark.text !== text);
+  setRemarks([...others, { id: ++lastId, kind, text, action }].slice(-maxRemarks));
+}
+
+const remove = (remark: Remark): void => setRemarks(remarks.filter((other) => other !== remark));
+
 export function reportProblem(error: unknown): undefined {
-  const text = describeProblem(error);
-  const others = problems.filter((problem) => problem.text !== text);
-  setProblems([...others, { id: ++lastId, text }].slice(-maxProblems));
+  add("problem", describeProblem(error));
 }
 
 /** Tells the user if it fails. */
 export const reportFailure = (act: Promise<unknown>): void => void act.catch(reportProblem);
+
+/** Tells the user something that is no problem. */
+export const tell = (text: string, action?: RemarkAction): void => add("note", text, action);
 
 export function Problems() {
   useRedraw((listener) => {
@@ -33,15 +50,24 @@ export function Problems() {
     return () => listeners.delete(listener);
   }, []);
   return (
-    <div class="problems" role="alert">
-      {problems.map((problem) => (
-        <p class="problem" key={problem.id}>
-          <span>{problem.text}</span>
-          <button
-            class="icon-button"
-            aria-label="I have read this"
-            onClick={() => setProblems(problems.filter((other) => other !== problem))}
-          >
+    <div class="problems">
+      {remarks.map((remark) => (
+        <p class={remark.kind} role={remark.kind === "problem" ? "alert" : "status"} key={remark.id}>
+          <span class="lines">
+            <Hidden text={remark.text} />
+          </span>
+          {remark.action && (
+            <button
+              class="text-button"
+              onClick={() => {
+                remove(remark);
+                remark.action?.run();
+              }}
+            >
+              {remark.action.label}
+            </button>
+          )}
+          <button class="icon-button" aria-label="I have read this" onClick={() => remove(remark)}>
             <CloseIcon />
           </button>
         </p>

@@ -1,10 +1,11 @@
 /** One session: its header, transcript, questions, queue, and where messages are written. */
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
+import type { GatewayClient } from "@tau/protocol/client";
 import { Approvals } from "../approvals/approvals.tsx";
 import { stopRun } from "../composer/stop-buttons.tsx";
 import { Composer } from "../composer/composer.tsx";
 import { Queue } from "../composer/queue.tsx";
+import type { CommandPort } from "../commands/slash-commands.ts";
 import { ExtensionDialogs } from "../extensions/extension-dialogs.tsx";
 import { ExtensionNotes } from "../extensions/extension-notes.tsx";
 import { Statuses, Widgets } from "../extensions/widgets.tsx";
@@ -17,7 +18,7 @@ import type { Draft } from "./draft.ts";
 import { getDraft } from "./drafts.ts";
 import { Notices } from "./notices.tsx";
 import { useRedraw } from "./redraw.ts";
-import { SessionContext, type SessionContextValue } from "./session-context.ts";
+import { SessionContext, type SessionContextValue, type SessionPanel } from "./session-context.ts";
 import { SessionHeader } from "./session-header.tsx";
 import { SessionInfo } from "./session-info.ts";
 import { useShortcuts } from "./shortcuts.ts";
@@ -25,11 +26,10 @@ import { useShortcuts } from "./shortcuts.ts";
 export interface SessionViewProps {
   client: GatewayClient;
   sessionId: string;
+  onHelp: () => void;
 }
 
-type SessionPanel = "tree" | "model" | "stats";
-
-export function SessionView({ client, sessionId }: SessionViewProps) {
+export function SessionView({ client, sessionId, onHelp }: SessionViewProps) {
   const session = useMemo(() => client.session(sessionId), [client, sessionId]);
   const info = useMemo(() => new SessionInfo(session), [session]);
   const draft = getDraft(client, sessionId);
@@ -50,13 +50,15 @@ export function SessionView({ client, sessionId }: SessionViewProps) {
     { key: ".", mod: true, label: "Stop the run", run: () => stopRun(session) },
   ]);
   const close = () => setPanel(undefined);
+  const openPanel: CommandPort["openPanel"] = (name) => (name === "help" ? onHelp() : setPanel(name));
+  const page: CommandPort = { client, session, info, openPanel };
   const context: SessionContextValue = useMemo(() => ({ shows: toShows(info) }), [info.tools]);
   return (
     <SessionContext.Provider value={context}>
       <main class="session-view">
         <SessionHeader session={session} info={info} onOpen={setPanel} />
         <TranscriptView session={session} />
-        <Foot client={client} session={session} draft={draft} />
+        <Foot page={page} draft={draft} />
         {panel === "tree" && <TreePanel session={session} draft={draft} onClose={close} />}
         {panel === "model" && <ModelPanel session={session} info={info} onClose={close} />}
         {panel === "stats" && <StatsPanel session={session} info={info} onClose={close} />}
@@ -65,7 +67,8 @@ export function SessionView({ client, sessionId }: SessionViewProps) {
   );
 }
 
-function Foot({ client, session, draft }: { client: GatewayClient; session: RemoteSession; draft: Draft }) {
+function Foot({ page, draft }: { page: CommandPort; draft: Draft }) {
+  const { client, session } = page;
   useRedraw((listener) => session.onChange(listener), [session]);
   const { state, ui } = session;
   const { live } = session.view;
@@ -89,7 +92,7 @@ function Foot({ client, session, draft }: { client: GatewayClient; session: Remo
       <ExtensionDialogs session={session} dialogs={ui.dialogs} />
       <Widgets ui={ui} placement="aboveEditor" />
       <Queue session={session} steering={live.steering} followUps={live.followUps} />
-      <Composer client={client} session={session} draft={draft} isRunning={live.run !== undefined} />
+      <Composer page={page} draft={draft} isRunning={live.run !== undefined} />
       <Widgets ui={ui} placement="belowEditor" />
       <Statuses ui={ui} />
     </footer>

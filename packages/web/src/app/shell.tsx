@@ -49,7 +49,7 @@ export function Shell({ client, onForget }: { client: GatewayClient; onForget: (
           </button>
         </main>
       ) : (
-        <SessionView key={sessionId} client={client} sessionId={sessionId} />
+        <SessionView key={sessionId} client={client} sessionId={sessionId} onHelp={() => setPanel("help")} />
       )}
       <Problems />
       {panel === "new" && <NewSession client={client} pages={pages} onClose={close} />}

@@ -1,10 +1,11 @@
 /** Where messages are written. While a run is in progress they are said in between, or wait for its end. */
 import { useState } from "preact/hooks";
-import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { useAttempt } from "../app/attempt.ts";
 import type { Draft, SendMessage } from "../app/draft.ts";
 import { SendIcon } from "../app/icons.tsx";
 import { useRedraw } from "../app/redraw.ts";
+import { runCommand } from "../commands/run-command.ts";
+import type { CommandPort } from "../commands/slash-commands.ts";
 import { readImage } from "./attach-image.ts";
 import { AttachButton, AttachedImages } from "./attached-images.tsx";
 import { useDroppedFiles } from "./dropped-files.ts";
@@ -14,13 +15,13 @@ import { sendMessage } from "./send-message.ts";
 import { StopButtons } from "./stop-buttons.tsx";
 
 export interface ComposerProps {
-  client: GatewayClient;
-  session: RemoteSession;
+  page: CommandPort;
   draft: Draft;
   isRunning: boolean;
 }
 
-export function Composer({ client, session, draft, isRunning }: ComposerProps) {
+export function Composer({ page, draft, isRunning }: ComposerProps) {
+  const { client, session } = page;
   useRedraw((listener) => draft.onChange(listener), [draft]);
   const attempt = useAttempt();
   const [waits, setWaits] = useState(false);
@@ -34,9 +35,14 @@ export function Composer({ client, session, draft, isRunning }: ComposerProps) {
     const kind = !isRunning ? "prompt" : isFollowUp ? "follow_up" : "steer";
     return (message) => sendMessage(session, kind, message);
   };
+  /** Runs it, if it is a command. */
+  const submit = (isFollowUp: boolean): SendMessage => {
+    const sendText = deliver(isFollowUp);
+    return async (message) => ((await runCommand(page, message)) ? undefined : await sendText(message));
+  };
   const send = (isFollowUp = waits) => {
     attempt.clear();
-    draft.send(deliver(isFollowUp));
+    draft.send(submit(isFollowUp));
   };
   const words = getWords(isRunning, waits);
   return (
@@ -54,11 +60,11 @@ export function Composer({ client, session, draft, isRunning }: ComposerProps) {
       )}
       <Outgoing
         messages={draft.outgoing}
-        onSendAgain={(message) => draft.sendAgain(message, deliver(waits))}
+        onSendAgain={(message) => draft.sendAgain(message, (message.isUnknownCommand ? deliver : submit)(waits))}
         onTakeBack={(message) => draft.takeBack(message)}
       />
       <AttachedImages draft={draft} />
-      <MessageField draft={draft} placeholder={words.placeholder} onSend={send} attach={attach} />
+      <MessageField session={session} draft={draft} placeholder={words.placeholder} onSend={send} attach={attach} />
       <div class="composer-row">
         <AttachButton attach={attach} />
         {isRunning && <WhenChoice waits={waits} onChange={setWaits} />}

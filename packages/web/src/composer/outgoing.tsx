@@ -34,7 +34,7 @@ export function Outgoing({ messages, onSendAgain, onTakeBack }: OutgoingProps) {
                 Change
               </button>
               <button type="button" class="text-button" onClick={() => onSendAgain(message)}>
-                Send again
+                {message.isUnknownCommand ? "Send as a message" : "Send again"}
               </button>
             </>
           )}

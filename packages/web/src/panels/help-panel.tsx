@@ -1,6 +1,7 @@
-/** The keys. */
+/** The commands and the keys. */
 import { Dialog } from "../app/dialog.tsx";
 import { formatShortcut, type Shortcut } from "../app/shortcuts.ts";
+import { slashCommands } from "../commands/slash-commands.ts";
 
 /** Of a session, and of the field where messages are written. */
 const others: readonly [string, string][] = [
@@ -17,7 +18,7 @@ const others: readonly [string, string][] = [
 export function HelpPanel({ shortcuts, onClose }: { shortcuts: readonly Shortcut[]; onClose: () => void }) {
   const rows = [...shortcuts.map((shortcut) => [formatShortcut(shortcut), shortcut.label] as const), ...others];
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title="Keys and commands" onClose={onClose}>
       <dl class="figures">
         {rows.map(([keys, label]) => (
           <div key={keys}>
@@ -26,6 +27,17 @@ export function HelpPanel({ shortcuts, onClose }: { shortcuts: readonly Shortcut
               {keys.split(" ").map((key) => (
                 <kbd key={key}>{key}</kbd>
               ))}
+            </dd>
+          </div>
+        ))}
+        {slashCommands.map(({ name, argument, description }) => (
+          <div key={`/${name}`}>
+            <dt>{description}</dt>
+            <dd>
+              <code>
+                /{name}
+                {argument !== undefined && ` [${argument}]`}
+              </code>
             </dd>
           </div>
         ))}

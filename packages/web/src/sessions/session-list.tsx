@@ -81,8 +81,8 @@ export function SessionList({ client, pages, shownId, onOpenPanel }: SessionList
             Devices
           </button>
         )}
-        <button class="text-button" onClick={() => onOpenPanel("help")} aria-label="Keyboard shortcuts">
-          Keys
+        <button class="text-button" onClick={() => onOpenPanel("help")} aria-label="Keys and commands">
+          Help
         </button>
       </footer>
     </nav>

@@ -10,7 +10,7 @@ export function keyboardCases(shared: Shared): void {
     await waitForText(page, "Yes.");
     await page.keyboard.press("Escape");
     await page.keyboard.press("?");
-    const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    const help = page.getByRole("dialog", { name: "Keys and commands" });
     await help.getByText("New session").waitFor();
     await page.keyboard.press("Escape");
     await help.waitFor({ state: "detached" });

@@ -1,0 +1,151 @@
+/** What can be typed after a slash. Help and completion read this table. */
+import type { SessionEntry, ThinkingLevelName } from "@tau/protocol";
+import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
+import { tell } from "../app/problems.tsx";
+import { showSession } from "../app/route.ts";
+import type { SessionPanel } from "../app/session-context.ts";
+import type { SessionInfo } from "../app/session-info.ts";
+import { toggleTheme } from "../app/theme.ts";
+import { downloadSession } from "./download-session.ts";
+
+/** What commands work with. */
+export interface CommandPort {
+  readonly client: GatewayClient;
+  readonly session: RemoteSession;
+  readonly info: SessionInfo;
+  readonly openPanel: (panel: SessionPanel | "help") => void;
+}
+
+export interface SlashCommand {
+  readonly name: string;
+  readonly description: string;
+  /** What follows it, for help. */
+  readonly argument?: string;
+  /** Whether a command of an extension with this name is run instead. The same as in the terminal. */
+  readonly yields?: true;
+  readonly run: (page: CommandPort, argument: string) => Promise<void> | void;
+}
+
+export const slashCommands: readonly SlashCommand[] = [
+  { name: "model", description: "Choose a model", argument: "NAME", run: chooseModel },
+  { name: "thinking", description: "Choose how much the model thinks", argument: "LEVEL", run: chooseThinking },
+  { name: "theme", description: "Light or dark", yields: true, run: toggleTheme },
+  { name: "tree", description: "Go to another place in this session", run: ({ openPanel }) => openPanel("tree") },
+  {
+    name: "fork",
+    description: "Begin a new session from an earlier message",
+    run: ({ openPanel }) => openPanel("tree"),
+  },
+  { name: "clone", description: "Begin a new session with a copy of this one", run: clone },
+  { name: "resume", description: "Open another session", run: showList },
+  { name: "new", description: "Begin a new session in this directory", run: startNew },
+  { name: "name", description: "Name this session", argument: "NAME", run: nameSession },
+  { name: "session", description: "Show what this session has used", run: ({ openPanel }) => openPanel("stats") },
+  { name: "compact", description: "Summarise the conversation so far", argument: "INSTRUCTIONS", run: compact },
+  {
+    name: "export",
+    description: "Download this conversation, or write it as .html or .jsonl on the gateway's machine",
+    argument: "PATH",
+    run: exportSession,
+  },
+  {
+    name: "import",
+    description: "Open a copy of a session file of the gateway's machine",
+    argument: "PATH",
+    run: importFile,
+  },
+  { name: "copy", description: "Copy the last answer", run: copyAnswer },
+  { name: "reload", description: "Read settings, extensions, skills and templates again", run: reload },
+  {
+    name: "bug",
+    description: "Write a file about a problem on the gateway's machine, and send nothing",
+    argument: "TEXT",
+    run: writeBugReport,
+  },
+  { name: "hotkeys", description: "Show the keys", run: ({ openPanel }) => openPanel("help") },
+  { name: "help", description: "Show all commands and keys", yields: true, run: ({ openPanel }) => openPanel("help") },
+];
+
+/** Nothing of this happens later, when the session may be in another state. */
+const now = { isLasting: false } as const;
+
+async function chooseModel({ session, info, openPanel }: CommandPort, argument: string): Promise<void> {
+  if (argument === "") return openPanel("model");
+  await session.call("set_model", { modelId: argument }, now);
+  await info.refresh();
+}
+
+async function chooseThinking({ session, info, openPanel }: CommandPort, argument: string): Promise<void> {
+  if (argument === "") return openPanel("model");
+  await session.call("set_thinking_level", { level: argument as ThinkingLevelName }, now);
+  await info.refresh();
+}
+
+async function clone({ session }: CommandPort): Promise<void> {
+  showOther(await session.call("clone", {}, now));
+}
+
+async function startNew({ session }: CommandPort): Promise<void> {
+  showOther(await session.call("new_session", {}, now));
+}
+
+/** An extension can keep the user in the session. */
+export function showOther({ sessionId, cancelled }: { sessionId: string; cancelled: boolean }): void {
+  if (cancelled) tell("An extension has prevented this.");
+  else showSession(sessionId);
+}
+
+function showList(): void {
+  const field = document.querySelector<HTMLElement>("#session-search");
+  // On a phone there is either the list or a session.
+  if (field?.offsetParent) field.focus();
+  else showSession(undefined);
+}
+
+async function nameSession({ session }: CommandPort, argument: string): Promise<void> {
+  const { name } = session.view.log;
+  if (argument === "") tell(name === undefined ? "This session has no name." : `Name: ${name}`);
+  else await session.call("set_session_name", { name: argument }, now);
+}
+
+async function compact({ session, info }: CommandPort, argument: string): Promise<void> {
+  await session.call("compact", argument === "" ? {} : { customInstructions: argument }, now);
+  await info.refresh();
+}
+
+/** Without a path, the file is for whoever sits at the browser, which may be on another machine. */
+async function exportSession({ session }: CommandPort, argument: string): Promise<void> {
+  if (argument === "") return await downloadSession(session);
+  const command = /\.jsonl$/i.test(argument) ? "export_jsonl" : "export_html";
+  const { path } = await session.call(command, { outputPath: argument }, now);
+  tell(`Written to ${path} on the gateway's machine.`);
+}
+
+async function importFile({ session }: CommandPort, argument: string): Promise<void> {
+  if (argument === "") throw new Error("Say which file of the gateway's machine: /import PATH");
+  showOther(await session.call("import_session", { path: argument }, now));
+}
+
+async function copyAnswer({ session }: CommandPort): Promise<void> {
+  const text = session.view.log.entries.map(getAnswerText).findLast((answer) => answer.trim() !== "");
+  if (text === undefined) return tell("There is no answer yet.");
+  await navigator.clipboard.writeText(text);
+  tell("Copied.");
+}
+
+function getAnswerText(entry: SessionEntry): string {
+  if (entry.type !== "message" || entry.message.role !== "assistant") return "";
+  return entry.message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}
+
+async function reload({ session, info }: CommandPort): Promise<void> {
+  const { changed } = await session.call("reload", {}, now);
+  tell(changed.length === 0 ? "Read again." : `Changed: ${changed.join(", ")}`);
+  await info.refresh();
+}
+
+async function writeBugReport({ session }: CommandPort, argument: string): Promise<void> {
+  if (argument === "") throw new Error("Say what went wrong: /bug TEXT");
+  const { path } = await session.call("write_bug_report", { description: argument }, now);
+  tell(`Written to ${path} on the gateway's machine, without keys. Nothing was sent.`);
+}
