@@ -99,7 +99,7 @@ function createSessions(
       cluster?.catalogue.watch(hosted);
     },
     onClosed: (sessionId) => {
-      sessionWatch.onClosed(sessionId);
+      sessionWatch.markChanged(sessionId);
       cluster?.catalogue.close(sessionId);
       void cluster?.inbox.unload(sessionId);
     },

@@ -62,7 +62,6 @@ async function toOther(
   method: Exclude<OtherMethod, "session.list_sessions">,
   params: Record<string, string>,
 ): Promise<OtherSession> {
-  const own = params["sessionId"]!;
   const isTrashed = method === "session.restore_session";
   const otherId = await resolve(catalogue, params["session"] ?? params["sessionPath"]!, isTrashed);
   const createCall = (name: GatewayMethod, more: Call["params"] = {}): SessionCall => ({
@@ -78,10 +77,6 @@ async function toOther(
     case "session.restore_session":
       return { kind: "restore", call: createCall(method, { session: otherId }) };
     case "session.delete_session":
-      if (otherId === own) {
-        const message = "The session cannot delete itself. Switch to another one before you delete it.";
-        throw new GatewayError("busy", message);
-      }
       return { kind: "trash", call: createCall(method, { session: otherId }) };
   }
 }

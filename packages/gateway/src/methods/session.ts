@@ -1,14 +1,22 @@
 /** The commands of a session as methods. The host checks their parameters. */
 import { createSessionFrameRedactor } from "@tau/harness/policy";
-import { findSession, idInFileName, mustBeInSessionDirectory, type SessionLookup } from "@tau/harness/session";
+import {
+  findSession,
+  idInFileName,
+  mustBeInSessionDirectory,
+  restoreSession,
+  type SessionLookup,
+  trashSession,
+} from "@tau/harness/session";
 import { SessionManager } from "@tau/harness";
 import { parseParams } from "@tau/harness/host";
-import type { Command, CommandName, CommandParams } from "@tau/protocol";
+import type { Command, CommandData, CommandName, CommandParams } from "@tau/protocol";
 import { maxBufferedBytes } from "../client.ts";
 import { encodeFrame } from "../encoded-frame.ts";
 import { GatewayError } from "../errors.ts";
 import { acceptCommand, isMessageCommand } from "../inbox/accept-command.ts";
 import { holdPlace } from "../lanes/hold-place.ts";
+import type { GatewayParts } from "../parts.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
 import { hideTokens } from "./hide-tokens.ts";
 import type { MethodContext } from "./method.ts";
@@ -25,7 +33,7 @@ type Before<Name extends CommandName> = (
 const before: { readonly [Name in CommandName]?: Before<Name> } = {
   // A client that goes to another session leaves nothing: both stay open for others.
   switch_session: async ({ parts }, open, { sessionPath }) => {
-    const sessionId = await findSessionId(open, sessionPath);
+    const { sessionId } = await findNamed(open, sessionPath);
     await parts.sessions.open(sessionId);
     return { sessionId, cancelled: false };
   },
@@ -35,13 +43,16 @@ const before: { readonly [Name in CommandName]?: Before<Name> } = {
     await other.hosted.session.sessionManager.appendSessionInfo(name.trim());
     return null;
   },
+  // A gateway shows no session, so it can delete each of them, also the one that the command is for.
   delete_session: async ({ parts }, open, { session }) => {
-    const other = await findOther(parts, open, session);
-    if (!other) return undefined;
-    const { sessionId, hasWork } = other.hosted.session;
-    if (hasWork) throw new GatewayError("busy", `The session ${sessionId} is running. Abort it before you delete it.`);
+    const { sessionId, path } = await findNamed(open, session);
+    if (parts.sessions.find(sessionId)?.hosted.session.hasWork) {
+      throw new GatewayError("busy", `The session ${sessionId} is running. Abort it before you delete it.`);
+    }
     await parts.sessions.close(sessionId, "deleted");
-    return undefined;
+    const { id } = await trashSession(path);
+    markMoved(parts, sessionId, path);
+    return { id };
   },
 };
 
@@ -54,6 +65,7 @@ async function runBefore<Name extends CommandName>(
 }
 
 const showsSettings: readonly CommandName[] = ["get_settings", "list_settings"];
+const beginsSession: readonly CommandName[] = ["new_session", "fork"];
 
 export async function runCommand(
   context: MethodContext,
@@ -63,6 +75,11 @@ export async function runCommand(
   const { parts, client } = context;
   if (typeof sessionId !== "string") throw new GatewayError("invalid_parameters", "sessionId is missing.");
   if (isMessageCommand(name)) return await acceptCommand(context, name, { ...fields, sessionId });
+  if (name === "restore_session") {
+    const { session } = parseParams(name, fields, { isClosed: true });
+    // It is deleted, and cannot be opened.
+    if (session === sessionId) return await restoreItself(parts, sessionId);
+  }
   return await parts.sessions.use(sessionId, async (open) => {
     const answer = await runBefore(context, open, { name, fields });
     if (answer !== undefined) return answer;
@@ -80,10 +97,15 @@ export async function runCommand(
     // A session that is busy refuses it at once.
     const beginsRun = name === "execute" && !open.hosted.session.isStreaming;
     const data: unknown = await (beginsRun ? holdPlace(parts, open.hosted.session, execute) : execute());
+    if (name === "restore_session") {
+      const { id, path } = data as CommandData<"restore_session">;
+      markMoved(parts, id, path);
+    }
     output?.end();
     // It may bring the first extensions.
     if (name === "reload") open.dialogs.attach();
     if (data === undefined) return null;
+    if (beginsSession.includes(name)) await keepBegun(parts, data as { sessionId: string });
     const { gateway } = open.hosted.session.settings;
     return open.redact(showsSettings.includes(name) ? hideTokens(data, gateway) : data);
   });
@@ -112,18 +134,40 @@ const getLookup = ({ host, hosted: { session } }: OpenSession): SessionLookup =>
   directory: session.sessionManager.getSessionDir(),
 });
 
-/** The id of a session that a client names. A path has to be in a session directory: other files are none of its business. */
-async function findSessionId(open: OpenSession, reference: string): Promise<string> {
+/** The session that a client names. A path has to be in a session directory: other files are none of its business. */
+async function findNamed(open: OpenSession, reference: string): Promise<{ sessionId: string; path: string }> {
   const lookup = getLookup(open);
   const path = await findSession(reference, lookup);
   await mustBeInSessionDirectory(path, lookup);
   const info = await SessionManager.describe(path);
-  return info?.id ?? idInFileName(path);
+  return { sessionId: info?.id ?? idInFileName(path), path };
 }
 
 /** The session that a client names, if it is open and not the one that it is named in. */
-async function findOther({ sessions }: MethodContext["parts"], open: OpenSession, reference: string) {
-  const sessionId = await findSessionId(open, reference);
+async function findOther({ sessions }: GatewayParts, open: OpenSession, reference: string) {
+  const { sessionId } = await findNamed(open, reference);
   const other = sessions.find(sessionId);
   return other === open ? undefined : other;
+}
+
+async function restoreItself(parts: GatewayParts, sessionId: string) {
+  const { agentDir, sessionIndex, settings } = parts;
+  const directory = sessionIndex.findLastDirectory(sessionId) ?? settings.get().sessionDir;
+  const restored = await restoreSession(sessionId, { cwd: agentDir, agentDir, directory });
+  markMoved(parts, restored.id, restored.path);
+  return restored;
+}
+
+/** A session was moved to the trash or out of it: lists show something else. */
+function markMoved({ sessionIndex, sessionWatch }: GatewayParts, sessionId: string, path: string): void {
+  sessionIndex.markChanged(path);
+  sessionWatch.markChanged(sessionId);
+}
+
+/** A new session without entries has no file yet, so it would be in no list, and gone with the gateway. */
+async function keepBegun({ sessions, cluster }: GatewayParts, { sessionId }: { sessionId: string }): Promise<void> {
+  const begun = sessions.find(sessionId)?.hosted.session;
+  if (!begun || begun.sessionManager.getEntryCount() > 0) return;
+  await begun.persist();
+  cluster?.catalogue.add(sessionId);
 }

@@ -55,8 +55,13 @@ export class SessionIndex {
       const name = names.find((each) => isSessionFile(each) && idInFileName(each) === sessionId);
       if (name !== undefined) return join(directory, name);
     }
-    for (const [path, { info }] of this.#described) if (info?.id === sessionId) return path;
-    return undefined;
+    return this.#findDescribed(sessionId);
+  }
+
+  /** Where a session was when it was listed last, whether it is still there or not. Undefined if that is not known. */
+  findLastDirectory(sessionId: string): string | undefined {
+    const path = this.#findDescribed(sessionId);
+    return path === undefined ? undefined : dirname(path);
   }
 
   async list(options: SessionPageOptions): Promise<SessionPage> {
@@ -78,6 +83,11 @@ export class SessionIndex {
   close(): void {
     for (const directory of this.#directories.values()) directory.close();
     this.#directories.clear();
+  }
+
+  #findDescribed(sessionId: string): string | undefined {
+    for (const [path, { info }] of this.#described) if (info?.id === sessionId) return path;
+    return undefined;
   }
 
   /** Costs more with more sessions: all of them have to be described. */

@@ -41,7 +41,8 @@ export class SessionWatch {
     });
   }
 
-  onClosed(sessionId: string): void {
+  /** It was closed, deleted or restored. */
+  markChanged(sessionId: string): void {
     this.#take(sessionId);
   }
 

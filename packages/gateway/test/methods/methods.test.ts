@@ -192,6 +192,50 @@ describe("commands of a session", () => {
     expect(getCode(await client.call("sessions.open", { sessionId: second }))).toBe("ok");
   });
 
+  test("delete and restore the session that they are for, also if it is the only one", async () => {
+    const { client, workspace, connect } = await open({ model: scriptedModel([[text("One.")]]) });
+    const sessionId = await create(client, workspace);
+    await client.must("session.execute", { sessionId, prompt: "Hello." });
+    await client.must("sessions.subscribe", { sessionId });
+    const watcher = await connect();
+    await watcher.must("sessions.watch");
+    const getChanges = () =>
+      (watcher.events() as { event: string; payload: unknown }[]).filter(({ event }) => event === "sessions.changed");
+    const list = async () => (await client.must<MethodData<"sessions.list">>("sessions.list")).sessions;
+    expect(await client.must("session.delete_session", { sessionId, session: sessionId })).toEqual({ id: sessionId });
+    expect(client.events().at(-1)).toMatchObject({ event: "session.closed", payload: { reason: "deleted" } });
+    expect([getCode(await client.call("sessions.open", { sessionId })), await list()]).toEqual(["not_found", []]);
+    await expect.poll(() => getChanges().at(-1)?.payload).toEqual({ sessions: [{ sessionId }] });
+    const before = getChanges().length;
+    expect(await client.must("session.restore_session", { sessionId, session: sessionId })).toMatchObject({
+      id: sessionId,
+    });
+    expect(await list()).toMatchObject([{ id: sessionId, status: "closed" }]);
+    await expect.poll(() => getChanges().length).toBeGreaterThan(before);
+    expect(getCode(await client.call("session.restore_session", { sessionId, session: sessionId }))).toMatch(
+      /not_found$/,
+    );
+  });
+
+  test("begin sessions that are listed, and that can be opened again after they were closed", async () => {
+    const { client, workspace } = await open({ model: scriptedModel([[text("One.")]]) });
+    const sessionId = await create(client, workspace);
+    await client.must("session.execute", { sessionId, prompt: "Hello." });
+    const { messages } = await client.must<MethodData<"session.get_fork_messages">>("session.get_fork_messages", {
+      sessionId,
+    });
+    for (const [method, params] of [
+      ["new_session", {}],
+      ["fork", { entryId: messages[0]!.entryId }],
+    ] as const) {
+      const begun = await client.must<{ sessionId: string }>(`session.${method}`, { sessionId, ...params });
+      const { sessions } = await client.must<MethodData<"sessions.list">>("sessions.list");
+      expect(sessions.map(({ id }) => id)).toContain(begun.sessionId);
+      await client.must("sessions.close", { sessionId: begun.sessionId });
+      expect(getCode(await client.call("sessions.open", { sessionId: begun.sessionId })), method).toBe("ok");
+    }
+  });
+
   test("say which file could not be written, and why", async () => {
     const { client, workspace } = await open();
     const sessionId = await create(client, workspace);

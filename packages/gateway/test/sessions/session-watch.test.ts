@@ -54,10 +54,10 @@ test("one that reads slowly is told later, and the others are told once", async 
   const quick = new MemoryClient("quick", ({ payload }) => void told.quick.push(payload));
   for (const client of [slow, quick]) watch.add(client);
   slow.bufferedBytes = maxBufferedBytes;
-  watch.onClosed("a");
+  watch.markChanged("a");
   await clock.advance(2_000);
   expect(told).toEqual({ slow: [], quick: [{ sessions: [{ sessionId: "a" }] }] });
-  watch.onClosed("b");
+  watch.markChanged("b");
   await clock.advance(250);
   slow.bufferedBytes = 0;
   await clock.advance(250);
