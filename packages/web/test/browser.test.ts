@@ -10,6 +10,7 @@ import { messageCases } from "./cases/messages.ts";
 import { networkCases } from "./cases/network.ts";
 import { pairingCases } from "./cases/pairing.ts";
 import { scrollingCases } from "./cases/scrolling.ts";
+import { sessionCases } from "./cases/sessions.ts";
 import { sizeCases } from "./cases/size.ts";
 import { transcriptCases } from "./cases/transcript.ts";
 import { treeCases } from "./cases/tree.ts";
@@ -38,6 +39,7 @@ describe.skipIf(problem !== undefined)("the page", () => {
   transcriptCases(shared);
   approvalCases(shared);
   messageCases(shared);
+  sessionCases(shared);
   commandCases(shared);
   extensionCases(shared);
   treeCases(shared);

@@ -92,3 +92,16 @@ export const ThemeIcon = () => (
     <path d="M10 3.5a6.5 6.5 0 0 1 0 13z" class="filled" />
   </Icon>
 );
+export const TrashIcon = () => (
+  <Icon>
+    <path d="M4 5.5h12M8 5.5V4h4v1.5M5.5 5.5l.8 10.5h7.4l.8-10.5M8.5 8.5v5M11.5 8.5v5" />
+  </Icon>
+);
+export const ForkIcon = () => (
+  <Icon>
+    <circle cx="6" cy="4.5" r="1.8" />
+    <circle cx="14" cy="4.5" r="1.8" />
+    <circle cx="10" cy="15.5" r="1.8" />
+    <path d="M6 6.3c0 3 4 2.5 4 7.4M14 6.3c0 3-4 2.5-4 7.4" />
+  </Icon>
+);

@@ -8,6 +8,8 @@ export type SessionPanel = "tree" | "model" | "stats";
 export interface SessionContextValue {
   /** How the results of each tool are shown. */
   readonly shows: ReadonlyMap<string, Shows>;
+  /** Begins a new session before a message of the user, to say it otherwise. Undefined if this device may only read. */
+  readonly fork: ((entryId: string) => void) | undefined;
 }
 
-export const SessionContext = createContext<SessionContextValue>({ shows: new Map() });
+export const SessionContext = createContext<SessionContextValue>({ shows: new Map(), fork: undefined });

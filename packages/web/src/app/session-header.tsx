@@ -1,23 +1,25 @@
 /** The name of a session, where it works, and with which model. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { RemoteSession } from "@tau/protocol/client";
+import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
+import { deleteSession } from "../sessions/delete-session.ts";
 import { formatCost, shortenPath } from "../text/format.ts";
 import { Name } from "../text/name.tsx";
 import { toSafeName } from "../text/visible-text.ts";
 import { FocusedInput } from "./focused-field.tsx";
-import { EditIcon, MenuIcon, TreeIcon } from "./icons.tsx";
+import { EditIcon, MenuIcon, TrashIcon, TreeIcon } from "./icons.tsx";
 import { reportFailure } from "./problems.tsx";
 import { useRedraw } from "./redraw.ts";
 import { showSession } from "./route.ts";
 import type { SessionInfo } from "./session-info.ts";
 
 export interface SessionHeaderProps {
+  client: GatewayClient;
   session: RemoteSession;
   info: SessionInfo;
   onOpen: (panel: "tree" | "model" | "stats") => void;
 }
 
-export function SessionHeader({ session, info, onOpen }: SessionHeaderProps) {
+export function SessionHeader({ client, session, info, onOpen }: SessionHeaderProps) {
   useRedraw((listener) => session.onChange(listener), [session]);
   const { state, stats } = info;
   const { log, live } = session.view;
@@ -39,7 +41,11 @@ export function SessionHeader({ session, info, onOpen }: SessionHeaderProps) {
         <MenuIcon />
       </button>
       <div class="session-name">
-        <EditableName title={title} onRename={(name) => reportFailure(session.call("set_session_name", { name }))} />
+        <EditableName
+          title={title}
+          onRename={(name) => reportFailure(session.call("set_session_name", { name }))}
+          onDelete={() => reportFailure(deleteSession(client, session.id, title))}
+        />
         <p class="muted small cut" title={state?.cwd}>
           <span class={`dot ${status.dot}`} aria-hidden="true" />
           {status.text}
@@ -79,7 +85,13 @@ function getStatus({ state, isLoaded, view }: RemoteSession): { text: string; do
   return { text: isLoaded ? "Not connected" : "Loading…", dot: "" };
 }
 
-function EditableName({ title, onRename }: { title: string; onRename: (name: string) => void }) {
+interface EditableNameProps {
+  title: string;
+  onRename: (name: string) => void;
+  onDelete: () => void;
+}
+
+function EditableName({ title, onRename, onDelete }: EditableNameProps) {
   const [text, setText] = useState<string>();
   const button = useRef<HTMLButtonElement>(null);
   const wasEditing = useRef(false);
@@ -101,6 +113,9 @@ function EditableName({ title, onRename }: { title: string; onRename: (name: str
         </h1>
         <button class="icon-button" ref={button} onClick={begin} aria-label="Rename this session">
           <EditIcon />
+        </button>
+        <button class="icon-button" onClick={onDelete} aria-label="Delete this session">
+          <TrashIcon />
         </button>
       </div>
     );

@@ -5,6 +5,7 @@ import { Approvals } from "../approvals/approvals.tsx";
 import { stopRun } from "../composer/stop-buttons.tsx";
 import { Composer } from "../composer/composer.tsx";
 import { Queue } from "../composer/queue.tsx";
+import { forkSession } from "../commands/fork-session.ts";
 import type { CommandPort } from "../commands/slash-commands.ts";
 import { ExtensionDialogs } from "../extensions/extension-dialogs.tsx";
 import { ExtensionNotes } from "../extensions/extension-notes.tsx";
@@ -17,6 +18,7 @@ import { TreePanel } from "../tree/tree-panel.tsx";
 import type { Draft } from "./draft.ts";
 import { getDraft } from "./drafts.ts";
 import { Notices } from "./notices.tsx";
+import { reportFailure } from "./problems.tsx";
 import { useRedraw } from "./redraw.ts";
 import { SessionContext, type SessionContextValue, type SessionPanel } from "./session-context.ts";
 import { SessionHeader } from "./session-header.tsx";
@@ -52,11 +54,18 @@ export function SessionView({ client, sessionId, onHelp }: SessionViewProps) {
   const close = () => setPanel(undefined);
   const openPanel: CommandPort["openPanel"] = (name) => (name === "help" ? onHelp() : setPanel(name));
   const page: CommandPort = { client, session, info, openPanel };
-  const context: SessionContextValue = useMemo(() => ({ shows: toShows(info) }), [info.tools]);
+  const mayWrite = client.hello?.scopes.includes("write") ?? true;
+  const context: SessionContextValue = useMemo(
+    () => ({
+      shows: toShows(info),
+      fork: mayWrite ? (entryId) => reportFailure(forkSession(page, entryId)) : undefined,
+    }),
+    [info.tools, session, mayWrite],
+  );
   return (
     <SessionContext.Provider value={context}>
       <main class="session-view">
-        <SessionHeader session={session} info={info} onOpen={setPanel} />
+        <SessionHeader client={client} session={session} info={info} onOpen={setPanel} />
         <TranscriptView session={session} />
         <Foot page={page} draft={draft} />
         {panel === "tree" && <TreePanel session={session} draft={draft} onClose={close} />}
@@ -76,7 +85,7 @@ function Foot({ page, draft }: { page: CommandPort; draft: Draft }) {
     return (
       <footer class="foot">
         <p class="problem" role="alert">
-          This session is not open: {state.reason}
+          {describeClosed(state.reason)}
         </p>
         <button class="button" onClick={() => session.reopen()}>
           Open again
@@ -98,6 +107,9 @@ function Foot({ page, draft }: { page: CommandPort; draft: Draft }) {
     </footer>
   );
 }
+
+const describeClosed = (reason: string): string =>
+  reason === "deleted" ? "This session was deleted." : `This session is not open: ${reason}`;
 
 const toShows = ({ tools }: SessionInfo): ReadonlyMap<string, Shows> =>
   new Map(tools.flatMap(({ name, shows }) => (shows ? [[name, shows] as const] : [])));

@@ -1,5 +1,8 @@
 /** One item of a transcript. */
+import { useContext } from "preact/hooks";
+import { ForkIcon } from "../app/icons.tsx";
 import { memo } from "../app/memo.ts";
+import { SessionContext } from "../app/session-context.ts";
 import { Markdown } from "../markdown/markdown.tsx";
 import { toLiveParts, toParts } from "./answer-parts.ts";
 import { Hidden } from "../text/hidden.tsx";
@@ -15,11 +18,7 @@ import { ToolCallView } from "./tool-call.tsx";
 export const ItemView = memo(({ item }: { item: Item }) => {
   switch (item.kind) {
     case "user":
-      return (
-        <article class="user" aria-label="You">
-          <ContentView content={item.content} />
-        </article>
-      );
+      return <UserMessage item={item} />;
     case "answer":
     case "live":
       return <Answer item={item} />;
@@ -72,6 +71,25 @@ export const ItemView = memo(({ item }: { item: Item }) => {
       return item satisfies never;
   }
 });
+
+function UserMessage({ item: { entryId, content } }: { item: Item & { kind: "user" } }) {
+  const { fork } = useContext(SessionContext);
+  return (
+    <article class="user" aria-label="You">
+      <ContentView content={content} />
+      {fork && (
+        <button
+          class="icon-button fork"
+          aria-label="New session from this message"
+          title="New session from this message"
+          onClick={() => fork(entryId)}
+        >
+          <ForkIcon />
+        </button>
+      )}
+    </article>
+  );
+}
 
 /** The same elements while it arrives and afterwards, so that a selection and what was unfolded stay. */
 function Answer({ item }: { item: Item & { kind: "answer" | "live" } }) {

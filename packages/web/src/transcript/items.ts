@@ -4,7 +4,7 @@ import type { AssistantMessage, Content, MessageOf, SessionMessage, ToolCall } f
 import { findOutcomes, isSameOutcome, noOutcome, type Outcome } from "./outcomes.ts";
 
 export type Item = { readonly key: string } & (
-  | { readonly kind: "user"; readonly content: Content }
+  | { readonly kind: "user"; readonly entryId: string; readonly content: Content }
   | { readonly kind: "answer"; readonly message: AssistantMessage }
   | { readonly kind: "call"; readonly call: CallState }
   | { readonly kind: "live"; readonly message: LiveMessage }
@@ -121,7 +121,7 @@ function buildLive({ message, error, retry, compaction, ended }: LiveView, logge
 function toItems(entry: SessionEntry, key: string): readonly Item[] {
   switch (entry.type) {
     case "message":
-      return entry.silent === true ? [] : toMessageItems(key, entry.message);
+      return entry.silent === true ? [] : toMessageItems(key, entry.id, entry.message);
     case "compaction":
       return [{ key, kind: "summary", title: `Summary of ${entry.tokensBefore} tokens`, text: entry.summary }];
     case "branch_summary":
@@ -141,10 +141,10 @@ function toItems(entry: SessionEntry, key: string): readonly Item[] {
   }
 }
 
-function toMessageItems(key: string, message: SessionMessage): readonly Item[] {
+function toMessageItems(key: string, entryId: string, message: SessionMessage): readonly Item[] {
   switch (message.role) {
     case "user":
-      return [{ key, kind: "user", content: message.content }];
+      return [{ key, kind: "user", entryId, content: message.content }];
     case "assistant":
       return hasWords(message) ? [{ key, kind: "answer", message }] : [];
     case "bashExecution":

@@ -1,0 +1,59 @@
+import { text } from "@tau/ai/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { getField, getFocused, openContext, say, type Shared, waitForText } from "../kit.ts";
+
+export function sessionCases(shared: Shared): void {
+  test("a session is deleted and restored, and another page that shows it is told", async () => {
+    const { page, browser, gateway } = await shared.begin([text("An answer.")]);
+    await say(page, "/name Gone \u202e<i>x</i>");
+    await say(page, "A question");
+    await waitForText(page, "An answer.");
+    const address = page.url();
+    const other = await openContext(browser, gateway);
+    onTestFinished(other.close);
+    await other.page.goto(address);
+    await other.pair();
+    await waitForText(other.page, "An answer.");
+    await getField(page).fill("Half written");
+    await page.getByRole("button", { name: "Delete this session" }).click();
+    const note = page.getByRole("status").filter({ hasText: "Deleted: Gone \ufffd<i>x</i>" });
+    await note.waitFor();
+    await page.getByText("Choose a session").waitFor();
+    for (const each of [page, other.page]) {
+      await each.getByRole("list", { name: "Sessions" }).getByText("Gone").waitFor({ state: "detached" });
+    }
+    await other.page.getByText("This session was deleted.").waitFor();
+    await note.getByRole("button", { name: "Undo" }).click();
+    await waitForText(page, "An answer.");
+    expect([page.url(), await getField(page).inputValue()]).toEqual([address, "Half written"]);
+    await getField(page).fill("");
+    for (const each of [page, other.page]) {
+      await each.getByRole("list", { name: "Sessions" }).getByText("Gone").waitFor();
+    }
+    await other.page.getByRole("button", { name: "Open again" }).click();
+    await getField(other.page).waitFor();
+    expect(other.problems).toEqual([]);
+  });
+
+  test("a message is said otherwise in a new session, and the old one stays as it was", async () => {
+    const { page } = await shared.begin([text("Answer one.")], [text("Answer two.")], [text("Answer three.")]);
+    for (const number of ["one", "two"]) {
+      await say(page, `Question ${number}`);
+      await waitForText(page, `Answer ${number}.`);
+    }
+    const address = page.url();
+    const message = page.getByRole("article", { name: "You" }).filter({ hasText: "Question two" });
+    await message.hover();
+    await message.getByRole("button", { name: "New session from this message" }).click();
+    await expect.poll(() => page.url()).not.toBe(address);
+    await waitForText(page, "Answer one.");
+    expect(await getField(page).inputValue()).toBe("Question two");
+    await expect.poll(() => getFocused(page)).toBe("Message");
+    expect(await page.getByRole("log").getByText("Answer two.").count()).toBe(0);
+    await say(page, "Question three");
+    await waitForText(page, "Answer three.");
+    await page.goto(address);
+    await waitForText(page, "Answer two.");
+    expect(await page.getByRole("log").getByText("Question three").count()).toBe(0);
+  });
+}
