@@ -3,7 +3,7 @@ import { createContext } from "preact";
 import type { Shows } from "../transcript/describe-call.ts";
 
 /** What is shown beside a session, one at a time. */
-export type SessionPanel = "tree" | "model" | "stats";
+export type SessionPanel = "tree" | "model" | "stats" | "tools" | "settings";
 
 export interface SessionContextValue {
   /** How the results of each tool are shown. */

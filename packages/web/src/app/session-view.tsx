@@ -11,12 +11,15 @@ import { ExtensionDialogs } from "../extensions/extension-dialogs.tsx";
 import { ExtensionNotes } from "../extensions/extension-notes.tsx";
 import { Statuses, Widgets } from "../extensions/widgets.tsx";
 import { ModelPanel } from "../panels/model-panel.tsx";
+import { SettingsPanel } from "../panels/settings-panel.tsx";
 import { StatsPanel } from "../panels/stats-panel.tsx";
+import { ToolsPanel } from "../panels/tools-panel.tsx";
 import { TranscriptView } from "../transcript/transcript-view.tsx";
 import type { Shows } from "../transcript/describe-call.ts";
 import { TreePanel } from "../tree/tree-panel.tsx";
 import type { Draft } from "./draft.ts";
 import { getDraft } from "./drafts.ts";
+import { hasScope } from "./has-scope.ts";
 import { Notices } from "./notices.tsx";
 import { reportFailure } from "./problems.tsx";
 import { useRedraw } from "./redraw.ts";
@@ -54,7 +57,7 @@ export function SessionView({ client, sessionId, onHelp }: SessionViewProps) {
   const close = () => setPanel(undefined);
   const openPanel: CommandPort["openPanel"] = (name) => (name === "help" ? onHelp() : setPanel(name));
   const page: CommandPort = { client, session, info, openPanel };
-  const mayWrite = client.hello?.scopes.includes("write") ?? true;
+  const mayWrite = hasScope(client, "write");
   const context: SessionContextValue = useMemo(
     () => ({
       shows: toShows(info),
@@ -71,6 +74,10 @@ export function SessionView({ client, sessionId, onHelp }: SessionViewProps) {
         {panel === "tree" && <TreePanel session={session} draft={draft} onClose={close} />}
         {panel === "model" && <ModelPanel session={session} info={info} onClose={close} />}
         {panel === "stats" && <StatsPanel session={session} info={info} onClose={close} />}
+        {panel === "tools" && (
+          <ToolsPanel session={session} info={info} mayChange={hasScope(client, "admin")} onClose={close} />
+        )}
+        {panel === "settings" && <SettingsPanel session={session} onClose={close} />}
       </main>
     </SessionContext.Provider>
   );

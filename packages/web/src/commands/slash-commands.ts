@@ -29,6 +29,13 @@ export interface SlashCommand {
 export const slashCommands: readonly SlashCommand[] = [
   { name: "model", description: "Choose a model", argument: "NAME", run: chooseModel },
   { name: "thinking", description: "Choose how much the model thinks", argument: "LEVEL", run: chooseThinking },
+  {
+    name: "tools",
+    description: "Choose the tools that the model is shown",
+    yields: true,
+    run: ({ openPanel }) => openPanel("tools"),
+  },
+  { name: "settings", description: "Show the settings", run: ({ openPanel }) => openPanel("settings") },
   { name: "theme", description: "Light or dark", yields: true, run: toggleTheme },
   { name: "tree", description: "Go to another place in this session", run: ({ openPanel }) => openPanel("tree") },
   {

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { useAttempt } from "../app/attempt.ts";
 import type { Draft, SendMessage } from "../app/draft.ts";
+import { hasScope } from "../app/has-scope.ts";
 import { SendIcon } from "../app/icons.tsx";
 import { useRedraw } from "../app/redraw.ts";
 import { runCommand } from "../commands/run-command.ts";
@@ -25,7 +26,7 @@ export function Composer({ page, draft, isRunning }: ComposerProps) {
   useRedraw((listener) => draft.onChange(listener), [draft]);
   const attempt = useAttempt();
   const [waits, setWaits] = useState(false);
-  const mayWrite = client.hello?.scopes.includes("write") ?? true;
+  const mayWrite = hasScope(client, "write");
   const attach = (files: readonly File[]) =>
     void attempt.run(() => Promise.all(files.map((file) => draft.attach((others) => readImage(file, others)))));
   useDroppedFiles(attach);

@@ -92,7 +92,7 @@ export function commandCases(shared: Shared): void {
     await field.fill("");
   });
 
-  test("a conversation is downloaded as a file that can be imported", async () => {
+  test("a conversation is downloaded as a file that can be imported, and tools are chosen by who may", async () => {
     const { page, workspace, browser, gateway } = await shared.begin([text("An answer to keep.")]);
     await say(page, "Keep this");
     await waitForText(page, "An answer to keep.");
@@ -115,6 +115,24 @@ export function commandCases(shared: Shared): void {
     await admin.pair(["read", "write", "admin"]);
     await say(admin.page, "/export kept.html");
     await admin.page.getByRole("status").getByText("kept.html on the gateway's machine.").waitFor();
+    await say(admin.page, "/tools");
+    const tools = admin.page.getByRole("dialog", { name: "Tools" });
+    await tools.getByRole("button", { name: /^write/, pressed: true }).click();
+    await tools.getByRole("button", { name: /^write/, pressed: false }).waitFor();
+    await admin.page.keyboard.press("Escape");
+    await say(page, "/tools");
+    await page.getByRole("dialog", { name: "Tools" }).getByRole("button", { name: /^read/ }).waitFor();
+    expect(
+      await page
+        .getByRole("dialog")
+        .getByRole("button", { name: /^write/ })
+        .isDisabled(),
+    ).toBe(true);
+    await page.keyboard.press("Escape");
+    await say(admin.page, "/settings");
+    await admin.page.getByRole("searchbox", { name: "Search settings" }).fill("keepRecent");
+    await admin.page.getByRole("dialog").getByText("compaction.keepRecentTokens").waitFor();
+    await admin.page.keyboard.press("Escape");
     await say(admin.page, `/import ${path}`);
     await expect.poll(() => admin.page.url()).not.toBe(page.url());
     await waitForText(admin.page, "An answer to keep.");
