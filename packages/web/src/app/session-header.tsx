@@ -29,7 +29,7 @@ export function SessionHeader({ client, session, info, onOpen }: SessionHeaderPr
   const shownTitle = session.ui.title ?? title;
   const mark = live.approvals.length + session.ui.dialogs.length > 0 ? "? " : live.run ? "● " : "";
   useEffect(() => {
-    document.title = `${mark}${toSafeName(shownTitle)} – tau`;
+    document.title = `${mark}${shorten(shownTitle)} – tau`;
     return () => {
       document.title = "tau";
     };
@@ -78,6 +78,11 @@ export function SessionHeader({ client, session, info, onOpen }: SessionHeaderPr
   );
 }
 
+const maxTitle = 200;
+
+/** Names can be of any length. */
+const shorten = (title: string): string => toSafeName(title).slice(0, maxTitle).toWellFormed();
+
 function getStatus({ state, isLoaded, view }: RemoteSession): { text: string; dot: string } {
   if (state.kind === "live")
     return view.live.run ? { text: "Working", dot: "running" } : { text: "Ready", dot: "idle" };
@@ -108,7 +113,7 @@ function EditableName({ title, onRename, onDelete }: EditableNameProps) {
   if (text === undefined) {
     return (
       <div class="session-heading">
-        <h1 class="cut" title={toSafeName(title)}>
+        <h1 class="cut" title={shorten(title)}>
           <Name text={title} />
         </h1>
         <button class="icon-button" ref={button} onClick={begin} aria-label="Rename this session">

@@ -106,6 +106,35 @@ export function layoutCases(shared: Shared): void {
     expect(await page.locator(".shell").ariaSnapshot()).not.toMatch(nameless);
   });
 
+  test("on a phone a message that was not sent can be read, and a long name does not cover the page", async () => {
+    const { page, gateway } = await shared.begin();
+    onTestFinished(() => page.setViewportSize({ width: 1280, height: 800 }));
+    await page.setViewportSize({ width: 320, height: 568 });
+    const long = "W".repeat(20_000);
+    await say(page, `/unknown ${long}`);
+    const problem = page.getByRole("list", { name: "Messages on their way" }).getByRole("alert");
+    await problem.waitFor();
+    // A few lines of words, and not one letter below the other.
+    expect(await problem.evaluate((element) => element.clientHeight)).toBeLessThan(120);
+    expect(await page.evaluate(findCutControls)).toEqual([]);
+    await page.getByRole("button", { name: "Change" }).click();
+    const open = gateway.parts.sessions.find(page.url().split("/").at(-1)!);
+    await open!.hosted.session.sessionManager.appendSessionInfo(long);
+    await page.getByRole("heading", { name: "WWW" }).waitFor();
+    await say(page, "/name");
+    const note = page.getByRole("status").filter({ hasText: "Name: WWW" });
+    await note.waitFor();
+    expect(await note.evaluate((element) => element.clientHeight)).toBeLessThan(300);
+    expect((await page.title()).length).toBeLessThan(300);
+    await note.getByRole("button", { name: "I have read this" }).click();
+    await say(page, "/settings");
+    const value = page.locator(".setting-value").first();
+    await value.waitFor();
+    expect(await value.evaluate((element) => element.clientWidth)).toBeGreaterThan(60);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  });
+
   test("the field grows with what is written, and a long question does not make the page higher than the screen", async () => {
     const long = [text(`${"A line.\n\n".repeat(40)}The last.`)];
     const { page } = await shared.begin(long, [call("read", { path: "/etc/os-release" })], [text("Read.")]);
