@@ -28,7 +28,8 @@ function setRemarks(changed: readonly Remark[]): void {
 }
 
 function add(kind: Remark["kind"], text: string, action?: RemarkAction): void {
-  const others = remarks.filter((remark) => remark.text !== text);
+  // The same again is said once, unless something can be done about each.
+  const others = remarks.filter((remark) => remark.text !== text || remark.action);
   setRemarks([...others, { id: ++lastId, kind, text, action }].slice(-maxRemarks));
 }
 

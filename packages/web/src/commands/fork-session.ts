@@ -1,13 +1,6 @@
-import { getDraft } from "../app/drafts.ts";
 import { type CommandPort, showOther } from "./slash-commands.ts";
 
 /** A new session with what was said before a message of the user, which is there to be said otherwise. */
 export async function forkSession({ client, session }: CommandPort, entryId: string): Promise<void> {
-  const { text, ...other } = await session.call("fork", { entryId }, { isLasting: false });
-  if (!other.cancelled) {
-    const draft = getDraft(client, other.sessionId);
-    draft.text = text;
-    draft.wantsFocus = true;
-  }
-  showOther(other);
+  showOther(client, await session.call("fork", { entryId }, { isLasting: false }));
 }

@@ -1,6 +1,7 @@
 /** What can be typed after a slash. Help and completion read this table. */
 import type { SessionEntry, ThinkingLevelName } from "@tau/protocol";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
+import { getDraft } from "../app/drafts.ts";
 import { tell } from "../app/problems.tsx";
 import { showSession } from "../app/route.ts";
 import type { SessionPanel } from "../app/session-context.ts";
@@ -88,18 +89,24 @@ async function chooseThinking({ session, info, openPanel }: CommandPort, argumen
   await info.refresh();
 }
 
-async function clone({ session }: CommandPort): Promise<void> {
-  showOther(await session.call("clone", {}, now));
+async function clone({ client, session }: CommandPort): Promise<void> {
+  showOther(client, await session.call("clone", {}, now));
 }
 
-async function startNew({ session }: CommandPort): Promise<void> {
-  showOther(await session.call("new_session", {}, now));
+async function startNew({ client, session }: CommandPort): Promise<void> {
+  showOther(client, await session.call("new_session", {}, now));
 }
 
-/** An extension can keep the user in the session. */
-export function showOther({ sessionId, cancelled }: { sessionId: string; cancelled: boolean }): void {
-  if (cancelled) tell("An extension has prevented this.");
-  else showSession(sessionId);
+/** An extension can keep the user in the session. `text` is what is written in the other one. */
+export function showOther(
+  client: GatewayClient,
+  { sessionId, cancelled, text }: { sessionId: string; cancelled: boolean; text?: string },
+): void {
+  if (cancelled) return tell("An extension has prevented this.");
+  const draft = getDraft(client, sessionId);
+  if (text !== undefined) draft.text = text;
+  draft.wantsFocus = true;
+  showSession(sessionId);
 }
 
 function showList(): void {
@@ -128,9 +135,9 @@ async function exportSession({ session }: CommandPort, argument: string): Promis
   tell(`Written to ${path} on the gateway's machine.`);
 }
 
-async function importFile({ session }: CommandPort, argument: string): Promise<void> {
+async function importFile({ client, session }: CommandPort, argument: string): Promise<void> {
   if (argument === "") throw new Error("Say which file of the gateway's machine: /import PATH");
-  showOther(await session.call("import_session", { path: argument }, now));
+  showOther(client, await session.call("import_session", { path: argument }, now));
 }
 
 async function copyAnswer({ session }: CommandPort): Promise<void> {

@@ -16,7 +16,7 @@ export function CompletionList({ shown, onTake }: { shown: Completions; onTake: 
     <ul class="completions" role="listbox" id={completionListId} aria-label="Completions" ref={list}>
       {shown.items.map(({ value, description }, index) => (
         <li
-          key={value}
+          key={index}
           id={toOptionId(index)}
           class={index === shown.selected ? "completion chosen" : "completion"}
           role="option"

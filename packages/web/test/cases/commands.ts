@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { getField, openContext, say, type Shared, waitForText } from "../kit.ts";
+import { getField, getFocused, openContext, say, type Shared, waitForText } from "../kit.ts";
 
 export function commandCases(shared: Shared): void {
   test("a typed command is carried out by the page, and is not told to the model", async () => {
@@ -36,6 +36,8 @@ export function commandCases(shared: Shared): void {
     await say(page, "/new");
     await expect.poll(() => page.url()).not.toBe(cloned);
     await page.getByText("Nothing has been said yet.").waitFor();
+    // What is typed next is for the new session.
+    await expect.poll(() => getFocused(page)).toBe("Message");
     // It is in the list, and stays there.
     await page.getByRole("list", { name: "Sessions" }).locator(".session.shown").waitFor();
     expect(model.asked.length).toBe(asked);

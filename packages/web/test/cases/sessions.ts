@@ -1,6 +1,6 @@
 import { text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { getField, getFocused, openContext, say, type Shared, waitForText } from "../kit.ts";
+import { createSession, getField, getFocused, openContext, say, type Shared, waitForText } from "../kit.ts";
 
 export function sessionCases(shared: Shared): void {
   test("a session is deleted and restored, and another page that shows it is told", async () => {
@@ -33,6 +33,31 @@ export function sessionCases(shared: Shared): void {
     await other.page.getByRole("button", { name: "Open again" }).click();
     await getField(other.page).waitFor();
     expect(other.problems).toEqual([]);
+  });
+
+  test("each of two sessions with the same name can be restored", async () => {
+    const { page } = await shared.begin([text("From the first.")], [text("From the second.")]);
+    const addresses: string[] = [];
+    for (const number of ["first", "second"]) {
+      if (number === "second") await createSession(shared.kit);
+      await say(page, "/name Twin");
+      await page.getByRole("heading", { name: "Twin" }).waitFor();
+      await say(page, "Who are you?");
+      await waitForText(page, `From the ${number}.`);
+      addresses.push(page.url());
+    }
+    for (const address of addresses) {
+      await page.goto(address);
+      await page.getByRole("button", { name: "Delete this session" }).click();
+      await page.getByText("Choose a session").waitFor();
+    }
+    const notes = page.getByRole("status").filter({ hasText: "Deleted: Twin" });
+    await expect.poll(() => notes.count()).toBe(2);
+    for (const number of ["first", "second"]) {
+      await notes.first().getByRole("button", { name: "Undo" }).click();
+      await waitForText(page, `From the ${number}.`);
+    }
+    await expect.poll(() => notes.count()).toBe(0);
   });
 
   test("a message is said otherwise in a new session, and the old one stays as it was", async () => {
