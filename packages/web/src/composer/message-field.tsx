@@ -50,13 +50,17 @@ export function MessageField({ session, draft, placeholder, onSend, attach }: Me
     completion.close();
     onSend(isFollowUp);
   };
-  /** A command is sent with the key that completes it. */
+  /** A command is sent with the key that completes it, and so is what is complete already. */
   const takeOrSend = () => {
-    const isCommand = shown !== undefined && isCommandStart(shown.before);
-    if (!take() || isCommand) send();
+    const element = field.current!;
+    const typed = element.value;
+    const isCommand = isCommandStart(completion.shown?.before ?? "");
+    const isCompleted = take() && element.value.trimEnd() !== typed.trimEnd();
+    if (!isCompleted || isCommand) send();
   };
   const onListKey = (key: string): boolean => {
-    if (!shown) return false;
+    // Not what was drawn: something may have come since.
+    if (!completion.shown) return false;
     if (key === "ArrowDown") completion.move(1);
     else if (key === "ArrowUp") completion.move(-1);
     else if (key === "Escape") completion.close();

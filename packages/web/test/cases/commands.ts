@@ -1,8 +1,9 @@
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { getField, getFocused, openContext, say, type Shared, waitForText } from "../kit.ts";
+import { vectors } from "./xss-vectors.ts";
 
 export function commandCases(shared: Shared): void {
   test("a typed command is carried out by the page, and is not told to the model", async () => {
@@ -65,7 +66,7 @@ export function commandCases(shared: Shared): void {
   });
 
   test("commands and files are completed with the keyboard", async () => {
-    const { page } = await shared.begin();
+    const { page, workspace } = await shared.begin([text("Seen.")]);
     const list = page.getByRole("listbox", { name: "Completions" });
     const field = getField(page);
     await field.pressSequentially("/");
@@ -87,11 +88,25 @@ export function commandCases(shared: Shared): void {
     await field.pressSequentially("/t");
     await list.getByRole("option", { name: /^theme/ }).waitFor();
     await field.press("ArrowDown");
-    await field.press("ArrowDown");
+    await field.press("ArrowUp");
+    await field.press("ArrowUp");
     await field.press("Tab");
     expect(await field.inputValue()).toBe("/tree ");
     await list.waitFor({ state: "detached" });
+    await mkdir(join(workspace, "some files"));
+    await writeFile(join(workspace, "some files", vectors[9]!), "");
     await field.fill("");
+    await field.pressSequentially("See @some");
+    await list.getByRole("option", { name: '"some files/"', exact: false }).first().waitFor();
+    await field.press("Enter");
+    expect(await field.inputValue()).toBe('See @"some files/"');
+    // What is in the directory follows, and its name is text.
+    await list.getByRole("option", { name: vectors[9]! }).waitFor();
+    await field.press("Enter");
+    expect(await field.inputValue()).toBe(`See @"some files/${vectors[9]!}" `);
+    await list.waitFor({ state: "detached" });
+    await field.press("Enter");
+    await waitForText(page, "Seen.");
   });
 
   test("a conversation is downloaded as a file that can be imported, and tools are chosen by who may", async () => {
