@@ -44,7 +44,7 @@ export function SessionHeader({ client, session, info, onOpen }: SessionHeaderPr
         <EditableName
           title={title}
           onRename={(name) => reportFailure(session.call("set_session_name", { name }))}
-          onDelete={() => reportFailure(deleteSession(client, session.id, title))}
+          onDelete={() => reportFailure(deleteSession(client, session, title))}
         />
         <p class="muted small cut" title={state?.cwd}>
           <span class={`dot ${status.dot}`} aria-hidden="true" />

@@ -2,6 +2,7 @@
 import type { SessionEntry, ThinkingLevelName } from "@tau/protocol";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { getDraft } from "../app/drafts.ts";
+import { getConnected } from "../app/get-connected.ts";
 import { tell } from "../app/problems.tsx";
 import { showSession } from "../app/route.ts";
 import type { SessionPanel } from "../app/session-context.ts";
@@ -74,27 +75,24 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "help", description: "Show all commands and keys", yields: true, run: ({ openPanel }) => openPanel("help") },
 ];
 
-/** Nothing of this happens later, when the session may be in another state. */
-const now = { isLasting: false } as const;
-
-async function chooseModel({ session, info, openPanel }: CommandPort, argument: string): Promise<void> {
-  if (argument === "") return openPanel("model");
-  await session.call("set_model", { modelId: argument }, now);
-  await info.refresh();
+async function chooseModel(page: CommandPort, argument: string): Promise<void> {
+  if (argument === "") return page.openPanel("model");
+  await getConnected(page).call("set_model", { modelId: argument });
+  await page.info.refresh();
 }
 
-async function chooseThinking({ session, info, openPanel }: CommandPort, argument: string): Promise<void> {
-  if (argument === "") return openPanel("model");
-  await session.call("set_thinking_level", { level: argument as ThinkingLevelName }, now);
-  await info.refresh();
+async function chooseThinking(page: CommandPort, argument: string): Promise<void> {
+  if (argument === "") return page.openPanel("model");
+  await getConnected(page).call("set_thinking_level", { level: argument as ThinkingLevelName });
+  await page.info.refresh();
 }
 
-async function clone({ client, session }: CommandPort): Promise<void> {
-  showOther(client, await session.call("clone", {}, now));
+async function clone(page: CommandPort): Promise<void> {
+  showOther(page.client, await getConnected(page).call("clone"));
 }
 
-async function startNew({ client, session }: CommandPort): Promise<void> {
-  showOther(client, await session.call("new_session", {}, now));
+async function startNew(page: CommandPort): Promise<void> {
+  showOther(page.client, await getConnected(page).call("new_session"));
 }
 
 /** An extension can keep the user in the session. `text` is what is written in the other one. */
@@ -116,28 +114,28 @@ function showList(): void {
   else showSession(undefined);
 }
 
-async function nameSession({ session }: CommandPort, argument: string): Promise<void> {
-  const { name } = session.view.log;
+async function nameSession(page: CommandPort, argument: string): Promise<void> {
+  const { name } = page.session.view.log;
   if (argument === "") tell(name === undefined ? "This session has no name." : `Name: ${name}`);
-  else await session.call("set_session_name", { name: argument }, now);
+  else await getConnected(page).call("set_session_name", { name: argument });
 }
 
-async function compact({ session, info }: CommandPort, argument: string): Promise<void> {
-  await session.call("compact", argument === "" ? {} : { customInstructions: argument }, now);
-  await info.refresh();
+async function compact(page: CommandPort, argument: string): Promise<void> {
+  await getConnected(page).call("compact", argument === "" ? {} : { customInstructions: argument });
+  await page.info.refresh();
 }
 
 /** Without a path, the file is for whoever sits at the browser, which may be on another machine. */
-async function exportSession({ session }: CommandPort, argument: string): Promise<void> {
-  if (argument === "") return await downloadSession(session);
+async function exportSession(page: CommandPort, argument: string): Promise<void> {
+  if (argument === "") return await downloadSession(page.session);
   const command = /\.jsonl$/i.test(argument) ? "export_jsonl" : "export_html";
-  const { path } = await session.call(command, { outputPath: argument }, now);
+  const { path } = await getConnected(page).call(command, { outputPath: argument });
   tell(`Written to ${path} on the gateway's machine.`);
 }
 
-async function importFile({ client, session }: CommandPort, argument: string): Promise<void> {
+async function importFile(page: CommandPort, argument: string): Promise<void> {
   if (argument === "") throw new Error("Say which file of the gateway's machine: /import PATH");
-  showOther(client, await session.call("import_session", { path: argument }, now));
+  showOther(page.client, await getConnected(page).call("import_session", { path: argument }));
 }
 
 async function copyAnswer({ session }: CommandPort): Promise<void> {
@@ -152,14 +150,14 @@ function getAnswerText(entry: SessionEntry): string {
   return entry.message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
-async function reload({ session, info }: CommandPort): Promise<void> {
-  const { changed } = await session.call("reload", {}, now);
+async function reload(page: CommandPort): Promise<void> {
+  const { changed } = await getConnected(page).call("reload");
   tell(changed.length === 0 ? "Read again." : `Changed: ${changed.join(", ")}`);
-  await info.refresh();
+  await page.info.refresh();
 }
 
-async function writeBugReport({ session }: CommandPort, argument: string): Promise<void> {
+async function writeBugReport(page: CommandPort, argument: string): Promise<void> {
   if (argument === "") throw new Error("Say what went wrong: /bug TEXT");
-  const { path } = await session.call("write_bug_report", { description: argument }, now);
+  const { path } = await getConnected(page).call("write_bug_report", { description: argument });
   tell(`Written to ${path} on the gateway's machine, without keys. Nothing was sent.`);
 }

@@ -1,6 +1,6 @@
 import { text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { getField, say, type Shared, waitForText } from "../kit.ts";
+import { getField, openContext, say, type Shared, waitForText } from "../kit.ts";
 import { createGate } from "../script.ts";
 
 export function networkCases(shared: Shared): void {
@@ -54,5 +54,37 @@ export function networkCases(shared: Shared): void {
     await waitForText(page, "Not stopped.");
     expect(await page.getByRole("log").getByText("Said into the void").count()).toBe(1);
     await getField(page).fill("");
+  });
+
+  test("a session that is deleted while the connection is cut can be restored", async () => {
+    const { browser, gateway } = await shared.begin();
+    const other = await openContext(browser, gateway);
+    onTestFinished(other.close);
+    const { page } = other;
+    /** The id of the request whose answer is lost with its connection. */
+    let lostId: string | undefined;
+    let losses = 0;
+    await page.routeWebSocket(/./, (socket) => {
+      const server = socket.connectToServer();
+      socket.onMessage((message) => {
+        const frame = JSON.parse(String(message)) as { id?: string; method?: string };
+        if (frame.method === "session.delete_session" && losses === 0) lostId = frame.id;
+        server.send(message);
+      });
+      server.onMessage((message) => {
+        const frame = JSON.parse(String(message)) as { type: string; id?: string };
+        if (frame.type !== "res" || frame.id !== lostId || losses > 0) return socket.send(message);
+        losses++;
+        void socket.close({ code: 1012 });
+        void server.close({ code: 1012 });
+      });
+    });
+    await page.goto(shared.kit.page.url());
+    await other.pair();
+    await page.getByText("Nothing has been said yet.").waitFor();
+    await page.getByRole("button", { name: "Delete this session" }).click();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await getField(page).waitFor();
+    expect([losses, page.url(), other.problems]).toEqual([1, shared.kit.page.url(), []]);
   });
 }
