@@ -11,7 +11,7 @@ export function keyboardCases(shared: Shared): void {
     await page.keyboard.press("Escape");
     await page.keyboard.press("?");
     const help = page.getByRole("dialog", { name: "Keys and commands" });
-    await help.getByText("New session").waitFor();
+    await help.getByText("New session", { exact: true }).waitFor();
     await page.keyboard.press("Escape");
     await help.waitFor({ state: "detached" });
     // Also from a field that browsers clear with it.
