@@ -2,6 +2,7 @@
 import { constants } from "node:os";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ConfinedLimits } from "@tau/tools";
+import { isWithin } from "@tau/tools/platform";
 import { type Helper, notStarted, openHelper } from "./helper.ts";
 import { lookAtPath } from "./look.ts";
 import type { InnerSockets } from "./network/inner-sockets.ts";
@@ -20,6 +21,8 @@ export class HelperCommands implements SandboxedCommands {
   readonly isFixed = true;
   readonly #parts: BwrapParts & { readonly helper: string };
   #opened: Promise<Opened> | undefined;
+  /** Sandboxes of before, in which jobs still run. */
+  readonly #retired: Helper[] = [];
 
   constructor(parts: BwrapParts & { readonly helper: string }) {
     this.#parts = parts;
@@ -58,7 +61,7 @@ export class HelperCommands implements SandboxedCommands {
 
   async close(): Promise<void> {
     const opened = await this.#opened?.catch(() => undefined);
-    await opened?.helper.close();
+    for (const helper of [opened?.helper, ...this.#retired.splice(0)]) await helper?.close();
   }
 
   /** Commands that come at the same time wait for the same sandbox. */
@@ -66,10 +69,13 @@ export class HelperCommands implements SandboxedCommands {
     return (this.#opened = this.#reopen(this.#opened, plan));
   }
 
-  /** A sandbox that was ended from outside is started again. */
+  /** A sandbox that was ended from outside is started again, and so is one of a workspace that is another directory now. */
   async #reopen(current: Promise<Opened> | undefined, plan: MountPlan): Promise<Opened> {
     const opened = await current?.catch(() => undefined);
-    return opened && !opened.helper.isOver() ? opened : await this.#startUntilStill(plan);
+    if (!opened || opened.helper.isOver()) return await this.#startUntilStill(plan);
+    if (!hasNewRoot(plan.mounts, opened.mounted)) return opened;
+    this.#retired.push(opened.helper);
+    return await this.#startUntilStill(plan);
   }
 
   async #startUntilStill(plan: MountPlan): Promise<Opened> {
@@ -102,8 +108,31 @@ export class HelperCommands implements SandboxedCommands {
   }
 }
 
-/** A file that is replaced outside loses what was mounted on it, so the new one needs a mount of its own. */
-const getKey = ({ kind, path }: Mount): string => `${kind} ${path} ${lookAtPath(path)?.ino}`;
+/** What is shown at the path of a mount, outside. */
+const getSource = (mount: Mount): string => (mount.kind === "writable" ? (mount.from ?? mount.path) : mount.path);
+
+/**
+ * A file that is replaced outside loses what was mounted on it, so the new one needs a mount of its own. It may get the
+ * number of the old one, but not its time of birth.
+ */
+function getKey(mount: Mount): string {
+  const source = getSource(mount);
+  const stats = lookAtPath(source);
+  return `${mount.kind} ${mount.path} ${source} ${stats?.ino} ${stats?.birthtimeMs}`;
+}
+
+/**
+ * Whether a directory that commands may change is another one than is mounted. In a running sandbox everything around it is
+ * read-only, so it cannot be opened there.
+ */
+function hasNewRoot(mounts: readonly Mount[], mounted: ReadonlySet<string>): boolean {
+  const shared = mounts.filter((mount) => mount.kind === "writable" && mount.from === undefined);
+  const isRoot = ({ path }: Mount) => !shared.some((other) => other.path !== path && isWithin(other.path, path));
+  return mounts.some(
+    (mount) =>
+      mount.kind === "writable" && isRoot(mount) && !mounted.has(getKey(mount)) && lookAtPath(getSource(mount)),
+  );
+}
 
 /** What has vanished meanwhile needs no protection. */
 const harmless: ReadonlySet<number> = new Set([0, constants.errno.ENOENT, constants.errno.ENOTDIR]);

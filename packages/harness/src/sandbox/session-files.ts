@@ -47,7 +47,7 @@ export class SessionFiles {
   readonly #stamps = new DirectoryStamps();
   #hidden: HiddenPaths & { readonly atMs: number };
   /** The last plan, and what it was made of. */
-  #plan: { inputs: readonly object[]; granted: string; mounts: readonly Mount[] } | undefined;
+  #plan: { inputs: readonly object[]; key: string; mounts: readonly Mount[] } | undefined;
   #running = 0;
   #notices: string[] = [];
   #cancelCheck: (() => void) | undefined;
@@ -55,7 +55,8 @@ export class SessionFiles {
   constructor(options: SessionFilesOptions) {
     const { settings, workspace, home, agentDir, readable, ids } = options;
     this.#options = options;
-    this.#temporary = createTemporaryDirectory();
+    const temporary = createTemporaryDirectory();
+    this.#temporary = temporary;
     const cache = getCacheDirectory(agentDir, workspace);
     mkdirSync(cache, { recursive: true, mode: 0o700 });
     const real = (path: string) => findRealPath(path) ?? path;
@@ -64,7 +65,9 @@ export class SessionFiles {
       home,
       agentDir: real(agentDir),
       readable: readable.flatMap((path) => findRealPath(path) ?? []),
-      temporary: this.#temporary.path,
+      get temporary() {
+        return temporary.getPath();
+      },
       cache: real(cache),
     };
     this.system = findSystemFacts(settings, options.temporaryDirectories);
@@ -82,8 +85,7 @@ export class SessionFiles {
     for (const root of paths) {
       const isKnown = this.#files.has(root) || (root !== workspace && isWithin(workspace, root));
       if (isKnown || !lookAtPath(root)?.isDirectory()) continue;
-      const { cache, temporary } = this.place;
-      const getWritable = () => [...this.#files.keys(), cache, temporary];
+      const getWritable = () => [...this.#files.keys(), this.place.cache, this.place.temporary];
       const setAside = this.#setAside;
       this.#files.set(root, new ProtectedFiles({ workspace: root, shownFrom: workspace, home, setAside, getWritable }));
     }
@@ -124,15 +126,15 @@ export class SessionFiles {
     const open = [this.#options.workspace, ...settings.allowedPaths, ...granted];
     const all = [...this.#files].filter(([root]) => open.includes(root));
     const inputs = [this.#hidden.paths, ...all.map(([, files]) => files.getPaths())];
-    const key = granted.join("\0");
-    const isSame = this.#plan?.granted === key && this.#plan.inputs.every((input, index) => input === inputs[index]);
+    const key = [this.place.temporary, ...granted].join("\0");
+    const isSame = this.#plan?.key === key && this.#plan.inputs.every((input, index) => input === inputs[index]);
     if (!this.#plan || !isSame) {
       const paths = all.map(([root, files]) =>
         granted.includes(root) ? onlyWithin(root, files.getPaths()) : files.getPaths(),
       );
       const facts = toProjectFacts(this.place, this.system, { hidden: this.#hidden.paths, paths: mergePaths(paths) });
       const wider = { ...settings, allowedPaths: [...settings.allowedPaths, ...granted] };
-      this.#plan = { inputs, granted: key, mounts: planMounts(wider, facts) };
+      this.#plan = { inputs, key, mounts: planMounts(wider, facts) };
     }
     return this.#plan.mounts;
   }

@@ -2,25 +2,37 @@
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Clock } from "@tau/ai";
 import { tolerate } from "@tau/tools/platform";
+import { lookAtPath } from "./look.ts";
 
 export interface TemporaryDirectory {
-  /** What commands see as `/tmp`. */
-  readonly path: string;
+  /** What commands see as `/tmp`. Another one if somebody has removed it: systems clean up what is old. */
+  getPath(): string;
   remove(): Promise<void>;
 }
 
 const prefix = "tau-sandbox-";
 
-/** The outer directory is ours alone; the inner one is open to every user that a command may become. */
 export function createTemporaryDirectory(): TemporaryDirectory {
-  const outer = realpathSync(mkdtempSync(join(tmpdir(), prefix)));
-  const path = join(outer, "tmp");
+  let path = makeDirectory();
+  return {
+    getPath: () => (isOurs(path) ? path : (path = makeDirectory())),
+    remove: () => rm(dirname(path), { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
+
+/** Somebody else may have made a directory with the name of one that was removed. */
+const isOurs = (path: string): boolean =>
+  lookAtPath(dirname(path))?.uid === process.getuid?.() && lookAtPath(path) !== undefined;
+
+/** The outer directory is ours alone; the inner one is open to every user that a command may become. */
+function makeDirectory(): string {
+  const path = join(realpathSync(mkdtempSync(join(tmpdir(), prefix))), "tmp");
   mkdirSync(path);
   chmodSync(path, 0o1777);
-  return { path, remove: () => rm(outer, { recursive: true, force: true, maxRetries: 3 }) };
+  return path;
 }
 
 /** Long enough that the session is over, also one of another container. */

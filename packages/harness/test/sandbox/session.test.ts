@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -187,6 +187,44 @@ for (const user of users) {
         expect(readFileSync(join(project, "ws/.envrc"), "utf8")).toBe("better\n");
         expect(existsSync(join(project, "ws/.git/hooks/pre-commit"))).toBe(false);
         expect(texts[4]).not.toMatch(/SECRET|sandbox protects/);
+      });
+
+      test.for(["mv ../ws ../old", "rm -rf ../ws"])(
+        "works in the directory that a person has put in place of the workspace (%s)",
+        async (away, { skip }) => {
+          skip(isMissing());
+          const { project, results, texts } = await run([
+            "echo one >made",
+            `!${away}; git init -q ../ws`,
+            "ls; echo two >made",
+            "echo evil >.git/hooks/post-checkout; cat made",
+          ]);
+          expect(texts[2]).toBe("(no output)");
+          expect(results[2]!.isError).toBe(false);
+          expect(readFileSync(join(project, "ws/made"), "utf8")).toBe("two\n");
+          expect(texts[3]).toMatch(/two/);
+          expect(existsSync(join(project, "ws/.git/hooks/post-checkout"))).toBe(false);
+        },
+      );
+
+      test("lets a job go on in a workspace that was replaced, and gives commands new temporary files", async ({
+        skip,
+      }) => {
+        skip(isMissing());
+        const { project, session } = await prepare();
+        const env = { TMPDIR: join(project, "temporary") };
+        await outside(user, `mkdir ${env.TMPDIR}`);
+        const commands = [
+          "&until [ -e go ]; do sleep 0.05; done; echo went >gone",
+          "echo one >/var/tmp/file; cat /var/tmp/file",
+          `!rm -rf ${env.TMPDIR}/*; mv ../ws ../old; git init -q ../ws`,
+          "echo two >/var/tmp/file; cat /var/tmp/file",
+          "!cd ../old; touch go; for i in $(seq 200); do [ -e gone ] && break; sleep 0.05; done",
+        ];
+        const [results = []] = await runSessions({ base, user, env }, [{ ...session, commands }]);
+        expect([1, 3].map((index) => results[index]!.text)).toEqual(["one", "two"]);
+        expect(readFileSync(join(project, "old/gone"), "utf8")).toBe("went\n");
+        expect(readdirSync(env.TMPDIR)).toEqual([]);
       });
 
       test("shares loopback between commands, and with nobody else", async ({ skip }) => {
