@@ -4,7 +4,10 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Clock } from "@tau/ai";
-import { tolerate } from "@tau/tools/platform";
+import { getErrorMessage } from "@tau/ai/internal";
+import { ToolsError } from "@tau/tools";
+import { systemCode, tolerate } from "@tau/tools/platform";
+import { formatWriteFailure } from "../durable-file.ts";
 import { lookAtPath } from "./look.ts";
 
 export interface TemporaryDirectory {
@@ -29,10 +32,20 @@ const isOurs = (path: string): boolean =>
 
 /** The outer directory is ours alone; the inner one is open to every user that a command may become. */
 function makeDirectory(): string {
-  const path = join(realpathSync(mkdtempSync(join(tmpdir(), prefix))), "tmp");
+  const path = join(makeOuter(), "tmp");
   mkdirSync(path);
   chmodSync(path, 0o1777);
   return path;
+}
+
+function makeOuter(): string {
+  try {
+    return realpathSync(mkdtempSync(join(tmpdir(), prefix)));
+  } catch (error) {
+    const reason = formatWriteFailure(systemCode(error) ?? getErrorMessage(error));
+    const message = `Commands have no place for temporary files: nothing can be written to ${tmpdir()}: ${reason}. Set TMPDIR to another directory.`;
+    throw new ToolsError("unavailable", message, { cause: error });
+  }
 }
 
 /** Long enough that the session is over, also one of another container. */
