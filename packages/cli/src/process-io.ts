@@ -1,7 +1,6 @@
 /** The process as the program sees it: its streams, its signals, its end. */
-import { fstatSync, statSync } from "node:fs";
+import { existsSync, fstatSync, statSync } from "node:fs";
 import { constants, devNull } from "node:os";
-import { isAbsolute } from "node:path";
 import type { Writable } from "node:stream";
 import { isatty } from "node:tty";
 import { systemClock } from "@tau/ai";
@@ -20,8 +19,6 @@ const endSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 type EndSignal = (typeof endSignals)[number];
 
 export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCode) => void } {
-  // An empty one would make a path of the working directory of every path below it.
-  if (!isAbsolute(self.env["HOME"] ?? "/")) delete self.env["HOME"];
   const interrupt = new AbortController();
   let onEndSignal: (() => void) | undefined;
   const end = (signal: NodeJS.Signals) => {
@@ -150,12 +147,26 @@ const isHeld = (self: NodeJS.Process): boolean =>
 const terminals = [0, 1, 2].filter((fd) => isatty(fd));
 const isTerminalLost = (): boolean => terminals.some((fd) => !isatty(fd));
 
-/** A directory may be removed by somebody else while one works in it. */
+/** Ends the program where there is none that can be used. */
 function workingDirectory(self: NodeJS.Process): string {
+  const path = findWorkingDirectory(self);
+  if ("path" in path) return path.path;
+  self.stderr.write(`tau: ${path.problem}\n`);
+  return self.exit(exitCodes.failed);
+}
+
+function findWorkingDirectory(self: NodeJS.Process): { path: string } | { problem: string } {
   try {
-    return self.cwd();
-  } catch {
-    self.stderr.write("tau: the working directory is not there any more. Go to one that is.\n");
-    return self.exit(exitCodes.failed);
+    const path = self.cwd();
+    // Node puts this sign in place of bytes that are not UTF-8, and then does not find the path.
+    if (!path.includes("\uFFFD") || existsSync(path)) return { path };
+    return { problem: `the name of the working directory ${path} is not UTF-8. Rename it, or go to another one.` };
+  } catch (error) {
+    // A directory may be removed by somebody else while one works in it.
+    return (error as NodeJS.ErrnoException).code === "ENOENT"
+      ? { problem: "the working directory is not there any more. Go to one that is." }
+      : {
+          problem: `the path of the working directory cannot be used: ${(error as Error).message}. Go to another one.`,
+        };
   }
 }

@@ -6,6 +6,7 @@ import { realpathSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { mayHaveExtensions } from "./may-have-extensions.ts";
+import { settleDirectories } from "./settle-directories.ts";
 
 /** The build fills these in, from the tables and the manifest. */
 declare const tauHelpText: string;
@@ -13,6 +14,7 @@ declare const tauVersion: string;
 declare const tauHashes: Readonly<Record<string, string>>;
 declare const tauCommands: readonly string[];
 
+settleDirectories(process.env);
 const [first, ...rest] = process.argv.slice(2);
 const isHelp = (first === "--help" || first === "-h") && rest.length === 0;
 if (first === "--version" || first === "-v") print(`${tauVersion}\n`);

@@ -108,6 +108,19 @@ test("an empty HOME is ignored, and does not stand for the working directory", a
   expect((await readdir(workspace.directory)).filter((name) => name !== ".agent")).toEqual([]);
 });
 
+test.runIf(process.getuid?.() === 0)("a user whom the system does not know needs no HOME", async () => {
+  const workspace = await createModelWorkspace([textReply("Here.")]);
+  const through = ["unshare", "-m", "sh", "-c", 'mount --bind /dev/null /etc/passwd && unset HOME && exec "$@"', "sh"];
+  expect(await runPacked(workspace, ["--help"], { through })).toMatchObject({ code: 0, err: "" });
+  expect(await runPacked(workspace, ["-p", "Hi"], { through })).toMatchObject({ code: 0, out: "Here.\n", err: "" });
+});
+
+test.each(["/nowhere", "relative", ""])("a TMPDIR that cannot be used (%j) stops no command", async (TMPDIR) => {
+  const workspace = await createModelWorkspace([toolReply("bash", { command: "echo it works" }), textReply("Done.")]);
+  expect(await runPacked(workspace, ["-p", "Hi"], { env: { TMPDIR } })).toMatchObject({ code: 0, out: "Done.\n" });
+  expect(JSON.stringify(workspace.server.requests[1]?.body)).toContain("it works");
+});
+
 test("the code cache is readable only by its owner, grows with use, and then stays unchanged", async () => {
   const workspace = await createModelWorkspace([
     textReply("1"),
@@ -231,10 +244,13 @@ test("a code cache that is damaged, of another build or unreadable is not used",
   expect((await runPacked(workspace, ["sessions", "list", "--json"], { env: { HOME: home } })).code).toBe(0);
 });
 
-test("a removed working directory fails in one line", async () => {
+test.each([
+  ["removed", "mkdir gone && cd gone && rmdir ../gone", /is not there any more/],
+  ["not named in UTF-8", "mkdir \"$(printf '\\377')\" && cd \"$(printf '\\377')\"", /is not UTF-8\. Rename it/],
+])("a working directory that is %s fails in one line", async (_state, enter, problem) => {
   const workspace = await createModelWorkspace([]);
-  const through = ["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh"];
+  const through = ["sh", "-c", `${enter} && exec "$@"`, "sh"];
   const result = await runPacked(workspace, ["-p", "Hi"], { through });
   expect(result).toMatchObject({ code: exitCodes.failed, out: "" });
-  expect(result.err.trim().split("\n")).toHaveLength(1);
+  expect(result.err.trim().split("\n")).toEqual([expect.stringMatching(problem)]);
 });
