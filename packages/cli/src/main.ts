@@ -60,7 +60,10 @@ function formatError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, path, message } = error as NodeJS.ErrnoException;
   const reason = /^[A-Z0-9]+: ([^,]+),/.exec(message)?.[1];
-  return path === undefined || reason === undefined ? message : `${path} cannot be used: ${reason} (${code ?? ""}).`;
+  if (path === undefined || reason === undefined) return message;
+  // Often from a run with sudo.
+  const advice = code === "EACCES" ? " Check its owner and its permissions; see tau doctor." : "";
+  return `${path} cannot be used: ${reason} (${code ?? ""}).${advice}`;
 }
 
 async function runSession(args: readonly string[], io: Io): Promise<ExitCode | void> {

@@ -83,7 +83,7 @@ test("files that are not sessions, or cannot be read, do not hide the others", a
   expect(await SessionManager.listAll({ agentDir })).toHaveLength(1);
 });
 
-test("a session that could not be read once is listed by its name, and described again when it can be read", async () => {
+test("a session that could not be read once is listed by its name, not taken for missing, and described again when it can be read", async () => {
   const session = await make("/a", "precious");
   const path = session.getSessionFile()!;
   const refuse = () => Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" }));
@@ -96,6 +96,7 @@ test("a session that could not be read once is listed by its name, and described
       { id: session.id, path, messageCount: 0 },
     ]);
   }
+  await expect(SessionManager.continueRecent("/a", undefined, { agentDir, fileSystem })).rejects.toThrow("too many");
   expect(await SessionManager.list("/a", undefined, { agentDir })).toMatchObject([{ firstMessage: "precious" }]);
   const continued = await SessionManager.continueRecent("/a", undefined, { agentDir });
   await continued.close();

@@ -1,5 +1,5 @@
 /** What `tau doctor` checks. A package that needs something of the machine adds a row here. */
-import { access, constants, mkdtemp, rm, stat, statfs, writeFile } from "node:fs/promises";
+import { access, constants, mkdtemp, readdir, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { getErrorMessage, platform } from "@tau/ai/internal";
@@ -74,8 +74,23 @@ async function checkDirectory({ agentDir, access: { notices } }: CheckContext): 
   if (existing !== agentDir) return ok(`${agentDir} will be created when it is needed`);
   // Reading credentials has already made the directory private, with this notice.
   const notice = notices.find(({ kind }) => kind === "permissions");
+  const closed = await findClosedDirectory(join(agentDir, "sessions"));
+  if (closed !== undefined)
+    return fail(closed, `${fix} After a run with sudo, make all of it yours: sudo chown -R "$(id -u)" '${agentDir}'`);
   if (notice) return warn(notice.message, "If others use this machine, replace the keys in it: tau auth login");
   return ok(agentDir);
+}
+
+/** Why sessions cannot be read or saved in one of their directories; undefined if they can. */
+async function findClosedDirectory(root: string): Promise<string | undefined> {
+  try {
+    const below = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+    for (const path of [root, ...below.map(({ name }) => join(root, name))])
+      await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? undefined : getErrorMessage(error);
+  }
 }
 
 /** The path itself, or the nearest directory above it that exists. */

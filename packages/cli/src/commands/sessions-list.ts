@@ -36,7 +36,7 @@ function sessionTable(
   const rows = sessions.map((session, index) => [
     session === last ? "*" : "",
     ids[index]!,
-    formatAge(now - session.modified.getTime()),
+    isUnread(session) ? "unknown" : formatAge(now - session.modified.getTime()),
     String(session.messageCount),
     ...(all ? [session.cwd] : []),
     formatTitle(session),
@@ -44,7 +44,11 @@ function sessionTable(
   return tableText(columns, rows, io);
 }
 
-export const formatTitle = ({ name, firstMessage }: SessionInfo): string => name ?? (firstMessage || "(no messages)");
+export const formatTitle = (session: SessionInfo): string =>
+  session.name ?? (session.firstMessage || (isUnread(session) ? "(cannot be read)" : "(no messages)"));
+
+/** A list has only the name of a file that it could not read. */
+const isUnread = ({ modified }: SessionInfo): boolean => modified.getTime() === 0;
 
 const minIdLength = 8;
 

@@ -120,6 +120,12 @@ test("damaged files, a directory that others can read and a file in its place ar
   expect(row("settings")).toMatchObject({ status: "warn", says: expect.stringContaining("settings.json:1:") });
   expect(row("models.json").status).toBe("warn");
   expect(row("keys")).toMatchObject({ status: "warn", says: expect.stringContaining("auth.json") });
+  await writeFile(join(workspace.agentDir, "sessions"), "");
+  expect((await runDoctor(workspace)).row("directory")).toMatchObject({
+    status: "fail",
+    says: expect.stringContaining("sessions"),
+    fix: expect.stringContaining("sudo chown -R"),
+  });
   const agentDir = join(workspace.directory, "a-file");
   await writeFile(agentDir, "");
   const none = await runDoctor({ ...workspace, agentDir });

@@ -137,11 +137,14 @@ export class SessionManager extends Session {
     throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(id)}.`);
   }
 
-  /** Opens the session of `cwd` that was used last, or creates one. */
+  /** Opens the session of `cwd` that was used last, or creates one. Rejects if there are only some that cannot be read. */
   static async continueRecent(cwd: string, sessionDir?: string, options: CreateOptions = {}): Promise<SessionManager> {
     const directory = resolveDirectory(cwd, sessionDir, options);
     const sessions = await listSessions(directory, resolvePorts(options));
-    const recent = SessionManager.findRecent(sessions, cwd, options);
+    const own = sessionDirectory(cwd, options.agentDir);
+    // Opening one that could not be read says why.
+    const isUnread = ({ path, modified }: SessionInfo) => modified.getTime() === 0 && dirname(path) === own;
+    const recent = SessionManager.findRecent(sessions, cwd, options) ?? sessions.find(isUnread);
     if (!recent) return await SessionManager.create(cwd, directory, options);
     return await SessionManager.open(recent.path, options);
   }
