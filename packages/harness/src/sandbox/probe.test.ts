@@ -22,6 +22,12 @@ describe("a sandbox that cannot work", () => {
     ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", /mounts/],
     ["", /bubblewrap says/],
   ])("says what helps against %j", (complaint, fix) => {
-    expect(explainFailure(complaint).fix).toMatch(fix);
+    expect(explainFailure(complaint, false).fix).toMatch(fix);
+  });
+
+  test("tells root in a container about the container, and nothing about user namespaces", () => {
+    const { fix } = explainFailure("bwrap: Creating new namespace failed: Operation not permitted", true);
+    expect(fix).toMatch(/--cap-add SYS_ADMIN/);
+    expect(fix).not.toMatch(/user namespaces/);
   });
 });

@@ -63,10 +63,20 @@ const fixes: readonly (readonly [RegExp, string])[] = [
   [/proc|mount|pivot/i, "Allow mounts in this container (for example with --security-opt and --cap-add of docker)"],
 ];
 
+/** Root uses no user namespaces, and may make the others unless a container takes that right away. */
+const rootFixes: typeof fixes = [
+  [
+    /new namespace|clone|unshare/i,
+    "Allow namespaces in this container (with docker: --cap-add SYS_ADMIN --security-opt seccomp=unconfined)",
+  ],
+  ...fixes,
+];
+
 /** Reads what bubblewrap said. Pure. */
-export function explainFailure(complaint: string): Unavailable {
+export function explainFailure(complaint: string, isRoot: boolean): Unavailable {
   const text = complaint.trim().replaceAll(/\s*\n\s*/g, "; ");
-  const [, fix] = fixes.find(([pattern]) => pattern.test(text)) ?? [undefined, "See what bubblewrap says"];
+  const known = isRoot ? rootFixes : fixes;
+  const [, fix] = known.find(([pattern]) => pattern.test(text)) ?? [undefined, "See what bubblewrap says"];
   return {
     kind: "unavailable",
     reason: `bubblewrap does not work here: ${text || "it ended without a message"}.`,
@@ -84,7 +94,7 @@ export async function tryBwrap(
 ): Promise<SandboxState> {
   const key = JSON.stringify([bwrap, network === "all"]);
   const complaint = await (tries.get(key) ?? remember(key, getComplaint(bwrap, network === "all")));
-  if (complaint !== undefined) return explainFailure(complaint);
+  if (complaint !== undefined) return explainFailure(complaint, isRoot());
   return { kind: "works", with: helper === undefined ? "bwrap" : "helper" };
 }
 
@@ -95,9 +105,11 @@ function remember(key: string, attempt: Promise<string | undefined>): Promise<st
   return attempt;
 }
 
+const isRoot = (): boolean => process.getuid?.() === 0;
+
 function getComplaint(bwrap: string, keepsNetwork: boolean): Promise<string | undefined> {
   const args = [
-    ...(process.getuid?.() === 0 ? [] : ["--unshare-user"]),
+    ...(isRoot() ? [] : ["--unshare-user"]),
     ...(keepsNetwork ? [] : ["--unshare-net"]),
     ..."--unshare-pid --unshare-ipc --ro-bind / / --dev /dev --proc /proc -- true".split(" "),
   ];
