@@ -121,6 +121,19 @@ test.each(["/nowhere", "relative", ""])("a TMPDIR that cannot be used (%j) stops
   expect(JSON.stringify(workspace.server.requests[1]?.body)).toContain("it works");
 });
 
+test.runIf(process.platform === "linux")(
+  "where the sandbox is required and missing, commands are said not to run",
+  async () => {
+    const workspace = await createModelWorkspace([toolReply("bash", { command: "touch made" }), textReply("No.")]);
+    const args = ["--sandbox", "required", "-p", "Hi"];
+    const { out, err } = await runPacked(workspace, args, { env: { PATH: "/nowhere" } });
+    expect(out).toBe("No.\n");
+    expect(err).toMatch(/Commands cannot be run: the sandbox is missing\. bubblewrap \(bwrap\) is not installed/);
+    expect(err).not.toContain("without a sandbox.");
+    expect(await readdir(workspace.directory)).not.toContain("made");
+  },
+);
+
 test("the code cache is readable only by its owner, grows with use, and then stays unchanged", async () => {
   const workspace = await createModelWorkspace([
     textReply("1"),

@@ -7,6 +7,8 @@ import { PolicyReport } from "../policy/policy-report.ts";
 import { createRememberedRules } from "../policy/remembered-rules.ts";
 import type { SecretBroker } from "../policy/secret-broker.ts";
 import { SessionTaint } from "../policy/session-taint.ts";
+import { describeSandbox } from "../sandbox/describe-sandbox.ts";
+import type { SandboxSettings } from "../sandbox/settings.ts";
 import type { PolicyParts } from "./call-judge.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import type { Workspace } from "./workspace.ts";
@@ -37,7 +39,7 @@ export async function createPolicyParts(
       getPolicy,
       secrets,
       context: { cwd, home: rules.home, workspace: cwd },
-      isSandboxed: createSandboxCheck(report, setup),
+      isSandboxed: createSandboxCheck(report, sandboxSettings, setup),
       getNetwork: () => sandboxSettings.network,
       getTaint: () => taint.get(),
       shell: workspace.shell,
@@ -48,13 +50,17 @@ export async function createPolicyParts(
 }
 
 /** Whether commands run in the sandbox. If they cannot, the user is told once why, and what helps. */
-function createSandboxCheck(report: PolicyReport, { getSession }: SessionSetup): () => Promise<boolean> {
+function createSandboxCheck(
+  report: PolicyReport,
+  settings: SandboxSettings,
+  { getSession }: SessionSetup,
+): () => Promise<boolean> {
   let isTold = false;
   return async () => {
     const state = await report.trySandbox();
     if (state.kind === "unavailable" && !isTold) {
       isTold = true;
-      getSession().notify("sandbox", `Commands run without a sandbox. ${state.reason} ${state.fix}`);
+      getSession().notify("sandbox", `${describeSandbox(settings, true)} ${state.reason} ${state.fix}`);
     }
     return state.kind === "works";
   };
