@@ -333,7 +333,7 @@ describe("looking for a namespace", () => {
     ],
     ["a killed program", { argv: ["sh", "-c", "kill -KILL $$"] }],
   ] as [string, Parameters<typeof failing>[1]][])("%s is not remembered", async (_name, failure) => {
-    const spawn = failing(4, failure);
+    const spawn = failing(2, failure);
     expect(await findPidNamespace(spawn)).toBeUndefined();
     expect(await findPidNamespace(spawn)).toBeDefined();
   });
@@ -346,7 +346,7 @@ describe("looking for a namespace", () => {
       return await real({ ...request, argv: ["false"] });
     };
     for (let round = 0; round < 3; round++) expect(await findPidNamespace(spawn)).toBeUndefined();
-    expect(count).toBe(4);
+    expect(count).toBe(2);
   });
 
   test("a refusal of the system is told from a failure of the moment", () => {

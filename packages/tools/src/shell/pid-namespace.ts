@@ -57,14 +57,12 @@ const withoutMounts = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", 
 const bubblewrap = ["bwrap", "--unshare-pid", "--die-with-parent", "--dev-bind", "/", "/", "--proc", "/proc"] as const;
 const bubblewrapWithoutMounts = ["--cap-drop", "CAP_SYS_ADMIN"] as const;
 
-/** In the order in which they are tried. Ordinary users have no rights that they could give up. */
-const candidates: readonly PidNamespace[] = [
-  { name: "unshare", prefix: [...tied, ...unshare, "--", ...withoutMounts, ...firstProcess] },
-  {
-    name: "unshare with a user namespace of root's",
-    prefix: [...tied, ...unshare, ...asUser, "--", ...withoutMounts, ...firstProcess],
-  },
-  { name: "unshare with a user namespace", prefix: [...tied, ...unshare, ...asUser, "--", ...firstProcess] },
+/** In the order in which they are tried. Only `bubblewrap` may be installed where `unshare` or `setpriv` is not. */
+const getCandidates = (isRoot: boolean): readonly PidNamespace[] => [
+  // In a user namespace root could give files to no other user, nor change theirs: no package could be installed.
+  isRoot
+    ? { name: "unshare", prefix: [...tied, ...unshare, "--", ...withoutMounts, ...firstProcess] }
+    : { name: "unshare with a user namespace", prefix: [...tied, ...unshare, ...asUser, "--", ...firstProcess] },
   { name: "bubblewrap", prefix: [...bubblewrap, ...bubblewrapWithoutMounts, "--", ...firstProcess] },
 ];
 
@@ -98,7 +96,7 @@ const question = `[ "$PPID" -le 2 ] && [ -r /proc/self/stat ] && exit ${expected
 async function probe(spawn: Spawn): Promise<Answer> {
   if (process.platform !== "linux") return { namespace: undefined, isDefinite: true };
   let isDefinite = true;
-  for (const candidate of candidates) {
+  for (const candidate of getCandidates(process.getuid?.() === 0)) {
     const request: SpawnRequest = {
       argv: ["sh", "-c", question],
       cwd: "/",
