@@ -36,6 +36,14 @@ test("replies are read wherever the stream is cut", () => {
   );
 });
 
+test.each([
+  ["ENOENT", "The directory does not exist."],
+  ["EACCES", "The directory cannot be entered."],
+] as const)("a command that could not go to its directory with %s says why", (code, message) => {
+  const { replies } = decodeReplies(reply("E".charCodeAt(0), 1, 3, constants.errno[code]));
+  expect(replies).toMatchObject([{ kind: "exit", status: { kind: "failed", message, code } }]);
+});
+
 test("a start carries its arguments, its environment and its limits", () => {
   const request = { argv: ["echo", "ü"] as [string, string], cwd: "/w", env: { A: "1" } };
   const bytes = encodeStart(9, request, { maxFiles: 5, maxProcesses: undefined });

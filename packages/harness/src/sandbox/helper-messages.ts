@@ -81,12 +81,11 @@ function toStatus(kind: number, value: number): ExitStatus {
       return { kind: "exited", code: value };
     case 1:
       return { kind: "signalled", signal: findName(constants.signals, value) ?? `signal ${value}` };
-    case 3:
-      return {
-        kind: "failed",
-        message: "The directory does not exist.",
-        code: findName(constants.errno, value) ?? "ENOENT",
-      };
+    case 3: {
+      const code = findName(constants.errno, value) ?? "ENOENT";
+      const isDenied = code === "EACCES";
+      return { kind: "failed", message: `The directory ${isDenied ? "cannot be entered" : "does not exist"}.`, code };
+    }
     default: {
       const code = findName(constants.errno, value);
       return { kind: "failed", message: code ?? `error ${value}`, ...(code !== undefined && { code }) };
