@@ -1,7 +1,7 @@
 /** Reads whole files that people write, such as settings. */
 import { dirname } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
-import { type FileSystem, lookAt } from "@tau/tools/platform";
+import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
 import { orUndefined, readWhole } from "./durable-file.ts";
 
 export type FileText =
@@ -19,7 +19,11 @@ export async function readTextFile(fs: FileSystem, path: string): Promise<FileTe
     const bytes = await readBytes(fs, path);
     return bytes ? { kind: "text", text: decodeText(bytes) } : { kind: "absent" };
   } catch (error) {
-    return { kind: "unreadable", message: `The file cannot be read: ${getErrorMessage(error)}` };
+    const code = systemCode(error);
+    const isDenied = code === "EACCES" || code === "EPERM";
+    const reason = isDenied ? "you do not have permission" : "the system refuses it";
+    const why = code === undefined ? getErrorMessage(error) : `${reason} (${code}).`;
+    return { kind: "unreadable", message: `The file cannot be read: ${why}` };
   }
 }
 

@@ -376,7 +376,7 @@ describe("a bad file", () => {
     const denied = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
     const fileSystem = { ...nodeFileSystem, open: () => Promise.reject(denied) };
     const other = await open(local("m"), { fileSystem });
-    expect(other.registry.problems[0]!.message).toBe("The file cannot be read: EACCES: permission denied");
+    expect(other.registry.problems[0]!.message).toBe("The file cannot be read: you do not have permission (EACCES).");
   });
 
   for (const [what, disturb] of [
