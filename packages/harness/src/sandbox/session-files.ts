@@ -58,7 +58,7 @@ export class SessionFiles {
     const temporary = createTemporaryDirectory();
     this.#temporary = temporary;
     const cache = getCacheDirectory(agentDir, workspace);
-    mkdirSync(cache, { recursive: true, mode: 0o700 });
+    makeOwn(cache);
     const real = (path: string) => findRealPath(path) ?? path;
     this.place = {
       workspace,
@@ -97,6 +97,8 @@ export class SessionFiles {
     if (this.#running === 0) for (const files of this.#files.values()) files.refresh();
     else this.#notices.push(...this.#check(false));
     this.#protect(granted);
+    // A person may have emptied our cache.
+    makeOwn(this.place.cache);
     this.#running++;
     this.#checkLater();
     if (this.#isHiddenStale()) this.#hidden = this.#findHidden();
@@ -184,6 +186,8 @@ export class SessionFiles {
     });
   }
 }
+
+const makeOwn = (directory: string) => mkdirSync(directory, { recursive: true, mode: 0o700 });
 
 const mergePaths = (all: readonly ProtectedPaths[]): ProtectedPaths => ({
   readOnly: all.flatMap(({ readOnly }) => readOnly),

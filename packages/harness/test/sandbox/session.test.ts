@@ -207,7 +207,7 @@ for (const user of users) {
         },
       );
 
-      test("lets a job go on in a workspace that was replaced, and gives commands new temporary files", async ({
+      test("lets a job go on in a workspace that was replaced, and gives commands new directories of their own", async ({
         skip,
       }) => {
         skip(isMissing());
@@ -217,8 +217,8 @@ for (const user of users) {
         const commands = [
           "&until [ -e go ]; do sleep 0.05; done; echo went >gone",
           "echo one >/var/tmp/file; cat /var/tmp/file",
-          `!rm -rf ${env.TMPDIR}/*; mv ../ws ../old; git init -q ../ws`,
-          "echo two >/var/tmp/file; cat /var/tmp/file",
+          `!rm -rf ${env.TMPDIR}/* ../agent/cache; mv ../ws ../old; git init -q ../ws`,
+          "echo two >/var/tmp/file; cat /var/tmp/file; mkdir $npm_config_cache",
           "!cd ../old; touch go; for i in $(seq 200); do [ -e gone ] && break; sleep 0.05; done",
         ];
         const [results = []] = await runSessions({ base, user, env }, [{ ...session, commands }]);
