@@ -359,6 +359,7 @@ export class AgentSession extends SessionBash {
       getModel: () => this.model,
       getScopedModels: () => this.scopedModels,
       getSignal: () => this.agent.signal,
+      isProjectTrusted: () => this.settingsManager.isProjectTrusted(),
       isIdle: () => !this.isStreaming,
       abort: () => (this.#bindings?.abortHandler ? this.#bindings.abortHandler() : void this.abort()),
       hasPendingMessages: () => this.pendingMessageCount > 0,

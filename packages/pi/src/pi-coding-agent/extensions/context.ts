@@ -23,6 +23,7 @@ export const defaultContextActions: ContextActions = {
   getModel: () => undefined,
   getScopedModels: () => [],
   getSignal: () => undefined,
+  isProjectTrusted: () => true,
   isIdle: () => true,
   abort: () => {},
   hasPendingMessages: () => false,
@@ -67,7 +68,7 @@ export function createContext(parts: ContextParts): ExtensionContext {
     get signal() {
       return parts.context.getSignal();
     },
-    isProjectTrusted: () => true,
+    isProjectTrusted: () => parts.context.isProjectTrusted(),
     isIdle: () => parts.context.isIdle(),
     abort: () => parts.context.abort(),
     hasPendingMessages: () => parts.context.hasPendingMessages(),

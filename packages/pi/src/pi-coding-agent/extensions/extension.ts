@@ -87,7 +87,14 @@ export interface LoadExtensionsResult {
 
 export interface ContextActions extends Pick<
   ExtensionContext,
-  "isIdle" | "abort" | "hasPendingMessages" | "shutdown" | "getContextUsage" | "compact" | "getSystemPrompt"
+  | "isProjectTrusted"
+  | "isIdle"
+  | "abort"
+  | "hasPendingMessages"
+  | "shutdown"
+  | "getContextUsage"
+  | "compact"
+  | "getSystemPrompt"
 > {
   getModel(): ExtensionContext["model"];
   getScopedModels(): readonly unknown[];

@@ -58,9 +58,14 @@ export class DefaultPackageManager {
       if (root !== undefined) await this.#addPackage(found, entry, scope, root);
       else if ((await onMissing?.(entry.source)) === "error") throw new Error(`Missing source: ${entry.source}`);
     }
-    for (const scope of ["project", "user"] as const) this.#addSettings(found, scope);
-    for (const scope of ["project", "user"] as const) this.#addDirectories(found, scope);
+    for (const scope of this.#scopes) this.#addSettings(found, scope);
+    for (const scope of this.#scopes) this.#addDirectories(found, scope);
     return found.getPaths();
+  }
+
+  /** Nothing is loaded of a project that is not trusted. */
+  get #scopes(): readonly SettingsScope[] {
+    return this.#options.settingsManager.isProjectTrusted() ? ["project", "user"] : ["user"];
   }
 
   /** Of sources that somebody named, such as with `-e`. */
@@ -159,7 +164,7 @@ export class DefaultPackageManager {
 
   /** A project's entry takes the place of the user's. */
   #listPackages(): { entry: DetailedEntry; scope: SettingsScope }[] {
-    const all = (["project", "user"] as const).flatMap((scope) =>
+    const all = this.#scopes.flatMap((scope) =>
       this.#getEntries(scope).map((entry) => ({ entry: toDetailed(entry), scope })),
     );
     const seen = new Set<string>();

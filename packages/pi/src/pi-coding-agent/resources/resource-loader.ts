@@ -64,6 +64,11 @@ export interface DefaultResourceLoaderOptions {
   appendSystemPromptOverride?: Override<string[]>;
 }
 
+export interface ResourceLoaderReloadOptions {
+  /** Of a project that is not trusted only context files are read. Default: as the settings say. */
+  resolveProjectTrust?: (input: { extensionsResult: LoadExtensionsResult }) => Promise<boolean>;
+}
+
 const nothing = (): Loaded => ({
   extensions: { extensions: [], errors: [], runtime: createExtensionRuntime() },
   skills: { skills: [], diagnostics: [] },
@@ -161,8 +166,13 @@ export class DefaultResourceLoader {
     };
   }
 
-  async reload(): Promise<void> {
+  async reload({ resolveProjectTrust }: ResourceLoaderReloadOptions = {}): Promise<void> {
     const options = this.#options;
+    if (resolveProjectTrust) {
+      // Extensions that could take part in the decision are asked by tau itself.
+      const isTrusted = await resolveProjectTrust({ extensionsResult: nothing().extensions });
+      this.#settings.setProjectTrusted(isTrusted);
+    }
     const manager = new DefaultPackageManager({
       cwd: this.#cwd,
       agentDir: this.#agentDir,
@@ -234,7 +244,8 @@ export class DefaultResourceLoader {
 
   /** Of the project, else of the user. */
   #findPromptFile(name: string): string | undefined {
-    const paths = [join(this.#cwd, CONFIG_DIR_NAME, name), join(this.#agentDir, name)];
+    const own = this.#settings.isProjectTrusted() ? [join(this.#cwd, CONFIG_DIR_NAME, name)] : [];
+    const paths = [...own, join(this.#agentDir, name)];
     return paths.find((path) => existsSync(path));
   }
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { DefaultPackageManager } from "../packages/package-manager.ts";
 import type { ResolvedResource } from "../packages/resolved-paths.ts";
@@ -267,4 +267,21 @@ describe("resource loader", () => {
       diagnostics: [{ type: "warning", message: expect.stringContaining("EISDIR"), path: cwd }],
     });
   });
+});
+
+test("nothing is loaded of a project that is not trusted, except its context files", async () => {
+  put("project/.pi/extensions/own.js", extension("own"));
+  put("project/.pi/SYSTEM.md", "The project's prompt.");
+  put("project/.agents/skills/two/SKILL.md", skill("two"));
+  put("project/AGENTS.md", "Context.");
+  put("agent/extensions/mine.js", extension("mine"));
+  const load = async (isTrusted: boolean) => {
+    const loader = new DefaultResourceLoader({ cwd, agentDir, settingsManager: open() });
+    await loader.reload({ resolveProjectTrust: async () => isTrusted });
+    const names = loader.getExtensions().extensions.map(({ path }) => basename(path));
+    const skills = loader.getSkills().skills.map(({ name }) => name);
+    return [names, skills.includes("two"), loader.getSystemPrompt(), loader.getAgentsFiles().agentsFiles.length];
+  };
+  expect(await load(true)).toEqual([["own.js", "mine.js"], true, "The project's prompt.", 1]);
+  expect(await load(false)).toEqual([["mine.js"], false, undefined, 1]);
 });
