@@ -37,6 +37,8 @@ type ExtendedPath = { path: string; metadata?: PathMetadata };
 
 type Override<Value> = (base: Value) => Value;
 
+export type InlineExtension = ExtensionFactory | { name: string; factory: ExtensionFactory };
+
 export interface DefaultResourceLoaderOptions {
   cwd?: string;
   agentDir?: string;
@@ -46,7 +48,8 @@ export interface DefaultResourceLoaderOptions {
   additionalSkillPaths?: string[];
   additionalPromptTemplatePaths?: string[];
   additionalThemePaths?: string[];
-  extensionFactories?: ExtensionFactory[];
+  /** With a name, an extension is reported under it. */
+  extensionFactories?: InlineExtension[];
   noExtensions?: boolean;
   noSkills?: boolean;
   noPromptTemplates?: boolean;
@@ -89,6 +92,8 @@ export class DefaultResourceLoader {
   readonly #agentDir: string;
   readonly #settings: SettingsManager;
   readonly #events: EventBus;
+  /** A private field of pi's: programs set it so that extensions are loaded anew, which they always are here. */
+  loaded = false;
   #metadata = new Map<string, PathMetadata>();
   #loaded = nothing();
 
@@ -207,6 +212,7 @@ export class DefaultResourceLoader {
       appendSystemPrompt: (options.appendSystemPromptOverride ?? keep)(append.map(toText)),
       promptSources: { system: toSource(system ?? "")[0], append: append.flatMap(toSource) },
     };
+    this.loaded = true;
   }
 
   get #locations() {
@@ -231,8 +237,9 @@ export class DefaultResourceLoader {
 
   async #loadExtensions(paths: readonly string[]): Promise<LoadExtensionsResult> {
     const result = await loadExtensions([...new Set(paths)], this.#cwd, this.#events);
-    for (const [index, factory] of (this.#options.extensionFactories ?? []).entries()) {
-      const path = `<inline:${index + 1}>`;
+    for (const [index, inline] of (this.#options.extensionFactories ?? []).entries()) {
+      const { name, factory } = typeof inline === "function" ? { name: index + 1, factory: inline } : inline;
+      const path = `<inline:${name}>`;
       await loadExtensionFromFactory(factory, this.#cwd, this.#events, result.runtime, path).then(
         (extension) => void result.extensions.push(extension),
         (error: unknown) => void result.errors.push({ path, error: getErrorMessage(error) }),

@@ -285,3 +285,12 @@ test("nothing is loaded of a project that is not trusted, except its context fil
   expect(await load(true)).toEqual([["own.js", "mine.js"], true, "The project's prompt.", 1]);
   expect(await load(false)).toEqual([["mine.js"], false, undefined, 1]);
 });
+
+test("inline extensions have the name that they are given, or a number", async () => {
+  const factory = () => {};
+  const extensionFactories = [factory, { name: "named", factory }];
+  const loader = new DefaultResourceLoader({ cwd, agentDir, extensionFactories });
+  await loader.reload();
+  const paths = loader.getExtensions().extensions.map(({ path }) => path);
+  expect(paths).toEqual(["<inline:1>", "<inline:named>"]);
+});
