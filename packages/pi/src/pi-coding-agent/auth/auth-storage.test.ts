@@ -151,3 +151,12 @@ test("a login of an extension stores its tokens", async () => {
   expect(storage.has("acme")).toBe(false);
   await expect(storage.login("other", {})).rejects.toThrow("no login for other");
 });
+
+test("a login that tau has renewed in the file counts", async () => {
+  const login = (access: string, expires: number) => ({ type: "oauth", access, refresh: "r", expires });
+  writeFileSync(path(), JSON.stringify({ anthropic: login("old", 1) }));
+  const storage = AuthStorage.create(path());
+  expect(await storage.getApiKey("anthropic")).toBeUndefined();
+  writeFileSync(path(), JSON.stringify({ anthropic: login("new", Date.now() + 60_000) }));
+  expect(await storage.getApiKey("anthropic")).toBe("new");
+});

@@ -51,6 +51,10 @@ export class AuthStorage {
     this.#runtimeKeys.delete(provider);
   }
 
+  hasRuntimeApiKey(provider: string): boolean {
+    return this.#runtimeKeys.has(provider);
+  }
+
   /** Asked when there is no other key. */
   setFallbackResolver(resolve: (provider: string) => string | undefined): void {
     this.#fallback = resolve;
@@ -88,6 +92,32 @@ export class AuthStorage {
 
   remove(provider: string): void {
     this.#change(provider, undefined);
+  }
+
+  /** Rejects if it cannot be stored. If `change` gives undefined, the credential stays as it is. */
+  async modify(
+    provider: string,
+    change: (current: AuthCredential | undefined) => Promise<AuthCredential | undefined>,
+  ): Promise<AuthCredential | undefined> {
+    return await this.#replace(async (data) => {
+      const credential = await change(data[provider]);
+      return { result: credential ?? data[provider], next: credential && { ...data, [provider]: credential } };
+    });
+  }
+
+  async delete(provider: string): Promise<void> {
+    await this.#replace(async ({ [provider]: _previous, ...others }) => ({ result: undefined, next: others }));
+  }
+
+  async #replace<T>(
+    change: (data: AuthStorageData) => Promise<{ result: T; next: AuthStorageData | undefined }>,
+  ): Promise<T> {
+    return await this.#backend.withLockAsync(async (text) => {
+      const data = parse(text);
+      const { result, next } = await change(data);
+      this.#data = next ?? data;
+      return { result, ...(next && { next: format(next) }) };
+    });
   }
 
   logout(provider: string): void {
@@ -134,9 +164,16 @@ export class AuthStorage {
   async #getToken(providerId: string, credential: OAuthCredential): Promise<string | undefined> {
     const provider = getOAuthProvider(providerId);
     const isValid = credential.expires > Date.now();
-    if (!provider?.refreshToken) return isValid ? credential.access : undefined;
+    if (!provider?.refreshToken) return isValid ? credential.access : this.#readRenewedToken(providerId);
     const current = isValid ? credential : await this.#refresh(providerId, provider);
     return current && (provider.getApiKey?.(current) ?? current.access);
+  }
+
+  /** tau renews the logins of its own providers, and writes them to the same file. */
+  #readRenewedToken(providerId: string): string | undefined {
+    this.reload();
+    const stored = this.#data[providerId];
+    return stored?.type === "oauth" && stored.expires > Date.now() ? stored.access : undefined;
   }
 
   /** One after the other: whoever waited finds the new token. */
