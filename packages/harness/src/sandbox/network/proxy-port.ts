@@ -7,7 +7,7 @@ import type { InnerSockets } from "./inner-sockets.ts";
 import { getProxyVariables } from "./proxy-variables.ts";
 
 export interface ProxyPort {
-  /** For the commands that are to use it. */
+  /** For the command that is started now. */
   readonly env: Readonly<Record<string, string>>;
   /** The number of the port. */
   readonly port: number;
@@ -38,7 +38,9 @@ export async function openProxyPort(sockets: InnerSockets, getAllowed: () => rea
   const { port } = server.address() as AddressInfo;
   return {
     port,
-    env: getProxyVariables(port),
+    get env() {
+      return getProxyVariables(port, { isOpen: getAllowed().length > 0, nodeVersion: process.versions.node });
+    },
     watch() {
       const refusals: Refusal[] = [];
       watchers.add(refusals);

@@ -2,7 +2,17 @@
 
 const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 
-export function getProxyVariables(port: number): Record<string, string> {
+export interface ProxyVariablesOptions {
+  /** Whether anything can be reached through the proxy. */
+  isOpen: boolean;
+  /** Of the Node of this process, which commands mostly run too. */
+  nodeVersion: string;
+}
+
+export function getProxyVariables(
+  port: number,
+  { isOpen, nodeVersion }: ProxyVariablesOptions,
+): Record<string, string> {
   const url = `http://127.0.0.1:${port}`;
   // Servers of other commands are reached without it.
   const direct = "localhost,127.0.0.1,::1";
@@ -14,8 +24,8 @@ export function getProxyVariables(port: number): Record<string, string> {
     ...Object.fromEntries(pairs),
     NO_PROXY: direct,
     no_proxy: direct,
-    // Newer versions of Node use the variables above only if they are told to.
-    NODE_USE_ENV_PROXY: "1",
+    // Newer versions of Node use the variables above only if they are told to. Node 22 then prints a warning at each start.
+    ...((isOpen || !nodeVersion.startsWith("22.")) && { NODE_USE_ENV_PROXY: "1" }),
     // Nobody asked for this request, and its refusal would be reported when a command fails for another reason.
     npm_config_update_notifier: "false",
   };
