@@ -1,5 +1,4 @@
 /** Breaks a line that is edited into rows: nothing of it is dropped, so that the cursor can be anywhere. */
-import { getStandaloneCell } from "../text/cells.ts";
 import { wideText } from "../text/wrap.ts";
 import { type Atom, clustersFrom } from "./clusters.ts";
 
@@ -18,45 +17,6 @@ export function wrapRows(line: string, width: number, atoms: readonly Atom[] = [
 
 /** Where the rows after the one at `start` begin. Depends on nothing before `start`. */
 function* rowStarts(line: string, start: number, width: number, atoms: readonly Atom[]): Generator<number> {
-  let rowStart = start;
-  while (rowStart < line.length) {
-    const next = atoms.length === 0 ? findNextRow(line, rowStart, width) : undefined;
-    if (next !== undefined) {
-      rowStart = next;
-      if (rowStart < line.length) yield rowStart;
-      continue;
-    }
-    let isEnd = true;
-    for (rowStart of rowStartsByClusters(line, rowStart, width, atoms)) {
-      yield rowStart;
-      isEnd = atoms.length > 0 || findNextRow(line, rowStart, width) === undefined;
-      if (!isEnd) break;
-    }
-    if (isEnd) return;
-  }
-}
-
-/** The start of the next row, or the length of the line; undefined if only a segmenter knows the characters of this row. */
-function findNextRow(line: string, start: number, width: number): number | undefined {
-  let column = 0;
-  let opportunity = { index: start, column: 0 };
-  let previous: Kind = "other";
-  for (let index = start; index < line.length; index++) {
-    const cell = getStandaloneCell(line.charCodeAt(index));
-    if (!cell) return undefined;
-    const kind = getKind(cell.text);
-    if (index > start && mayBreakBetween(previous, kind)) opportunity = { index, column };
-    previous = kind;
-    column += cell.width;
-    if (column <= width || index === start) continue;
-    // A mark that follows may make it wider.
-    if (index + 1 < line.length && !getStandaloneCell(line.charCodeAt(index + 1))) return undefined;
-    return opportunity.index > start && column - opportunity.column <= width ? opportunity.index : index;
-  }
-  return line.length;
-}
-
-function* rowStartsByClusters(line: string, start: number, width: number, atoms: readonly Atom[]): Generator<number> {
   const isWide = (atom: Atom) => atom.end - atom.start > width;
   const wideAtoms = atoms.filter(isWide);
   let rowStart = start;
