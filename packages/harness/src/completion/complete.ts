@@ -35,13 +35,17 @@ export async function complete(
 
 /** Those whose names have all letters in their order: first those that begin with them, then those that contain them. */
 function findByName<T extends { name: string }>(commands: readonly T[], letters: string): T[] {
-  const wanted = letters.toLowerCase();
-  const rank = ({ name }: T): number => {
-    const index = name.toLowerCase().indexOf(wanted);
-    if (index !== -1) return Math.min(index, 1);
-    return hasInOrder(name.toLowerCase(), wanted) ? 2 : 3;
-  };
-  return [0, 1, 2].flatMap((wantedRank) => commands.filter((command) => rank(command) === wantedRank));
+  const ranked = commands.map((command) => ({ command, rank: rankName(command.name, letters) }));
+  const matches = ranked.filter(({ rank }) => rank !== undefined).sort((a, b) => a.rank! - b.rank!);
+  return matches.map(({ command }) => command);
+}
+
+/** Lower is better; undefined if letters are missing. */
+function rankName(name: string, letters: string): number | undefined {
+  const [text, wanted] = [name.toLowerCase(), letters.toLowerCase()];
+  if (text.startsWith(wanted)) return 0;
+  if (text.includes(wanted)) return 1;
+  return hasInOrder(text, wanted) ? 2 : undefined;
 }
 
 function hasInOrder(text: string, letters: string): boolean {

@@ -4,7 +4,7 @@ import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { deleteSession } from "../sessions/delete-session.ts";
 import { formatCost, shortenPath } from "../text/format.ts";
 import { Name } from "../text/name.tsx";
-import { toSafeName } from "../text/visible-text.ts";
+import { toSafeName, toShortName } from "../text/visible-text.ts";
 import { FocusedInput } from "./focused-field.tsx";
 import { EditIcon, MenuIcon, TrashIcon, TreeIcon } from "./icons.tsx";
 import { reportFailure } from "./problems.tsx";
@@ -29,7 +29,7 @@ export function SessionHeader({ client, session, info, onOpen }: SessionHeaderPr
   const shownTitle = session.ui.title ?? title;
   const mark = live.approvals.length + session.ui.dialogs.length > 0 ? "? " : live.run ? "● " : "";
   useEffect(() => {
-    document.title = `${mark}${shorten(shownTitle)} – tau`;
+    document.title = `${mark}${toShortName(shownTitle, maxTitle)} – tau`;
     return () => {
       document.title = "tau";
     };
@@ -80,9 +80,6 @@ export function SessionHeader({ client, session, info, onOpen }: SessionHeaderPr
 
 const maxTitle = 200;
 
-/** Names can be of any length. */
-const shorten = (title: string): string => toSafeName(title).slice(0, maxTitle).toWellFormed();
-
 function getStatus({ state, isLoaded, view }: RemoteSession): { text: string; dot: string } {
   if (state.kind === "live")
     return view.live.run ? { text: "Working", dot: "running" } : { text: "Ready", dot: "idle" };
@@ -113,7 +110,7 @@ function EditableName({ title, onRename, onDelete }: EditableNameProps) {
   if (text === undefined) {
     return (
       <div class="session-heading">
-        <h1 class="cut" title={shorten(title)}>
+        <h1 class="cut" title={toShortName(title, maxTitle)}>
           <Name text={title} />
         </h1>
         <button class="icon-button" ref={button} onClick={begin} aria-label="Rename this session">

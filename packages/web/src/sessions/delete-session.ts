@@ -3,7 +3,7 @@ import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { getConnected } from "../app/get-connected.ts";
 import { reportFailure, tell } from "../app/problems.tsx";
 import { getShownSession, showSession } from "../app/route.ts";
-import { toSafeName } from "../text/visible-text.ts";
+import { toShortName } from "../text/visible-text.ts";
 
 const maxTitle = 80;
 
@@ -15,6 +15,5 @@ export async function deleteSession(client: GatewayClient, session: RemoteSessio
     await client.call("session.restore_session", { sessionId, session: sessionId });
     showSession(sessionId);
   };
-  const name = toSafeName(title).slice(0, maxTitle).toWellFormed();
-  tell(`Deleted: ${name}`, { label: "Undo", run: () => reportFailure(restore()) });
+  tell(`Deleted: ${toShortName(title, maxTitle)}`, { label: "Undo", run: () => reportFailure(restore()) });
 }

@@ -45,3 +45,7 @@ const unusualInNames = /(?![\t-\r])[\p{Cc}\u061c\u200b\u200e\u200f\u202a-\u202e\
 
 /** A name on one line, without characters that would change how what is around it is read. Joined emoji stay as they are. */
 export const toSafeName = (name: string): string => name.replaceAll(unusualInNames, "\ufffd").replaceAll(/\s+/g, " ");
+
+/** The beginning of a name or first message, which can be of any length. */
+export const toShortName = (name: string, maxLength: number): string =>
+  toSafeName(name).slice(0, maxLength).toWellFormed();

@@ -214,7 +214,7 @@ async function switchSession(context: CommandContext, reference: string) {
   const event = { type: "session_before_switch", reason: "resume", targetSessionFile: path } as const;
   if (await isCancelled(session, event)) return stay(session);
   const shown = open && { sessionId: open.session.sessionId, cancelled: false };
-  if (shown && !isHeld(open.session.sessionManager)) return shown;
+  if (shown && open.session.readOnly?.reason !== "held") return shown;
   const manager = await SessionManager.open(path, { agentDir: host.agentDir, durability: session.settings.durability });
   const { readOnly } = manager;
   if (readOnly?.reason === "held") {
@@ -226,9 +226,6 @@ async function switchSession(context: CommandContext, reference: string) {
   if (shown) await host.close(shown.sessionId, { reason: "resume" });
   return { sessionId: await host.openLike(session.sessionId, manager), cancelled: false };
 }
-
-/** Whether another process wrote the session when it was opened. */
-const isHeld = ({ readOnly }: SessionManager): boolean => readOnly?.reason === "held";
 
 /** The answer where an extension does not want the session to be left. */
 const stay = ({ sessionId }: AgentSession) => ({ sessionId, cancelled: true });
