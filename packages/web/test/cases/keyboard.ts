@@ -22,8 +22,10 @@ export function keyboardCases(shared: Shared): void {
     const getScheme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
     // A key right after the one that closes a dialog with a field is for the page.
     for (const scheme of ["dark", "light", "dark", "light"]) {
-      await page.keyboard.press("m");
-      await page.getByRole("searchbox", { name: "Search models" }).waitFor();
+      // The key itself may come before the page listens again; this is about the one that follows.
+      const isOpen = () => page.getByRole("searchbox", { name: "Search models" }).isVisible();
+      const open = async () => (await isOpen()) || (await page.keyboard.press("m"), await isOpen());
+      await expect.poll(open, { interval: 500 }).toBe(true);
       await page.evaluate(() => {
         const send = (key: string) =>
           document.activeElement!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
