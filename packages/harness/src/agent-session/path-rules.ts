@@ -2,6 +2,7 @@
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { joinName } from "../join-name.ts";
+import { findNamedCredentials } from "../policy/named-credentials.ts";
 import { type PathRules, realPathRules } from "../policy/paths.ts";
 import { getReadablePath } from "../resources/skills.ts";
 import { getResultsDirectory } from "./results.ts";
@@ -24,6 +25,7 @@ export async function createPathRules(setup: Omit<SessionSetup, "rules">): Promi
     readable: [...own, join(home, ".agents", "skills"), ...skills, ...results],
     home,
     agentDir,
+    named: findNamedCredentials({ env: { ...process.env, ...services.settings.get().shellEnv }, cwd, home }),
   };
   return await realPathRules(rules, (path) => files.realPath(path));
 }

@@ -82,8 +82,8 @@ export async function createWorkspace(
 
 /** Commands may change the same directories as the file tools, except for those with everybody's temporary files. */
 function getSandboxOptions({ cwd, clock, ids, rules }: SessionSetup, sandbox: SandboxSettings): SessionSandboxOptions {
-  const { roots, home, agentDir, readable } = rules;
+  const { roots, home, agentDir, readable, named } = rules;
   const [, , ...added] = roots;
   const settings = { ...sandbox, allowedPaths: [...sandbox.allowedPaths, ...added] };
-  return { cwd, settings, home, agentDir, readable, clock, ids };
+  return { cwd, settings, home, agentDir, named, readable, clock, ids };
 }

@@ -71,6 +71,31 @@ Windows/NTDS ProgramData/Microsoft/Crypto
   for (const path of paths.trim().split(/\s+/)) expect([path, isSecret(`/${path}`)]).toEqual([path, true]);
 });
 
+test.each(
+  `
+.m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties .nuget/NuGet/NuGet.Config
+.config/NuGet/NuGet.Config .yarnrc.yml .sentryclirc .subversion/auth/svn.simple/x
+Library/Application?Support/Subversion/auth .cloudflared/cert.pem .cloudflared/5f1c.json .config/.wrangler/config
+.config/ngrok/ngrok.yml .ngrok2/ngrok.yml .minikube/ca.key .minikube/profiles/minikube/client.key .talos/config
+.config/talos/config.yaml .config/helm/registry/config.json .config/helm/repositories.yaml .pulumi/credentials.json
+.railway/config.json .config/planetscale/access-token .doppler/.doppler.yaml .infisical/infisical-config.json
+infisical-keyring/x .twilio-cli/config.json .config/netlify/config.json Library/Preferences/netlify/config.json
+.local/share/com.vercel.cli/auth.json Library/Application?Support/com.vercel.cli/auth.json .bluemix/config.json
+.expo/state.json .clasprc.json .consul-token .nomad-token .config/io.datasette.llm/keys.json
+Library/Application?Support/io.datasette.llm/keys.json .config/filezilla/sitemanager.xml
+.local/share/DBeaverData/workspace6/General/.dbeaver/credentials-config.json .config/keepassxc/keepassxc.ini
+.local/share/atuin/key .local/share/atuin/history.db .config/Slack/Cookies .config/Signal/config.json
+.config/Code/User/globalStorage/state.vscdb .config/Cursor/User/globalStorage/state.vscdb
+Library/Application?Support/Code/User/globalStorage/state.vscdb .vscode-server/data/User/globalStorage/x .Xauthority
+.bash_history .zsh_history .local/share/fish/fish_history .python_history .psql_history .node_repl_history .lesshst
+.config/rclone/rclone.conf .rclone.conf
+`
+    .trim()
+    .split(/\s+/),
+)("%s of a home directory holds credentials", (path) => {
+  expect(isSecret(`/home/ann/${path.replaceAll("?", " ")}`)).toBe(true);
+});
+
 test.each([
   "/home/ann",
   "/home/ann/.ssh",
@@ -84,6 +109,14 @@ test.each([
   "/home/ann/.config/gh/config.yml",
   "/home/ann/.npmrc.d",
   "/home/ann/.docker",
+  "/home/ann/.m2/repository/x/settings.xml",
+  "/home/ann/.gradle/caches/x",
+  "/home/ann/.nuget/packages/x",
+  "/home/ann/.config/Code/User/settings.json",
+  "/home/ann/.cloudflared/config.yml",
+  "/home/ann/.talos/x",
+  "/home/ann/.config/fish/config.fish",
+  "/home/ann/.expo/cache",
   "/home/ann/app/.env",
   "/home/ann/app/.env.local",
   "/home/ann/app/.npmrc",

@@ -1,11 +1,14 @@
 /** Recognises credential files by their real paths. Pure. */
 import { foldNames } from "@tau/tools/platform";
 import { getHomePaths, type CredentialPaths, getSystemPaths } from "./credential-paths.ts";
+import type { NamedCredential } from "./named-credentials.ts";
 
 export interface CredentialHomes {
   /** The person's home directory, and the agent's: real paths. */
   home: string;
   agentDir: string;
+  /** What environment variables lead to. Default: none. */
+  named?: readonly NamedCredential[];
 }
 
 /**
@@ -13,14 +16,24 @@ export interface CredentialHomes {
  * machine. True for all spellings that some file system treats as the same name. `.env` files are not included: people need
  * them for their work.
  */
-export function isCredentialFile(realPath: string, { home, agentDir }: CredentialHomes): boolean {
+export function isCredentialFile(realPath: string, { home, agentDir, named = [] }: CredentialHomes): boolean {
   const names = getNames(realPath);
+  if (named.some((place) => isNamed(place, names))) return true;
   if (isListed(getSystemPaths(), names)) return true;
   const belowAgent = below(getNames(agentDir), names);
   if (belowAgent && isAgentSecret(belowAgent)) return true;
   // Both, since one home may contain others: that of a container is often the root.
   const atHomes = [below(getNames(home), names), belowOtherHome(names)];
   return atHomes.some((atHome) => atHome && (isListed(getHomePaths(), atHome) || isSshSecret(atHome, realPath)));
+}
+
+/** Whether an environment variable leads to the path. */
+export const isNamedCredential = (path: string, named: readonly NamedCredential[]): boolean =>
+  named.some((place) => isNamed(place, getNames(path)));
+
+function isNamed({ path, paths }: NamedCredential, names: readonly string[]): boolean {
+  const rest = below(getNames(path), names);
+  return rest !== undefined && (paths === undefined || isListed(paths, rest));
 }
 
 /** Our own keys, with the drafts and locks beside them; also those of named agents. */

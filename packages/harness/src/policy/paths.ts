@@ -4,6 +4,7 @@ import { isWithin } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { isProtectedPath } from "../sandbox/protected-names.ts";
 import { isCredentialFile } from "./credential-files.ts";
+import type { NamedCredential } from "./named-credentials.ts";
 
 /** All are real paths: for a link, the path that it leads to. */
 export interface PathRules {
@@ -13,6 +14,8 @@ export interface PathRules {
   readable?: readonly string[];
   home: string;
   agentDir: string;
+  /** Credentials that environment variables lead to. Default: none. */
+  named?: readonly NamedCredential[];
 }
 
 /** The standing of a path, and the rule that decided it. `asks`: a person has to allow it. */
@@ -47,7 +50,7 @@ const resolved = new WeakSet<PathRules>();
 /** Normalises the rules once. An empty or relative root would allow everything, so it is refused. */
 export function resolvePathRules(rules: PathRules): Required<PathRules> {
   if (resolved.has(rules)) return rules as Required<PathRules>;
-  const { roots, readable = [], home, agentDir } = rules;
+  const { roots, readable = [], home, agentDir, named = [] } = rules;
   for (const path of [...roots, ...readable, home, agentDir]) {
     if (isAbsolute(path) && !path.includes("\0")) continue;
     throw new HarnessError(
@@ -60,6 +63,7 @@ export function resolvePathRules(rules: PathRules): Required<PathRules> {
     readable: readable.map((root) => resolve(root)),
     home: resolve(home),
     agentDir: resolve(agentDir),
+    named,
   });
 }
 
@@ -78,7 +82,7 @@ export async function realPathRules(
   rules: PathRules,
   realPath: (path: string) => Promise<string>,
 ): Promise<Required<PathRules>> {
-  const { roots, readable, home, agentDir } = resolvePathRules(rules);
+  const { roots, readable, home, agentDir, named } = resolvePathRules(rules);
   const real = (path: string) => realPath(path).catch(() => path);
   const all = (paths: readonly string[]) => Promise.all(paths.map(real));
   return remember({
@@ -86,5 +90,6 @@ export async function realPathRules(
     readable: await all(readable),
     home: await real(home),
     agentDir: await real(agentDir),
+    named,
   });
 }

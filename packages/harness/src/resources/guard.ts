@@ -7,6 +7,7 @@ import { type FileSystem, isWithin, pathOfHandle, ToolsError } from "@tau/tools/
 import { orUndefined } from "../durable-file.ts";
 import { isShared } from "../text-file.ts";
 import { isCredentialFile } from "../policy/credential-files.ts";
+import { findNamedCredentials } from "../policy/named-credentials.ts";
 import { ancestors } from "./context-files.ts";
 import { getPathKind } from "./read-text.ts";
 
@@ -24,7 +25,11 @@ export async function guardResources(fs: FileSystem, directories: ResourceDirect
   const getRealPath = async (path: string) => (await orUndefined(fs.realpath(path))) ?? path;
   const { cwd, agentDir, home } = directories;
   const project = await findProject(fs, directories);
-  const credentialHomes = { home: await getRealPath(home), agentDir: await getRealPath(agentDir) };
+  const credentialHomes = {
+    home: await getRealPath(home),
+    agentDir: await getRealPath(agentDir),
+    named: findNamedCredentials({ env: process.env, cwd, home }),
+  };
   const isSharedProject = await isShared(fs, project);
   const isSharedAgentDir = await isShared(fs, agentDir);
 

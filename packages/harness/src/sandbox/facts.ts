@@ -1,4 +1,5 @@
 /** Gathers the facts that decide what commands see. */
+import type { NamedCredential } from "../policy/named-credentials.ts";
 import { isWithin } from "@tau/tools/platform";
 import { findHiddenPaths, type HiddenPaths } from "./hidden-paths.ts";
 import { findRealPath, lookAtPath } from "./look.ts";
@@ -11,6 +12,7 @@ export interface SandboxPlace {
   readonly workspace: string;
   readonly home: string;
   readonly agentDir: string;
+  readonly named: readonly NamedCredential[];
   /** What commands may read although it is in our own directory, such as skills. */
   readonly readable: readonly string[];
   readonly temporary: string;
@@ -38,9 +40,9 @@ export function findSystemFacts({ network }: SandboxSettings, temporaryDirectori
 
 export type SystemFacts = ReturnType<typeof findSystemFacts>;
 
-export function findHidden({ workspace, home, agentDir }: SandboxPlace, system: SystemFacts): HiddenPaths {
+export function findHidden({ workspace, home, agentDir, named }: SandboxPlace, system: SystemFacts): HiddenPaths {
   const replaced = [...system.runDirectories, ...system.temporaryDirectories];
-  return findHiddenPaths({ home, agentDir, replaced, workspace });
+  return findHiddenPaths({ home, agentDir, named, replaced, workspace });
 }
 
 /** Puts the facts together. Pure. */

@@ -55,10 +55,14 @@ AppData/Local/Microsoft/Edgex AppData/Local/BraveSoftware
 .local/share/opencode/auth.json .config/goose/secrets.yaml .local/share/amp/secrets.json
 .config/cursor/auth.json .factory/auth.json .kimi/credentials
 .ssh/id_ed25519 .ssh/work
+.m2/settings.xml .gradle/gradle.properties .nuget/NuGet/NuGet.Config .yarnrc.yml .sentryclirc .subversion/auth
+.cloudflared/x.json .talos/config .config/planetscale .doppler .infisical infisical-keyring .twilio-cli/config.json
+.bluemix/config.json .expo/state.json .clasprc.json .config/filezilla .local/share/atuin .config/Slack .config/Signal
+.config/Code/User/globalStorage .Xauthority .bash_history .local/share/fish/fish_history
 `;
 
 const others =
-  ".aws/config .docker/daemon.json .cargo/config.toml .config/gh/config.yml .claude/settings.json .npm/x .ssh/config .ssh/known_hosts .ssh/authorized_keys .ssh/id_ed25519.pub";
+  ".m2/repository/x .gradle/caches/x .nuget/packages/x .config/Code/User/settings.json .aws/config .docker/daemon.json .cargo/config.toml .config/gh/config.yml .claude/settings.json .npm/x .ssh/config .ssh/known_hosts .ssh/authorized_keys .ssh/id_ed25519.pub";
 
 const toPaths = (text: string) =>
   text

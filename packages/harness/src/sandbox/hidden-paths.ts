@@ -1,6 +1,7 @@
 /** Finds what commands must not see: credentials, and sockets of programs outside, through which they could act there. */
+import type { NamedCredential } from "../policy/named-credentials.ts";
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { foldName, isWithin } from "@tau/tools/platform";
 import { type CredentialHomes, isCredentialFile } from "../policy/credential-files.ts";
 import { type CredentialPath, type CredentialPaths, getHomePaths, getSystemPaths } from "../policy/credential-paths.ts";
@@ -10,6 +11,8 @@ import type { FoundPath } from "./mounts.ts";
 export interface HiddenOptions {
   home: string;
   agentDir: string;
+  /** Credentials that environment variables lead to. Default: none. */
+  named?: readonly NamedCredential[];
   /** Directories that are replaced as a whole, so that nothing in them needs hiding. */
   replaced: readonly string[];
   /** Sockets in it are the project's own. */
@@ -49,7 +52,7 @@ export function findHiddenPaths(options: HiddenOptions): HiddenPaths {
 
 /** The existing files and directories with credentials: of the system, of all homes, and the agent's whole directory. */
 export function listCredentialPaths(options: CredentialHomes, list: ListNames = listNames): string[] {
-  const { home, agentDir } = options;
+  const { home, agentDir, named = [] } = options;
   const homes = new Set([
     home,
     "/root",
@@ -63,6 +66,7 @@ export function listCredentialPaths(options: CredentialHomes, list: ListNames = 
       ...findSshSecrets(list, directory, options),
     ]),
     ...expand(list, "/", withoutCovered(getSystemPaths())),
+    ...named.flatMap(({ path, paths }) => (paths ? expand(list, path, paths) : findPath(list, path))),
     agentDir,
   ];
 }
@@ -83,6 +87,9 @@ function expand(list: ListNames, directory: string, patterns: CredentialPaths): 
     return rest?.flatMap((path) => expandRest(list, join(directory, name), path)) ?? [];
   });
 }
+
+const findPath = (list: ListNames, path: string): string[] =>
+  list(dirname(path)).includes(basename(path)) ? [path] : [];
 
 function expandRest(list: ListNames, directory: string, [first, ...rest]: CredentialPath): string[] {
   if (first === undefined) return [directory];

@@ -9,7 +9,9 @@ export type Mount =
   | { readonly kind: "writable"; readonly path: string; readonly from?: string }
   /** Can be read. The path itself cannot be renamed or removed, since it is a mount point. */
   | { readonly kind: "read-only"; readonly path: string }
-  | { readonly kind: "hidden-file" | "hidden-directory"; readonly path: string }
+  | { readonly kind: "hidden-directory"; readonly path: string }
+  /** `from`: the file outside that is shown there; default: a device that cannot be opened. */
+  | { readonly kind: "hidden-file"; readonly path: string; readonly from?: string }
   /** An empty directory in memory. */
   | { readonly kind: "empty"; readonly path: string };
 
@@ -17,6 +19,8 @@ export type Mount =
 export interface FoundPath {
   readonly path: string;
   readonly isDirectory: boolean;
+  /** For what is hidden: the file that is shown instead. Default: none. */
+  readonly placeholder?: string;
 }
 
 /** Everything that the plan depends on. All paths are real paths. */
@@ -60,10 +64,11 @@ export function planMounts(settings: SandboxSettings, facts: ProjectFacts): Moun
     ...[...writable, ...parents, cache].map((path): Mount => ({ kind: "writable", path })),
     ...facts.protected.map((path): Mount => ({ kind: "read-only", path })),
     ...facts.needed.map((path): Mount => ({ kind: "read-only", path })),
-    ...facts.hidden.map(({ path, isDirectory }): Mount => ({
-      kind: isDirectory ? "hidden-directory" : "hidden-file",
-      path,
-    })),
+    ...facts.hidden.map(({ path, isDirectory, placeholder }): Mount =>
+      isDirectory
+        ? { kind: "hidden-directory", path }
+        : { kind: "hidden-file", path, ...(placeholder !== undefined && { from: placeholder }) },
+    ),
   ];
   return inOrder(mounts);
 }
@@ -161,7 +166,7 @@ function toArguments(mount: Mount): string[] {
     case "read-only":
       return ["--ro-bind", path, path];
     case "hidden-file":
-      return ["--ro-bind", "/dev/null", path];
+      return ["--ro-bind", mount.from ?? "/dev/null", path];
     case "hidden-directory":
       return ["--perms", "0555", "--tmpfs", path];
     case "empty":

@@ -18,6 +18,7 @@ test.runIf(process.platform === "linux")(
       workspace,
       home,
       agentDir,
+      named: [],
       readable: [],
       temporaryDirectories: [],
       clock: createFakeClock(),

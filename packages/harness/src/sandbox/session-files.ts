@@ -1,6 +1,7 @@
 /** What the commands of one session see, and what is put right after each of them. */
+import type { NamedCredential } from "../policy/named-credentials.ts";
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { isWithin } from "@tau/tools/platform";
 import { DirectoryStamps } from "./directory-stamps.ts";
@@ -9,6 +10,7 @@ import type { HiddenPaths } from "./hidden-paths.ts";
 import { findRealPath, lookAtPath } from "./look.ts";
 import { type Mount, planMounts } from "./mounts.ts";
 import { getCacheDirectory, getCacheVariables } from "./package-caches.ts";
+import { withPlaceholder } from "./placeholder.ts";
 import { ProtectedFiles, type ProtectedPaths } from "./protected-files.ts";
 import type { MountPlan } from "./sandboxed-commands.ts";
 import { createSetAside, type SetAside } from "./set-aside.ts";
@@ -25,6 +27,7 @@ export interface SessionFilesOptions {
   readonly workspace: string;
   readonly home: string;
   readonly agentDir: string;
+  readonly named: readonly NamedCredential[];
   readonly readable: readonly string[];
   readonly temporaryDirectories: readonly string[];
   readonly clock: Clock;
@@ -53,7 +56,7 @@ export class SessionFiles {
   #cancelCheck: (() => void) | undefined;
 
   constructor(options: SessionFilesOptions) {
-    const { settings, workspace, home, agentDir, readable, ids } = options;
+    const { settings, workspace, home, agentDir, named, readable, ids } = options;
     this.#options = options;
     const temporary = createTemporaryDirectory();
     this.#temporary = temporary;
@@ -64,6 +67,7 @@ export class SessionFiles {
       workspace,
       home,
       agentDir: real(agentDir),
+      named,
       readable: readable.flatMap((path) => findRealPath(path) ?? []),
       get temporary() {
         return temporary.getPath();
@@ -174,7 +178,10 @@ export class SessionFiles {
   #findHidden() {
     const hidden = findHidden(this.place, this.system);
     for (const path of hidden.looked) this.#stamps.remember(path);
-    return { ...hidden, atMs: this.#options.clock.monotonic() };
+    // The outer directory is ours alone: commands do not see it.
+    const directory = dirname(this.place.temporary);
+    const paths = hidden.paths.map((path) => withPlaceholder(path, directory));
+    return { ...hidden, paths, atMs: this.#options.clock.monotonic() };
   }
 
   #checkLater(): void {

@@ -1,4 +1,5 @@
 /** The sandbox of one session: every command runs inside, and all of them share one network. */
+import type { NamedCredential } from "../policy/named-credentials.ts";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type CommandEnd, type CommandSandbox, type SandboxEntry, type SpawnRequest, ToolsError } from "@tau/tools";
@@ -26,6 +27,8 @@ export interface SessionSandboxOptions {
   readonly home: string;
   /** Our own directory. Commands cannot read it, except for `readable`. */
   readonly agentDir: string;
+  /** Credentials that environment variables lead to. Default: none. */
+  readonly named?: readonly NamedCredential[];
   /** Default: none. */
   readonly readable?: readonly string[];
   /** Directories in whose place commands see their own temporary files. Default: those of the system. */
@@ -179,11 +182,11 @@ class LazySandbox implements SessionSandbox {
   }
 
   #openFiles(): SessionFiles {
-    const { home, agentDir, readable = [], clock = systemClock, ids = systemIds } = this.#options;
+    const { home, agentDir, named = [], readable = [], clock = systemClock, ids = systemIds } = this.#options;
     const allowedPaths = this.#options.settings.allowedPaths.flatMap((path) => findRealPath(path) ?? []);
     const settings = { ...this.#options.settings, allowedPaths };
     const real = (path: string) => findRealPath(path) ?? path;
-    const place = { workspace: this.#workspace, home: real(home), agentDir: real(agentDir), readable };
+    const place = { workspace: this.#workspace, home: real(home), agentDir: real(agentDir), named, readable };
     const { temporaryDirectories = getTemporaryDirectories() } = this.#options;
     return new SessionFiles({ settings, ...place, temporaryDirectories, clock, ids });
   }

@@ -1,6 +1,7 @@
 /** Gathers what the process of an isolated extension sees. */
 import { dirname } from "node:path";
 import { isWithin } from "@tau/tools/platform";
+import { findNamedCredentials } from "../../policy/named-credentials.ts";
 import { findHiddenPaths } from "../../sandbox/hidden-paths.ts";
 import { findSystemFacts } from "../../sandbox/facts.ts";
 import { findRealPath } from "../../sandbox/look.ts";
@@ -27,13 +28,14 @@ export interface RoomOptions {
 export function findRoomFacts({ source, program, mayRead, ...place }: RoomOptions): RoomFacts {
   const real = (path: string): string => findRealPath(path) ?? path;
   const [workspace, home, agentDir] = [real(place.cwd), real(place.home), real(place.agentDir)];
+  const named = findNamedCredentials({ env: process.env, cwd: workspace, home });
   const existing = (paths: readonly string[]) => paths.filter((path) => findRealPath(path) !== undefined);
   return {
     system: existing(systemPaths),
     program: [real(process.execPath), ...program.map(real)],
     extension: [getOwnCode(source, [home, agentDir])],
     ...(mayRead && { workspace }),
-    hidden: mayRead ? findHiddenPaths({ home, agentDir, replaced: [], workspace }).paths : [],
+    hidden: mayRead ? findHiddenPaths({ home, agentDir, named, replaced: [], workspace }).paths : [],
     machineWide: findSystemFacts(defaultSandboxSettings, []).machineWide,
     isRoot: process.getuid?.() === 0,
   };

@@ -1,4 +1,5 @@
 /** The types of exec mediation: what a command line was found to do, and how dangerous that is. */
+import type { NamedCredential } from "../named-credentials.ts";
 
 /** How dangerous a command is, from harmless to what no person may allow either. */
 export const execTiers = ["low", "medium", "high", "critical"] as const;
@@ -29,6 +30,8 @@ export interface ExecContext {
   home: string;
   /** The directory that the commands may change. */
   workspace: string;
+  /** Credentials that environment variables lead to. Default: none. */
+  named?: readonly NamedCredential[];
 }
 
 /** One dangerous thing that a command line does. */

@@ -1,5 +1,5 @@
 /** What files contain, as far as a script itself or their names tell. */
-import { isCredentialFile } from "../../credential-files.ts";
+import { isCredentialFile, isNamedCredential } from "../../credential-files.ts";
 import { isCredentialPattern } from "../../credential-patterns.ts";
 import type { ExecContext } from "../classification.ts";
 import { getZone, isBelow } from "../paths.ts";
@@ -37,7 +37,8 @@ export function isCredentialPath(path: string, context: ExecContext): boolean {
   if (/(?:^|\/)(?:\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker|gcloud|\.password-store)\/?$/.test(path)) return true;
   if (/(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)$/.test(path)) return true;
   if (/^\/proc\/[^/]+\/(?:task\/[^/]+\/)?environ$/.test(path)) return true;
-  const { home, workspace } = context;
+  const { home, workspace, named = [] } = context;
+  if (isNamedCredential(path, named)) return true;
   // Credentials are kept in homes and in the system. The full list is only asked for paths that may be there.
   if (isBelow(path, workspace) && home !== workspace && !isBelow(home, workspace)) return false;
   const plain = path.replace(/[*?[\uFFFF].*$/s, (rest) => (rest.endsWith(".pub") ? "x.pub" : "x"));

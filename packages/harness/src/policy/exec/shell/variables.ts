@@ -15,6 +15,8 @@ const alwaysSet =
 export function getVariable(name: string, state: ShellState, context: ExecContext): Options<Value> {
   const own = state.variables.get(name);
   if (own) return own;
+  const named = context.named?.find(({ variable }) => variable === name);
+  if (named) return [[known(named.value)]];
   switch (name) {
     case "HOME":
       return [[known(context.home)]];
