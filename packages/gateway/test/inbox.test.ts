@@ -356,3 +356,19 @@ test("a request that waits for its answer holds a place too", async () => {
   await second;
   expect(gateway.parts.lanes.counts).toEqual({ held: 0, waiting: 0 });
 });
+
+test("what became of a message is found by the key of its request, for its own device only", async () => {
+  const { client, gateway, sessionId, prompt, release, idle } = await open();
+  const get = (idempotencyKey: string) => client.must("inbox.get", { idempotencyKey });
+  const { messageId } = await prompt("Begin.", { idempotencyKey: "first" });
+  expect(await get("first")).toMatchObject({ messageId, sessionId, state: "said" });
+  const later = await prompt("Later.", { idempotencyKey: "later", queueMode: "followup" });
+  expect(await get("later")).toMatchObject({ messageId: later.messageId, state: "waiting" });
+  expect(await client.must("inbox.cancel", { id: later.messageId })).toEqual({ cancelled: true });
+  expect(await get("later")).toMatchObject({ state: "cancelled", reason: "It was taken out of the queue." });
+  await expect(get("never")).rejects.toMatchObject({ code: "not_found" });
+  await expect(client.must("inbox.get", {})).rejects.toMatchObject({ code: "invalid_parameters" });
+  expect(gateway.parts.inbox.findRequest("phone\nfirst")).toBeUndefined();
+  await release();
+  await idle();
+});

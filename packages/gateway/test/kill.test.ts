@@ -32,7 +32,7 @@ function countSaid(sessions: ReturnType<typeof readSessions>): Map<string, numbe
 }
 
 test(
-  `a gateway that is killed ${rounds} times loses no message and says none twice`,
+  `a gateway that is killed ${rounds} times loses no message and says none twice, also when it is sent again with its key`,
   { timeout: 3_600_000 },
   async () => {
     const random = createRandom();
@@ -42,6 +42,9 @@ test(
     const sent: string[] = [];
     const acknowledged = new Set<string>();
     const refused: unknown[] = [];
+    /** What no answer came for, because the gateway was killed: it is sent again with its key. */
+    const unanswered = new Map<string, { sessionId: string; message: string; queueMode: string | undefined }>();
+    let repeatedCount = 0;
     for (let round = 0; round < rounds; round++) {
       const { client, end } = await startChild(place, "answers");
       let isKilled = false;
@@ -49,10 +52,23 @@ test(
         const message = `<m${sent.length}>`;
         sent.push(message);
         const queueMode = modes[Math.floor(random() * modes.length)];
-        const response = await client.call("session.prompt", { sessionId, message, queueMode });
-        if (response.ok) acknowledged.add(message);
-        else refused.push(response.error);
+        unanswered.set(message, { sessionId, message, queueMode });
+        await submit(message);
       };
+      const submit = async (message: string) => {
+        const params = { ...unanswered.get(message), idempotencyKey: message };
+        const response = await client.call("session.prompt", params);
+        unanswered.delete(message);
+        if (response.ok) acknowledged.add(message);
+        else if (!isNewSession(params.sessionId!)) refused.push(response.error);
+      };
+      // A session without an entry has no file, and is gone with its gateway.
+      const isNewSession = (sessionId: string) => !sessionIds.includes(sessionId);
+      const toRepeat = Array.from(unanswered.keys());
+      for (const message of toRepeat) {
+        repeatedCount++;
+        await submit(message);
+      }
       const send = async () => {
         while (!isKilled) {
           const known = sessionIds[Math.floor(random() * sessionIds.length)];
@@ -82,8 +98,9 @@ test(
     const counts = countSaid(readSessions(place));
     const lost = [...acknowledged].filter((message) => !counts.has(message));
     const twice = [...counts].filter(([, count]) => count > 1);
+    expect(repeatedCount).toBeGreaterThan(0);
     console.log(
-      `${rounds} kills (seed ${seed}): ${acknowledged.size} of ${sent.length} messages acknowledged, ${sessionIds.length} sessions`,
+      `${rounds} kills (seed ${seed}): ${acknowledged.size} of ${sent.length} messages acknowledged, ${repeatedCount} repeated, ${sessionIds.length} sessions`,
     );
     expect({ lost, twice, dead, refused }).toEqual({ lost: [], twice: [], dead: [], refused: [] });
   },

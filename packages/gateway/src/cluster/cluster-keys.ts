@@ -8,9 +8,11 @@ import type { Clock, Ids } from "@tau/ai";
 import { sleep } from "@tau/ai/internal";
 import { GatewayError } from "../errors.ts";
 import {
+  isAnswer,
   mustBeSame,
   replay,
   type RequestKeys,
+  type RequestWork,
   type StoredAnswer,
   toAnswer,
   toFailure,
@@ -47,13 +49,14 @@ export class ClusterKeys implements RequestKeys {
     this.#options = options;
   }
 
-  async once(key: string, body: string, work: () => Promise<unknown>): Promise<unknown> {
+  async once(key: string, work: RequestWork): Promise<unknown> {
+    const { body } = work;
     const running = this.#running.get(key);
     if (running) {
       mustBeSame(running.body, body);
       return await running.answer;
     }
-    const answer = this.#run(toSubject(key), body, work);
+    const answer = this.#run(toSubject(key), work);
     this.#running.set(key, { body, answer });
     try {
       return await answer;
@@ -68,12 +71,15 @@ export class ClusterKeys implements RequestKeys {
     await Promise.allSettled([...this.#running.values()].map(({ answer }) => answer));
   }
 
-  async #run(subject: string, body: string, work: () => Promise<unknown>): Promise<unknown> {
+  async #run(subject: string, { body, run, recover }: RequestWork): Promise<unknown> {
     const begun = await this.#begin(subject, body);
-    if (begun.kind === "known") return replay(begun.answer);
+    if (begun.kind === "known") {
+      const recovered = isAnswer(begun.answer) ? undefined : await recover?.();
+      return recovered?.kind === "payload" ? recovered.payload : replay(begun.answer);
+    }
     const { seq, nodeId } = begun;
     try {
-      const payload = await work();
+      const payload = await run();
       await this.#keep(subject, seq, { body, nodeId, state: "done", answer: toAnswer(payload) });
       return payload;
     } catch (error) {

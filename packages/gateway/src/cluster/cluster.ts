@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Clock, Ids } from "@tau/ai";
-import { getErrorMessage, sleep } from "@tau/ai/internal";
+import { getErrorMessage, sleep, withoutUndefined } from "@tau/ai/internal";
 import type { SessionStorage } from "@tau/harness/session";
 import { type GatewayMethod, isGatewayMethod, methodScopes } from "@tau/protocol/gateway";
 import type { Client } from "../client.ts";
@@ -64,7 +64,7 @@ export class Cluster {
     this.#options = options;
     this.#node = node;
     const getLink = () => this.#link;
-    this.inbox = new ClusterInbox(node.bus, options.ids);
+    this.inbox = new ClusterInbox({ ...node, ...options });
     this.catalogue = new Catalogue({ ...node, ...options });
     this.keys = new ClusterKeys({ ...node, ...options });
     this.sessionKeys = new ClusterSessionKeys({
@@ -271,10 +271,10 @@ export class Cluster {
   }
 
   async #forward(nodeId: string, context: MethodContext, { method, params, sessionId }: SessionCall) {
-    const { client, requestId, afterResponse } = context;
+    const { client, requestId, requestKey, afterResponse } = context;
     // Between being declared dead and joining again, this node is nobody.
     if (!this.#node.membership.isSelf(this.nodeId)) return { kind: "moved" } as const;
-    const request = { method, requestId, params };
+    const request = { method, requestId, params, ...withoutUndefined({ requestKey }) };
     if (method !== "sessions.subscribe") {
       const outcome = await this.#forwarded.call(nodeId, client, request);
       if (method === "sessions.unsubscribe") this.#forwarded.unfollow(client, sessionId);

@@ -58,7 +58,7 @@ export class ForwardedRequests {
   async call(
     nodeId: string,
     client: Client,
-    { method, requestId, params }: { method: string; requestId: string; params: Record<string, unknown> },
+    { params, ...request }: { method: string; requestId: string; requestKey?: string; params: Record<string, unknown> },
     onAnswer = () => {},
   ): Promise<ForwardOutcome> {
     const forwarded = this.#getForwarded(client);
@@ -69,8 +69,7 @@ export class ForwardedRequests {
       kind: "call",
       callId,
       client: { connectionId, deviceId, scopes: [...scopes], abilities },
-      method,
-      requestId,
+      ...request,
     };
     const answer = new Promise<ForwardOutcome>((settle, fail) =>
       this.#calls.set(callId, { nodeId, onAnswer, settle, fail }),

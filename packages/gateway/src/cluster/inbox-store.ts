@@ -2,11 +2,12 @@
  * The inbox of a cluster: a subject for each session, which the node that runs the session writes. Only the messages of its
  * own sessions are known to a node; when a session moves, the next node reads them.
  */
-import type { Ids } from "@tau/ai";
+import type { Clock, Ids } from "@tau/ai";
 import { SerialQueue } from "@tau/ai/internal";
+import type { InboxRequestData } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
 import type { InboxStore } from "../inbox/inbox-store.ts";
-import type { StoredMessage } from "../inbox/message.ts";
+import { type StoredMessage, toRequestData } from "../inbox/message.ts";
 import { type InboxRecord, MessageTable } from "../inbox/records.ts";
 import type { Bus } from "./bus.ts";
 import { fromToken, inboxStream, toToken } from "./names.ts";
@@ -37,13 +38,15 @@ const minSpareRecords = 16;
 export class ClusterInbox implements InboxStore {
   readonly #bus: Bus;
   readonly #ids: Ids;
+  readonly #clock: Clock;
   readonly #sessions = new Map<string, Promise<SessionRecords>>();
   /** Those that are read. */
   readonly #known = new Map<string, SessionRecords>();
 
-  constructor(bus: Bus, ids: Ids) {
+  constructor({ bus, ids, clock }: { bus: Bus; ids: Ids; clock: Clock }) {
     this.#bus = bus;
     this.#ids = ids;
+    this.#clock = clock;
   }
 
   readonly messages: InboxStore["messages"] = createView(this.#known);
@@ -73,16 +76,19 @@ export class ClusterInbox implements InboxStore {
 
   /** The messages of all sessions, whichever node runs them. */
   async listAll({ sessionId: wantedId, state }: MessageFilter = {}): Promise<StoredMessage[]> {
-    const tables = new Map<string, MessageTable>();
-    for (const { subject, data } of await this.#bus.readBucket(inboxStream)) {
-      const sessionId = fromToken(subject.slice(subjectStart.length));
-      const table = tables.get(sessionId) ?? new MessageTable();
-      tables.set(sessionId, table);
-      take(table, decode(data));
-    }
+    const tables = await this.#readAll();
     const isWanted = (message: StoredMessage) =>
       (wantedId === undefined || message.sessionId === wantedId) && (state === undefined || message.state === state);
     return [...tables.values()].flatMap((table) => [...table.all()]).filter(isWanted);
+  }
+
+  /** What became of the message that a request with this key brought, whichever node runs its session. */
+  async findRequest(key: string): Promise<InboxRequestData | undefined> {
+    for (const table of (await this.#readAll()).values()) {
+      const request = table.findRequest(key);
+      if (request) return toRequestData(request, table.get(request.messageId));
+    }
+    return undefined;
   }
 
   async accept(message: StoredMessage, replaces?: string): Promise<void> {
@@ -122,7 +128,7 @@ export class ClusterInbox implements InboxStore {
       await this.#publish(sessionId, own, record);
       const live = [...own.table.all()].length;
       if (own.count < live + minSpareRecords) return;
-      const snapshot: StoredRecord = { type: "snapshot", records: [...own.table.snapshot()] };
+      const snapshot: StoredRecord = { type: "snapshot", records: [...own.table.snapshot(this.#clock.now())] };
       // One that does not fit stays in pieces.
       if (encode(snapshot).length >= this.#bus.maxPayloadBytes / 2) return;
       await this.#publish(sessionId, own, snapshot).catch((error: unknown) => {
@@ -163,10 +169,22 @@ export class ClusterInbox implements InboxStore {
     throw new GatewayError("unavailable", `The session ${sessionId} is being taken over by another node. Try again.`);
   }
 
+  /** The messages of all sessions, by session. */
+  async #readAll(): Promise<Map<string, MessageTable>> {
+    const tables = new Map<string, MessageTable>();
+    for (const { subject, data } of await this.#bus.readBucket(inboxStream)) {
+      const sessionId = fromToken(subject.slice(subjectStart.length));
+      const table = tables.get(sessionId) ?? createTable();
+      tables.set(sessionId, table);
+      take(table, decode(data));
+    }
+    return tables;
+  }
+
   #get(sessionId: string): Promise<SessionRecords> {
     const known = this.#sessions.get(sessionId);
     if (known) return known;
-    const records: SessionRecords = { table: new MessageTable(), queue: new SerialQueue(), lastSeq: 0, count: 0 };
+    const records: SessionRecords = { table: createTable(), queue: new SerialQueue(), lastSeq: 0, count: 0 };
     const reading = this.#read(sessionId, records).then(() => {
       if (this.#sessions.get(sessionId) === reading) this.#known.set(sessionId, records);
       return records;
@@ -202,6 +220,13 @@ const createView = (known: ReadonlyMap<string, SessionRecords>): InboxStore["mes
   *all() {
     for (const { table } of known.values()) yield* table.all();
   },
+  findRequest(key) {
+    for (const { table } of known.values()) {
+      const request = table.findRequest(key);
+      if (request) return request;
+    }
+    return undefined;
+  },
   ofSession: (sessionId) => known.get(sessionId)?.table.ofSession(sessionId) ?? [],
   get counts() {
     const sum = { waiting: 0, dead: 0 };
@@ -213,10 +238,13 @@ const createView = (known: ReadonlyMap<string, SessionRecords>): InboxStore["mes
   },
 });
 
+/** Fewer than in a file, because they travel in every snapshot of a session's messages. */
+const createTable = () => new MessageTable({ maxRequests: 256 });
+
 function take(table: MessageTable, record: StoredRecord): void {
   if (record.type !== "snapshot") return table.take(record);
   // It stands for all before it, which a reader may have seen.
-  for (const { id } of table.all()) table.take({ type: "settled", ids: [id], outcome: { kind: "injected" } });
+  table.clear();
   for (const each of record.records) table.take(each);
 }
 

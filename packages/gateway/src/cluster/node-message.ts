@@ -26,7 +26,7 @@ export interface ClientData {
 /** Some have content besides. */
 export type NodeMessage =
   /** A request of a client. The content is its parameters. */
-  | { kind: "call"; callId: string; client: ClientData; method: string; requestId: string }
+  | { kind: "call"; callId: string; client: ClientData; method: string; requestId: string; requestKey?: string }
   /** The content is the payload. */
   | { kind: "answer"; callId: string }
   | { kind: "fault"; callId: string; fault: GatewayFault }
@@ -60,7 +60,7 @@ const fault = object({
 
 /** Those of each kind, besides the kind. */
 const fieldsByKind: Readonly<Record<NodeMessage["kind"], Fields>> = {
-  call: { callId: nonEmptyText, client, method: nonEmptyText, requestId: text },
+  call: { callId: nonEmptyText, client, method: nonEmptyText, requestId: text, requestKey: optional(nonEmptyText) },
   answer: { callId: nonEmptyText },
   fault: { callId: nonEmptyText, fault },
   frame: { connectionId: nonEmptyText },

@@ -1,5 +1,5 @@
 /** Clients of other nodes whose requests are served here. */
-import { isRecord, tryParseJson } from "@tau/ai/internal";
+import { isRecord, tryParseJson, withoutUndefined } from "@tau/ai/internal";
 import { GatewayError, toFault } from "../errors.ts";
 import type { Client } from "../client.ts";
 import type { NodeLink } from "./node-link.ts";
@@ -10,6 +10,7 @@ import { RemoteClient } from "./remote-client.ts";
 export type RunHere = (request: {
   client: Client;
   requestId: string;
+  requestKey?: string;
   method: string;
   params: Record<string, unknown>;
   afterResponse: (act: () => void) => void;
@@ -45,7 +46,7 @@ export class RemoteClients {
   }
 
   async #serve(nodeId: string, call: NodeMessage & { kind: "call" }, content: Buffer): Promise<void> {
-    const { callId, method, requestId } = call;
+    const { callId, method, requestId, requestKey } = call;
     const link = this.#options.getLink();
     const afterResponse: (() => void)[] = [];
     try {
@@ -55,6 +56,7 @@ export class RemoteClients {
       const payload = await this.#options.run({
         client,
         requestId,
+        ...withoutUndefined({ requestKey }),
         method,
         params,
         afterResponse: (act) => void afterResponse.push(act),

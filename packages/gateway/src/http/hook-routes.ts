@@ -1,10 +1,11 @@
 /** Webhooks: other programs tell an agent that something has happened. */
 import { randomBytes } from "node:crypto";
+import { withoutUndefined } from "@tau/ai/internal";
 import { ownDeviceId } from "@tau/protocol/node";
 import { isSameSecret } from "../auth/token.ts";
 import type { Client } from "../client.ts";
 import { GatewayError } from "../errors.ts";
-import { getDigest } from "../idempotency/call-once.ts";
+import { getDigest, recoverMessage } from "../idempotency/call-once.ts";
 import type { GatewayParts } from "../parts.ts";
 import { createHttpClient } from "../server/http-client.ts";
 import type { OpenRoute } from "../server/route.ts";
@@ -35,13 +36,18 @@ export const hookRoutes: readonly OpenRoute[] = [
       const payload = decodePayload(body as Buffer);
       const key = headers["idempotency-key"];
       const client = createHttpClient({ connectionId: parts.ids(), deviceId: `hook ${name}`, scopes: [] }, response);
-      const work = () => acceptPayload({ parts, client }, name, payload);
-      return { status: 202, body: key === undefined ? await work() : await once(parts, { name, key, payload }, work) };
+      const hook = { name, payload };
+      const accept = (requestKey?: string) => acceptPayload({ parts, client }, hook, requestKey);
+      return { status: 202, body: key === undefined ? await accept() : await once(parts, { ...hook, key }, accept) };
     },
   },
 ];
 
-async function acceptPayload(context: { parts: GatewayParts; client: Client }, name: string, payload: string) {
+async function acceptPayload(
+  context: { parts: GatewayParts; client: Client },
+  { name, payload }: { name: string; payload: string },
+  requestKey: string | undefined,
+) {
   const { parts } = context;
   const hook = parts.getSettings().hooks[name];
   if (!hook) throw new GatewayError("not_found", `There is no webhook ${name} any more.`);
@@ -54,6 +60,7 @@ async function acceptPayload(context: { parts: GatewayParts; client: Client }, n
     mode: "followup",
     // Tools that ask for a scope are not for strangers.
     origin: { kind: "scheduled", scopes: [] },
+    ...withoutUndefined({ requestKey }),
   });
   return { messageId, sessionId };
 }
@@ -61,11 +68,16 @@ async function acceptPayload(context: { parts: GatewayParts; client: Client }, n
 async function once(
   parts: GatewayParts,
   { name, key, payload }: { name: string; key: string | string[]; payload: string },
-  work: () => Promise<unknown>,
+  accept: (requestKey: string) => Promise<unknown>,
 ): Promise<unknown> {
   if (typeof key !== "string" || key === "" || key.length > maxKeyLength) {
     const text = `idempotency-key has to be sent once, with 1 to ${maxKeyLength} characters.`;
     throw new GatewayError("invalid_parameters", text);
   }
-  return await parts.idempotencyKeys.once(`hook ${name}\n${key}`, getDigest({ name, payload }), work);
+  const requestKey = `hook ${name}\n${key}`;
+  return await parts.idempotencyKeys.once(requestKey, {
+    body: getDigest({ name, payload }),
+    run: () => accept(requestKey),
+    recover: () => recoverMessage(parts, requestKey),
+  });
 }

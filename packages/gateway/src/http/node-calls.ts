@@ -35,6 +35,7 @@ const acceptFields = {
   images: optional(list(image)),
   isVerbatim: optional(flag),
   mode: queueMode,
+  requestKey: optional(nonEmptyText),
   origin: object({
     kind: oneOf("client", "scheduled"),
     deviceId: optional(nonEmptyText),

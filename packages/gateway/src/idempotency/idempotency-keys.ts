@@ -37,13 +37,27 @@ export interface IdempotencyOptions extends Pick<JournalOptions<KeyRecord>, "fil
   log: (line: string) => void;
 }
 
+/**
+ * What is found out about a request whose answer was not kept. `no_effect`: nothing was done when the gateway was stopped,
+ * so that it may be done now.
+ */
+export type Recovered = { kind: "payload"; payload: unknown } | { kind: "no_effect" } | { kind: "unknown" };
+
+export interface RequestWork {
+  /** A digest of the request. */
+  body: string;
+  run: () => Promise<unknown>;
+  /** Looks for what the request did before a crash. Default: it is not known. */
+  recover?: () => Promise<Recovered>;
+}
+
 /** Where keys of requests are kept. */
 export interface RequestKeys {
   /**
    * Does the work, unless a request with this key did it before: then its answer is given again. Throws `conflict` if
    * that request was another one, and `unknown_outcome` if it is not known what became of it.
    */
-  once(key: string, body: string, work: () => Promise<unknown>): Promise<unknown>;
+  once(key: string, work: RequestWork): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -71,13 +85,14 @@ export class IdempotencyKeys implements RequestKeys {
     return new IdempotencyKeys(options, states, journal);
   }
 
-  async once(key: string, body: string, work: () => Promise<unknown>): Promise<unknown> {
+  async once(key: string, work: RequestWork): Promise<unknown> {
+    const { body } = work;
     const running = this.#running.get(key);
-    const known = running ?? this.#find(key);
+    const state = this.#find(key);
+    const known = running ?? state;
     if (known) mustBeSame(known.body, body);
     if (running) return await running.answer;
-    if (known) return replay((known as KeyState).answer);
-    const answer = this.#run(key, body, work);
+    const answer = state ? this.#repeat(key, state, work) : this.#run(key, work);
     this.#running.set(key, { body, answer });
     try {
       return await answer;
@@ -95,10 +110,19 @@ export class IdempotencyKeys implements RequestKeys {
     return state && isCurrent(state, this.#options.clock.now()) ? state : undefined;
   }
 
-  async #run(key: string, body: string, work: () => Promise<unknown>): Promise<unknown> {
+  async #repeat(key: string, { answer }: KeyState, work: RequestWork): Promise<unknown> {
+    if (isAnswer(answer)) return replay(answer);
+    const recovered = (await work.recover?.()) ?? { kind: "unknown" };
+    if (recovered.kind === "no_effect") return await this.#run(key, work);
+    if (recovered.kind === "unknown") return replay(answer);
+    await this.#keep({ type: "done", key, answer: toAnswer(recovered.payload) });
+    return recovered.payload;
+  }
+
+  async #run(key: string, { body, run }: RequestWork): Promise<unknown> {
     await this.#journal.append({ type: "begun", key, body, atMs: this.#options.clock.now() });
     try {
-      const payload = await work();
+      const payload = await run();
       await this.#keep({ type: "done", key, answer: toAnswer(payload) });
       return payload;
     } catch (error) {
@@ -132,6 +156,10 @@ export function toAnswer(payload: unknown): StoredAnswer {
   const length = (JSON.stringify(payload) ?? "").length;
   return length > maxAnswerLength ? { kind: "large" } : { kind: "payload", payload };
 }
+
+/** Whether the answer that was kept says what the request has done. */
+export const isAnswer = (answer: StoredAnswer | undefined): boolean =>
+  answer !== undefined && !(answer.kind === "fault" && answer.fault.code === "unknown_outcome");
 
 /** Answers as the first request was answered. */
 export function replay(answer: StoredAnswer | undefined): unknown {

@@ -45,7 +45,7 @@ export function chooseMode(name: MessageCommand, params: MessageParams, usual: Q
 }
 
 export async function acceptCommand(
-  { parts, client }: { parts: GatewayParts; client: Client },
+  { parts, client, requestKey }: { parts: GatewayParts; client: Client; requestKey?: string },
   name: MessageCommand,
   { sessionId, ...fields }: Record<string, unknown> & { sessionId: string },
 ): Promise<{ messageId: string } & Answer> {
@@ -54,7 +54,7 @@ export async function acceptCommand(
   return await parts.inbox.accept({
     sessionId,
     text: message,
-    ...withoutUndefined({ images }),
+    ...withoutUndefined({ images, requestKey }),
     mode: chooseMode(name, params, parts.getSettings().queue.mode),
     origin: { kind: "client", deviceId: client.deviceId, scopes: [...client.scopes] },
   });

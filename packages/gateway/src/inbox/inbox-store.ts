@@ -1,5 +1,6 @@
 /** Where an inbox keeps its messages: a file, or a stream that several nodes share. */
 import { join } from "node:path";
+import { systemClock } from "@tau/ai";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
 import type { Handover, MessageOutcome, StoredMessage } from "./message.ts";
 import { type InboxRecord, MessageTable } from "./records.ts";
@@ -9,7 +10,7 @@ import { type InboxRecord, MessageTable } from "./records.ts";
  * keeps it: whatever is said of it later is ignored.
  */
 export interface InboxStore {
-  readonly messages: Pick<MessageTable, "get" | "all" | "ofSession" | "counts">;
+  readonly messages: Pick<MessageTable, "get" | "all" | "ofSession" | "findRequest" | "counts">;
   /** `replaces` is a message that was given up: it is forgotten in the same moment. */
   accept(message: StoredMessage, replaces?: string): Promise<void>;
   /** Messages are about to be handed to their session as one, or as a command. */
@@ -23,11 +24,12 @@ export type InboxFileOptions = Pick<JournalOptions<InboxRecord>, "fileSystem" | 
 /** An inbox in a file. `directory` is that of the gateway. */
 export async function openInboxFile(directory: string, options: InboxFileOptions = {}): Promise<InboxStore> {
   const messages = new MessageTable();
+  const { clock = systemClock } = options;
   const journal = await Journal.open<InboxRecord>({
     ...options,
     path: join(directory, "inbox.jsonl"),
     take: (record) => messages.take(record),
-    snapshot: () => messages.snapshot(),
+    snapshot: () => messages.snapshot(clock.now()),
   });
   return {
     messages,

@@ -5,11 +5,12 @@
 import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import type { AfterCrash, HostedSession } from "@tau/harness/host";
 import type { AcceptedEntry } from "@tau/harness/session";
+import type { InboxRequestData } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
 import { toAdopted } from "./adopt.ts";
 import type { Answer } from "./answers.ts";
 import { tooOld } from "./decide.ts";
-import { getLogId, type StoredMessage } from "./message.ts";
+import { getLogId, type StoredMessage, toRequestData } from "./message.ts";
 import { type MessageDraft, SessionInbox, type SessionInboxParts } from "./session-inbox.ts";
 
 export type InboxParts = Omit<SessionInboxParts, "onIdle">;
@@ -38,6 +39,13 @@ export class Inbox {
     return all.filter((message) => state === undefined || message.state === state);
   }
 
+  /** What became of the message that a request with this key brought. Undefined: no such message was accepted. */
+  findRequest(requestKey: string): InboxRequestData | undefined {
+    const { messages } = this.#parts.store;
+    const request = messages.findRequest(requestKey);
+    return request && toRequestData(request, messages.get(request.messageId));
+  }
+
   /** Resolves when the message is on the disk. Throws if it is not accepted, or cannot be said at all. */
   accept(draft: MessageDraft): Promise<{ messageId: string } & Answer> {
     return this.#getSession(draft.sessionId).accept(draft);
@@ -47,9 +55,9 @@ export class Inbox {
   async replay(id: string, scopes: ReadonlySet<string>): Promise<StoredMessage> {
     const dead = this.#mustGet(id);
     if (dead.state !== "dead") throw new GatewayError("conflict", "This message was not given up: it still waits.");
-    const { sessionId, text, images, isVerbatim, mode } = dead;
+    const { sessionId, text, images, isVerbatim, requestKey, mode } = dead;
     const origin = { ...dead.origin, scopes: (dead.origin.scopes ?? []).filter((scope) => scopes.has(scope)) };
-    const draft = { sessionId, text, ...withoutUndefined({ images, isVerbatim }), mode, origin };
+    const draft = { sessionId, text, ...withoutUndefined({ images, isVerbatim, requestKey }), mode, origin };
     const { messageId } = await this.#getSession(sessionId).accept(draft, id);
     const { id: _id, reason: _reason, isUntold: _isUntold, handover: _handover, ...message } = dead;
     return { ...message, id: messageId, state: "waiting", acceptedAt: this.#parts.clock.now() };

@@ -1,6 +1,6 @@
 /** A message that the gateway has accepted for a session, and what becomes of it. */
 import type { ImageContent } from "@tau/ai";
-import type { InboxMessageData, QueueMode } from "@tau/protocol/gateway";
+import type { InboxMessageData, InboxRequestData, QueueMode } from "@tau/protocol/gateway";
 
 /** The sender of a message. Runs of webhooks and schedules have a lane of their own. */
 export interface MessageOrigin {
@@ -19,6 +19,8 @@ export interface InboxMessage {
   readonly isVerbatim?: boolean;
   readonly mode: QueueMode;
   readonly origin: MessageOrigin;
+  /** Names the request that brought it, if that had an idempotency key: the sender and the key. */
+  readonly requestKey?: string;
   /** Milliseconds since the epoch. */
   readonly acceptedAt: number;
 }
@@ -50,6 +52,16 @@ export type MessageOutcome =
   | { readonly kind: "cancelled"; readonly reason: string }
   | { readonly kind: "dead"; readonly reason: string; readonly isUntold?: boolean };
 
+/** What became of the message of a request with an idempotency key. It is known longer than the message itself. */
+export interface RequestRecord {
+  readonly messageId: string;
+  readonly sessionId: string;
+  /** Milliseconds since the epoch. */
+  readonly acceptedAt: number;
+  /** Undefined while the message waits, and for one that was given up and can be replayed. */
+  readonly outcome?: MessageOutcome;
+}
+
 /** The id of a message in the session's log. */
 export const getLogId = ({ id, handover }: StoredMessage): string => handover?.logId ?? id;
 
@@ -63,6 +75,20 @@ const maxShownLength = 200;
 export function getFirstWords(text: string, maxLength = maxShownLength): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length > maxLength ? `${line.slice(0, maxLength).toWellFormed()}…` : line;
+}
+
+/** How the outcomes of messages are called on the wire. */
+const outcomeStates = { injected: "said", cancelled: "cancelled", dead: "dead" } as const;
+
+/** `message` is the stored one, while there is one. */
+export function toRequestData(
+  { messageId, sessionId, acceptedAt, outcome }: RequestRecord,
+  message: StoredMessage | undefined,
+): InboxRequestData {
+  const state = message?.state ?? (outcome ? outcomeStates[outcome.kind] : "waiting");
+  const reason = message ? message.reason : outcome?.kind === "injected" ? undefined : outcome?.reason;
+  const at = new Date(acceptedAt).toISOString();
+  return { messageId, sessionId, state, ...(reason !== undefined && { reason }), acceptedAt: at };
 }
 
 export const toMessageData = ({

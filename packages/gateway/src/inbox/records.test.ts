@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import type { MessageOutcome, StoredMessage } from "./message.ts";
 import { type InboxRecord, MessageTable } from "./records.ts";
 
-const message = (id: string, sessionId = "s"): StoredMessage => ({
+const message = (id: string, sessionId = "s", requestKey?: string): StoredMessage => ({
+  ...(requestKey !== undefined && { requestKey }),
   id,
   sessionId,
   text: id,
@@ -23,7 +24,9 @@ const outcomes = fc.constantFrom<MessageOutcome>(
 const records: fc.Arbitrary<InboxRecord> = fc.oneof(
   fc.record({
     type: fc.constant("message" as const),
-    message: fc.tuple(ids, fc.constantFrom("s", "t")).map(([id, sessionId]) => message(id, sessionId)),
+    message: fc
+      .tuple(ids, fc.constantFrom("s", "t"))
+      .map(([id, sessionId]) => message(id, sessionId, { a: "k1", b: "k1", c: "k2", d: undefined }[id])),
     replaces: fc.option(ids, { nil: undefined as never }),
   }),
   fc.record({
@@ -43,9 +46,10 @@ function take(list: Iterable<InboxRecord>): MessageTable {
 test("a table and its snapshot are the same state, whatever was written", () => {
   const property = fc.property(fc.array(records, { maxLength: 30 }), (list) => {
     const table = take(list);
-    const copy = take(table.snapshot());
+    const copy = take(table.snapshot(0));
     const all = [...table.all()];
     expect([[...copy.all()], copy.counts]).toEqual([all, table.counts]);
+    for (const key of ["k1", "k2"]) expect(copy.findRequest(key)).toEqual(table.findRequest(key));
     expect(table.counts).toEqual({
       waiting: all.filter(({ state }) => state === "waiting").length,
       dead: all.filter(({ state }) => state === "dead").length,
@@ -89,4 +93,33 @@ test("a thousand messages that were given up are kept, and no more", () => {
   }
   expect(table.counts).toEqual({ waiting: 0, dead: 1_000 });
   expect([table.get("4"), table.get("5")?.state]).toEqual([undefined, "dead"]);
+});
+
+test("what became of a request's message is known after the message is gone, for a day", () => {
+  const accepted: InboxRecord = { type: "message", message: message("a", "s", "k") };
+  const find = (table: MessageTable) => table.findRequest("k");
+  const cancelled: MessageOutcome = { kind: "cancelled", reason: "r" };
+  expect(find(take([accepted]))).toEqual({ messageId: "a", sessionId: "s", acceptedAt: 0 });
+  for (const outcome of [{ kind: "injected" } as const, cancelled]) {
+    const table = take([accepted, { type: "settled", ids: ["a"], outcome }]);
+    expect(find(table)).toMatchObject({ messageId: "a", outcome });
+    expect(find(take(table.snapshot(86_399_999)))).toEqual(find(table));
+    expect(find(take(table.snapshot(86_400_000)))).toBeUndefined();
+  }
+});
+
+test("a message that is replayed is that of its request from then on", () => {
+  const table = take([
+    { type: "message", message: message("a", "s", "k") },
+    { type: "settled", ids: ["a"], outcome: { kind: "dead", reason: "r" } },
+    { type: "message", message: message("b", "s", "k"), replaces: "a" },
+    { type: "settled", ids: ["b"], outcome: { kind: "injected" } },
+  ]);
+  expect(table.findRequest("k")).toMatchObject({ messageId: "b", outcome: { kind: "injected" } });
+});
+
+test("the oldest requests are forgotten first", () => {
+  const table = new MessageTable({ maxRequests: 2 });
+  for (const id of ["a", "b", "c"]) table.take({ type: "message", message: message(id, "s", `of ${id}`) });
+  expect(["a", "b", "c"].map((id) => table.findRequest(`of ${id}`)?.messageId)).toEqual([undefined, "b", "c"]);
 });

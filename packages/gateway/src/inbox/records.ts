@@ -1,14 +1,20 @@
 /** What an inbox writes down, and the state that it leads to. Pure. */
-import type { Handover, MessageOutcome, StoredMessage } from "./message.ts";
+import type { Handover, MessageOutcome, RequestRecord, StoredMessage } from "./message.ts";
 
 export type InboxRecord =
   /** A message was accepted; `replaces` is one that was given up, of which it is a repetition. */
   | { type: "message"; message: StoredMessage; replaces?: string }
   | { type: "handover"; ids: readonly string[]; handover: Handover }
-  | { type: "settled"; ids: readonly string[]; outcome: MessageOutcome };
+  | { type: "settled"; ids: readonly string[]; outcome: MessageOutcome }
+  /** Only in a snapshot: a request whose message is not there any more. */
+  | { type: "request"; key: string; request: RequestRecord };
 
 /** How many messages that were given up are kept. */
 const maxDead = 1_000;
+/** How many requests with a key are remembered with what became of their messages. */
+const maxRequests = 10_000;
+/** As long as idempotency keys are kept. */
+const maxRequestAgeMs = 24 * 60 * 60_000;
 
 /** The messages without a final outcome, and those that were given up, oldest first. */
 export class MessageTable {
@@ -16,6 +22,13 @@ export class MessageTable {
   /** The same, by session. */
   readonly #bySession = new Map<string, Map<string, StoredMessage>>();
   #deadCount = 0;
+  /** By key, oldest first. */
+  readonly #requests = new Map<string, RequestRecord>();
+  readonly #maxRequests: number;
+
+  constructor(limits: { maxRequests?: number } = {}) {
+    this.#maxRequests = limits.maxRequests ?? maxRequests;
+  }
 
   get(id: string): StoredMessage | undefined {
     return this.#messages.get(id);
@@ -29,21 +42,40 @@ export class MessageTable {
     return this.#bySession.get(sessionId)?.values() ?? [];
   }
 
+  /** Finds what became of the message that a request with this key brought. */
+  findRequest(key: string): RequestRecord | undefined {
+    return this.#requests.get(key);
+  }
+
   get counts(): { waiting: number; dead: number } {
     return { waiting: this.#messages.size - this.#deadCount, dead: this.#deadCount };
   }
 
-  /** Records that lead to the same state. */
-  *snapshot(): Iterable<InboxRecord> {
+  /** Records that lead to the same state, without requests whose keys are too old to be used again. */
+  *snapshot(nowMs: number): Iterable<InboxRecord> {
     for (const message of this.#messages.values()) yield { type: "message", message };
+    // After the messages: a key that was used again after a day belongs to the request that came last.
+    for (const [key, request] of this.#requests) {
+      const isOver = !this.#messages.has(request.messageId);
+      if (isOver && nowMs - request.acceptedAt < maxRequestAgeMs) yield { type: "request", key, request };
+    }
+  }
+
+  /** Forgets everything, before a snapshot is taken. */
+  clear(): void {
+    this.#messages.clear();
+    this.#bySession.clear();
+    this.#requests.clear();
+    this.#deadCount = 0;
   }
 
   take(record: InboxRecord): void {
     switch (record.type) {
       case "message":
-        if (record.replaces !== undefined) this.#delete(record.replaces);
-        if (!this.#messages.has(record.message.id)) this.#set(record.message);
-        return;
+        if (record.replaces !== undefined) this.#replace(record.replaces);
+        if (this.#messages.has(record.message.id)) return;
+        this.#set(record.message);
+        return this.#remember(record.message);
       case "handover":
         for (const id of record.ids) {
           const message = this.#messages.get(id);
@@ -52,7 +84,26 @@ export class MessageTable {
         return;
       case "settled":
         for (const id of record.ids) this.#settle(id, record.outcome);
+        return;
+      case "request":
+        this.#setRequest(record.key, record.request);
     }
+  }
+
+  #remember({ id: messageId, sessionId, acceptedAt, requestKey }: StoredMessage): void {
+    if (requestKey !== undefined) this.#setRequest(requestKey, { messageId, sessionId, acceptedAt });
+  }
+
+  #setRequest(key: string, request: RequestRecord): void {
+    this.#requests.delete(key);
+    this.#requests.set(key, request);
+    const [oldest] = this.#requests.keys();
+    if (this.#requests.size > this.#maxRequests && oldest !== undefined) this.#requests.delete(oldest);
+  }
+
+  /** A message that was given up is accepted again: its request has the outcome of the first attempt. */
+  #replace(id: string): void {
+    this.#delete(id, { kind: "dead", reason: this.#messages.get(id)?.reason ?? "" });
   }
 
   #settle(id: string, outcome: MessageOutcome): void {
@@ -64,7 +115,7 @@ export class MessageTable {
       const { reason, isUntold = false } = outcome;
       return this.#set({ ...message, state: "dead", reason, ...(isUntold && { isUntold }) });
     }
-    this.#delete(id);
+    this.#delete(id, outcome);
     if (outcome.kind === "injected") for (const told of message.handover?.told ?? []) this.#markTold(told);
   }
 
@@ -83,14 +134,16 @@ export class MessageTable {
     if (message.state !== "dead" || before?.state === "dead") return;
     this.#deadCount++;
     if (this.#deadCount <= maxDead) return;
-    for (const { id, state } of this.#messages.values()) {
-      if (state === "dead") return this.#delete(id);
+    for (const { id, state, reason = "" } of this.#messages.values()) {
+      if (state === "dead") return this.#delete(id, { kind: "dead", reason });
     }
   }
 
-  #delete(id: string): void {
+  #delete(id: string, outcome: MessageOutcome): void {
     const message = this.#messages.get(id);
     if (!message) return;
+    const request = message.requestKey === undefined ? undefined : this.#requests.get(message.requestKey);
+    if (request?.messageId === id) this.#requests.set(message.requestKey!, { ...request, outcome });
     if (message.state === "dead") this.#deadCount--;
     this.#messages.delete(id);
     const ofSession = this.#bySession.get(message.sessionId);

@@ -1,6 +1,7 @@
 /** Messages that wait for their session, and those that were given up. */
 import { nonEmptyText, oneOf, optional } from "@tau/harness/fields";
 import { withoutUndefined } from "@tau/ai/internal";
+import { GatewayError } from "../errors.ts";
 import { toMessageData } from "../inbox/message.ts";
 import { method, type SomeMethods } from "./method.ts";
 
@@ -13,6 +14,13 @@ export const inboxMethods = {
       return { messages: messages.map(toMessageData) };
     },
   ),
+  "inbox.get": method({ idempotencyKey: nonEmptyText }, async ({ parts, requestKey = "" }) => {
+    const request = parts.cluster
+      ? await parts.cluster.inbox.findRequest(requestKey)
+      : parts.inbox.findRequest(requestKey);
+    if (request) return request;
+    throw new GatewayError("not_found", "No message with this idempotency key was accepted from this device.");
+  }),
   "inbox.replay": method({ id: nonEmptyText }, async ({ parts, client }, { id }) =>
     toMessageData(await parts.inbox.replay(id, client.scopes)),
   ),

@@ -40,10 +40,11 @@ export async function callMethod(context: MethodContext, { method, params = {} }
   if (scope === "none" || !context.client.scopes.has(scope)) {
     throw new GatewayError("forbidden", `${method} needs the scope ${scope}, which this device does not have.`);
   }
-  return await callOnce(context, method, params, async (fields) => {
-    const here = () => run(context, method, fields);
+  return await callOnce(context, method, params, async (fields, key) => {
+    const own = key === undefined ? context : { ...context, requestKey: key };
+    const here = () => run(own, method, fields);
     const { cluster } = context.parts;
-    return cluster ? await cluster.call(context, { method, params: fields }, here) : await here();
+    return cluster ? await cluster.call(own, { method, params: fields }, here) : await here();
   });
 }
 

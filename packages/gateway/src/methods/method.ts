@@ -8,6 +8,8 @@ export interface MethodContext {
   client: Client;
   /** The id of the request's frame. */
   requestId: string;
+  /** Names the request among those of all devices; undefined for one without an idempotency key. */
+  requestKey?: string;
   /** Does something when the response was sent, such as sending the frames that it announces. Default: at once. */
   afterResponse?: (act: () => void) => void;
   parts: GatewayParts;

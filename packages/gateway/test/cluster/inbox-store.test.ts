@@ -58,13 +58,13 @@ describe.skipIf(!hasNats)("the inbox of a cluster", () => {
     });
   const list = (inbox: ClusterInbox, sessionId: string) => [...inbox.messages.ofSession(sessionId)].map(({ id }) => id);
   const readAgain = async (sessionId: string) => {
-    const inbox = new ClusterInbox(bus, systemIds);
+    const inbox = new ClusterInbox({ bus, ids: systemIds, clock: systemClock });
     await inbox.load(sessionId);
     return list(inbox, sessionId);
   };
 
   test("a message whose fate is unknown is not called refused, and is there after the next one if it was stored", async () => {
-    const [inbox, message] = [new ClusterInbox(bus, systemIds), create("accepted")];
+    const [inbox, message] = [new ClusterInbox({ bus, ids: systemIds, clock: systemClock }), create("accepted")];
     await inbox.accept(message("a"));
     bus.loses = "answer";
     await expect(inbox.accept(message("b"))).rejects.toMatchObject(unknown);
@@ -78,7 +78,7 @@ describe.skipIf(!hasNats)("the inbox of a cluster", () => {
   });
 
   test("a session that was closed is forgotten, unless something waits for it", async () => {
-    const [inbox, message] = [new ClusterInbox(bus, systemIds), create("closed")];
+    const [inbox, message] = [new ClusterInbox({ bus, ids: systemIds, clock: systemClock }), create("closed")];
     bus.reads = 0;
     await inbox.accept(message("a"));
     const settling = inbox.settle(["a"], { kind: "injected" });
@@ -93,11 +93,26 @@ describe.skipIf(!hasNats)("the inbox of a cluster", () => {
     await inbox.unload("never opened");
   });
 
+  test("what became of a request's message is known at every node, also when its session is not open there", async () => {
+    const [inbox, message] = [new ClusterInbox({ bus, ids: systemIds, clock: systemClock }), create("keyed")];
+    await inbox.accept({ ...message("a"), acceptedAt: Date.now(), requestKey: "k" });
+    const other = new ClusterInbox({ bus, ids: systemIds, clock: systemClock });
+    expect(await other.findRequest("k")).toMatchObject({ messageId: "a", sessionId: "keyed", state: "waiting" });
+    await inbox.settle(["a"], { kind: "injected" });
+    // So many records that a snapshot takes their place.
+    for (let index = 0; index < 20; index++) {
+      await inbox.accept(message(`m${index}`));
+      await inbox.settle([`m${index}`], { kind: "injected" });
+    }
+    expect(await other.findRequest("k")).toMatchObject({ messageId: "a", state: "said" });
+    expect(await other.findRequest("unknown")).toBeUndefined();
+  });
+
   test.each(["request", "answer"] as const)(
     "an outcome is written when it is tried again after the %s was lost",
     async (lost) => {
       const sessionId = `settled-${lost}`;
-      const [inbox, message] = [new ClusterInbox(bus, systemIds), create(sessionId)];
+      const [inbox, message] = [new ClusterInbox({ bus, ids: systemIds, clock: systemClock }), create(sessionId)];
       for (const id of ["a", "b"]) await inbox.accept(message(id));
       bus.loses = lost;
       await expect(inbox.settle(["a"], { kind: "injected" })).rejects.toMatchObject(unknown);

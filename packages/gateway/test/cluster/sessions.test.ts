@@ -153,10 +153,10 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
     let finish = () => {};
     const working = new Promise<void>((begun) => {
       const answer = new Promise((resolve) => (finish = () => resolve("Done.")));
-      void other!.once("key", "body", () => (begun(), answer));
+      void other!.once("key", { body: "body", run: () => (begun(), answer) });
     });
     await working;
-    const waiting = own!.once("key", "body", async () => "Again.");
+    const waiting = own!.once("key", { body: "body", run: async () => "Again." });
     waiting.catch(() => undefined);
     await own!.close();
     await expect(waiting).rejects.toMatchObject({ code: "unavailable" });
@@ -175,8 +175,17 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
     void a.client.call("session.execute", prompt).catch(() => undefined);
     await expect.poll(() => a.model.asked.length).toBe(1);
     const repeated = b.client.call("session.execute", prompt);
+    const [own, other] = [a, b].map(({ gateway }) => gateway.parts.cluster!.keys);
+    let finish: (() => void) | undefined;
+    const run = () => new Promise<void>((resolve) => (finish = resolve));
+    void own!.once("message", { body: "x", run }).catch(() => undefined);
+    await expect.poll(() => finish).toBeDefined();
+    const recover = async () => ({ kind: "payload" as const, payload: "It was said." });
+    const recovered = other!.once("message", { body: "x", run: async () => "Again.", recover });
     a.cable.cut();
     expect(await repeated).toMatchObject({ error: { code: "unknown_outcome" } });
+    expect(await recovered).toBe("It was said.");
+    finish!();
     expect(b.model.asked.length).toBe(0);
   });
 

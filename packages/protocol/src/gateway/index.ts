@@ -26,6 +26,7 @@ export {
   type HealthData,
   type HelloData,
   type InboxMessageData,
+  type InboxRequestData,
   isGatewayMethod,
   type MethodData,
   type MethodParams,

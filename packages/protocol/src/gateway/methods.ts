@@ -109,6 +109,18 @@ export interface InboxMessageData {
   acceptedAt: string;
 }
 
+/** What became of the message of a request with an idempotency key. */
+export interface InboxRequestData {
+  messageId: string;
+  sessionId: string;
+  /** `said`: it is in the session's log. `dead`: it was given up, and may be replayed. */
+  state: "waiting" | "said" | "cancelled" | "dead";
+  /** Why it was cancelled or given up. */
+  reason?: string;
+  /** ISO 8601. */
+  acceptedAt: string;
+}
+
 export interface UsageData {
   /** Since when. ISO 8601. */
   since: string;
@@ -185,15 +197,20 @@ interface OwnMethods {
   "devices.revoke": { params: { deviceId: string }; data: null };
 
   "inbox.list": { params: { sessionId?: string; state?: "waiting" | "dead" }; data: { messages: InboxMessageData[] } };
+  /** The message that a request of this device with that key brought, for 24 hours. */
+  "inbox.get": { params: { idempotencyKey: string }; data: InboxRequestData };
   /** A message that was given up is accepted again. */
   "inbox.replay": { params: { id: string }; data: InboxMessageData };
   "inbox.cancel": { params: { id: string }; data: { cancelled: boolean } };
 }
 
-/** A message that the gateway has accepted is on its disk, and is injected when its turn comes. */
+/**
+ * A message that the gateway has accepted is on its disk, and is injected when its turn comes. A request that is repeated
+ * after a crash is also answered with what became of the message.
+ */
 interface Accepted {
   params: { queueMode?: QueueMode };
-  data: { disposition: Disposition | "accepted"; messageId: string };
+  data: { disposition: Disposition | "accepted"; messageId: string } & Partial<Omit<InboxRequestData, "messageId">>;
 }
 
 type SessionMethods = {
@@ -235,6 +252,7 @@ const ownScopes = {
   "devices.approve": "pair",
   "devices.revoke": "pair",
   "inbox.list": "read",
+  "inbox.get": "read",
   "inbox.replay": "write",
   "inbox.cancel": "write",
 } as const satisfies Record<keyof OwnMethods, GatewayScope | "none">;
