@@ -1,5 +1,6 @@
 /**
- * What it costs to classify a command: the first call, ordinary and dangerous commands, and random text. Nothing is run.
+ * What it costs to classify a command: the first call, ordinary and dangerous commands, long arguments, and random text.
+ * Nothing is run.
  * `EXEC_FUZZ` sets how many random texts there are; 100,000 unless told.
  */
 import { spawnSync } from "node:child_process";
@@ -27,9 +28,10 @@ async function measureAll(directory, report) {
     join(root, "packages/harness/src/policy/exec/classify-command.ts"),
     join(corpus, "noise.ts"),
     join(corpus, "random.ts"),
+    join(corpus, "long-arguments.ts"),
   ];
-  const [modulePath, noisePath, randomPath] = ["classify-command", "noise", "random"].map((name) =>
-    join(directory, `${name}.mjs`),
+  const [modulePath, noisePath, randomPath, longPath] = ["classify-command", "noise", "random", "long-arguments"].map(
+    (name) => join(directory, `${name}.mjs`),
   );
   await build({
     entryPoints: sources,
@@ -55,6 +57,13 @@ async function measureAll(directory, report) {
   report("a command, median", times[Math.floor(times.length / 2)], "CPU ms");
   report("a command, p99", times[Math.floor(times.length * 0.99)], "CPU ms");
   report("a command, slowest", times.at(-1), "CPU ms");
+
+  // The budget of steps bounds the work of any text: this is what a spent budget costs.
+  const { longArguments } = await import(longPath);
+  const longTimes = longArguments.map((text) =>
+    Math.min(...Array.from({ length: 8 }, () => measure(() => classifyCommand(text, context), 1))),
+  );
+  report("slowest long argument", Math.max(...longTimes), "CPU ms");
 
   const { generateNoise } = await import(noisePath);
   const { createRandom } = await import(randomPath);

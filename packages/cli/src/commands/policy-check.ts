@@ -50,13 +50,14 @@ interface Situation {
 function judgeCommand(cmd: string, { policy, place, attended }: Situation): object {
   const classification = classifyCommand(cmd, place);
   const result = mediate(policy, classification, { attended, sandboxed: false });
-  const { tier, commands } = classification;
+  const { tier, commands, dangerousCommandClass } = classification;
   const reason = result.kind === "allow" ? classification.reason : result.reason;
   const isAudited = result.kind === "allow_with_audit";
   return {
     cmd,
     decision: isAudited ? "allow" : result.kind,
     class: classification.class,
+    dangerousCommandClass,
     tier,
     reason,
     commands,

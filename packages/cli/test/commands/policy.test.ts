@@ -21,12 +21,13 @@ const parse = (out: string): Judged[] =>
 
 test("commands are judged one by one, and nothing is run", async () => {
   const workspace = await createWorkspace();
-  const { code, out } = await run(workspace, ["policy", "check", "ls -l", "touch made", "rm -rf /"]);
+  const { code, out } = await run(workspace, ["policy", "check", "ls -l", "touch made", "rm -rf /", "kill -9 1"]);
   expect(code).toBe(0);
   expect(parse(out)).toMatchObject([
     { cmd: "ls -l", decision: "allow", class: null, tier: "low", commands: [["ls", "-l"]] },
     { cmd: "touch made", decision: "allow" },
     { cmd: "rm -rf /", decision: "deny", class: "recursive_delete", tier: "critical" },
+    { cmd: "kill -9 1", class: "shutdown", dangerousCommandClass: "process_termination" },
   ]);
   await expect(readFile(join(workspace.directory, "made"))).rejects.toThrow(/ENOENT/);
 });

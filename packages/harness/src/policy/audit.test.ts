@@ -69,7 +69,13 @@ test("the ledger gets hashes of what was asked for, not the text", async () => {
   await audit(
     decision({
       isAudited: true,
-      exec: { class: "recursive_delete", tier: "medium", reason: "It deletes.", commands: [["rm", "hunter2"]] },
+      exec: {
+        class: "recursive_delete",
+        dangerousCommandClass: "recursive_delete",
+        tier: "medium",
+        reason: "It deletes.",
+        commands: [["rm", "hunter2"]],
+      },
     }),
   );
   await audit(decision({}));
@@ -81,9 +87,15 @@ test("the ledger gets hashes of what was asked for, not the text", async () => {
       outcome: "denied",
       target: expect.stringMatching(/^[0-9a-f]{64}$/),
     },
-    { outcome: "allowed", class: "recursive_delete", tier: "medium" },
+    {
+      outcome: "allowed",
+      class: "recursive_delete",
+      dangerousCommandClass: "recursive_delete",
+      tier: "medium",
+    },
   ]);
   expect(JSON.stringify(facts)).not.toContain("hunter2");
+  expect(JSON.stringify(entries)).toContain('"dangerousCommandClass":"recursive_delete"');
   // The log has the call itself.
   expect(JSON.stringify(entries)).not.toContain('"commands"');
 });

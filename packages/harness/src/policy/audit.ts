@@ -53,6 +53,7 @@ async function toFact(decision: Decision, sessionId: string): Promise<LedgerFact
     outcome,
     by,
     class: exec?.class ?? undefined,
+    dangerousCommandClass: exec?.dangerousCommandClass ?? undefined,
     tier: exec?.tier,
   };
 }

@@ -43,7 +43,10 @@ test.each([
 
 test("a verdict about a command says which commands it runs, and why", async () => {
   const verdict = await create()(run("cd build && rm -rf /"));
-  expect(verdict).toMatchObject({ kind: "deny", exec: { tier: "critical", class: "recursive_delete" } });
+  expect(verdict).toMatchObject({
+    kind: "deny",
+    exec: { tier: "critical", class: "recursive_delete", dangerousCommandClass: "recursive_delete" },
+  });
   expect(verdict.exec!.commands).toContainEqual(["rm", "-rf", "/"]);
   expect(verdict).toMatchObject({ reason: expect.stringMatching(/^The policy denied this command.* It deletes \//) });
 });

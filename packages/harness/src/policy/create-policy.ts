@@ -89,8 +89,7 @@ async function judgeCommand(command: string, parts: PolicyParts): Promise<Verdic
   const { classifyCommand } = await import("./exec/classify-command.ts");
   const { mediate } = await import("./exec/mediation.ts");
   const classification = classifyCommand(command, parts.context);
-  const { tier, class: found, reason, commands } = classification;
-  const exec = { tier, class: found, reason, commands };
+  const { findings: _findings, ...exec } = classification;
   const sandboxed = await parts.isSandboxed();
   // Whether a person is there is the judge's business: without one, a question is a denial.
   const result = mediate(policy, classification, { attended: true, sandboxed });

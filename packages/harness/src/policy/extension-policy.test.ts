@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { execTiers } from "./exec/classification.ts";
-import { evaluateFor, type ExtensionPolicy, type PolicyInput, resolvePolicy } from "./extension-policy.ts";
+import {
+  evaluateFor,
+  type ExtensionPolicy,
+  isDangerous,
+  type PolicyDecision,
+  type PolicyInput,
+  resolvePolicy,
+} from "./extension-policy.ts";
 import { capabilities } from "./policy.ts";
 import { policyModes, policyProfiles } from "./profiles.ts";
 import { restrictPolicy } from "./restrict-policy.ts";
@@ -67,6 +74,12 @@ test.each([
   ["ui", "constructor", {}, "prompt", "mode"],
 ] as const)("%s of %s under %j is %s by %s", (capability, extension, input, decision, reason) => {
   expect(evaluateFor(capability, extension, resolvePolicy(input))).toMatchObject({ decision, reason });
+});
+
+test("running commands and reading the environment are the dangerous capabilities", () => {
+  expect(capabilities.filter(isDangerous)).toEqual(["exec", "env"]);
+  const decision: PolicyDecision = evaluateFor("exec", "one").decision;
+  expect(decision).toBe("deny");
 });
 
 test("names in snake_case mean the same", () => {

@@ -28,11 +28,16 @@ export interface ExtensionPolicy {
 export const policyReasons = ["extension_deny", "deny_caps", "extension_allow", "default_caps", "mode"] as const;
 export type PolicyReason = (typeof policyReasons)[number];
 
+export type PolicyDecision = "allow" | "prompt" | "deny";
+
 export interface PolicyCheck {
   readonly capability: string;
-  readonly decision: "allow" | "prompt" | "deny";
+  readonly decision: PolicyDecision;
   readonly reason: PolicyReason;
 }
+
+/** Whether a capability lets an extension do anything that the user may do: run commands, and read their environment. */
+export const isDangerous = (capability: Capability): boolean => capability === "exec" || capability === "env";
 
 const decisions = { strict: "deny", prompt: "prompt", permissive: "allow" } as const;
 
@@ -47,7 +52,7 @@ export function evaluateFor(
 ): PolicyCheck {
   const name = capability.trim().toLowerCase() as Capability;
   const override = extensionId === undefined ? undefined : getOwn(policy.perExtension, extensionId);
-  const check = (decision: PolicyCheck["decision"], reason: PolicyReason) => ({ capability: name, decision, reason });
+  const check = (decision: PolicyDecision, reason: PolicyReason) => ({ capability: name, decision, reason });
   if (!capabilities.includes(name)) return check("deny", "mode");
   if (override?.deny?.includes(name)) return check("deny", "extension_deny");
   if (policy.denyCaps.includes(name)) return check("deny", "deny_caps");

@@ -3,9 +3,12 @@ export { toVisibleLine } from "./call-summary.ts";
 export { createDefaultPolicy } from "./default-policy.ts";
 export {
   evaluateFor,
+  isDangerous,
+  isDangerous as is_dangerous,
   type ExtensionOverride,
   type ExtensionPolicy,
   type PolicyCheck,
+  type PolicyDecision,
   type PolicyInput,
   type PolicyReason,
   resolvePolicy,
@@ -29,6 +32,7 @@ export { createSessionFrameRedactor, type FrameRedactor } from "./frame-redactor
 export { restrictPolicy } from "./restrict-policy.ts";
 export { classifyArgv, classifyCommand } from "./exec/classify-command.ts";
 export type { Classification, ExecClass, ExecContext, ExecTier } from "./exec/classification.ts";
+export type { DangerousCommandClass } from "./exec/dangerous-class.ts";
 export { evaluateExecMediation } from "./exec/evaluate-exec.ts";
 export { type ExecMediationPolicy, type ExecMediationResult, type ExecSituation, mediate } from "./exec/mediation.ts";
 export type { SecretBrokerPolicy } from "./secret-names.ts";

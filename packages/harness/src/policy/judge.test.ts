@@ -510,7 +510,7 @@ const askForCommands: JudgeParts["decide"] = ({ target }) => {
     kind: "ask",
     rule: "exec",
     reason: "It is dangerous.",
-    exec: { class: null, tier: "high", reason: "It is dangerous.", commands },
+    exec: { class: null, dangerousCommandClass: null, tier: "high", reason: "It is dangerous.", commands },
   };
 };
 

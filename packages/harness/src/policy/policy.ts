@@ -2,6 +2,7 @@
 import type { Approval, ApprovalAnswer } from "@tau/protocol";
 import type { Capability, Target } from "@tau/tools";
 import type { ExecClass, ExecTier } from "./exec/classification.ts";
+import type { DangerousCommandClass } from "./exec/dangerous-class.ts";
 
 export { capabilities } from "@tau/tools/platform";
 export type { Capability, Target };
@@ -23,6 +24,8 @@ export interface PolicyRequest {
 /** What a command was found to do, for the question, its rules and the audit. */
 export interface ExecFacts {
   class: ExecClass | null;
+  /** One of ten names that other programs know; null where none fits. */
+  dangerousCommandClass: DangerousCommandClass | null;
   tier: ExecTier;
   reason: string;
   /** Every command that may run, each as its argv. */

@@ -27,7 +27,10 @@ async function ask({ answer, verdict = { kind: "allow", rule: "exec" }, script =
   const reading = async (path: string) => ({ realPath: path, bytes: Buffer.from(script()), stamp: "" });
   const result = await askWayOut(
     {
-      decide: () => ({ ...verdict, exec: { class: null, tier: "low", reason: "", commands: [["./run.sh"]] } }),
+      decide: () => ({
+        ...verdict,
+        exec: { class: null, dangerousCommandClass: null, tier: "low", reason: "", commands: [["./run.sh"]] },
+      }),
       ask:
         answer &&
         (async (question) => {

@@ -23,3 +23,8 @@ export const allowRows = readRows("exec-allow.jsonl");
 /** More forms of the same classes, and more commands that only look like them. */
 export const ownDenyRows = readRows("own-deny.jsonl");
 export const ownAllowRows = readRows("own-allow.jsonl");
+
+/** Commands that people run all day, one on each line. */
+export const ordinaryCommands = readFileSync(new URL("ordinary.txt", import.meta.url), "utf8")
+  .trim()
+  .split("\n");

@@ -1,13 +1,8 @@
 /** What people run all day must not be in the way: `ordinary.txt` has a command on each line. Nothing is run. */
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { classifyCommand } from "../../src/policy/exec/classify-command.ts";
 import { defaultExecMediation, mediate } from "../../src/policy/exec/mediation.ts";
-import { corpusContext } from "./corpus.ts";
-
-const commands = readFileSync(new URL("ordinary.txt", import.meta.url), "utf8")
-  .trim()
-  .split("\n");
+import { corpusContext, ordinaryCommands as commands } from "./corpus.ts";
 
 const decideAll = (sandboxed: boolean) =>
   commands.map((command) => ({

@@ -1,5 +1,6 @@
 /** The types of exec mediation: what a command line was found to do, and how dangerous that is. */
 import type { NamedCredential } from "../named-credentials.ts";
+import type { DangerousCommandClass } from "./dangerous-class.ts";
 
 /** How dangerous a command is, from harmless to what no person may allow either. */
 export const execTiers = ["low", "medium", "high", "critical"] as const;
@@ -41,12 +42,19 @@ export interface ExecFinding {
   reason: string;
   /** Index of the command in `commands` that it is about; null where it is about a redirection, a pipe or the whole text. */
   command: number | null;
+  /** Set where it differs from the one that follows from `class`. */
+  dangerousCommandClass?: DangerousCommandClass;
 }
 
 export interface Classification {
   tier: ExecTier;
   /** Of the most dangerous thing that was found; null where nothing matched. */
   class: ExecClass | null;
+  /**
+   * One of ten names for what dangerous commands do, which other programs know; null where none fits. It says nothing about
+   * the tier: `chmod 777 file` has one and is harmless.
+   */
+  dangerousCommandClass: DangerousCommandClass | null;
   /** Explains the tier in one sentence, for people and models. Empty where nothing matched. */
   reason: string;
   /**

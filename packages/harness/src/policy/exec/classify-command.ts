@@ -3,20 +3,29 @@
  */
 import { parse, type ParsedScript } from "unbash";
 import { type Classification, compareTiers, type ExecContext, type ExecFinding, findWorst } from "./classification.ts";
+import { findDangerousClass } from "./dangerous-class.ts";
 import { runCommand } from "./programs/run-command.ts";
 import { type Refusal, refuseText } from "./refuse-text.ts";
-import { Analysis, AnalysisLimitError, deepen, type Interpreter, report, type Scope } from "./shell/analysis.ts";
+import {
+  Analysis,
+  AnalysisLimitError,
+  deepen,
+  type Interpreter,
+  report,
+  type Scope,
+  StepBudget,
+} from "./shell/analysis.ts";
 import { ShellState } from "./shell/state.ts";
 import { emptyText, known, unknown, type Options, type Text } from "./shell/text.ts";
 import { countNodes, runBody, runScript } from "./shell/walk.ts";
 
 const maxNodes = 2_000;
 
-/** Classifies what `bash -c text` would do. Never throws. */
-export function classifyCommand(text: string, context: ExecContext): Classification {
+/** Classifies what `bash -c text` would do. Never throws: a text that spends the whole budget is denied as not known. */
+export function classifyCommand(text: string, context: ExecContext, budget = new StepBudget()): Classification {
   const refusal = refuseText(text);
-  if (refusal) return classifyRefused(refusal, context);
-  return classify(context, (scope) => {
+  if (refusal) return classifyRefused(refusal, context, budget);
+  return classify(context, budget, (scope) => {
     scope.interpreter.runText(known(text), scope);
     runUncalledFunctions(scope);
   });
@@ -27,7 +36,7 @@ export function classifyArgv(cmd: string, args: readonly string[], context: Exec
   const words = [cmd, ...args];
   const refusal = words.map(refuseWord).find((result) => result !== undefined);
   if (refusal) return createDenial(refusal, []);
-  return classify(context, (scope) =>
+  return classify(context, new StepBudget(), (scope) =>
     scope.interpreter.runCommand(
       words.map((word) => known(word)),
       scope,
@@ -41,8 +50,8 @@ function refuseWord(word: string): string | undefined {
   return word.length > 65_536 ? "The command is longer than 65536 bytes." : undefined;
 }
 
-function classify(context: ExecContext, run: (scope: Scope) => void): Classification {
-  const analysis = new Analysis(context);
+function classify(context: ExecContext, budget: StepBudget, run: (scope: Scope) => void): Classification {
+  const analysis = new Analysis(context, budget);
   try {
     run(createScope(analysis));
     if (analysis.hasSyntaxError) raiseDangerous(analysis);
@@ -60,11 +69,12 @@ function raiseDangerous(analysis: Analysis): void {
   if (worst && compareTiers(worst.tier, "high") >= 0) analysis.report({ ...worst, tier: "critical", command: null });
 }
 
-function toClassification({ findings, commands }: Analysis): Classification {
+function toClassification({ findings, commands, harmlessUse }: Analysis): Classification {
   const worst = findWorst(findings);
   return {
     tier: worst?.tier ?? "low",
     class: worst?.class ?? null,
+    dangerousCommandClass: findDangerousClass(findings, harmlessUse),
     reason: worst?.reason ?? "",
     commands,
     findings,
@@ -72,18 +82,21 @@ function toClassification({ findings, commands }: Analysis): Classification {
 }
 
 /** Text that must not run: its class comes from what it would do without the trick. */
-function classifyRefused(refusal: Refusal, context: ExecContext): Classification {
+function classifyRefused(refusal: Refusal, context: ExecContext, budget: StepBudget): Classification {
   const found =
     refusal.kind === "unreadable" && !refuseText(refusal.cleaned)
-      ? classifyCommand(refusal.cleaned, context)
+      ? classifyCommand(refusal.cleaned, context, budget)
       : undefined;
   const denial = createDenial(refusal.reason, found?.commands ?? []);
-  return found?.class ? { ...denial, class: found.class, findings: [...denial.findings, ...found.findings] } : denial;
+  if (!found?.class) return denial;
+  const { class: kind, dangerousCommandClass } = found;
+  return { ...denial, class: kind, dangerousCommandClass, findings: [...denial.findings, ...found.findings] };
 }
 
 function createDenial(reason: string, commands: Classification["commands"]): Classification {
   const finding: ExecFinding = { tier: "critical", class: "opaque_exec", reason, command: null };
-  return { tier: finding.tier, class: finding.class, reason, commands, findings: [finding] };
+  const { tier, class: kind } = finding;
+  return { tier, class: kind, dangerousCommandClass: null, reason, commands, findings: [finding] };
 }
 
 function createScope(analysis: Analysis): Scope {

@@ -89,7 +89,12 @@ describe("patterns", () => {
 });
 
 test("results say class and reason, and audits can be switched off", () => {
-  expect(decide("rm -rf /")).toEqual({ kind: "deny", class: "recursive_delete", reason: expect.stringContaining("/") });
+  expect(decide("rm -rf /")).toEqual({
+    kind: "deny",
+    class: "recursive_delete",
+    dangerousCommandClass: "recursive_delete",
+    reason: expect.stringContaining("/"),
+  });
   const sandboxed = { attended: false, sandboxed: true };
   expect(decide("git push", {}, sandboxed)).toMatchObject({ kind: "allow_with_audit", class: "exfiltration" });
   expect(decide("git push", { auditAllClassified: false }, sandboxed)).toEqual({ kind: "allow" });

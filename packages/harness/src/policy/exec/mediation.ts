@@ -7,6 +7,7 @@ import {
   type ExecTier,
   findWorst,
 } from "./classification.ts";
+import type { DangerousCommandClass } from "./dangerous-class.ts";
 import { isAllowedBy, isDeniedBy } from "./patterns.ts";
 
 export interface ExecMediationPolicy {
@@ -35,7 +36,12 @@ export const defaultExecMediation: ExecMediationPolicy = {
 
 export type ExecMediationResult =
   | { kind: "allow" }
-  | { kind: "allow_with_audit" | "ask" | "deny"; class: ExecClass | null; reason: string };
+  | {
+      kind: "allow_with_audit" | "ask" | "deny";
+      class: ExecClass | null;
+      dangerousCommandClass: DangerousCommandClass | null;
+      reason: string;
+    };
 
 export interface ExecSituation {
   /** Whether a person can answer a question. */
@@ -68,17 +74,22 @@ export function mediate(
   situation: ExecSituation,
 ): ExecMediationResult {
   if (!policy.enabled) return { kind: "allow" };
-  const { commands, findings } = classification;
+  const { commands, findings, dangerousCommandClass } = classification;
   const isAllowed = commands.map((command) => isAllowedBy(policy.allowPatterns, command));
   const denied = commands.find((command, index) => !isAllowed[index] && isDeniedBy(policy.denyPatterns, command));
   const worst = findWorst(findings.filter((finding) => !isCovered(finding, isAllowed)));
   const reason = worst?.reason ?? "";
   if (denied)
-    return { kind: "deny", class: worst?.class ?? null, reason: `A deny pattern covers ${denied.join(" ")}.` };
+    return {
+      kind: "deny",
+      class: worst?.class ?? null,
+      dangerousCommandClass,
+      reason: `A deny pattern covers ${denied.join(" ")}.`,
+    };
   const kind = decideTier(worst?.tier ?? "low", { ...situation, denyThreshold: policy.denyThreshold });
   if (kind === "allow") return { kind };
   if (kind === "allow_with_audit" && !policy.auditAllClassified) return { kind: "allow" };
-  return { kind, class: worst?.class ?? null, reason };
+  return { kind, class: worst?.class ?? null, dangerousCommandClass, reason };
 }
 
 /** An allow pattern covers what its command does, but neither redirections and pipes around it nor tier critical. */

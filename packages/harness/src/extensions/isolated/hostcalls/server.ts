@@ -1,7 +1,7 @@
 /** Answers the hostcalls of one extension: declared, within its quota, judged, done, and the failures written down. */
 import { getErrorMessage, PendingWork, SerialQueue } from "@tau/ai/internal";
 import type { AccessRequest } from "@tau/tools";
-import { evaluateFor, type PolicyReason } from "../../../policy/extension-policy.ts";
+import { evaluateFor, isDangerous, type PolicyReason } from "../../../policy/extension-policy.ts";
 import type { Capability } from "../../../policy/policy.ts";
 import type { ExtensionSessionPort } from "../../session-port.ts";
 import type { KillReason, KillRules } from "../kill-rules.ts";
@@ -194,7 +194,7 @@ export class HostcallServer {
     const { extension, rules, kill } = this.#parts;
     const summary = `The extension ${extension} calls ${method}.`;
     const reason = await this.#deciding.add(this.#judge.judge({ id, method, args, access, summary }, context.signal));
-    if (access.some(({ capability }) => capability === "exec" || capability === "env")) {
+    if (access.some(({ capability }) => isDangerous(capability))) {
       const kills = rules.noteDangerous(reason === undefined ? "allowed" : "denied");
       if (kills) kill(kills);
     }

@@ -8,6 +8,10 @@ import { isRawDisk } from "./device-names.ts";
 import { judgeCopy } from "./copy.ts";
 import { judgeWrite } from "./write.ts";
 
+/** What formats a disk writes to a device; only what erases it wipes it, by the ten names. */
+const writesDevice = { dangerousCommandClass: "device_write" } as const;
+const erasers = /^(?:wipefs|blkdiscard|badblocks|scrub|nwipe)$/;
+
 const dd: Judge = ({ args }, scope) => {
   const find = (name: string): Text[] =>
     args.flatMap((arg) => (arg.text.startsWith(name) ? [{ ...arg, text: arg.text.slice(name.length) }] : []));
@@ -15,7 +19,7 @@ const dd: Judge = ({ args }, scope) => {
   const content = sources.length > 0 ? sources.flatMap((file) => readAll(file, scope)) : scope.stdin;
   const outputs = find("of=");
   for (const path of outputs.flatMap((output) => resolveAll(output, scope))) {
-    if (isRawDisk(path)) report(scope, "critical", "disk_wipe", `It overwrites the device ${path}.`);
+    if (isRawDisk(path)) report(scope, "critical", "disk_wipe", `It overwrites the device ${path}.`, writesDevice);
     else judgeWrite(path, scope);
     writeFile(path, content, scope);
   }
@@ -29,7 +33,8 @@ const format: Judge = ({ name, args }, scope) => {
   if (isInformation(args)) return;
   const paths = getOperands(args).flatMap((arg) => (arg.text.includes("/") ? resolveAll(arg, scope) : []));
   if (paths.some((path) => path.startsWith("/dev/"))) {
-    report(scope, "critical", "disk_wipe", `${name} destroys what is on a disk.`);
+    const details = erasers.test(name) ? {} : writesDevice;
+    report(scope, "critical", "disk_wipe", `${name} destroys what is on a disk.`, details);
   } else if (args.length > 0) for (const path of paths) judgeWrite(path, scope);
 };
 
@@ -39,7 +44,7 @@ const readsOnly =
 /** Programs that manage disks, pools and volumes. */
 const manage: Judge = ({ name, args }, scope) => {
   if (isInformation(args) || args.length === 0 || args.some(({ text }) => readsOnly.test(text))) return;
-  report(scope, "critical", "disk_wipe", `${name} changes disks or volumes.`);
+  report(scope, "critical", "disk_wipe", `${name} changes disks or volumes.`, writesDevice);
 };
 
 const destroy: Judge = ({ name, args }, scope) => {

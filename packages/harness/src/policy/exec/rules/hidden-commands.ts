@@ -1,7 +1,7 @@
 /** Commands behind a program that nothing is known about. */
 import { baseName } from "../paths.ts";
 import type { Invocation } from "../programs/invocation.ts";
-import { Analysis, AnalysisLimitError, deepen, type Scope } from "../shell/analysis.ts";
+import { AnalysisLimitError, deepen, type Scope } from "../shell/analysis.ts";
 import type { Text } from "../shell/text.ts";
 
 /** Their arguments are text. */
@@ -54,7 +54,7 @@ export function judgeBehindDashes({ args }: Invocation, mayRun: (name: string) =
 }
 
 function judgeHidden(scope: Scope, run: (inner: Scope) => void): void {
-  const analysis = new Analysis(scope.analysis.context, scope.analysis);
+  const analysis = scope.analysis.createInner();
   run(deepen(scope, { analysis, state: scope.state.clone() }));
   for (const finding of analysis.findings)
     if (finding.tier === "critical" && finding.class !== "credential_change" && finding.class !== "shutdown")

@@ -74,6 +74,7 @@ const chmod: Judge = ({ name, args }, scope) => {
   else if (isSetGroup)
     report(scope, "high", "privilege_escalation", "It makes a file run with the rights of its group.");
   const isOpen = /[2367]$/.test(mode) || /(?:^|,)(?:[ug]*[oa][ugoa]*|)[+=][rwxX]*w/.test(mode);
+  if (isOpen) scope.analysis.harmlessUse ??= "permission_escalation";
   const isRecursive = options.has("R", "recursive");
   for (const operand of options.operands.filter(({ text }) => text !== mode)) {
     for (const path of resolveAll(operand, scope)) judgeMode(path, { isOpen, isRecursive, isOwner: name !== "chmod" });

@@ -78,7 +78,9 @@ const kill: Judge = ({ args }, scope) => {
   if (signal === "0" || /^(?:EXIT)$/i.test(signal)) return;
   const origin = joinOrigins(args);
   if (targets.some((target) => /^0*1$/.test(target)))
-    report(scope, "critical", "shutdown", "It ends the first process of the machine.");
+    report(scope, "critical", "shutdown", "It ends the first process of the machine.", {
+      dangerousCommandClass: "process_termination",
+    });
   if (targets.some((target) => /^-0*1$/.test(target)))
     report(scope, "critical", "process_kill", "It ends every process of the user.");
   else if (targets.some(hasPattern))

@@ -1,13 +1,33 @@
 /** What one analysis collects, and the scope in which a part of the script is walked. */
 import type { ParsedScript } from "unbash";
 import type { ExecContext, ExecFinding } from "../classification.ts";
+import type { DangerousCommandClass } from "../dangerous-class.ts";
 import type { ShellState } from "./state.ts";
 import { toShown, type Options, type Text } from "./text.ts";
 
 /** Thrown when a script is too large to analyse; `classifyCommand` turns it into a denial. */
 export class AnalysisLimitError extends Error {}
 
-const maxSteps = 2_000;
+/**
+ * Counts the work of one classification, so that no text takes long: a step is about one command with a few short words.
+ * Throws `AnalysisLimitError` once `maxSteps` are spent.
+ */
+export class StepBudget {
+  static readonly maxSteps = 2_000;
+  #spent = 0;
+
+  get spent(): number {
+    return this.#spent;
+  }
+
+  spend(steps: number): void {
+    this.#spent += steps;
+    if (this.#spent > StepBudget.maxSteps) throw new AnalysisLimitError("The command has too many parts.");
+  }
+}
+
+/** Rules try many patterns on each text, so its length costs steps too. */
+const charactersOfStep = 512;
 const maxDepth = 48;
 
 /** Walks code. A port, since expansions and programs run code and code has expansions and programs. */
@@ -52,35 +72,39 @@ export class Analysis {
   readonly context: ExecContext;
   readonly commands: string[][] = [];
   readonly findings: ExecFinding[] = [];
+  /** The class of a command whose use is harmless here. */
+  harmlessUse: DangerousCommandClass | undefined;
   /** Whether a part of the script is not valid, so that a shell may read it differently. */
   hasSyntaxError = false;
   /** Bodies of functions that were called. */
   readonly calledFunctions = new Set<object>();
   /** Scripts of `>(…)` that have not received their input yet, by path. */
   readonly sinks = new Map<string, ParsedScript>();
-  #steps = 0;
   #files = 0;
   #indexes = new Map<string, number>();
   #reported = new Set<string>();
 
-  readonly #parent: Analysis | undefined;
+  readonly #budget: StepBudget;
 
-  /** The work of an analysis with a parent counts as work of that one; what it finds does not. */
-  constructor(context: ExecContext, parent?: Analysis) {
+  constructor(context: ExecContext, budget: StepBudget) {
     this.context = context;
-    this.#parent = parent;
+    this.#budget = budget;
   }
 
-  /** Counts work, so that no script takes long. */
+  /** Spends steps of the classification. */
   step(cost = 1): void {
-    this.#parent?.step(cost);
-    this.#steps += cost;
-    if (this.#steps > maxSteps) throw new AnalysisLimitError("The command has too many parts.");
+    this.#budget.spend(cost);
+  }
+
+  /** Creates an analysis whose findings are its own and whose work counts here. */
+  createInner(): Analysis {
+    return new Analysis(this.context, this.#budget);
   }
 
   /** Returns the index of the command. The same words are listed once. */
   addCommand(words: readonly Text[]): number {
-    this.step(1 + words.length / 8);
+    const length = words.reduce((sum, { text }) => sum + text.length, 0);
+    this.step(1 + words.length / 8 + length / charactersOfStep);
     const command = words.map((word) => toShown(word.text));
     const key = command.join("\0");
     const index = this.#indexes.get(key) ?? this.commands.push(command) - 1;
@@ -108,8 +132,14 @@ export function deepen(scope: Scope, changes: Partial<Scope> = {}): Scope {
 }
 
 /** Reports something about the command that is being judged. */
-export function report(scope: Scope, tier: ExecFinding["tier"], kind: ExecFinding["class"], reason: string): void {
-  scope.analysis.report({ tier, class: kind, reason, command: scope.command });
+export function report(
+  scope: Scope,
+  tier: ExecFinding["tier"],
+  kind: ExecFinding["class"],
+  reason: string,
+  details: Pick<ExecFinding, "dangerousCommandClass"> = {},
+): void {
+  scope.analysis.report({ tier, class: kind, reason, command: scope.command, ...details });
 }
 
 /** Runs something in a process of its own: its variables and its directory end with it, but what it wrote to files stays. */
