@@ -379,9 +379,9 @@ export class App {
     if (event.type === "agent_start" || event.type === "agent_end") this.#attention.update(this.#tracker.view.live);
     // The sandbox is tried with the first command.
     const tellsOfSandbox = event.type === "notice" && event.code === "sandbox";
-    const spends = this.#status.hasBudget && (event.type === "agent_start" || event.type === "message_end");
-    if (event.type === "agent_end" || event.type === "model_changed" || tellsOfSandbox || spends)
+    if (event.type === "agent_end" || event.type === "model_changed" || tellsOfSandbox)
       void this.#guard(() => this.#refresh());
+    else if (usingEvents.has(event.type)) void this.#guard(() => this.#status.refreshUse(this.#client));
     this.#tui.requestRender();
   }
 
@@ -457,6 +457,9 @@ export class App {
     }
   }
 }
+
+/** After these a session has used more, or its context has become smaller. */
+const usingEvents: ReadonlySet<SessionEvent["type"]> = new Set(["agent_start", "message_end", "compaction_end"]);
 
 function createTranscript(look: Look, { settings, terminal, now }: AppOptions): Transcript {
   if (settings.tuiMode === "fullscreen") {

@@ -74,11 +74,6 @@ export class StatusArea {
     return this.#known?.state;
   }
 
-  /** Whether what a run may spend is limited, as of the last `refresh`. */
-  get hasBudget(): boolean {
-    return this.#known?.stats.budgetLeft !== undefined;
-  }
-
   /** Asks for what the view does not hold. */
   async refresh(client: SessionClient): Promise<void> {
     this.#client = client;
@@ -95,6 +90,15 @@ export class StatusArea {
     const branch = await this.#options.getBranch(state.cwd);
     // A later call may have been faster.
     if (this.#known.state.cwd === state.cwd) this.#known = { ...this.#known, branch };
+    this.#options.requestRender();
+  }
+
+  /** Asks only for what the session has used: tokens, cost, context, and what is left of a budget. */
+  async refreshUse(client: SessionClient): Promise<void> {
+    const stats = await client.execute({ type: "get_session_stats" });
+    // Another session may be shown by now, or none yet.
+    if (this.#client !== client || !this.#known) return;
+    this.#known = { ...this.#known, stats, at: this.#options.now() };
     this.#options.requestRender();
   }
 

@@ -1,6 +1,7 @@
 /** What the conversation begins with, and what is left of a budget. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { call, text, type WireReply } from "@tau/ai/testing";
 import { expect, test } from "vitest";
 import { textReply, toolReply } from "../kit.ts";
 import { openApp } from "./kit.ts";
@@ -52,4 +53,32 @@ test("without a budget nothing is said of one", async () => {
   const app = await openApp([textReply("Hi.")], { message: "hello" });
   await app.sees("Hi.");
   expect(await app.screen()).not.toContain("left:");
+});
+
+test("tokens, cost and context are new after each answer of a run, while its tools still run", async () => {
+  const answer = (content: ReturnType<typeof call | typeof text>, input: number): WireReply => ({
+    kind: "answer",
+    answer: { content: [content], usage: { input, output: 500 } },
+  });
+  const wait = (file: string) => call("bash", { command: `until [ -e ${file} ]; do sleep 0.02; done` });
+  const app = await openApp([answer(wait("one"), 6_000), answer(wait("two"), 12_000), answer(text("Done."), 13_000)], {
+    columns: 120,
+    prepare: async ({ agentDir }) => {
+      const path = join(agentDir, "models.json");
+      const file = JSON.parse(await readFile(path, "utf8")) as { providers: { acme: { models: object[] } } };
+      const cost = { input: 10, output: 100, cacheRead: 0, cacheWrite: 0 };
+      file.providers.acme.models = file.providers.acme.models.map((model) => ({ ...model, cost }));
+      await writeFile(path, JSON.stringify(file));
+    },
+  });
+  app.type("go");
+  app.press("enter");
+  await app.sees("● bash until [ -e one ]");
+  await app.sees(/↑6\.0k ↓500 \$0\.110 10\.2%\/64k/);
+  await writeFile(join(app.directory, "one"), "");
+  await app.sees("● bash until [ -e two ]");
+  await app.sees(/↑18k ↓1\.0k \$0\.280 19\.5%\/64k/);
+  expect(await app.screen()).toContain("to stop");
+  await writeFile(join(app.directory, "two"), "");
+  await app.sees("Done.");
 });
