@@ -169,7 +169,7 @@ export interface ToolData {
   label: string;
   description: string;
   /** How its results are drawn. */
-  shows?: "text" | "command" | "diff" | "excerpt" | "matches" | "list" | "image";
+  shows?: "text" | "command" | "diff" | "file" | "excerpt" | "matches" | "list" | "image";
   /** Its calls change nothing. */
   readOnly: boolean;
   /** Whether the model is shown it. */

@@ -32,6 +32,7 @@ export {
   type TrustData,
   type TrustDifference,
 } from "./command.ts";
+export { type DiffLine, type DiffRow, diffSigns, getNumberWidth, parseDiff, parseDiffs } from "./diff.ts";
 export {
   type AcceptedEntry,
   type BranchSummaryEntry,

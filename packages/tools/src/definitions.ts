@@ -72,7 +72,7 @@ export const definitions = {
     description: "Create a file, with missing directories, or replace the whole content of one that you have read.",
     parameters: Type.Object({ path: Type.String(), content: Type.String() }),
     prepareArguments: prepareFileArguments,
-    shows: "text",
+    shows: "file",
     access: writesPath("write"),
     summarise: summariseWrite,
     touches: changedFile,

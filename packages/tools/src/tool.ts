@@ -6,8 +6,11 @@ import type { CommandSandbox } from "./platform/command-sandbox.ts";
 import type { Files } from "./platform/files.ts";
 import type { Spawn } from "./platform/spawn.ts";
 
-/** How the result of a call is drawn. */
-export type ResultView = "text" | "command" | "diff" | "excerpt" | "matches" | "list" | "image";
+/**
+ * How the result of a call is drawn. Of `file`, the argument `content` is what was written to `path`, and a `diff` in the
+ * details takes its place where a file was replaced.
+ */
+export type ResultView = "text" | "command" | "diff" | "file" | "excerpt" | "matches" | "list" | "image";
 
 /** The files that a call read and changed, as the call names them. */
 export interface FileTouches {

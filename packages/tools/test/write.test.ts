@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import type { TextContent } from "@tau/ai";
 import { describe, expect, test } from "vitest";
+import { ToolsError } from "../src/errors.ts";
 import { createEditTool } from "../src/files/edit.ts";
 import { createFileQueue } from "../src/files/file-queue.ts";
 import { createWriteTool } from "../src/files/write.ts";
@@ -276,5 +277,61 @@ describe("the queue", () => {
       ),
     );
     expect(most).toBe(1);
+  });
+});
+
+describe("the diff of a replaced file", () => {
+  test("says what changed, with the numbers of the lines", async () => {
+    const cwd = scratch();
+    const lines = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`);
+    writeFileSync(join(cwd, "f.txt"), `${lines.join("\n")}\n`);
+    const { details } = await write(cwd, "f.txt", `${lines.with(19, "changed").join("\n")}\n`);
+    expect(details).toMatchObject({ isNew: false, lines: 40 });
+    expect(details.diff).toBe(
+      "--- f.txt\n+++ f.txt\n@@ -17,7 +17,7 @@\n line 17\n line 18\n line 19\n-line 20\n+changed\n line 21\n line 22\n line 23\n",
+    );
+  });
+
+  test("is not there for a new file, and not if nothing changed", async () => {
+    const cwd = scratch();
+    expect((await write(cwd, "f", "a\n")).details).not.toHaveProperty("diff");
+    expect((await write(cwd, "f", "a\n")).details).not.toHaveProperty("diff");
+    writeFileSync(join(cwd, "empty"), "");
+    expect((await write(cwd, "empty", "a\n")).details.diff).toContain("+a");
+  });
+
+  test("is not there where the old or the new content is not text, or large", async () => {
+    const cwd = scratch();
+    writeFileSync(join(cwd, "binary"), Buffer.from([1, 0, 2]));
+    writeFileSync(join(cwd, "large"), "x".repeat(256 * 1024 + 1));
+    writeFileSync(join(cwd, "text"), "text");
+    for (const [path, content] of [
+      ["binary", "text"],
+      ["large", "text"],
+      ["text", "\0"],
+      ["text", "x".repeat(256 * 1024 + 1)],
+    ] as const) {
+      expect((await write(cwd, path, content)).details, path).not.toHaveProperty("diff");
+      expect(readFileSync(join(cwd, path), "utf8")).toBe(content);
+    }
+  });
+
+  test("is bounded, however much changed", async () => {
+    const cwd = scratch();
+    const fill = (word: string) => Array.from({ length: 10_000 }, (_, index) => `${word} ${index}`).join("\n");
+    writeFileSync(join(cwd, "f"), fill("old"));
+    const { details } = await write(cwd, "f", fill("new"));
+    expect(Buffer.byteLength(details.diff!)).toBeLessThan(60 * 1024);
+    expect(details.diff).toContain("The diff goes on");
+  });
+
+  test("a file that may be written and not read is written without one", async () => {
+    const cwd = scratch();
+    writeFileSync(join(cwd, "f"), "secret");
+    const guard = (_path: string, access: "read" | "write") => {
+      if (access === "read") throw new ToolsError("denied", "Reading it is not allowed.");
+    };
+    expect((await write(cwd, "f", "other", createFiles({ guard }))).details).not.toHaveProperty("diff");
+    expect(readFileSync(join(cwd, "f"), "utf8")).toBe("other");
   });
 });

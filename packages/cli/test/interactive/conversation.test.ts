@@ -90,6 +90,29 @@ describe("a conversation", () => {
     expect(shown).toEqual(lines);
   });
 
+  test("a written file is shown with its first lines, a replaced one with what changed, and all of it with a key", async () => {
+    const lines = Array.from({ length: 30 }, (_, index) => `export const name${index + 1} = ${index + 1};`);
+    const write = (id: string, content: readonly string[]) =>
+      reply(call("write", { path: "names.ts", content: `${content.join("\n")}\n` }, id));
+    const app = await openApp([write("a", lines), write("b", lines.with(14, "// Gone.")), textReply("Written.")], {
+      mode: "truecolor",
+      rows: 60,
+    });
+    app.type("go");
+    app.press("enter");
+    await app.sees("Written.");
+    const screen = await app.screen();
+    expect(screen).toContain("● write names.ts (new)\n    1 export const name1 = 1;");
+    expect(screen).toContain("   10 export const name10 = 10;\n   … 20 more lines (ctrl+o)");
+    expect(screen).toContain("● write names.ts\n   12   export const name12 = 12;");
+    expect(screen).toContain("   15 - export const name15 = 15;\n   15 + // Gone.\n   16   export");
+    expect(screen).not.toMatch(/^ *(?:@@|---|\+\+\+)/m);
+    // Words of the language are in another color than names.
+    await expect.poll(() => app.terminal.writes.join("")).toContain("export const \x1b[");
+    app.press("ctrlO");
+    await app.sees("   30 export const name30 = 30;");
+  });
+
   test("no control byte of a model, a tool or a file reaches the terminal", async () => {
     const hostile = "\x1b]52;c;aGk=\x07\x1b]0;title\x07\x9b31m\x1b[2J";
     const app = await openApp([

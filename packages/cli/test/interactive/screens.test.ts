@@ -49,6 +49,7 @@ const views: Record<
       app.press("enter");
       await app.sees("Waiting for your answer");
       await app.sees("Answer later");
+      await app.sees("↑10 ↓5");
     },
   },
   help: {

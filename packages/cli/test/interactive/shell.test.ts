@@ -26,7 +26,7 @@ test("the output is there while the command runs, and then how it ended and how 
   const app = await openApp([], { rows: 40 });
   const gate = join(app.directory, "gate");
   run(app, `!seq 1 30; until [ -e ${gate} ]; do sleep 0.05; done; echo done; exit 3`);
-  await app.sees("… 10 more lines\n 11\n");
+  await app.sees("… 10 more lines (ctrl+o)\n 11\n");
   await app.sees(/ 30\n[\s\S]*Running seq 1 30/);
   app.advance(7_000);
   await writeFile(gate, "");
@@ -71,7 +71,7 @@ test("of a long output the end is shown, and Ctrl-O shows the rest", async () =>
   run(app, "!seq 101 140; false");
   await app.sees(/\$ seq 101 140; false \(exit 1(?:, \d+ s)?\)/);
   const folded = await app.screen();
-  expect(folded).toContain("… 20 more lines\n 121");
+  expect(folded).toContain("… 20 more lines (ctrl+o)\n 121");
   expect(folded).toContain("\n 140\n\n\n─");
   app.press("ctrlO");
   await app.sees(/101\n 102/);

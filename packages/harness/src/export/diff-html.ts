@@ -1,18 +1,33 @@
-/** A diff as HTML, with a class for each kind of line. */
+/** A diff as HTML, with the numbers of its lines and a class for each kind of row. */
+import { type DiffRow, diffSigns, getNumberWidth, parseDiff } from "@tau/protocol";
 import { clean, escapeHtml } from "./text.ts";
 
-const kinds: Readonly<Record<string, string>> = { "+": "add", "-": "del", "@": "hunk", "\\": "dim" };
+const classes: Readonly<Record<DiffRow["kind"], string | undefined>> = {
+  added: "add",
+  removed: "del",
+  context: undefined,
+  file: "file",
+  gap: "dim",
+  note: "dim",
+};
 
 /** Takes unified diffs, and any other text whose changed lines begin with `+` and `-`. */
 export function diffHtml(diff: string): string {
-  const lines = clean(diff).replace(/\n$/, "").split("\n");
-  let isBeforeHunks = true;
-  const marked = lines.map((line) => {
-    if (line.startsWith("@@")) isBeforeHunks = false;
-    // Before the first hunk `---` and `+++` name the files.
-    const isFileName = (isBeforeHunks && /^(?:---|\+\+\+) /.test(line)) || /^(?:Index:|diff |={10})/.test(line);
-    const kind = isFileName ? "file" : kinds[line[0] ?? ""];
-    return kind ? `<span class="${kind}">${escapeHtml(line)}</span>` : escapeHtml(line);
+  const rows = parseDiff(clean(diff));
+  const numberWidth = getNumberWidth(rows);
+  const lines = rows.map((row) => {
+    const text = rowHtml(row, numberWidth);
+    const name = classes[row.kind];
+    return name === undefined ? text : `<span class="${name}">${text}</span>`;
   });
-  return `<pre class="diff">${marked.join("\n")}</pre>`;
+  return `<pre class="diff">${lines.join("\n")}</pre>`;
+}
+
+function rowHtml(row: DiffRow, numberWidth: number): string {
+  const blank = " ".repeat(numberWidth);
+  if (row.kind === "gap") return `${blank} …`;
+  if (row.kind === "note") return `${blank} ${escapeHtml(row.text)}`;
+  if (row.kind === "file" || row.number === undefined) return escapeHtml(row.text);
+  const number = String(row.number).padStart(numberWidth);
+  return `<i>${number}</i> ${diffSigns[row.kind]} ${escapeHtml(row.text)}`;
 }

@@ -76,7 +76,7 @@ summary{cursor:pointer;color:var(--soft)}
 .note,.url{color:var(--soft);font-size:.82rem}
 .error{color:var(--bad);white-space:pre-wrap}
 .command pre::before{content:"$ ";color:var(--soft)}
-.diff span{display:inline-block;min-width:100%}.diff .add{background:var(--add)}.diff .del{background:var(--del)}.diff .hunk{color:var(--mark)}.diff .file{font-weight:700}
+.diff span{display:inline-block;min-width:100%}.diff .add{background:var(--add)}.diff .del{background:var(--del)}.diff .file{font-weight:700}.diff i{font-style:normal;color:var(--soft);user-select:none}
 .bold{font-weight:700}.dim{color:var(--soft)}.italic{font-style:italic}.underline{text-decoration:underline}
 ${colours}
 @media (max-width:50rem){.body{display:block}nav{position:static;max-height:40vh;border-right:0;border-bottom:1px solid var(--line)}}

@@ -224,16 +224,17 @@ describe("contents", () => {
     }
   });
 
-  test("the lines of a diff have a class for their kind", () => {
-    const diff = "--- a\n+++ b\n@@ -1,2 +1,2 @@\n same\n-old\n+++ new\n";
+  test("the lines of a diff have their numbers, and a class for their kind", () => {
+    const diff = "--- a\n+++ b\n@@ -9,2 +9,2 @@\n same\n-<old>\n+++ new\n@@ -20 +20 @@\n-x\n+y\n";
     expect(getHtml(result({ content: [], details: { diff } }))).toContain(
       [
-        '<pre class="diff"><span class="file">--- a</span>',
-        '<span class="file">+++ b</span>',
-        '<span class="hunk">@@ -1,2 +1,2 @@</span>',
-        " same",
-        '<span class="del">-old</span>',
-        '<span class="add">+++ new</span></pre>',
+        '<pre class="diff"><span class="file">b</span>',
+        "<i> 9</i>   same",
+        '<span class="del"><i>10</i> - &lt;old&gt;</span>',
+        '<span class="add"><i>10</i> + ++ new</span>',
+        '<span class="dim">   …</span>',
+        '<span class="del"><i>20</i> - x</span>',
+        '<span class="add"><i>20</i> + y</span></pre>',
       ].join("\n"),
     );
   });

@@ -33,16 +33,23 @@ export function getDiffs(details: unknown): string[] {
 
 /** Said after the title of a finished call. */
 export function describeOutcome({ result }: CallState): string {
-  const { exitCode, signal } = toFields(result?.details);
+  const { exitCode, signal, isNew } = toFields(result?.details);
+  if (isNew === true && !result?.isError) return "new";
   if (typeof exitCode === "number" && exitCode !== 0) return `exit ${exitCode}`;
   return typeof signal === "string" ? signal : "";
 }
 
 /** How many lines are shown before somebody asks for all of them, and which. */
-export const folds: Readonly<Record<Shows, { lines: number; keeps: "start" | "end" }>> = {
+export interface Fold {
+  lines: number;
+  keeps: "start" | "end";
+}
+
+export const folds: Readonly<Record<Shows, Fold>> = {
   text: { lines: 8, keeps: "start" },
   command: { lines: 8, keeps: "end" },
   diff: { lines: 40, keeps: "start" },
+  file: { lines: 10, keeps: "start" },
   excerpt: { lines: 0, keeps: "start" },
   matches: { lines: 8, keeps: "start" },
   list: { lines: 8, keeps: "start" },

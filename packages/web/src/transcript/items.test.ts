@@ -1,6 +1,5 @@
 import { customTypes, emptyView, type SessionEntry } from "@tau/protocol";
 import { expect, test } from "vitest";
-import { classifyDiff } from "./classify-diff.ts";
 import { getCallStatus, getCallSubject } from "./describe-call.ts";
 import { ItemBuilder } from "./items.ts";
 import { joinEntries } from "./join-entries.ts";
@@ -96,9 +95,4 @@ test("what was loaded before stays when the window moves on, unless the branch i
   const other = entry({ type: "message", message: { role: "user", content: "x", timestamp: 1 } }, null);
   expect(joinEntries(loaded, { entries: [other], hasOlder: false })).toEqual({ entries: [other], hasOlder: false });
   expect(joinEntries(loaded, { entries: [a!], hasOlder: false })).toEqual({ entries: [a], hasOlder: false });
-});
-
-test("lines of a diff are told apart, and names of files are no changes", () => {
-  const kinds = classifyDiff("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n z\n--- not a file\n").map(({ kind }) => kind);
-  expect(kinds).toEqual(["file", "file", "hunk", "removed", "added", "context", "removed"]);
 });

@@ -1,34 +1,69 @@
 /** Output of a tool: lines, of which only some are shown at first. */
+import { parseDiffs } from "@tau/protocol";
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { pluralise } from "../text/format.ts";
 import { Hidden } from "../text/hidden.tsx";
 import { toPlainOutput, turning } from "../text/visible-text.ts";
+import { type Fold, folds, type Shows } from "./describe-call.ts";
 import { Diff } from "./diff.tsx";
-import { folds, type Shows } from "./describe-call.ts";
+import { NumberedLine } from "./numbered-line.tsx";
+
+interface FoldedProps<T> {
+  lines: readonly T[];
+  fold: Fold;
+  isError?: boolean;
+  /** Draws the lines that are shown: the first ones, the last ones, or all. */
+  draw: (lines: readonly T[]) => ComponentChildren;
+}
+
+function Folded<T>({ lines, fold, isError = false, draw }: FoldedProps<T>) {
+  const [isWhole, setWhole] = useState(false);
+  const canFold = lines.length > fold.lines + 1;
+  const isFolded = !isWhole && canFold;
+  const start = fold.keeps === "end" ? lines.length - fold.lines : 0;
+  const shown = isFolded ? lines.slice(start, start + fold.lines) : lines;
+  return (
+    <div class={isError ? "output failed" : "output"}>
+      {shown.length > 0 && draw(shown)}
+      {canFold && (
+        <button class="text-button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+          {isFolded ? `Show ${fold.lines > 0 ? "all " : ""}${pluralise(lines.length, "line")}` : "Show less"}
+        </button>
+      )}
+    </div>
+  );
+}
 
 export function Output({ text, shows, isError }: { text: string; shows: Shows; isError: boolean }) {
-  const [isWhole, setWhole] = useState(false);
   const lines = useMemo(() => toPlainOutput(text).trimEnd().split("\n"), [text]);
   if (text.trim() === "") return null;
   // Of a command that failed, the reason is at its end.
-  const fold = isError ? { lines: 12, keeps: folds[shows].keeps } : folds[shows];
-  const isFolded = !isWhole && lines.length > fold.lines + 1;
-  const kept = !isFolded
-    ? lines
-    : fold.keeps === "end"
-      ? lines.slice(lines.length - fold.lines)
-      : lines.slice(0, fold.lines);
-  const button = lines.length > fold.lines + 1 && (
-    <button class="text-button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-      {isFolded ? `Show ${isFolded && fold.lines > 0 ? "all " : ""}${pluralise(lines.length, "line")}` : "Show less"}
-    </button>
-  );
-  const body = kept.join("\n");
+  const { keeps } = folds[shows];
+  const fold: Fold = isError ? { lines: keeps === "end" ? 20 : 12, keeps } : folds[shows];
+  return <Folded lines={lines} fold={fold} isError={isError} draw={(shown) => <Plain text={shown.join("\n")} />} />;
+}
+
+export function DiffOutput({ diffs }: { diffs: readonly string[] }) {
+  const rows = useMemo(() => parseDiffs(diffs.map(toPlainOutput)), [diffs]);
+  return <Folded lines={rows} fold={folds.diff} draw={(shown) => <Diff rows={shown} />} />;
+}
+
+/** What was written to a file. */
+export function FileOutput({ content }: { content: string }) {
+  const lines = useMemo(() => toPlainOutput(content).replace(/\n$/, "").split("\n"), [content]);
   return (
-    <div class={isError ? "output failed" : "output"}>
-      {kept.length > 0 && (shows === "diff" && !isError ? <Diff text={body} /> : <Plain text={body} />)}
-      {button}
-    </div>
+    <Folded
+      lines={lines}
+      fold={folds.file}
+      draw={(shown) => (
+        <pre class="diff" tabIndex={0}>
+          {shown.map((text, index) => (
+            <NumberedLine key={index} number={index + 1} width={String(shown.length).length} text={text} />
+          ))}
+        </pre>
+      )}
+    />
   );
 }
 

@@ -9,7 +9,7 @@ import { SessionContext } from "../app/session-context.ts";
 import { ImageView } from "./content.tsx";
 import { describeOutcome, getCallStatus, getCallSubject, getDiffs, type Shows } from "./describe-call.ts";
 import type { CallState } from "./items.ts";
-import { Output } from "./output.tsx";
+import { DiffOutput, FileOutput, Output } from "./output.tsx";
 
 /** A command may print megabytes, and of a running call only the end is of interest. */
 const maxRecentLength = 16_000;
@@ -62,19 +62,22 @@ export const ToolCallView = memo(({ call }: { call: CallState }) => {
 });
 
 function CallBody({ call, shows }: { call: CallState; shows: Shows }) {
-  const { result, running, denied } = call;
+  const { input, result, running, denied } = call;
   if (running && running.updates.length > 0) {
     const text = running.updates.map(({ content }) => content).join("");
     return <Output text={text.slice(-maxRecentLength)} shows="command" isError={false} />;
   }
   if (!result || denied !== undefined) return null;
-  const diffs = shows === "diff" && !result.isError ? getDiffs(result.details) : [];
-  if (diffs.length > 0) return <Output text={diffs.join("\n")} shows="diff" isError={false} />;
+  const isChange = (shows === "diff" || shows === "file") && !result.isError;
+  const diffs = isChange ? getDiffs(result.details) : [];
+  if (diffs.length > 0) return <DiffOutput diffs={diffs} />;
+  const content = isChange && shows === "file" ? input?.["content"] : undefined;
+  if (typeof content === "string" && content !== "") return <FileOutput content={content} />;
   const text = result.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
   const images = result.content.filter((block) => block.type === "image");
   return (
     <>
-      <Output text={text} shows={shows === "diff" ? "text" : shows} isError={result.isError} />
+      <Output text={text} shows={isChange ? "text" : shows} isError={result.isError} />
       {images.map((image, index) => (
         <ImageView key={index} mimeType={image.mimeType} data={image.data} />
       ))}

@@ -18,7 +18,7 @@ export function transcriptCases(shared: Shared): void {
     await writeFile(join(workspace, "a.txt"), "one\n");
     await say(page, "Please edit **a.txt**.");
     await page.locator(".user strong", { hasText: "a.txt" }).waitFor();
-    await page.locator(".diff .added", { hasText: "+two" }).waitFor();
+    await page.locator(".diff .added", { hasText: "1 + two" }).waitFor();
     await waitForText(page, "word3 ");
     expect(await page.getByText("word29").count()).toBe(0);
     expect(await page.title()).toMatch(/^● /);
@@ -31,6 +31,25 @@ export function transcriptCases(shared: Shared): void {
     const links = await page.locator(".answer a").evaluateAll((all) => all.map((a) => a.getAttribute("href")));
     expect(links).toEqual(["https://example.com/"]);
     await expect.poll(() => page.getByTestId("announcer").textContent()).toContain("word29");
+  });
+
+  test("a written file is shown with its first lines, and a replaced one with what changed", async () => {
+    const lines = Array.from({ length: 30 }, (_, index) => `name${index + 1}`);
+    const write = (id: string, content: readonly string[]) =>
+      call("write", { path: "names.txt", content: content.join("\n") }, id);
+    const { page } = await shared.begin(
+      [write("a", lines)],
+      [write("b", lines.with(14, "other"))],
+      [text("Both written.")],
+    );
+    await say(page, "Write it.");
+    await waitForText(page, "Both written.");
+    await page.locator(".diff .line", { hasText: "10 name10" }).waitFor();
+    expect(await page.getByText("name11").count()).toBe(0);
+    await page.locator(".diff .removed", { hasText: "15 - name15" }).waitFor();
+    await page.locator(".diff .added", { hasText: "15 + other" }).waitFor();
+    await page.getByRole("button", { name: "Show all 30 lines" }).click();
+    await page.locator(".diff .line", { hasText: "30 name30" }).waitFor();
   });
 
   test("a reader who goes back a little stays there, with what is selected and unfolded, also at the end of the answer", async () => {

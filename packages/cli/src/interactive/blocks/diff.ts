@@ -1,62 +1,43 @@
-/** A diff in colours. Where one line takes the place of another, the words that differ are marked. */
-import type { Theme } from "@tau/tui";
+/** A diff in colours, with the numbers of its lines. Where one line replaces another, the words that differ are marked. */
+import { type DiffLine, type DiffRow, diffSigns, getNumberWidth } from "@tau/protocol";
+import type { Theme, ThemeColor } from "@tau/tui";
+import { drawNumbered } from "./numbered-lines.ts";
 
-type Kind = "added" | "removed" | "file" | "hunk" | "context";
-
-interface DiffLine {
-  kind: Kind;
-  text: string;
+export interface DiffOptions {
+  theme: Theme;
+  /** Columns. Longer lines are broken, and continue beside the numbers. */
+  width: number;
 }
 
-/** Takes unified diffs, and any other text whose changed lines begin with `+` and `-`. */
-export function drawDiff(diff: string, theme: Theme): string[] {
-  const lines = parse(diff);
-  return lines.map((line, index) => {
-    const other = findCounterpart(lines, index);
-    return other === undefined
-      ? drawLine(line, line.text, theme)
-      : drawLine(line, markChange(line.text, other, theme), theme);
+export function drawDiff(rows: readonly DiffRow[], { theme, width }: DiffOptions): string[] {
+  const numberWidth = getNumberWidth(rows);
+  const draw = (gutter: string, text: string) => drawNumbered({ gutter, text, width });
+  const blank = " ".repeat(numberWidth);
+  return rows.flatMap((row, index) => {
+    if (row.kind === "file") return draw("", theme.fg("muted", theme.bold(row.text)));
+    if (row.kind === "gap") return draw("", theme.fg("dim", `${blank} …`));
+    if (row.kind === "note") return draw(`${blank} `, theme.fg("dim", row.text));
+    const text = theme.fg(colors[row.kind], markChange(rows, index, theme) ?? row.text);
+    if (row.number === undefined) return draw("", text);
+    const number = theme.fg("dim", String(row.number).padStart(numberWidth));
+    return draw(`${number} ${theme.fg(colors[row.kind], diffSigns[row.kind])} `, text);
   });
 }
 
-function parse(diff: string): DiffLine[] {
-  let isBeforeHunks = true;
-  return diff
-    .replace(/\n$/, "")
-    .split("\n")
-    .map((text) => {
-      if (text.startsWith("@@")) {
-        isBeforeHunks = false;
-        return { kind: "hunk", text };
-      }
-      // Before the first hunk `---` and `+++` name the files.
-      if ((isBeforeHunks && /^(?:---|\+\+\+) /.test(text)) || /^(?:Index:|diff |={10})/.test(text)) {
-        return { kind: "file", text };
-      }
-      if (text.startsWith("+")) return { kind: "added", text };
-      return { kind: text.startsWith("-") ? "removed" : "context", text };
-    });
-}
+const colors: Readonly<Record<DiffLine["kind"], ThemeColor>> = {
+  added: "toolDiffAdded",
+  removed: "toolDiffRemoved",
+  context: "toolDiffContext",
+};
 
-function drawLine({ kind }: DiffLine, text: string, theme: Theme): string {
-  if (kind === "added") return theme.fg("toolDiffAdded", text);
-  if (kind === "removed") return theme.fg("toolDiffRemoved", text);
-  return theme.fg(kind === "context" ? "toolDiffContext" : "muted", text);
-}
-
-/** The line that this one replaced or was replaced by, if that is one line alone. */
-function findCounterpart(lines: readonly DiffLine[], index: number): string | undefined {
-  const kind = lines[index]?.kind;
-  if (kind !== "added" && kind !== "removed") return undefined;
-  const other = index + (kind === "removed" ? 1 : -1);
-  const isPair = lines[other]?.kind === (kind === "removed" ? "added" : "removed");
-  const first = Math.min(index, other);
-  const isAlone = lines[first - 1]?.kind !== "removed" && lines[first + 2]?.kind !== "added";
-  return isPair && isAlone ? lines[other]?.text : undefined;
-}
-
-function markChange(line: string, other: string, theme: Theme): string {
-  const [words, otherWords] = [toWords(line.slice(1)), toWords(other.slice(1))];
+/** The line with the words marked that differ from the line that it replaced or that replaced it; undefined without one. */
+function markChange(rows: readonly DiffRow[], index: number, theme: Theme): string | undefined {
+  const row = rows[index] as DiffLine;
+  const other = findCounterpart(rows, index);
+  if (!other) return undefined;
+  // Without numbers the signs are part of the text.
+  const signLength = row.number === undefined ? 1 : 0;
+  const [words, otherWords] = [toWords(row.text.slice(signLength)), toWords(other.text.slice(signLength))];
   let start = 0;
   while (start < words.length && words[start] === otherWords[start]) start++;
   let end = 0;
@@ -64,9 +45,21 @@ function markChange(line: string, other: string, theme: Theme): string {
   while (end < max && words.at(-1 - end) === otherWords.at(-1 - end)) end++;
   const changed = words.slice(start, words.length - end).join("");
   // If nearly everything differs, marks would only disturb.
-  if (changed === "" || changed.length > 0.7 * line.length) return line;
+  if (changed === "" || changed.length > 0.7 * row.text.length) return undefined;
   const [before, after] = [words.slice(0, start).join(""), words.slice(words.length - end).join("")];
-  return `${line[0] ?? ""}${before}${theme.inverse(changed)}${after}`;
+  return `${row.text.slice(0, signLength)}${before}${theme.inverse(changed)}${after}`;
+}
+
+/** The line that this one replaced or was replaced by, if that is one line alone. */
+function findCounterpart(rows: readonly DiffRow[], index: number): DiffLine | undefined {
+  const kind = rows[index]?.kind;
+  if (kind !== "added" && kind !== "removed") return undefined;
+  const otherIndex = index + (kind === "removed" ? 1 : -1);
+  const other = rows[otherIndex];
+  if (other?.kind !== (kind === "removed" ? "added" : "removed")) return undefined;
+  const first = Math.min(index, otherIndex);
+  const isAlone = rows[first - 1]?.kind !== "removed" && rows[first + 2]?.kind !== "added";
+  return isAlone ? other : undefined;
 }
 
 const toWords = (text: string): string[] => text.match(/\w+|\s+|[^\w\s]/gu) ?? [];

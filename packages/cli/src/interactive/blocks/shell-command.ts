@@ -2,7 +2,8 @@
 import type { BashData } from "@tau/protocol";
 import { type Component, toPlainText, wrapTextWithAnsi } from "@tau/tui";
 import type { Look } from "../look.ts";
-import { foldLines, toPlainLines } from "./tool-result.ts";
+import { foldLines } from "./fold.ts";
+import { toPlainLines } from "./tool-result.ts";
 
 const maxLines = 20;
 /** How much of the output of a running command is kept; its end is what is shown. */
@@ -65,7 +66,7 @@ export class ShellCommandBlock implements Component {
     const output = state.kind === "running" ? state.output : state.result.output;
     const lines = [
       `$ ${toPlainText(this.command)}${state.kind === "running" ? "" : describeEnd(state.result, this.#seconds)}`,
-      ...foldLines(toPlainLines(output), { limit: maxLines, keep: "end" }, { theme, expanded }),
+      ...foldLines(toPlainLines(output), { limit: maxLines, keep: "end", theme, expanded }),
       ...(state.kind === "running" ? [] : describeRest(state.result)),
     ];
     return lines

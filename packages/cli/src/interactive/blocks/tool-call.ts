@@ -155,7 +155,7 @@ export class ToolCallBlock implements Component {
     const result = view.renderResult(state, isNew, room);
     const before = this.#drawn;
     if (before?.width === width && before.call === call && before.result === result) return before.lines;
-    const body = result ?? this.#drawBody().flatMap((line) => wrapTextWithAnsi(line, room));
+    const body = result ?? this.#drawBody(room).flatMap((line) => wrapTextWithAnsi(line, room));
     const images = this.#state.kind === "done" ? this.#state.images.flatMap((image) => image.render(room)) : [];
     const front = view.isFrameless ? "" : indent;
     const mark = ` ${this.#look.theme.fg(getMarkColor(this.#state), "●")} `;
@@ -195,7 +195,7 @@ export class ToolCallBlock implements Component {
   #draw(width: number): string[] {
     const state = this.#state;
     const room = Math.max(1, width - indent.length - 1);
-    const body = this.#drawBody().flatMap((line) => wrapTextWithAnsi(line, room));
+    const body = this.#drawBody(room).flatMap((line) => wrapTextWithAnsi(line, room));
     const images = state.kind === "done" ? state.images.flatMap((image) => image.render(room)) : [];
     return ["", this.#drawTitle(width), ...[...body, ...images].map((line) => `${indent}${line}`)];
   }
@@ -220,15 +220,16 @@ export class ToolCallBlock implements Component {
     return this.#state.kind === "arriving" ? toPlainLine(getPartialSubject(this.#state.arguments)) : "";
   }
 
-  #drawBody(): string[] {
-    const { theme, expandsTools: expanded, shows } = this.#look;
+  #drawBody(width: number): string[] {
+    const { theme, expandsTools: expanded, shows, markdown } = this.#look;
+    const options = { theme, expanded, width, highlight: markdown.highlightCodeLine };
     const state = this.#state;
     const kind = shows.get(this.#name);
     if (state.kind === "running") {
       const output = { text: getRecentOutput(state.updates), details: undefined, isError: false };
-      return drawOutput(kind === "command" ? "command" : "text", output, { theme, expanded });
+      return drawOutput(kind === "command" ? "command" : "text", output, options);
     }
-    return state.kind === "done" ? drawOutput(kind, state.output, { theme, expanded }) : [];
+    return state.kind === "done" ? drawOutput(kind, { ...state.output, input: this.#input }, options) : [];
   }
 }
 

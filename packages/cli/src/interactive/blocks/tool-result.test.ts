@@ -1,13 +1,13 @@
 import { stripTerminalSequences } from "@tau/tui";
 import { expect, test } from "vitest";
 import { Themes } from "../themes.ts";
-import { drawOutput, type ToolOutput } from "./tool-result.ts";
+import { describeOutcome, drawOutput, type ToolOutput } from "./tool-result.ts";
 
 const { theme } = new Themes({ mode: "none", files: [] });
 
 const draw = (shows: Parameters<typeof drawOutput>[0], output: Partial<ToolOutput>, expanded = false): string[] =>
-  drawOutput(shows, { text: "", details: undefined, isError: false, ...output }, { theme, expanded }).map((line) =>
-    stripTerminalSequences(line),
+  drawOutput(shows, { text: "", details: undefined, isError: false, ...output }, { theme, expanded, width: 40 }).map(
+    (line) => stripTerminalSequences(line),
   );
 
 const numbers = (first: number, last: number) =>
@@ -16,8 +16,8 @@ const numbers = (first: number, last: number) =>
 test("of a command that failed the end is shown, with its exit code", () => {
   const text = `${numbers(1, 30).join("\n")}\n\nCommand exited with code 3`;
   expect(draw("command", { text, isError: true })).toEqual([
-    "… 22 more lines",
-    ...numbers(23, 30),
+    "… 12 more lines",
+    ...numbers(13, 30),
     "",
     "Command exited with code 3",
   ]);
@@ -54,4 +54,66 @@ test.each([
 ])("an excerpt has the numbers of its lines when it is expanded: %s", (_what, text, details, folded, expanded) => {
   expect(draw("excerpt", { text, details })).toEqual(folded);
   expect(draw("excerpt", { text, details }, true)).toEqual(expanded);
+});
+
+const changed = "--- a.ts\n+++ a.ts\n@@ -9,3 +9,4 @@\n same\n-old\n+new\n+more\n end\n";
+
+test("a diff has the numbers of its lines, and nothing of the format that it came in", () => {
+  expect(draw("diff", { details: { diff: changed } })).toEqual([
+    " 9   same",
+    "10 - old",
+    "10 + new",
+    "11 + more",
+    "12   end",
+  ]);
+});
+
+test("a line of a diff that is too long continues beside the numbers", () => {
+  const long = `+${"word ".repeat(12).trim()}`;
+  expect(draw("diff", { details: { diff: `@@ -1 +1 @@\n${long}\n` } })).toEqual([
+    "1 + word word word word word word word",
+    "    word word word word word",
+  ]);
+});
+
+test("diffs of several files name them, and diffs in another format stay as they are", () => {
+  const other = changed.replaceAll("a.ts", "b.ts");
+  const names = draw("diff", { details: { files: [{ diff: changed }, { diff: other }] } });
+  expect([names[0], names[6]]).toEqual(["a.ts", "b.ts"]);
+  expect(draw("diff", { details: { diff: "  11 same\n- 12 old\n+ 12 new" } })).toEqual([
+    "  11 same",
+    "- 12 old",
+    "+ 12 new",
+  ]);
+});
+
+test("of a written file its first ten lines are shown, and all of them if it is expanded", () => {
+  const content = `${numbers(101, 130).join("\n")}\n`;
+  const output = { text: "Created a.ts.", input: { path: "a.ts", content }, details: { isNew: true } };
+  const lines = numbers(101, 130).map((line, index) => `${String(index + 1).padStart(2)} ${line}`);
+  expect(draw("file", output)).toEqual([...lines.slice(0, 10), "… 20 more lines"]);
+  expect(draw("file", output, true)).toEqual(lines);
+  expect(describeOutcome({ ...output, isError: false }, 0)).toBe("new");
+});
+
+test("of a replaced file the diff is shown, and of one that could not be written the reason", () => {
+  const output = {
+    text: "Replaced it.",
+    input: { path: "a.ts", content: "x" },
+    details: { isNew: false, diff: changed },
+  };
+  expect(draw("file", output)).toContain("10 - old");
+  expect(draw("file", { ...output, text: "No space left.", isError: true })).toEqual(["No space left."]);
+  expect(draw("file", { text: "Created it.", input: { path: "a.ts", content: "" } })).toEqual(["Created it."]);
+});
+
+test("no control character of a file or a diff is drawn", () => {
+  const hostile = "\x1b]52;c;aGk=\x07text\x1b[2J";
+  const drawn = [
+    ...draw("file", { input: { path: "a", content: hostile } }),
+    ...draw("diff", { details: { diff: `@@ -1 +1 @@\n+${hostile}` } }),
+  ].join("\n");
+  expect(drawn).toContain("text");
+  // oxlint-disable-next-line no-control-regex
+  expect(drawn).not.toMatch(/[\x00-\x09\x0b-\x1f]/);
 });

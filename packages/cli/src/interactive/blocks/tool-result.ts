@@ -1,24 +1,35 @@
 /** The result of a call as lines, by how its tool says it is shown. No tool is known by its name. */
-import type { ToolData } from "@tau/protocol";
-import { type Theme, toPlainText } from "@tau/tui";
+import { parseDiffs, type ToolData } from "@tau/protocol";
+import { type MarkdownTheme, type Theme, toPlainText } from "@tau/tui";
+import { getFileLanguage } from "../highlight/file-language.ts";
 import { drawDiff } from "./diff.ts";
-import { getNumber, getText, toFields } from "./fields.ts";
+import { type Fields, getNumber, getText, toFields } from "./fields.ts";
+import { describeKey, fold, foldLines } from "./fold.ts";
+import { drawNumbered } from "./numbered-lines.ts";
 
 export interface ToolOutput {
   /** The text that the model reads, or its output so far. */
   text: string;
   details: unknown;
   isError: boolean;
+  /** What the tool was called with. */
+  input?: Fields | undefined;
 }
 
 export interface DrawOptions {
   theme: Theme;
   /** Without it, only the beginning or the end is shown. */
   expanded: boolean;
+  /** Columns. Only some lines are broken for it; the caller breaks the others. */
+  width: number;
+  /** Colours code. */
+  highlight?: MarkdownTheme["highlightCodeLine"] | undefined;
 }
 
 /** How many lines are shown of each kind, if it is not expanded. */
-const maxLines = { text: 6, command: 6, diff: 40, excerpt: 6, matches: 6, list: 6, image: 2 } as const;
+const maxLines = { text: 6, command: 6, diff: 40, file: 10, excerpt: 6, matches: 6, list: 6, image: 2 } as const;
+/** The same for what failed. */
+const maxErrorLines = { start: 10, end: 20 } as const;
 
 /** Lines may be wider than the terminal. */
 export function drawOutput(shows: ToolData["shows"], output: ToolOutput, options: DrawOptions): string[] {
@@ -27,22 +38,57 @@ export function drawOutput(shows: ToolData["shows"], output: ToolOutput, options
   // Why a command failed is at its end.
   const keep = kind === "command" ? "end" : "start";
   if (output.isError)
-    return foldLines(toPlainLines(output.text), { limit: 10, keep }, options).map((line) => theme.fg("error", line));
-  const limit = maxLines[kind];
-  const diffs = kind === "diff" ? getDiffs(output.details) : [];
-  if (diffs.length > 0)
-    return foldLines(
-      diffs.flatMap((diff) => drawDiff(clean(diff), theme)),
-      { limit, keep: "start" },
-      options,
+    return foldLines(toPlainLines(output.text), { limit: maxErrorLines[keep], keep, theme, expanded }).map((line) =>
+      theme.fg("error", line),
     );
+  const diffs = kind === "diff" || kind === "file" ? getDiffs(output.details) : [];
+  if (diffs.length > 0) return drawDiffs(diffs, options);
+  const content = kind === "file" ? getText(output.input?.["content"]) : "";
+  if (content !== "") return drawFile(content, getText(output.input?.["path"]), options);
   const lines = toPlainLines(output.text);
   const style = (line: string) => theme.fg("toolOutput", line);
   const excerpt = kind === "excerpt" ? findExcerpt(lines, output.details) : undefined;
-  if (excerpt && !expanded) return [theme.fg("dim", describeExcerpt(excerpt))];
-  if (excerpt) return drawExcerpt(lines.map(style), excerpt, theme);
+  if (excerpt && !expanded) return [theme.fg("dim", `${describeExcerpt(excerpt)}${describeKey(" (", ")")}`)];
+  if (excerpt) return drawExcerpt(lines.map(style), excerpt, options);
   // Only what is left is styled: running commands print thousands of lines.
-  return foldLines(lines, { limit, keep, style }, options);
+  return foldLines(lines, { limit: maxLines[kind], keep, style, theme, expanded });
+}
+
+function drawDiffs(diffs: readonly string[], { theme, expanded, width }: DrawOptions): string[] {
+  const rows = parseDiffs(diffs.map(clean));
+  const { kept, rest } = expanded ? { kept: rows } : fold(rows, { limit: maxLines.diff, keep: "start" });
+  return [...drawDiff(kept, { theme, width }), ...(rest === undefined ? [] : [theme.fg("dim", rest)])];
+}
+
+/** What was written, in colours. */
+function drawFile(content: string, path: string, options: DrawOptions): string[] {
+  const { theme, expanded, width, highlight } = options;
+  const lines = toPlainText(content).replace(/\n$/, "").split("\n");
+  const { kept, rest } = expanded ? { kept: lines } : fold(lines, { limit: maxLines.file, keep: "start" });
+  const language = getFileLanguage(path);
+  let state: unknown;
+  const drawn = kept.map((line) => {
+    if (!highlight) return theme.fg("toolOutput", line);
+    const highlighted = highlight(line, language, state);
+    state = highlighted.state;
+    return highlighted.line;
+  });
+  const numbered = drawNumbers(drawn, { first: 1, last: kept.length, theme, width });
+  return [...numbered, ...(rest === undefined ? [] : [theme.fg("dim", rest)])];
+}
+
+interface Numbers {
+  first: number;
+  last: number;
+  theme: Theme;
+  width: number;
+}
+
+function drawNumbers(lines: readonly string[], { first, last, theme, width }: Numbers): string[] {
+  const numberWidth = String(last).length;
+  return lines.flatMap((text, index) =>
+    drawNumbered({ gutter: `${theme.fg("dim", String(first + index).padStart(numberWidth))} `, text, width }),
+  );
 }
 
 /** Lines of a file. */
@@ -68,12 +114,10 @@ function describeExcerpt({ count, first = 1 }: Excerpt): string {
 }
 
 /** With the numbers of the lines. */
-function drawExcerpt(lines: readonly string[], { count, first }: Excerpt, theme: Theme): string[] {
+function drawExcerpt(lines: readonly string[], { count, first }: Excerpt, { theme, width }: DrawOptions): string[] {
   if (first === undefined) return [...lines];
-  const width = String(first + count - 1).length;
-  return lines.map((line, index) =>
-    index < count ? `${theme.fg("dim", String(first + index).padStart(width))} ${line}` : line,
-  );
+  const last = first + count - 1;
+  return [...drawNumbers(lines.slice(0, count), { first, last, theme, width }), ...lines.slice(count)];
 }
 
 /** What is said after the title of a finished call; undefined if nothing. */
@@ -81,6 +125,7 @@ export function describeOutcome({ details, isError }: ToolOutput, durationMs: nu
   const fields = toFields(details);
   const exitCode = getNumber(fields["exitCode"]);
   const parts = [
+    fields["isNew"] === true && !isError ? "new" : undefined,
     exitCode !== undefined && exitCode !== 0 ? `exit ${exitCode}` : undefined,
     getText(fields["signal"]) || undefined,
     isError && exitCode === undefined ? "failed" : undefined,
@@ -94,24 +139,6 @@ function getDiffs(details: unknown): string[] {
   const { diff, files } = toFields(details);
   const all = [diff, ...(Array.isArray(files) ? files.map((file) => toFields(file)["diff"]) : [])];
   return all.filter((text): text is string => typeof text === "string" && text !== "");
-}
-
-interface Fold {
-  /** How many lines are left. */
-  limit: number;
-  keep: "start" | "end";
-  /** Of the lines that are left. */
-  style?: (line: string) => string;
-}
-
-export function foldLines(
-  lines: string[],
-  { limit, keep, style = (line) => line }: Fold,
-  { theme, expanded }: DrawOptions,
-): string[] {
-  if (expanded || lines.length <= limit + 1) return lines.map(style);
-  const rest = theme.fg("dim", `… ${lines.length - limit} more lines`);
-  return keep === "start" ? [...lines.slice(0, limit).map(style), rest] : [rest, ...lines.slice(-limit).map(style)];
 }
 
 /** Without control characters, and without empty lines at the end. */

@@ -1,7 +1,8 @@
 import type { ImageContent, TextContent } from "@tau/ai";
-import { type Component, getKeybindings, Markdown, Text, toPlainText } from "@tau/tui";
+import { type Component, Markdown, Text, toPlainText } from "@tau/tui";
 import { transformMarkdown } from "../extensions/transform-markdown.ts";
 import type { Look } from "../look.ts";
+import { describeKey } from "./fold.ts";
 import { ImageBlock } from "./image.ts";
 
 type Content = string | readonly (TextContent | ImageContent)[];
@@ -61,8 +62,7 @@ function fold(text: string): string | undefined {
   const lineCount = text.split("\n", maxLines + 1).length;
   if (text.length <= maxLength && lineCount <= maxLines) return undefined;
   const start = text.slice(0, foldedLength).split("\n").slice(0, foldedLines).join("\n");
-  const [key] = getKeybindings().getKeys("app.tools.expand");
-  return `${start}\n… ${formatSize(Buffer.byteLength(text))} in all${key === undefined ? "" : `; ${key} shows it`}`;
+  return `${start}\n… ${formatSize(Buffer.byteLength(text))} in all${describeKey("; ", " shows it")}`;
 }
 
 const formatSize = (bytes: number): string =>
