@@ -108,7 +108,7 @@ describe("a conversation", () => {
     expect(screen).toContain("   15 - export const name15 = 15;\n   15 + // Gone.\n   16   export");
     expect(screen).not.toMatch(/^ *(?:@@|---|\+\+\+)/m);
     // Words of the language are in another color than names.
-    await expect.poll(() => app.terminal.writes.join("")).toContain("export const \x1b[");
+    await expect.poll(() => app.terminal.writes.join("")).toContain("export const\x1b[39m name1");
     app.press("ctrlO");
     await app.sees("   30 export const name30 = 30;");
   });
