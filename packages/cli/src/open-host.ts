@@ -62,7 +62,12 @@ async function openSessionHost(
       await settings.close();
       settings = await directories.openSettings(cwd);
     }
-    host = directories.openHost(cwd, settings, { ...(ask && { ask }), abortSignal: io.signal });
+    host = directories.openHost(cwd, settings, {
+      ...(ask && { ask }),
+      abortSignal: io.signal,
+      // A person who sees why it takes long can end it.
+      waitsForBusyProvider: ask === "surface",
+    });
     const sessionId = await host.open(sessionManager, reason);
     const { session } = host.get(sessionId);
     const resolved = await resolveFlags(options, session, directories.extensions.flags);

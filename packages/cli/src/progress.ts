@@ -1,6 +1,6 @@
 /** One line on standard error that says what the run is doing. */
 import { systemClock } from "@tau/ai";
-import type { SessionEvent } from "@tau/protocol";
+import { formatRetry, type SessionEvent } from "@tau/protocol";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import type { ShownSession } from "./shown-session.ts";
@@ -56,7 +56,7 @@ function getActivity(event: SessionEvent): string | undefined {
     case "tool_execution_start":
       return formatCall(event);
     case "retry_scheduled":
-      return `waiting to try again (${event.attempt} of ${event.maxAttempts})`;
+      return "waiting to try again";
     default:
       return undefined;
   }
@@ -64,10 +64,7 @@ function getActivity(event: SessionEvent): string | undefined {
 
 function formatLine(event: SessionEvent, verbose: boolean): string | undefined {
   if (event.type === "notice") return event.message;
-  if (event.type === "retry_scheduled") {
-    const seconds = Math.ceil(event.delayMs / 1_000);
-    return `Trying again in ${seconds} s (${event.attempt} of ${event.maxAttempts}): ${event.reason}`;
-  }
+  if (event.type === "retry_scheduled") return formatRetry(event);
   return verbose && event.type === "tool_execution_start" ? formatCall(event) : undefined;
 }
 

@@ -1,5 +1,6 @@
 /** How print and JSON mode tell the end of a prompt. Pure. */
-import { defaultRunMs, formatLimit, type PromptEnd, type RunEnd } from "@tau/protocol";
+import type { Failure } from "@tau/ai";
+import { defaultRunMs, formatLimit, getFailureAdvice, type PromptEnd, type RunEnd } from "@tau/protocol";
 import { logAdvice } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 
@@ -43,10 +44,15 @@ export function formatEnd({ answer, end, silent }: PromptEnd, denied: readonly s
     case "idle":
     case "failed":
       if (end.kind === "failed" && end.cause === "log") return `${end.failure.message} ${logAdvice}`;
-      return end.failure.message;
+      return withAdvice(end.failure);
     default:
       return end satisfies never;
   }
+}
+
+function withAdvice({ kind, message }: Failure): string {
+  const advice = getFailureAdvice(kind, "program");
+  return advice === undefined ? message : `${message}\n  ${advice}`;
 }
 
 const maxAdvice = 5;

@@ -782,7 +782,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
         choices: ["all", "one-at-a-time"],
         origin: "global",
       });
-      expect(find("retry.maxRetries")).toMatchObject({ value: 7, default: 3, type: "number", origin: "project" });
+      expect(find("retry.maxRetries")).toMatchObject({ value: 7, type: "number", origin: "project" });
       expect(find("followUpMode")).toMatchObject({ value: "one-at-a-time", origin: "default" });
       expect(find("shellEnv")).toMatchObject({ value: {}, default: {}, origin: "default" });
       for (const { key, description } of settings) expect(description, key).toMatch(/\.$/);

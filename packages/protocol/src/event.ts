@@ -142,7 +142,7 @@ export type SessionFact =
   | { type: "queue_changed"; steering: QueuedSummary[]; followUps: QueuedSummary[] }
   | { type: "approval_requested"; approval: Approval }
   | { type: "approval_resolved"; approvalId: string; decision: "allowed" | "denied"; by: string }
-  | { type: "retry_scheduled"; attempt: number; maxAttempts: number; delayMs: number; reason: string }
+  | { type: "retry_scheduled"; attempt: number; maxAttempts?: number; delayMs: number; reason: string }
   /** The provider's cache is lost: the request's prefix differs from here on. */
   | {
       type: "cache_break";

@@ -1,3 +1,4 @@
+export { type AdviceSurface, emptyAnswerText, getFailureAdvice, isEmptyAnswer } from "./answer-advice.ts";
 export { type Approval, type ApprovalAnswer, type ApprovalChoice, approvalChoices } from "./approval.ts";
 export {
   type AnswerData,
@@ -86,6 +87,7 @@ export type {
   CustomMessage,
   SessionMessage,
 } from "./message.ts";
+export { formatRetry, getWithdrawnId, isFailedAnswer, type ScheduledRetry } from "./retry.ts";
 export {
   type AbortedBy,
   type BudgetLimitName,

@@ -250,3 +250,19 @@ describe("the window over the shown branch", () => {
     expect(viewFromEntries([entry("1", "2"), entry("2", "1")]).log.entries).toHaveLength(2);
   });
 });
+
+test("a retry is shown until the model says something, also where no new turn begins", () => {
+  const take = (view: View, ...events: SessionEvent[]) => events.reduce(reduce, view);
+  const retry = { attempt: 1, delayMs: 1, reason: "Busy." };
+  const waiting = take(emptyView, { type: "retry_scheduled", ...retry });
+  const start: SessionEvent = {
+    type: "message_start",
+    messageId: "m",
+    role: "assistant",
+    model: "p/m",
+    usage: { inputTokens: 0 },
+  };
+  const begun = take(waiting, start);
+  expect([waiting.live.retry, begun.live.retry]).toEqual([retry, retry]);
+  expect(take(begun, { type: "text_delta", messageId: "m", delta: "H", index: 0 }).live.retry).toBeUndefined();
+});

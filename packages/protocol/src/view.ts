@@ -6,6 +6,7 @@
 import type { Approval } from "./approval.ts";
 import { getLeafAfter, type SessionEntry } from "./entry.ts";
 import type { CompactionReason, Delta, QueuedSummary, SessionEvent, UpdateType } from "./event.ts";
+import type { ScheduledRetry } from "./retry.ts";
 import type { TerminationReason } from "./run-end.ts";
 
 export interface View {
@@ -37,9 +38,8 @@ export interface LiveView {
   readonly approvals: readonly Approval[];
   /** The calls of the last run that were not allowed, the latest last. */
   readonly denials: readonly { readonly toolCallId: string; readonly toolName: string; readonly reason: string }[];
-  readonly retry:
-    | { readonly attempt: number; readonly maxAttempts: number; readonly delayMs: number; readonly reason: string }
-    | undefined;
+  /** Why the last attempt failed, until the model answers. */
+  readonly retry: ScheduledRetry | undefined;
   /** The compaction that is running. */
   readonly compaction: { readonly reason: CompactionReason } | undefined;
   /** What the user should know, the latest last. */
@@ -151,7 +151,8 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
     case "text_delta":
     case "thinking_delta":
     case "toolcall_delta":
-      return live.message?.id === event.messageId ? { ...live, message: withDelta(live.message, event) } : live;
+      if (live.message?.id !== event.messageId) return live;
+      return { ...live, message: withDelta(live.message, event), retry: undefined };
     case "message_end":
       return live.message?.id === event.messageId ? { ...live, message: undefined } : live;
     case "tool_execution_start":
@@ -164,7 +165,7 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
     case "tool_execution_end":
       return { ...live, tools: withoutFirst(live.tools, event.toolCallId) };
     case "turn_end":
-      return { ...live, message: undefined, tools: [] };
+      return { ...live, message: undefined, tools: [], retry: undefined };
     case "agent_end":
       // Questions stay: each is resolved by an event of its own, and not all are asked by the run.
       return {
@@ -185,8 +186,8 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
     case "approval_resolved":
       return { ...live, approvals: live.approvals.filter(({ id }) => id !== event.approvalId) };
     case "retry_scheduled": {
-      const { attempt, maxAttempts, delayMs, reason } = event;
-      return { ...live, retry: { attempt, maxAttempts, delayMs, reason } };
+      const { type: _type, ...retry } = event;
+      return { ...live, retry };
     }
     case "compaction_start":
       return { ...live, compaction: { reason: event.reason } };

@@ -1,6 +1,7 @@
 /** What a run sends by HTTP, and what an error response to it means. */
 import { describeKey, getEnvApiKey } from "../auth/env-keys.ts";
 import { classifyResponse, type Failure } from "../failure.ts";
+import { providers } from "../providers/index.ts";
 import { type HttpRequest, type HttpResponse, readErrorText } from "../transport/http.ts";
 import { version } from "../version.ts";
 import { resolveBaseUrl } from "./base-url.ts";
@@ -67,8 +68,16 @@ export async function readFailure(run: Run, response: HttpResponse): Promise<Fai
   }
   const failure = classifyResponse({ status: response.status, headers: response.headers, body }, run.clock.now());
   const origin = failure.kind === "auth" && describeKey(run.model.provider, run.options, run.env);
-  return origin ? { ...failure, message: `${failure.message.replace(/[^.!?…]$/, "$&.")} ${origin}` } : failure;
+  return origin ? { ...failure, message: `${endSentence(failure.message)} ${origin}` } : failure;
 }
+
+/** Adds to the failure's message what a user needs to know of the provider. */
+export function withProviderFacts({ model }: Run, failure: Failure): Failure {
+  const billingUrl = failure.kind === "billing" ? providers[model.provider]?.billingUrl : undefined;
+  return billingUrl ? { ...failure, message: `${endSentence(failure.message)} Billing: ${billingUrl}` } : failure;
+}
+
+const endSentence = (text: string): string => text.replace(/[^.!?…]$/, "$&.");
 
 /** Removes keys from the failure's message: some servers repeat a key that they reject. */
 export function removeSecrets({ options, model, env }: Run, failure: Failure): Failure {

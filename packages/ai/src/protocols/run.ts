@@ -18,7 +18,7 @@ import { degrade } from "./degrade.ts";
 import { Draft } from "./draft.ts";
 import { readFrames } from "./frames.ts";
 import { type EncodeNote, type Frame, MissingCredentials, type Protocol, type ProtocolRequest } from "./protocol.ts";
-import { buildRequest, readFailure, removeSecrets } from "./http-exchange.ts";
+import { buildRequest, readFailure, removeSecrets, withProviderFacts } from "./http-exchange.ts";
 import type { Limits, Run } from "./run-state.ts";
 import { asRecord } from "../json.ts";
 import { checkUsage } from "./silent-limits.ts";
@@ -80,7 +80,7 @@ async function attemptUntilDone(run: Run): Promise<void> {
       finish(run, draft);
       return;
     }
-    const failure = removeSecrets(run, outcome.failure);
+    const failure = withProviderFacts(run, removeSecrets(run, outcome.failure));
     if (!outcome.hasEmitted && repairs < maxRepairs && repairPayload(run, failure)) {
       repairs++;
       attempt--;

@@ -20,6 +20,8 @@ export interface ProviderInfo {
   headers?: Readonly<Record<string, string>>;
   /** Requests need headers that say whether the user or the agent caused them and whether they have images. */
   tellsInitiator?: boolean;
+  /** The page where the user sees and raises what may be spent. */
+  billingUrl?: string;
 }
 
 export const bearer: KeyHeader = { name: "authorization", prefix: "Bearer " };
@@ -29,22 +31,24 @@ const table: Record<string, ProviderInfo> = {
   "ant-ling": { name: "Ant Ling", keys: ["ANT_LING_API_KEY"] },
   anthropic: {
     name: "Anthropic",
+    billingUrl: "https://console.anthropic.com/settings/billing",
     keys: ["ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"],
     tokens: ["ANTHROPIC_AUTH_TOKEN"],
   },
   "azure-openai-responses": { name: "Azure OpenAI", keys: ["AZURE_OPENAI_API_KEY"] },
   baseten: { name: "Baseten", keys: ["BASETEN_API_KEY"] },
-  cerebras: { name: "Cerebras", keys: ["CEREBRAS_API_KEY"] },
+  cerebras: { name: "Cerebras", billingUrl: "https://cloud.cerebras.ai", keys: ["CEREBRAS_API_KEY"] },
   "cloudflare-ai-gateway": {
     name: "Cloudflare AI Gateway",
     keys: ["CLOUDFLARE_API_KEY"],
     keyHeader: { name: "cf-aig-authorization", prefix: "Bearer " },
   },
   "cloudflare-workers-ai": { name: "Cloudflare Workers AI", keys: ["CLOUDFLARE_API_KEY"] },
-  deepseek: { name: "DeepSeek", keys: ["DEEPSEEK_API_KEY"] },
-  fireworks: { name: "Fireworks", keys: ["FIREWORKS_API_KEY"] },
+  deepseek: { name: "DeepSeek", billingUrl: "https://platform.deepseek.com/top_up", keys: ["DEEPSEEK_API_KEY"] },
+  fireworks: { name: "Fireworks", billingUrl: "https://app.fireworks.ai/account/billing", keys: ["FIREWORKS_API_KEY"] },
   "github-copilot": {
     name: "GitHub Copilot",
+    billingUrl: "https://github.com/settings/billing",
     keys: ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"],
     keyHeader: bearer,
     // It only accepts requests from known editors.
@@ -57,29 +61,58 @@ const table: Record<string, ProviderInfo> = {
     },
     tellsInitiator: true,
   },
-  google: { name: "Google Gemini", keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"] },
-  "google-vertex": { name: "Google Vertex AI", keys: ["GOOGLE_CLOUD_API_KEY"] },
-  groq: { name: "Groq", keys: ["GROQ_API_KEY"] },
-  huggingface: { name: "Hugging Face", keys: ["HF_TOKEN"] },
+  google: {
+    name: "Google Gemini",
+    billingUrl: "https://console.cloud.google.com/billing",
+    keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+  },
+  "google-vertex": {
+    name: "Google Vertex AI",
+    billingUrl: "https://console.cloud.google.com/billing",
+    keys: ["GOOGLE_CLOUD_API_KEY"],
+  },
+  groq: { name: "Groq", billingUrl: "https://console.groq.com/settings/billing", keys: ["GROQ_API_KEY"] },
+  huggingface: { name: "Hugging Face", billingUrl: "https://huggingface.co/settings/billing", keys: ["HF_TOKEN"] },
   "kimi-coding": { name: "Kimi For Coding", keys: ["KIMI_API_KEY"] },
   meta: { name: "Meta", keys: ["META_API_KEY"] },
   minimax: { name: "MiniMax", keys: ["MINIMAX_API_KEY"] },
   "minimax-cn": { name: "MiniMax (China)", keys: ["MINIMAX_CN_API_KEY"] },
-  mistral: { name: "Mistral", keys: ["MISTRAL_API_KEY"] },
-  moonshotai: { name: "Moonshot AI", keys: ["MOONSHOT_API_KEY"] },
-  "moonshotai-cn": { name: "Moonshot AI (China)", keys: ["MOONSHOT_API_KEY"] },
+  mistral: { name: "Mistral", billingUrl: "https://admin.mistral.ai/organization/billing", keys: ["MISTRAL_API_KEY"] },
+  moonshotai: {
+    name: "Moonshot AI",
+    billingUrl: "https://platform.moonshot.ai/console/pay",
+    keys: ["MOONSHOT_API_KEY"],
+  },
+  "moonshotai-cn": {
+    name: "Moonshot AI (China)",
+    billingUrl: "https://platform.moonshot.cn/console/pay",
+    keys: ["MOONSHOT_API_KEY"],
+  },
   nvidia: { name: "NVIDIA NIM", keys: ["NVIDIA_API_KEY"] },
-  openai: { name: "OpenAI", keys: ["OPENAI_API_KEY"] },
-  "openai-codex": { name: "OpenAI Codex", keys: ["OPENAI_CODEX_TOKEN"] },
-  opencode: { name: "OpenCode Zen", keys: ["OPENCODE_API_KEY"] },
+  openai: {
+    name: "OpenAI",
+    billingUrl: "https://platform.openai.com/settings/organization/billing",
+    keys: ["OPENAI_API_KEY"],
+  },
+  "openai-codex": {
+    name: "OpenAI Codex",
+    billingUrl: "https://chatgpt.com/codex/settings/usage",
+    keys: ["OPENAI_CODEX_TOKEN"],
+  },
+  opencode: { name: "OpenCode Zen", billingUrl: "https://opencode.ai/zen", keys: ["OPENCODE_API_KEY"] },
   "opencode-go": { name: "OpenCode Go", keys: ["OPENCODE_API_KEY"] },
-  openrouter: { name: "OpenRouter", keys: ["OPENROUTER_API_KEY"], keyHeader: bearer },
+  openrouter: {
+    name: "OpenRouter",
+    billingUrl: "https://openrouter.ai/settings/credits",
+    keys: ["OPENROUTER_API_KEY"],
+    keyHeader: bearer,
+  },
   "qwen-token-plan": { name: "Qwen Token Plan", keys: ["QWEN_TOKEN_PLAN_API_KEY"] },
   "qwen-token-plan-cn": { name: "Qwen Token Plan (China)", keys: ["QWEN_TOKEN_PLAN_CN_API_KEY"] },
   "qwen-token-plan-individual": { name: "Qwen Token Plan (Individual)", keys: ["QWEN_TOKEN_PLAN_API_KEY"] },
-  together: { name: "Together AI", keys: ["TOGETHER_API_KEY"] },
+  together: { name: "Together AI", billingUrl: "https://api.together.ai/settings/billing", keys: ["TOGETHER_API_KEY"] },
   "vercel-ai-gateway": { name: "Vercel AI Gateway", keys: ["AI_GATEWAY_API_KEY"], keyHeader: bearer },
-  xai: { name: "xAI", keys: ["XAI_API_KEY"] },
+  xai: { name: "xAI", billingUrl: "https://console.x.ai", keys: ["XAI_API_KEY"] },
   xiaomi: { name: "Xiaomi MiMo", keys: ["XIAOMI_API_KEY"] },
   "xiaomi-token-plan-ams": { name: "Xiaomi MiMo Token Plan (Amsterdam)", keys: ["XIAOMI_TOKEN_PLAN_AMS_API_KEY"] },
   "xiaomi-token-plan-cn": { name: "Xiaomi MiMo Token Plan (China)", keys: ["XIAOMI_TOKEN_PLAN_CN_API_KEY"] },

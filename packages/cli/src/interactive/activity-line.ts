@@ -1,13 +1,12 @@
 /** What is going on, above the editor. Pure. */
-import type { LiveView, QueuedSummary } from "@tau/protocol";
+import { formatRetry, type LiveView, type QueuedSummary } from "@tau/protocol";
 import { type Theme, toPlainLine, truncateToWidth, visibleWidth } from "@tau/tui";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 export function getActivity(live: LiveView): string | undefined {
   if (live.compaction) return "Compacting";
-  if (live.retry)
-    return `Waiting to try again (${live.retry.attempt} of ${live.retry.maxAttempts}): ${live.retry.reason}`;
+  if (live.retry) return formatRetry(live.retry);
   if (!live.run) return undefined;
   if (live.approvals.length > 0) return "Waiting for your answer";
   const [tool, ...others] = live.tools;

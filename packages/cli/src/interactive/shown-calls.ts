@@ -54,6 +54,14 @@ export class ShownCalls {
     else if (hasOlder) this.#strayDenials.add(id);
   }
 
+  /** The call belongs to an answer that is asked for again. Returns what showed it. */
+  withdraw(id: string): Component | undefined {
+    const block = this.#blocks.get(id);
+    this.#blocks.delete(id);
+    this.#awaited.delete(id);
+    return block;
+  }
+
   /** Nothing follows for those without a result. */
   end(): void {
     for (const id of this.#awaited) this.#blocks.get(id)?.end();

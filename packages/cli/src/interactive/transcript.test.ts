@@ -56,6 +56,9 @@ function open() {
         stopReason,
         timestamp: 0,
       }),
+    /** The last entry, which failed, is asked for again. */
+    withdraw: () =>
+      appendEntry({ type: "context_edit", ...createBase(), targetId: view.log.leafId ?? "", replacement: null }),
     end: (messageId: string) =>
       take({ type: "message_end", messageId, stopReason: "end_turn", usage: { inputTokens: 0, outputTokens: 0 } }),
     /** As a gateway sends it after a break. */
@@ -162,4 +165,72 @@ test("the time of a call is without the time until the user answered", () => {
   take({ type: "tool_execution_end", toolCallId: "c1", success: true, output: "", durationMs: 65_000 });
   append({ role: "toolResult", ...call, content: [], details: undefined, isError: false, timestamp: 0 });
   expect(draw()).toEqual(["● bash make (5 s)"]);
+});
+
+const started: SessionEvent = {
+  type: "agent_start",
+  sessionId: "s",
+  model: "p/m",
+  tools: [],
+  thinkingLevel: "off",
+  timestamp: 0,
+};
+
+const ended: SessionEvent = {
+  type: "agent_end",
+  sessionId: "s",
+  totalTurns: 1,
+  totalTokens: 0,
+  durationMs: 0,
+  terminationReason: "error",
+};
+
+test("an answer that is asked for again leaves nothing behind, neither its text nor its failure", () => {
+  const { say, begin, log, end, withdraw, take, draw } = open();
+  say("Hello");
+  take(started);
+  begin("m1", "One two");
+  draw();
+  log("One two", "error");
+  end("m1");
+  expect(draw().join("\n")).not.toContain("Error");
+  take({ type: "retry_scheduled", attempt: 1, delayMs: 1, reason: "Busy." });
+  expect(draw().join("\n")).not.toContain("Error");
+  withdraw();
+  expect(draw()).toEqual(["Hello"]);
+  begin("m2", "One two three");
+  expect(draw()).toEqual(["Hello", "One two three"]);
+  log("One two three");
+  end("m2");
+  expect(draw()).toEqual(["Hello", "One two three"]);
+});
+
+test("a failure is shown when the run has ended with it, and when the session is read again", () => {
+  const { say, log, take, copyView, draw } = open();
+  say("Hello");
+  take(started);
+  log("One two", "error");
+  draw();
+  take(ended);
+  expect(draw()).toEqual(["Hello", "One two", "Error: the request failed"]);
+  copyView();
+  expect(draw()).toEqual(["Hello", "One two", "Error: the request failed"]);
+});
+
+test("a session that is read again shows no attempt that was repeated", () => {
+  const { say, log, withdraw, draw } = open();
+  say("Hello");
+  log("One", "error");
+  withdraw();
+  log("One", "error");
+  withdraw();
+  log("One and two");
+  expect(draw()).toEqual(["Hello", "One and two"]);
+});
+
+test("an answer without text says that it is empty", () => {
+  const { say, log, draw } = open();
+  say("Hello");
+  log("  ");
+  expect(draw()).toEqual(["Hello", "The answer is empty. Ask again, or choose another model with /model."]);
 });

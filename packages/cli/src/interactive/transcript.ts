@@ -9,8 +9,11 @@ import {
   type CustomEntry,
   type CustomMessage,
   customTypes,
+  getWithdrawnId,
+  isFailedAnswer,
   type LiveView,
   type LogView,
+  type MessageEntry,
   type SessionEntry,
   type SessionMessage,
   type View,
@@ -69,6 +72,8 @@ export class Transcript extends Container {
   #live: { id: string; block: AssistantBlock } | undefined;
   /** The id of an answer that is in the log already, and may still be in the live view for a moment. */
   #loggedId: string | undefined;
+  /** The last answer that failed. While the run goes on it may be asked for again, and what it said is replaced. */
+  #failed: { entryId: string; block: AssistantBlock; message: AssistantMessage; isSettled: boolean } | undefined;
   /** Whether something was said or run already. */
   #isBegun = false;
   /** Those at the end that were made since `keepRemarks`. */
@@ -136,6 +141,7 @@ export class Transcript extends Container {
     const page = new Transcript(this.#options);
     if (hasOlder) page.#older = { kind: "some", note };
     for (const entry of entries) page.#addEntry(entry);
+    page.#settleFailed();
     const repeated = this.#calls.takeOlder(page.#calls);
     const shown = page.children.filter((child) => !repeated.has(child));
     this.children = [...(hasOlder ? [note] : []), ...shown, ...this.children.slice(1)];
@@ -181,6 +187,7 @@ export class Transcript extends Container {
     this.#commands = [];
     this.#live = undefined;
     this.#loggedId = undefined;
+    this.#failed = undefined;
   }
 
   #takeEntries(log: LogView, liveId: string | undefined): void {
@@ -219,9 +226,11 @@ export class Transcript extends Container {
   }
 
   #addEntry(entry: SessionEntry): void {
+    if (this.#failed && getWithdrawnId(entry) === this.#failed.entryId) return this.#withdrawFailed();
     switch (entry.type) {
       case "message":
-        if (!entry.silent) this.#addMessage(entry.message);
+        this.#settleFailed();
+        if (!entry.silent) this.#addMessage(entry);
         return;
       case "compaction":
         return this.#addNote(`Compacted: a summary takes the place of ${formatTokens(entry.tokensBefore)} tokens.`);
@@ -241,13 +250,14 @@ export class Transcript extends Container {
     }
   }
 
-  #addMessage(message: SessionMessage): void {
+  #addMessage(entry: MessageEntry): void {
+    const { message }: { message: SessionMessage } = entry;
     this.#isBegun = true;
     switch (message.role) {
       case "user":
         return this.#addBlock(new UserMessageBlock(message.content, this.#look));
       case "assistant":
-        return this.#addAnswer(message);
+        return this.#addAnswer(entry.id, message);
       case "toolResult":
         return this.#calls.setResult(message, this.#older.kind === "some");
       case "bashExecution":
@@ -293,14 +303,35 @@ export class Transcript extends Container {
     this.#calls.setPartial(toolCallId, partial);
   }
 
-  #addAnswer(message: AssistantMessage): void {
+  #addAnswer(entryId: string, message: AssistantMessage): void {
     const block = this.#live?.block ?? this.#createAnswer();
     this.#loggedId = this.#live?.id;
     this.#live = undefined;
-    block.setMessage(message);
+    if (message.stopReason === "error") this.#failed = { entryId, block, message, isSettled: false };
+    else block.setMessage(message);
     for (const part of message.content) {
       if (part.type === "toolCall") this.#calls.get(part.id, part.name).setInput(part.arguments);
     }
+  }
+
+  /** What failed is asked for again: the next answer takes its place. */
+  #withdrawFailed(): void {
+    if (!this.#failed) return;
+    const { block, message } = this.#failed;
+    this.#failed = undefined;
+    this.removeChild(block);
+    for (const part of message.content) {
+      const call = part.type === "toolCall" ? this.#calls.withdraw(part.id) : undefined;
+      if (call) this.removeChild(call);
+    }
+  }
+
+  /** What failed is not asked for again. */
+  #settleFailed(): void {
+    if (!this.#failed || this.#failed.isSettled) return;
+    const { block, message } = this.#failed;
+    this.#failed = { ...this.#failed, isSettled: true };
+    block.setMessage(message);
   }
 
   #takeLive({ message, tools, approvals, denials }: LiveView): void {
@@ -319,6 +350,7 @@ export class Transcript extends Container {
 
   /** After a run nothing that it left open changes any more, and nothing holds back what follows. */
   #end(): void {
+    this.#settleFailed();
     this.#live?.block.end();
     this.#calls.end();
   }
@@ -362,4 +394,4 @@ const isConversation = ({ type }: SessionEntry): boolean =>
 
 /** While nothing follows it in the conversation, the live view may still have it. After one that failed, it may have the next attempt. */
 const isAnswer = (entry: SessionEntry | undefined): boolean =>
-  entry?.type === "message" && entry.message.role === "assistant" && entry.message.stopReason !== "error";
+  entry?.type === "message" && entry.message.role === "assistant" && !isFailedAnswer(entry);

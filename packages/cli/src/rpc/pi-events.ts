@@ -63,7 +63,7 @@ export class PiEvents {
           followUp: event.followUps.map(getMessageText),
         });
       case "retry_scheduled": {
-        const { attempt, maxAttempts, delayMs, reason } = event;
+        const { attempt, maxAttempts = attempt, delayMs, reason } = event;
         this.#retryAttempt = attempt;
         return this.#send({ type: "auto_retry_start", attempt, maxAttempts, delayMs, errorMessage: reason });
       }

@@ -240,22 +240,22 @@ describe("/settings", () => {
 
   test("takes numbers, texts and lists, and says what is wrong with others", async () => {
     const app = await open();
-    app.type("retry.maxRetries");
-    await app.sees("→ retry.maxRetries");
+    app.type("retry.baseDelayMs");
+    await app.sees("→ retry.baseDelayMs");
     app.press("enter");
-    await app.sees("retry.maxRetries (number; empty: the default, 3)");
+    await app.sees("retry.baseDelayMs (number; empty: the default, 2000)");
     app.type("many");
     app.press("enter");
     await app.sees(/has to be a whole number/);
     app.press("enter");
     app.type("7");
     app.press("enter");
-    await app.sees(/→ retry.maxRetries +7/);
-    expect(await readSettings(app)).toMatchObject({ retry: { maxRetries: 7 } });
+    await app.sees(/→ retry.baseDelayMs +7/);
+    expect(await readSettings(app)).toMatchObject({ retry: { baseDelayMs: 7 } });
     app.press("enter");
     await app.sees("> 7");
     app.press("ctrlU", "enter");
-    await app.sees(/→ retry.maxRetries +3/);
+    await app.sees(/→ retry.baseDelayMs +2000/);
     app.press("ctrlU");
     app.type("tools.excluded");
     await app.sees("→ tools.excluded");

@@ -16,7 +16,7 @@ import { resolveDirectory } from "./session-roots.ts";
 
 /** What the sessions of a gateway are created with, besides what their directory says. */
 export type GatewaySessionParams = Required<
-  Pick<AgentSessionParams, "ask" | "reloadGateway" | "afterCrash" | "admitRun">
+  Pick<AgentSessionParams, "ask" | "reloadGateway" | "afterCrash" | "admitRun" | "waitsForBusyProvider">
 >;
 
 /**
@@ -254,7 +254,7 @@ export class OpenSessions {
   async #openHost(cwd: string): Promise<Host> {
     const { openDirectory, subscriptions, reloadGateway, afterCrash, admitRun } = this.#options;
     const ask = { isAttended: (sessionId: string) => subscriptions.isAttended(sessionId) };
-    const host = await openDirectory(cwd, { ask, reloadGateway, afterCrash, admitRun });
+    const host = await openDirectory(cwd, { ask, reloadGateway, afterCrash, admitRun, waitsForBusyProvider: true });
     // Commands and extensions open sessions too.
     host.watch({
       onOpened: (hosted) => this.#add(cwd, host, hosted),

@@ -135,6 +135,7 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   ),
   afterCrash: param(withMethods("an object with the functions `wasCut` and `keepQueued`", "wasCut", "keepQueued")),
   admitRun: param(fn),
+  waitsForBusyProvider: param(flag),
   parentSessionId: param(nonEmptyText),
   sessionId: param(nonEmptyText),
   abortSignal: param(

@@ -74,6 +74,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
       offersSkills: () => settings.get().enableSkillCommands,
     }),
     request: createRequest(setup, extensions),
+    waitsForBusyProvider: params.waitsForBusyProvider ?? false,
     keep: (text) => saveResult(keys.redact(text)),
     budget: createBudget(params.budgets ?? {}, {
       clock,

@@ -8,14 +8,25 @@ import type { AgentSessionParts } from "./session-parts.ts";
 
 export interface RunHostParts
   extends
-    Pick<AgentSessionParts, "sessionManager" | "extensions" | "tools" | "request" | "keep" | "trace" | "clock" | "ids">,
+    Pick<
+      AgentSessionParts,
+      | "sessionManager"
+      | "extensions"
+      | "tools"
+      | "request"
+      | "waitsForBusyProvider"
+      | "keep"
+      | "trace"
+      | "clock"
+      | "ids"
+    >,
     Pick<RunHost, "transcript" | "inbox" | "publisher"> {
   choices: Choices;
   judge: CallJudge;
 }
 
 export function createRunHost(parts: RunHostParts): RunHost {
-  const { sessionManager: session, extensions, tools, request, keep, trace, clock, ids } = parts;
+  const { sessionManager: session, extensions, tools, request, waitsForBusyProvider, keep, trace, clock, ids } = parts;
   const { transcript, inbox, publisher, choices } = parts;
   const { judge, endCall, getCallMessage } = parts.judge;
   return {
@@ -36,6 +47,7 @@ export function createRunHost(parts: RunHostParts): RunHost {
     endCall,
     getCallMessage,
     keep,
+    waitsForBusyProvider,
     ...trace,
     resumedFrom: session.getEntryCount() > 0 ? session.id : undefined,
     sent: new PrefixTracker(),

@@ -65,6 +65,11 @@ export interface AgentSessionParams {
   afterCrash?: AfterCrash;
   /** Called before each run. Default: runs begin at once. */
   admitRun?: AdmitRun;
+  /**
+   * Whether a request that the provider refuses because it is busy (`overloaded`, `rate_limited`) is repeated for ten
+   * minutes, unless `retry.maxRetries` is set. Default false: three times, as after other failures.
+   */
+  waitsForBusyProvider?: boolean;
   /** The session that started this one. If it is open in this process, this one ends and spends with it. */
   parentSessionId?: string;
   /** A session to go on with. Throws `session_not_found` when there is none. */

@@ -30,6 +30,8 @@ export interface AgentSessionParts {
   expandPort: ExpandPort;
   /** Asks a model, with keys and headers. */
   request: StreamFn;
+  /** See `AgentSessionParams.waitsForBusyProvider`. */
+  waitsForBusyProvider: boolean;
   /** Keeps what is too long for the model in a file, and answers with its path. */
   keep: (text: string) => Promise<string | undefined>;
   budget: Budget;

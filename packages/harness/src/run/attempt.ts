@@ -288,7 +288,10 @@ export class Attempt {
 
   #endTurn(hasResults: boolean): void {
     if (this.#answer) {
-      this.#recovery = afterAnswer(this.#recovery, this.#answer, hasResults);
+      this.#recovery = afterAnswer(this.#recovery, this.#answer, {
+        hasResults,
+        nowMs: this.#context.host.clock.monotonic(),
+      });
       // Without a call the run ends, and its end says why.
       if (this.#answer.stopReason === "length" && hasResults) this.#tellCut();
     }

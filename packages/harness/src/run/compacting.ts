@@ -8,6 +8,7 @@ import { type CompactionPlan, type CompactionReason, maxConsecutive } from "../c
 import type { ResolvedCompactionSettings } from "../compaction/settings.ts";
 import type { ExtensionHooks } from "../extensions/runner.ts";
 import type { SessionEntry } from "../session/entry.ts";
+import { getMaxRetries } from "./next-step.ts";
 import type { RunHost } from "./run-host.ts";
 
 /** The part of a run's host that it needs. */
@@ -65,7 +66,7 @@ async function compactBranch(
     signal,
     touches: host.touches,
     // The run does not go on before it is over, so it may wait for a provider that is busy.
-    requestOptions: { maxRetries: host.settings().retry.enabled ? host.settings().retry.maxRetries : 0 },
+    requestOptions: { maxRetries: host.settings().retry.enabled ? getMaxRetries(host.settings().retry) : 0 },
     // A request that does not fit cannot be made at all: then a summary without a model is better than none.
     fallback: reason === "overflow" ? "extract" : "none",
     append: ({ summary, firstKeptEntryId, tokensBefore, details, usage }) =>

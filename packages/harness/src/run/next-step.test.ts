@@ -38,7 +38,8 @@ const quiet: RunFacts = {
   logFailure: undefined,
   hasAnswered: true,
   recovery: noRecovery,
-  retry: { enabled: true, maxRetries: 3, baseDelayMs: 2_000 },
+  retry: { enabled: true, maxRetries: undefined, baseDelayMs: 2_000, waitsForBusyProvider: false },
+  nowMs: 0,
 };
 
 const failures = (count: number) => ({ recovery: { ...noRecovery, failures: count } });
@@ -61,9 +62,10 @@ const spent = { kind: "spent", limit: "turns" } as const;
 const outOfTurns: RunEnd = { kind: "budget", limit: "turns" };
 const compact = (reason: "threshold" | "overflow"): Step => ({ kind: "compact", reason });
 const goOn: Step = { kind: "continue" };
-const retry = (delayMs: number, attempt = 1, failure = overloaded): Step => ({
+const retry = (delayMs: number, attempt = 1, failure = overloaded, maxAttempts: number | undefined = 3): Step => ({
   kind: "retry",
   attempt,
+  maxAttempts,
   delayMs,
   failure,
 });
@@ -246,8 +248,8 @@ describe("after a failed answer", () => {
   });
 
   test("the wait never doubles beyond a minute", () => {
-    const facts = { ...failures(9), retry: { enabled: true, maxRetries: 10, baseDelayMs: 2_000 } };
-    expect(after(overloaded, facts)).toEqual(retry(60_000, 9));
+    const facts = { ...failures(9), retry: { ...quiet.retry, maxRetries: 10 } };
+    expect(after(overloaded, facts)).toEqual(retry(60_000, 9, overloaded, 10));
   });
 
   test.each<[string, number, Step]>([
@@ -266,6 +268,71 @@ describe("after a failed answer", () => {
   ])("%s ends the run with the failure", (_law, facts) => {
     expect(after(overloaded, facts)).toEqual(stop(failedModel(overloaded)));
     expect(after(idle, facts)).toEqual(stop({ kind: "idle", failure: idle }));
+  });
+
+  const waiting = { ...quiet.retry, waitsForBusyProvider: true };
+  const limited: Failure = { kind: "rate_limited", message: "Slow down." };
+  const offline: Failure = { kind: "network", message: "No route to host." };
+  /** Failures of which `busy` were refusals of a busy provider, since `ms`. */
+  const failing = (count: number, busy: number, ms: number): Partial<RunFacts> => ({
+    recovery: { ...noRecovery, failures: count, busyFailures: busy, failingSinceMs: 5_000 },
+    nowMs: 5_000 + ms,
+    retry: waiting,
+  });
+  const timed = (delayMs: number, attempt: number, failure: Failure): Step => ({
+    kind: "retry",
+    attempt,
+    maxAttempts: undefined,
+    delayMs,
+    failure,
+  });
+  const minute = 60_000;
+
+  test.each<[law: string, failure: Failure, facts: Partial<RunFacts>, step: Step]>([
+    ["the wait doubles", overloaded, failing(4, 4, 14_000), timed(16_000, 4, overloaded)],
+    ["the wait doubles up to a minute", limited, failing(12, 12, 5 * minute), timed(minute, 12, limited)],
+    ["the last attempt is at the end of ten minutes", limited, failing(14, 14, 595_000), timed(5_000, 14, limited)],
+    ["after ten minutes the run ends", overloaded, failing(15, 15, 10 * minute), stop(failedModel(overloaded))],
+    [
+      "a longer wait that the provider asks for is waited for",
+      { ...limited, retryAfterMs: 3 * minute },
+      failing(1, 1, 0),
+      timed(3 * minute, 1, { ...limited, retryAfterMs: 3 * minute }),
+    ],
+    [
+      "a wait beyond the ten minutes is the end",
+      { ...limited, retryAfterMs: 9 * minute },
+      failing(2, 2, 2 * minute),
+      stop(failedModel({ ...limited, retryAfterMs: 9 * minute })),
+    ],
+    ["another failure is tried three times", offline, failing(3, 0, 5_000), retry(8_000, 3, offline as never)],
+    ["another failure is given up after three", offline, failing(4, 0, 5_000), stop(failedModel(offline))],
+    [
+      "another failure after many refusals is still tried three times",
+      offline,
+      failing(10, 9, 5 * minute),
+      retry(minute, 1, offline as never),
+    ],
+    [
+      "a number that somebody set counts instead of the time",
+      overloaded,
+      { ...failing(2, 2, 5_000), retry: { ...waiting, maxRetries: 1 } },
+      stop(failedModel(overloaded)),
+    ],
+    [
+      "a number that somebody set is not limited by the time",
+      overloaded,
+      { ...failing(30, 30, 30 * minute), retry: { ...waiting, maxRetries: 99 } },
+      retry(minute, 30, overloaded, 99),
+    ],
+    [
+      "disabled retries are disabled",
+      overloaded,
+      { ...failing(1, 1, 0), retry: { ...waiting, enabled: false } },
+      stop(failedModel(overloaded)),
+    ],
+  ])("where a busy provider is waited for, %s", (_law, failure, facts, step) => {
+    expect(after(failure, facts)).toEqual(step);
   });
 
   test.each([
@@ -355,15 +422,19 @@ const drawnFacts: fc.Arbitrary<RunFacts> = fc
     hasAnswered: fc.boolean(),
     recovery: fc.record({
       failures: fc.integer({ min: 1, max: 5 }),
+      busyFailures: fc.constantFrom(0, 1),
+      failingSinceMs: fc.constant(0),
       wasCompacted: fc.boolean(),
       cutAnswers: fc.nat(5),
       compactAgainAt: fc.nat(2_000),
     }),
     retry: fc.record({
       enabled: fc.boolean(),
-      maxRetries: fc.nat(5),
+      maxRetries: fc.option(fc.nat(5), { nil: undefined }),
       baseDelayMs: fc.integer({ min: 1, max: 100_000 }),
+      waitsForBusyProvider: fc.boolean(),
     }),
+    nowMs: fc.nat(700_000),
   })
   .map((facts) => ({
     ...facts,
@@ -418,7 +489,8 @@ describe("for any facts", () => {
         expect(facts.answer?.stopReason).toBe("error");
         expect(step.delayMs).toBeGreaterThan(0);
         expect(step.delayMs).toBeLessThanOrEqual(60_000);
-        expect(step.attempt).toBeLessThanOrEqual(facts.retry.maxRetries);
+        expect(step.attempt).toBeLessThanOrEqual(step.maxAttempts ?? facts.recovery.failures);
+        if (step.maxAttempts === undefined) expect(facts.nowMs + step.delayMs).toBeLessThanOrEqual(600_000);
       }),
       many,
     );

@@ -3,12 +3,12 @@ import { type AssistantMessage, type Failure, isRetryable } from "@tau/ai";
 import { getFailure } from "@tau/ai/internal";
 import type { BudgetLimitName, RunEnd } from "@tau/protocol";
 import { isFailed } from "../agent-session/transcript.ts";
-import { maxCutAnswers, type Recovery } from "./recovery.ts";
+import { isBusy, maxCutAnswers, type Recovery } from "./recovery.ts";
 
 export type Step =
   | { kind: "stop"; end: RunEnd }
-  /** Ask the same again after a delay. */
-  | { kind: "retry"; attempt: number; delayMs: number; failure: Failure }
+  /** Ask the same again after a delay. `maxAttempts` is undefined if a time limits the attempts, not their number. */
+  | { kind: "retry"; attempt: number; maxAttempts: number | undefined; delayMs: number; failure: Failure }
   | { kind: "compact"; reason: "threshold" | "overflow" }
   /** Continue: messages are queued, or calls have results that the model has not seen. */
   | { kind: "continue" };
@@ -42,10 +42,31 @@ export interface RunFacts {
   /** The attempt produced an answer, also a failed one. */
   hasAnswered: boolean;
   recovery: Recovery;
-  retry: { enabled: boolean; maxRetries: number; baseDelayMs: number };
+  retry: RetryFacts;
+  /** The time of the monotonic clock. */
+  nowMs: number;
 }
 
-/** A provider that asks for a longer wait is not waited for: the user should hear of it instead. */
+export interface RetryFacts {
+  enabled: boolean;
+  /** What the user set; undefined for the default. */
+  maxRetries: number | undefined;
+  baseDelayMs: number;
+  /** Whether a busy provider is asked again for `maxBusyMs` if `maxRetries` is not set. */
+  waitsForBusyProvider: boolean;
+}
+
+/** How often a request is repeated if the user set nothing. */
+const defaultMaxRetries = 3;
+
+/** How long a busy provider is asked again where a person or a queue can wait for it. */
+const maxBusyMs = 10 * 60_000;
+
+/** How often a request is repeated, other than one that a busy provider refused. */
+export const getMaxRetries = ({ maxRetries = defaultMaxRetries }: { maxRetries: number | undefined }): number =>
+  maxRetries;
+
+/** The longest wait between two attempts. Where attempts are counted, a provider that asks for more is not waited for. */
 const maxWaitMs = 60_000;
 
 export function nextStep(facts: RunFacts): Step {
@@ -75,11 +96,10 @@ export function nextStep(facts: RunFacts): Step {
 
 const stop = (end: RunEnd): Step => ({ kind: "stop", end });
 
-function afterFailure(answer: AssistantMessage, { recovery, retry }: RunFacts): Step {
+function afterFailure(answer: AssistantMessage, facts: RunFacts): Step {
   const failure = getFailure(answer);
-  const delayMs = getRetryDelay(failure, recovery.failures, retry);
-  if (delayMs !== undefined) return { kind: "retry", attempt: recovery.failures, delayMs, failure };
-  return stop(toFailedEnd(failure));
+  const retry = planRetry(failure, facts);
+  return retry ? { kind: "retry", ...retry, failure } : stop(toFailedEnd(failure));
 }
 
 /** How a run ends that is not tried again after `failure`. */
@@ -101,12 +121,34 @@ const toCompacted = (facts: RunFacts): RunFacts => ({
   ...(isFailed(facts.answer) && { answer: undefined, hasUnseenResults: true }),
 });
 
-/** Doubles each time, and is as long as the provider asks for; undefined when the request is not to be tried again. */
-function getRetryDelay(failure: Failure, failures: number, { enabled, maxRetries, baseDelayMs }: RunFacts["retry"]) {
-  if (!enabled || failures > maxRetries || !isRetryable(failure)) return undefined;
+/** When the request is repeated; undefined if it is not. */
+function planRetry(
+  failure: Failure,
+  { recovery, retry, nowMs }: RunFacts,
+): Pick<Step & { kind: "retry" }, "attempt" | "maxAttempts" | "delayMs"> | undefined {
+  if (!retry.enabled || !isRetryable(failure)) return undefined;
+  const attempt = recovery.failures;
+  const maxRetries = getMaxRetries(retry);
+  const isTimed = retry.maxRetries === undefined && retry.waitsForBusyProvider;
+  if (isTimed && isBusy(failure)) {
+    const leftMs = maxBusyMs - (nowMs - (recovery.failingSinceMs ?? nowMs));
+    const delayMs = leftMs > 0 ? getRetryDelay(failure, { attempt, maxMs: leftMs, retry }) : undefined;
+    return delayMs === undefined ? undefined : { attempt, maxAttempts: undefined, delayMs };
+  }
+  // Refusals that are limited by time do not use up the attempts of other failures.
+  const count = isTimed ? attempt - recovery.busyFailures : attempt;
+  const delayMs = count > maxRetries ? undefined : getRetryDelay(failure, { attempt, maxMs: maxWaitMs, retry });
+  return delayMs === undefined ? undefined : { attempt: count, maxAttempts: maxRetries, delayMs };
+}
+
+/** Doubles each time, and is as long as the provider asks for; undefined if it asks for more than `maxMs`. */
+function getRetryDelay(
+  failure: Failure,
+  { attempt, maxMs, retry }: { attempt: number; maxMs: number; retry: RetryFacts },
+): number | undefined {
   const asked = ("retryAfterMs" in failure && failure.retryAfterMs) || 0;
-  if (asked > maxWaitMs) return undefined;
-  return Math.max(asked, Math.min(baseDelayMs * 2 ** (failures - 1), maxWaitMs));
+  if (asked > maxMs) return undefined;
+  return Math.max(asked, Math.min(retry.baseDelayMs * 2 ** (attempt - 1), maxWaitMs, maxMs));
 }
 
 /** Whether queued messages are sent in a new run: not after an abort from outside, at a limit, or when the log fails. */

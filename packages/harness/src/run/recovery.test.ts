@@ -1,4 +1,4 @@
-import { type AssistantMessage, emptyUsage, type StopReason } from "@tau/ai";
+import { type AssistantMessage, emptyUsage, type FailureKind, type StopReason } from "@tau/ai";
 import { describe, expect, test } from "vitest";
 import { afterAnswer, afterCompaction, noRecovery, type Recovery } from "./recovery.ts";
 
@@ -13,7 +13,15 @@ const answer = (stopReason: StopReason): AssistantMessage => ({
   timestamp: 1,
 });
 
-const troubled: Recovery = { failures: 2, wasCompacted: true, cutAnswers: 2, compactAgainAt: 500 };
+const troubled: Recovery = {
+  failures: 2,
+  busyFailures: 1,
+  failingSinceMs: 300,
+  wasCompacted: true,
+  cutAnswers: 2,
+  compactAgainAt: 500,
+};
+const failedOnce: Recovery = { ...noRecovery, failures: 1, failingSinceMs: 900 };
 
 describe("after an answer", () => {
   test.each<[law: string, before: Recovery, stopReason: StopReason, hasResults: boolean, after: Recovery]>([
@@ -21,8 +29,8 @@ describe("after an answer", () => {
     ["a success forgets failures and overflows", troubled, "stop", false, { ...noRecovery, compactAgainAt: 500 }],
     ["a call is a success too", troubled, "toolUse", true, { ...noRecovery, compactAgainAt: 500 }],
     ["a cut answer is a success too", troubled, "length", false, { ...noRecovery, compactAgainAt: 500 }],
-    ["a failure is counted", noRecovery, "error", false, { ...noRecovery, failures: 1 }],
-    ["an abort is counted as a failure", noRecovery, "aborted", false, { ...noRecovery, failures: 1 }],
+    ["a failure is counted", noRecovery, "error", false, failedOnce],
+    ["an abort is counted as a failure", noRecovery, "aborted", false, failedOnce],
     ["a failure does not forget an overflow", troubled, "error", false, { ...troubled, failures: 3, cutAnswers: 0 }],
     [
       "an answer cut in the middle of its calls is counted",
@@ -34,7 +42,19 @@ describe("after an answer", () => {
     ["cut answers in a row add up", troubled, "length", true, { ...noRecovery, cutAnswers: 3, compactAgainAt: 500 }],
     ["a cut text without calls ends the row", troubled, "length", false, { ...noRecovery, compactAgainAt: 500 }],
   ])("%s", (_law, before, stopReason, hasResults, after) => {
-    expect(afterAnswer(before, answer(stopReason), hasResults)).toEqual(after);
+    expect(afterAnswer(before, answer(stopReason), { hasResults, nowMs: 900 })).toEqual(after);
+  });
+
+  test.each<[FailureKind, busyFailures: number]>([
+    ["overloaded", 1],
+    ["rate_limited", 1],
+    ["network", 0],
+    ["idle_timeout", 0],
+    ["unknown", 0],
+  ])("a failure %s adds %i to the refusals of a busy provider", (kind, busyFailures) => {
+    const failed = { ...answer("error"), failure: { kind, message: "No." } };
+    const after = afterAnswer(noRecovery, failed, { hasResults: false, nowMs: 900 });
+    expect(after).toEqual({ ...failedOnce, busyFailures });
   });
 });
 

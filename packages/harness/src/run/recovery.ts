@@ -1,10 +1,15 @@
 /** What a run remembers between two attempts in order to decide the next step. Pure. */
-import type { AssistantMessage } from "@tau/ai";
+import type { AssistantMessage, Failure } from "@tau/ai";
+import { getFailure } from "@tau/ai/internal";
 import { isFailed } from "../agent-session/transcript.ts";
 
 export interface Recovery {
   /** Failures since the last answer that succeeded. */
   readonly failures: number;
+  /** How many of them were refusals of a busy provider. */
+  readonly busyFailures: number;
+  /** When the first of them happened, by the monotonic clock; undefined without failures. */
+  readonly failingSinceMs: number | undefined;
   /** Compacted because of an overflow since the last answer that succeeded. */
   readonly wasCompacted: boolean;
   /** Answers in a row that were cut off in the middle of their calls. */
@@ -13,17 +18,37 @@ export interface Recovery {
   readonly compactAgainAt: number;
 }
 
-export const noRecovery: Recovery = { failures: 0, wasCompacted: false, cutAnswers: 0, compactAgainAt: 0 };
+export const noRecovery: Recovery = {
+  failures: 0,
+  busyFailures: 0,
+  failingSinceMs: undefined,
+  wasCompacted: false,
+  cutAnswers: 0,
+  compactAgainAt: 0,
+};
+
+/** Whether the provider refuses the request only because it has too much to do. */
+export const isBusy = ({ kind }: Failure): boolean => kind === "overloaded" || kind === "rate_limited";
 
 /** How often in a row an answer may be cut off in the middle of its calls. The engine counts within its own runs only. */
 export const maxCutAnswers = 3;
 
-/** After one answer; `hasResults` says whether it called tools. */
-export function afterAnswer(recovery: Recovery, answer: AssistantMessage, hasResults: boolean): Recovery {
+/** After one answer; `hasResults` says whether it called tools, `nowMs` is the time of the monotonic clock. */
+export function afterAnswer(
+  recovery: Recovery,
+  answer: AssistantMessage,
+  { hasResults, nowMs }: { hasResults: boolean; nowMs: number },
+): Recovery {
   const cutAnswers = answer.stopReason === "length" && hasResults ? recovery.cutAnswers + 1 : 0;
-  return isFailed(answer)
-    ? { ...recovery, cutAnswers, failures: recovery.failures + 1 }
-    : { ...recovery, cutAnswers, failures: 0, wasCompacted: false };
+  const { compactAgainAt } = recovery;
+  if (!isFailed(answer)) return { ...noRecovery, cutAnswers, compactAgainAt };
+  return {
+    ...recovery,
+    cutAnswers,
+    failures: recovery.failures + 1,
+    busyFailures: recovery.busyFailures + (isBusy(getFailure(answer)) ? 1 : 0),
+    failingSinceMs: recovery.failingSinceMs ?? nowMs,
+  };
 }
 
 /** After a compaction; `retryAt` is given when it did not help enough. */

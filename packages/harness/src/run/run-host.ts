@@ -53,6 +53,8 @@ export interface RunHost {
   readonly getCallMessage: (toolCallId: string) => string | undefined;
   /** Keeps what is too long for the model in a file, and answers with its path. */
   readonly keep: (text: string) => Promise<string | undefined>;
+  /** See `AgentSessionParams.waitsForBusyProvider`. */
+  readonly waitsForBusyProvider: boolean;
   readonly tracer: Tracer | undefined;
   readonly agentName: string | undefined;
   readonly resumedFrom: string | undefined;

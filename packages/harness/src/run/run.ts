@@ -146,7 +146,10 @@ export class Run {
         prompts = [];
         continue;
       }
-      if (mayRepeat) recorder.repeatTurn();
+      if (mayRepeat) {
+        await this.#withdraw(last.answerEntryId);
+        recorder.repeatTurn();
+      }
       prompts = this.#takeQueued();
     }
   }
@@ -201,7 +204,8 @@ export class Run {
       logFailure: recorder.logFailure,
       hasAnswered: answer !== undefined || request?.kind === "spent",
       recovery,
-      retry: settings().retry,
+      retry: { ...settings().retry, waitsForBusyProvider: host.waitsForBusyProvider },
+      nowMs: host.clock.monotonic(),
     };
   }
 
@@ -217,11 +221,17 @@ export class Run {
     return afterCompaction(recovery, reason, hasHelped ? undefined : transcript.tokens + getCompactionStep(host));
   }
 
-  /** Waits, and withdraws the failed answer. The run ends instead if that is not waited for. */
-  async #retry({ attempt, delayMs, failure }: Step & { kind: "retry" }, last: AttemptOutcome): Promise<Step> {
+  /** Waits until the request may be repeated. The run ends instead if that is not waited for. */
+  async #retry(step: Step & { kind: "retry" }, last: AttemptOutcome): Promise<Step> {
+    const { attempt, maxAttempts, delayMs, failure } = step;
     const { host, spans } = this.#context;
-    const maxAttempts = host.settings().retry.maxRetries;
-    host.publisher.fact({ type: "retry_scheduled", attempt, maxAttempts, delayMs, reason: failure.message });
+    host.publisher.fact({
+      type: "retry_scheduled",
+      attempt,
+      ...(maxAttempts !== undefined && { maxAttempts }),
+      delayMs,
+      reason: failure.message,
+    });
     spans.retry(attempt, delayMs, failure);
     const wait = new AbortController();
     this.#giveUpRetry = () => wait.abort();
@@ -230,7 +240,6 @@ export class Run {
     const { aborted } = this.#getFacts(last);
     if (aborted) return { kind: "stop", end: aborted };
     if (wait.signal.aborted) return { kind: "stop", end: toFailedEnd(failure) };
-    await this.#withdraw(last.answerEntryId);
     return { kind: "continue" };
   }
 

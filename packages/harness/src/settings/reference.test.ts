@@ -14,7 +14,7 @@ function leaves(node: SettingNode, path: string[] = []): string[] {
 test("the page has one row for each setting, with its type, its default and when a project may set it", () => {
   const page = settingsReference();
   for (const name of leaves(settingsTable)) expect(page.split(`\n| \`${name}\` |`)).toHaveLength(2);
-  expect(page).toContain("| `retry.maxRetries` | `number` | `3` | always | The most retries of one request. |");
+  expect(page).toContain("| `retry.maxRetries` | `number` |  | always | The most retries of one request. Default: 3;");
   expect(page).toContain('| `steeringMode` | `"all" \\| "one-at-a-time"` | `"one-at-a-time"` | always |');
   expect(page).toMatch(/\| `shellPath` \| `string` \| {2}\| when trusted \|/);
   expect(page).toContain("| `compaction.models` | `Record<string, { enabled, reserveTokens, keepRecentTokens }>` |");

@@ -27,7 +27,7 @@ describe("merging", () => {
       thinkingBudgets: { minimal: 1024, low: 1024, medium: 8192, high: 32_768 },
       enabledModels: undefined,
       transport: "auto",
-      retry: { enabled: true, maxRetries: 3, baseDelayMs: 2000 },
+      retry: { enabled: true, maxRetries: undefined, baseDelayMs: 2000 },
       compaction: { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000, models: {} },
       pruning: { enabled: true, keepRecentTokens: 40_000 },
       httpIdleTimeoutMs: 120_000,

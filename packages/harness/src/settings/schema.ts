@@ -169,7 +169,11 @@ export const settingsTable = group("The settings of tau.", {
   }),
   retry: group("Retries after a failure of a provider that may be temporary.", {
     enabled: setting(flag, { default: true, description: "Retry failed requests." }),
-    maxRetries: setting(count("retries"), { default: 3, description: "The most retries of one request." }),
+    maxRetries: setting(count("retries"), {
+      default: undefined,
+      description:
+        "The most retries of one request. Default: 3; a busy provider (a rate limit, or too much load) is asked again for ten minutes in the terminal and the gateway.",
+    }),
     baseDelayMs: setting(count("milliseconds"), {
       default: 2_000,
       description: "Milliseconds before the first retry; the wait doubles each time.",

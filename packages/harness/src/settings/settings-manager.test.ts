@@ -48,7 +48,7 @@ describe("reading", () => {
     rmSync(agentDir, { recursive: true });
     rmSync(join(cwd, ".tau"), { recursive: true });
     const manager = await open();
-    expect(manager.get().retry).toEqual({ enabled: true, maxRetries: 3, baseDelayMs: 2000 });
+    expect(manager.get().retry).toEqual({ enabled: true, maxRetries: undefined, baseDelayMs: 2000 });
     expect(manager.problems).toEqual([]);
     expect(readdirSync(root, { recursive: true })).toEqual(["project"]);
   });

@@ -29,7 +29,8 @@ function toLines(event: SessionEvent, state: LineState, format: Formatter): stri
     }
     case "retry_scheduled": {
       const { attempt, maxAttempts, delayMs, reason } = event;
-      return [`retry ${attempt} of ${maxAttempts} after ${delayMs} ms: ${format.text(reason)}`];
+      const count = maxAttempts === undefined ? attempt : `${attempt} of ${maxAttempts}`;
+      return [`retry ${count} after ${delayMs} ms: ${format.text(reason)}`];
     }
     case "error": {
       const line = failureLine(event.code, event.message, format);

@@ -59,6 +59,7 @@ const rowsUnder = (heading: string): string[] => {
 
 const parameters: Record<keyof AgentSessionParams, true> = {
   sessions: true,
+  waitsForBusyProvider: true,
   cwd: true,
   agentDir: true,
   agentName: true,

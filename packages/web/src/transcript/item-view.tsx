@@ -1,4 +1,5 @@
 /** One item of a transcript. */
+import { emptyAnswerText, getFailureAdvice, isEmptyAnswer } from "@tau/protocol";
 import { useContext } from "preact/hooks";
 import { ForkIcon } from "../app/icons.tsx";
 import { memo } from "../app/memo.ts";
@@ -109,8 +110,18 @@ function Answer({ item }: { item: Item & { kind: "answer" | "live" } }) {
   );
 }
 
-function Ending({ message: { stopReason, errorMessage } }: { message: AssistantMessage }) {
-  if (stopReason === "error") return <p class="problem">{errorMessage ?? "The answer failed."}</p>;
+function Ending({ message }: { message: AssistantMessage }) {
+  const { stopReason, errorMessage = "The answer failed.", failure } = message;
+  const advice = getFailureAdvice(failure?.kind, "session");
+  if (stopReason === "error") {
+    return (
+      <p class="problem">
+        {errorMessage}
+        {advice !== undefined && ` ${advice}`}
+      </p>
+    );
+  }
+  if (isEmptyAnswer(message)) return <p class="note">{emptyAnswerText}</p>;
   if (stopReason === "aborted") return <p class="note">Stopped.</p>;
   return stopReason === "length" ? <p class="note">The answer reached its length limit.</p> : null;
 }

@@ -96,3 +96,20 @@ test("what was loaded before stays when the window moves on, unless the branch i
   expect(joinEntries(loaded, { entries: [other], hasOlder: false })).toEqual({ entries: [other], hasOlder: false });
   expect(joinEntries(loaded, { entries: [a!], hasOlder: false })).toEqual({ entries: [a], hasOlder: false });
 });
+
+test("an answer that failed is shown once, and not at all while or after it is asked for again", () => {
+  const hello = message({ role: "user", content: "Hi" });
+  const failed = message({ role: "assistant", content: [], stopReason: "error", errorMessage: "Busy." });
+  const edit = entry({ type: "context_edit", targetId: failed.id, replacement: null });
+  const run = { model: "m", turnIndex: 0 };
+  const retry = { attempt: 4, delayMs: 8_000, reason: "Busy." };
+  const error = { code: "overloaded", message: "Busy.", recoverable: true };
+  const build = (entries: SessionEntry[], live: object) =>
+    new ItemBuilder()
+      .build(entries, { ...emptyView.live, ...live })
+      .map((item) => ("text" in item ? item.text : item.kind));
+  expect(build([hello, failed], { run, retry })).toEqual(["user", "Trying again in 8 s (attempt 4): Busy."]);
+  expect(build([hello, failed, edit, answer({ type: "text", text: "Yes" })], {})).toEqual(["user", "answer"]);
+  expect(build([hello, failed], { error })).toEqual(["user", "answer"]);
+  expect(build([hello], { error })).toEqual(["user", "Busy."]);
+});

@@ -1,5 +1,14 @@
 /** What a transcript shows: entries of the log and what is happening now, as items with a height each. Pure. */
-import type { LiveMessage, LiveTool, LiveView, SessionEntry } from "@tau/protocol";
+import {
+  formatRetry,
+  getWithdrawnId,
+  isEmptyAnswer,
+  isFailedAnswer,
+  type LiveMessage,
+  type LiveTool,
+  type LiveView,
+  type SessionEntry,
+} from "@tau/protocol";
 import type { AssistantMessage, Content, MessageOf, SessionMessage, ToolCall } from "./messages.ts";
 import { findOutcomes, isSameOutcome, noOutcome, type Outcome } from "./outcomes.ts";
 
@@ -41,18 +50,24 @@ export class ItemBuilder {
   }
 
   build(entries: readonly SessionEntry[], live: LiveView): Item[] {
-    const inputs = [entries, live.tools, live.approvals];
+    const hasRun = live.run !== undefined;
+    const inputs = [entries, live.tools, live.approvals, hasRun];
     if (inputs.some((input, index) => input !== this.#log.inputs[index])) {
       this.#log = { inputs, items: this.#buildLog(entries, live) };
     }
-    return this.#log.items.concat(buildLive(live, this.#loggedId));
+    // The entry says the same.
+    const isTold = isFailedAnswer(entries.findLast(({ type }) => type === "message"));
+    const shown = isTold && live.ended?.detail !== "write_failed" ? { ...live, error: undefined } : live;
+    return this.#log.items.concat(buildLive(shown, this.#loggedId));
   }
 
   #buildLog(entries: readonly SessionEntry[], live: LiveView): Item[] {
     const outcomes = findOutcomes(entries, live.approvals);
     const running = new Map(live.tools.map((tool) => [tool.id, tool]));
     const items: Item[] = [];
+    const hidden = findRepeated(entries, live.run !== undefined);
     for (const entry of entries) {
+      if (hidden.has(entry.id)) continue;
       items.push(...this.#getPlainItems(entry));
       if (entry.type !== "message" || entry.message.role !== "assistant") continue;
       const calls = entry.message.content.filter((block) => block.type === "toolCall");
@@ -106,9 +121,7 @@ function buildLive({ message, error, retry, compaction, ended }: LiveView, logge
   }
   if (compaction) items.push({ key: "live:compaction", kind: "note", text: "Summarising the conversation so far…" });
   if (retry) {
-    const seconds = Math.ceil(retry.delayMs / 1_000);
-    const text = `Trying again in ${seconds} s (${retry.attempt} of ${retry.maxAttempts}): ${retry.reason}`;
-    items.push({ key: "live:retry", kind: "note", text });
+    items.push({ key: "live:retry", kind: "note", text: formatRetry(retry) });
   }
   if (error) items.push({ key: "live:error", kind: "error", text: error.message });
   if (ended?.reason === "gateway_disconnected") {
@@ -116,6 +129,14 @@ function buildLive({ message, error, retry, compaction, ended }: LiveView, logge
     items.push({ key: "live:ended", kind: "note", text });
   }
   return items;
+}
+
+/** Answers that failed and were asked for again, or may still be: the last one of a run that goes on. */
+function findRepeated(entries: readonly SessionEntry[], hasRun: boolean): ReadonlySet<string> {
+  const withdrawn = new Set(entries.map(getWithdrawnId));
+  const last = hasRun ? entries.findLast(({ type }) => type === "message") : undefined;
+  const repeated = entries.filter((entry) => isFailedAnswer(entry) && (entry === last || withdrawn.has(entry.id)));
+  return new Set(repeated.map(({ id }) => id));
 }
 
 function toItems(entry: SessionEntry, key: string): readonly Item[] {
@@ -163,5 +184,8 @@ function toMessageItems(key: string, entryId: string, message: SessionMessage): 
   }
 }
 
-const hasWords = ({ content, stopReason }: AssistantMessage): boolean =>
-  stopReason === "error" || stopReason === "aborted" || content.some(({ type }) => type !== "toolCall");
+const hasWords = (message: AssistantMessage): boolean =>
+  message.stopReason === "error" ||
+  message.stopReason === "aborted" ||
+  message.content.some(({ type }) => type !== "toolCall") ||
+  isEmptyAnswer(message);

@@ -1,6 +1,6 @@
 /** An answer, while it arrives and afterwards. It stays the same component, because its first lines may be printed already. */
 import type { AssistantMessage } from "@tau/ai";
-import type { LiveMessage } from "@tau/protocol";
+import { emptyAnswerText, getFailureAdvice, isEmptyAnswer, type LiveMessage } from "@tau/protocol";
 import { type Component, Container, Markdown, Spacer, Text, toPlainText } from "@tau/tui";
 import { transformMarkdown } from "../extensions/transform-markdown.ts";
 import type { Look } from "../look.ts";
@@ -38,18 +38,19 @@ export class AssistantBlock extends Container {
     this.#thinking.isStreaming = false;
   }
 
-  setMessage({ content, stopReason, errorMessage }: AssistantMessage): void {
+  setMessage(message: AssistantMessage): void {
+    const { content, stopReason } = message;
     const join = (texts: readonly string[]) => texts.filter((text) => text.trim() !== "").join("\n\n");
     const text = join(content.flatMap((block) => (block.type === "text" ? [block.text] : [])));
     const thinking = join(content.flatMap((block) => (block.type === "thinking" ? [block.thinking] : [])));
     this.#set(text, thinking, false);
     this.end();
     const { theme } = this.#look;
-    if (stopReason === "error")
-      this.#problem.setText(theme.fg("error", `Error: ${toPlainText(errorMessage ?? "the request failed")}`));
+    if (stopReason === "error") this.#problem.setText(theme.fg("error", `Error: ${describeFailure(message)}`));
     else if (stopReason === "aborted") this.#problem.setText(theme.fg("muted", "Stopped."));
     else if (stopReason === "length")
       this.#problem.setText(theme.fg("warning", "The answer was cut at its length limit."));
+    else if (isEmptyAnswer(message)) this.#problem.setText(theme.fg("warning", emptyAnswerText));
   }
 
   #set(text: string, thinking: string, isStreaming: boolean): void {
@@ -57,6 +58,13 @@ export class AssistantBlock extends Container {
     this.#text.setText(transformMarkdown(this.#look, text, { messageType: "assistant", isStreaming }));
     this.#gap.setLines(text.trim() === "" ? 0 : 1);
   }
+}
+
+/** What happened, and what to do about it. */
+function describeFailure({ errorMessage = "the request failed", failure }: AssistantMessage): string {
+  const advice = getFailureAdvice(failure?.kind, "session");
+  const text = toPlainText(errorMessage);
+  return advice === undefined ? text : `${text}\n${advice}`;
 }
 
 /** Shown or folded. The component stays the same, so that what is printed is not printed again. */
