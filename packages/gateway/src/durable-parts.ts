@@ -1,7 +1,7 @@
 /** What a gateway keeps on the disk besides sessions: accepted messages, runs, and keys of requests. */
 import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
-import { Closers } from "@tau/ai/internal";
+import { Closers, withoutUndefined } from "@tau/ai/internal";
 import { IdempotencyKeys, type RequestKeys } from "./idempotency/idempotency-keys.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import { type InboxStore, openInboxFile } from "./inbox/inbox-store.ts";
@@ -17,6 +17,8 @@ export interface DurablePartsOptions {
   getSessions: () => GatewayParts["sessions"];
   /** Where accepted messages are kept. Default: a file. */
   inboxStore?: InboxStore;
+  /** See `SessionInboxParts`. */
+  leaveToOthers?: (sessionId: string) => void;
   /** Where keys of requests are kept. Default: a file. */
   requestKeys?: RequestKeys;
   log: (line: string) => void;
@@ -30,7 +32,7 @@ export interface DurableParts {
 
 /** Throws `unavailable` if another gateway uses the same directory. */
 export function openDurableParts(options: DurablePartsOptions): Promise<DurableParts> {
-  const { agentDir, clock, ids, getSettings, getSessions, log } = options;
+  const { agentDir, clock, ids, getSettings, getSessions, leaveToOthers, log } = options;
   const directory = join(agentDir, "gateway");
   return Closers.open(async (closers) => {
     const store = options.inboxStore ?? (await openInboxFile(directory, { clock, ids, log }));
@@ -42,7 +44,18 @@ export function openDurableParts(options: DurablePartsOptions): Promise<DurableP
     const lanes = new Lanes({ clock, getLimits: () => resolveLimits(getSettings()) });
     const openSession = (sessionId: string) => getSessions().open(sessionId);
     const startedAt = clock.now();
-    const inbox = new Inbox({ store, lanes, runs, openSession, getSettings, clock, ids, startedAt, log });
+    const inbox = new Inbox({
+      store,
+      lanes,
+      runs,
+      openSession,
+      getSettings,
+      clock,
+      ids,
+      startedAt,
+      log,
+      ...withoutUndefined({ leaveToOthers }),
+    });
     return { parts: { inbox, runs, lanes, idempotencyKeys }, inbox, close: () => closers.close() };
   });
 }

@@ -143,7 +143,11 @@ async function openGateway(options: GatewayOptions, closers: Closers): Promise<G
     getSettings,
     log,
     getSessions: () => parts.sessions,
-    ...(cluster && { inboxStore: cluster.inbox, requestKeys: cluster.keys }),
+    ...(cluster && {
+      inboxStore: cluster.inbox,
+      requestKeys: cluster.keys,
+      leaveToOthers: (sessionId: string) => void cluster.leaveMessages(sessionId),
+    }),
   });
   closers.add(() => durable.close());
   const { inbox } = durable;

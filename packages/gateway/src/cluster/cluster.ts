@@ -10,6 +10,8 @@ import { type GatewayMethod, isGatewayMethod, methodScopes } from "@tau/protocol
 import type { Client } from "../client.ts";
 import { GatewayError } from "../errors.ts";
 import { nodeCalls } from "../http/node-calls.ts";
+import { wakeCallName, wakeSession } from "../inbox/wake-session.ts";
+import { createOwnClient } from "../own-client.ts";
 import { callMethod } from "../methods/index.ts";
 import type { MethodContext } from "../methods/method.ts";
 import type { GatewayParts } from "../parts.ts";
@@ -300,6 +302,26 @@ export class Cluster {
     return ownerId;
   }
 
+  /** Lets the node that runs a session look at what waits for it; opens the session here if no node does. */
+  async leaveMessages(sessionId: string): Promise<void> {
+    const { getParts, clock, log } = this.#options;
+    const parts = getParts();
+    this.inbox.forget(sessionId);
+    const context = { client: createOwnClient(`inbox ${sessionId}`), requestId: "inbox", parts };
+    const call = { method: wakeCallName, sessionId, params: { sessionId } };
+    const here = () => wakeSession(parts, sessionId);
+    for (let pauseMs = minRetryMs; !this.#isClosed; pauseMs = Math.min(2 * pauseMs, maxRetryMs)) {
+      try {
+        return void (await this.callSession(context, call, here));
+      } catch (error) {
+        // It was deleted: its messages are listed until somebody restores it or cancels them.
+        if (isNotFound(error)) return;
+        log(`What waits for the session ${sessionId} waits longer: ${getErrorMessage(error)}`);
+      }
+      await sleep(clock, pauseMs);
+    }
+  }
+
   /** A message is dealt with where its session is. */
   async #callInbox(context: MethodContext, call: Call, here: () => Promise<unknown>): Promise<unknown> {
     const message = (await this.inbox.listAll()).find(({ id }) => id === call.params["id"]);
@@ -400,6 +422,12 @@ export class Cluster {
     });
   }
 }
+
+const minRetryMs = 1_000;
+const maxRetryMs = 30_000;
+
+const isNotFound = (error: unknown) =>
+  ["not_found", "session_not_found"].includes(String((error as { code?: unknown }).code));
 
 const notFound = (sessionId: string) =>
   new GatewayError("session_not_found", `There is no session ${JSON.stringify(sessionId.slice(0, 128))}.`);

@@ -68,6 +68,12 @@ export class ClusterInbox implements InboxStore {
     this.#known.delete(sessionId);
   }
 
+  /** Another node runs the session: what waits for it is no longer known here. */
+  forget(sessionId: string): void {
+    this.#sessions.delete(sessionId);
+    this.#known.delete(sessionId);
+  }
+
   /** All sessions run elsewhere now, or no longer: what waits for them is no longer known here. */
   unloadAll(): void {
     this.#sessions.clear();

@@ -14,6 +14,7 @@ import {
 import { gatewayScopes } from "@tau/protocol/gateway";
 import { encodeJson } from "../encoded-frame.ts";
 import { queueMode } from "../inbox/accept-command.ts";
+import { wakeCallName, wakeSession } from "../inbox/wake-session.ts";
 import type { MethodContext } from "../methods/method.ts";
 import { mustParse } from "../must-parse.ts";
 import { acceptCallName } from "./accept-anywhere.ts";
@@ -56,6 +57,10 @@ export const nodeCalls: Readonly<Record<string, NodeCall>> = {
       stopWaiting();
     }
   }),
+  [wakeCallName]: createCall(
+    { sessionId: nonEmptyText },
+    async ({ parts }, { sessionId }) => await wakeSession(parts, sessionId),
+  ),
   [acceptCallName]: createCall(acceptFields, async ({ parts }, draft) => await parts.inbox.accept(draft)),
 };
 

@@ -84,6 +84,11 @@ export class Inbox {
     await Promise.all(Array.from({ length: maxOpening }, work));
   }
 
+  /** Looks at what waits for a session that another node has left to this one. */
+  wake(sessionId: string): void {
+    if (!this.#isStopped) this.#getSession(sessionId).wake();
+  }
+
   /** Hands over nothing more; what waits stays on the disk. */
   stop(): void {
     this.#isStopped = true;

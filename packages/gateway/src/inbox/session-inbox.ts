@@ -28,8 +28,10 @@ export interface SessionInboxParts extends SessionFollowerParts {
   lanes: Lanes;
   runs: RunRecords;
   ids: Ids;
-  /** Called when nothing waits for the session any more. */
+  /** Called when nothing waits for the session any more, or its messages are left to another node. */
   onIdle: (sessionId: string) => void;
+  /** Called when the session cannot be used here, because another node of the cluster runs it. */
+  leaveToOthers?: (sessionId: string) => void;
 }
 
 export type MessageDraft = Omit<InboxMessage, "id" | "acceptedAt">;
@@ -162,6 +164,15 @@ export class SessionInbox {
     this.#parts.onIdle(this.#sessionId);
   }
 
+  /** What waits stays stored: the node that runs the session says it, or knows from the log that it was said. */
+  #leaveToOthers(leave: (sessionId: string) => void): void {
+    this.stop();
+    this.#place.release();
+    this.#follower.stop();
+    this.#parts.onIdle(this.#sessionId);
+    leave(this.#sessionId);
+  }
+
   async #work(): Promise<void> {
     let attempts = 0;
     while (this.#isDirty && !this.#isStopped) {
@@ -170,7 +181,8 @@ export class SessionInbox {
         await this.#step();
         attempts = 0;
       } catch (error) {
-        if (++attempts < maxAttempts && isClosed(error)) this.#isDirty = true;
+        if (this.#parts.leaveToOthers && isElsewhere(error)) this.#leaveToOthers(this.#parts.leaveToOthers);
+        else if (++attempts < maxAttempts && isClosed(error)) this.#isDirty = true;
         else await this.#giveUp(this.#follower.listWaiting(), error);
       }
     }
@@ -242,7 +254,7 @@ export class SessionInbox {
       else await submitted;
     } catch (error) {
       this.#follower.unmarkHanded([...step.messages.map(getLogId), logId]);
-      if (this.#isStopped || isClosed(error)) throw error;
+      if (this.#isStopped || isClosed(error) || isElsewhere(error)) throw error;
       await this.#giveUp(step.messages, error);
     }
     this.#isDirty = true;
@@ -296,5 +308,10 @@ function isCommand({ extensions }: AgentSession, { messages }: InjectStep): bool
 }
 
 const isScheduled = ({ origin }: StoredMessage): boolean => origin.kind === "scheduled";
+
+/** What a session that another node runs, or has taken over, answers with. */
+const elsewhereCodes: readonly unknown[] = ["moved", "overtaken", "read_only"];
+
+const isElsewhere = (error: unknown): boolean => elsewhereCodes.includes((error as { code?: unknown }).code);
 
 const isClosed = (error: unknown): boolean => (error as { code?: unknown }).code === "closed";

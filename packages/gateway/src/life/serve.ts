@@ -2,13 +2,13 @@
 import { unlink } from "node:fs/promises";
 import { systemIds } from "@tau/ai";
 import { writeWhole } from "@tau/harness/durable";
-import { gatewayScopes, type RequestFrame } from "@tau/protocol/gateway";
-import { type GatewayFiles, ownDeviceId } from "@tau/protocol/node";
+import type { RequestFrame } from "@tau/protocol/gateway";
+import type { GatewayFiles } from "@tau/protocol/node";
 import { acquireLease, nodeFileSystem, tolerate } from "@tau/tools/platform";
-import type { Client } from "../client.ts";
 import { GatewayError } from "../errors.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../gateway.ts";
 import { callMethod } from "../methods/index.ts";
+import { createOwnClient } from "../own-client.ts";
 import { type ControlSocket, openControlSocket } from "./control-socket.ts";
 import type { DrainOptions } from "./drain.ts";
 import { openGatewayDirectory } from "./gateway-directory.ts";
@@ -116,17 +116,5 @@ function getStatus({ url, parts }: Gateway): GatewayStatus {
 /** A method, as if the account's own device called it. */
 async function callOwn({ parts }: Gateway, { method, params }: Record<string, unknown>): Promise<unknown> {
   const frame = { type: "req", id: "control", method: String(method), params: params ?? {} } as RequestFrame;
-  return await callMethod({ client: ownClient, requestId: frame.id, parts }, frame);
+  return await callMethod({ client: createOwnClient("control"), requestId: frame.id, parts }, frame);
 }
-
-const ownClient: Client = {
-  connectionId: "control",
-  deviceId: ownDeviceId,
-  scopes: new Set(gatewayScopes),
-  abilities: { approvals: false, ui: false },
-  setAbilities: () => {},
-  send: () => {},
-  bufferedBytes: 0,
-  close: () => {},
-  onClosed: () => () => {},
-};

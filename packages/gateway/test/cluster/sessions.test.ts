@@ -1,7 +1,11 @@
 /** Sessions of a cluster have no files. What works on other gateways' files works on them too, at any node. */
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createHookToken } from "../../src/http/hook-token.ts";
 import { formatLogId, placeLog } from "../../src/cluster/names.ts";
 import { checkStream, countEpochs, type GatewayNode, getFrames, useCluster } from "./kit.ts";
@@ -187,6 +191,49 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
     expect(await recovered).toBe("It was said.");
     finish!();
     expect(b.model.asked.length).toBe(0);
+  });
+
+  test("that are imported from a file are those of the cluster, and no file is written", async () => {
+    const [a, b] = await Promise.all([openGateway("t", []), openGateway("u", ["Known."])]);
+    const source = await mkdtemp(join(tmpdir(), "tau-import-"));
+    onTestFinished(() => rm(source, { recursive: true, force: true }));
+    const file = join(source, "talk.jsonl");
+    const header = {
+      type: "session",
+      version: 3,
+      id: "imported-1",
+      timestamp: "2026-01-02T03:04:05.000Z",
+      cwd: source,
+    };
+    const message = { role: "user", content: [{ type: "text", text: "From elsewhere." }], timestamp: 1 };
+    const entry = { type: "message", id: "e1", parentId: null, timestamp: header.timestamp, message };
+    await writeFile(file, [header, entry].map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const sessionId = await createSession(a);
+    const ids: string[] = [];
+    for (let times = 0; times < 2; times++) {
+      const imported = await a.client.must<{ sessionId: string }>("session.import_session", { sessionId, path: file });
+      ids.push(imported.sessionId);
+      await a.client.must("sessions.close", { sessionId: imported.sessionId });
+    }
+    expect([ids[0], ids[1] === ids[0]]).toEqual(["imported-1", false]);
+    for (const id of ids) {
+      const { entries } = await b.client.must<{ entries: { text?: string }[] }>("sessions.tree", { sessionId: id });
+      expect(entries.map((each) => each.text)).toContain("From elsewhere.");
+    }
+    expect(existsSync(join(a.agentDir, "sessions"))).toBe(false);
+  });
+
+  test("what a node has stored for a session that another node runs is said there, and is never given up", async () => {
+    const [a, b] = await Promise.all([openGateway("r", []), openGateway("s", ["Said there."])]);
+    const sessionId = await createSession(b);
+    await b.client.must("session.set_session_name", { sessionId, name: "There" });
+    const { inbox, cluster: node } = a.gateway.parts;
+    const base = { sessionId, mode: "followup", origin: { kind: "client" }, state: "waiting" } as const;
+    await node!.inbox.accept({ ...base, id: "stored", text: "Say it.", acceptedAt: Date.now() });
+    await inbox.start();
+    await expect.poll(() => b.model.asked.length).toBe(1);
+    await expect.poll(() => b.client.must("inbox.list", {})).toEqual({ messages: [] });
+    expect([inbox.counts, a.model.asked.length]).toEqual([{ waiting: 0, dead: 0 }, 0]);
   });
 
   test("that cannot be written for a while can be used when it is over", async () => {

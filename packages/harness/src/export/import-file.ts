@@ -8,6 +8,7 @@ import { HarnessError } from "../errors.ts";
 import type { SessionHeader } from "../session/entry.ts";
 import type { SessionLookup } from "../session/find-session.ts";
 import { isSession, recover } from "../session/recover.ts";
+import type { SessionStorage } from "../session/session-storage.ts";
 import { isSessionId, sessionDirectory, sessionFileName } from "../session/session-directory.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import { type ImportedSession, type ImportProblem, importSession } from "./import.ts";
@@ -23,17 +24,40 @@ export interface ImportedFile {
 
 /** Copies a file to a new session of a directory. Throws `invalid_input` for a file that is not a session. */
 export async function importSessionFile(source: string, lookup: SessionLookup): Promise<ImportedFile> {
-  const text = await readText(source);
-  if (!isSession(recover(Buffer.from(text)))) {
-    throw new HarnessError("invalid_input", `${source} is not a session file (no header, no messages).`);
-  }
-  const imported = importSession(text);
+  const { cwd, agentDir } = lookup;
+  const imported = await readImport(source);
   const { entries, problems } = imported;
-  const header = await createHeader(imported, lookup);
-  const directory = lookup.directory ?? sessionDirectory(lookup.cwd, lookup.agentDir);
+  const isUsed = async (id: string) => !!(await SessionManager.findById(cwd, id, lookup.directory, { agentDir }));
+  const header = await createHeader(imported, cwd, isUsed);
+  const directory = lookup.directory ?? sessionDirectory(cwd, agentDir);
   const path = join(directory, sessionFileName(header.timestamp, header.id));
   await writeTextFile(path, exportJsonl({ header, entries, leafId: null }));
   return { id: header.id, path, entryCount: entries.length, problems };
+}
+
+/** Copies a file to a new session of a storage. Throws `invalid_input` for a file that is not a session. */
+export async function importIntoStorage(
+  source: string,
+  { cwd, storage }: { cwd: string; storage: SessionStorage },
+): Promise<Omit<ImportedFile, "path">> {
+  const imported = await readImport(source);
+  const { entries, problems } = imported;
+  const isUsed = async (id: string) => {
+    const store = await storage.findStore(id);
+    await store?.close();
+    return store !== undefined;
+  };
+  const header = await createHeader(imported, cwd, isUsed);
+  const text = exportJsonl({ header, entries, leafId: null });
+  const store = await storage.createWhole(header, Buffer.from(text));
+  await store.close();
+  return { id: header.id, entryCount: entries.length, problems };
+}
+
+async function readImport(source: string): Promise<ImportedSession> {
+  const text = await readText(source);
+  if (isSession(recover(Buffer.from(text)))) return importSession(text);
+  throw new HarnessError("invalid_input", `${source} is not a session file (no header, no messages).`);
 }
 
 async function readText(path: string): Promise<string> {
@@ -54,11 +78,12 @@ async function readText(path: string): Promise<string> {
 /** Keeps the id if it is not used here, and the time. The directory becomes this one. */
 async function createHeader(
   { header }: ImportedSession,
-  { cwd, agentDir, directory }: SessionLookup,
+  cwd: string,
+  isUsed: (id: string) => Promise<boolean>,
 ): Promise<SessionHeader> {
   const started = Date.parse(header?.timestamp ?? "");
   const timestamp = new Date(Number.isNaN(started) ? systemClock.now() : started).toISOString();
   const id = typeof header?.id === "string" && isSessionId(header.id) ? header.id : undefined;
-  const isFree = id !== undefined && !(await SessionManager.findById(cwd, id, directory, { agentDir }));
+  const isFree = id !== undefined && !(await isUsed(id));
   return { ...header, type: "session", id: isFree ? id : systemIds(), timestamp, cwd: resolve(cwd) };
 }

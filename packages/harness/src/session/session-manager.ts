@@ -88,6 +88,8 @@ type HeaderFields = NewSession & { cwd: string };
 interface ResolvedOptions
   extends StoragePorts, Required<Pick<SessionManagerOptions, "durability" | "access" | "verifiesAll">> {
   storage: SessionStorage;
+  /** `storage`, if the caller has chosen it. */
+  customStorage: SessionStorage | undefined;
 }
 
 const checkArguments = createCheck({
@@ -296,6 +298,11 @@ export class SessionManager extends Session {
     return this.#options.storage.directory;
   }
 
+  /** The storage that the session was opened with. Undefined if it is in a directory or in memory. */
+  get customStorage(): SessionStorage | undefined {
+    return this.#options.customStorage;
+  }
+
   /** When an entry counts as appended. With `none`, it may not be in the file yet. */
   get durability(): Durability {
     return this.#options.durability;
@@ -496,9 +503,10 @@ function resolveDirectory(cwd: string, sessionDir: string | undefined, options: 
 function resolveOptions(options: SessionManagerOptions, directory: string | undefined): ResolvedOptions {
   const ports = resolvePorts(options);
   const { durability = "strict", access = "write", verifiesAll = false } = options;
+  const { storage: customStorage } = options;
   const storage =
-    options.storage ?? (directory === undefined ? createMemoryStorage() : createDirectoryStorage(directory, ports));
-  return { durability, access, verifiesAll, storage, ...ports };
+    customStorage ?? (directory === undefined ? createMemoryStorage() : createDirectoryStorage(directory, ports));
+  return { durability, access, verifiesAll, storage, customStorage, ...ports };
 }
 
 function resolvePorts(options: SessionManagerOptions): StoragePorts {

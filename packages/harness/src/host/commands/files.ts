@@ -4,7 +4,7 @@ import { extname, resolve } from "node:path";
 import { expandHome } from "../../agent-dir.ts";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { exportHtml } from "../../export/html.ts";
-import { importSessionFile } from "../../export/import-file.ts";
+import { importIntoStorage, importSessionFile } from "../../export/import-file.ts";
 import { exportJsonl } from "../../export/jsonl.ts";
 import { writeFileTarget } from "../../export/write-target.ts";
 import { flag, nonEmptyText, optional, text } from "../../fields/kinds.ts";
@@ -31,9 +31,16 @@ export const fileCommands = {
   ),
   import_session: command({ path: nonEmptyText }, async (context, { path: source }) => {
     const { host, session } = context;
-    const { path, problems } = await importSessionFile(resolvePath(session, source), getLookup(context));
+    const file = resolvePath(session, source);
     const { durability } = session.settings;
-    const manager = await SessionManager.open(path, { agentDir: host.agentDir, durability });
+    const options = { agentDir: host.agentDir, durability };
+    const { customStorage: storage } = session.sessionManager;
+    const { id, path, problems } = storage
+      ? { path: undefined, ...(await importIntoStorage(file, { cwd: session.cwd, storage })) }
+      : await importSessionFile(file, getLookup(context));
+    const manager = storage
+      ? await SessionManager.openStored(id, { ...options, storage })
+      : await SessionManager.open(path!, options);
     const sessionId = await host.openLike(session.sessionId, manager);
     for (const { message } of problems) host.get(sessionId).session.notify("import", message);
     return { sessionId, cancelled: false };
