@@ -82,6 +82,19 @@ class Project {
 }
 
 describe.runIf(process.platform === "linux")("protected names", () => {
+  test("a project of an editor is protected by the end of its name", () => {
+    const { project, files } = openProject((made) => made.write("ws/own.code-workspace", "{}"));
+    expect(files.getPaths().readOnly).toContain(project.path("ws/own.code-workspace"));
+    project.write("ws/Other.Code-Workspace");
+    expect(files.check().join()).toContain("Other.Code-Workspace");
+    expect(project.has("ws/Other.Code-Workspace")).toBe(false);
+    project.write("ws/later.code-workspace", "{}");
+    rmSync(project.path("ws/own.code-workspace"));
+    files.refresh();
+    expect(files.getPaths().readOnly).toContain(project.path("ws/later.code-workspace"));
+    expect(files.getPaths().readOnly).not.toContain(project.path("ws/own.code-workspace"));
+  });
+
   test("a link that shows files of others as protected names is taken away, and these files stay", () => {
     const { project, files } = openProject((made) => made.write("agent/settings.json", "{}"));
     project.link("ws/.vscode", "../agent");

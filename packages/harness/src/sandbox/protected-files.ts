@@ -12,7 +12,7 @@ import { findGitDirectories, followLink, type GitDirectories } from "./git-direc
 import { giveOwnerRights, inHeldDirectory, makeReadable } from "./held-directory.ts";
 import { findRealPath, listNames, lookAtPath } from "./look.ts";
 import { findLinkTargets, getState, isSameState, type NameState } from "./name-state.ts";
-import { protectedHomeNames, protectedNames } from "./protected-names.ts";
+import { hasProtectedSuffix, protectedHomeNames, protectedNames } from "./protected-names.ts";
 import { RepositorySearch } from "./repository-search.ts";
 import type { SetAside, SetAsideOutcome } from "./set-aside.ts";
 import { WatchedConfig } from "./watched-config.ts";
@@ -188,7 +188,16 @@ export class ProtectedFiles {
   #takeChangedNames(): string[] {
     const changed = [...this.#byDirectory].filter(([directory]) => !this.#stamps.isUnchanged(directory));
     for (const [directory] of changed) this.#stamps.remember(directory);
-    return changed.flatMap(([, paths]) => paths);
+    const isWorkspace = changed.some(([directory]) => directory === this.#options.workspace);
+    return [...changed.flatMap(([, paths]) => paths), ...(isWorkspace ? this.#listBySuffix() : [])];
+  }
+
+  /** What the workspace has or had of the names that are protected by their ends. */
+  #listBySuffix(): string[] {
+    const { workspace } = this.#options;
+    const known = [...this.#states.keys()].filter((path) => dirname(path) === workspace);
+    const all = new Set([...listNames(workspace).map((name) => join(workspace, name)), ...known]);
+    return [...all].filter((path) => hasProtectedSuffix(basename(path)));
   }
 
   #refreshState(path: string): void {
@@ -226,7 +235,9 @@ export class ProtectedFiles {
       if (taken.length > 0) this.#stamps.remember(directory);
       for (const path of taken) this.#states.set(path, getState(path));
     }
-    if (!keepsStates) this.#isBare = isGitDirectory(workspace);
+    if (keepsStates) return;
+    for (const path of this.#listBySuffix()) this.#states.set(path, getState(path));
+    this.#isBare = isGitDirectory(workspace);
   }
 
   /** The same for repositories below the workspace. */

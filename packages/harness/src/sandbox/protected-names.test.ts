@@ -22,6 +22,10 @@ describe("a protected path", () => {
     "/src/app/.mcp.json",
     "/src/app/.bashrc",
     "/src/app/.claude/settings.json",
+    "/src/app/app.code-workspace",
+    "/src/app/sub/My App.Code-Workspace",
+    "/src/app/app.sublime-project",
+    "/src/app/.agents/skills/x/SKILL.md",
   ])("%s", (path) => {
     expect(isProtectedPath(path, roots)).toBe(true);
   });
@@ -34,6 +38,7 @@ describe("a protected path", () => {
     "/src/app/.git/info/exclude",
     "/src/app/.vscode/extensions.json",
     "/src/app/.env",
+    "/src/app/code-workspace.md",
     "/src/app/dotfiles/.bashrc",
     "/src/app/bin/run",
     "/src/app/.npmrc",
@@ -45,25 +50,33 @@ describe("a protected path", () => {
   const anywhere = toNames(`
     .tau .pi .omp .claude .codex .cursor .gemini .qwen .opencode opencode.json opencode.jsonc .kiro .windsurf .continue
 .factory .roo .kilocode .clinerules .crush.json crush.json .amazonq .junie .augment .trae .kimi
+    .agents .agent .copilot .github/copilot-instructions.md .github/instructions .github/hooks .github/agents .goose .goosehints
+.amp .openhands .warp .cursorrules .windsurfrules .roomodes .roorules .kilocodemodes .continuerules .cline .codeium .cody
+.codebuddy .codebuff .qoder .iflow .llxprt .rovodev .plandex .plandex-v2 .serena .tabnine .devin .jules .grok .forge .letta
+.gptme .pearai .void .zencoder .crush .aider.model.settings.yml .ruler
     .aider.conf.yml .mcp.json .vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/mcp.json .idea .fleet
     .zed .helix .devcontainer .devcontainer.json .nvim.lua .nvimrc .exrc .lvimrc .dir-locals.el .dir-locals-2.el .envrc
     .mise.toml mise.toml .mise.local.toml mise.local.toml .mise/config.toml .config/mise.toml .config/mise
-.autoenv .autoenv.zsh .autoenv_leave.zsh .hg/hgrc .jj/repo/config.toml .sl/config .git .git/hooks .git/config .git/config.worktree .git/commondir
+.autoenv .autoenv.zsh .autoenv_leave.zsh .hg/hgrc .jj/repo/config.toml .sl/config .vs/tasks.vs.json .vs/launch.vs.json .theia .nova .idx .gitpod.yml .lazy.lua .neoconf.json
+.rtx.toml .rvmrc .shadowenv.d .flox .env.leave .autoenv_leave .autoenv.leave .hg/hgrc-not-shared .jj/workspace-config.toml
+.pijul/config
+    .git .git/hooks .git/config .git/config.worktree .git/commondir
     .git/modules .git/worktrees .git/remotes .git/branches`);
   const atRoot = toNames(`
     .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout
     .kshrc .mkshrc .cshrc .tcshrc .login .inputrc .xprofile .xsession .xsessionrc .xinitrc .pam_environment .gitconfig
-    .ssh .gnupg .vimrc .emacs .tmux.conf .screenrc .netrc .pythonrc .Rprofile .RData`);
+    .ssh .gnupg .vimrc .emacs .tmux.conf .screenrc .netrc .pythonrc .Rprofile .RData
+    .Renviron .pdbrc .irbrc .pryrc .ghci .ocamlinit .iex.exs .erlang .octaverc .sbclrc`);
   const atHome = toNames(`
     .config/fish .config/autostart .config/systemd .config/environment.d .config/git .config/nvim .config/emacs .vim
     .emacs.d .npmrc .pypirc .local/bin .local/share/applications bin
     .bashrc.d .bash_completion .oh-my-zsh .zsh .config/bash .config/zsh .config/nushell .config/powershell
     .config/starship.toml .config/direnv .config/tmux .config/kitty .config/alacritty .config/wezterm .wezterm.lua
     .config/i3 .config/sway .config/hypr .config/hg .hgrc .config/jj .config/Code .vscode/extensions .vscode-server
-    .gdbinit .lldbinit .irbrc .pryrc .psqlrc .docker/cli-plugins .gradle/init.gradle .gradle/init.d .config/pip .condarc
+    .gdbinit .lldbinit .psqlrc .docker/cli-plugins .gradle/init.gradle .gradle/init.d .config/pip .condarc
     .yarnrc .yarnrc.yml .nvm .pyenv .rbenv .asdf .sdkman .volta .bun .deno .npm-global .krew .rustup .cargo/bin .cargo/env
     .cargo/config .cargo/config.toml .local/lib .local/share/dbus-1 .local/share/systemd .local/share/nvim
-    .local/share/mise .cache/tau`);
+    .local/share/mise .cache/tau .direnvrc .sqliterc`);
 
   test("is each of these names, in the directories in which programs read it", () => {
     const find = (names: readonly string[], directory: string, home = "/home/me") =>

@@ -4,7 +4,7 @@
  * changing them. Pure.
  */
 import { relative } from "node:path";
-import { foldNames, isWithin } from "@tau/tools/platform";
+import { foldName, foldNames, isWithin } from "@tau/tools/platform";
 
 const toPaths = (text: string): readonly string[] => text.trim().split(/\s+/);
 
@@ -12,18 +12,35 @@ const toPaths = (text: string): readonly string[] => text.trim().split(/\s+/);
 const anywhere = toPaths(`
 .tau .pi .omp .claude .codex .cursor .gemini .qwen .opencode opencode.json opencode.jsonc .kiro .windsurf .continue
 .factory .roo .kilocode .clinerules .crush.json crush.json .amazonq .junie .augment .trae .kimi
+.agents .agent .copilot .github/copilot-instructions.md .github/instructions .github/hooks .github/agents .goose .goosehints
+.amp .openhands .warp .cursorrules .windsurfrules .roomodes .roorules .kilocodemodes .continuerules .cline .codeium .cody
+.codebuddy .codebuff .qoder .iflow .llxprt .rovodev .plandex .plandex-v2 .serena .tabnine .devin .jules .grok .forge .letta
+.gptme .pearai .void .zencoder .crush .aider.model.settings.yml .ruler
 .aider.conf.yml .mcp.json
 .vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/mcp.json .idea .fleet .zed .helix .devcontainer
 .devcontainer.json .nvim.lua .nvimrc .exrc .lvimrc .dir-locals.el .dir-locals-2.el
 .envrc .mise.toml mise.toml .mise.local.toml mise.local.toml .mise/config.toml .config/mise.toml .config/mise
 .autoenv .autoenv.zsh .autoenv_leave.zsh .hg/hgrc .jj/repo/config.toml .sl/config
+.vs/tasks.vs.json .vs/launch.vs.json .theia .nova .idx .gitpod.yml .lazy.lua .neoconf.json
+.rtx.toml .rvmrc .shadowenv.d .flox .env.leave .autoenv_leave .autoenv.leave .hg/hgrc-not-shared .jj/workspace-config.toml
+.pijul/config
 `);
+
+/** Names with these ends count like those: projects of editors, which name programs to run. */
+const suffixes = [".code-workspace", ".sublime-project"];
+
+/** Whether a name of one file or directory is protected by its end, in any spelling. */
+export function hasProtectedSuffix(name: string): boolean {
+  const folded = foldName(name);
+  return suffixes.some((suffix) => folded.endsWith(suffix));
+}
 
 /** They count in the workspace itself: below, such files are copies that nothing reads. */
 const atRoot = toPaths(`
 .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
 .mkshrc .cshrc .tcshrc .login .inputrc .xprofile .xsession .xsessionrc .xinitrc .pam_environment .gitconfig .ssh .gnupg
 .vimrc .emacs .tmux.conf .screenrc .netrc .pythonrc .Rprofile .RData
+.Renviron .pdbrc .irbrc .pryrc .ghci .ocamlinit .iex.exs .erlang .octaverc .sbclrc
 `);
 
 /**
@@ -36,10 +53,10 @@ const atHome = toPaths(`
 .bashrc.d .bash_completion .oh-my-zsh .zsh .config/bash .config/zsh .config/nushell .config/powershell
 .config/starship.toml .config/direnv .config/tmux .config/kitty .config/alacritty .config/wezterm .wezterm.lua
 .config/i3 .config/sway .config/hypr .config/hg .hgrc .config/jj .config/Code .vscode/extensions .vscode-server
-.gdbinit .lldbinit .irbrc .pryrc .psqlrc .docker/cli-plugins .gradle/init.gradle .gradle/init.d .config/pip .condarc
+.gdbinit .lldbinit .psqlrc .docker/cli-plugins .gradle/init.gradle .gradle/init.d .config/pip .condarc
 .yarnrc .yarnrc.yml .nvm .pyenv .rbenv .asdf .sdkman .volta .bun .deno .npm-global .krew .rustup .cargo/bin .cargo/env
 .cargo/config .cargo/config.toml .local/lib .local/share/dbus-1 .local/share/systemd .local/share/nvim
-.local/share/mise .cache/tau
+.local/share/mise .cache/tau .direnvrc .sqliterc
 `);
 
 /** Names of a git directory that make git run a program, or read another directory that does. */
@@ -97,7 +114,7 @@ export function isProtectedPath(realPath: string, { roots, home }: ProtectedRoot
     if (isWithin(home, realPath) && isListed(listed.atHome, foldNames(relative(home, realPath)))) return true;
     return names.some((name, index) => {
       const rest = names.slice(index);
-      return (name === ".git" && rest.length === 1) || isListed(listed.anywhere, rest);
+      return (name === ".git" && rest.length === 1) || isListed(listed.anywhere, rest) || hasProtectedSuffix(name);
     });
   });
 }

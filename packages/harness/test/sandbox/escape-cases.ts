@@ -93,6 +93,8 @@ const protectedFiles = [
   ".claude/settings.json",
   ".cursor/mcp.json",
   ".idea/workspace.xml",
+  ".agents/skills/x/SKILL.md",
+  "app.code-workspace",
   ".devcontainer/devcontainer.json",
   ".ssh/authorized_keys",
 ];

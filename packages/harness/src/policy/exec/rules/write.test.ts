@@ -6,7 +6,7 @@ const context = { cwd: "/src/app", home: "/home/me", workspace: "/src/app" };
 const classify = (command: string) => classifyCommand(command, context).tier;
 
 test("what the file tools ask about, no command writes unasked", () => {
-  const names = [...protectedNames, ".git/hooks/x", ".git/config", ".git/remotes/x"];
+  const names = [...protectedNames, "app.code-workspace", ".git/hooks/x", ".git/config", ".git/remotes/x"];
   expect(names.filter((name) => classify(`echo x > ${name}`) === "low")).toEqual([]);
   expect(names.filter((name) => classify(`cp x ./${name}`) === "low")).toEqual([]);
 });

@@ -108,7 +108,7 @@ const anywhere: readonly (readonly [RegExp, ProtectedPath])[] = [
 ];
 
 /** The list of the file tools has only such names. */
-const mayBeListed = /\/\.|mise|opencode|crush/i;
+const mayBeListed = /\/\.|mise|opencode|crush|\.code-workspace|\.sublime-project/i;
 
 /** Why a path may not be changed like any other one; undefined for ordinary files. */
 export function findProtected(path: string, context: ExecContext): ProtectedPath | undefined {
