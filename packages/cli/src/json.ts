@@ -7,13 +7,16 @@ import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import { jsonLine } from "./json-line.ts";
 import { showProgress } from "./progress.ts";
-import type { PromptSession, Shown } from "./send-prompt.ts";
+import type { PromptSession, Redactor, Shown } from "./send-prompt.ts";
 
-export async function showAsJson(session: PromptSession, options: SessionOptions, io: Io): Promise<Shown> {
+export async function showAsJson(
+  session: PromptSession,
+  options: SessionOptions,
+  { io, redactor }: { io: Io; redactor: Redactor },
+): Promise<Shown> {
   const { shown } = session;
   const isStream = options.mode === "json";
-  const redactor = await session.createRedactor();
-  const write = (record: unknown) => io.out(redactor.redactLine(jsonLine(record)));
+  const write = (record: unknown) => io.out(jsonLine(record));
   if (isStream) write(await session.getHeader());
   const before = await session.getStats();
   let turns = 0;

@@ -46,10 +46,12 @@ export interface PromptContext {
 
 export async function sendPrompt(session: PromptSession, prompt: Prompt, context: PromptContext): Promise<ExitCode> {
   const { options, io, isAttended } = context;
+  const redactor = await session.createRedactor();
+  const redacting = withoutKeys(io, redactor);
   const shown =
     options.mode === "text"
-      ? (await import("./print.ts")).showAsText(session, options, io)
-      : await (await import("./json.ts")).showAsJson(session, options, io);
+      ? (await import("./print.ts")).showAsText(session, options, redacting)
+      : await (await import("./json.ts")).showAsJson(session, options, { io: redacting, redactor });
   const denied: string[] = [];
   const run = async () => {
     await session.start();
@@ -61,6 +63,12 @@ export async function sendPrompt(session: PromptSession, prompt: Prompt, context
   // If the reader of the output has closed it, as `head` does, that is no interruption to report.
   await shown.showEnd(end, io.signal.reason === "SIGPIPE" ? undefined : formatEnd(end, denied));
   return toExitCode(end.end, denied.length);
+}
+
+/** Everything that is shown of a run goes through this, on both streams. */
+function withoutKeys(io: Io, { redactLine }: Redactor): Io {
+  const clean = (content: string | Uint8Array) => (typeof content === "string" ? redactLine(content) : content);
+  return { ...io, out: (content) => io.out(clean(content)), err: (content) => io.err(clean(content)) };
 }
 
 export function mustHavePrompt({ message, files }: SessionOptions, input: string | undefined): void {

@@ -8,6 +8,12 @@ test("no text controls a terminal, and what is shown of it stays", () => {
   );
 });
 
+test("no text changes the direction of what is shown", () => {
+  const marks = [0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069, 0x206a];
+  for (const mark of marks) expect(toTerminalText(`a${String.fromCodePoint(mark)}b`)).toBe("a\ufffdb");
+  expect(toTerminalText("שלום, 👩‍👩‍👧 and e\u0301\n")).toBe("שלום, 👩‍👩‍👧 and e\u0301\n");
+});
+
 test("a terminal that can only print lines gets no sequence", () => {
   expect(clearLine({ TERM: "dumb" })).toBe("");
 });

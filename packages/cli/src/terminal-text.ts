@@ -26,16 +26,19 @@ export function paint(text: string, style: Parameters<typeof styleText>[0]): str
   return `${markOwn(begin!)}${text}${markOwn(end!)}`;
 }
 
-/** Applied to everything that is written to a terminal. Control characters but LF and tab become visible characters. */
+/**
+ * Applied to everything that is written to a terminal. Control characters but LF and tab become visible characters, and so do
+ * those that change the direction of the text around them: what is shown would not be what is there.
+ */
 export const toTerminalText = (text: string): string =>
   (mark === undefined ? [text] : text.split(mark)).map(toVisible).join("\u001b");
 
 const toVisible = (text: string): string => text.replaceAll("\r\n", "\n").replaceAll(controls, toPicture);
 
 // oxlint-disable-next-line no-control-regex -- they are to be replaced
-const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f]/g;
 
-/** Unicode has a picture for each control character of ASCII, and none for those of C1. */
+/** Unicode has a picture for each control character of ASCII, and none for the others. */
 function toPicture(character: string): string {
   const code = character.charCodeAt(0);
   return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? "\u2421" : "\ufffd";

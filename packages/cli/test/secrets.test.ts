@@ -126,3 +126,33 @@ test("a key of tau's own that a model or a file quotes is not in the frames of J
   expect(outputs[1]).toContain("[secret]");
   for (const text of outputs) for (let end = 8; end <= key.length; end++) expect(text).not.toContain(key.slice(0, end));
 });
+
+test("print mode shows no key that a model or a file quotes, in any encoding, on either stream", async () => {
+  const key = "plain-looking-key-42";
+  const hex = Buffer.from(key).toString("hex");
+  const quoted = [key, hex, hex.toUpperCase(), hex.replaceAll(/../g, "%$&")].join(" and ");
+  const workspace = await createModelWorkspace([
+    toolReply("bash", { command: `true ${key}` }),
+    textReply(`It is ${quoted}.`),
+  ]);
+  const models = JSON.parse(await readFile(join(workspace.agentDir, "models.json"), "utf8")) as {
+    providers: { acme: { apiKey: string } };
+  };
+  models.providers.acme.apiKey = key;
+  await writeFile(join(workspace.agentDir, "models.json"), JSON.stringify(models));
+  const { code, out, err } = await run(workspace, ["--verbose", "-p", "Look."]);
+  expect({ code, out }).toEqual({ code: 0, out: "It is [secret] and [secret] and [secret] and [secret].\n" });
+  expect(err).toContain("bash true [secret]");
+});
+
+test("a terminal is not told to change the direction of text, by an answer, a name or an error", async () => {
+  const turn = "\u202e";
+  const workspace = await createModelWorkspace([textReply(`safe ${turn}gpj.exe`)]);
+  const terminal = { input: false, out: true, err: true };
+  const answer = await run(workspace, ["-p", "--name", `a${turn}b`, "Hi"], { terminal });
+  const list = await run(workspace, ["sessions", "list"], { terminal });
+  const missing = await run(workspace, ["-p", `@x${turn}y`, "Hi"], { terminal });
+  expect(answer.out).toContain("gpj.exe");
+  expect(missing.err).toMatch(/There is no file/);
+  for (const { out, err } of [answer, list, missing]) expect(out + err).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+});

@@ -476,9 +476,36 @@ describe("the environment of a command", () => {
     expect(env["HOMEPAGE"]).toBe("https://host/a:b@c");
   });
 
+  test.each([
+    `Server=db;User Id=sa;Password=${canary};`,
+    `Data Source=db; Pwd = "${canary}"`,
+    `host=db user=me password=${canary} sslmode=require`,
+    `jdbc:mysql://db/app?user=me&password=${canary}`,
+    `jdbc:oracle:thin:me/${canary}@//db:1521/app`,
+    `DefaultEndpointsProtocol=https;AccountName=me;AccountKey=${canary}`,
+    `Endpoint=sb://me.example/;SharedAccessKeyName=root;SharedAccessKey=${canary}`,
+    `redis://:${canary}@cache:6379/0`,
+    `amqps://me:${canary}@queue/vhost`,
+  ])("has no connection with a password in it, whatever its name: %s", (value) => {
+    expect(cleanEnvironment({ CONN: value, EDITOR: "vi" })).toMatchObject({ EDITOR: "vi" });
+    expect(cleanEnvironment({ CONN: value })["CONN"]).toBeUndefined();
+  });
+
+  test("has connections without a password, and words that look like one", () => {
+    const env = {
+      CONN: "Server=db;Integrated Security=true;Password=;",
+      JDBC: "jdbc:postgresql://db/app?user=me&sslmode=require",
+      OPTIONS: "--compass=north --pwdless=yes",
+      LESS: "-R --prompt=password:",
+    };
+    expect(cleanEnvironment(env)).toMatchObject(env);
+  });
+
   test("a long value takes no longer than its length", () => {
     const before = process.cpuUsage();
     expect(cleanEnvironment({ HEX: "a".repeat(100_000) })["HEX"]).toHaveLength(100_000);
+    expect(cleanEnvironment({ PASSES: "pass ".repeat(20_000) })["PASSES"]).toHaveLength(100_000);
+    expect(cleanEnvironment({ THIN: ":thin:x".repeat(20_000) })["THIN"]).toHaveLength(140_000);
     const { user } = process.cpuUsage(before);
     // In microseconds. It was 20 s.
     expect(user).toBeLessThan(1_000_000);

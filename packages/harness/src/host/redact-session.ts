@@ -1,4 +1,5 @@
 /** What of a session may leave the machine: everything but secrets. */
+import { holdsPassword } from "@tau/tools/platform";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { ExportSource } from "../export/source.ts";
 import { createRedactor, type Redactor } from "../observe/redact.ts";
@@ -7,12 +8,14 @@ import { isSecretName } from "../observe/secret-patterns.ts";
 /** A session may hold large images. */
 const limits = { depth: 100, values: 20_000_000, characters: 2_000_000_000 };
 
-/** Knows the keys of the session, the values in `models.json`, and the variables whose names say that they are secret. */
+/** Knows the keys of the session, the values in `models.json`, and the variables that are secret by their names or values. */
 export function createSessionRedactor(
   { authStorage, modelRegistry }: AgentSession,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Redactor {
-  const variables = Object.entries(env).flatMap(([name, value]) => (value && isSecretName(name) ? [value] : []));
+  const variables = Object.entries(env).flatMap(([name, value]) =>
+    value && (isSecretName(name) || holdsPassword(value)) ? [value] : [],
+  );
   return createRedactor([...authStorage.usedKeys(), ...modelRegistry.writtenValues(), ...variables], limits);
 }
 

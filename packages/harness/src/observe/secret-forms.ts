@@ -4,7 +4,7 @@
 export const minSecretLength = 8;
 
 /**
- * The secret itself, and encoded in JSON, in URLs, in forms and in base64, also in base64 of a longer text. So are the long
+ * The secret itself, and encoded in JSON, in URLs, in forms, in hexadecimal and in base64, also in base64 of a longer text. So are the long
  * lines of a secret that has several, such as a private key: a search or a log shows them one by one. The longest come
  * first. Empty for a secret that is too short.
  */
@@ -14,7 +14,8 @@ export function getSecretForms(secret: string): string[] {
     if (text.length < minSecretLength) continue;
     // Most keys are the same in JSON and in URLs.
     const escaped = /^[\w.-]+$/.test(text) ? [] : [...getJsonForms(text), ...getUrlForms(text)];
-    for (const form of [text, ...escaped, ...getBase64Forms(text)]) if (form.length >= minSecretLength) forms.add(form);
+    const encoded = [...getPercentForms(text), ...getHexForms(text), ...getBase64Forms(text)];
+    for (const form of [text, ...escaped, ...encoded]) if (form.length >= minSecretLength) forms.add(form);
   }
   return [...forms].sort((a, b) => b.length - a.length);
 }
@@ -43,6 +44,31 @@ function getUrlForms(text: string): string[] {
   const asForm = new URLSearchParams([["", whole]]).toString().slice(1);
   const forms = [strict, encodeURI(whole), asForm];
   return [...forms, ...forms.map((form) => form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()))];
+}
+
+/** Encoders differ in what they leave as it is: the characters that RFC 3986 does not reserve, letters and digits, or nothing. */
+const keptByEncoders = [/[\w.~-]/, /[\w.~/-]/, /[A-Za-z0-9]/, /(?!)/];
+
+function getPercentForms(text: string): string[] {
+  const bytes = [...Buffer.from(text, "utf8")];
+  return keptByEncoders.flatMap((kept) =>
+    [toUpperHex, toLowerHex].map((toHex) =>
+      bytes
+        .map((byte) => {
+          const character = String.fromCharCode(byte);
+          return byte < 0x80 && kept.test(character) ? character : `%${toHex(byte)}`;
+        })
+        .join(""),
+    ),
+  );
+}
+
+const toLowerHex = (byte: number): string => byte.toString(16).padStart(2, "0");
+const toUpperHex = (byte: number): string => toLowerHex(byte).toUpperCase();
+
+function getHexForms(text: string): string[] {
+  const lower = Buffer.from(text, "utf8").toString("hex");
+  return [lower, lower.toUpperCase()];
 }
 
 /**

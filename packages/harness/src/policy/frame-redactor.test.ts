@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { getSecretForms } from "../observe/secret-forms.ts";
 import { countUnfinished, createFrameRedactor } from "./frame-redactor.ts";
+import { removeSecrets } from "./secret-broker.ts";
 
 const key = "acme-key-0123456789";
 const keys = { listForms: () => [key] };
@@ -75,6 +77,50 @@ test("the output of a tool is held back until the tool writes more or ends, what
     output("1", "acme"),
     end("1"),
   ]);
+});
+
+const hex = (text: string) => Buffer.from(text).toString("hex");
+const percent = (text: string) => hex(text).replaceAll(/../g, "%$&");
+const own = "sk-Own.Key_0123/456 789";
+
+test.each([
+  ["hexadecimal", hex(own)],
+  ["hexadecimal in capitals", hex(own).toUpperCase()],
+  ["percent-encoded as a whole", percent(own)],
+  ["percent-encoded as a whole, in capitals", percent(own).toUpperCase()],
+  ["percent-encoded but for letters and digits", "sk%2DOwn%2EKey%5F0123%2F456%20789"],
+  ["percent-encoded but for letters and digits, in small letters", "sk%2dOwn%2eKey%5f0123%2f456%20789"],
+  ["percent-encoded in an address", encodeURIComponent(own)],
+  ["percent-encoded in a path", "sk-Own.Key_0123/456%20789"],
+])("a key is not in the written deltas in other encodings, however it is cut: %s", (_, encoded) => {
+  const forms = getSecretForms(own);
+  for (let end = 1; end <= encoded.length; end += 5) {
+    const redactor = createFrameRedactor({ listForms: () => forms });
+    const deltas = cut(`before ${encoded} after`, [end, end * 2, end + 7, ...Array.from({ length: 9 }, (_, at) => at)]);
+    const events = deltas.map((delta) => ({ type: "text_delta", messageId: "1", delta }));
+    const written = [...events, { type: "message_end", messageId: "1" }].flatMap((event) =>
+      redactor.redactEvent<object>(event),
+    );
+    expect(written.map((event) => ("delta" in event ? event.delta : "")).join("")).toBe("before [secret] after");
+  }
+  expect(removeSecrets(`x${encoded}x`, [own])).toBe("x[secret]x");
+});
+
+test("what is held back is found as fast in a text and a key that repeat themselves", () => {
+  const key = `${"a".repeat(200_000)}b`;
+  expect(countUnfinished("a".repeat(400_000), [key])).toBe(200_000);
+  expect(countUnfinished(`${"a".repeat(400_000)}c`, [key])).toBe(0);
+});
+
+test("what is held back is the longest end of a text that begins a key", () => {
+  const letters = fc.array(fc.constantFrom("a", "b"), { minLength: 1, maxLength: 12 }).map((all) => all.join(""));
+  fc.assert(
+    fc.property(letters, letters, (text, form) => {
+      const ends = Array.from({ length: Math.min(text.length, form.length - 1) }, (_, index) => index + 1);
+      const expected = Math.max(0, ...ends.filter((length) => form.startsWith(text.slice(-length))));
+      expect(countUnfinished(text, [form])).toBe(expected);
+    }),
+  );
 });
 
 test("only the longest beginning of a key at the end counts", () => {

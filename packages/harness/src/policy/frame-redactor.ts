@@ -102,12 +102,42 @@ export function createFrameRedactor(keys: Pick<UsedKeys, "listForms">): FrameRed
 export function countUnfinished(text: string, forms: readonly string[]): number {
   let count = 0;
   for (const form of forms) {
-    const first = form.charAt(0);
-    let at = text.indexOf(first, Math.max(0, text.length - form.length + 1));
-    while (at >= 0 && !form.startsWith(text.slice(at))) at = text.indexOf(first, at + 1);
-    if (at >= 0) count = Math.max(count, text.length - at);
+    const start = text.indexOf(form.charAt(0), Math.max(0, text.length - form.length + 1));
+    if (start >= 0) count = Math.max(count, countPrefix(text, start, form));
   }
   return count;
+}
+
+/**
+ * How many characters at the end of a text are the beginning of a form, by the algorithm of Knuth, Morris and Pratt: each
+ * character is compared a constant number of times on average, also where the form repeats itself.
+ */
+function countPrefix(text: string, start: number, form: string): number {
+  const borders = getBorders(form);
+  let count = 0;
+  for (let index = start; index < text.length; index++) {
+    while (count > 0 && (count === form.length || form[count] !== text[index])) count = borders[count - 1]!;
+    if (form[count] === text[index]) count++;
+  }
+  return count === form.length ? borders[count - 1]! : count;
+}
+
+const bordersByForm = new Map<string, Uint32Array>();
+const maxForms = 1_000;
+
+/** For each beginning of a form: the length of the longest shorter one that it also ends with. */
+function getBorders(form: string): Uint32Array {
+  const known = bordersByForm.get(form);
+  if (known) return known;
+  const borders = new Uint32Array(form.length);
+  for (let index = 1, count = 0; index < form.length; index++) {
+    while (count > 0 && form[count] !== form[index]) count = borders[count - 1]!;
+    if (form[count] === form[index]) count++;
+    borders[index] = count;
+  }
+  if (bordersByForm.size >= maxForms) bordersByForm.clear();
+  bordersByForm.set(form, borders);
+  return borders;
 }
 
 /** One message arrives at a time. */

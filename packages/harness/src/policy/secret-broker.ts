@@ -2,7 +2,7 @@
  * Secrets in the environment. Commands do not get them. One that names a secret, as `$GITHUB_TOKEN` does, gets that one
  * variable if a person allows it; its value is removed from the output, and from everything that is stored.
  */
-import { isSecretName, looksLikeKey } from "@tau/tools/platform";
+import { holdsPassword, isSecretName, looksLikeKey } from "@tau/tools/platform";
 import { getSecretForms } from "../observe/secret-forms.ts";
 import { mark } from "../observe/redact.ts";
 import { isBrokeredSecret, type SecretBrokerPolicy } from "./secret-names.ts";
@@ -40,7 +40,7 @@ export function createSecretBroker(parts: SecretBrokerParts): SecretBroker {
     if (isOwnKey(name, value)) return "own";
     const rules = policy();
     if (isDisclosed(name, rules)) return "disclosed";
-    return isSecretName(name) || isBrokeredSecret(name, rules) ? "secret" : "none";
+    return isSecretName(name) || isBrokeredSecret(name, rules) || holdsPassword(value) ? "secret" : "none";
   };
   return {
     classify,

@@ -16,5 +16,5 @@ export {
 export { pathOfHandle } from "./open-path.ts";
 export { ownPipe } from "./release.ts";
 export { foldName, foldNames, isWithin } from "./within.ts";
-export { isSecretName } from "../shell/environment.ts";
+export { holdsPassword, isSecretName } from "../shell/environment.ts";
 export { detectImageType, type ImageType } from "../files/sniff.ts";

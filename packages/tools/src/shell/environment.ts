@@ -20,6 +20,16 @@ const harmlessNames = new Set(["PWD", "OLDPWD", "SSH_AUTH_SOCK"]);
  */
 const hasUserInfo = /[a-z0-9+.-]:\/\/[^\s@/]+@/i;
 
+/**
+ * A password in a connection string, as in `Server=db;Password=…`, `host=db password=…` and `?user=me&password=…`, the keys
+ * of Azure's, and Oracle's `jdbc:oracle:thin:user/password@…`.
+ */
+const hasPasswordField =
+  /(?:^|[^a-z0-9_])(?:password|passwd|passphrase|pwd|pass|(?:account|sharedaccess|shared_access|access|api|secret)_?key|sharedaccesssignature|accesstoken|access_token|authtoken|auth_token|client_?secret|secret)\s{0,3}=\s{0,3}["']?[^\s;&,"']|:thin:[^\s/@]{1,100}\/[^\s@]{1,100}@/i;
+
+/** Whether the value of a variable has a password in it, whatever its name is. */
+export const holdsPassword = (value: string): boolean => hasUserInfo.test(value) || hasPasswordField.test(value);
+
 /** Startup files and injected code: they would run before the command. */
 const hooks = /^(BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|CDPATH|GLOBIGNORE)$/;
 
@@ -52,7 +62,7 @@ export function cleanEnvironment(
   const kept: [string, string][] = [];
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || isSecretName(name) || hooks.test(name) || presentation.test(name)) continue;
-    if (hasUserInfo.test(value) || looksLikeKey(value) || isSecret(name, value)) continue;
+    if (holdsPassword(value) || looksLikeKey(value) || isSecret(name, value)) continue;
     kept.push([name, value]);
   }
   return { ...Object.fromEntries(kept), ...settings };
