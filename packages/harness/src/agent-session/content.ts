@@ -39,7 +39,22 @@ const messageOptions = object({
 export function checkMessage(text: string, options: object = {}): void {
   checkArguments({ text, options });
   refuseProblems(messageOptions, options);
+  if ("images" in options) refuseLargeImages(options.images as readonly ImageContent[] | undefined);
 }
+
+/** No provider takes more of one image. In characters of base64: 15 MB of an image. */
+const maxImageCharacters = 20 * 1024 * 1024;
+
+/** An image that no request can carry would only be stored, and sent to each client of the session. */
+function refuseLargeImages(images: readonly ImageContent[] = []): void {
+  for (const [index, { data }] of images.entries()) {
+    if (data.length <= maxImageCharacters) continue;
+    const sizes = `has ${formatMegabytes(data.length)}, and an image may have ${formatMegabytes(maxImageCharacters)}`;
+    throw new HarnessError("invalid_input", `Image ${index + 1} ${sizes}. Make it smaller, or name its file instead.`);
+  }
+}
+
+const formatMegabytes = (characters: number): string => `${((characters * 3) / 4 / 1024 ** 2).toFixed(1)} MB`;
 
 /** `notices` are what the person should know of it. Throws `invalid_input` for what cannot be said. */
 export async function getContent(
