@@ -1,11 +1,12 @@
 /** Programs that pack and unpack files. */
+import { getZone } from "../paths.ts";
 import { judgeDelete } from "../rules/delete.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { getReadOrigin, judgeRead } from "../shell/files.ts";
 import { joinOrigins, known, origins, unknown, type Text } from "../shell/text.ts";
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
-import { runOption } from "./option-code.ts";
+import { isCompressor, runOption } from "./option-code.ts";
 import { parseOptions } from "./options.ts";
 
 const tar: Judge = ({ args }, scope) => {
@@ -27,16 +28,15 @@ const tar: Judge = ({ args }, scope) => {
     "info-script",
     "new-volume-script",
     "F",
-    "I",
-    "use-compress-program",
   ))
     runOption(program, scope);
+  for (const program of options.get("I", "use-compress-program")) if (!isCompressor(program)) runOption(program, scope);
   const isExtracting = options.has("x", "extract", "get");
   const isCreating = options.has("c", "create", "r", "append", "u", "update");
   const [file] = options.get("f", "file");
   if (isExtracting)
     for (const directory of options.get("C", "directory"))
-      for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
+      for (const path of resolveAll(directory, scope)) judgeUnpacked(path, file, scope);
   if (isExtracting && options.has("P", "absolute-names"))
     report(scope, "medium", "persistence", "tar writes to absolute paths.");
   if (isCreating && file && file.text !== "-" && !file.text.includes(":"))
@@ -56,6 +56,18 @@ const tar: Judge = ({ args }, scope) => {
     for (const path of resolveAll(file, scope)) scope.state.files.set(path, [unknown(origin)]);
   return [unknown(origin)];
 };
+
+/** An archive replaces any file below the directory, and one of another machine whichever it likes. */
+function judgeUnpacked(path: string, file: Text | undefined, scope: Scope): void {
+  judgeWrite(path, scope);
+  const isWhole =
+    /^(?:root|home)$/.test(getZone(path, scope.analysis.context)) && path !== scope.analysis.context.workspace;
+  if (!isWhole) return;
+  const isInput = file === undefined || file.text === "-";
+  const origin = isInput ? joinOrigins(scope.stdin) : getReadOrigin(resolveAll(file, scope), scope);
+  const isReceived = (origin & origins.network) !== 0;
+  report(scope, isReceived ? "critical" : "high", "persistence", `An archive replaces files below ${path}.`);
+}
 
 /** Remembers that an archive came from another machine. Without a file it is the input. */
 function unpack(files: readonly Text[], scope: Scope): void {
@@ -99,7 +111,9 @@ function deletePacked(files: readonly Text[], scope: Scope): void {
 /** `zip -T -TT CODE` tests the archive with another program. */
 const zip: Judge = ({ args }, scope) => {
   args.forEach((arg, index) => {
-    const code = arg.text === "-TT" || arg.text === "--unzip-command" ? args[index + 1] : undefined;
+    const [, attached] = /^(?:-TT|--unzip-command=)(.+)$/s.exec(arg.text) ?? [];
+    const isOption = arg.text === "-TT" || arg.text === "--unzip-command";
+    const code = attached === undefined ? (isOption ? args[index + 1] : undefined) : { ...arg, text: attached };
     if (code) runOption(code, scope);
   });
   const isMoving = args.some(({ text }) => /^-(?!-|TT)\w*m/.test(text) || text === "--move");

@@ -35,7 +35,9 @@ export function runHere(code: Text, scope: Scope): Options<Text> {
 /** Judges code that is not known, or not known completely. */
 export function judgeOrigin(code: Text, scope: Scope): void {
   if (hasOrigin(code, origins.network)) {
-    report(scope, "high", "pipe_to_shell", "It runs code that it received from another machine.");
+    const rights = scope.isPrivileged ? " with the rights of another user" : "";
+    const tier = scope.isPrivileged ? "critical" : "high";
+    report(scope, tier, "pipe_to_shell", `It runs code that it received from another machine${rights}.`);
     return;
   }
   if (isKnown(code.text) || hasOrigin(code, origins.trusted)) return;

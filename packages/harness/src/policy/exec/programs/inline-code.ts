@@ -15,7 +15,7 @@ import { findCalls, findLiterals, findShellCode, foldLiterals, inlineNames, type
 import { replaceHome } from "./home-expressions.ts";
 
 const runners =
-  /(?<![\w$])(system|popen[234]?|exec(?:l|le|lp|lpe|v|ve|vp|vpe|Sync|File|FileSync)?|spawn(?:l|le|lp|lpe|v|ve|vp|vpe|Sync)?|posix_spawnp?|check_output|check_call|call|run|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|pcntl_exec|execute|capture[23]e?|pipeline|create_subprocess_(?:shell|exec)|do shell script|Start-Process|Invoke-Expression|iex|shell-command|os:cmd|System\.cmd|Deno\.Command)(?=\s*(?:\(|["'`[]|\*?%w|q[qw]?\s?[({[/|!]))/g;
+  /(?<![\w$])(system|popen[234]?|exec(?:l|le|lp|lpe|v|ve|vp|vpe|Sync|File|FileSync)?|spawn(?:l|le|lp|lpe|v|ve|vp|vpe|Sync)?|posix_spawnp?|check_output|check_call|call|run|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|pcntl_exec|execute|capture[23]e?|pipeline|create_subprocess_(?:shell|exec)|do shell script|Start-Process|Invoke-Expression|iex|shell-command|os:cmd|callCommand|callProcess|readProcess|spawnCommand|System\.cmd|Deno\.Command)(?=\s*(?:\(|["'`[]|\*?%w|q[qw]?\s?[({[/|!]))/g;
 const removers =
   /(rmtree|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rm|remove_tree|remove_entry_secure|remove_entry|removedirs|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?|unlinkSync|unlink|deltree|remove|Remove-Item|deleteDirectory)!?\s*(?=[("'\s])/g;
 const writers =
@@ -25,7 +25,7 @@ const listers = /(walk|listdir|scandir|glob|iglob|rglob|readdirSync|readdir|entr
 const dynamic =
   /\b(?:getattr|__import__|importlib|globals|locals|__builtins__|eval|Function|compile|vm\.|send|public_send|instance_eval|constantize|call_user_func|create_function|assert|include|require_once)\b|\bexec\s*\((?!\s*["'])|\[\s*["'`]\w+["'`]\s*\]\s*\(/;
 const decoders =
-  /b64decode|decodebytes|unhexlify|fromhex|base64|atob|fromCharCode|\bchr\s*\(|zlib|marshal|codecs|rot_?13|unpack\s*\(?|pack\s*\(|decode64|bytes\s*\(\s*\[|Buffer\.from|hex2bin|str_rot13|gzinflate|FromBase64String|\[::-1\]|reverse/i;
+  /b64decode|decodebytes|unhexlify|fromhex|base64|atob|fromCharCode|\bchr\s*\(|zlib|marshal|codecs|rot_?13|unpack\s*\(?|pack\s*[("']|decode64|bytes\s*\(\s*\[|Buffer\.from|hex2bin|str_rot13|gzinflate|FromBase64String|\[::-1\]|reverse/i;
 const active =
   /\b(?:subprocess|child_process|ctypes|pty|__import__|importlib|Open3|dlopen|ffi)\b|os\.(?:system|exec|spawn|popen|kill|fork|remove|unlink|rename|chmod|chown|setuid)|\b(?:system|popen|spawn|fork|unlink|eval)\s*[("'{]/;
 
@@ -171,7 +171,7 @@ function judgeHidden(source: string, language: string, scope: Scope): void {
   if (
     runs &&
     decoders.test(source) &&
-    /b64decode|decodebytes|unhexlify|fromhex|atob|fromCharCode|\bchr\b|zlib|marshal|rot_?13|decode64|hex2bin|gzinflate|FromBase64String|\["?base64|["']base64["']|pack\s*\(/i.test(
+    /b64decode|decodebytes|unhexlify|fromhex|atob|fromCharCode|\bchr\b|zlib|marshal|rot_?13|decode64|hex2bin|gzinflate|FromBase64String|\["?base64|["']base64["']|pack\s*[("']/i.test(
       source,
     )
   )

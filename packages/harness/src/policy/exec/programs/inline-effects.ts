@@ -1,4 +1,5 @@
 /** What inline code does to processes, to the machine and over the network, found by the names that it uses. */
+import { judgeContainerSocket } from "../rules/container-sockets.ts";
 import { isLocalHost, isMetadataHost } from "../rules/hosts.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isCredentialPath, isHistoryPath } from "../shell/files.ts";
@@ -86,6 +87,11 @@ export function judgeSystemCalls(source: string, scope: Scope): void {
 /** Connections: shells for others, data that leaves, code that comes in. */
 export function judgeConnections(source: string, scope: Scope): void {
   const literals = findLiterals(source);
+  judgeContainerSocket(
+    literals,
+    scope,
+    /\bPOST\b|containers?\.(?:run|create)|containers\/create|exec_run/.test(source),
+  );
   const hosts = literals.flatMap((literal) => /^(?:\w+:\/\/)?(?:[^/@]*@)?([^/:?#\s]+)/.exec(literal)?.[1] ?? []);
   if (hosts.some(isMetadataHost) && network.test(source))
     report(scope, "critical", "exfiltration", "The code asks the cloud for the credentials of this machine.");

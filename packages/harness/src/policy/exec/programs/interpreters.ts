@@ -1,4 +1,5 @@
 /** Interpreters of other languages: their code is given inline, by a stream or by a file. */
+import { getZone } from "../paths.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import {
   emptyText,
@@ -13,6 +14,7 @@ import {
 } from "../shell/text.ts";
 import { judgeOrigin, runCode } from "./code.ts";
 import { judgeInlineCode } from "./inline-code.ts";
+import { judgePublished } from "../rules/network.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
 import { joinWords } from "./shells.ts";
@@ -32,12 +34,24 @@ interface Language {
   loads?: RegExp;
   /** Subcommands that are followed by code. */
   verb?: RegExp;
+  /** Options with the name of a module, which may go on with code; and those with a directory of modules. */
+  modules?: { name: RegExp; directory: RegExp };
 }
 
 const languages: Record<string, Language> = {
   python: { code: "c", valued: /^-[WXQm]$|^--check-hash-based-pycs$/, attached: /^-[a-zA-Z]*?[WXQm]/ },
-  perl: { code: "eE", valued: /^-[CDx]$/, inPlace: /^-[pnalsw0]*i/ },
-  ruby: { code: "e", valued: /^-[CEFTKr]$|^--(?:external|internal)-encoding$/, inPlace: /^-[pnalsw]*i/ },
+  perl: {
+    code: "eE",
+    valued: /^-[CDxIMm]$/,
+    inPlace: /^-[pnalsw0]*i/,
+    modules: { name: /^-(?:[Mm]-?|dt?:)(.+)$/s, directory: /^-(?:I|Mlib=)(.+)$/s },
+  },
+  ruby: {
+    code: "e",
+    valued: /^-[CEFTKrI]$|^--(?:external|internal)-encoding$/,
+    inPlace: /^-[pnalsw]*i/,
+    modules: { name: /^-r(.+)$/s, directory: /^-(?:I|r(?=\/))(.+)$/s },
+  },
   node: {
     code: "ep",
     longCode: /^--(?:eval|print)$/,
@@ -93,6 +107,8 @@ const aliases: Record<string, string> = {
   rake: "ruby",
   wish: "tclsh",
   iex: "elixir",
+  irb: "ruby",
+  pry: "ruby",
 };
 
 const run: Judge = ({ name, args, words }, scope) => {
@@ -104,6 +120,7 @@ const run: Judge = ({ name, args, words }, scope) => {
     const arg = args[index]!;
     const { text } = arg;
     const code = findCode(text, spec, args[index + 1]);
+    if (spec.modules && !text.startsWith("--")) judgeModule(arg, spec.modules, language, scope);
     if (code) {
       hasCode = true;
       const source = code.attached === undefined ? (args[index + 1] ?? emptyText) : { ...arg, text: code.attached };
@@ -139,8 +156,27 @@ const run: Judge = ({ name, args, words }, scope) => {
   return outputs.length > 0 ? limitOptions(outputs.flat()) : undefined;
 };
 
+/** `Module`, `Module=a,b` and `Module qw(a b)`. */
+const plainModule = /^[\w:.]+(?:=[\w:$@%&*!.,/ -]*|\s+qw\s*[(/][\w:\s]*[)/]|\s+[\w.]+|\s+'[^']*'|\s+\(\))?$/;
+
+/** Perl pastes the name of a module into `use NAME;`, so that code may follow it. */
+function judgeModule(arg: Text, modules: NonNullable<Language["modules"]>, language: string, scope: Scope): void {
+  const name = modules.name.exec(arg.text)?.[1];
+  if (language === "perl" && name !== undefined && !plainModule.test(name)) {
+    report(scope, "high", "opaque_exec", `An option of ${language} has code in the name of a module.`);
+    judgeInlineCode({ ...arg, text: `use ${name}` }, language, scope);
+  }
+  const directory = modules.directory.exec(arg.text)?.[1];
+  if (directory === undefined) return;
+  for (const path of resolveAll({ ...arg, text: directory }, scope))
+    if (/^(?:temp|in-temp|outside)$/.test(getZone(path, scope.analysis.context)))
+      report(scope, "high", "opaque_exec", `${language} loads modules from ${directory}.`);
+}
+
 /** Code that runs its arguments as programs, or its input as code. */
 function runGiven(code: Text, args: readonly Text[], language: string, scope: Scope): void {
+  if (/^perl|^ruby/.test(language) && /(?:^|;|\{)\s*eval\s*(?:\(?\s*\$_\s*\)?)?\s*(?:;|\}|$)/.test(code.text))
+    report(scope, "high", "opaque_exec", `${language} runs its input as code.`);
   if (
     /\b(?:exec|eval|compile|Function|instance_eval)\b/.test(code.text) &&
     /stdin|readFileSync\(\s*0|<>/i.test(code.text)
@@ -219,7 +255,10 @@ function runModule(interpreter: string, [module, ...args]: readonly Text[], scop
         ({ text }, index) =>
           /^(?:-b|--bind)$/.test(text) && /^(?:127\.|localhost|::1)/.test(args[index + 1]?.text ?? ""),
       ) || args.some(({ text }) => /^--bind=(?:127\.|localhost)/.test(text));
-    if (!isLocal) report(scope, "medium", "exfiltration", "It offers the files of a directory to other machines.");
+    if (!isLocal) {
+      report(scope, "medium", "exfiltration", "It offers the files of a directory to other machines.");
+      judgePublished(scope, "to other machines");
+    }
     return undefined;
   }
   if (/^(?:pip|twine|poetry|uv|pipx)$/.test(name)) {

@@ -1,16 +1,23 @@
 /** Ordinary programs with an option that runs a command. */
-import { baseName } from "../paths.ts";
+import { baseName, getZone } from "../paths.ts";
 import { judgeDelete } from "../rules/delete.ts";
+import { judgeOutput } from "../rules/output-options.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
-import { known, type Text } from "../shell/text.ts";
+import { joinOrigins, known, origins, unknown, type Text } from "../shell/text.ts";
 import { runCode } from "./code.ts";
 import { findLiterals } from "./code-calls.ts";
+import { judgeInlineCode } from "./inline-code.ts";
 import { forNames, resolveAll, type Judge, type Judges } from "./invocation.ts";
 import { parseOptions } from "./options.ts";
 import { joinWords } from "./shells.ts";
 
-const compressors = /^(?:gzip|bzip2|xz|zstd|lz4|lzop|lzip|pigz|pbzip2|pixz|zstdmt|lzma|brotli|cat|gunzip|unxz|unzstd)$/;
+const compressors =
+  /^(?:gzip|gunzip|zcat|bzip2|bunzip2|lbzip2|pbzip2|xz|unxz|pxz|pixz|zstd|unzstd|zstdmt|pzstd|lz4|unlz4|lzop|lzip|plzip|pigz|unpigz|lzma|unlzma|brotli|lrzip|compress|uncompress|cat)$/;
+
+/** Whether it is one of the well-known programs that pack and unpack, found by its name alone, with options of its own. */
+export const isCompressor = ({ text }: Text): boolean =>
+  compressors.test(text.trim().split(/\s/)[0]!) && /^[\w\s.,=+-]*$/.test(text);
 
 /** A program that an option names. Known compressors are harmless, but still unusual. */
 export function runOption(program: Text, scope: Scope): void {
@@ -26,7 +33,16 @@ export function runOption(program: Text, scope: Scope): void {
 /** Programs with options whose value is a program or code. */
 const simple: Record<
   string,
-  { short?: string; long?: string; hasSingleDash?: boolean; code: readonly string[]; writes?: readonly string[] }
+  {
+    short?: string;
+    long?: string;
+    hasSingleDash?: boolean;
+    /** Options with a program that nobody expects there. */
+    code: readonly string[];
+    /** Options with a line of code, which is judged by what it does. */
+    shell?: readonly string[];
+    writes?: readonly string[];
+  }
 > = {
   sort: {
     short: "k:t:T:o:S:nrufbdghiMRVsczm",
@@ -42,7 +58,43 @@ const simple: Record<
   split: {
     short: "a:b:C:l:n:t:dex",
     long: "filter= additional-suffix= bytes= lines= number= suffix-length= numeric-suffixes=?",
-    code: ["filter"],
+    code: [],
+    shell: ["filter"],
+  },
+  bat: {
+    short: "l:H:r:m:pnAPfh",
+    long: "pager= language= paging= style= color= theme= map-syntax= line-range= tabs= wrap=",
+    code: [],
+    shell: ["pager"],
+  },
+  delta: { long: "pager= paging= features= syntax-theme= width=", code: [], shell: ["pager"] },
+  fzf: {
+    short: "q:f:n:d:m:e",
+    long: "preview= bind= query= filter= nth= with-nth= delimiter= height= prompt= header= preview-window= expect= with-shell= border=? layout= tac multi ansi reverse",
+    code: ["with-shell"],
+    shell: ["preview"],
+  },
+  dc: { short: "e:f:", long: "expression= file=", code: [] },
+  ...forEach("latex pdflatex xelatex lualatex tex pdftex luatex", {
+    hasSingleDash: true,
+    long: "shell-escape output-directory= jobname=",
+    code: [],
+    writes: ["output-directory"],
+  }),
+  m4: { short: "D:U:I:F:R:s", long: "define= include= freeze-state= reload-state=", code: [] },
+  gnuplot: { short: "e:pdc", code: [] },
+  logrotate: {
+    short: "s:m:l:dfv",
+    long: "state= mail= log= debug force verbose",
+    code: ["m", "mail"],
+    writes: ["s", "state", "l", "log"],
+  },
+  enscript: { short: "p:o:d:P:", long: "output=", code: [], writes: ["p", "o", "output"] },
+  "yt-dlp": {
+    short: "o:f:P:x",
+    long: "exec= exec-before-download= output= format= downloader= external-downloader= netrc-cmd=",
+    code: [],
+    shell: ["exec", "exec-before-download", "netrc-cmd"],
   },
   tcpdump: { short: "z:w:r:i:c:C:G:W:s:nvXAe", code: ["z"], writes: ["w"] },
   pandoc: {
@@ -85,11 +137,14 @@ const optionProgram: Judge = ({ name, args }, scope) => {
   const spec = simple[name]!;
   const options = parseOptions(args, spec);
   for (const program of options.get(...spec.code)) runOption(program, scope);
+  const input = { ...scope, stdin: [unknown(joinOrigins(scope.stdin) | joinOrigins(args) | origins.file)] };
+  for (const code of options.get(...(spec.shell ?? []))) runCode(code, [], input);
+  for (const code of findEmbedded(name, args, scope)) runCode(code, [], scope);
   // `less +!CMD` runs it at the start.
   for (const { text } of name === "less" ? args : [])
     if (/^\+{1,2}!/.test(text)) runCode(known(text.replace(/^\++!/, "")), [], scope);
-  for (const file of options.get(...(spec.writes ?? [])))
-    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+  for (const file of options.get(...(spec.writes ?? []))) judgeOutput(file, scope);
+  if (name === "logrotate" && !options.has("d", "debug", "help", "version")) judgeRotation(options.operands, scope);
   if (name.startsWith("apt")) {
     for (const option of options.get("o", "option")) {
       const code = /(?:Pre-Invoke|Post-Invoke\w*|Pre-Install-Pkgs|Pre-Invoke-Success)\S*?=(.*)$/s.exec(
@@ -100,17 +155,62 @@ const optionProgram: Judge = ({ name, args }, scope) => {
   }
 };
 
+/** Small languages in which some words run a command: in arguments, or in the input. */
+const embedded: Record<string, RegExp> = {
+  dc: /(?:^|\n|\s)!([^\n<>=][^\n]*)/g,
+  m4: /e?syscmd\(\s*[`"']?([^)`'"\n]+)/g,
+  gnuplot: /(?:system\s*\(?\s*["']|(?:^|\n|;)\s*!|["']\s*[|<]\s*)([^"'\n]+)/g,
+  ...forEach(
+    "latex pdflatex xelatex lualatex tex pdftex luatex",
+    /\\write18\s*\{([^}\n]+)|os\.execute\s*\(\s*["']([^"'\n]+)/g,
+  ),
+  fzf: /(?:execute(?:-silent|-multi)?|become|reload(?:-sync)?|preview|transform\S*)[(:]\s*([^)\n]+)/g,
+};
+
+function forEach<T>(names: string, value: T): Record<string, T> {
+  return Object.fromEntries(names.split(" ").map((name) => [name, value]));
+}
+
+function findEmbedded(name: string, args: readonly Text[], scope: Scope): Text[] {
+  const pattern = embedded[name];
+  if (!pattern) return [];
+  return [...args, ...scope.stdin].flatMap((text) =>
+    [...text.text.matchAll(pattern)].slice(0, 8).map(([, code, other]) => ({ ...text, text: (code ?? other)! })),
+  );
+}
+
+/** Scripts in a configuration of logrotate run as it says. */
+function judgeRotation(files: readonly Text[], scope: Scope): void {
+  for (const path of files.flatMap((file) => resolveAll(file, scope))) {
+    const isOfSystem = getZone(path, scope.analysis.context) === "system";
+    report(scope, isOfSystem ? "medium" : "high", "opaque_exec", `logrotate runs the scripts of ${path}.`);
+  }
+}
+
 const man: Judge = ({ args }, scope) => {
   const options = parseOptions(args, {
     short: "P:H:C:L:M:S:s:e:p:R:E:afkKlwWiIdDuqtTZ",
     long: "pager= html=? config-file= locale= manpath= sections= extension= preprocessor= recode= encoding= apropos whatis where all local-file",
   });
+  for (const code of options.get("preprocessor", "p")) if (!/^[eptgrv]+$/.test(code.text)) runCode(code, [], scope);
   for (const program of options.get("P", "pager", "H", "html")) {
     if (/^(?:cat|less|more|most|bat|lynx|w3m|links|firefox)$/.test(program.text)) continue;
     report(scope, "high", "exfiltration", `man runs ${program.text} on its pages.`);
     runCode(program, [], scope);
   }
 };
+
+/** `:lua CODE` of editors, `python CODE` of gdb, `script CODE` of lldb. */
+function judgeScript(text: Text, scope: Scope): void {
+  const match =
+    /(?:^|[\n:|])\s*(?:(py3?x?|python3?(?:-interactive)?|pi|script)|(perl)|(ruby)|(lua(?:do)?))\s+(.+)$/s.exec(
+      text.text,
+    );
+  if (!match) return;
+  const [, python, perl, ruby, , code = ""] = match;
+  const language = python ? "python" : perl ? "perl" : ruby ? "ruby" : "lua";
+  judgeInlineCode({ ...text, text: code }, language, scope);
+}
 
 /** Options of editors whose value is code, or names it. */
 const takesValue =
@@ -141,9 +241,9 @@ const editor: Judge = ({ name, args }, scope) => {
       judgeDelete(known(path!), scope, { isRecursive: true });
     for (const [, path] of text.text.matchAll(/(?:^|[\n|:])\s*(?:w(?:rite)?!?|sav(?:eas)?!?)\s+([^\n|!]+)/g))
       for (const full of resolveAll(known(path!.trim()), scope)) judgeWrite(full, scope);
-    if (/:(?:py3?|python3?|perl|ruby|lua)\s/.test(`:${text.text}`))
-      report(scope, "medium", "opaque_exec", `${name} runs code.`);
+    judgeScript(text, scope);
   }
+  for (const { text } of name === "ed" ? args : []) if (text.startsWith("!")) runCode(known(text.slice(1)), [], scope);
   if (name === "view" || args.some(({ text }) => /^-[RM]$/.test(text))) return;
   for (const [index, arg] of args.entries())
     if (!/^[-+]/.test(arg.text) && !takesValue.test(args[index - 1]?.text ?? ""))
@@ -164,7 +264,8 @@ const client: Judge = ({ name, args }, scope) => {
   }
   if (name === "gdb" || name === "lldb") {
     args.forEach((arg, index) => {
-      if (/^-(?:ex|o|-one-line|-eval-command)$/.test(arg.text) && args[index + 1]) {
+      if (/^-(?:i?ex|o|-one-line|-(?:init-)?eval-command)$/.test(arg.text) && args[index + 1]) {
+        judgeScript(args[index + 1]!, scope);
         const code = /^\s*(?:shell|!|platform shell|make)\s*(.*)$/s.exec(args[index + 1]!.text)?.[1];
         if (code) runCode({ ...args[index + 1]!, text: code }, [], scope);
       }

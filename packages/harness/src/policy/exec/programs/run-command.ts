@@ -44,7 +44,8 @@ export function runCommand(words: readonly Text[], outer: Scope): Options<Text> 
 /** The name is only known when the command runs. */
 function runOpaque(name: Text, args: readonly Text[], scope: Scope): Options<Text> {
   if (hasOrigin(name, origins.network)) {
-    report(scope, "high", "pipe_to_shell", "It runs a command that another machine sends.");
+    const tier = scope.isPrivileged ? "critical" : "high";
+    report(scope, tier, "pipe_to_shell", "It runs a command that another machine sends.");
   } else report(scope, "high", "opaque_exec", "The name of the program is not known before it runs.");
   return [unknown(joinOrigins([name, ...args]))];
 }

@@ -1,10 +1,10 @@
 /** Programs that run another program which is named in their arguments. */
 import { judgeAssignment } from "../rules/variables.ts";
-import { judgeWrite } from "../rules/write.ts";
+import { judgeOutput } from "../rules/output-options.ts";
 import { deepen, inSubshell, report, type Scope } from "../shell/analysis.ts";
 import { emptyText, known, limitOptions, origins, unknown, type Options, type Text } from "../shell/text.ts";
 import { runCode } from "./code.ts";
-import { isInformation, resolveAll, type Invocation, type Judge, type Judges } from "./invocation.ts";
+import { isInformation, type Invocation, type Judge, type Judges } from "./invocation.ts";
 import { parseOptions, type OptionSpec } from "./options.ts";
 import { joinWords } from "./shells.ts";
 
@@ -107,7 +107,7 @@ const lenient: Record<string, Wrapper> = {
   pkexec: { long: "user= disable-internal-agent keep-cwd" },
   run0: { long: "unit= user= group= chdir= setenv= background= via-shell" },
   dzdo: { short: "u:g:p:nSEHis" },
-  xterm: { short: "e", hasSingleDash: true, long: "hold geometry= title=" },
+  xterm: { short: "e", hasSingleDash: true, long: "hold geometry= title=", joins: true },
   konsole: { short: "e" },
   "gnome-terminal": { long: "title= working-directory= tab window" },
   "ssh-agent": { short: "a:E:P:t:cDdks" },
@@ -139,7 +139,7 @@ function runWrapped({ name, args }: Invocation, scope: Scope): Options<Text> | u
     );
   }
   for (const code of options.get(...(wrapper.code ?? []))) runCode(code, [], scope);
-  for (const file of options.get(...(wrapper.writes ?? []))) writeTo(file, scope);
+  for (const file of options.get(...(wrapper.writes ?? []))) judgeOutput(file, scope);
   if ([...options.names].some((option) => /^on-|^timer-/.test(option))) {
     report(scope, "high", "persistence", `${name} runs a command later.`);
   } else if (name === "systemd-run") {
@@ -151,12 +151,6 @@ function runWrapped({ name, args }: Invocation, scope: Scope): Options<Text> | u
   const starts = wrapper.maySkip ? [skipped, skipped + 1] : [skipped];
   const outputs = commands.flatMap((command) => starts.map((start) => runRest(command.slice(start), wrapper, scope)));
   return outputs.length === 0 ? [emptyText] : limitOptions(outputs.flat());
-}
-
-/** `strace -o '|CMD'` gives what it writes to a program. */
-function writeTo(file: Text, scope: Scope): void {
-  if (/^[|!]/.test(file.text)) runCode({ ...file, text: file.text.slice(1) }, [], scope);
-  else for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
 }
 
 /**

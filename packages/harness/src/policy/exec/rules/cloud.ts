@@ -1,14 +1,21 @@
 /** Command-line clients of services that the person is signed in to. */
 import { forNames, getOperands, type Judge, type Judges } from "../programs/invocation.ts";
+import { parseOptions } from "../programs/options.ts";
 import { report } from "../shell/analysis.ts";
-import { origins, unknown } from "../shell/text.ts";
+import { joinOrigins } from "../shell/text.ts";
 import { isRemote } from "./delete.ts";
-import { judgeUpload } from "./network.ts";
+import { judgePublished, judgeSent, judgeUpload } from "./network.ts";
 
 const isBucket = (text: string) => /^(?:s3|gs|az|b2|r2|oss|cos|https?):\/\//.test(text);
 
+/** Options of `aws` that may come before the service. */
+const awsSpec = {
+  long: "profile= region= output= endpoint-url= query= ca-bundle= color= cli-read-timeout= cli-connect-timeout= no-verify-ssl no-paginate no-sign-request debug",
+  stopsAtOperand: true,
+};
+
 const aws: Judge = ({ args }, scope) => {
-  const words = getOperands(args);
+  const words = getOperands(parseOptions(args, awsSpec).operands);
   const texts = words.map(({ text }) => text);
   const [service, verb] = texts;
   if (service === "s3" && /^(?:cp|mv|sync)$/.test(verb ?? "")) {
@@ -23,10 +30,6 @@ const aws: Judge = ({ args }, scope) => {
     report(scope, "high", "credential_change", "It changes stored cloud credentials.");
   else if (service === "iam" && /^(?:create|put|attach|update|add|delete|upload)/.test(verb ?? ""))
     report(scope, "high", "credential_change", "It changes who may use the cloud account.");
-  else if (/^(?:secretsmanager|ssm)$/.test(service ?? "") && verb?.startsWith("get"))
-    return readCredential("It reads secrets of the cloud account.");
-  else if (service === "sts" && /^(?:get-session-token|assume-role)/.test(verb ?? ""))
-    return readCredential("It creates credentials of the cloud account.");
   else if (/^(?:terminate|delete|schedule-key-deletion)/.test(verb ?? ""))
     report(scope, "high", "recursive_delete", `It destroys something in the cloud: ${service} ${verb}.`);
   else if (
@@ -35,22 +38,16 @@ const aws: Judge = ({ args }, scope) => {
     )
   )
     report(scope, "medium", "exfiltration", "It changes the cloud account.");
-  return undefined;
-  function readCredential(reason: string) {
-    report(scope, "high", "exfiltration", reason);
-    return [unknown(origins.credential)];
-  }
 };
 
 const gcloud: Judge = ({ name, args }, scope) => {
   const words = getOperands(args);
   const text = words.map((word) => word.text).join(" ");
-  if (/^(?:auth (?:print-\w+|application-default print)|account get-access-token|secrets versions access)/.test(text)) {
-    report(scope, "high", "exfiltration", "It prints a credential.");
-    return [unknown(origins.credential)];
-  }
   // A configuration of credentials says where to ask for them, and holds none.
-  const onlyReads = /^(?:auth list|(?:iam|ad|role) .*\b(?:list|describe|show|create-cred-config)(?: |$))/.test(text);
+  const onlyReads =
+    /^(?:auth (?:list|print-|application-default print)|(?:iam|ad|role|keyvault) .*\b(?:list|describe|show|download|create-cred-config)(?: |$)|keyvault list)/.test(
+      text,
+    );
   if (/^(?:auth|login|logout|iam|ad|keyvault|role) ?/.test(text) && !onlyReads)
     report(scope, "high", "credential_change", `${name} changes stored logins.`);
   else if (/(?:storage|blob|cp|rsync|upload)/.test(text)) {
@@ -58,7 +55,6 @@ const gcloud: Judge = ({ name, args }, scope) => {
     if (from && to && isBucket(to.text) && !isBucket(from.text)) judgeUpload(from, scope, `to ${to.text}`);
     else if (/upload/.test(text)) report(scope, "high", "exfiltration", "It uploads data to the cloud.");
   }
-  return undefined;
 };
 
 const copyCloud: Judge = ({ name, args }, scope) => {
@@ -82,9 +78,6 @@ const gh: Judge = ({ name, args }, scope) => {
   if (/^(?:gist (?:create|edit)|snippet create)/.test(call)) {
     for (const file of words.slice(2)) judgeUpload(file, scope, `to ${name}`);
     report(scope, "high", "exfiltration", `${name} ${call} publishes data.`);
-  } else if (/^auth (?:token|git-credential)/.test(call)) {
-    report(scope, "high", "exfiltration", "It prints a credential.");
-    return [unknown(origins.credential)];
   } else if (
     /^(?:auth (?:login|logout|refresh|setup-git|switch)|secret (?:set|delete)|ssh-key (?:add|delete)|gpg-key (?:add|delete)|variable set|deploy-key add|ruleset)/.test(
       call,
@@ -99,16 +92,16 @@ const gh: Judge = ({ name, args }, scope) => {
     /^(?:release (?:create|upload|edit|delete)|repo (?:create|fork|sync|edit|rename|archive)|pr (?:create|merge|comment|close|review|edit|ready)|issue (?:create|comment|close|edit|delete)|workflow (?:run|enable|disable)|mr )/.test(
       call,
     )
-  )
+  ) {
     report(scope, "medium", "exfiltration", `${name} ${call} changes something that others see.`);
-  else if (area === "api" && args.some(({ text }) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(text)))
+    judgeSent(joinOrigins(args), scope, `with ${name}`);
+  } else if (area === "api" && args.some(({ text }) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(text)))
     report(
       scope,
       args.some(({ text }) => /^(?:-X|--method=?)?DELETE$/i.test(text)) ? "high" : "medium",
       "exfiltration",
       `${name} api sends data.`,
     );
-  return undefined;
 };
 
 const publish =
@@ -117,6 +110,7 @@ const publish =
     const verb = args.find(({ text }) => text === "--prod" || !text.startsWith("-"));
     if (!verb || !verbs.test(verb.text) || args.some(({ text }) => text === "--dry-run" || text === "-n")) return;
     report(scope, "high", "exfiltration", `${name} ${verb.text} publishes data.`);
+    judgePublished(scope, `with ${name}`);
   };
 
 export const cloudRules: Judges = {

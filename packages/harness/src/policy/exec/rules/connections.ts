@@ -1,10 +1,13 @@
 /** Raw connections, copies to other machines, and tunnels. */
 import { runCode } from "../programs/code.ts";
-import { forNames, getOperands, isInformation, type Judge, type Judges } from "../programs/invocation.ts";
+import { getZone } from "../paths.ts";
+import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { runOption } from "../programs/option-code.ts";
 import { parseOptions } from "../programs/options.ts";
 import { joinWords } from "../programs/shells.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isKnown, joinOrigins, origins, unknown, type Options, type Text } from "../shell/text.ts";
+import { judgeContainerSocket } from "./container-sockets.ts";
 import { judgeCopy } from "./copy.ts";
 import { isRemote, rsyncSpec } from "./delete.ts";
 import { isLocalHost } from "./hosts.ts";
@@ -36,6 +39,11 @@ const nc: Judge = ({ name, args }, scope) => {
     return;
   }
   const [host] = options.operands;
+  if (options.has("U") && host) {
+    // A socket of this machine.
+    judgeContainerSocket(resolveAll(host, scope), scope, asksForChange(scope.stdin));
+    return received;
+  }
   if (options.has("z", "zero") || (host && isLocalHost(host.text) && !options.has("l", "listen"))) return;
   if (options.has("l", "listen")) report(scope, "medium", "reverse_shell", `${name} waits for connections.`);
   else if (host) report(scope, "medium", "exfiltration", `${name} connects to ${host.text}.`);
@@ -44,8 +52,19 @@ const nc: Judge = ({ name, args }, scope) => {
   return received;
 };
 
+/** Requests that are sent to a socket as they are. What is not known may be one. */
+const asksForChange = (input: Options<Text>) =>
+  input.some(({ text }) => !isKnown(text) || /^(?:POST|PUT|DELETE|PATCH)\b/im.test(text));
+
 const socat: Judge = ({ args }, scope) => {
   const ends = getOperands(args);
+  const sockets = ends.flatMap((end) =>
+    /^(?:unix|gopen|open)/i.test(end.text)
+      ? resolveAll({ ...end, text: end.text.replace(/^[\w-]+:/, "").split(",")[0]! }, scope)
+      : [],
+  );
+  const isShared = ends.some(({ text }) => /^(?:tcp|udp|openssl|ssl|vsock)\w*-l/i.test(text));
+  judgeContainerSocket(sockets, scope, isShared || asksForChange(scope.stdin));
   const program = ends.find(({ text }) => /^(?:exec|system|shell)[:=]/i.test(text));
   const isOnNetwork = ends.some(({ text }) => /^(?:tcp|udp|openssl|ssl|sctp|socks|proxy|vsock)\w*[-:]/i.test(text));
   const isLocal = ends.every(
@@ -102,7 +121,7 @@ const ssh: Judge = ({ args }, scope) => {
   const options = parseOptions(args, sshSpec);
   for (const option of options.get("o")) {
     const command =
-      /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|PermitLocalCommand|ProxyUseFdpass|RemoteCommand)[ =](.*)$/is.exec(
+      /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|PermitLocalCommand|ProxyUseFdpass|RemoteCommand|Match\s+exec)[ =](.*)$/is.exec(
         option.text,
       )?.[1];
     if (command && !/^(?:none|yes|no)$/.test(command)) {
@@ -110,6 +129,14 @@ const ssh: Judge = ({ args }, scope) => {
       runCode({ ...option, text: command }, [], scope);
     }
   }
+  judgeContainerSocket(
+    options.get("L", "R").map(({ text }) => text),
+    scope,
+    options.has("R"),
+  );
+  for (const file of options.get("F"))
+    if (resolveAll(file, scope).some((path) => getZone(path, scope.analysis.context) === "in-temp"))
+      report(scope, "high", "opaque_exec", `ssh takes its settings from ${file.text}, which may run programs.`);
   if (options.has("R", "D", "w")) report(scope, "high", "reverse_shell", "ssh opens a way into this network.");
   const [host, ...rest] = options.operands;
   // Some services only answer whether a key is accepted.
@@ -127,7 +154,8 @@ const ssh: Judge = ({ args }, scope) => {
 const copyRemote: Judge = ({ name, args }, scope) => {
   if (isInformation(args)) return;
   const options = parseOptions(args, name === "rsync" ? rsyncSpec : { short: "346ABCOpqRrsTvc:D:F:i:J:l:o:P:S:X:b:a" });
-  for (const program of options.get("e", "rsh", "S", "rsync-path")) {
+  for (const program of options.get("S")) if (!/(?:^|\/)ssh$/.test(program.text)) runOption(program, scope);
+  for (const program of options.get("e", "rsh", "rsync-path")) {
     if (!/^(?:rsync|sudo rsync)(?:\s+-\w[^;|&`$]*)?$/.test(program.text)) runCode(program, [], scope);
   }
   for (const option of options.get("o"))

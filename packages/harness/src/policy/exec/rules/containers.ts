@@ -9,6 +9,7 @@ import { hasOrigin, isKnown, origins, unknown, type Text } from "../shell/text.t
 import { isCredentialPath } from "../shell/files.ts";
 import { judgeClient } from "./destroy.ts";
 import { getHost, isLocalHost } from "./hosts.ts";
+import { judgePublished } from "./network.ts";
 
 const globalSpec: OptionSpec = {
   short: "c:H:l:D",
@@ -24,7 +25,8 @@ const runSpec: OptionSpec = {
 const docker: Judge = (invocation, scope) => {
   const { name, args } = invocation;
   const general = parseOptions(args, globalSpec);
-  for (const { text } of general.get("H", "host"))
+  const hosts = (scope.state.variables.get("DOCKER_HOST") ?? []).flat();
+  for (const { text } of [...general.get("H", "host"), ...hosts])
     if (/^(?:tcp|ssh|https?):/.test(text) && !isLocalHost(getHost(text) ?? ""))
       report(scope, "medium", "exfiltration", `${name} works on ${text}.`);
   const [first, ...more] = general.operands;
@@ -42,7 +44,10 @@ const docker: Judge = (invocation, scope) => {
   if (/^(?:logs|attach)$/.test(command ?? "")) return [unknown(origins.network)];
   if (/^(?:ps|ls|list|images)$/.test(command ?? "")) return [unknown(origins.processes)];
   if (command === "unshare" && rest.length > 0) return scope.interpreter.runCommand(rest, deepen(scope));
-  if (command === "push") report(scope, "high", "exfiltration", `${name} push uploads an image.`);
+  if (command === "push") {
+    report(scope, "high", "exfiltration", `${name} push uploads an image.`);
+    judgePublished(scope, `with ${name}`);
+  }
   if (isDeletingData(first?.text, command, rest))
     report(scope, "medium", "recursive_delete", `${name} deletes data of containers.`);
   if (command === "build" || command === "bud") judgeBuild(name, rest, scope);
@@ -165,10 +170,6 @@ const kubectl: Judge = ({ name, args }, scope) => {
     )
   )
     report(scope, "medium", "privilege_escalation", `${name} ${command} changes a cluster.`);
-  if (command === "config" && args.some(({ text }) => /^--raw(?:=true)?$/.test(text))) {
-    report(scope, "high", "exfiltration", "It prints a credential.");
-    return [unknown(origins.credential)];
-  }
   if (command === "config" && args.some(({ text }) => text.startsWith("set")))
     report(scope, "high", "credential_change", `${name} changes stored logins.`);
   return undefined;

@@ -1,5 +1,6 @@
 /** Passwords, keys and stored logins. */
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { runOption } from "../programs/option-code.ts";
 import { parseOptions } from "../programs/options.ts";
 import { report } from "../shell/analysis.ts";
 import { known, origins, unknown } from "../shell/text.ts";
@@ -42,6 +43,11 @@ const withVerbs =
 
 const gpg: Judge = ({ args }, scope) => {
   const texts = args.map(({ text }) => text);
+  args.forEach(({ text }, index) => {
+    const match = /^--(?:photo-viewer|agent-program|dirmngr-program|keyboxd-program|exec-path)(?:=(.*))?$/s.exec(text);
+    const program = match?.[1] === undefined ? (match ? args[index + 1] : undefined) : known(match[1]);
+    if (program) runOption(program, scope);
+  });
   if (texts.some((text) => text.startsWith("--export-secret"))) {
     report(scope, "high", "exfiltration", "It exports a private key.");
     return [unknown(origins.credential)];
@@ -98,13 +104,6 @@ export const credentialRules: Judges = {
   ...forNames("htpasswd", ({ args }, scope) => {
     for (const arg of getOperands(args))
       if (arg.text.includes("/")) for (const path of resolveAll(arg, scope)) judgeWrite(path, scope);
-  }),
-  ...forNames("heroku fly flyctl", ({ name, args }, scope) => {
-    const [verb, second] = getOperands(args).map(({ text }) => text);
-    if (!/^(?:config(?::get)?|auth:token|auth token)$/.test(verb === "auth" ? `auth ${second}` : (verb ?? "")))
-      return undefined;
-    report(scope, "high", "exfiltration", `${name} prints credentials.`);
-    return [unknown(origins.credential)];
   }),
   "ssh-keygen": sshKeygen,
 };

@@ -49,7 +49,7 @@ const manage: Judge = ({ name, args }, scope) => {
 
 const destroy: Judge = ({ name, args }, scope) => {
   const isDestructive = args.some(({ text }) =>
-    /^(?:destroy|delete|erase\w*|secureErase|partitionDisk|reformat|zeroDisk|randomDisk|format|sanitize|write-zeroes|luksFormat|luksErase|erase|reencrypt|resize|labelclear|remove|create|--security-erase\S*|--trim-sector-ranges|--write-sector|--zero-superblock|subvolume)$/.test(
+    /^(?:destroy|delete|erase\w*|secureErase|partitionDisk|reformat|zeroDisk|randomDisk|format|sanitize|write-zeroes|luksFormat|luksErase|erase|reencrypt|resize|labelclear|remove|remove_all|create|--security-erase\S*|--trim-sector-ranges|--write-sector|--zero-superblock|subvolume)$/.test(
       text,
     ),
   );

@@ -1,11 +1,12 @@
 /** git: settings and options that run programs, deleting, and sending. */
 import { runCode } from "../programs/code.ts";
-import { isBelow } from "../paths.ts";
-import { getOperands, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import type { ExecFinding } from "../classification.ts";
+import { getZone, isBelow, type Zone } from "../paths.ts";
+import { getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { runOption } from "../programs/option-code.ts";
 import { type OptionSpec, parseOptions } from "../programs/options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
-import { judgeRead } from "../shell/files.ts";
+import { getReadOrigin, getWrittenOrigin, judgeRead } from "../shell/files.ts";
 import {
   emptyText,
   isKnown,
@@ -21,6 +22,7 @@ import { judgeDelete } from "./delete.ts";
 import { judgeConfig } from "./git-config.ts";
 import { judgeSent } from "./network.ts";
 import { listOutputs } from "./output-options.ts";
+import { judgeAssignment } from "./variables.ts";
 import { judgeRoots } from "./whole-home.ts";
 import { judgeWrite } from "./write.ts";
 
@@ -41,19 +43,82 @@ const git: Judge = ({ args }, outer) => {
     if (path.text !== "") report(scope, "high", "opaque_exec", `git runs its programs from ${path.text}.`);
   const [command, ...rest] = general.operands;
   if (!command) return undefined;
-  if (
-    /^(?:checkout|checkout-index|switch|restore|reset|clean|stash|merge|pull|rebase|read-tree|apply|am)$/.test(
-      command.text,
-    )
-  )
-    for (const directory of [...workTrees.map(() => known(".")), ...listTargets(rest)]) judgeCreated(directory, scope);
+  judgeWorkTree(command.text, rest, workTrees.length > 0, scope);
   if (!isKnown(command.text))
     report(scope, "medium", "opaque_exec", "The subcommand of git is not known before it runs.");
   for (const file of listOutputs("git", rest)) for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
-  const output = subcommands.get(command.text)?.(rest, scope);
+  for (const directory of general.get("git-dir")) judgeAssignment("GIT_DIR", directory, scope);
+  stage(command.text, rest, scope);
+  outer.state.staged |= scope.state.staged;
+  const output = command.text.startsWith("credential-")
+    ? isInformation(rest)
+      ? undefined
+      : credential(rest, scope)
+    : subcommands.get(command.text)?.(rest, scope);
   judgeReads(rest, scope);
   return output;
 };
+
+/** Subcommands that change files of the work tree. */
+const changesFiles =
+  /^(?:checkout|checkout-index|switch|restore|reset|clean|stash|merge|pull|rebase|read-tree|apply|am|rm)$/;
+
+/** Which calls throw away what was never committed, by the arguments that say so. */
+const discards: Record<string, (args: readonly string[]) => boolean> = {
+  reset: (args) => args.some((arg) => /^--(?:hard|merge|keep)$/.test(arg)),
+  checkout: (args) => args.some((arg) => /^(?:-\w*f|--force|--|\.)$/.test(arg)),
+  switch: (args) => args.some((arg) => /^(?:-\w*f|--force|--discard-changes)$/.test(arg)),
+  restore: (args) => args.includes("--worktree") || !args.some((arg) => /^(?:-S|--staged)$/.test(arg)),
+  stash: ([verb = "push"]) => /^(?:push|save|-)/.test(verb),
+  "read-tree": (args) => args.some((arg) => /^(?:-\w*u|--reset)$/.test(arg)),
+  "checkout-index": (args) => args.some((arg) => /^-\w*f|^--force$/.test(arg)),
+  rm: (args) => !args.some((arg) => /^(?:--cached|-n|--dry-run)$/.test(arg)),
+  clean: (args) =>
+    args.some((arg) => /^-\w*f|^--force$/.test(arg)) && !args.some((arg) => /^-\w*n|^--dry-run$/.test(arg)),
+};
+
+/**
+ * Judges files that git replaces or deletes outside of the workspace. `isElsewhere`: the work tree is not the directory of the
+ * repository, so that git takes every file there for its own.
+ */
+function judgeWorkTree(command: string, args: readonly Text[], isElsewhere: boolean, scope: Scope): void {
+  if (!changesFiles.test(command)) return;
+  for (const directory of listTargets(args)) judgeCreated({ ...directory, text: `${directory.text}/x` }, scope);
+  const discardsFiles = discards[command]?.(args.map(({ text }) => text)) ?? false;
+  for (const directory of scope.state.directories) {
+    const tier = getTreeTier(getZone(directory, scope.analysis.context), isElsewhere, discardsFiles);
+    if (tier) report(scope, tier, "recursive_delete", `git ${command} replaces files in ${toShown(directory)}.`);
+  }
+}
+
+function getTreeTier(zone: Zone, isElsewhere: boolean, discardsFiles: boolean): ExecFinding["tier"] | undefined {
+  switch (zone) {
+    case "root":
+    case "home":
+      return isElsewhere && discardsFiles ? "critical" : isElsewhere || discardsFiles ? "high" : undefined;
+    case "system":
+      return isElsewhere || discardsFiles ? "high" : undefined;
+    case "in-home":
+    case "outside":
+      return isElsewhere && discardsFiles ? "high" : isElsewhere || discardsFiles ? "medium" : undefined;
+    default:
+      return undefined;
+  }
+}
+
+const stages = /^(?:add|stage|commit|stash|tag|notes|hash-object|update-index|am|apply)$/;
+const stagesAll = /^(?:-\w*[aAu]\w*|--all|--update|--include-untracked)$/;
+
+/** Remembers that keys or secrets become a part of the repository, for a push that follows. */
+function stage(command: string, args: readonly Text[], scope: Scope): void {
+  if (!stages.test(command)) return;
+  const paths = getOperands(args).flatMap((operand) => resolveAll(operand, scope));
+  const isAll = command === "stash" || args.some(({ text }) => stagesAll.test(text));
+  const written = getWrittenOrigin(isAll ? [...paths, ...scope.state.directories] : paths, scope);
+  const input = args.some(({ text }) => text === "--stdin" || text === "-") ? joinOrigins(scope.stdin) : 0;
+  const origin = joinOrigins(args) | getReadOrigin(paths, scope) | written | input;
+  scope.state.staged |= origin & (origins.credential | origins.secret);
+}
 
 /** `git diff --no-index`, `git commit -F FILE` and such read any file. */
 function judgeReads(args: readonly Text[], scope: Scope): void {
@@ -70,13 +135,18 @@ const listTargets = (args: readonly Text[]): Text[] =>
     return directory === undefined ? [] : [{ ...arg, text: directory }];
   });
 
+/** Under this name the shell remembers what the script sets with `git config`. No variable can be called so. */
+const workTreeSetting = "git core.worktree";
+
 /** Where git works instead of the directory that it finds: by an option, a setting for this call, or a variable. */
 function listWorkTrees(options: ReturnType<typeof parseOptions>, scope: Scope): Text[] {
   const settings = options.get("c").flatMap((setting) => {
     const directory = /^core\.worktree=(.+)$/is.exec(setting.text)?.[1];
     return directory === undefined ? [] : [{ ...setting, text: directory }];
   });
-  const variables = (scope.state.variables.get("GIT_WORK_TREE") ?? []).flat().slice(0, 1);
+  const variables = [workTreeSetting, "GIT_WORK_TREE"].flatMap((name) =>
+    (scope.state.variables.get(name) ?? []).flat().slice(0, 1),
+  );
   return [...variables, ...settings, ...options.get("work-tree")].filter(({ text }) => text !== "").slice(-1);
 }
 
@@ -122,7 +192,7 @@ const push: Subcommand = (args, scope) => {
   if (isAddress || isChanged)
     report(scope, "high", "exfiltration", `It sends the repository to ${toShown(name) || "a changed address"}.`);
   else report(scope, "medium", "exfiltration", `It sends commits to ${name || "the configured remote"}.`);
-  judgeSent(joinOrigins(args), scope, "to a repository");
+  judgeSent(joinOrigins(args) | scope.state.staged, scope, "to a repository");
   return undefined;
 };
 
@@ -234,6 +304,7 @@ const config: Subcommand = (args, scope) => {
     report(scope, "high", "persistence", "It renames settings of git.");
   if (!key || (value === undefined && !options.has("unset", "unset-all"))) return undefined;
   judgeConfig(key.text, value ?? emptyText, scope, "always");
+  if (/^core\.worktree$/i.test(key.text) && value) setWorkTree(value, scope);
   if (options.has("system")) report(scope, "high", "persistence", "It changes git for every account.");
   else if (options.has("global") && !isPlainName(key.text))
     report(scope, "medium", "persistence", "It changes git for every repository.");
@@ -241,6 +312,13 @@ const config: Subcommand = (args, scope) => {
   if (name) scope.state.remotes.add(name);
   return undefined;
 };
+
+function setWorkTree(directory: Text, scope: Scope): void {
+  scope.state.set(workTreeSetting, [[directory]]);
+  for (const path of resolveAll(directory, scope))
+    if (/^(?:root|home|system|in-home|outside)$/.test(getZone(path, scope.analysis.context)))
+      report(scope, "high", "persistence", `It makes git work in ${toShown(path)}.`);
+}
 
 /** Subcommands with options or operands that are code. */
 const withCode =
@@ -359,8 +437,6 @@ const subcommands = new Map<string, Subcommand>([
   ["bisect", bisect],
   ["submodule", submodule],
   ["credential", credential],
-  ["credential-store", credential],
-  ["credential-cache", credential],
   ["rev-parse", revParse],
   ["maintenance", maintenance],
   ["lfs", lfs],

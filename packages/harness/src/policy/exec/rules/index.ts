@@ -27,6 +27,8 @@ import { persistenceRules } from "./persistence.ts";
 import { privilegeRules } from "./privilege.ts";
 import { publishingRules } from "./publishing.ts";
 import { systemPackageRules } from "./system-packages.ts";
+import { judgeMiner } from "./miners.ts";
+import { isCredentialHelper, readHelper, secretReaderRules } from "./secret-readers.ts";
 import { systemRules } from "./system.ts";
 import { buildOptionRules, toolchainRules } from "./toolchains.ts";
 import { wholeHomeRules } from "./whole-home.ts";
@@ -64,6 +66,7 @@ const tables: readonly Judges[] = [
   destroyRules,
   publishingRules,
   outputOperandRules,
+  secretReaderRules,
 ];
 
 /** Their arguments are mostly those of another program, which is judged by itself. */
@@ -81,6 +84,7 @@ const narrowTables: readonly Judges[] = [
   destroyRules,
   publishingRules,
   outputOperandRules,
+  secretReaderRules,
 ];
 const partlyKnownNames = new Set(
   narrowTables
@@ -105,15 +109,19 @@ export const ruledNames: readonly string[] = [
 export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text> | undefined {
   const name = findRuledName(invocation.name);
   if (!passesArguments(name ?? "")) judgeOutputOptions({ ...invocation, name: name ?? invocation.name }, scope);
+  if (!passesArguments(name ?? "")) judgeMiner({ ...invocation, name: name ?? invocation.name }, scope);
   if (name === undefined) {
+    if (isCredentialHelper(invocation.name)) return readHelper(invocation, scope);
     judgeHiddenCommands(invocation, isDangerous, scope);
     judgeDisks(invocation, scope);
     judgeUnknownClient(invocation, scope);
     return undefined;
   }
   if (taskRunners.some((table) => Object.hasOwn(table, name))) judgeTasks(invocation, scope);
-  if (partlyKnownNames.has(name)) judgeHiddenCommands(invocation, isDangerous, scope);
-  else if (!passesArguments(name)) judgeBehindDashes(invocation, isDangerous, scope);
+  if (partlyKnownNames.has(name)) {
+    judgeHiddenCommands(invocation, isDangerous, scope);
+    if (!Object.hasOwn(destroyRules, name)) judgeUnknownClient(invocation, scope);
+  } else if (!passesArguments(name)) judgeBehindDashes(invocation, isDangerous, scope);
   let output: Options<Text> | undefined;
   for (const judge of judges.get(name)!) output = judge({ ...invocation, name }, scope) ?? output;
   return output;

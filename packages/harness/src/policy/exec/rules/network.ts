@@ -1,9 +1,11 @@
 /** Programs that speak to other machines: what they send, and what they make of what they receive. */
 import { forNames, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { runOption } from "../programs/option-code.ts";
 import { parseOptions } from "../programs/options.ts";
 import { report, type Scope } from "../shell/analysis.ts";
-import { getFileOrigin, judgeRead, writeFile } from "../shell/files.ts";
+import { getFileOrigin, getWrittenOrigin, judgeRead, writeFile } from "../shell/files.ts";
 import { emptyText, isKnown, joinOrigins, origins, unknown, type Options, type Text } from "../shell/text.ts";
+import { judgeContainerSocket } from "./container-sockets.ts";
 import { getHost, isLocalHost, isMetadataHost } from "./hosts.ts";
 import { judgeWrite } from "./write.ts";
 
@@ -19,6 +21,12 @@ export function judgeSent(origin: number, scope: Scope, what: string): void {
     report(scope, "high", "exfiltration", `It sends data of this machine ${what}.`);
   else if ((origin & (origins.token | origins.file)) !== 0)
     report(scope, "medium", "exfiltration", `It sends data of this machine ${what}.`);
+}
+
+/** Files that the script put into the current directory, where all of that is published. */
+export function judgePublished(scope: Scope, what: string): void {
+  const origin = getWrittenOrigin(scope.state.directories, scope);
+  judgeSent(origin & (origins.credential | origins.secret), scope, what);
 }
 
 /** The content of a file that leaves the machine. */
@@ -75,9 +83,8 @@ const curl: Judge = ({ args }, scope) => {
   const changes =
     options.has("d", "data", "data-raw", "data-binary", "json", "T", "upload-file", "F", "form") ||
     options.get("X", "request").some(({ text }) => !/^(?:GET|HEAD)$/i.test(text));
-  for (const socket of options.get("unix-socket", "abstract-unix-socket"))
-    if (changes && /(?:docker|podman|containerd|crio)\.sock$/.test(socket.text))
-      report(scope, "high", "privilege_escalation", `It speaks to ${socket.text}, which may start anything as root.`);
+  const sockets = options.get("unix-socket", "abstract-unix-socket").flatMap((file) => resolveAll(file, scope));
+  judgeContainerSocket(sockets, scope, changes);
   const isSaved = options.has("O", "remote-name", "remote-name-all");
   if (isSaved) for (const address of addresses) saveAs(address, options.get("output-dir")[0], scope);
   if (!isLocal) judgeCurlData(options, addresses, scope, to);
@@ -156,7 +163,13 @@ const wget: Judge = ({ args }, scope) => {
   const isProxySet = options.get("e", "execute").some(({ text }) => /_proxy/i.test(text));
   const isLocal = isAddressLocal && !isProxySet && !isProxied(scope);
   if (options.has("config")) report(scope, "medium", "exfiltration", "It takes options from a file.");
-  for (const program of options.get("use-askpass")) scope.interpreter.runCommand([program], scope);
+  for (const program of options.get("use-askpass"))
+    if (!/(?:^|\/)[\w-]*ssh-?askpass$/.test(program.text)) runOption(program, scope);
+  judgeContainerSocket(
+    args.map(({ text }) => text),
+    scope,
+    false,
+  );
   for (const command of options.get("e", "execute"))
     if (/use_?askpass|output_?document/i.test(command.text))
       report(scope, "high", "opaque_exec", "wget runs or replaces another file.");
@@ -178,6 +191,12 @@ const wget: Judge = ({ args }, scope) => {
 
 /** Other programs that fetch addresses: `http`, `aria2c`, browsers for terminals. */
 const fetchOther: Judge = ({ args, name }, scope) => {
+  const texts = args.map(({ text }) => text);
+  judgeContainerSocket(
+    texts,
+    scope,
+    texts.some((text) => /^(?:POST|PUT|PATCH|DELETE)$/.test(text)),
+  );
   const addresses = args.filter(({ text }) => /^\w+:\/\/|^[\w-]+(?:\.[\w-]+)+(?:[:/]|$)|^localhost/.test(text));
   if (addresses.length === 0) return undefined;
   const { isLocal, to } = judgeAddresses(addresses, scope);

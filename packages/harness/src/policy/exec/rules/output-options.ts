@@ -1,14 +1,15 @@
 /** Options and operands that name a file to write, of programs that are known for nothing else. */
 import { forNames, getOperands, type Invocation, type Judge, type Judges, resolveAll } from "../programs/invocation.ts";
+import { runCode } from "../programs/code.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { writeFile } from "../shell/files.ts";
-import { hasOrigin, origins, type Text, unknown } from "../shell/text.ts";
+import { hasOrigin, joinOrigins, origins, type Text, unknown } from "../shell/text.ts";
 import { isRawDisk } from "./device-names.ts";
 import { judgeWrite } from "./write.ts";
 
 /** `--output`, `--out-dir`, `--outFile`, `--python_out`, `-out`, `--log-file`, `--target-dir`, `-MF` and the like. */
 const outputName =
-  /^(?:--?(?:[\w-]+[-_])?out(?:put)?(?:[-_]?(?:file|name|dir|directory|path|folder|document|prefix))?|--(?:log|report|result|trace|profile|coverage|dest|destination|target|build|install|save|dump|export|cache|artifacts?)[-_]?(?:file|dir|directory|path|to|location)|--(?:dest|destination|export|save-to|write-to|root-dir)|-M[FJ])$/i;
+  /^(?:--?(?:[\w-]+[-_])?out(?:put)?(?:[-_]?(?:file|name|dir|directory|path|folder|document|prefix))?|--(?:log|report|result|trace|profile|coverage|dest|destination|target|build|install|save|dump|export|cache|artifacts?)[-_]?(?:file|dir|directory|path|to|location)|--(?:dest|destination|export|save-to|write-to|root-dir)|-sOutputFile|-M[FJ])$/i;
 
 /** Programs whose `-o` has another meaning, and those with a rule of their own for it. */
 const otherMeaning =
@@ -17,11 +18,26 @@ const otherMeaning =
 /** They judge these options by the directory that they change to. */
 const ownRules = new Set(["git"]);
 
+/** Names of programs instead of files: `|CMD`, `!CMD`, and `%pipe%CMD` of Ghostscript. */
+const pipe = /^\s*(?:\||!|%pipe%)\s*(.+)$/s;
+
+/** A file that is written, or a program that is given the output instead. */
+export function judgeOutput(file: Text, scope: Scope): void {
+  const code = pipe.exec(file.text)?.[1];
+  if (code === undefined) {
+    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+    return;
+  }
+  report(scope, "high", "opaque_exec", `An option gives the output to ${code.slice(0, 80)}.`);
+  runCode({ ...file, text: code }, [], { ...scope, stdin: [unknown(joinOrigins(scope.stdin))] });
+}
+
 /** Judges what an option of any program writes, as a redirection to that file is judged. */
 export function judgeOutputOptions({ name, args }: Invocation, scope: Scope): void {
   if (ownRules.has(name)) return;
-  for (const path of listOutputs(name, args).flatMap((file) => resolveAll(file, scope))) {
-    judgeWrite(path, scope);
+  const files = listOutputs(name, args);
+  for (const file of files) judgeOutput(file, scope);
+  for (const path of files.flatMap((file) => resolveAll(file, scope))) {
     // What is made of a download is a download, such as a program of its source.
     if (isReceived(args, scope)) writeFile(path, [unknown(origins.network)], scope);
   }
@@ -91,7 +107,7 @@ const writeOperand: Judge = ({ name, args }, scope) => {
   // With `-c` the output of a compressor goes to standard output.
   if (args.some(({ text }) => /^(?:-\w*[cltk]\w*|--stdout|--list|--test)$/.test(text)) && /zip|xz/.test(name)) return;
   const word = words.length >= min ? words.at(index) : undefined;
-  if (word) for (const path of resolveAll(word, scope)) judgeWrite(path, scope);
+  if (word) judgeOutput(word, scope);
 };
 
 export const outputOperandRules: Judges = forNames(Object.keys(operands).join(" "), writeOperand);

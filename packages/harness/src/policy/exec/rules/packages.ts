@@ -6,6 +6,7 @@ import { joinWords } from "../programs/shells.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { known, type Options, type Text } from "../shell/text.ts";
 import { judgeInstall } from "./installs.ts";
+import { judgePublished } from "./network.ts";
 
 /** Tools that projects have as dependencies: `npx` then runs the copy of the project. */
 const projectTools = new Set(
@@ -72,6 +73,7 @@ function runPackage(
 }
 
 const npm: Judge = ({ name, args }, scope) => {
+  if (args.some(({ text }) => text === "--help")) return undefined;
   const options = parseOptions(args, {
     short: "C:w:DgSEPOBfqsydi",
     long: "prefix= registry= script-shell= workspace= filter= userconfig= globalconfig= cache= loglevel= omit= include= tag= access= otp= dir= cwd= node-options= dry-run global save-dev yes no force silent production frozen-lockfile immutable recursive ignore-scripts no-audit no-fund legacy-peer-deps workspaces if-present parallel",
@@ -119,6 +121,7 @@ const npm: Judge = ({ name, args }, scope) => {
     case "dist-tag":
       if (!options.has("dry-run") && second?.text !== "ls")
         report(scope, "high", "exfiltration", `${name} ${verb.text} changes what others install.`);
+      if (verb.text === "publish") judgePublished(scope, `with ${name}`);
       return undefined;
     case "login":
     case "adduser":

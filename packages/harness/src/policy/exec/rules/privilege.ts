@@ -1,18 +1,21 @@
 /** Programs and modes that give more rights than the user has. */
 import { getZone, toCoveredPath } from "../paths.ts";
-import { runCode } from "../programs/code.ts";
+import { runCode, runStream } from "../programs/code.ts";
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
-import { deepen, report } from "../shell/analysis.ts";
+import { deepen, inSubshell, report, type Scope } from "../shell/analysis.ts";
 import { isCredentialPath } from "../shell/files.ts";
-import { known } from "../shell/text.ts";
+import { emptyText, known, type Options, type Text } from "../shell/text.ts";
 import { runWrapped, skipAssignments } from "../programs/wrappers.ts";
 import { judgeCopy } from "./copy.ts";
 import { findProtected, judgeWrite } from "./write.ts";
 
 const sudo: Judge = ({ name, args }, outer) => {
-  if (isInformation(args) || args.some(({ text }) => /^-[kK]$/.test(text))) return;
-  const scope = { ...outer, state: outer.state.clone() };
+  if (isInformation(args) || args.some(({ text }) => /^-[kKl]$|^--list$/.test(text))) return;
+  return inSubshell(outer, (inner) => runPrivileged(name, args, { ...inner, isPrivileged: true }));
+};
+
+function runPrivileged(name: string, args: readonly Text[], scope: Scope): Options<Text> {
   report(scope, "high", "privilege_escalation", `${name} runs with the rights of another user.`);
   const options = parseOptions(args, {
     short: "AbBC:D:Eeg:HhiKklNnp:PR:r:SsT:t:U:u:Vv",
@@ -21,24 +24,27 @@ const sudo: Judge = ({ name, args }, outer) => {
   });
   for (const directory of options.get("D", "chdir")) scope.interpreter.runCommand([known("cd"), directory], scope);
   const words = skipAssignments(options.operands, scope);
-  if (words.length === 0) return;
-  if (options.has("e", "edit")) {
+  if (options.has("e", "edit") || name === "sudoedit") {
     for (const word of words) for (const path of resolveAll(word, scope)) judgeWrite(path, scope);
-    return;
+    return [emptyText];
   }
-  return scope.interpreter.runCommand(words, deepen(scope, { isPrivileged: true }));
-};
+  if (words.length > 0) return scope.interpreter.runCommand(words, deepen(scope));
+  return options.has("s", "shell", "i", "login") ? runStream(scope.stdin, [], deepen(scope)) : [emptyText];
+}
 
 /** `su -c CODE`, `runuser -u USER -- CMD`. */
-const su: Judge = ({ name, args }, scope) => {
+const su: Judge = ({ name, args }, outer) => {
   if (isInformation(args)) return;
+  const scope = { ...outer, isPrivileged: true };
   report(scope, "high", "privilege_escalation", `${name} runs with the rights of another user.`);
   const options = parseOptions(args, {
     short: "c:g:G:lmps:u:w:fP",
     long: "command= group= supp-group= login preserve-environment shell= session-command= user= whitelist-environment= fast pty",
     stopsAtOperand: name !== "su",
   });
-  for (const code of options.get("c", "command", "session-command")) runCode(code, [], scope);
+  const codes = options.get("c", "command", "session-command");
+  for (const code of codes) runCode(code, [], scope);
+  if (name === "su" && codes.length === 0) return runStream(scope.stdin, [], deepen(scope));
   if (options.has("u", "user") && options.operands.length > 0)
     return scope.interpreter.runCommand(options.operands, deepen(scope));
   return undefined;
@@ -46,9 +52,10 @@ const su: Judge = ({ name, args }, scope) => {
 
 /** Wrappers that also enter other rights or another root. */
 const enter =
-  (tier: "critical" | "high", reason: string): Judge =>
-  (invocation, scope) => {
+  (tier: "critical" | "high", reason: string, rights: Pick<Scope, "isPrivileged"> = {}): Judge =>
+  (invocation, outer) => {
     if (isInformation(invocation.args)) return;
+    const scope = { ...outer, ...rights };
     const isInit =
       invocation.name === "nsenter" &&
       invocation.args.some(
@@ -170,7 +177,10 @@ const capsh: Judge = ({ args }, scope) => {
 export const privilegeRules: Judges = {
   ...forNames("sudo sudoedit", sudo),
   ...forNames("su runuser sg", su),
-  ...forNames("doas pkexec run0 dzdo gosu su-exec setpriv", enter("high", "runs with the rights of another user")),
+  ...forNames(
+    "doas pkexec run0 dzdo gosu su-exec setpriv",
+    enter("high", "runs with the rights of another user", { isPrivileged: true }),
+  ),
   ...forNames("nsenter unshare chroot", enter("high", "enters other namespaces or another root directory")),
   ...forNames("chmod gchmod", chmod),
   ...forNames("chown chgrp gchown", chown),

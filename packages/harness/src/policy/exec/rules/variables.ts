@@ -1,12 +1,14 @@
 /** Variables that make programs run something else. */
 import { getZone, resolvePath, baseName } from "../paths.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
+import { runEmbedded } from "../shell/parameters.ts";
 import { isKnown, unknownMark, type Text } from "../shell/text.ts";
+import { isPoolAddress } from "./miners.ts";
 import { isViewerOrEditor } from "./viewers.ts";
 
 /** Their value is run as a command, by this or that program. */
 const commands =
-  /^(?:(?:GIT_|SYSTEMD_|MAN|AWS_)?PAGER|(?:GIT_|GIT_SEQUENCE_|VISUAL_|SUDO_|SVN_|HG)?EDITOR|VISUAL|FCEDIT|BROWSER|GIT_SSH_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|LESSOPEN|LESSCLOSE|RSYNC_RSH|CVS_RSH|TAR_OPTIONS|MANROFFOPT|TEXINPUTS_PAGER|CARGO_BUILD_RUSTC_WRAPPER|RUSTC_WRAPPER|npm_config_script_shell|NPM_CONFIG_SCRIPT_SHELL)$/;
+  /^(?:(?:GIT_|SYSTEMD_|MAN|AWS_|BAT_|DELTA_|GH_|KUBECTL_|PSQL_)?PAGER|(?:GIT_|GIT_SEQUENCE_|VISUAL_|SUDO_|SVN_|HG)?EDITOR|VISUAL|FCEDIT|BROWSER|GIT_SSH_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|LESSOPEN|LESSCLOSE|RSYNC_RSH|CVS_RSH|TAR_OPTIONS|MANROFFOPT|TEXINPUTS_PAGER|CARGO_BUILD_RUSTC_WRAPPER|RUSTC_WRAPPER|npm_config_script_shell|NPM_CONFIG_SCRIPT_SHELL)$/;
 /** Build systems run their value: `CC`, `AR`, `CMAKE_C_COMPILER_LAUNCHER`, `CARGO_TARGET_…_RUNNER`. */
 const buildTools =
   /^(?:\w+_)?(?:CC|CXX|CPP|FC|LD|AR|AS|NM|RANLIB|STRIP|OBJCOPY|LEX|YACC|RM|INSTALL|LINKER|COMPILER|LAUNCHER|RUNNER|WRAPPER|CMD|COMMAND)$/;
@@ -18,10 +20,22 @@ const otherPrograms = /^(?:ed|tee|head|tail|kak|open|xdg-open|echo|sccache|ccach
 
 export function judgeAssignment(name: string, value: Text, outer: Scope): void {
   const scope = { ...outer, command: null };
+  if (/^PS[0-4]$/.test(name)) runEmbedded([value], scope);
+  if (/^\s*\(\)\s*\{/.test(value.text)) runFunction(name, value, scope);
   if (name === "PATH") judgePath(value, scope);
   else if (commands.test(name)) judgeCommandVariable(name, value, scope);
   else if (loaders.test(name)) judgeLoader(name, value, scope);
+  else if (isPoolAddress(value.text))
+    report(scope, "high", "exfiltration", `${name} names a pool that this machine would compute coins for.`);
   else if (buildTools.test(name) && isCommandLine(value.text)) runValue(value, scope);
+}
+
+/** A function that the environment brings along: newer shells import it by its name, very old ones run what follows it. */
+function runFunction(name: string, value: Text, scope: Scope): void {
+  const isImported = name.startsWith("BASH_FUNC_");
+  if (!isImported) report(scope, "high", "opaque_exec", `${name} has the form of a function that old shells run.`);
+  const call = isImported ? "\nimported_function" : "";
+  runValue({ ...value, text: `imported_function ${value.text.trim()}${call}` }, scope);
 }
 
 /** More than the name of a program. */
@@ -101,5 +115,5 @@ function isTrustedDirectory(directory: string, scope: Scope): boolean {
   if (directory === unknownMark || directory === "") return true;
   const { context } = scope.analysis;
   const zone = getZone(resolvePath(directory, scope.state.directories[0]!, context.home), context);
-  return /^(?:workspace|in-workspace|in-home|system|root|unknown)$/.test(zone);
+  return /^(?:workspace|in-workspace|repository|in-home|system|root|unknown)$/.test(zone);
 }

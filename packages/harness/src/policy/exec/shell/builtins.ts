@@ -66,18 +66,23 @@ function moveTo(directories: readonly string[], { state, analysis }: Scope): voi
 
 /** `export "A=b"` and the like, where the assignment is not visible in the syntax. */
 const declare: Judge = ({ args }, scope) => {
-  const isReference = args.some(({ text }) => /^-\w*[ni]/.test(text));
+  const isReference = args.some(({ text }) => /^-\w*n/.test(text));
+  const isInteger = args.some(({ text }) => /^-\w*i/.test(text));
   // The elements and the index of an array are expanded once more: `declare -a 'x=($(CMD))'`.
   runEmbedded(
     args.filter(({ text }) => /^\w+(?:\[|\+?=\()/.test(text)),
     scope,
   );
   for (const arg of args) {
-    const match = /^(\w+)(\+?)=(.*)$/s.exec(arg.text);
+    if (isReference && /^\w+$/.test(arg.text)) scope.state.references.set(arg.text, "");
+    const match = /^(\w+|BASH_FUNC_\S+?(?:%%|\(\)))(\+?)=(.*)$/s.exec(arg.text);
     if (!match) continue;
     const [, name = "", , value = ""] = match;
     const text = { ...arg, text: value };
-    if (isReference) {
+    if (isReference && /^\w+$/.test(value)) {
+      scope.state.variables.delete(name);
+      scope.state.references.set(name, value);
+    } else if (isReference || isInteger) {
       runEmbedded([text], scope);
       scope.state.set(name, [[unknown(arg.origin)]]);
     } else if (!scope.state.variables.has(name)) {

@@ -73,6 +73,14 @@ const isSecretPath = (path: string) =>
     path,
   );
 
+/** Where files come from that the script itself put below directories. */
+export function getWrittenOrigin(directories: readonly string[], { state }: Scope): number {
+  let origin = 0;
+  for (const [path, content] of state.files)
+    if (directories.some((directory) => path === directory || isBelow(path, directory))) origin |= joinOrigins(content);
+  return origin;
+}
+
 /** What a program may read from the files that its arguments name. */
 export function getReadOrigin(paths: readonly string[], scope: Scope): number {
   let origin = 0;

@@ -28,7 +28,10 @@ export function runSimpleCommand(node: Command, scope: Scope): Options<Text> {
   const saved = new Map(assignments.map(({ name }) => [name, scope.state.variables.get(name)]));
   for (const assignment of assignments) assign(assignment, scope);
   const isDeclaration = declarations.test(node.name?.value ?? "");
-  if (isDeclaration) for (const argument of node.args) if (argument.type === "Assignment") assign(argument, scope);
+  // What `declare -n` assigns is the name of another variable, not a value of it.
+  const isReference = isDeclaration && node.args.some((word) => word.type === "Word" && /^-\w*n/.test(word.value));
+  if (isDeclaration && !isReference)
+    for (const argument of node.args) if (argument.type === "Assignment") assign(argument, scope);
   if (words.length === 0) return finishRedirects(applied, readAlone(applied.stdin), scope);
   judgeShellSocket(applied, baseName(node.name?.value ?? ""), scope);
   const output = runRows(rows, { ...scope, stdin: applied.stdin ?? scope.stdin });
@@ -69,7 +72,8 @@ function expandArgument(argument: CommandArgument, scope: Scope): Options<readon
   return expandToText(argument.value, scope).map((text) => [concat(prefix, text)]);
 }
 
-function assign({ name, value, append, index }: Assignment, scope: Scope): void {
+function assign({ name: given, value, append, index }: Assignment, scope: Scope): void {
+  const name = scope.state.getTarget(given);
   const keys = index ? expandToText(index, scope) : [];
   for (const key of keys) runIndex(key, scope);
   const values: Options<Value> =

@@ -8,15 +8,20 @@ export type Value = readonly Text[];
 
 const maxValues = 8;
 const maxDirectories = 4;
+const maxReferences = 8;
 
 export class ShellState {
   readonly variables: Map<string, Options<Value>>;
+  /** Variables that stand for others, after `declare -n`, and the names of those; empty until one is assigned. */
+  readonly references: Map<string, string>;
   readonly functions: Map<string, CompoundCommand | Redirected | CompoundList>;
   readonly aliases: Map<string, Text>;
   /** What the script itself wrote to files. */
   readonly files: Map<string, Options<Text>>;
   /** Whether the script unpacked an archive that it received from another machine. */
   hasUnpacked: boolean;
+  /** Where what the script adds to a repository comes from, as bits. */
+  staged: number;
   /** Remotes of git that the script itself adds or changes. */
   readonly remotes: Set<string>;
   /** Paths of open file descriptors, by their numbers. */
@@ -35,6 +40,7 @@ export class ShellState {
   constructor(from: ShellState | string) {
     const other = typeof from === "string" ? undefined : from;
     this.variables = new Map(other?.variables);
+    this.references = new Map(other?.references);
     this.functions = new Map(other?.functions);
     this.aliases = new Map(other?.aliases);
     this.files = new Map(other?.files);
@@ -46,6 +52,7 @@ export class ShellState {
     this.previousDirectory = other?.previousDirectory;
     this.traps = other?.traps ?? [];
     this.hasUnpacked = other?.hasUnpacked ?? false;
+    this.staged = other?.staged ?? 0;
   }
 
   clone(): ShellState {
@@ -65,8 +72,24 @@ export class ShellState {
     return [...new Set(this.allDirectories.map((directory) => resolvePath(path, directory, home)))];
   }
 
+  /** The variable that a name stands for. */
+  getTarget(name: string): string {
+    let target = name;
+    for (let count = 0; count < maxReferences; count++) {
+      const next = this.references.get(target);
+      if (next === undefined || next === "") return target;
+      target = next;
+    }
+    return target;
+  }
+
   set(name: string, values: Options<Value>): void {
-    this.variables.set(name, limitValues(values));
+    const target = this.getTarget(name);
+    const [[first] = []] = values;
+    // `declare -n a; a=b` makes `a` stand for `b`.
+    if (this.references.get(target) === "" && first && /^\w+$/.test(first.text))
+      this.references.set(target, first.text);
+    else this.variables.set(target, limitValues(values));
   }
 
   /** Takes in the states of other branches that may have been taken instead. */
@@ -78,6 +101,7 @@ export class ShellState {
         const theirs = other.variables.get(name);
         if (mine !== theirs) this.set(name, [...(mine ?? [[]]), ...(theirs ?? [[]])]);
       }
+      for (const [name, target] of other.references) if (!this.references.has(name)) this.references.set(name, target);
       for (const [name, body] of other.functions) if (!this.functions.has(name)) this.functions.set(name, body);
       for (const [name, text] of other.aliases) if (!this.aliases.has(name)) this.aliases.set(name, text);
       for (const [path, texts] of other.files) {
@@ -85,6 +109,7 @@ export class ShellState {
         if (mine !== texts) this.files.set(path, [...(mine ?? []), ...texts].slice(-maxValues));
       }
       this.hasUnpacked ||= other.hasUnpacked;
+      this.staged |= other.staged;
       for (const remote of other.remotes) this.remotes.add(remote);
       for (const [number, path] of other.descriptors) this.descriptors.set(number, path);
       this.directories = limitDirectories([...this.directories, ...other.directories]);
@@ -104,11 +129,12 @@ export class ShellState {
     }
     for (const remote of other.remotes) this.remotes.add(remote);
     this.hasUnpacked ||= other.hasUnpacked;
+    this.staged |= other.staged;
   }
 
   /** Takes over everything from another state. */
   replaceBy(other: ShellState): void {
-    for (const key of ["variables", "functions", "aliases", "files", "descriptors"] as const) {
+    for (const key of ["variables", "references", "functions", "aliases", "files", "descriptors"] as const) {
       const target = this[key] as Map<string, unknown>;
       target.clear();
       for (const [name, value] of other[key] as Map<string, unknown>) target.set(name, value);
@@ -120,6 +146,7 @@ export class ShellState {
     this.previousDirectory = other.previousDirectory;
     this.traps = other.traps;
     this.hasUnpacked = other.hasUnpacked;
+    this.staged = other.staged;
   }
 }
 

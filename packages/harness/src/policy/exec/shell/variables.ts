@@ -13,7 +13,7 @@ const alwaysSet =
 
 /** Every value that a variable may have. An empty list of elements means: not set. */
 export function getVariable(name: string, state: ShellState, context: ExecContext): Options<Value> {
-  const own = state.variables.get(name);
+  const own = state.variables.get(state.getTarget(name));
   if (own) return own;
   const named = context.named?.find(({ variable }) => variable === name);
   if (named) return [[known(named.value)]];
