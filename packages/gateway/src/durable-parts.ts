@@ -4,8 +4,9 @@ import type { Clock, Ids } from "@tau/ai";
 import { Closers, withoutUndefined } from "@tau/ai/internal";
 import { IdempotencyKeys, type RequestKeys } from "./idempotency/idempotency-keys.ts";
 import { Inbox } from "./inbox/inbox.ts";
+import type { StoredMessage } from "./inbox/message.ts";
 import { type InboxStore, openInboxFile } from "./inbox/inbox-store.ts";
-import { Lanes, resolveLimits } from "./lanes/lanes.ts";
+import { Lanes } from "./lanes/lanes.ts";
 import { RunRecords } from "./lanes/run-records.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
 
@@ -17,6 +18,10 @@ export interface DurablePartsOptions {
   getSessions: () => GatewayParts["sessions"];
   /** Where accepted messages are kept. Default: a file. */
   inboxStore?: InboxStore;
+  /** See `LanesParts.onChange`. */
+  onLanesChanged: () => void;
+  /** See `SessionMessagesParts`. */
+  onGivenUp: (message: StoredMessage) => void;
   /** See `SessionInboxParts`. */
   leaveToOthers?: (sessionId: string) => void;
   /** Where keys of requests are kept. Default: a file. */
@@ -32,7 +37,7 @@ export interface DurableParts {
 
 /** Throws `unavailable` if another gateway uses the same directory. */
 export function openDurableParts(options: DurablePartsOptions): Promise<DurableParts> {
-  const { agentDir, clock, ids, getSettings, getSessions, leaveToOthers, log } = options;
+  const { agentDir, clock, ids, getSettings, getSessions, onGivenUp, leaveToOthers, log } = options;
   const directory = join(agentDir, "gateway");
   return Closers.open(async (closers) => {
     const store = options.inboxStore ?? (await openInboxFile(directory, { clock, ids, log }));
@@ -41,7 +46,7 @@ export function openDurableParts(options: DurablePartsOptions): Promise<DurableP
     closers.add(() => runs.close());
     const idempotencyKeys = options.requestKeys ?? (await IdempotencyKeys.open(directory, { clock, ids, log }));
     closers.add(() => idempotencyKeys.close());
-    const lanes = new Lanes({ clock, getLimits: () => resolveLimits(getSettings()) });
+    const lanes = new Lanes({ clock, getLimits: () => getSettings().lanes, onChange: options.onLanesChanged });
     const openSession = (sessionId: string) => getSessions().open(sessionId);
     const startedAt = clock.now();
     const inbox = new Inbox({
@@ -54,6 +59,7 @@ export function openDurableParts(options: DurablePartsOptions): Promise<DurableP
       ids,
       startedAt,
       log,
+      onGivenUp,
       ...withoutUndefined({ leaveToOthers }),
     });
     return { parts: { inbox, runs, lanes, idempotencyKeys }, inbox, close: () => closers.close() };

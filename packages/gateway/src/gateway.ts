@@ -17,6 +17,8 @@ import type { Cluster, ClusterOptions } from "./cluster/cluster.ts";
 import type { ClusterTiming } from "./cluster/membership.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
 import { Connections } from "./server/connections.ts";
+import { reportGivenUp } from "./inbox/report-given-up.ts";
+import { WaitingSessions } from "./lanes/waiting-sessions.ts";
 import { listen, type ListeningServer, type ListenOptions } from "./server/server.ts";
 import { listModels } from "./sessions/list-models.ts";
 import { type GatewaySessionParams, type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
@@ -71,13 +73,22 @@ const maxSettleMs = 5_000;
 
 type SessionsParts = Pick<
   GatewayParts,
-  "inbox" | "sessionIndex" | "subscriptions" | "sessionWatch" | "cluster" | "clock" | "ids" | "log" | "reload"
+  | "inbox"
+  | "sessionIndex"
+  | "waitingSessions"
+  | "subscriptions"
+  | "sessionWatch"
+  | "cluster"
+  | "clock"
+  | "ids"
+  | "log"
+  | "reload"
 > &
   Pick<GatewaySessionParams, "admitRun">;
 
 function createSessions(
   { agentDir, openDirectory, startDirectory, settings }: GatewayOptions,
-  { inbox, sessionIndex, sessionWatch, cluster, reload, ...parts }: SessionsParts,
+  { inbox, sessionIndex, sessionWatch, waitingSessions, cluster, reload, ...parts }: SessionsParts,
 ): OpenSessions {
   return new OpenSessions({
     ...parts,
@@ -86,6 +97,7 @@ function createSessions(
     startDirectory,
     settings,
     index: sessionIndex,
+    getPosition: (sessionId) => waitingSessions.getPosition(sessionId),
     ...(cluster && { storage: cluster.storage, beforeOpen: (sessionId) => cluster.inbox.load(sessionId) }),
     reloadGateway: async () => (await reload()).changed,
     afterCrash: {
@@ -136,6 +148,13 @@ async function openGateway(options: GatewayOptions, closers: Closers): Promise<G
   const log = logs.add;
   const cluster = await joinCluster(options, { clock, ids, log, getParts: () => parts });
   if (cluster) closers.add(() => cluster.close());
+  const waitingSessions = new WaitingSessions({
+    clock,
+    getLanes: () => parts.lanes,
+    listFollowers: (sessionId) => parts.subscriptions.listClients(sessionId),
+    onChanged: (sessionId) => parts.sessionWatch.markChanged(sessionId),
+  });
+  closers.add(async () => waitingSessions.close());
   const durable = await openDurableParts({
     agentDir,
     clock,
@@ -143,6 +162,8 @@ async function openGateway(options: GatewayOptions, closers: Closers): Promise<G
     getSettings,
     log,
     getSessions: () => parts.sessions,
+    onLanesChanged: () => waitingSessions.onChange(),
+    onGivenUp: (message) => reportGivenUp(parts, message),
     ...(cluster && {
       inboxStore: cluster.inbox,
       requestKeys: cluster.keys,
@@ -160,6 +181,7 @@ async function openGateway(options: GatewayOptions, closers: Closers): Promise<G
   let isStopping = false;
   const parts: GatewayParts = {
     ...durable.parts,
+    waitingSessions,
     version,
     agentDir,
     clock,
@@ -175,6 +197,7 @@ async function openGateway(options: GatewayOptions, closers: Closers): Promise<G
     sessions: createSessions(options, {
       inbox,
       sessionIndex,
+      waitingSessions,
       subscriptions,
       sessionWatch,
       cluster,

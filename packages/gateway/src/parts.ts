@@ -9,6 +9,7 @@ import type { SessionKeys } from "./http/session-keys.ts";
 import type { RequestKeys } from "./idempotency/idempotency-keys.ts";
 import type { Inbox } from "./inbox/inbox.ts";
 import type { Lanes } from "./lanes/lanes.ts";
+import type { WaitingSessions } from "./lanes/waiting-sessions.ts";
 import type { RunRecords } from "./lanes/run-records.ts";
 import type { LogLines } from "./log-lines.ts";
 import type { Connections } from "./server/connections.ts";
@@ -52,6 +53,7 @@ export interface GatewayParts {
   readonly reload: () => Promise<{ changed: string[]; problems: string[] }>;
   readonly logs: LogLines;
   readonly lanes: Lanes;
+  readonly waitingSessions: WaitingSessions;
   readonly runs: RunRecords;
   readonly inbox: Inbox;
   readonly idempotencyKeys: RequestKeys;

@@ -111,9 +111,16 @@ test("who interrupts ends the run and is heard at once, also while others are ga
 });
 
 test("above the cap the oldest are given up, told with the next message, and can be replayed", async () => {
-  const { client, prompt, said, list, release, idle, clock } = await open({ mode: "collect", cap: 2 });
+  const { client, sessionId, prompt, said, list, release, idle, clock } = await open({ mode: "collect", cap: 2 });
+  await client.must("sessions.subscribe", { sessionId });
   await prompt("Begin.", { queueMode: "steer" });
   for (const words of ["One @secret.", "Two.", "Three.", "Four."]) await prompt(words);
+  const listGivenUp = () =>
+    client.events().flatMap(({ event, payload }) => (event === "session.message.given_up" ? [payload] : []));
+  await expect.poll(listGivenUp).toMatchObject([
+    { sessionId, message: { text: "One @secret.", state: "dead", reason: expect.stringContaining("Too many") } },
+    { sessionId, message: { text: "Two.", state: "dead" } },
+  ]);
   expect((await list()).map((message) => [message.text, message.state])).toEqual([
     ["One @secret.", "dead"],
     ["Two.", "dead"],
@@ -232,7 +239,24 @@ test("no more runs than the lanes allow, and those that wait are told that they 
   expect(dispositions).toEqual(["started", "started", "accepted", "accepted"]);
   expect([gateway.parts.lanes.counts, model.asked.length]).toEqual([{ held: 2, waiting: 2 }, 2]);
   expect((await client.must<{ inbox: object }>("health")).inbox).toEqual({ waiting: 2, dead: 0 });
-  for (let run = 0; run < 4; run++) await release();
+  await client.must("sessions.subscribe", { sessionId: ids[3] });
+  const listed = async () => {
+    const { sessions } = await client.must<{ sessions: { id: string; status: string }[] }>("sessions.list", {});
+    const { messages } = await client.must<{ messages: InboxMessageData[] }>("inbox.list", {});
+    return {
+      statuses: ids.map((id) => sessions.find((session) => session.id === id)?.status),
+      positions: messages.map(({ position }) => position),
+    };
+  };
+  await expect.poll(listed).toEqual({ statuses: ["running", "running", "waiting", "waiting"], positions: [1, 2] });
+  expect(await client.must("sessions.open", { sessionId: ids[3] })).toMatchObject({ status: "waiting", position: 2 });
+  const listWaiting = () =>
+    client.events().flatMap(({ event, payload }) => (event === "session.waiting" ? [payload] : []));
+  await release();
+  await expect.poll(() => listWaiting().at(-1)).toEqual({ sessionId: ids[3], position: 1 });
+  await release();
+  await expect.poll(() => listWaiting().at(-1)).toEqual({ sessionId: ids[3] });
+  for (let run = 0; run < 2; run++) await release();
   await expect.poll(() => gateway.parts.lanes.counts).toEqual({ held: 0, waiting: 0 });
   expect(model.asked).toHaveLength(4);
 });

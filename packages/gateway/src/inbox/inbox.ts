@@ -122,7 +122,7 @@ export class Inbox {
 
   /** Messages that were in a session's own queue when its process was killed wait again, unless they are too old. */
   async #keepQueued(sessionId: string, queued: readonly AcceptedEntry[]): Promise<ReadonlySet<string>> {
-    const { store, clock, getSettings } = this.#parts;
+    const { store, clock, getSettings, onGivenUp } = this.#parts;
     const known = [...store.messages.ofSession(sessionId)];
     const kept = new Set<string>();
     for (const entry of queued) {
@@ -131,8 +131,11 @@ export class Inbox {
       const isYoung = clock.now() - acceptedAt < getSettings().queue.ttlMs;
       if (messages.length === 0) await store.accept(toAdopted(entry, { sessionId, acceptedAt }));
       const ids = messages.length === 0 ? [entry.queueId] : messages.map(({ id }) => id);
-      if (!isYoung) await store.settle(ids, { kind: "dead", reason: tooOld });
-      else if (messages.every(({ state }) => state === "waiting")) kept.add(entry.queueId);
+      if (!isYoung) {
+        const dead = ids.flatMap((id) => store.messages.get(id) ?? []).filter(({ state }) => state === "waiting");
+        await store.settle(ids, { kind: "dead", reason: tooOld });
+        for (const message of dead) onGivenUp({ ...message, state: "dead", reason: tooOld });
+      } else if (messages.every(({ state }) => state === "waiting")) kept.add(entry.queueId);
     }
     return kept;
   }

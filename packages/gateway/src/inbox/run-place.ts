@@ -14,6 +14,13 @@ export interface RunPlaceParts {
   wake: () => void;
 }
 
+/** Who a run is for. */
+export interface RunSender {
+  isScheduled: boolean;
+  /** See `PlaceRequest`. */
+  owner: string;
+}
+
 export class RunPlace {
   readonly #sessionId: string;
   readonly #parts: RunPlaceParts;
@@ -38,8 +45,8 @@ export class RunPlace {
   }
 
   /** Whether a run may begin now. If not, `wake` is called when it may. */
-  take(session: AgentSession, isScheduled: boolean): boolean {
-    if (!this.#place) void this.#request(session, isScheduled);
+  take(session: AgentSession, sender: RunSender): boolean {
+    if (!this.#place) void this.#request(session, sender);
     return this.#isReady;
   }
 
@@ -63,11 +70,12 @@ export class RunPlace {
     this.#parts.wake();
   }
 
-  async #request(session: AgentSession, isScheduled: boolean): Promise<void> {
+  async #request(session: AgentSession, { isScheduled, owner }: RunSender): Promise<void> {
     const { lanes, runs, log, wake } = this.#parts;
     const place = lanes.request({
       sessionId: this.#sessionId,
       lanes: chooseLanes({ isChild: session.isChild, isScheduled }),
+      owner,
       maxHoldMs: maxRunMs,
       onLost: () => {
         log(`The run of the session ${this.#sessionId} took too long and was ended.`);

@@ -19,6 +19,7 @@ export interface SessionFollowerParts {
   /** When the gateway was started, by the clock. */
   startedAt: number;
   log: (line: string) => void;
+  onGivenUp: (message: StoredMessage) => void;
 }
 
 export class SessionFollower {

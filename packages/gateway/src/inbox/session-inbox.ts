@@ -12,15 +12,8 @@ import type { RunRecords } from "../lanes/run-records.ts";
 import { SessionExecutionQueue } from "../lanes/session-execution-queue.ts";
 import { type Answer, Answers } from "./answers.ts";
 import { decideAdmission, decideNext, type InjectStep, joinTexts, pickUntold } from "./decide.ts";
-import {
-  getCommonScopes,
-  getFirstWords,
-  getLogId,
-  type InboxMessage,
-  type MessageOutcome,
-  type StoredMessage,
-} from "./message.ts";
-import { RunPlace } from "./run-place.ts";
+import { getCommonScopes, getLogId, type InboxMessage, type MessageOutcome, type StoredMessage } from "./message.ts";
+import { RunPlace, type RunSender } from "./run-place.ts";
 import { SessionFollower, type SessionFollowerParts } from "./session-follower.ts";
 import { SessionMessages } from "./session-messages.ts";
 
@@ -151,9 +144,7 @@ export class SessionInbox {
       this.#parts.log(`A message could not be taken back: ${getErrorMessage(error)}`);
       return false;
     });
-    if (!isDropped) return;
-    this.#answers.settle(message.id, { disposition: "accepted" });
-    this.#tellLost(message, reason);
+    if (isDropped) this.#answers.settle(message.id, { disposition: "accepted" });
   }
 
   /** A session that nothing waits for may be closed, and is then forgotten: the next message begins anew. */
@@ -195,7 +186,7 @@ export class SessionInbox {
     const { session } = hosted;
     const isBusy = session.isStreaming;
     if (this.#follower.hasLeftovers && !isBusy) {
-      if (this.#place.take(session, false)) this.#resume(hosted);
+      if (this.#place.take(session, getSender(this.#messages.listUnsettled()))) this.#resume(hosted);
       return this.#answers.acceptAll();
     }
     const [waiting, { debounceMs }] = [this.#follower.listWaiting(), this.#parts.getSettings().queue];
@@ -212,7 +203,7 @@ export class SessionInbox {
         return this.#answers.acceptAll();
       case "inject":
         // A run that a command begins waits for a place itself.
-        if (isBusy || isCommand(session, step) || this.#place.take(session, step.messages.every(isScheduled)))
+        if (isBusy || isCommand(session, step) || this.#place.take(session, getSender(step.messages)))
           await this.#inject(hosted, step);
         // A place that is free is there in a moment.
         else if (!this.#place.isHeld) this.#answers.acceptAll();
@@ -290,14 +281,8 @@ export class SessionInbox {
       const isAnswered = !this.#answers.has(message.id);
       await this.#messages.settle([message], { kind: isAnswered ? "dead" : "cancelled", reason });
       this.#answers.fail(message.id, error);
-      if (isAnswered) this.#tellLost(message, reason);
     }
     this.#releaseIfIdle();
-  }
-
-  #tellLost({ text }: StoredMessage, reason: string): void {
-    const words = `This message was not said: ${getFirstWords(text)} (${reason})`;
-    this.#follower.session?.notify("message_not_said", words);
   }
 }
 
@@ -307,7 +292,11 @@ function isCommand({ extensions }: AgentSession, { messages }: InjectStep): bool
   return others.length === 0 && message!.isVerbatim !== true && extensions?.isCommand(message!.text) === true;
 }
 
-const isScheduled = ({ origin }: StoredMessage): boolean => origin.kind === "scheduled";
+/** Who the run of these messages is for: the first of them decides whose turn it is. */
+const getSender = (messages: readonly StoredMessage[]): RunSender => ({
+  isScheduled: messages.length > 0 && messages.every(({ origin }) => origin.kind === "scheduled"),
+  owner: messages[0]?.origin.deviceId ?? "",
+});
 
 /** What a session that another node runs, or has taken over, answers with. */
 const elsewhereCodes: readonly unknown[] = ["moved", "overtaken", "read_only"];

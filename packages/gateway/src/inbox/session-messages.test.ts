@@ -35,7 +35,7 @@ function open() {
   const logged: string[] = [];
   let written = 0;
   const log = (line: string) => void logged.push(line);
-  const messages = new SessionMessages("s", { store, clock, log, onWritten: () => written++ });
+  const messages = new SessionMessages("s", { store, clock, log, onGivenUp: () => {}, onWritten: () => written++ });
   return { disk, table, clock, messages, logged, countWritten: () => written };
 }
 

@@ -8,6 +8,8 @@ export interface SessionMessagesParts {
   store: InboxStore;
   clock: Clock;
   log: (line: string) => void;
+  /** Called with each message that was given up. */
+  onGivenUp: (message: StoredMessage) => void;
   /** Called when outcomes are on the disk that could not be written before. */
   onWritten: () => void;
 }
@@ -51,6 +53,9 @@ export class SessionMessages {
   /** They count as settled at once. An outcome that cannot be written is written later. */
   async settle(messages: readonly StoredMessage[], outcome: MessageOutcome): Promise<void> {
     const ids = messages.map(({ id }) => id);
+    if (outcome.kind === "dead") {
+      for (const message of messages) this.#parts.onGivenUp({ ...message, state: "dead", reason: outcome.reason });
+    }
     try {
       await this.#write(ids, outcome);
     } catch (error) {

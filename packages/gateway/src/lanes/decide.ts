@@ -16,6 +16,8 @@ export interface PlaceRequest {
   readonly sessionId: string;
   /** The lanes in which it needs a place, all at once. */
   readonly lanes: readonly LaneName[];
+  /** Who asked for the run: a device, or the empty text for what no device has asked for. */
+  readonly owner: string;
 }
 
 export interface LaneState {
@@ -43,21 +45,55 @@ export function removeRequest({ waiting, held }: LaneState, { id, sessionId }: P
 }
 
 /**
- * Which requests get their places now. Each session has one place: its requests are served in order. Between sessions,
- * the one that has waited longest for its turn comes first; one that needs a lane that is full does not hold up others.
+ * Decides which requests get their places now. Each session has one place: its requests are served in order. Between
+ * sessions, `orderWaiting` decides; one that needs a lane that is full does not hold up others.
  */
-export function decideGrants({ waiting, held }: LaneState, limits: LaneLimits): readonly PlaceRequest[] {
+export function decideGrants(state: LaneState, limits: LaneLimits): readonly PlaceRequest[] {
   const counts: Record<LaneName, number> = { global: 0, subagents: 0, scheduled: 0 };
   const take = ({ lanes }: PlaceRequest) => lanes.forEach((lane) => counts[lane]++);
-  held.forEach(take);
-  const busy = new Set(held.map(({ sessionId }) => sessionId));
+  state.held.forEach(take);
   const granted: PlaceRequest[] = [];
-  for (const [sessionId, [first]] of waiting) {
-    if (!first || busy.has(sessionId) || first.lanes.some((lane) => counts[lane] >= limits[lane])) continue;
-    take(first);
-    granted.push(first);
+  if (counts.global >= limits.global && counts.subagents >= limits.subagents) return granted;
+  for (const request of orderWaiting(state)) {
+    if (request.lanes.some((lane) => counts[lane] >= limits[lane])) continue;
+    take(request);
+    granted.push(request);
   }
   return granted;
+}
+
+/**
+ * The requests that wait for a place, one for each session that holds none, in the order in which they are served. People
+ * come before what is scheduled. Among each, the owner with the fewest places comes first, so that nobody who asks for much
+ * holds up the others; between requests of one owner, the session that has waited longest.
+ */
+export function* orderWaiting({ waiting, held }: LaneState): Generator<PlaceRequest> {
+  const busy = new Set(held.map(({ sessionId }) => sessionId));
+  const first = [...waiting.values()].flatMap(([request]) =>
+    request && !busy.has(request.sessionId) ? [request] : [],
+  );
+  const counts = new Map<string, number>();
+  const count = (owner: string) => counts.set(owner, (counts.get(owner) ?? 0) + 1);
+  for (const { owner } of held) count(owner);
+  for (const isScheduled of [false, true]) {
+    const queues = new Map<string, PlaceRequest[]>();
+    for (const request of first) {
+      if (request.lanes.includes("scheduled") !== isScheduled) continue;
+      const queue = queues.get(request.owner) ?? [];
+      queues.set(request.owner, queue);
+      queue.push(request);
+    }
+    while (queues.size > 0) {
+      // The first of those with the fewest places: queues are in the order of their oldest requests.
+      let [next] = queues.keys();
+      for (const owner of queues.keys()) if ((counts.get(owner) ?? 0) < (counts.get(next!) ?? 0)) next = owner;
+      const [request, ...others] = queues.get(next!)!;
+      if (others.length > 0) queues.set(next!, others);
+      else queues.delete(next!);
+      count(next!);
+      yield request!;
+    }
+  }
 }
 
 /** The granted requests hold their places. */

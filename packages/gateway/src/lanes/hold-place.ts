@@ -11,8 +11,12 @@ export const maxRunMs = 48 * 60 * 60_000 + 60_000;
 type PlaceParts = Pick<GatewayParts, "lanes" | "runs" | "log">;
 
 /** Does work that begins a run when there is a place for it, and holds the place until it is done. */
-export async function holdPlace<T>(parts: PlaceParts, session: AgentSession, work: () => Promise<T>): Promise<T> {
-  const place = request(parts, session);
+export async function holdPlace<T>(
+  parts: PlaceParts,
+  { session, owner }: { session: AgentSession; owner: string },
+  work: () => Promise<T>,
+): Promise<T> {
+  const place = request(parts, session, owner);
   try {
     // A gateway that stops gives no more places.
     if (!(await place.given)) throw createStoppingError();
@@ -30,7 +34,7 @@ export const createAdmitRun =
   (getParts: () => PlaceParts): AdmitRun =>
   async (session, signal) => {
     const parts = getParts();
-    const place = parts.lanes.join(session.sessionId) ?? request(parts, session);
+    const place = parts.lanes.join(session.sessionId) ?? request(parts, session, "");
     const aborted = new Promise<false>((resolve) => {
       if (signal.aborted) resolve(false);
       signal.addEventListener("abort", () => resolve(false), { once: true });
@@ -47,11 +51,12 @@ export const createAdmitRun =
     };
   };
 
-function request({ lanes, log }: PlaceParts, session: AgentSession) {
+function request({ lanes, log }: PlaceParts, session: AgentSession, owner: string) {
   const { sessionId, isChild } = session;
   return lanes.request({
     sessionId,
     lanes: chooseLanes({ isChild, isScheduled: false }),
+    owner,
     maxHoldMs: maxRunMs,
     onLost: () => {
       log(`The run of the session ${sessionId} took too long and was ended.`);

@@ -1,16 +1,18 @@
 import { createFakeClock } from "@tau/ai/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { LaneLimits, LaneName } from "./decide.ts";
-import { Lanes, type LanePlace, resolveLimits } from "./lanes.ts";
+import { type LaneLimits, type LaneName, orderWaiting } from "./decide.ts";
+import { Lanes, type LanePlace } from "./lanes.ts";
 import { SessionExecutionQueue } from "./session-execution-queue.ts";
 
 const create = (limits: Partial<LaneLimits> = {}) => {
   const clock = createFakeClock();
   const lanes = new Lanes({ clock, getLimits: () => ({ global: 2, subagents: 1, scheduled: 1, ...limits }) });
   const request = (sessionId: string, names: readonly LaneName[] = ["global"], maxHoldMs = 1_000) =>
-    lanes.request({ sessionId, lanes: names, maxHoldMs });
-  return { clock, lanes, request };
+    lanes.request({ sessionId, lanes: names, owner: "", maxHoldMs });
+  const requestFor = (owner: string, sessionId: string, names: readonly LaneName[] = ["global"]) =>
+    lanes.request({ sessionId, lanes: names, owner, maxHoldMs: 1_000 });
+  return { clock, lanes, request, requestFor };
 };
 
 test("a session has one place, and its requests are served in order", () => {
@@ -53,7 +55,13 @@ test("a request that is cancelled while it waits gives up its turn", async () =>
 test("whoever holds a place for too long loses it, and what it does then does not count", async () => {
   const { clock, lanes, request } = create({ global: 1 });
   let isLost = false;
-  const slow = lanes.request({ sessionId: "a", lanes: ["global"], maxHoldMs: 1_000, onLost: () => (isLost = true) });
+  const slow = lanes.request({
+    sessionId: "a",
+    lanes: ["global"],
+    owner: "",
+    maxHoldMs: 1_000,
+    onLost: () => (isLost = true),
+  });
   const next = request("b", ["global"], 5_000);
   const { generation } = slow;
   await clock.advance(1_000);
@@ -63,10 +71,51 @@ test("whoever holds a place for too long loses it, and what it does then does no
   expect([next.isHeld, lanes.counts.held]).toEqual([true, 1]);
 });
 
-test("the default limits grow with the processors", () => {
-  const lanes = { global: undefined, subagents: 8, scheduled: 1 };
-  expect(resolveLimits({ lanes } as never, 1).global).toBe(8);
-  expect(resolveLimits({ lanes } as never, 16)).toEqual({ global: 64, subagents: 8, scheduled: 1 });
+test("a device that asks for many runs does not hold up another", () => {
+  const { lanes, requestFor } = create({ global: 2 });
+  const ofA = Array.from({ length: 20 }, (_, index) => requestFor("a", `a${index}`));
+  const ofB = [requestFor("b", "b0"), requestFor("b", "b1")];
+  expect(lanes.listWaiting().slice(0, 3)).toEqual(["b0", "b1", "a2"]);
+  ofA[0]!.release();
+  expect(ofB.map(({ isHeld }) => isHeld)).toEqual([true, false]);
+  // Each has one place now, and the oldest request is that of the first.
+  expect(lanes.listWaiting().slice(0, 3)).toEqual(["a2", "b1", "a3"]);
+});
+
+test("people come before what is scheduled, whoever waited longer", () => {
+  const { lanes, requestFor } = create({ global: 1, scheduled: 5 });
+  const running = requestFor("a", "a0");
+  const scheduled = requestFor("", "hook", ["global", "scheduled"]);
+  const person = requestFor("a", "a1");
+  expect(lanes.listWaiting()).toEqual(["a1", "hook"]);
+  running.release();
+  expect([person.isHeld, scheduled.isHeld]).toEqual([true, false]);
+  person.release();
+  expect(scheduled.isHeld).toBe(true);
+});
+
+test("whoever has fewer places is served first, in any line", () => {
+  const owners = fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 12 });
+  const property = fc.property(owners, owners, (holders, waiters) => {
+    const toRequest = (owner: string, index: number) => ({
+      id: index,
+      sessionId: `${owner}${index}`,
+      lanes: ["global" as const],
+      owner,
+    });
+    const held = holders.map(toRequest);
+    const waiting = waiters.map((owner, index) => toRequest(owner, 100 + index));
+    const order = [...orderWaiting({ held, waiting: new Map(waiting.map((each) => [each.sessionId, [each]])) })];
+    expect(order.toSorted((x, y) => x.id - y.id)).toEqual(waiting);
+    const counts = new Map<string, number>();
+    for (const owner of holders) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+    for (const [index, { owner }] of order.entries()) {
+      const others = new Set(order.slice(index).map((each) => each.owner));
+      for (const other of others) expect(counts.get(owner) ?? 0).toBeLessThanOrEqual(counts.get(other) ?? 0);
+      counts.set(owner, (counts.get(owner) ?? 0) + 1);
+    }
+  });
+  fc.assert(property);
 });
 
 describe("under any order of requests, releases, cancellations and time", () => {
@@ -94,7 +143,12 @@ describe("under any order of requests, releases, cancellations and time", () => 
       for (const each of list) {
         if (each.kind === "request") {
           const { session, names: wanted } = each as { session: number; names: readonly LaneName[] };
-          const place = lanes.request({ sessionId: String(session), lanes: wanted, maxHoldMs: 1_000 });
+          const place = lanes.request({
+            sessionId: String(session),
+            lanes: wanted,
+            owner: String(session % 2),
+            maxHoldMs: 1_000,
+          });
           all.push({ place, session, names: wanted });
         } else if (each.kind === "release") all[(each as { index: number }).index]?.place.release();
         else await clock.advance((each as { ms: number }).ms);

@@ -2,9 +2,7 @@
  * Places for runs: one for each session, and so many in all. Whoever holds a place for too long loses it: the
  * next one has a higher generation, and what the former holder does with its own place later does not count.
  */
-import { availableParallelism } from "node:os";
 import type { Clock } from "@tau/ai";
-import type { GatewaySettings } from "../parts.ts";
 import {
   addRequest,
   decideGrants,
@@ -12,12 +10,15 @@ import {
   type LaneLimits,
   type LaneName,
   noLanes,
+  orderWaiting,
   removeRequest,
 } from "./decide.ts";
 
 export interface LanePlaceOptions {
   sessionId: string;
   lanes: readonly LaneName[];
+  /** See `PlaceRequest`. */
+  owner: string;
   /** How long the place may be held. */
   maxHoldMs: number;
   /** Called when the place is lost because it was held for too long. */
@@ -46,14 +47,9 @@ interface PlaceEnds {
 export interface LanesParts {
   clock: Clock;
   getLimits: () => LaneLimits;
+  /** Called after the places or the line of those that wait have changed. */
+  onChange?: () => void;
 }
-
-/** The limits that the settings ask for. */
-export const resolveLimits = ({ lanes }: GatewaySettings, cores: number = availableParallelism()): LaneLimits => ({
-  global: lanes.global ?? Math.max(8, 4 * cores),
-  subagents: lanes.subagents,
-  scheduled: lanes.scheduled,
-});
 
 export class Lanes {
   readonly #parts: LanesParts;
@@ -72,9 +68,14 @@ export class Lanes {
     return { held: this.#state.held.length, waiting: this.#places.size - this.#state.held.length };
   }
 
+  /** The sessions that wait for a place, in the order in which they get one. */
+  listWaiting(): string[] {
+    return Array.from(orderWaiting(this.#state), ({ sessionId }) => sessionId);
+  }
+
   /** Asks for a place. It may be held at once. */
-  request({ sessionId, lanes, maxHoldMs, onLost }: LanePlaceOptions): LanePlace {
-    const request = { id: ++this.#lastId, sessionId, lanes };
+  request({ sessionId, lanes, owner, maxHoldMs, onLost }: LanePlaceOptions): LanePlace {
+    const request = { id: ++this.#lastId, sessionId, lanes, owner };
     let generation: number | undefined;
     let cancelTimer = () => {};
     let settle: (isHeld: boolean) => void = () => {};
@@ -150,5 +151,6 @@ export class Lanes {
     const granted = decideGrants(this.#state, this.#parts.getLimits());
     this.#state = grantAll(this.#state, granted);
     for (const { id } of granted) this.#places.get(id)?.give(++this.#lastGeneration);
+    this.#parts.onChange?.();
   }
 }

@@ -2,8 +2,17 @@
 import { nonEmptyText, oneOf, optional } from "@tau/harness/fields";
 import { withoutUndefined } from "@tau/ai/internal";
 import { GatewayError } from "../errors.ts";
-import { toMessageData } from "../inbox/message.ts";
+import type { InboxMessageData } from "@tau/protocol/gateway";
+import { type StoredMessage, toMessageData } from "../inbox/message.ts";
+import type { GatewayParts } from "../parts.ts";
 import { method, type SomeMethods } from "./method.ts";
+
+/** With the place of its session in the line, if that waits for a run. */
+function toListed({ waitingSessions }: GatewayParts, message: StoredMessage): InboxMessageData {
+  const data = toMessageData(message);
+  const position = message.state === "waiting" ? waitingSessions.getPosition(message.sessionId) : undefined;
+  return position === undefined ? data : { ...data, position };
+}
 
 export const inboxMethods = {
   "inbox.list": method(
@@ -11,7 +20,7 @@ export const inboxMethods = {
     async ({ parts }, filter) => {
       const wanted = withoutUndefined(filter);
       const messages = (await parts.cluster?.inbox.listAll(wanted)) ?? parts.inbox.list(wanted);
-      return { messages: messages.map(toMessageData) };
+      return { messages: messages.map((message) => toListed(parts, message)) };
     },
   ),
   "inbox.get": method({ idempotencyKey: nonEmptyText }, async ({ parts, requestKey = "" }) => {

@@ -96,7 +96,9 @@ export async function runCommand(
       });
     // A session that is busy refuses it at once.
     const beginsRun = name === "execute" && !open.hosted.session.isStreaming;
-    const data: unknown = await (beginsRun ? holdPlace(parts, open.hosted.session, execute) : execute());
+    const data: unknown = await (beginsRun
+      ? holdPlace(parts, { session: open.hosted.session, owner: client.deviceId }, execute)
+      : execute());
     if (name === "restore_session") {
       const { id, path } = data as CommandData<"restore_session">;
       markMoved(parts, id, path);

@@ -17,6 +17,8 @@ export interface OpenSessionParts {
   ids: Ids;
   log: (line: string) => void;
   getIdleCloseMs: () => number;
+  /** See `OpenSessionsOptions`. */
+  getPosition: () => number | undefined;
   /** How many clients follow it. */
   countFollowers: () => number;
   /** Called when it was not used for long. */
@@ -83,9 +85,15 @@ export class OpenSession {
       sessionId: session.sessionId,
       cwd: session.cwd,
       ...(view.log.name !== undefined && { name: view.log.name }),
-      status: view.live.run ? "running" : "idle",
+      ...this.#describeStatus(),
       approvals: view.live.approvals.length,
     };
+  }
+
+  #describeStatus(): Pick<OpenSessionData, "status" | "position"> {
+    if (this.hosted.view.live.run) return { status: "running" };
+    const position = this.#parts.getPosition();
+    return position === undefined ? { status: "idle" } : { status: "waiting", position };
   }
 
   touch(): void {

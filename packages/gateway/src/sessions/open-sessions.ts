@@ -49,6 +49,8 @@ export interface OpenSessionsOptions {
   reloadGateway: () => Promise<readonly string[]>;
   afterCrash: AfterCrash;
   admitRun: AdmitRun;
+  /** The place of a session in the line of those that wait for a run, from 1. Undefined if it does not wait. */
+  getPosition: (sessionId: string) => number | undefined;
   /** Called with each session that was opened. */
   onOpened: (hosted: HostedSession) => void;
   /** Called with each session that was closed. */
@@ -264,7 +266,7 @@ export class OpenSessions {
   }
 
   #add(cwd: string, host: Host, hosted: HostedSession): void {
-    const { clock, ids, subscriptions, settings, index, onOpened, log } = this.#options;
+    const { clock, ids, subscriptions, settings, index, getPosition, onOpened, log } = this.#options;
     const { sessionId, sessionFile } = hosted.session;
     const redactor = createSessionFrameRedactor(hosted.session);
     hosted.redactWith(redactor);
@@ -277,6 +279,7 @@ export class OpenSessions {
         host,
         hosted,
         redactor,
+        getPosition: () => getPosition(sessionId),
         clock,
         ids,
         log,

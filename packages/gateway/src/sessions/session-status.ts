@@ -9,6 +9,7 @@ export async function getSessionStatus(
   open: OpenSession | undefined,
 ): Promise<SessionStatus> {
   if (open?.hosted.session.isStreaming) return "running";
+  if (open?.describe().status === "waiting") return "waiting";
   if (ending === "cut") return "interrupted";
   if (open) return "idle";
   return ending === "unanswered" && (await isAbandoned(`${path}.lock`)) ? "interrupted" : "closed";

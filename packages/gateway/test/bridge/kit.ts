@@ -37,7 +37,8 @@ export async function openBridge(): Promise<BridgeTest> {
   const subscriptions = new Subscriptions(clock);
   const parts = { host: undefined as never, hosted, redactor, clock, ids: systemIds, getIdleCloseMs: () => 1e12 };
   const countFollowers = () => subscriptions.count(session.sessionId);
-  const open = new OpenSession({ ...parts, countFollowers, onIdle: () => {}, log: () => {} });
+  const getPosition = () => undefined;
+  const open = new OpenSession({ ...parts, countFollowers, getPosition, onIdle: () => {}, log: () => {} });
   onTestFinished(() => open.end());
   return { session, open, subscriptions, clock };
 }

@@ -81,8 +81,9 @@ export const gatewaySettings = {
     }),
     lanes: group("How many runs there are at a time.", {
       global: setting(places, {
-        default: undefined,
-        description: "In all sessions together. Default: four for each processor, at least eight.",
+        default: 64,
+        description:
+          "In all sessions together. Runs mostly wait for models, so there may be many more than processors.",
         project,
       }),
       subagents: setting(places, { default: 8, description: "Of sub-agents.", project }),

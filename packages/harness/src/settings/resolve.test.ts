@@ -76,7 +76,7 @@ describe("merging", () => {
         tls: { cert: undefined, key: undefined },
         roots: [],
         idleCloseMs: 300_000,
-        lanes: { global: undefined, subagents: 8, scheduled: 1 },
+        lanes: { global: 64, subagents: 8, scheduled: 1 },
         queue: { mode: "steer", debounceMs: 500, cap: 20, drop: "summarise", ttlMs: 600_000 },
         hooks: {},
       },

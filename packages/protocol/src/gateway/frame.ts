@@ -5,7 +5,7 @@
 import type { EventEnvelope } from "../envelope.ts";
 import type { UiDialog, UiNote } from "../ui-request.ts";
 import type { View } from "../view.ts";
-import type { OpenSessionData } from "./methods.ts";
+import type { InboxMessageData, OpenSessionData } from "./methods.ts";
 
 /** What both sides must speak. A client names the range that it can. */
 export const gatewayProtocol = 1;
@@ -67,6 +67,13 @@ export type GatewayEventFrame =
   | { type: "event"; event: "gateway.stopping"; payload: { restartExpectedMs?: number } }
   /** A session was closed, deleted or taken by another node: it has to be opened again. */
   | { type: "event"; event: "session.closed"; payload: { sessionId: string; reason: string } }
+  /**
+   * The session has messages, and waits until a run of it may begin. `position` is its place in the line, from 1; left out
+   * when it waits no longer. Sent to clients that follow it.
+   */
+  | { type: "event"; event: "session.waiting"; payload: { sessionId: string; position?: number } }
+  /** A message was given up, and will not be said unless somebody replays it. Sent to clients that follow the session. */
+  | { type: "event"; event: "session.message.given_up"; payload: { sessionId: string; message: InboxMessageData } }
   /** What `session.bash` prints while it runs; `id` is that of the request. */
   | { type: "event"; event: "session.bash.output"; payload: { sessionId: string; id: string; delta: string } }
   /**
@@ -93,6 +100,8 @@ export const gatewayEventNames = [
   "connect.challenge",
   "gateway.stopping",
   "session.closed",
+  "session.waiting",
+  "session.message.given_up",
   "session.bash.output",
   "sessions.changed",
   "session.dialog.requested",

@@ -64,12 +64,15 @@ export interface OpenSessionData {
   sessionId: string;
   cwd: string;
   name?: string;
-  status: "idle" | "running";
+  /** `waiting`: it has messages, and a run begins when there is a place for it. */
+  status: "idle" | "waiting" | "running";
+  /** Its place in the line while it waits, from 1. */
+  position?: number;
   approvals: number;
 }
 
 /** `interrupted`: a run was cut by a crash, and nothing was said since. */
-export type SessionStatus = "closed" | "idle" | "running" | "interrupted";
+export type SessionStatus = "closed" | "idle" | "waiting" | "running" | "interrupted";
 
 export interface HealthData {
   ok: boolean;
@@ -103,6 +106,8 @@ export interface InboxMessageData {
   text: string;
   mode: QueueMode;
   state: "waiting" | "dead";
+  /** The place of its session in the line of those that wait for a run, from 1. Left out if the session does not wait. */
+  position?: number;
   /** Why it was given up. */
   reason?: string;
   /** ISO 8601. */
