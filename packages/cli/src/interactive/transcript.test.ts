@@ -197,11 +197,48 @@ test("an answer that is asked for again leaves nothing behind, neither its text 
   take({ type: "retry_scheduled", attempt: 1, delayMs: 1, reason: "Busy." });
   expect(draw().join("\n")).not.toContain("Error");
   withdraw();
-  expect(draw()).toEqual(["Hello"]);
-  begin("m2", "One two three");
+  begin("m2", "One");
+  expect(draw()).toEqual(["Hello", "One two"]);
+  take({ type: "text_delta", messageId: "m2", delta: " two three", index: 3 });
   expect(draw()).toEqual(["Hello", "One two three"]);
   log("One two three");
   end("m2");
+  expect(draw()).toEqual(["Hello", "One two three"]);
+});
+
+test("an answer that begins with other words takes the place of the one that was cut", () => {
+  const { say, begin, log, end, withdraw, take, draw } = open();
+  say("Hello");
+  take(started);
+  begin("m1", "One two");
+  draw();
+  log("One two", "error");
+  end("m1");
+  withdraw();
+  begin("m2", "Three");
+  expect(draw()).toEqual(["Hello", "Three"]);
+  log("Three", "error");
+  end("m2");
+  withdraw();
+  log("Four");
+  expect(draw()).toEqual(["Hello", "Four"]);
+});
+
+test("an attempt that is cut earlier than the one before changes nothing", () => {
+  const { say, begin, log, end, withdraw, take, draw } = open();
+  say("Hello");
+  take(started);
+  for (const words of ["One two", "One"]) {
+    begin(words, words);
+    expect(draw()).toEqual(["Hello", "One two"]);
+    log(words, "error");
+    expect(draw()).toEqual(["Hello", "One two"]);
+    end(words);
+    expect(draw()).toEqual(["Hello", "One two"]);
+    withdraw();
+  }
+  begin("m3", "One two three");
+  log("One two three");
   expect(draw()).toEqual(["Hello", "One two three"]);
 });
 

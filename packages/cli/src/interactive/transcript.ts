@@ -19,7 +19,7 @@ import {
   type View,
 } from "@tau/protocol";
 import { type Component, Container, Markdown, Spacer } from "@tau/tui";
-import { AssistantBlock } from "./blocks/assistant-message.ts";
+import { AssistantBlock, getTexts } from "./blocks/assistant-message.ts";
 import { getText, toFields } from "./blocks/fields.ts";
 import { createNote } from "./blocks/note.ts";
 import { OlderNote } from "./blocks/older-note.ts";
@@ -73,7 +73,9 @@ export class Transcript extends Container {
   /** The id of an answer that is in the log already, and may still be in the live view for a moment. */
   #loggedId: string | undefined;
   /** The last answer that failed. While the run goes on it may be asked for again, and what it said is replaced. */
-  #failed: { entryId: string; block: AssistantBlock; message: AssistantMessage; isSettled: boolean } | undefined;
+  #failed: FailedAnswer | undefined;
+  /** What it left on the screen, some of which may be printed already. The next attempt often begins with the same words. */
+  #repeated: { block: AssistantBlock; said: string } | undefined;
   /** Whether something was said or run already. */
   #isBegun = false;
   /** Those at the end that were made since `keepRemarks`. */
@@ -188,6 +190,7 @@ export class Transcript extends Container {
     this.#live = undefined;
     this.#loggedId = undefined;
     this.#failed = undefined;
+    this.#repeated = undefined;
   }
 
   #takeEntries(log: LogView, liveId: string | undefined): void {
@@ -304,22 +307,39 @@ export class Transcript extends Container {
   }
 
   #addAnswer(entryId: string, message: AssistantMessage): void {
-    const block = this.#live?.block ?? this.#createAnswer();
+    const said = getWords(getTexts(message));
+    const { block, isBehind } = this.#continueRepeated(said, message.stopReason === "error");
+    if (message.stopReason !== "error") block.setMessage(message);
+    else {
+      this.#failed = { entryId, block, message, said: isBehind ? this.#repeated!.said : said, isSettled: false };
+      if (!isBehind) block.setLive(getTexts(message));
+    }
+    this.#repeated = undefined;
     this.#loggedId = this.#live?.id;
     this.#live = undefined;
-    if (message.stopReason === "error") this.#failed = { entryId, block, message, isSettled: false };
-    else block.setMessage(message);
     for (const part of message.content) {
       if (part.type === "toolCall") this.#calls.get(part.id, part.name).setInput(part.arguments);
     }
   }
 
+  /**
+   * The block of the answer that says `said`: the one that it repeats, if it begins with the same words. `isBehind`: it says
+   * less than is shown already, and more may follow.
+   */
+  #continueRepeated(said: string, mayFollow: boolean): { block: AssistantBlock; isBehind: boolean } {
+    const block = this.#live?.block ?? this.#repeated?.block ?? this.#createAnswer();
+    if (!this.#repeated || said.startsWith(this.#repeated.said)) return { block, isBehind: false };
+    if (mayFollow && this.#repeated.said.startsWith(said)) return { block, isBehind: true };
+    this.removeChild(this.#repeated.block);
+    return { block: block === this.#repeated.block ? this.#createAnswer() : block, isBehind: false };
+  }
+
   /** What failed is asked for again: the next answer takes its place. */
   #withdrawFailed(): void {
     if (!this.#failed) return;
-    const { block, message } = this.#failed;
+    const { block, message, said } = this.#failed;
     this.#failed = undefined;
-    this.removeChild(block);
+    this.#repeated = { block, said };
     for (const part of message.content) {
       const call = part.type === "toolCall" ? this.#calls.withdraw(part.id) : undefined;
       if (call) this.removeChild(call);
@@ -336,8 +356,13 @@ export class Transcript extends Container {
 
   #takeLive({ message, tools, approvals, denials }: LiveView): void {
     if (message && message.id !== this.#loggedId) {
-      if (this.#live?.id !== message.id) this.#live = { id: message.id, block: this.#createAnswer() };
-      this.#live.block.setLive(message);
+      if (this.#live?.id !== message.id) this.#live = undefined;
+      const { block, isBehind } = this.#continueRepeated(getWords(message), message.calls.length === 0);
+      this.#live = { id: message.id, block };
+      if (!isBehind) {
+        this.#repeated = undefined;
+        block.setLive(message);
+      }
       for (const call of message.calls) this.#calls.get(call.id, call.name).setArguments(call.arguments);
     }
     for (const tool of tools) {
@@ -351,6 +376,8 @@ export class Transcript extends Container {
   /** After a run nothing that it left open changes any more, and nothing holds back what follows. */
   #end(): void {
     this.#settleFailed();
+    if (this.#repeated) this.removeChild(this.#repeated.block);
+    this.#repeated = undefined;
     this.#live?.block.end();
     this.#calls.end();
   }
@@ -387,6 +414,20 @@ export class Transcript extends Container {
     this.addChild(component);
   }
 }
+
+interface FailedAnswer {
+  entryId: string;
+  block: AssistantBlock;
+  message: AssistantMessage;
+  /** What is shown of it. */
+  said: string;
+  /** Whether it is known that it is not asked for again. */
+  isSettled: boolean;
+}
+
+/** All that an answer says, in the order in which it arrives. */
+const getWords = ({ thinking, text }: { thinking: string; text: string }): string =>
+  text === "" ? thinking : `${thinking}\0${text}`;
 
 /** Other entries, such as the state of an extension, may come between an answer and its end. */
 const isConversation = ({ type }: SessionEntry): boolean =>

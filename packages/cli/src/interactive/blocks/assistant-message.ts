@@ -39,10 +39,8 @@ export class AssistantBlock extends Container {
   }
 
   setMessage(message: AssistantMessage): void {
-    const { content, stopReason } = message;
-    const join = (texts: readonly string[]) => texts.filter((text) => text.trim() !== "").join("\n\n");
-    const text = join(content.flatMap((block) => (block.type === "text" ? [block.text] : [])));
-    const thinking = join(content.flatMap((block) => (block.type === "thinking" ? [block.thinking] : [])));
+    const { stopReason } = message;
+    const { text, thinking } = getTexts(message);
     this.#set(text, thinking, false);
     this.end();
     const { theme } = this.#look;
@@ -58,6 +56,14 @@ export class AssistantBlock extends Container {
     this.#text.setText(transformMarkdown(this.#look, text, { messageType: "assistant", isStreaming }));
     this.#gap.setLines(text.trim() === "" ? 0 : 1);
   }
+}
+
+export function getTexts({ content }: Pick<AssistantMessage, "content">): { text: string; thinking: string } {
+  const join = (texts: readonly string[]) => texts.filter((text) => text.trim() !== "").join("\n\n");
+  return {
+    text: join(content.flatMap((block) => (block.type === "text" ? [block.text] : []))),
+    thinking: join(content.flatMap((block) => (block.type === "thinking" ? [block.thinking] : []))),
+  };
 }
 
 /** What happened, and what to do about it. */
