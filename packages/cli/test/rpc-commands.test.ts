@@ -893,6 +893,16 @@ const cases: Readonly<Record<CommandName, Case>> = {
       expect(await readFile(join(agentDir, "auth.json"), "utf8")).not.toMatch(/mistrall|openai/);
     },
   },
+  paste_login: {
+    async check({ client, events }) {
+      expect(await client.call("paste_login", { text: "early" })).toEqual({ accepted: false });
+      const login = client.call("login", { provider: "anthropic", paste: true });
+      login.catch(() => {});
+      await expect.poll(() => events.some((event) => event.type === "notice" && event.code === "login")).toBe(true);
+      expect(await client.call("paste_login", { text: "some-code#wrong-state" })).toEqual({ accepted: true });
+      await expect(login).rejects.toThrow("The pasted text belongs to another login.");
+    },
+  },
   abort_login: {
     async check({ client, events }) {
       const login = client.call("login", { provider: "anthropic" });

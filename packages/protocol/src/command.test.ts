@@ -65,6 +65,7 @@ const expected: Record<Scope, readonly CommandName[]> = {
     "import_session",
     "login",
     "logout",
+    "paste_login",
     "reload",
     "set_setting",
     "set_tools",

@@ -391,7 +391,13 @@ export interface Commands {
   /** With `digest`, the files must still be those that `get_trust` answered with. */
   set_trust: { params: { trusted: boolean; digest?: string }; data: TrustData };
   /** Stores a key. Without `apiKey`, starts the provider's own login; what the user has to do comes as notices. */
-  login: { params: { provider: string; apiKey?: string }; data: { provider: string; kind: "api_key" | "oauth" } };
+  login: {
+    /** `paste`: whether the client can send `paste_login`. */
+    params: { provider: string; apiKey?: string; paste?: boolean };
+    data: { provider: string; kind: "api_key" | "oauth" };
+  };
+  /** The address or the code that the browser shows at the end of a login. `accepted`: whether a login waits for it. */
+  paste_login: { params: { text: string }; data: { accepted: boolean } };
   /** Stops waiting for logins, which then fail. */
   abort_login: { params: None; data: null };
   logout: { params: { provider: string }; data: { removed: boolean } };
@@ -468,6 +474,7 @@ export const commandScopes = {
   get_trust: "read",
   set_trust: "admin",
   login: "admin",
+  paste_login: "admin",
   abort_login: "admin",
   logout: "admin",
 } as const satisfies Record<CommandName, Scope>;

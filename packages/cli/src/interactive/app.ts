@@ -100,6 +100,8 @@ export class App {
   readonly #status: StatusArea;
   #settings: TerminalSettings;
   #lastNotice = "";
+  /** By the code of the notices. */
+  readonly #noticeTakers = new Map<string, (message: string) => void>();
   #end: (end: AppEnd) => void = () => {};
   #client: SessionClient;
   #unsubscribe: () => void = () => {};
@@ -217,6 +219,10 @@ export class App {
       questions: this.#questions,
       move: (other) => this.#show(other),
       settle: (work) => this.#composer.settle(work),
+      takeNotices: (code, take) => {
+        this.#noticeTakers.set(code, take);
+        return () => this.#noticeTakers.delete(code);
+      },
       copy: options.copy,
       sayMarkdown: (text) => this.#sayMarkdown(text),
       describeKey: (id) => this.#describeKey(id),
@@ -372,8 +378,12 @@ export class App {
     this.#tracker.take(event);
     // The view keeps only the latest notices, and a frame may come after several.
     if (event.type === "notice") {
-      this.#say(event.message, "warning");
-      this.#lastNotice = event.message;
+      const take = this.#noticeTakers.get(event.code);
+      if (take) take(event.message);
+      else {
+        this.#say(event.message, "warning");
+        this.#lastNotice = event.message;
+      }
     }
     // Not only before frames: a run may be shorter than one.
     if (event.type === "agent_start" || event.type === "agent_end") this.#attention.update(this.#tracker.view.live);

@@ -18,6 +18,7 @@ export interface InterfaceParts extends Pick<
   | "move"
   | "run"
   | "settle"
+  | "takeNotices"
   | "copy"
   | "describeKey"
   | "themes"

@@ -46,6 +46,8 @@ export interface Interface {
    * answer it and send a message. What is typed is taken meanwhile.
    */
   settle<T>(work: () => Promise<T>): Promise<T>;
+  /** Gives notices with this code to `take` instead of printing them, until the function that is returned is called. */
+  takeNotices(code: string, take: (message: string) => void): () => void;
   copy(text: string): void;
   describeKey(id: AppKeybinding | "tui.editor.undo" | "tui.input.tab"): string;
   readonly themes: Themes;

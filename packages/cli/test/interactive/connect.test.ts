@@ -92,10 +92,38 @@ describe("the first start without a model", () => {
     await app.sees("Waiting for you to log in in the browser");
     await expect.poll(() => opened).toHaveLength(1);
     expect(new URL(opened[0]!).searchParams.get("code_challenge_method")).toBe("S256");
-    await app.sees(/To log in to anthropic, open\s+https:/);
+    await app.sees("To log in to anthropic, open:");
     app.press("escape");
     await app.sees("Which model do you want to use?");
     expect(await readStored(app)).not.toContain("anthropic");
+  });
+
+  test("the address can be copied whole, and what the browser shows at the end is pasted", async () => {
+    const opened: string[] = [];
+    const app = await openApp([], {
+      prepare: withoutKey,
+      program: { openAddress: (url) => void opened.push(url) },
+    });
+    app.type("anthropic");
+    await app.sees(/→ anthropic/);
+    app.press("enter");
+    await app.sees("How do you want to connect anthropic?");
+    app.press("down", "enter");
+    await expect.poll(() => opened).toHaveLength(1);
+    await app.sees("ctrl+x copies the address.");
+    // Its rows have nothing else in them, and nothing else shows it.
+    const rows = (await app.everything()).split("\n").map((row) => row.trimEnd());
+    const first = rows.findIndex((row) => row.startsWith("https://"));
+    const last = rows.findIndex((row, index) => index >= first && row.length < 80);
+    expect(rows.slice(first, last + 1).join("")).toBe(opened[0]);
+    expect((await app.everything()).split("code_challenge_method").length).toBe(2);
+    app.terminal.sendInput("\x18");
+    expect(app.copied).toEqual(opened);
+    app.terminal.sendInput("\x1b[200~http://localhost:1/callback?code=abc&state=wrong\x1b[201~");
+    await app.sees("> http://localhost:1/callback?code=abc&state=wrong");
+    app.press("enter");
+    await app.sees("The pasted text belongs to another login.");
+    await app.sees("Which model do you want to use?");
   });
 
   test("the demo plays in a project of its own, and the list comes back", async () => {

@@ -10,6 +10,8 @@ import { HarnessError } from "../errors.ts";
 export class Logins {
   readonly #session: AgentSession;
   readonly #waiting = new Set<AbortController>();
+  /** Takes what the user pastes into a login. The last one that asked comes first. */
+  readonly #pasting = new Set<(text: string) => void>();
 
   constructor(session: AgentSession) {
     this.#session = session;
@@ -23,13 +25,15 @@ export class Logins {
     await auth.set(provider, { type: "api_key", key: literalKey(typed.key) });
   }
 
-  /** Resolves when the user has logged in; rejects if they have not. */
-  async logIn(provider: string): Promise<void> {
+  /** Resolves when the user has logged in; rejects if they have not. `canPaste`: whether `paste` may be called. */
+  async logIn(provider: string, canPaste: boolean): Promise<void> {
     const controller = new AbortController();
     this.#waiting.add(controller);
     try {
       const { signal } = controller;
-      const outcome = await this.#session.authStorage.login(provider, this.#createInteraction(provider), { signal });
+      const paste = { paste: (stop: AbortSignal) => this.#waitForPaste(stop) };
+      const interaction = { ...this.#createInteraction(provider), ...(canPaste && paste) };
+      const outcome = await this.#session.authStorage.login(provider, interaction, { signal });
       if (outcome.kind === "failed") throw new HarnessError("login_failed", outcome.failure.message);
     } finally {
       this.#waiting.delete(controller);
@@ -48,6 +52,27 @@ export class Logins {
       return options.find(({ label }) => label === chosen)?.id;
     };
     return { notify, ask };
+  }
+
+  /** Gives a login the address or the code that the browser shows at the end. False if no login waits for it. */
+  paste(text: string): boolean {
+    const take = [...this.#pasting].at(-1);
+    take?.(text);
+    return take !== undefined;
+  }
+
+  #waitForPaste(signal: AbortSignal): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      const settle = (text: string | undefined) => {
+        this.#pasting.delete(settle);
+        signal.removeEventListener("abort", stop);
+        resolve(text);
+      };
+      const stop = () => settle(undefined);
+      this.#pasting.add(settle);
+      signal.addEventListener("abort", stop);
+      if (signal.aborted) stop();
+    });
   }
 
   /** Stops waiting for all logins. */

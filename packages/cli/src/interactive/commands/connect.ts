@@ -1,8 +1,8 @@
 /** Connecting providers: the first start without a model, `/login` and `/logout`. */
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ProviderData } from "@tau/protocol";
-import type { SelectItem } from "@tau/tui";
-import { waitFor } from "../dialogs/wait.ts";
+import { getKeybindings, type SelectItem } from "@tau/tui";
+import { LoginDialog } from "../dialogs/login.ts";
 import type { Interface } from "../interface.ts";
 import { chooseModel } from "./models.ts";
 
@@ -145,21 +145,30 @@ const chooseMethod = (ui: Interface, name: string, title: string): Promise<strin
     { value: "login", label: "Log in through the browser", description: title },
   ]);
 
-/** The address is shown as a notice of the session, and opened where there is a browser. */
+/** What the login says comes as notices of the session. The address is shown, and opened where there is a browser. */
 async function logIn(ui: Interface, provider: string): Promise<void> {
-  const stop = ui.client.subscribe(
-    () => {},
-    (event) => {
-      if (event.type !== "notice" || event.code !== "login") return;
-      const url = /https?:\/\/\S+/.exec(event.message)?.[0];
-      if (url !== undefined) ui.program.openAddress(url);
-    },
-  );
+  const dialog = new LoginDialog({
+    theme: ui.theme,
+    copyKey: ui.describeKey("app.message.copy"),
+    isCopyKey: (data) => getKeybindings().matches(data, "app.message.copy"),
+    onCopy: (url) => ui.copy(url),
+    onPaste: (text) => ui.run(async () => void (await ui.client.execute({ type: "paste_login", text }))),
+    onCancel: () => ui.run(async () => void (await ui.client.execute({ type: "abort_login" }))),
+  });
+  const stop = ui.takeNotices("login", (message) => {
+    const url = /https?:\/\/\S+/.exec(message)?.[0];
+    dialog.setMessage(message, url);
+    if (url !== undefined) ui.program.openAddress(url);
+    ui.redraw();
+  });
   try {
-    await waitFor(ui, ui.client.execute({ type: "login", provider }), {
-      text: "Waiting for you to log in in the browser. Escape stops that.",
-      onCancel: () => ui.run(async () => void (await ui.client.execute({ type: "abort_login" }))),
+    const work = ui.client.execute({ type: "login", provider, paste: true });
+    await ui.open<void>((finish) => {
+      const close = () => finish();
+      work.then(close, close);
+      return dialog;
     });
+    await work;
   } finally {
     stop();
   }

@@ -39,13 +39,16 @@ export const settingsCommands = {
     return trust;
   }),
   login: longCommand(
-    { provider: nonEmptyText, apiKey: optional(nonEmptyText) },
-    async ({ hosted: { logins } }, { provider, apiKey }) => {
-      if (apiKey === undefined) await logins.logIn(provider);
+    { provider: nonEmptyText, apiKey: optional(nonEmptyText), paste: optional(flag) },
+    async ({ hosted: { logins } }, { provider, apiKey, paste = false }) => {
+      if (apiKey === undefined) await logins.logIn(provider, paste);
       else await logins.storeKey(provider, apiKey);
       return { provider, kind: apiKey === undefined ? ("oauth" as const) : ("api_key" as const) };
     },
   ),
+  paste_login: command({ text: nonEmptyText }, ({ hosted }, params) => ({
+    accepted: hosted.logins.paste(params.text),
+  })),
   abort_login: command({}, ({ hosted }) => hosted.logins.abort()),
   logout: command({ provider: nonEmptyText }, async ({ session }, { provider }) => {
     const known = session.modelRegistry.getAll().some((model) => model.provider === provider);
