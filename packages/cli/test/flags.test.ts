@@ -89,6 +89,13 @@ test.each([
   ["mcp add a b", "no MCP servers yet"],
   ["mcp add files npx server /tmp", "no MCP servers yet"],
   ["chat", "tau alone"],
+  ["run", "tau -p"],
+  ["exec", "tau -p"],
+  ["cost", "/session"],
+  ["stats", "/session"],
+  ["usage --json", "/session"],
+  ["resume", "tau -r"],
+  ["serve", "tau gateway"],
 ])("tau %s gets a hint instead of a model", async (typed, hint) => {
   const workspace = await createModelWorkspace([]);
   const { code, out, err } = await run(workspace, typed.split(" "));
@@ -115,6 +122,9 @@ test.each([
   [["login fails on Safari, why?"]],
   [["uninstall", "the", "right", "packages", "please"]],
   [["plugins", "what?"]],
+  [["run", "tests"]],
+  [["status", "of", "it"]],
+  [["-c", "continue"]],
   [["login", "-p"]],
   [["-p", "login"]],
   [["--mode", "text", "--print", "login"]],

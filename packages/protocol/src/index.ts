@@ -87,6 +87,13 @@ export type {
   CustomMessage,
   SessionMessage,
 } from "./message.ts";
+export {
+  describeUnknownCommand,
+  findOtherCommand,
+  isRootDirectory,
+  type OtherCommand,
+  otherCommandNames,
+} from "./other-commands.ts";
 export { formatRetry, getWithdrawnId, isFailedAnswer, type ScheduledRetry } from "./retry.ts";
 export {
   type AbortedBy,

@@ -31,7 +31,8 @@ import { createScreen, layOut } from "./screen.ts";
 import type { SessionClient } from "./session-client.ts";
 import type { TerminalSettings } from "./settings.ts";
 import { ShellCommands } from "./shell-commands.ts";
-import { missingCommands, slashCommands } from "./slash-commands.ts";
+import { askUnknown } from "./commands/unknown.ts";
+import { slashCommands } from "./slash-commands.ts";
 import { StatusArea } from "./status-area.ts";
 import type { Themes } from "./themes.ts";
 import { Transcript } from "./transcript.ts";
@@ -430,15 +431,24 @@ export class App {
     this.#tui.requestRender();
   }
 
-  /** Whether there is such a command. Templates and skills are not commands of ours: the session expands them. */
+  /**
+   * Whether nothing is left to send. Templates and skills are not commands of ours: the session expands them. A word that
+   * neither of us knows is sent only if the user says so; a text of several words may begin with a slash.
+   */
   async #runCommand(name: string, argument: string): Promise<boolean> {
     if (this.#extensions.current?.hasCommand(name)) return false;
     const command = slashCommands.find((one) => one.name === name);
+    if (!command && argument === "") {
+      const has = (other: string) => slashCommands.some((one) => one.name === other);
+      const answer = await askUnknown(this.#interface, name, has);
+      if (answer.kind === "run") return await this.#runCommand(answer.name, "");
+      if (answer.kind === "edit" && this.#editor.getText() === "") this.#editor.setText(`/${name}`);
+      if (answer.kind === "edit") return true;
+    }
     if (command) await command.run(this.#interface, argument);
-    else if (missingCommands.includes(name)) this.#say(`/${name} is not there yet. /help shows what is.`, "warning");
     await (command && this.#refresh());
     await this.#extensions.attachFirst();
-    return command !== undefined || missingCommands.includes(name);
+    return command !== undefined;
   }
 
   #describeKey(id: Keybinding): string {

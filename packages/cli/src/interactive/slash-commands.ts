@@ -87,9 +87,6 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "quit", description: "Leave", run: (ui) => ui.leave() },
 ];
 
-/** Commands that people know from pi, and that are not there yet. */
-export const missingCommands: readonly string[] = ["mcp", "llama", "debug"];
-
 async function listLevels({ client }: ArgumentSource): Promise<SelectItem[]> {
   const { levels } = await client.execute({ type: "get_available_thinking_levels" });
   return levels.map((level) => ({ value: level, label: level }));

@@ -1,7 +1,9 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text, thinking, type WireReply } from "@tau/ai/testing";
+import { findOtherCommand, otherCommandNames } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
+import { slashCommands } from "../../src/interactive/slash-commands.ts";
 import { type ModelWorkspace, textReply, toolReply } from "../kit.ts";
 import { openApp, type OpenOptions } from "./kit.ts";
 
@@ -322,7 +324,69 @@ describe("commands", () => {
     app.press("escape", "ctrlC");
     app.type("/mcp");
     app.press("escape", "enter");
-    await app.sees("/mcp is not there yet");
+    await app.sees("There is no command /mcp here. It is not there yet.");
+  });
+
+  test("a word that is no command is not sent, and comes back to be changed", async () => {
+    const app = await openApp([]);
+    app.type("/whatever");
+    app.press("escape", "enter");
+    await app.sees("There is no command /whatever here. /help shows those that there are.");
+    app.press("escape");
+    await expect.poll(app.screen).not.toContain("Send as a message");
+    await app.sees(/^\/whatever$/m);
+    expect(app.server.requests).toEqual([]);
+  });
+
+  test("a word that is no command is sent if the user says so", async () => {
+    const app = await openApp([textReply("What is it?")]);
+    app.type("/whatever");
+    app.press("escape", "enter");
+    await app.sees("Send as a message");
+    app.press("down", "enter");
+    await app.sees("What is it?");
+    expect(JSON.stringify(app.server.requests[0]!.body)).toContain("/whatever");
+  });
+
+  test("a command of another agent names the one to use, and Enter runs it", async () => {
+    const app = await openApp([]);
+    app.type("/cost");
+    app.press("escape", "enter");
+    await app.sees("There is no command /cost here. Use /session.");
+    app.press("enter");
+    await app.sees(/^ Cost: \$0/m);
+    expect(app.server.requests).toEqual([]);
+  });
+
+  test.each(["/etc/hosts", "/unknown word of a text", "/usr"])("%s is sent if it is a path or a text", async (text) => {
+    const app = await openApp([textReply("I see.")]);
+    app.type(text);
+    app.press("escape", "enter");
+    await app.sees("I see.");
+    expect(JSON.stringify(app.server.requests[0]!.body)).toContain(text);
+  });
+
+  test("a template of the session is a command", async () => {
+    const app = await openApp([textReply("Reviewed.")], {
+      prepare: async ({ agentDir }) => {
+        await mkdir(join(agentDir, "prompts"));
+        await writeFile(join(agentDir, "prompts", "review.md"), "Look at everything.");
+      },
+    });
+    app.type("/review");
+    app.press("escape", "enter");
+    await app.sees("Reviewed.");
+    expect(JSON.stringify(app.server.requests[0]!.body)).toContain("Look at everything.");
+  });
+
+  test("every command that another agent's name leads to exists, and no name is one of ours", () => {
+    const names = slashCommands.map(({ name }) => name);
+    const later = ["jobs", "permissions"];
+    for (const name of otherCommandNames) {
+      const { use } = findOtherCommand(name)!;
+      if (use !== undefined && !later.includes(use)) expect(names).toContain(use);
+      if (!later.includes(name)) expect(names).not.toContain(name);
+    }
   });
 
   test("/model chooses one, also by typing a part of its name", async () => {

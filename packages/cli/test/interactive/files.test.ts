@@ -167,7 +167,7 @@ test("/doctor checks the terminal that the interface is on", async () => {
 test.each(["mcp", "llama"])("/%s says that it is not there yet", async (name) => {
   const app = await openApp([]);
   run(app, `/${name}`);
-  await app.sees(`/${name} is not there yet`);
+  await app.sees(`There is no command /${name} here. It is not there yet.`);
 });
 
 describe("Tab", () => {

@@ -38,7 +38,7 @@ export async function runCommand(page: CommandPort, { text, images }: TypedText)
     const { commands } = await page.session.call("get_commands");
     if (isOfSession(typed, own, commands)) return false;
   }
-  if (!own) throw new UnknownCommand(typed.name);
+  if (!own) throw new UnknownCommand(typed.name, (name) => findCommand(name) !== undefined);
   if (images.length > 0) throw new Error(`/${own.name} takes no images.`);
   await own.run(page, typed.argument);
   return true;
