@@ -9,6 +9,7 @@ import {
   getSessionPolicy,
   mediate,
 } from "@tau/harness/policy";
+import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -22,7 +23,14 @@ export async function check(args: CommandArgs, io: Io): Promise<ExitCode | void>
   reportSettingsProblems(context, io);
   const policy = getSessionPolicy(context.settings).execMediation;
   const cwd = resolve(io.cwd, args.value("cwd") ?? ".");
-  const place = { cwd, home: resolve(args.value("home") ?? homedir()), workspace: cwd };
+  const home = args.value("home");
+  const place: ExecContext = {
+    cwd,
+    home: resolve(home ?? homedir()),
+    workspace: cwd,
+    // Another home has its own.
+    ...(home === undefined && { agentDir: getAgentDir(io) }),
+  };
   const attended = !args.has("unattended");
   const judge = (command: string) => io.out(jsonLine(judgeCommand(command, { policy, place, attended })));
   if (args.positionals.length > 0) return args.positionals.forEach(judge);

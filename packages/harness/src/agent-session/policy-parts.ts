@@ -38,7 +38,7 @@ export async function createPolicyParts(
       rules,
       getPolicy,
       secrets,
-      context: { cwd, home: rules.home, workspace: cwd, named: rules.named },
+      context: { cwd, home: rules.home, workspace: cwd, named: rules.named, agentDir: rules.agentDir },
       isSandboxed: createSandboxCheck(report, sandboxSettings, setup),
       getNetwork: () => sandboxSettings.network,
       getTaint: () => taint.get(),

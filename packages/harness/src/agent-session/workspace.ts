@@ -1,9 +1,7 @@
 /** The tools of a session, the files they work on, and where their commands run. */
 import type { Files, ToolCallContext } from "@tau/tools";
 import type { UsedKeys } from "../auth/used-keys.ts";
-import { credentialReason } from "../policy/default-policy.ts";
-import { createGuard, createPathGuard } from "../policy/guard.ts";
-import { pathStanding } from "../policy/paths.ts";
+import { createPathGuard, createPersonGuard } from "../policy/guard.ts";
 import type { SecretBroker } from "../policy/secret-broker.ts";
 import { getSandboxSettings } from "../policy/session-policy.ts";
 import { getReadablePath } from "../resources/skills.ts";
@@ -28,8 +26,7 @@ export async function createWorkspace(
   const sandboxSettings = getSandboxSettings(settings, setup.params.sandbox);
   const { createFiles, createGuardedFiles, createTools } = await import("@tau/tools");
   const free = createFiles({ ids });
-  const isNoCredential = (path: string, access: "read" | "write") => pathStanding(path, access, rules) !== "denied";
-  const mentions = createFiles({ ids, guard: createGuard({ isAllowed: isNoCredential, explain: credentialReason }) });
+  const mentions = createFiles({ ids, guard: createPersonGuard(rules) });
   const guardFiles = createGuardedFiles({ ids });
   const { shellPath, shellCommandPrefix, shellEnv, images, limits } = settings.get();
   const timeoutMs = limits.bashMs ?? sandboxSettings.timeoutMs;

@@ -5,7 +5,34 @@ import { isCredentialFile } from "./credential-files.ts";
 const homes = { home: "/home/ann", agentDir: "/srv/tau" };
 const isSecret = (path: string) => isCredentialFile(path, homes);
 
+/** What lets somebody into tau, or holds secrets of its user. */
+const ownSecrets = [
+  ..."gateway gateway/devices.json gateway/local.token gateway/control.sock gateway/gateway.log auth.json auth.json.lock".split(
+    " ",
+  ),
+  ..."models.json models.yml catalogue.json mcp.json profiles/work.json history.jsonl spool/1.json".split(" "),
+  ..."approvals.json trust.json trusted-projects.json extension-trust.json audit.jsonl audit.jsonl.1 drafts/x-1.txt".split(
+    " ",
+  ),
+  "agents/bob/auth.json",
+];
+
+describe("of tau's own directory", () => {
+  test.each(["/srv/tau", "/home/ann/.tau", "/home/bob/.tau", "/root/.tau", "/home/ann/.pi/agent"])(
+    "%s",
+    (directory) => {
+      for (const path of ownSecrets) expect([path, isSecret(`${directory}/${path}`)]).toEqual([path, true]);
+      const open =
+        "settings.json skills/pdf/SKILL.md prompts/x.md agents/bob/system-prompt.md npm/node_modules/x/auth.json";
+      for (const path of `${open} memory/x.md sessions/x/y.jsonl docs/gateway.md`.split(" ")) {
+        expect([path, isSecret(`${directory}/${path}`)]).toEqual([path, false]);
+      }
+    },
+  );
+});
+
 const secrets = [
+  ...ownSecrets.map((path) => `/srv/tau/${path}`),
   "/srv/tau/auth.json",
   "/srv/tau/auth.json.0191-draft",
   "/srv/tau/agents/bob/auth.json",

@@ -2,6 +2,7 @@
 import { foldNames } from "@tau/tools/platform";
 import { getHomePaths, type CredentialPaths, getSystemPaths } from "./credential-paths.ts";
 import type { NamedCredential } from "./named-credentials.ts";
+import { defaultOwnDirectories, isOwnSecret, isOwnSettings } from "./own-files.ts";
 
 export interface CredentialHomes {
   /** The person's home directory, and the agent's: real paths. */
@@ -16,15 +17,13 @@ export interface CredentialHomes {
  * machine. True for all spellings that some file system treats as the same name. `.env` files are not included: people need
  * them for their work.
  */
-export function isCredentialFile(realPath: string, { home, agentDir, named = [] }: CredentialHomes): boolean {
+export function isCredentialFile(realPath: string, homes: CredentialHomes): boolean {
   const names = getNames(realPath);
-  if (named.some((place) => isNamed(place, names))) return true;
-  if (isListed(getSystemPaths(), names)) return true;
-  const belowAgent = below(getNames(agentDir), names);
-  if (belowAgent && isAgentSecret(belowAgent)) return true;
-  // Both, since one home may contain others: that of a container is often the root.
-  const atHomes = [below(getNames(home), names), belowOtherHome(names)];
-  return atHomes.some((atHome) => atHome && (isListed(getHomePaths(), atHome) || isSshSecret(atHome, realPath)));
+  if (homes.named?.some((place) => isNamed(place, names))) return true;
+  if (isListed(getSystemPaths(), names) || isInOwnDirectory(names, homes, isOwnSecret)) return true;
+  return getPathsAtHome(names, homes).some(
+    (atHome) => atHome && (isListed(getHomePaths(), atHome) || isSshSecret(atHome, realPath)),
+  );
 }
 
 /** Whether an environment variable leads to the path. */
@@ -36,15 +35,33 @@ function isNamed({ path, paths }: NamedCredential, names: readonly string[]): bo
   return rest !== undefined && (paths === undefined || isListed(paths, rest));
 }
 
-/** Our own keys, with the drafts and locks beside them; also those of named agents. */
-function isAgentSecret(names: readonly string[]): boolean {
-  const [first = "", , third = ""] = names;
-  if (first === "agents") return names.length === 3 && isKeyFile(third);
-  return first === "keys" || (names.length === 1 && isKeyFile(first));
+/** Whether a file of tau's own directory holds secrets or lets somebody in. `isCredentialFile` is true for it too. */
+export const isOwnCredential = (realPath: string, homes: CredentialHomes): boolean =>
+  isInOwnDirectory(getNames(realPath), homes, isOwnSecret);
+
+/** Whether it is a file with the user's settings of tau. */
+export const isOwnSettingsFile = (realPath: string, homes: CredentialHomes): boolean =>
+  isInOwnDirectory(getNames(realPath), homes, isOwnSettings);
+
+/** Below our own directory: the one in use, and those that any user of this machine has in the usual place. */
+function isInOwnDirectory(names: readonly string[], homes: CredentialHomes, isListedThere: OwnFiles): boolean {
+  const inUse = below(getNames(homes.agentDir), names);
+  if (inUse && isListedThere(inUse)) return true;
+  return getPathsAtHome(names, homes).some((atHome) =>
+    defaultOwnDirectories.some((directory) => {
+      const rest = atHome && below(directory, atHome);
+      return rest !== undefined && isListedThere(rest);
+    }),
+  );
 }
 
-/** `models.json` may hold keys too, as they are. */
-const isKeyFile = (name: string) => /^(?:auth|models)\.json/.test(name) || /\.(?:key|pem|p12|pfx)$/.test(name);
+type OwnFiles = (names: readonly string[]) => boolean;
+
+/** Both, since one home may contain others: that of a container is often the root. */
+const getPathsAtHome = (names: readonly string[], { home }: CredentialHomes) => [
+  below(getNames(home), names),
+  belowOtherHome(names),
+];
 
 /** Compared exactly, unlike the forbidden paths: an exception must not grow because two names look alike. */
 const openInSsh: ReadonlySet<string> = new Set(["config", "known_hosts", "known_hosts.old", "authorized_keys"]);

@@ -4,9 +4,6 @@ import { type CredentialProgram, credentialPrograms } from "./credential-program
 /** The names after the first one. */
 export type CredentialPath = readonly (string | RegExp)[];
 
-/** Our own, below a home directory. */
-const own = ".tau/auth.json* .tau/agents/*/auth.json*";
-
 /** By the first name. All names are in lower case. */
 export type CredentialPaths = ReadonlyMap<string, readonly CredentialPath[]>;
 
@@ -16,8 +13,7 @@ let parsed: { home: CredentialPaths; system: CredentialPaths } | undefined;
 export const getHomePaths = (): CredentialPaths => getPaths().home;
 export const getSystemPaths = (): CredentialPaths => getPaths().system;
 
-const getPaths = () =>
-  (parsed ??= { home: parsePaths([own, ...listTexts("home")]), system: parsePaths(listTexts("system")) });
+const getPaths = () => (parsed ??= { home: parsePaths(listTexts("home")), system: parsePaths(listTexts("system")) });
 
 const listTexts = (field: "home" | "system" | "variables"): string[] =>
   credentialPrograms.flatMap((program: CredentialProgram) => program[field] ?? []);

@@ -32,10 +32,17 @@ export function createDefaultPolicy(options: PathRules): (request: PolicyRequest
         return { kind: "ask", rule, reason };
       }
       case "denied":
-        return { kind: "deny", rule, reason: credentialReasonForModel(path) };
+        return { kind: "deny", rule, reason: explainDenial(path, ruled.rule) };
     }
   };
 }
+
+/** For models. */
+export const explainDenial = (path: string, rule: "credential-file" | "own-settings"): string =>
+  rule === "own-settings" ? ownSettingsReason(path) : credentialReasonForModel(path);
+
+const ownSettingsReason = (path: string): string =>
+  `${path} holds tau's settings, which no tool may write. The user changes them with /settings or \`tau config set\`.`;
 
 /** For people. */
 export const credentialReason = (path: string): string =>

@@ -1,6 +1,7 @@
 /** The check behind the judge: asked when a file is really opened, wherever a link may lead by then. */
 import type { Guard } from "@tau/tools";
-import { credentialReasonForModel, verbs } from "./default-policy.ts";
+import type { CredentialHomes } from "./credential-files.ts";
+import { credentialReason, credentialReasonForModel, explainDenial, verbs } from "./default-policy.ts";
 import type { FileGrants } from "./grants.ts";
 import { type PathRules, pathStanding, resolvePathRules, type RuledStanding, ruledStanding } from "./paths.ts";
 
@@ -25,13 +26,25 @@ export function createPathGuard(pathRules: PathRules, grants: FileGrants): Guard
     },
     explain: (realPath, access) => explainStanding(realPath, access, ruledStanding(realPath, access, rules).rule),
   });
+  return withoutLinkedCredentials(guard, rules, credentialReasonForModel);
+}
+
+/** The guard of files that a person shows the model: all but credentials. */
+export function createPersonGuard(pathRules: PathRules): Guard {
+  const rules = resolvePathRules(pathRules);
+  const isAllowed: GuardParts["isAllowed"] = (path, access) => pathStanding(path, access, rules) !== "denied";
+  return withoutLinkedCredentials(createGuard({ isAllowed, explain: credentialReason }), rules, credentialReason);
+}
+
+/** Refuses other names of credentials too. */
+function withoutLinkedCredentials(guard: Guard, rules: CredentialHomes, explain: (path: string) => string): Guard {
   return async (realPath, access, file) => {
     await guard(realPath, access, file);
     // Writing does not change what is under the other names.
     if (access === "write" || file.hardLinks === 1) return;
     const { findLinkedCredential } = await import("./linked-credentials.ts");
     const credential = findLinkedCredential(realPath, rules);
-    if (credential !== undefined) await refuse(credentialReasonForModel(credential));
+    if (credential !== undefined) await refuse(explain(credential));
   };
 }
 
@@ -39,7 +52,7 @@ const notAllowed = (realPath: string, access: "read" | "write") => `${verbs[acce
 
 /** A link led there: by its real path a person could be asked about it. */
 function explainStanding(realPath: string, access: "read" | "write", rule: RuledStanding["rule"]): string {
-  if (rule === "credential-file") return credentialReasonForModel(realPath);
+  if (rule === "credential-file" || rule === "own-settings") return explainDenial(realPath, rule);
   const why = rule === "protected" ? "Programs outside of the sandbox run or obey it" : "It is outside the workspace";
   return `${notAllowed(realPath, access)} ${why}: name it by that path to ask for it, or work with what is inside.`;
 }

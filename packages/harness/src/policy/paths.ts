@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { isProtectedPath } from "../sandbox/protected-names.ts";
-import { isCredentialFile } from "./credential-files.ts";
+import { isCredentialFile, isOwnSettingsFile } from "./credential-files.ts";
 import type { NamedCredential } from "./named-credentials.ts";
 
 /** All are real paths: for a link, the path that it leads to. */
@@ -20,7 +20,7 @@ export interface PathRules {
 
 /** The standing of a path, and the rule that decided it. `asks`: a person has to allow it. */
 export type RuledStanding =
-  | { standing: "denied"; rule: "credential-file" }
+  | { standing: "denied"; rule: "credential-file" | "own-settings" }
   | { standing: "allowed"; rule: "root" | "readable" }
   | { standing: "asks"; rule: "outside" | "agent-directory" | "protected" };
 
@@ -35,6 +35,8 @@ export function pathStanding(realPath: string, access: "read" | "write", rules: 
 export function ruledStanding(realPath: string, access: "read" | "write", rules: PathRules): RuledStanding {
   const path = resolve(realPath);
   if (isCredentialFile(path, rules)) return { standing: "denied", rule: "credential-file" };
+  // They decide what tools may do.
+  if (access === "write" && isOwnSettingsFile(path, rules)) return { standing: "denied", rule: "own-settings" };
   if (path !== realPath) return { standing: "asks", rule: "outside" };
   // Files that a model writes there could execute something in its next session.
   if (access === "write" && isWithin(rules.agentDir, path)) return { standing: "asks", rule: "agent-directory" };

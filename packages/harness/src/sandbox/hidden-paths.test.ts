@@ -49,7 +49,7 @@ Library/Application?Support/BraveSoftware Library/Application?Support/Microsoft?
 Library/Application?Support/Arc Library/Safari AppData/Roaming/Mozilla/Firefox AppData/Local/Google/Chromex
 AppData/Local/Microsoft/Edgex AppData/Local/BraveSoftware
 .bitcoin/walletx .electrum/wallets .ethereum/keystore .config/solana/id.json
-.tau/auth.jsonx .tau/agents/x/auth.jsonx .pi/agent/auth.jsonx .omp/agent/auth.jsonx .omp/agent/agent.dbx
+.tau/auth.jsonx .tau/agents/x/auth.jsonx .tau/gateway .tau/models.json .tau/drafts .pi/agent/auth.jsonx .omp/agent/auth.jsonx .omp/agent/agent.dbx
 .openclaw/credentials .openclaw/agents/x/agent/authx.jsonx .claude/.credentials.json .claude.json
 .codex/auth.json .gemini/oauth_creds.json .gemini/mcp-oauth-tokensx.json .qwen/oauth_creds.json
 .local/share/opencode/auth.json .config/goose/secrets.yaml .local/share/amp/secrets.json

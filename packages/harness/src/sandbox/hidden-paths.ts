@@ -1,10 +1,11 @@
 /** Finds what commands must not see: credentials, and sockets of programs outside, through which they could act there. */
 import type { NamedCredential } from "../policy/named-credentials.ts";
-import { readFileSync } from "node:fs";
+import { readFileSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { foldName, isWithin } from "@tau/tools/platform";
 import { type CredentialHomes, isCredentialFile } from "../policy/credential-files.ts";
 import { type CredentialPath, type CredentialPaths, getHomePaths, getSystemPaths } from "../policy/credential-paths.ts";
+import { defaultOwnDirectories, isOwnSecret } from "../policy/own-files.ts";
 import { findRealPath, listEntries, listNames, lookAtPath, unlessUnseen } from "./look.ts";
 import type { FoundPath } from "./mounts.ts";
 
@@ -46,7 +47,8 @@ export function findHiddenPaths(options: HiddenOptions): HiddenPaths {
     return real === undefined || (isOwn(real) && !isOwn(path)) ? [] : [real];
   });
   const sockets = findSockets().filter((path) => !isOwn(path) && !isReplaced(path));
-  const hidden = [...credentials.filter((path) => !isReplaced(path)), ...sockets.slice(0, maxSockets)];
+  const linked = findLinkedSecrets(options.agentDir, workspace);
+  const hidden = [...credentials.filter((path) => !isReplaced(path)), ...linked, ...sockets.slice(0, maxSockets)];
   return { paths: [...new Set(hidden)].flatMap(describe), looked: [...looked] };
 }
 
@@ -64,11 +66,51 @@ export function listCredentialPaths(options: CredentialHomes, list: ListNames = 
     ...[...homes].flatMap((directory) => [
       ...expand(list, directory, getHomePaths()),
       ...findSshSecrets(list, directory, options),
+      ...defaultOwnDirectories.flatMap((own) => findOwnSecrets(list, join(directory, ...own))),
     ]),
     ...expand(list, "/", withoutCovered(getSystemPaths())),
     ...named.flatMap(({ path, paths }) => (paths ? expand(list, path, paths) : findPath(list, path))),
+    // Its secrets too, since parts of it are shown again.
+    ...findOwnSecrets(list, agentDir),
     agentDir,
   ];
+}
+
+/** The secrets in a directory of tau. */
+function findOwnSecrets(list: ListNames, directory: string): string[] {
+  const agents = list(directory).includes("agents") ? list(join(directory, "agents")) : [];
+  const names = [
+    ...list(directory).map((name) => [name]),
+    ...agents.flatMap((agent) => list(join(directory, "agents", agent)).map((name) => ["agents", agent, name])),
+  ];
+  return names.filter((path) => isOwnSecret(path.map(foldName))).map((path) => join(directory, ...path));
+}
+
+/** How many names of a workspace are looked at. */
+const maxLookedNames = 20_000;
+
+/** Other names in the workspace of tau's own secrets. It is searched only if one of them has another name at all. */
+function findLinkedSecrets(agentDir: string, workspace: string): string[] {
+  const toKey = ({ dev, ino }: Stats) => `${dev} ${ino}`;
+  const secrets = findOwnSecrets(listNames, agentDir)
+    .flatMap((path) => [path, ...listNames(path).map((name) => join(path, name))])
+    .flatMap((path) => lookAtPath(path) ?? [])
+    .filter((stats) => stats.isFile() && stats.nlink > 1);
+  if (secrets.length === 0) return [];
+  const keys = new Set(secrets.map(toKey));
+  const found: string[] = [];
+  const directories = [workspace];
+  for (let looked = 0; directories.length > 0 && looked < maxLookedNames;) {
+    const directory = directories.shift()!;
+    for (const entry of listEntries(directory)) {
+      looked++;
+      const path = join(directory, entry.name);
+      if (entry.isDirectory()) directories.push(path);
+      const stats = entry.isFile() ? lookAtPath(path) : undefined;
+      if (stats && stats.nlink > 1 && keys.has(toKey(stats))) found.push(path);
+    }
+  }
+  return found;
 }
 
 /** A device holds nothing: people link names to `/dev/null` so that no program writes there. */

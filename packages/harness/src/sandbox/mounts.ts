@@ -70,7 +70,17 @@ export function planMounts(settings: SandboxSettings, facts: ProjectFacts): Moun
         : { kind: "hidden-file", path, ...(placeholder !== undefined && { from: placeholder }) },
     ),
   ];
-  return inOrder(mounts);
+  return withoutCovered(inOrder(mounts));
+}
+
+/** Nothing has to be hidden in a directory that is hidden as a whole. */
+function withoutCovered(ordered: readonly Mount[]): Mount[] {
+  const kept: Mount[] = [];
+  for (const mount of ordered) {
+    const above = kept.findLast(({ path }) => isWithin(path, mount.path));
+    if (above?.kind !== "hidden-directory" || !mount.kind.startsWith("hidden")) kept.push(mount);
+  }
+  return kept;
 }
 
 /** The directories between a writable one and a path below it: as mount points they cannot be renamed together with it. */

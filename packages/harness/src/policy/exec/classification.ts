@@ -33,6 +33,8 @@ export interface ExecContext {
   workspace: string;
   /** Credentials that environment variables lead to. Default: none. */
   named?: readonly NamedCredential[];
+  /** Tau's own directory. Default: `.tau` in the home directory. */
+  agentDir?: string;
 }
 
 /** One dangerous thing that a command line does. */

@@ -9,7 +9,7 @@ import { hasOrigin, known, origins, type Text } from "../shell/text.ts";
 import { judgeDelete } from "../rules/delete.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { runCode } from "./code.ts";
-import { isCredentialLiteral, judgeConnections, judgeLoops, judgeSystemCalls } from "./inline-effects.ts";
+import { judgeConnections, judgeLiterals, judgeLoops, judgeSystemCalls } from "./inline-effects.ts";
 import { resolveAll } from "./invocation.ts";
 import { findCalls, findLiterals, findShellCode, foldLiterals, inlineNames, type Call } from "./code-calls.ts";
 import { replaceHome } from "./home-expressions.ts";
@@ -143,8 +143,7 @@ function judgeFiles(source: string, scope: Scope): void {
     for (const full of resolveAll(known(path!), scope)) judgeWrite(full, scope);
   // `<~/x/*>` is a list of files in Perl.
   const patterns = [...source.matchAll(/<(~[^<>\n]{1,200})>/g)].map(([, pattern]) => pattern!);
-  if ([...findLiterals(source), ...patterns].some((literal) => isCredentialLiteral(literal, scope)))
-    report(scope, "high", "exfiltration", "The code names stored credentials.");
+  judgeLiterals([...findLiterals(source), ...patterns], scope);
 }
 
 /** Literal paths of a call. */

@@ -2,7 +2,7 @@
 import { judgeContainerSocket } from "../rules/container-sockets.ts";
 import { isLocalHost, isMetadataHost } from "../rules/hosts.ts";
 import { report, type Scope } from "../shell/analysis.ts";
-import { isCredentialPath, isHistoryPath } from "../shell/files.ts";
+import { isCredentialPath, isHistoryPath, isOwnCredentialPath, reportOwnSecrets } from "../shell/files.ts";
 import { known } from "../shell/text.ts";
 import { findLiterals } from "./code-calls.ts";
 import { resolveAll } from "./invocation.ts";
@@ -139,9 +139,20 @@ export function judgeConnections(source: string, scope: Scope): void {
   }
 }
 
-export const isCredentialLiteral = (literal: string, scope: Scope) =>
-  /[/.~]/.test(literal) &&
-  literal.length < 300 &&
-  resolveAll(known(literal), scope).some(
+const resolveLiteral = (literal: string, scope: Scope): string[] =>
+  /[/.~]/.test(literal) && literal.length < 300 ? resolveAll(known(literal), scope) : [];
+
+const isCredentialLiteral = (literal: string, scope: Scope) =>
+  resolveLiteral(literal, scope).some(
     (path) => isCredentialPath(path, scope.analysis.context) || isHistoryPath(path, scope.analysis.context),
   );
+
+/** Reports code that names stored credentials in its literals. */
+export function judgeLiterals(literals: readonly string[], scope: Scope): void {
+  const own = literals
+    .flatMap((literal) => resolveLiteral(literal, scope))
+    .find((path) => isOwnCredentialPath(path, scope.analysis.context));
+  if (own !== undefined) reportOwnSecrets(own, scope);
+  else if (literals.some((literal) => isCredentialLiteral(literal, scope)))
+    report(scope, "high", "exfiltration", "The code names stored credentials.");
+}

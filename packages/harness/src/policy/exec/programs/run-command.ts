@@ -3,7 +3,7 @@ import { baseName, isBelow } from "../paths.ts";
 import { judgeProgram, ruledNames } from "../rules/index.ts";
 import { AnalysisLimitError, deepen, report, type Scope } from "../shell/analysis.ts";
 import { builtins } from "../shell/builtins.ts";
-import { getReadOrigin, judgeRead } from "../shell/files.ts";
+import { getReadOrigin, isOwnCredentialPath, judgeRead, reportOwnSecrets } from "../shell/files.ts";
 import { callFunction } from "../shell/functions.ts";
 import { hasPattern, isCheapPattern, toRegExp } from "../shell/pattern.ts";
 import {
@@ -94,7 +94,28 @@ const namesOnly =
 const searches = /^(?:[a-z]*grep|rg|ag|ack)$/;
 const isSearchOption = ({ text }: Text) => /^-\w*[ef]|^--(?:regexp|file)/.test(text);
 
-function judgeSecretRead({ name, args }: Invocation, scope: Scope): void {
+/** Programs that only name files, delete them or change their rights: all others may read what they name, or connect to it. */
+const readsNothing =
+  /^(?:ls|stat|test|\[|rm|rmdir|mkdir|touch|chmod|chown|chgrp|du|realpath|readlink|basename|dirname|echo|printf|cd|which|true|false|:)$/;
+
+/** Names of tau's own secrets count wherever they stand, such as in `--unix-socket=PATH` and `UNIX-CONNECT:PATH`. */
+function judgeOwnSecrets({ name, args }: Invocation, scope: Scope): void {
+  if (readsNothing.test(name)) return;
+  const { context } = scope.analysis;
+  for (const arg of args) {
+    const { text } = arg;
+    // No path is longer, and what has many parts is no option with a path.
+    if (text.length > 4_096) continue;
+    const parts = [text, ...text.split(/[=,:@]/, 8).slice(1)];
+    const paths = parts.flatMap((part) => resolveAll(part === text ? arg : { ...arg, text: part }, scope));
+    const secret = paths.find((path) => isOwnCredentialPath(path, context));
+    if (secret !== undefined) return reportOwnSecrets(secret, scope);
+  }
+}
+
+function judgeSecretRead(invocation: Invocation, scope: Scope): void {
+  judgeOwnSecrets(invocation, scope);
+  const { name, args } = invocation;
   if (namesOnly.test(name)) return;
   const { workspace } = scope.analysis.context;
   const isInside = scope.state.allDirectories.every((path) => path === workspace || isBelow(path, workspace));

@@ -3,7 +3,7 @@ import { judgeWrite } from "../rules/write.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isKnown, known, type Text } from "../shell/text.ts";
 import { judgeOrigin, runCode } from "./code.ts";
-import { isCredentialLiteral } from "./inline-effects.ts";
+import { judgeLiterals } from "./inline-effects.ts";
 import { findLiterals, foldLiterals } from "./code-calls.ts";
 import { forNames, resolveAll, type Judge, type Judges } from "./invocation.ts";
 import { parseOptions } from "./options.ts";
@@ -40,8 +40,7 @@ function judgeAwk(program: Text, variables: Map<string, string>, scope: Scope): 
   const source = foldLiterals(
     program.text.slice(0, 10_000).replace(/"((?:\\.|[^"\\])*)"\s+"((?:\\.|[^"\\])*)"/g, '"$1$2"'),
   );
-  if (findLiterals(source).some((literal) => isCredentialLiteral(literal, scope)))
-    report(scope, "high", "exfiltration", "The code names stored credentials.");
+  judgeLiterals(findLiterals(source), scope);
   if (/\/inet6?\/(?:tcp|udp)\//.test(source))
     report(
       scope,

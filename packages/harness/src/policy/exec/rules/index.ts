@@ -22,6 +22,7 @@ import { installRules } from "./installs.ts";
 import { networkRules } from "./network.ts";
 import { judgeBehindDashes, judgeHiddenCommands } from "./hidden-commands.ts";
 import { judgeDisks, judgeOutputOptions, outputOperandRules } from "./output-options.ts";
+import { ownProgramRules } from "./own-program.ts";
 import { packageRules } from "./packages.ts";
 import { persistenceRules } from "./persistence.ts";
 import { privilegeRules } from "./privilege.ts";
@@ -67,6 +68,7 @@ const tables: readonly Judges[] = [
   publishingRules,
   outputOperandRules,
   secretReaderRules,
+  ownProgramRules,
 ];
 
 /** Their arguments are mostly those of another program, which is judged by itself. */
@@ -85,6 +87,7 @@ const narrowTables: readonly Judges[] = [
   publishingRules,
   outputOperandRules,
   secretReaderRules,
+  ownProgramRules,
 ];
 const partlyKnownNames = new Set(
   narrowTables

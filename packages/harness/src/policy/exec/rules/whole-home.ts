@@ -1,5 +1,6 @@
 /** Programs that read or pack all files below a directory: in the home directory, credentials are among them. */
 import { isBelow } from "../paths.ts";
+import { isOwnDirectory, reportOwnSecrets } from "../shell/files.ts";
 import { forNames, getOperands, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
 import { report, type Scope } from "../shell/analysis.ts";
@@ -8,8 +9,13 @@ import { known, origins, unknown, type Options, type Text } from "../shell/text.
 /** The sandbox hides credentials, so it holds such a command. */
 export function judgeRoots(name: string, roots: readonly Text[], scope: Scope): Options<Text> | undefined {
   const { home, workspace } = scope.analysis.context;
-  const whole = roots
-    .flatMap((root) => resolveAll(root, scope))
+  const paths = roots.flatMap((root) => resolveAll(root, scope));
+  const own = paths.find((path) => isOwnDirectory(path, scope.analysis.context));
+  if (own !== undefined) {
+    reportOwnSecrets(own, scope);
+    return [unknown(origins.credential | origins.file)];
+  }
+  const whole = paths
     // If the home directory is the workspace, reading all of it is ordinary work.
     .find((path) => path !== workspace && (path === home || isBelow(home, path)));
   if (whole === undefined) return undefined;

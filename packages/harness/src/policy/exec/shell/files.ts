@@ -1,11 +1,12 @@
 /** What files contain, as far as a script itself or their names tell. */
-import { isCredentialFile, isNamedCredential } from "../../credential-files.ts";
-import { isCredentialPattern } from "../../credential-patterns.ts";
+import { isCredentialFile, isNamedCredential, isOwnCredential } from "../../credential-files.ts";
+import { isCredentialPattern, isOwnPattern } from "../../credential-patterns.ts";
+import { defaultOwnDirectories } from "../../own-files.ts";
 import type { ExecContext } from "../classification.ts";
 import { getZone, isBelow } from "../paths.ts";
 import { report, type Scope } from "./analysis.ts";
 import { hasPattern, isCheapPattern, toRegExp } from "./pattern.ts";
-import { emptyText, joinOrigins, limitOptions, origins, unknown, type Options, type Text } from "./text.ts";
+import { emptyText, joinOrigins, limitOptions, origins, toShown, unknown, type Options, type Text } from "./text.ts";
 
 export function readFile(path: string, scope: Scope): Options<Text> {
   const own = scope.state.files.get(path);
@@ -38,15 +39,36 @@ export function isCredentialPath(path: string, context: ExecContext): boolean {
   if (/(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)$/.test(path)) return true;
   if (/^\/proc\/[^/]+\/(?:task\/[^/]+\/)?environ$/.test(path)) return true;
   const { home, workspace, named = [] } = context;
-  if (isNamedCredential(path, named)) return true;
+  if (isOwnCredentialPath(path, context) || isNamedCredential(path, named)) return true;
   // Credentials are kept in homes and in the system. The full list is only asked for paths that may be there.
   if (isBelow(path, workspace) && home !== workspace && !isBelow(home, workspace)) return false;
   const plain = path.replace(/[*?[\uFFFF].*$/s, (rest) => (rest.endsWith(".pub") ? "x.pub" : "x"));
-  if (isCredentialFile(plain, { home, agentDir: `${home}/.tau` })) return true;
+  if (isCredentialFile(plain, { home, agentDir: getAgentDir(context) })) return true;
   if (!hasPattern(path) || !isCheapPattern(path)) return false;
   return isBelow(path, home)
     ? isCredentialPattern(path.slice(home.length + 1).split("/"), "home", toRegExp)
     : isCredentialPattern(path.slice(1).split("/"), "system", toRegExp);
+}
+
+const getAgentDir = ({ home, agentDir = `${home}/.tau` }: ExecContext) => agentDir;
+
+/** Files of tau's own directory that hold secrets or let somebody in, also if a pattern may mean one. */
+export function isOwnCredentialPath(path: string, context: ExecContext): boolean {
+  const { home } = context;
+  const agentDir = getAgentDir(context);
+  const isInUse = isBelow(path, agentDir);
+  if (!isInUse && !/\/\.[^/]*/.test(path)) return false;
+  if (isOwnCredential(path, { home, agentDir })) return true;
+  if (!hasPattern(path) || !isCheapPattern(path)) return false;
+  if (isInUse) return isOwnPattern(path.slice(agentDir.length + 1).split("/"), "agent", toRegExp);
+  return isBelow(path, home) && isOwnPattern(path.slice(home.length + 1).split("/"), "home", toRegExp);
+}
+
+/** Whether all of tau's own directory is meant. */
+export function isOwnDirectory(path: string, context: ExecContext): boolean {
+  const { home, workspace } = context;
+  const directories = [getAgentDir(context), ...defaultOwnDirectories.map((names) => `${home}/${names.join("/")}`)];
+  return path !== workspace && directories.includes(path);
 }
 
 /** What shells and other programs keep of everything that a person typed, passwords and tokens among it. */
@@ -60,10 +82,15 @@ export function isHistoryPath(path: string, { home, workspace }: ExecContext): b
 /** Reports a path that is read, where it holds credentials or what a person typed. */
 export function judgeRead(path: string, scope: Scope): void {
   const { context } = scope.analysis;
-  if (isCredentialPath(path, context)) report(scope, "high", "exfiltration", `It reads stored credentials: ${path}.`);
+  if (isOwnCredentialPath(path, context)) reportOwnSecrets(path, scope);
+  else if (isCredentialPath(path, context))
+    report(scope, "high", "exfiltration", `It reads stored credentials: ${path}.`);
   else if (isHistoryPath(path, context))
     report(scope, "high", "exfiltration", `It reads what the user typed before: ${path}.`);
 }
+
+export const reportOwnSecrets = (path: string, scope: Scope): void =>
+  report(scope, "critical", "exfiltration", `It reads tau's own secrets: ${toShown(path)}.`);
 
 /** Files that often hold secrets, and lists of accounts. */
 const isSecretPath = (path: string) =>
