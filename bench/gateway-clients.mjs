@@ -67,7 +67,7 @@ async function connect({ url, key, sessionId }) {
   const deviceId = "local";
   const client = { name: "bench", version: "1" };
   const proof = await createProof(key, { nonce: payload.nonce, deviceId });
-  await call("1", "connect", { minProtocol: 1, maxProtocol: 1, client, deviceId, proof });
+  await call("1", "connect", { minProtocol: 2, maxProtocol: 2, client, deviceId, proof });
   if (sessionId === undefined) return;
   await call("2", "sessions.subscribe", { sessionId });
   await next((frame) => frame.event === "session.snapshot");

@@ -32,7 +32,7 @@ test("a greeting names what the client may do", async () => {
   onTestFinished(close);
   const client = await connectRaw(gateway.url, { token, connect: { scopes: ["read"] } });
   const hello = client.frames.find((frame) => frame.type === "res") as { payload: HelloData };
-  expect(hello.payload).toMatchObject({ type: "hello-ok", protocol: 1, scopes: ["read"], deviceId: "local" });
+  expect(hello.payload).toMatchObject({ type: "hello-ok", protocol: 2, scopes: ["read"], deviceId: "local" });
   expect(hello.payload.features.events).toEqual(
     expect.arrayContaining(["session.snapshot", "session.message.delta", "gateway.stopping"]),
   );

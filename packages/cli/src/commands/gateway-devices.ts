@@ -12,7 +12,7 @@ import { cleanLine, tableText } from "../table.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function printToken(_args: CommandArgs, io: Io): Promise<void> {
-  io.out(`${(await openFile(io)).get(ownDeviceId)!.token}\n`);
+  io.out(`${(await openFile(io)).getOwnToken()!}\n`);
 }
 
 export async function listDevices(args: CommandArgs, io: Io): Promise<void> {

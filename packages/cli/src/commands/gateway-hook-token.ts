@@ -2,7 +2,6 @@
 import { systemClock, systemIds } from "@tau/ai";
 import { findHookToken, openDevices } from "@tau/gateway";
 import { openSettings } from "@tau/harness/policy";
-import { ownDeviceId } from "@tau/protocol/node";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";
@@ -16,13 +15,16 @@ export async function printHookToken(args: CommandArgs, io: Io): Promise<void> {
     const { hooks } = settings.get().gateway;
     const log = (line: string) => io.err(`tau: ${line}\n`);
     const devices = await openDevices({ agentDir, clock: systemClock, ids: systemIds, log });
-    const token = findHookToken(hooks, name, devices.get(ownDeviceId)?.token);
-    if (token === undefined) {
+    const found = findHookToken(hooks, name, () => devices.getOwnToken());
+    if (found.kind === "digest") {
+      throw new UsageError(`The settings have only the SHA-256 of the token of ${name}, so it is known to you alone.`);
+    }
+    if (found.kind === "none") {
       throw new UsageError(
         `There is no webhook ${JSON.stringify(name)}. To open it: tau config set gateway.hooks.${name}.prompt "TEXT"`,
       );
     }
-    io.out(`${token}\n`);
+    io.out(`${found.token}\n`);
   } finally {
     await settings.close();
   }

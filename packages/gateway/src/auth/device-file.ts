@@ -5,15 +5,16 @@ import { getErrorMessage, tryParseJson } from "@tau/ai/internal";
 import { namingFile, withFileLease, writeWhole } from "@tau/harness/durable";
 import { list, nonEmptyText, object, oneOf, parseFields, wholeNumber } from "@tau/harness/fields";
 import { type GatewayScope, gatewayScopes } from "@tau/protocol/gateway";
-import { readOwnFile } from "@tau/protocol/node";
+import { ownDeviceId, readOwnFile } from "@tau/protocol/node";
 import { nodeFileSystem, systemCode } from "@tau/tools/platform";
 import { GatewayError } from "../errors.ts";
-import { minTokenLength } from "./token.ts";
+import { isPublicKey, minTokenLength, toPublicKey } from "./token.ts";
 
 export interface Device {
   readonly id: string;
   readonly name: string;
-  readonly token: string;
+  /** The public half of its key; see `toPublicKey`. Nobody can connect with it. */
+  readonly publicKey: string;
   readonly scopes: readonly GatewayScope[];
   /** ISO 8601. */
   readonly createdAt: string;
@@ -24,20 +25,29 @@ export interface DeviceFilePorts {
   ids: Ids;
 }
 
-const device = object({
+const shared = {
   id: nonEmptyText,
   name: nonEmptyText,
-  token: nonEmptyText,
   scopes: list(oneOf(...gatewayScopes)),
   createdAt: nonEmptyText,
-});
-const fields = { version: wholeNumber({ min: 1, unit: "versions" }), devices: list(device) };
+};
+const version = wholeNumber({ min: 1, unit: "versions" });
+const fields = { version, devices: list(object({ ...shared, publicKey: nonEmptyText })) };
+/** The first version kept the tokens themselves. */
+const firstFields = { version, devices: list(object({ ...shared, token: nonEmptyText })) };
+
+/** What the file has. */
+export interface DeviceList {
+  readonly devices: readonly Device[];
+  /** Of a file of the first version: the account's own token, which is not in the file any more once it was written again. */
+  readonly oldToken?: string;
+}
 
 export class DeviceFile {
   readonly path: string;
   readonly #ports: DeviceFilePorts;
   #mark = "";
-  #devices: readonly Device[] = [];
+  #list: DeviceList = { devices: [] };
 
   constructor(path: string, ports: DeviceFilePorts) {
     this.path = path;
@@ -45,23 +55,23 @@ export class DeviceFile {
   }
 
   /** What the file has now. Looking costs some microseconds. Throws `unavailable` for a file that must not be used. */
-  read(): readonly Device[] {
+  read(): DeviceList {
     const mark = getMark(this.path);
-    if (mark === this.#mark) return this.#devices;
-    this.#devices = mark === "" ? [] : parseDevices(this.path);
+    if (mark === this.#mark) return this.#list;
+    this.#list = mark === "" ? { devices: [] } : parseDevices(this.path);
     this.#mark = mark;
-    return this.#devices;
+    return this.#list;
   }
 
   /** No other process changes it meanwhile. It is on the disk when this resolves. Throws `unavailable` if it cannot be. */
-  async change(update: (devices: readonly Device[]) => readonly Device[]): Promise<void> {
+  async change(update: (list: DeviceList) => Promise<readonly Device[]> | readonly Device[]): Promise<void> {
     const { path } = this;
     // A link is refused before anything is written through it.
     this.read();
     const write = () =>
       withFileLease(path, { fileSystem: nodeFileSystem, ...this.#ports }, async () => {
-        const devices = update(this.read());
-        const bytes = Buffer.from(`${JSON.stringify({ version: 1, devices }, null, 2)}\n`);
+        const devices = await update(this.read());
+        const bytes = Buffer.from(`${JSON.stringify({ version: 2, devices }, null, 2)}\n`);
         await writeWhole(nodeFileSystem, { path, bytes, ids: this.#ports.ids });
       });
     try {
@@ -81,18 +91,28 @@ function getMark(path: string): string {
   return stats ? `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}` : "";
 }
 
-function parseDevices(path: string): readonly Device[] {
-  let text: string | undefined;
-  try {
-    text = readOwnFile(path);
-  } catch (error) {
-    throw new GatewayError("unavailable", getErrorMessage(error));
+function parseDevices(path: string): DeviceList {
+  const value = tryParseJson(readSecretFile(path) ?? "");
+  const parsed = parseFields(fields, value);
+  if (parsed.kind === "parsed" && parsed.values.devices.every(({ publicKey }) => isPublicKey(publicKey))) {
+    return { devices: parsed.values.devices };
   }
-  const parsed = parseFields(fields, tryParseJson(text ?? ""));
-  if (parsed.kind === "parsed" && parsed.values.devices.every(({ token }) => token.length >= minTokenLength)) {
-    return parsed.values.devices;
+  const first = parseFields(firstFields, value);
+  if (first.kind === "parsed" && first.values.devices.every(({ token }) => token.length >= minTokenLength)) {
+    const devices = first.values.devices.map(({ token, ...rest }) => ({ ...rest, publicKey: toPublicKey(token) }));
+    const own = first.values.devices.find(({ id }) => id === ownDeviceId);
+    return { devices, ...(own && { oldToken: own.token }) };
   }
   // What is wrong is not quoted: it may be a token.
   const advice = "Remove it to begin anew; then all devices have to be paired again.";
   throw new GatewayError("unavailable", `${path} is damaged, so nobody can be let in. ${advice}`);
+}
+
+/** Undefined if there is none. Throws `unavailable` for a file that must not be used. */
+export function readSecretFile(path: string): string | undefined {
+  try {
+    return readOwnFile(path);
+  } catch (error) {
+    throw new GatewayError("unavailable", getErrorMessage(error));
+  }
 }

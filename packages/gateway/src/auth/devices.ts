@@ -1,13 +1,20 @@
-/** Which devices may connect, with which token and scopes. What the file says counts, at any moment. */
+/** Which devices may connect, with which key and scopes. What the file says counts, at any moment. */
 import { getErrorMessage, Listeners } from "@tau/ai/internal";
+import { writeWhole } from "@tau/harness/durable";
 import { watchFiles } from "@tau/harness/settings";
 import { type DeviceData, gatewayScopes, type GatewayScope } from "@tau/protocol/gateway";
 import { getGatewayFiles, ownDeviceId } from "@tau/protocol/node";
+import { nodeFileSystem } from "@tau/tools/platform";
 import { openGatewayDirectory } from "../life/gateway-directory.ts";
-import { type Device, DeviceFile, type DeviceFilePorts } from "./device-file.ts";
-import { createToken, isProof, isSameSecret } from "./token.ts";
+import { type Device, DeviceFile, type DeviceFilePorts, readSecretFile } from "./device-file.ts";
+import { createToken, isProof, minTokenLength, toPublicKey } from "./token.ts";
 
 export type { Device } from "./device-file.ts";
+
+/** A device that was just added, with its token, which is not kept. */
+export interface NewDevice extends Device {
+  readonly token: string;
+}
 
 export interface DevicesOptions extends DeviceFilePorts {
   agentDir: string;
@@ -15,24 +22,52 @@ export interface DevicesOptions extends DeviceFilePorts {
   log: (line: string) => void;
 }
 
-/** Opens the file. If there is none, it is made, with a new token for the gateway's own account. */
+/**
+ * Opens the file. If there is none, it is made, with a new token for the gateway's own account. Tokens in a file of the first
+ * version are replaced by the public halves of their keys, and stay valid.
+ */
 export async function openDevices(options: DevicesOptions): Promise<Devices> {
-  const { agentDir, clock } = options;
+  const { agentDir } = options;
   await openGatewayDirectory(agentDir);
   const file = new DeviceFile(getGatewayFiles(agentDir).devices, options);
-  if (!file.read().some(({ id }) => id === ownDeviceId)) {
-    await file.change((devices) => [createOwnDevice(clock.now()), ...devices.filter(({ id }) => id !== ownDeviceId)]);
+  if (!isWhole(file, agentDir)) {
+    await file.change(async ({ devices, oldToken }) => {
+      const token = readOwnToken(agentDir) ?? oldToken ?? createToken();
+      return [await keepOwnToken(token, options), ...devices.filter(({ id }) => id !== ownDeviceId)];
+    });
   }
   return new Devices(file, options);
 }
 
-const createOwnDevice = (now: number): Device => ({
-  id: ownDeviceId,
-  name: "This account",
-  token: createToken(),
-  scopes: gatewayScopes,
-  createdAt: new Date(now).toISOString(),
-});
+/** Whether the account has its token, the devices have its public half, and no file has anything else that is secret. */
+function isWhole(file: DeviceFile, agentDir: string): boolean {
+  const { devices, oldToken } = file.read();
+  const token = readOwnToken(agentDir);
+  const own = devices.find(({ id }) => id === ownDeviceId);
+  return oldToken === undefined && token !== undefined && own?.publicKey === toPublicKey(token);
+}
+
+/** Undefined if there is none that `createToken` made. */
+function readOwnToken(agentDir: string): string | undefined {
+  const token = readSecretFile(getGatewayFiles(agentDir).token)?.trim() ?? "";
+  return token.length >= minTokenLength ? token : undefined;
+}
+
+/** Writes the token of the account for its other programs. Answers with its device. */
+async function keepOwnToken(token: string, { agentDir, clock, ids }: DevicesOptions): Promise<Device> {
+  const path = getGatewayFiles(agentDir).token;
+  await writeWhole(nodeFileSystem, { path, bytes: Buffer.from(`${token}\n`), ids });
+  return {
+    id: ownDeviceId,
+    name: "This account",
+    publicKey: toPublicKey(token),
+    scopes: gatewayScopes,
+    createdAt: new Date(clock.now()).toISOString(),
+  };
+}
+
+/** For proofs of devices that do not exist: there is as much to compute. */
+const nobodysKey = toPublicKey(createToken());
 
 export class Devices {
   readonly #file: DeviceFile;
@@ -40,6 +75,8 @@ export class Devices {
   readonly #removed: Listeners<string>;
   /** By id; the time is the clock's. */
   readonly #lastSeen = new Map<string, number>();
+  /** The tokens that this process has seen, by the ids of their devices: they are kept out of logs. */
+  readonly #seenTokens = new Map<string, string>();
   #known: ReadonlyMap<string, Device>;
   #problem: string | undefined;
 
@@ -47,7 +84,8 @@ export class Devices {
     this.#file = file;
     this.#options = options;
     this.#removed = new Listeners((error) => options.log(getErrorMessage(error)));
-    this.#known = toMap(file.read());
+    this.#known = toMap(file.read().devices);
+    this.getOwnToken();
   }
 
   /** As it was when the file was last looked at. */
@@ -60,9 +98,16 @@ export class Devices {
     return [...this.#known.values()].map((device) => this.describe(device));
   }
 
-  /** All that count now, for who keeps them out of logs. */
-  listTokens(): string[] {
-    return [...this.#known.values()].map(({ token }) => token);
+  /** The account's own token, for its other programs. Undefined if its file is gone. */
+  getOwnToken(): string | undefined {
+    const token = readOwnToken(this.#options.agentDir);
+    if (token !== undefined) this.#seenTokens.set(ownDeviceId, token);
+    return token;
+  }
+
+  /** The tokens that this process has seen, for who keeps them out of logs. */
+  listSeenTokens(): string[] {
+    return [...this.#seenTokens.values()];
   }
 
   describe({ id, name, scopes, createdAt }: Device): DeviceData {
@@ -83,49 +128,56 @@ export class Devices {
     const before = this.#known;
     this.#known = toMap(this.#read());
     if (before === this.#known) return;
-    for (const [id, { token }] of before) if (this.#known.get(id)?.token !== token) this.#removed.emit(id);
+    for (const [id, { publicKey }] of before) {
+      if (this.#known.get(id)?.publicKey === publicKey) continue;
+      this.#seenTokens.delete(id);
+      this.#removed.emit(id);
+    }
   }
 
   /** The device that made a proof for this nonce; undefined if there is none. */
   checkProof(deviceId: string, nonce: string, proof: string): Device | undefined {
     this.refresh();
     const device = this.#known.get(deviceId);
-    // Without a device there is as much to compute.
-    const isRight = isProof(device?.token ?? createToken(), { nonce, deviceId }, proof);
+    const isRight = isProof(device?.publicKey ?? nobodysKey, { nonce, deviceId }, proof);
     return isRight && device ? this.#seen(device) : undefined;
   }
 
   /** The device whose token it is; undefined if there is none. */
   checkToken(token: string): Device | undefined {
     this.refresh();
-    const matches = [...this.#known.values()].filter((device) => isSameSecret(device.token, token));
-    return matches[0] && this.#seen(matches[0]);
+    const publicKey = toPublicKey(token);
+    const device = [...this.#known.values()].find((each) => each.publicKey === publicKey);
+    if (!device) return undefined;
+    this.#seenTokens.set(device.id, token);
+    return this.#seen(device);
   }
 
-  /** With a new id and token. */
-  async add({ name, scopes }: { name: string; scopes: readonly GatewayScope[] }): Promise<Device> {
+  /** With a new id and token. The token is not kept. */
+  async add({ name, scopes }: { name: string; scopes: readonly GatewayScope[] }): Promise<NewDevice> {
     const { clock, ids } = this.#options;
     const createdAt = new Date(clock.now()).toISOString();
-    const device = { id: ids(), name, token: createToken(), scopes, createdAt };
-    await this.#file.change((devices) => [...devices, device]);
+    const token = createToken();
+    const device = { id: ids(), name, publicKey: toPublicKey(token), scopes, createdAt };
+    await this.#file.change(({ devices }) => [...devices, device]);
     this.refresh();
-    return device;
+    this.#seenTokens.set(device.id, token);
+    return { ...device, token };
   }
 
   /** False if there is none. The own account is not removed: it gets a new token, and the old one counts no more. */
   async revoke(id: string): Promise<boolean> {
     this.refresh();
     if (!this.#known.has(id)) return false;
-    const { clock } = this.#options;
-    await this.#file.change((devices) => [
-      ...(id === ownDeviceId ? [createOwnDevice(clock.now())] : []),
+    await this.#file.change(async ({ devices }) => [
+      ...(id === ownDeviceId ? [await keepOwnToken(createToken(), this.#options)] : []),
       ...devices.filter((device) => device.id !== id),
     ]);
     this.refresh();
     return true;
   }
 
-  /** Called with the id of each device whose token counts no more. Returns how to stop. */
+  /** Called with the id of each device whose token is no longer valid. Returns how to stop. */
   onRemoved(listener: (id: string) => void): () => void {
     return this.#removed.add(listener);
   }
@@ -144,7 +196,7 @@ export class Devices {
 
   #read(): readonly Device[] {
     try {
-      const devices = this.#file.read();
+      const { devices } = this.#file.read();
       this.#problem = undefined;
       return devices;
     } catch (error) {

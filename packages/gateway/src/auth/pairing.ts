@@ -5,7 +5,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { DeviceData, GatewayScope, PairClaimData, PairRequestData } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
 import { RateLimit } from "../server/rate-limit.ts";
-import type { Device, Devices } from "./devices.ts";
+import type { Devices, NewDevice } from "./devices.ts";
 import type { Guesses } from "./guesses.ts";
 import { createToken, isSameSecret } from "./token.ts";
 
@@ -28,7 +28,7 @@ interface PairRequest {
   readonly cancelTimer: () => void;
   /** A person has typed the code, and the device is being written to the disk. */
   isApproved?: boolean;
-  device?: Device;
+  device?: NewDevice;
 }
 
 const expiresInMs = 5 * 60_000;
@@ -136,7 +136,7 @@ export class Pairing {
   }
 
   /** What could not be written was not approved. */
-  async #add(request: PairRequest, device: { name: string; scopes: readonly GatewayScope[] }): Promise<Device> {
+  async #add(request: PairRequest, device: { name: string; scopes: readonly GatewayScope[] }): Promise<NewDevice> {
     try {
       return await this.#options.devices.add(device);
     } catch (error) {

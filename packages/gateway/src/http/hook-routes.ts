@@ -1,8 +1,6 @@
 /** Webhooks: other programs tell an agent that something has happened. */
 import { randomBytes } from "node:crypto";
 import { withoutUndefined } from "@tau/ai/internal";
-import { ownDeviceId } from "@tau/protocol/node";
-import { isSameSecret } from "../auth/token.ts";
 import type { Client } from "../client.ts";
 import { GatewayError } from "../errors.ts";
 import { getDigest, recoverMessage } from "../idempotency/call-once.ts";
@@ -12,7 +10,7 @@ import type { OpenRoute } from "../server/route.ts";
 import { acceptAnywhere } from "./accept-anywhere.ts";
 import { decodePayload, formatHookMessage } from "./hook-message.ts";
 import { findHookSession } from "./hook-session.ts";
-import { findHookToken } from "./hook-token.ts";
+import { findHookToken, isHookToken } from "./hook-token.ts";
 
 const maxKeyLength = 200;
 
@@ -27,8 +25,8 @@ export const hookRoutes: readonly OpenRoute[] = [
       const { name = "" } = names;
       mustHaveToken((token) => {
         parts.devices.refresh();
-        const right = findHookToken(parts.getSettings().hooks, name, parts.devices.get(ownDeviceId)?.token);
-        return right !== undefined && isSameSecret(right, token);
+        const right = findHookToken(parts.getSettings().hooks, name, () => parts.devices.getOwnToken());
+        return isHookToken(right, token);
       });
     },
     run: async ({ parts, names, headers, body, response }) => {

@@ -1,18 +1,43 @@
 /** The token of a webhook. It opens this one door, and says nothing of the token that it was made from. */
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
+import { isSameSecret } from "../auth/token.ts";
 import type { GatewaySettings } from "../parts.ts";
 
 /** A new token of the account is a new token of every webhook whose settings name none. */
 export const createHookToken = (accountToken: string, name: string): string =>
   createHmac("sha256", accountToken).update(`tau-gateway-hook-1\n${name}`).digest("base64url");
 
-/** The token that counts for a webhook; undefined if there is no such webhook. */
+/** What begins a token of the settings of which only the SHA-256 is there. */
+const digestMark = "sha256:";
+
+export type HookToken =
+  | { kind: "none" }
+  | { kind: "token"; token: string }
+  /** SHA-256 in hexadecimal digits. */
+  | { kind: "digest"; digest: string };
+
+/** The token that counts for a webhook, as far as it is known here; `none` if there is no such webhook. */
 export function findHookToken(
   hooks: GatewaySettings["hooks"],
   name: string,
-  accountToken: string | undefined,
-): string | undefined {
+  getAccountToken: () => string | undefined,
+): HookToken {
   const hook = Object.hasOwn(hooks, name) ? hooks[name] : undefined;
-  if (!hook) return undefined;
-  return hook.token ?? (accountToken === undefined ? undefined : createHookToken(accountToken, name));
+  if (!hook) return { kind: "none" };
+  if (hook.token?.startsWith(digestMark)) return { kind: "digest", digest: hook.token.slice(digestMark.length) };
+  const accountToken = hook.token === undefined ? getAccountToken() : undefined;
+  const token = hook.token ?? (accountToken === undefined ? undefined : createHookToken(accountToken, name));
+  return token === undefined ? { kind: "none" } : { kind: "token", token };
+}
+
+/** Pure. */
+export function isHookToken(right: HookToken, token: string): boolean {
+  switch (right.kind) {
+    case "none":
+      return false;
+    case "token":
+      return isSameSecret(right.token, token);
+    case "digest":
+      return isSameSecret(right.digest, createHash("sha256").update(token).digest("hex"));
+  }
 }

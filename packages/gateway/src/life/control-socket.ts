@@ -1,6 +1,6 @@
 /**
- * A Unix socket in the gateway's directory, for commands of the same account: who can open it could read the token beside
- * it too. One line of JSON asks, and one answers.
+ * A Unix socket in the gateway's directory, for commands of the same account: who can open it could read the
+ * account's token beside it too. One line of JSON asks, and one answers.
  */
 import { chmod, unlink } from "node:fs/promises";
 import { once } from "node:events";

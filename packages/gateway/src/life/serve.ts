@@ -48,7 +48,7 @@ export async function serveGateway({ onStop, ...options }: ServeOptions): Promis
   const { lease } = outcome;
   let gateway: Gateway | undefined;
   let control: ControlSocket | undefined;
-  const log = openLogFile({ path: files.log, secrets: () => gateway?.parts.devices.listTokens() ?? [] });
+  const log = openLogFile({ path: files.log, secrets: () => gateway?.parts.devices.listSeenTokens() ?? [] });
   const end = async () => {
     await gateway?.stop();
     await lease.release();

@@ -53,7 +53,7 @@ export async function openTestGateway(given: TestGatewayOptions = {}): Promise<T
   });
   return {
     gateway,
-    token: gateway.parts.devices.get("local")!.token,
+    token: gateway.parts.devices.getOwnToken()!,
     workspace,
     agentDir,
     model,

@@ -1,11 +1,24 @@
 /** The file with the tokens: made once, read by nobody else, believed at any moment. */
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, symlink, unlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  unlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock, systemIds } from "@tau/ai";
 import { findGateway, getGatewayFiles } from "@tau/protocol/node";
 import { expect, onTestFinished, test } from "vitest";
 import { openDevices } from "../../src/auth/devices.ts";
+import { createToken } from "../../src/auth/token.ts";
 import { toFault } from "../../src/errors.ts";
 import { connectRaw, openTestGateway } from "../../src/testing/index.ts";
 
@@ -23,12 +36,13 @@ const getMode = async (path: string) => (await stat(path)).mode & 0o777;
 test("a token of 256 bits is made once, in a file and a directory that only their user can look into", async () => {
   const agentDir = await createAgentDir();
   const { directory, devices: path } = getGatewayFiles(agentDir);
-  const { token } = (await open(agentDir)).get("local")!;
+  const token = (await open(agentDir)).getOwnToken()!;
   expect(Buffer.from(token, "base64url")).toHaveLength(32);
   expect(await getMode(directory)).toBe(0o700);
   expect(await getMode(path)).toBe(0o600);
-  expect((await open(agentDir)).get("local")!.token).toBe(token);
-  expect((await open(await createAgentDir())).get("local")!.token).not.toBe(token);
+  expect(await getMode(getGatewayFiles(agentDir).token)).toBe(0o600);
+  expect((await open(agentDir)).getOwnToken()).toBe(token);
+  expect((await open(await createAgentDir())).getOwnToken()).not.toBe(token);
 });
 
 test("a directory that others could look into is closed to them", async () => {
@@ -129,10 +143,10 @@ test("what is changed on the disk counts at once, also for clients that only lis
 
   const { devices } = JSON.parse(before) as { devices: { id: string; scopes: string[] }[] };
   const lower = devices.map((device) => (device.id === id ? { ...device, scopes: ["read"] } : device));
-  await replace(JSON.stringify({ version: 1, devices: lower }));
+  await replace(JSON.stringify({ version: 2, devices: lower }));
   expect(await phone.call("sessions.create", { cwd: "/" })).toMatchObject({ ok: false, error: { code: "forbidden" } });
 
-  await replace(JSON.stringify({ version: 1, devices: devices.filter((device) => device.id !== id) }));
+  await replace(JSON.stringify({ version: 2, devices: devices.filter((device) => device.id !== id) }));
   expect(await phone.closed).toBe(1008);
   expect((await own.call("health")).ok).toBe(true);
 
@@ -151,7 +165,7 @@ test("a gateway that runs is found by the same account, and nothing else is", as
   const agentDir = await createAgentDir();
   const { address } = getGatewayFiles(agentDir);
   expect(await findGateway(agentDir)).toBeUndefined();
-  const { token } = (await open(agentDir)).get("local")!;
+  const token = (await open(agentDir)).getOwnToken()!;
   expect(await findGateway(agentDir)).toBeUndefined();
   const write = (value: unknown, mode = 0o600) =>
     rm(address, { force: true }).then(() => writeFile(address, JSON.stringify(value), { mode }));
@@ -163,4 +177,60 @@ test("a gateway that runs is found by the same account, and nothing else is", as
   await write({ url, pid: process.pid }, 0o666);
   await chmod(address, 0o666);
   await expect(findGateway(agentDir)).rejects.toThrow("others may read or write it");
+});
+
+const toFirstVersion = (devices: { id: string; token: string; scopes: string[] }[]) =>
+  JSON.stringify({
+    version: 1,
+    devices: devices.map((device) => ({ ...device, name: device.id, createdAt: "2026-01-01T00:00:00.000Z" })),
+  });
+
+test("tokens in a file of the first version stay valid, and are in no file afterwards but that of the account", async () => {
+  const agentDir = await createAgentDir();
+  const files = getGatewayFiles(agentDir);
+  const [own, phone] = [createToken(), createToken()];
+  await mkdir(files.directory, { mode: 0o700 });
+  const old = toFirstVersion([
+    { id: "local", token: own, scopes: ["read", "write", "approve", "admin", "pair"] },
+    { id: "phone", token: phone, scopes: ["read"] },
+  ]);
+  await writeFile(files.devices, old, { mode: 0o600 });
+  const devices = await open(agentDir);
+  expect(devices.checkToken(own)?.id).toBe("local");
+  expect(devices.checkToken(phone)).toMatchObject({ id: "phone", name: "phone", scopes: ["read"] });
+  expect(devices.getOwnToken()).toBe(own);
+  const texts = await Promise.all(
+    (await readdir(files.directory)).map(async (name) => [name, await readFile(join(files.directory, name), "utf8")]),
+  );
+  expect(texts.filter(([, text]) => text!.includes(phone))).toEqual([]);
+  expect(texts.filter(([, text]) => text!.includes(own)).map(([name]) => name)).toEqual(["local.token"]);
+});
+
+test("what is in the file with the devices lets nobody in", async () => {
+  const { gateway, agentDir, close } = await openTestGateway();
+  onTestFinished(close);
+  const { devices: path } = getGatewayFiles(agentDir);
+  await gateway.parts.devices.add({ name: "Phone", scopes: ["read", "write", "admin"] });
+  const { devices } = JSON.parse(await readFile(path, "utf8")) as { devices: Record<string, string>[] };
+  for (const device of devices) {
+    for (const stolen of Object.values(device).filter((value) => typeof value === "string")) {
+      const deviceId = device["id"]!;
+      await expect(connectRaw(gateway.url, { token: stolen, deviceId })).rejects.toMatchObject({
+        code: expect.stringMatching(/^(?:unauthorized|rate_limited)$/),
+      });
+      const headers = { authorization: `Bearer ${stolen.replaceAll(/[^\w-]/g, "")}` };
+      const answer = await fetch(`${gateway.url.replace("ws", "http")}/v1/models`, { headers });
+      expect([401, 429]).toContain(answer.status);
+    }
+  }
+});
+
+test("a new token that was written and not announced counts after the next start", async () => {
+  const agentDir = await createAgentDir();
+  const first = (await open(agentDir)).getOwnToken()!;
+  const next = createToken();
+  await writeFile(getGatewayFiles(agentDir).token, next, { mode: 0o600 });
+  const devices = await open(agentDir);
+  expect(devices.checkToken(next)?.id).toBe("local");
+  expect(devices.checkToken(first)).toBeUndefined();
 });

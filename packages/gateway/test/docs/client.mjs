@@ -1,4 +1,5 @@
 // Asks a gateway something and prints the answer as it arrives: node client.mjs "What is this project?"
+import { createHmac, createPrivateKey, sign } from "node:crypto";
 const { TAU_URL = "ws://127.0.0.1:7433", TAU_DEVICE = "local", TAU_TOKEN, TAU_CWD = process.cwd() } = process.env;
 const { WebSocket = (await import("ws")).WebSocket } = globalThis; // Node 20 has none of its own
 const socket = new WebSocket(TAU_URL);
@@ -11,18 +12,17 @@ function call(method, params) {
   return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
 }
 
-async function createProof(nonce) {
-  const bytes = (text) => new TextEncoder().encode(text);
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const key = await crypto.subtle.importKey("raw", bytes(TAU_TOKEN), algorithm, false, ["sign"]);
-  const signature = await crypto.subtle.sign("HMAC", key, bytes(`tau-gateway-connect-1\n${TAU_DEVICE}\n${nonce}`));
-  return Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, "0")).join("");
+function createProof(nonce) {
+  const seed = createHmac("sha256", TAU_TOKEN).update("tau-gateway-key-1").digest("hex");
+  const der = Buffer.from(`302e020100300506032b657004220420${seed}`, "hex");
+  const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  return sign(null, Buffer.from(`tau-gateway-connect-2\n${TAU_DEVICE}\n${nonce}`), key).toString("hex");
 }
 
 async function ask({ nonce }) {
   const client = { name: "client.mjs", version: "1" };
-  const proof = await createProof(nonce);
-  await call("connect", { minProtocol: 1, maxProtocol: 1, client, deviceId: TAU_DEVICE, proof });
+  const proof = createProof(nonce);
+  await call("connect", { minProtocol: 2, maxProtocol: 2, client, deviceId: TAU_DEVICE, proof });
   const { sessionId } = await call("sessions.create", { cwd: TAU_CWD });
   await call("sessions.subscribe", { sessionId });
   await call("session.execute", { sessionId, prompt: process.argv[2] });

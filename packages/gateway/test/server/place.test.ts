@@ -343,7 +343,7 @@ describe("over a WebSocket", () => {
     ],
     [
       "a later protocol",
-      async (right, token) => ({ proof: await prove(token, right), minProtocol: 2, maxProtocol: 3 }),
+      async (right, token) => ({ proof: await prove(token, right), minProtocol: 3, maxProtocol: 4 }),
       "unsupported_protocol",
     ],
   ];
@@ -357,19 +357,19 @@ describe("over a WebSocket", () => {
     const closed = new Promise<number>((resolve) => socket.once("close", resolve));
     await expect.poll(() => frames.length).toBe(1);
     const right = { nonce: frames[0]!.payload!.nonce, deviceId: "local" };
-    const params = { minProtocol: 1, maxProtocol: 1, client: { name: "test", version: "1" }, deviceId: "local" };
+    const params = { minProtocol: 2, maxProtocol: 2, client: { name: "test", version: "1" }, deviceId: "local" };
     const changed = await change(right, opened.token);
     socket.send(JSON.stringify({ type: "req", id: "1", method: "connect", params: { ...params, ...changed } }));
     expect(await closed).toBe(1008);
     expect(frames[1]!.error!.code).toBe(code);
-    if (code === "unsupported_protocol") expect(frames[1]!.error!.message).toContain("version 1");
+    if (code === "unsupported_protocol") expect(frames[1]!.error!.message).toContain("version 2");
   });
 
   test("a captured proof is worth nothing on another connection", async () => {
     const first = await openChallenge();
     const proof = await prove(opened.token, { nonce: first.nonce, deviceId: "local" });
     const second = await openChallenge();
-    const params = { minProtocol: 1, maxProtocol: 1, client: { name: "test", version: "1" }, deviceId: "local", proof };
+    const params = { minProtocol: 2, maxProtocol: 2, client: { name: "test", version: "1" }, deviceId: "local", proof };
     second.socket.send(JSON.stringify({ type: "req", id: "1", method: "connect", params }));
     expect(await second.closed).toBe(1008);
     first.socket.close();

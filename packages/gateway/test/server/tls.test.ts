@@ -58,7 +58,7 @@ test("with a certificate it listens on all addresses, encrypted, and its names a
     );
   const { payload } = (await next()) as unknown as { payload: { nonce: string } };
   const proof = await createProof(await importToken(token), { nonce: payload.nonce, deviceId: "local" });
-  const params = { minProtocol: 1, maxProtocol: 1, client: { name: "test", version: "1" }, deviceId: "local", proof };
+  const params = { minProtocol: 2, maxProtocol: 2, client: { name: "test", version: "1" }, deviceId: "local", proof };
   const answer = next();
   socket.send(JSON.stringify({ type: "req", id: "1", method: "connect", params }));
   expect(await answer).toMatchObject({ ok: true, payload: { type: "hello-ok" } });

@@ -10,11 +10,13 @@ const milliseconds = wholeNumber({ min: 1, unit: "milliseconds" });
 const places = wholeNumber({ min: 1, unit: "places" });
 
 /** Shorter ones could be guessed. */
+const secretPattern = "^(?:sha256:[0-9a-f]{64}|[A-Za-z0-9._~+/=-]{32,})$";
 const secret = scalar({
-  expected: "a token of at least 32 characters, which are letters, digits and any of -._~+/=",
+  expected:
+    "a token of at least 32 characters, which are letters, digits and any of -._~+/=, or sha256: and the SHA-256 of one",
   type: "string",
-  schema: { type: "string", pattern: "^[A-Za-z0-9._~+/=-]{32,}$" },
-  accepts: (value): value is string => typeof value === "string" && /^[A-Za-z0-9._~+/=-]{32,}$/.test(value),
+  schema: { type: "string", pattern: secretPattern },
+  accepts: (value): value is string => typeof value === "string" && new RegExp(secretPattern).test(value),
 });
 
 const hook = group("A door for other programs: `POST /hooks/NAME` with a token of its own.", {
@@ -32,7 +34,8 @@ const hook = group("A door for other programs: `POST /hooks/NAME` with a token o
   }),
   token: setting(secret, {
     default: undefined,
-    description: "Its token, at least 32 characters. Default: what `tau gateway hook-token NAME` says.",
+    description:
+      "Its token, at least 32 characters, or `sha256:` and the SHA-256 of it in hexadecimal digits, so that nobody who reads the settings has the token. Default: what `tau gateway hook-token NAME` says.",
     project,
   }),
   prompt: setting(nonEmptyText, {

@@ -8,7 +8,7 @@ import type { View } from "../view.ts";
 import type { InboxMessageData, OpenSessionData } from "./methods.ts";
 
 /** What both sides must speak. A client names the range that it can. */
-export const gatewayProtocol = 1;
+export const gatewayProtocol = 2;
 
 export interface RequestFrame {
   type: "req";

@@ -39,4 +39,4 @@ export {
   type UsageData,
 } from "./methods.ts";
 export type { PairClaimData, PairClaimParams, PairRequestData, PairRequestParams } from "./pairing.ts";
-export { createProof, importToken, type ProofInput } from "./proof.ts";
+export { createProof, deriveKey, importToken, type ProofInput, seedPrefix, seedText, toProofText } from "./proof.ts";

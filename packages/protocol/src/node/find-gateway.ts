@@ -18,9 +18,8 @@ export async function findGateway(agentDir: string): Promise<FoundGateway | unde
   const files = getGatewayFiles(agentDir);
   const { url, pid } = parseObject(files.address);
   if (typeof url !== "string" || typeof pid !== "number" || !isRunning(pid)) return undefined;
-  const { devices } = parseObject(files.devices);
-  const own = Array.isArray(devices) ? devices.find((device) => device?.id === ownDeviceId) : undefined;
-  return typeof own?.token === "string" ? { url, pid, deviceId: ownDeviceId, token: own.token } : undefined;
+  const token = readOwnFile(files.token)?.trim();
+  return token ? { url, pid, deviceId: ownDeviceId, token } : undefined;
 }
 
 export interface OwnAddress {

@@ -8,8 +8,10 @@ export interface GatewayFiles {
   directory: string;
   /** Where a running gateway listens: `{ url, pid, fingerprint? }`. */
   address: string;
-  /** The devices that may connect, with their tokens. */
+  /** The devices that may connect, with the public halves of their keys. */
   devices: string;
+  /** The token of the account's own device. It is the only secret here, and no session can read it. */
+  token: string;
   /** Names the process of the running gateway. */
   lease: string;
   /** A Unix socket for the commands of the same account. */
@@ -24,6 +26,7 @@ export function getGatewayFiles(agentDir: string): GatewayFiles {
     directory,
     address: join(directory, "address.json"),
     devices: join(directory, "devices.json"),
+    token: join(directory, `${ownDeviceId}.token`),
     lease: join(directory, "gateway.lease"),
     control: join(directory, "control.sock"),
     log: join(directory, "gateway.log"),

@@ -67,7 +67,7 @@ export class FakeGateway {
   cuts: number[] = [];
   /** How a proof is answered; undefined accepts it. */
   refusal: (ResponseFrame & { ok: false })["error"] | undefined;
-  protocol = { min: 1, max: 1 };
+  protocol = { min: 2, max: 2 };
   /** How many events are kept for clients that were away. */
   ringSize = 5;
   /** Every message that a prompt has brought in. */
@@ -151,7 +151,7 @@ type Cursor = { epoch: string; lastSeq: number };
 
 const hello: HelloData = {
   type: "hello-ok",
-  protocol: 1,
+  protocol: 2,
   server: { version: "1", connectionId: "c" },
   deviceId: "local",
   scopes: ["read", "write"],

@@ -157,8 +157,8 @@ test("a gateway that asks for patience gets it", async () => {
 test("a gateway that speaks another version is refused before anything is proved to it", async () => {
   const setup = setUp();
   const { server, client } = setup;
-  server.protocol = { min: 2, max: 3 };
-  await expect(client.connect()).rejects.toMatchObject({ code: "version", message: expect.stringContaining("2 to 3") });
+  server.protocol = { min: 3, max: 4 };
+  await expect(client.connect()).rejects.toMatchObject({ code: "version", message: expect.stringContaining("3 to 4") });
   expect(server.requests).toEqual([]);
 });
 

@@ -53,8 +53,7 @@ test("in Node a client finds the gateway of its account, or says how to start on
   await writeFile(join(agentDir, "gateway", "address.json"), JSON.stringify({ url: gateway.url, pid: process.pid }), {
     mode: 0o600,
   });
-  const devices = [{ id: "local", name: "This account", token, scopes: ["read"] }];
-  await writeFile(join(agentDir, "gateway", "devices.json"), JSON.stringify({ devices }), { mode: 0o600 });
+  await writeFile(join(agentDir, "gateway", "local.token"), `${token}\n`, { mode: 0o600 });
   const client = await connectToGateway({ agentDir });
   onTestFinished(() => client.close());
   expect(await client.call("health")).toMatchObject({ ok: true });

@@ -1,6 +1,6 @@
 /** How this device gets a token: it shows a code, a person types it where the gateway runs, and the device claims the token. */
-import { importToken, type PairClaimData, type PairRequestData } from "@tau/protocol/gateway";
-import type { StoredValues } from "./database.ts";
+import { deriveKey, importToken, type PairClaimData, type PairRequestData } from "@tau/protocol/gateway";
+import { readValue, type StoredValues, writeValue } from "./database.ts";
 
 /** A request that the gateway refused, or that was lost (`unreachable`); the text is for people. */
 export class PairingError extends Error {
@@ -13,13 +13,29 @@ export class PairingError extends Error {
   }
 }
 
-export const requestPairing = (name: string): Promise<PairRequestData> => post("/pair/request", { name });
+/** Throws before anything is asked in a browser that could not use the token. */
+export async function requestPairing(name: string): Promise<PairRequestData> {
+  await importToken(name).catch((error: unknown) => {
+    const message = "This browser is too old: it cannot sign with Ed25519. Update it, or use another one.";
+    throw new PairingError("unsupported", message, { cause: error });
+  });
+  return await post("/pair/request", { name });
+}
 
 /** Undefined while nobody has typed the code. The token is only ever here and in the key. */
 export async function claimDevice({ requestId, secret }: PairRequestData): Promise<StoredValues["device"] | undefined> {
   const claim = await post<PairClaimData>("/pair/claim", { requestId, secret });
   if (claim.state === "pending") return undefined;
   return { deviceId: claim.deviceId, key: await importToken(claim.token) };
+}
+
+/** The device of this page; undefined if it has to be paired. Earlier versions stored the token as a key for HMAC. */
+export async function readDevice(): Promise<StoredValues["device"] | undefined> {
+  const device = await readValue("device");
+  if (device?.key.algorithm.name !== "HMAC") return device;
+  const upgraded = { ...device, key: await deriveKey(device.key) };
+  await writeValue("device", upgraded);
+  return upgraded;
 }
 
 async function post<Data>(path: string, body: object): Promise<Data> {

@@ -11,11 +11,32 @@ async function readStoredDevice() {
     const request = database.transaction("values").objectStore("values").get("device");
     request.addEventListener("success", () => resolve(request.result as never));
   });
-  const exported = await crypto.subtle.exportKey("raw", key).then(
+  const exported = await crypto.subtle.exportKey("pkcs8", key).then(
     () => "exported",
     (error: unknown) => (error as Error).name,
   );
-  return { deviceId, exported, extractable: key.extractable, local: localStorage.length, address: location.href };
+  const algorithm = key.algorithm.name;
+  return {
+    deviceId,
+    algorithm,
+    exported,
+    extractable: key.extractable,
+    local: localStorage.length,
+    address: location.href,
+  };
+}
+
+/** In the page: what an earlier version stored. */
+async function storeEarlierDevice({ deviceId, token }: { deviceId: string; token: string }) {
+  const hmac = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", new TextEncoder().encode(token), hmac, false, ["sign"]);
+  const database = await new Promise<IDBDatabase>((resolve) => {
+    const request = indexedDB.open("tau");
+    request.addEventListener("success", () => resolve(request.result));
+  });
+  const transaction = database.transaction("values", "readwrite");
+  transaction.objectStore("values").put({ deviceId, key }, "device");
+  await new Promise((resolve) => transaction.addEventListener("complete", resolve));
 }
 
 export function pairingCases(shared: Shared): void {
@@ -29,13 +50,34 @@ export function pairingCases(shared: Shared): void {
     await pair(["read"]);
     const stored = await page.evaluate(readStoredDevice);
     const { deviceId, ...others } = stored;
-    expect(others).toEqual({ exported: "InvalidAccessError", extractable: false, local: 0, address: `${url}/` });
+    const algorithm = "Ed25519";
+    expect(others).toEqual({
+      algorithm,
+      exported: "InvalidAccessError",
+      extractable: false,
+      local: 0,
+      address: `${url}/`,
+    });
     await page.reload();
     await page.getByRole("navigation", { name: "Sessions" }).waitFor();
     await gateway.parts.devices.revoke(deviceId);
     for (const client of gateway.parts.connections.list(deviceId)) client.close(1008, "revoked");
     await page.getByRole("button", { name: "Pair again" }).click();
     await page.getByTestId("pairing-code").waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test("a key that an earlier version of the page stored still connects, and is stored as it is now", async () => {
+    const { browser, gateway, url } = shared.kit;
+    const { page, problems, close } = await openContext(browser, gateway);
+    onTestFinished(close);
+    const { id, token } = await gateway.parts.devices.add({ name: "Old page", scopes: ["read"] });
+    await page.goto(url);
+    await page.getByTestId("pairing-code").waitFor();
+    await page.evaluate(storeEarlierDevice, { deviceId: id, token });
+    await page.reload();
+    await page.getByRole("navigation", { name: "Sessions" }).waitFor();
+    expect(await page.evaluate(readStoredDevice)).toMatchObject({ deviceId: id, algorithm: "Ed25519" });
     expect(problems).toEqual([]);
   });
 
