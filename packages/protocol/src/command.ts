@@ -242,8 +242,11 @@ interface Prompt {
 
 type None = Record<never, never>;
 
-/** `id`: of a message that is queued. Its entry has it as the `queueId` when the message is sent. */
-type Accepted = { disposition: Disposition; id?: string };
+/**
+ * `id`: of a message that is queued. Its entry has it as the `queueId` when the message is sent. `notices`: sentences for whoever
+ * sent it, such as that a mentioned file was not read.
+ */
+type Accepted = { disposition: Disposition; id?: string; notices?: string[] };
 
 /** A command that goes on with another session, which the client shows from then on. */
 type OtherSession = { sessionId: string; cancelled: boolean };

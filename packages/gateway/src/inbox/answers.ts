@@ -5,6 +5,8 @@ import type { Disposition } from "@tau/protocol";
 /** `accepted`: it is on the disk, and its turn comes later. */
 export interface Answer {
   disposition: Disposition | "accepted";
+  /** What the sender should know, such as that a mentioned file was not read. */
+  notices?: string[];
 }
 
 interface Waiting {

@@ -264,11 +264,11 @@ export class SessionInbox {
       ...(images.length > 0 && { images }),
       ...(messages.some(({ isVerbatim }) => isVerbatim) && { expandPromptTemplates: false }),
     });
-    const { disposition } = submission;
+    const { disposition, notices } = submission;
     // A run that fails tells it in its events.
     if (disposition === "started") submission.outcome.catch(() => {});
     if (disposition === "handled") await this.#messages.settle(messages, { kind: "injected" });
-    for (const { id } of messages) this.#answers.settle(id, { disposition });
+    for (const { id } of messages) this.#answers.settle(id, { disposition, ...(notices && { notices: [...notices] }) });
     this.#place.wakeWhenIdle(hosted.session);
   }
 

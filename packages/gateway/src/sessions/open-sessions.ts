@@ -16,7 +16,10 @@ import { resolveDirectory } from "./session-roots.ts";
 
 /** What the sessions of a gateway are created with, besides what their directory says. */
 export type GatewaySessionParams = Required<
-  Pick<AgentSessionParams, "ask" | "reloadGateway" | "afterCrash" | "admitRun" | "waitsForBusyProvider">
+  Pick<
+    AgentSessionParams,
+    "ask" | "reloadGateway" | "afterCrash" | "admitRun" | "waitsForBusyProvider" | "fileAuthority"
+  >
 >;
 
 /**
@@ -256,7 +259,15 @@ export class OpenSessions {
   async #openHost(cwd: string): Promise<Host> {
     const { openDirectory, subscriptions, reloadGateway, afterCrash, admitRun } = this.#options;
     const ask = { isAttended: (sessionId: string) => subscriptions.isAttended(sessionId) };
-    const host = await openDirectory(cwd, { ask, reloadGateway, afterCrash, admitRun, waitsForBusyProvider: true });
+    const host = await openDirectory(cwd, {
+      ask,
+      reloadGateway,
+      afterCrash,
+      admitRun,
+      waitsForBusyProvider: true,
+      // Whoever writes a prompt here is not at this machine's terminal.
+      fileAuthority: "model",
+    });
     // Commands and extensions open sessions too.
     host.watch({
       onOpened: (hosted) => this.#add(cwd, host, hosted),

@@ -24,11 +24,15 @@ export type Content = (TextContent | ImageContent)[];
 export type PromptOutcome = ({ kind: "ran" } & RunOutcome) | { kind: "queued"; id: string } | { kind: "handled" };
 
 /** A prompt that was taken: a run began with it, or it is queued. `isWritten` is false when the log refused the prompt. */
-export type Submission =
+export type Submission = (
   | { disposition: "started"; isWritten: boolean; outcome: Promise<RunOutcome> }
   | { disposition: "queued"; id: string }
   /** An extension dealt with it. */
-  | { disposition: "handled" };
+  | { disposition: "handled" }
+) & {
+  /** What whoever sent it should know, such as a mentioned file that was not read. */
+  notices?: readonly string[];
+};
 
 /** At most one of these at a time. Work that is no run may be under way while a prompt waits for it (`starting`). */
 type State =
@@ -131,14 +135,21 @@ export class Activity {
 
   /**
    * Begins a run with a prompt, or queues it while one is in progress. Resolves when the prompt is in the log, with
-   * `messageId` if there is one.
+   * `messageId` if there is one. The signal aborts when nobody needs the content any more.
    */
-  async submit(getContent: () => Promise<Content>, queue: QueueKind, messageId?: string): Promise<Submission> {
-    if (this.isBusy) return { disposition: "queued", id: await this.#enqueue(await getContent(), queue, messageId) };
+  async submit(
+    getContent: (signal: AbortSignal) => Promise<Content>,
+    queue: QueueKind,
+    messageId?: string,
+  ): Promise<Submission> {
+    const { lifetime } = this.#parts;
+    if (this.isBusy)
+      return { disposition: "queued", id: await this.#enqueue(await getContent(lifetime), queue, messageId) };
     let onWritten = () => {};
     const written = new Promise<true>((resolve) => (onWritten = () => resolve(true)));
     const outcome = this.#whileBusy(async () => {
-      const message: UserMessage = { role: "user", content: await getContent(), timestamp: this.#parts.clock.now() };
+      const content = await this.#waitFor(getContent);
+      const message: UserMessage = { role: "user", content, timestamp: this.#parts.clock.now() };
       if (messageId !== undefined) this.#parts.inbox.nameMessage(message, messageId);
       return await this.#runUntilQuiet([message], onWritten);
     }, true);
@@ -212,7 +223,7 @@ export class Activity {
       let continues = continuesOnError;
       let release = () => {};
       try {
-        if (this.#parts.admitRun) release = await this.#admit(this.#parts.admitRun);
+        if (this.#parts.admitRun) release = await this.#waitFor(this.#parts.admitRun);
         const outcome = await work();
         continues = outcome === undefined || continuesAfter(outcome.end, outcome.isSteered);
         return outcome;
@@ -227,13 +238,13 @@ export class Activity {
     });
   }
 
-  /** Waits until a run may begin. An abort ends the waiting, and then the run. */
-  async #admit(admitRun: NonNullable<ActivityParts["admitRun"]>): Promise<() => void> {
+  /** Waits for something before a run begins. An abort ends the waiting, and then the run. */
+  async #waitFor<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     this.#beginExclusive(controller);
     const stopFollowing = followSignal(this.#parts.lifetime, (reason) => controller.abort(reason));
     try {
-      return await admitRun(controller.signal);
+      return await wait(controller.signal);
     } finally {
       stopFollowing();
       this.#endExclusive();

@@ -47,6 +47,7 @@ import { createLiveSession, type LiveSession } from "./live-sessions.ts";
 import type { NavigateOptions } from "./navigate.ts";
 import { type Notice, Notices } from "./notices.ts";
 import { describeLeftOut } from "./tools-and-prompt.ts";
+import { NamedFiles } from "./named-files.ts";
 import { type PromptOptions, Prompts, type SteerOptions, type SubmitOptions } from "./prompts.ts";
 import { type AgentSessionEvent, Publisher } from "./publisher.ts";
 import { RunScopes } from "./run-scopes.ts";
@@ -63,6 +64,8 @@ export type StartReason = SessionStart["reason"];
 /** Why a session ends, as extensions are told. */
 
 export class AgentSession {
+  /** Files that prompts and commands name. */
+  readonly namedFiles: NamedFiles;
   readonly #parts: AgentSessionParts;
   readonly #publisher = new Publisher((message) => this.#warnOfListener(message));
   readonly #notices = new Notices(this.#publisher);
@@ -168,7 +171,25 @@ export class AgentSession {
     });
     const own = { host: this.#host, choices: this.#choices, activity: this.#activity, notices: this.#notices };
     this.#binding = new ExtensionBinding({ session: this, ...own });
-    this.#prompts = new Prompts({ ...parts, ...own, inbox: this.#inbox, scopes, getExtensions, mustBeUsable });
+    this.namedFiles = new NamedFiles({
+      authority: parts.fileAuthority,
+      cwd: parts.cwd,
+      personFiles: parts.personFiles,
+      createCallFiles: (id) => tools.createCallContext(id).files,
+      getJudgeParts: () => this.#judge.parts,
+      endCall: (id) => this.#judge.endCall(id),
+      hasTool: (name) => this.#choices.shown.tools.some((tool) => tool.name === name),
+      ids,
+    });
+    this.#prompts = new Prompts({
+      ...parts,
+      ...own,
+      namedFiles: this.namedFiles,
+      inbox: this.#inbox,
+      scopes,
+      getExtensions,
+      mustBeUsable,
+    });
     this.#bash = new UserBash({
       ...parts,
       ...own,

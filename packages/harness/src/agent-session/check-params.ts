@@ -136,6 +136,7 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   afterCrash: param(withMethods("an object with the functions `wasCut` and `keepQueued`", "wasCut", "keepQueued")),
   admitRun: param(fn),
   waitsForBusyProvider: param(flag),
+  fileAuthority: param(oneOf("person", "model")),
   parentSessionId: param(nonEmptyText),
   sessionId: param(nonEmptyText),
   abortSignal: param(

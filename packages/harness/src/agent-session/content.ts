@@ -30,6 +30,7 @@ const messageOptions = object({
   source: param(textField),
   messageId: param(nonEmptyText),
   scopes: param(list(textField)),
+  fileAuthority: param(oneOf("person", "model")),
 });
 
 /**

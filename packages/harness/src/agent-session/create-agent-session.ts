@@ -11,6 +11,7 @@ import { findTracer } from "../observe/opentelemetry.ts";
 import { findUnknownTools } from "../pipeline/tool-patterns.ts";
 import { createSecretBroker } from "../policy/secret-broker.ts";
 import { createExpandPort } from "../prompt/expand-port.ts";
+import { createMentionReader } from "../prompt/read-mention.ts";
 import { withProviderHooks } from "../request/provider-hooks.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
 import type { SessionManager } from "../session/session-manager.ts";
@@ -69,10 +70,11 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
       loader: resources,
       cwd,
       agentDir,
-      files: files.mentions,
-      seen: tools.seen,
       offersSkills: () => settings.get().enableSkillCommands,
     }),
+    createMentionReader: (named) => createMentionReader({ cwd, files: named, seen: tools.seen }),
+    fileAuthority: params.fileAuthority ?? "person",
+    personFiles: files.mentions,
     request: createRequest(setup, extensions),
     waitsForBusyProvider: params.waitsForBusyProvider ?? false,
     keep: (text) => saveResult(keys.redact(text)),

@@ -11,6 +11,7 @@ import type { Audit, Decide } from "../policy/policy.ts";
 import type { ResourceLoader, ResourceLoaderOptions } from "../resources/resource-loader.ts";
 import type { AgentSession } from "./agent-session.ts";
 import type { AskChoice } from "./approvals.ts";
+import type { FileAuthority } from "./named-files.ts";
 import type { AfterCrash } from "./after-crash.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
@@ -98,6 +99,11 @@ export interface AgentSessionParams {
   additionalDirectories?: readonly string[];
   /** Whom to ask where the policy asks. Default: nobody is there, and what asks is denied. */
   ask?: AskChoice;
+  /**
+   * Whose rights count for files that prompts and commands name: `person` may show everything but credentials, `model` what its
+   * tools may open. Use `model` wherever prompts come from somebody who is not at this machine. Default `person`.
+   */
+  fileAuthority?: FileAuthority;
   /**
    * Default: the workspace is free, reading and writing outside asks, credentials are denied, and commands are judged by
    * what they do.

@@ -1,13 +1,16 @@
 /** How a prompt gets into a session: it is offered to extensions, expanded, and then begins a run or is queued. */
 import type { ImageContent } from "@tau/ai";
+import type { Files } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
 import type { ExtensionEvent, InputSource } from "../extensions/events.ts";
 import type { SessionExtensions } from "../extensions/session/session-extensions.ts";
-import type { ExpandPort } from "../prompt/expand.ts";
+import type { Mentioned } from "../prompt/expand.ts";
+import type { ResourcePort } from "../prompt/expand-port.ts";
 import { RunAborted } from "../run/run-aborted.ts";
-import type { Activity, Content, PromptOutcome, Submission } from "./activity.ts";
+import type { Activity, PromptOutcome, Submission } from "./activity.ts";
 import { checkMessage, getContent, type PromptContent } from "./content.ts";
 import type { Inbox } from "./inbox.ts";
+import type { FileAuthority, NamedAccess, NamedFiles } from "./named-files.ts";
 import type { Notices } from "./notices.ts";
 import type { RunScopes } from "./run-scopes.ts";
 
@@ -36,11 +39,16 @@ export interface SubmitOptions extends PromptContent {
    * only take scopes from it. Default: scopes are not asked for.
    */
   scopes?: readonly string[];
+  /** Whose rights count for the files that the prompt mentions. It can only be stricter than that of the session. */
+  fileAuthority?: FileAuthority;
 }
 
 export interface PromptsParts {
   getExtensions: () => SessionExtensions | undefined;
-  expandPort: ExpandPort;
+  expandPort: ResourcePort;
+  namedFiles: NamedFiles;
+  /** Reads what a prompt mentions. */
+  createMentionReader: (files: Files) => (path: string) => Promise<Mentioned>;
   activity: Activity;
   inbox: Inbox;
   notices: Notices;
@@ -71,7 +79,7 @@ export class Prompts {
   async submit(text: string, options: SubmitOptions): Promise<Submission> {
     checkMessage(text, options);
     const { activity, inbox, mustBeUsable } = this.#parts;
-    const { queue: wanted, interrupt = false, source = "rpc", messageId, scopes, ...original } = options;
+    const { queue: wanted, interrupt = false, source = "rpc", messageId, scopes, fileAuthority, ...original } = options;
     const extensions = this.#parts.getExtensions();
     const origin = { source, ...(wanted && { streamingBehavior: wanted }) };
     // At once without extensions: the session is busy as soon as this was called.
@@ -91,13 +99,19 @@ export class Prompts {
       );
     }
     this.#parts.scopes.take(scopes, activity.isBusy);
-    const submission = await activity.submit(() => this.#expand(typed, content), queue ?? "followUp", messageId);
+    const notices: string[] = [];
+    const expand = async (signal: AbortSignal) => {
+      const expanded = await this.#expand(typed, content, { authority: fileAuthority, signal });
+      notices.push(...expanded.notices);
+      return expanded.content;
+    };
+    const submission = await activity.submit(expand, queue ?? "followUp", messageId);
     // It is queued first: otherwise only the abort would happen.
     if (interrupt && submission.disposition === "queued" && inbox.has(submission.id)) {
       const end = { kind: "aborted", by: "person", reason: "steered" } as const;
       activity.abort(new RunAborted(end, "Interrupted by a steering message.", { isSteered: true }));
     }
-    return submission;
+    return notices.length > 0 ? { ...submission, notices } : submission;
   }
 
   /** As that of the session. */
@@ -124,7 +138,7 @@ export class Prompts {
   /** Changes the text of a queued message; answers with its new id. */
   async editQueued(id: string, text: string): Promise<string> {
     checkMessage(text);
-    return await this.#parts.inbox.edit(id, await this.#expand(text, {}));
+    return await this.#parts.inbox.edit(id, (await this.#expand(text, {}, {})).content);
   }
 
   /** A command of an extension is looked for first, then handlers may change the text. Undefined: it was dealt with. */
@@ -150,9 +164,28 @@ export class Prompts {
     }
   }
 
-  async #expand(text: string, options: PromptContent): Promise<Content> {
-    const { content, notices } = await getContent(text, options, this.#parts.expandPort);
-    for (const notice of notices) this.#parts.notices.add("prompt", notice);
-    return content;
+  async #expand(text: string, options: PromptContent, reading: Reading) {
+    const { expandPort: port, notices: sessionNotices } = this.#parts;
+    const { content, notices } = await getContent(text, options, {
+      templates: port.templates,
+      skills: port.skills,
+      readSkill: (skill) => port.readSkill(skill),
+      readMention: (path, isLast) => this.#readMention(path, isLast, reading),
+    });
+    for (const notice of notices) sessionNotices.add("prompt", notice);
+    return { content, notices };
+  }
+
+  async #readMention(path: string, isLast: boolean, reading: Reading): Promise<Mentioned> {
+    const { namedFiles, createMentionReader } = this.#parts;
+    // Nobody is asked about one of several spellings, which most likely does not exist.
+    if (!isLast && !(await namedFiles.mayRead(path))) return { kind: "missing" };
+    const read = await namedFiles.use({ capability: "read", path, by: "read", ...reading }, (files) =>
+      createMentionReader(files)(path),
+    );
+    return read.kind === "done" ? read.value : { kind: "failed", reason: read.reason };
   }
 }
+
+/** How the files of one prompt are read. */
+type Reading = Pick<NamedAccess, "authority" | "signal">;

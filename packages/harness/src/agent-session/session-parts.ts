@@ -1,17 +1,19 @@
 /** What a session is made of. */
 import type { StreamFn } from "@tau/agent";
 import type { Clock, Ids } from "@tau/ai";
-import type { ToolLogLevel } from "@tau/tools";
+import type { Files, ToolLogLevel } from "@tau/tools";
 import type { Budget } from "../budget/budget.ts";
 import type { ExtensionSlot, SessionStart } from "../extensions/session/extension-slot.ts";
 import type { Tracer } from "../observe/trace.ts";
-import type { ExpandPort } from "../prompt/expand.ts";
+import type { ResourcePort } from "../prompt/expand-port.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { AfterCrash } from "./after-crash.ts";
 import type { AdmitRun } from "./params.ts";
 import type { AgentSession } from "./agent-session.ts";
 import type { PolicyParts } from "./call-judge.ts";
 import type { ModelChoice, ToolSources } from "./choices.ts";
+import type { FileAuthority } from "./named-files.ts";
+import type { PromptsParts } from "./prompts.ts";
 import type { LiveSession, LiveSessions } from "./live-sessions.ts";
 import type { Notice } from "./notices.ts";
 import type { Services } from "./services.ts";
@@ -27,7 +29,12 @@ export interface AgentSessionParts {
   tools: ToolSources;
   policy: PolicyParts;
   extensions: ExtensionSlot;
-  expandPort: ExpandPort;
+  expandPort: ResourcePort;
+  createMentionReader: PromptsParts["createMentionReader"];
+  /** Of files that prompts and commands name. */
+  fileAuthority: FileAuthority;
+  /** Everything but credentials. */
+  personFiles: Files;
   /** Asks a model, with keys and headers. */
   request: StreamFn;
   /** See `AgentSessionParams.waitsForBusyProvider`. */

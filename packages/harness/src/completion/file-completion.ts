@@ -3,6 +3,7 @@
  * from what is listed so far. The list is kept for the next mention, which is answered from it while it is made anew.
  */
 import { homedir } from "node:os";
+import { join } from "node:path";
 import { type Clock, systemClock } from "@tau/ai";
 import type { LocateRipgrep } from "@tau/tools";
 import { listDirectory } from "./list-directory.ts";
@@ -19,6 +20,8 @@ export interface FileCompletionOptions {
   clock?: Clock;
   /** Finds ripgrep. Default: the binary from npm. */
   locate?: LocateRipgrep;
+  /** Whether a file or directory may be suggested, by its absolute path. Default: everything may. */
+  mayShow?: (path: string) => Promise<boolean>;
 }
 
 export interface FileSuggestions {
@@ -46,17 +49,19 @@ export class FileCompletion {
   readonly #home: string;
   readonly #clock: Clock;
   readonly #locate: LocateRipgrep | undefined;
+  readonly #mayShow: (path: string) => Promise<boolean>;
   #tree: Listing<TreeEnd> | undefined;
   /** The next tree, while the last one answers. */
   #nextTree: Listing<TreeEnd> | undefined;
   #directory: DirectoryListing | undefined;
   #lastMention: OpenMention | undefined;
 
-  constructor({ cwd, home = homedir(), clock = systemClock, locate }: FileCompletionOptions) {
+  constructor({ cwd, home = homedir(), clock = systemClock, locate, mayShow }: FileCompletionOptions) {
     this.#cwd = cwd;
     this.#home = home;
     this.#clock = clock;
     this.#locate = locate;
+    this.#mayShow = mayShow ?? (async () => true);
   }
 
   async complete(mention: OpenMention): Promise<FileSuggestions> {
@@ -65,7 +70,8 @@ export class FileCompletion {
     const target = parseMention(mention.path, { cwd: this.#cwd, home: this.#home });
     const matches =
       target.kind === "tree" ? await this.#completeInTree(target) : await this.#completeInDirectory(target);
-    const values = matches.paths.map((path) => formatMention(target.prefix + path, mention.isQuoted));
+    const paths = await this.#keepShown(matches.paths, target);
+    const values = paths.map((path) => formatMention(target.prefix + path, mention.isQuoted));
     return { values: values.filter((value) => value !== undefined), isIncomplete: matches.isIncomplete };
   }
 
@@ -76,10 +82,15 @@ export class FileCompletion {
     const target = toDirectoryTarget(typed, { cwd: this.#cwd, home: this.#home });
     const { paths, isIncomplete } = await this.#completeInDirectory(target);
     const start = target.query.toLowerCase();
-    const values = paths
-      .filter((name) => name.toLowerCase().startsWith(start))
-      .map((name) => formatMention(target.prefix + name, isQuoted));
+    const names = paths.filter((name) => name.toLowerCase().startsWith(start));
+    const values = (await this.#keepShown(names, target)).map((name) => formatMention(target.prefix + name, isQuoted));
     return { values: values.filter((value) => value !== undefined), isIncomplete };
+  }
+
+  async #keepShown(paths: readonly string[], target: MentionTarget): Promise<string[]> {
+    const directory = target.kind === "directory" ? target.directory : this.#cwd;
+    const shown = await Promise.all(paths.map((path) => this.#mayShow(join(directory, path))));
+    return paths.filter((_path, index) => shown[index]);
   }
 
   /** Ends what is in progress. */

@@ -1,9 +1,11 @@
+import { constants } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { systemClock, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { writeTextFile } from "../durable-file.ts";
-import { systemCode } from "@tau/tools/platform";
+import type { Files } from "@tau/tools";
+import { systemCode, ToolsError } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import type { SessionHeader } from "../session/entry.ts";
 import type { SessionLookup } from "../session/find-session.ts";
@@ -22,10 +24,20 @@ export interface ImportedFile {
   problems: ImportProblem[];
 }
 
+/** The system has no longer texts. */
+const maxBytes = constants.MAX_STRING_LENGTH;
+
+/** Opens the file that is imported, and may refuse it (`denied`). Default: every file of the user. */
+type ImportFiles = Pick<Files, "readWhole"> | undefined;
+
 /** Copies a file to a new session of a directory. Throws `invalid_input` for a file that is not a session. */
-export async function importSessionFile(source: string, lookup: SessionLookup): Promise<ImportedFile> {
+export async function importSessionFile(
+  source: string,
+  lookup: SessionLookup,
+  files?: ImportFiles,
+): Promise<ImportedFile> {
   const { cwd, agentDir } = lookup;
-  const imported = await readImport(source);
+  const imported = await readImport(source, files);
   const { entries, problems } = imported;
   const isUsed = async (id: string) => !!(await SessionManager.findById(cwd, id, lookup.directory, { agentDir }));
   const header = await createHeader(imported, cwd, isUsed);
@@ -39,8 +51,9 @@ export async function importSessionFile(source: string, lookup: SessionLookup): 
 export async function importIntoStorage(
   source: string,
   { cwd, storage }: { cwd: string; storage: SessionStorage },
+  files?: ImportFiles,
 ): Promise<Omit<ImportedFile, "path">> {
-  const imported = await readImport(source);
+  const imported = await readImport(source, files);
   const { entries, problems } = imported;
   const isUsed = async (id: string) => {
     const store = await storage.findStore(id);
@@ -54,10 +67,19 @@ export async function importIntoStorage(
   return { id: header.id, entryCount: entries.length, problems };
 }
 
-async function readImport(source: string): Promise<ImportedSession> {
-  const text = await readText(source);
+async function readImport(source: string, files: ImportFiles): Promise<ImportedSession> {
+  const text = files ? await readGuarded(source, files) : await readText(source);
   if (isSession(recover(Buffer.from(text)))) return importSession(text);
   throw new HarnessError("invalid_input", `${source} is not a session file (no header, no messages).`);
+}
+
+async function readGuarded(path: string, files: Pick<Files, "readWhole">): Promise<string> {
+  try {
+    return (await files.readWhole(path, maxBytes)).bytes.toString("utf8");
+  } catch (error) {
+    if (!(error instanceof ToolsError)) throw error;
+    throw new HarnessError(error.code === "denied" ? "denied" : "invalid_input", error.message, { cause: error });
+  }
 }
 
 async function readText(path: string): Promise<string> {

@@ -6,23 +6,27 @@ import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import { readSkill } from "../resources/skills.ts";
 import type { ExpandPort } from "./expand.ts";
-import { createMentionReader, type MentionReaderOptions } from "./read-mention.ts";
 
-export interface ExpandPortOptions extends MentionReaderOptions {
+export interface ExpandPortOptions {
+  /** Where relative paths begin; `~` is the home directory. */
+  cwd: string;
   loader: Pick<ResourceLoader, "resources">;
   agentDir: string;
   /** Whether `/skill:name` is a command; called each time. Default: always true. */
   offersSkills?: () => boolean;
 }
 
+/** What a prompt expands to besides files. */
+export type ResourcePort = Omit<ExpandPort, "readMention">;
+
 /** The port always uses the current resources of the loader. */
 export function createExpandPort({
   loader,
   agentDir,
+  cwd,
   offersSkills = () => true,
-  ...mentions
-}: ExpandPortOptions): ExpandPort {
-  const directories = { cwd: mentions.cwd, agentDir, home: homedir() };
+}: ExpandPortOptions): ResourcePort {
+  const directories = { cwd, agentDir, home: homedir() };
   return {
     get templates() {
       return loader.resources.promptTemplates;
@@ -36,6 +40,5 @@ export function createExpandPort({
       if (value === undefined) return { kind: "failed", reason: notice };
       return { kind: "text", text: value, ...(notice !== "" && { notice }) };
     },
-    readMention: createMentionReader(mentions),
   };
 }

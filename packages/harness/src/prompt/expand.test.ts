@@ -9,6 +9,7 @@ import { quoteArgument } from "../resources/template-arguments.ts";
 import { createExpandPort } from "./expand-port.ts";
 import { type ExpandPort, expandPrompt, type Mentioned } from "./expand.ts";
 import { findMentions } from "./mentions.ts";
+import { createMentionReader } from "./read-mention.ts";
 
 const template = (name: string, content: string, argumentHint?: string) => ({
   name,
@@ -268,7 +269,17 @@ describe("in a real directory", () => {
     const agentDir = join(root, "agent");
     const home = join(root, "home");
     const loader = await createResourceLoader({ cwd, agentDir, home, isProjectTrusted: () => true });
-    const port = createExpandPort({ loader, cwd, agentDir });
+    const resources = createExpandPort({ loader, cwd, agentDir });
+    const port: ExpandPort = {
+      get templates() {
+        return resources.templates;
+      },
+      get skills() {
+        return resources.skills;
+      },
+      readSkill: (skill) => resources.readSkill(skill),
+      readMention: createMentionReader({ cwd }),
+    };
     const show = async (typed: string) =>
       JSON.parse(JSON.stringify(await expand(typed, port)).replaceAll(root, "")) as unknown;
 
@@ -316,21 +327,12 @@ describe("in a real directory", () => {
       throw new Error("credentials are not shown");
     };
     const files = createFiles({ guard });
-    const port = createExpandPort({
-      loader: {
-        resources: {
-          skills: [],
-          promptTemplates: [],
-          contextFiles: [],
-          agent: undefined,
-          systemPrompt: undefined,
-          appendSystemPrompt: undefined,
-        },
-      },
-      cwd: root,
-      agentDir: join(root, "agent"),
-      files,
-    });
+    const port: ExpandPort = {
+      templates: [],
+      skills: [],
+      readSkill: async () => ({ kind: "failed", reason: "There are none." }),
+      readMention: createMentionReader({ cwd: root, files }),
+    };
     const { blocks, notices } = (await expand("@./id_ed25519", port)) as { blocks: string[]; notices: string[] };
     expect(blocks).toEqual(["@./id_ed25519"]);
     expect(notices).toEqual([expect.stringContaining("credentials are not shown")]);

@@ -15,7 +15,8 @@ export interface ExpandPort {
   readonly skills: readonly Skill[];
   /** Reads the current instructions of a skill. */
   readSkill(skill: Skill): Promise<SkillText>;
-  readMention(path: string): Promise<Mentioned>;
+  /** `isLast`: no other spelling of the mention follows. */
+  readMention(path: string, isLast: boolean): Promise<Mentioned>;
 }
 
 /** `notice` is shown to the user. */
@@ -57,7 +58,7 @@ export async function attachFiles(paths: readonly string[], port: Pick<ExpandPor
   const content: Content = [];
   const notices: string[] = [];
   for (const path of paths) {
-    const file = await port.readMention(path);
+    const file = await port.readMention(path, true);
     if (file.kind === "missing") {
       const hint = /\s/.test(path) ? " If it is a message, put a space before the @." : "";
       return { kind: "refused", reason: `There is no file ${path}.${hint}` };
@@ -146,8 +147,8 @@ const getCut = (mentioned: Mentioned): string[] =>
   "cut" in mentioned && mentioned.cut !== undefined ? [mentioned.cut] : [];
 
 async function readFirst({ paths }: Mention, port: ExpandPort): Promise<Mentioned> {
-  for (const path of paths) {
-    const mentioned = await port.readMention(path);
+  for (const [index, path] of paths.entries()) {
+    const mentioned = await port.readMention(path, index === paths.length - 1);
     if (mentioned.kind !== "missing") return mentioned;
   }
   return { kind: "missing" };

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -175,4 +176,26 @@ test("sockets that need no hiding do not count towards the number of those that 
   const table = readFileSync("/proc/net/unix", "utf8");
   const [last, ...replaced] = paths.sort((a, b) => table.indexOf(`${b}\n`) - table.indexOf(`${a}\n`));
   expect(list({ ...place, replaced })).toContain(last);
+});
+
+test("other names of tau's own secrets in the workspace are hidden, at any depth", () => {
+  const { place, write } = createPlace();
+  const token = write(join(place.agentDir, "gateway", "local.token"));
+  const deep = join(place.workspace, "a", "b");
+  mkdirSync(deep, { recursive: true });
+  write(join(deep, "open"));
+  linkSync(join(deep, "open"), join(deep, "open too"));
+  linkSync(token, join(deep, "innocent"));
+  const hidden = findHiddenPaths(place).paths.map(({ path }) => path);
+  expect(hidden.filter((path) => path.startsWith(place.workspace))).toEqual([join(deep, "innocent")]);
+});
+
+test("the secrets of tau's own directory are hidden also in the parts of it that are shown", () => {
+  const { place, write } = createPlace();
+  const secret = write(join(place.agentDir, "agents", "bob", "auth.json"));
+  write(join(place.agentDir, "agents", "bob", "system-prompt.md"));
+  const hidden = findHiddenPaths(place).paths.map(({ path }) => path);
+  expect(hidden).toContain(secret);
+  expect(hidden).toContain(place.agentDir);
+  expect(hidden.filter((path) => path.endsWith(".md"))).toEqual([]);
 });

@@ -60,6 +60,7 @@ const rowsUnder = (heading: string): string[] => {
 const parameters: Record<keyof AgentSessionParams, true> = {
   sessions: true,
   waitsForBusyProvider: true,
+  fileAuthority: true,
   cwd: true,
   agentDir: true,
   agentName: true,

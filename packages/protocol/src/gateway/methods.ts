@@ -215,7 +215,9 @@ interface OwnMethods {
  */
 interface Accepted {
   params: { queueMode?: QueueMode };
-  data: { disposition: Disposition | "accepted"; messageId: string } & Partial<Omit<InboxRequestData, "messageId">>;
+  data: { disposition: Disposition | "accepted"; messageId: string; notices?: string[] } & Partial<
+    Omit<InboxRequestData, "messageId">
+  >;
 }
 
 type SessionMethods = {

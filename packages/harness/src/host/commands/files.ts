@@ -7,6 +7,7 @@ import { exportHtml } from "../../export/html.ts";
 import { importIntoStorage, importSessionFile } from "../../export/import-file.ts";
 import { exportJsonl } from "../../export/jsonl.ts";
 import { writeFileTarget } from "../../export/write-target.ts";
+import { HarnessError } from "../../errors.ts";
 import { flag, nonEmptyText, optional, text } from "../../fields/kinds.ts";
 import { SessionManager } from "../../session/session-manager.ts";
 import { createBugReport } from "../bug-report.ts";
@@ -35,9 +36,13 @@ export const fileCommands = {
     const { durability } = session.settings;
     const options = { agentDir: host.agentDir, durability };
     const { customStorage: storage } = session.sessionManager;
-    const { id, path, problems } = storage
-      ? { path: undefined, ...(await importIntoStorage(file, { cwd: session.cwd, storage })) }
-      : await importSessionFile(file, getLookup(context));
+    const imported = await session.namedFiles.use({ capability: "read", path: file, by: "import" }, async (files) =>
+      storage
+        ? { path: undefined, ...(await importIntoStorage(file, { cwd: session.cwd, storage }, files)) }
+        : await importSessionFile(file, getLookup(context), files),
+    );
+    if (imported.kind === "denied") throw new HarnessError("denied", imported.reason);
+    const { id, path, problems } = imported.value;
     const manager = storage
       ? await SessionManager.openStored(id, { ...options, storage })
       : await SessionManager.open(path!, options);
@@ -63,10 +68,15 @@ interface Output {
 async function write(session: AgentSession, { outputPath, extension, text: content }: Output) {
   const name = `tau-session-${session.sessionId}.${extension}`;
   const path = resolvePath(session, outputPath ?? name);
-  await writeFileTarget(path, content, {
-    log: session.sessionFile,
-    extension: extname(name),
-    followsLinks: outputPath !== undefined,
+  const written = await session.namedFiles.use({ capability: "write", path, by: "export" }, async (files) => {
+    // Refuses what may not be written.
+    await files.realPath(path, "write");
+    await writeFileTarget(path, content, {
+      log: session.sessionFile,
+      extension: extname(name),
+      followsLinks: outputPath !== undefined,
+    });
   });
+  if (written.kind === "denied") throw new HarnessError("denied", written.reason);
   return { path };
 }

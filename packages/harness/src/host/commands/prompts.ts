@@ -27,8 +27,12 @@ async function submit({ hosted, session, options }: CommandContext, message: str
   const submission = await hosted.submit(message, { ...content, source, ...getScopes(options) });
   // A run that fails tells it in its events.
   if (submission.disposition === "started") submission.outcome.catch(() => {});
-  const { disposition } = submission;
-  return { disposition, ...(disposition === "queued" && { id: submission.id }) };
+  const { disposition, notices } = submission;
+  return {
+    disposition,
+    ...(disposition === "queued" && { id: submission.id }),
+    ...(notices && { notices: [...notices] }),
+  };
 }
 
 const getScopes = ({ scopes }: CommandOptions) => (scopes ? { scopes } : {});

@@ -53,7 +53,8 @@ export const stateCommands = {
   complete: command(
     { text, cursor: wholeNumber({ min: 0, unit: "characters" }), paths: optional(flag) },
     ({ hosted, session }, input) => {
-      hosted.files ??= new FileCompletion({ cwd: session.cwd });
+      const { cwd, namedFiles } = session;
+      hosted.files ??= new FileCompletion({ cwd, mayShow: (path) => namedFiles.mayRead(path) });
       return complete({ session, files: hosted.files }, input);
     },
   ),
