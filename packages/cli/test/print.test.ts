@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/exit-codes.ts";
 import type { WireReply } from "@tau/ai/testing";
@@ -303,7 +303,7 @@ test("a default model that cannot be used is reported, and no other model is use
 
 test.for([
   ["a missing comma", "agent", '{ "tools": { "excluded": ["bash"] }\n  "retry": {} }', ":2:3: "],
-  ["a missing comma of a project", "project", '{ "theme": "a"\n "tools": {} }', ":2:2: "],
+  ["a missing comma of a trusted project", "project", '{ "theme": "a"\n "tools": {} }', ":2:2: "],
   ["an empty file", "agent", "", ":1:1: "],
   ["a restriction of the wrong kind", "agent", '{ "tools": { "excluded": "bash" } }', ":1:14: "],
   ["a misspelled restriction", "agent", '{ "budgets": { "costs": 1 } }', ":1:16: "],
@@ -313,7 +313,8 @@ test.for([
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, "settings.json"), text);
   for (const mode of [["-p"], ["--mode", "json"], ["--mode", "rpc"]]) {
-    const result = await run(workspace, ["--model", "acme/small", ...mode, ...(mode[1] === "rpc" ? [] : ["Hi"])]);
+    const flags = ["--approve", "--model", "acme/small", ...mode];
+    const result = await run(workspace, [...flags, ...(mode[1] === "rpc" ? [] : ["Hi"])]);
     expect(result).toMatchObject({ code: exitCodes.usage, out: "" });
     expect(result.err).toContain(`${join(directory, "settings.json")}${place}`);
   }
@@ -322,6 +323,29 @@ test.for([
   for (const command of [["config", "get"], ["sessions", "list"], ["--version"], ["doctor", "--offline"]]) {
     expect((await run(workspace, command)).err).not.toContain("tau does not start");
   }
+});
+
+test.for([
+  ["an unknown name", '{ "nonsense": 1, "retry": { "maxRetries": 0 } }', ":1:3: "],
+  ["a misspelled restriction", '{ "tool": { "excluded": ["bash"] } }', ":1:3: "],
+  ["a restriction of the wrong kind", '{ "limits": 5, "sandbox": [] }', ":1:3: "],
+  ["a missing comma", '{ "theme": "a"\n "tools": {} }', ":2:2: "],
+  ["an empty file", "", ":1:1: "],
+])("%s in the settings of a project that is not trusted is reported and keeps no run from beginning", async (row) => {
+  const [, text, place] = row as [string, string, string];
+  const workspace = await createModelWorkspace([textReply("Here."), textReply("Here.")]);
+  const file = join(workspace.directory, ".tau", "settings.json");
+  await mkdir(dirname(file));
+  await writeFile(file, text);
+  for (const mode of [["-p"], ["--mode", "json"], ["--mode", "rpc"]]) {
+    const flags = ["--no-approve", "--model", "acme/small", ...mode];
+    const { code, out, err } = await run(workspace, [...flags, ...(mode[1] === "rpc" ? [] : ["Hi"])]);
+    expect({ code, mode }).toEqual({ code: exitCodes.done, mode });
+    const told = mode[0] === "-p" ? err : out + err;
+    if (mode[1] !== "rpc") expect(told).toContain(`${file}${place}`);
+    if (mode[1] !== "rpc") expect(told).toContain("none of its settings count until this is corrected");
+  }
+  expect(workspace.server.requests).toHaveLength(2);
 });
 
 test("a key in the answer of a server is neither shown nor stored", async () => {

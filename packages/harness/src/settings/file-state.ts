@@ -52,13 +52,28 @@ export const mayBeIncomplete = (before: FileState, content: FileContent): boolea
 
 /**
  * The state after the file was read. A file that cannot be read or parsed keeps its last valid settings, and a group of
- * restrictions with a mistake keeps what it had. Pure.
+ * restrictions with a mistake keeps what it had. Of a project that is not trusted, nothing counts while there is a mistake in
+ * it: anybody may have written it, and it must not keep tau from starting either. Pure.
  */
-export function updateState(
-  before: FileState,
-  content: FileContent,
-  { scope, file, trusted }: UpdateOptions,
-): FileState {
+export function updateState(before: FileState, content: FileContent, options: UpdateOptions): FileState {
+  const state = readState(before, content, options);
+  const isStranger = options.scope === "project" && !options.trusted;
+  return isStranger && state.problems.some(isMistake) ? ignoreSettings(state) : state;
+}
+
+/** Settings that only need trust are left out one by one. */
+const isMistake = ({ kind }: SettingsProblem): boolean => kind !== "untrusted";
+
+function ignoreSettings(state: FileState): FileState {
+  const first = state.problems.findIndex(isMistake);
+  const note = "The project is not trusted, so none of its settings count until this is corrected.";
+  const problems = state.problems.map((problem, index) =>
+    index === first ? { ...problem, message: `${problem.message} ${note}` } : problem,
+  );
+  return { ...state, values: {}, problems };
+}
+
+function readState(before: FileState, content: FileContent, { scope, file, trusted }: UpdateOptions): FileState {
   const problem = (
     kind: SettingsProblem["kind"],
     { path, position, message }: { path: Path; position: Position; message: string },

@@ -73,7 +73,8 @@ have are ignored; \`tau doctor\` lists them.
 Objects are merged, lists are replaced, and \`null\` stands for the default. Changes count at once. A mistake is reported with
 its file, line and name; only the setting with the mistake is ignored. No session starts with a file that cannot be read
 whole, or with a mistake in the settings of approvals, budgets, credentials, images, the policy, the sandbox, tools or
-trust: a restriction could be missing.
+trust: a restriction could be missing. A project that is not trusted does not keep tau from starting: with a mistake in its
+files, all of its settings are ignored.
 
 A project can always set what is marked "always" below. The other settings could execute something, send data elsewhere,
 or loosen a decision of yours: in a project they are ignored, with a notice, until you trust it. What is marked "to

@@ -40,6 +40,8 @@ function createDirectories() {
   };
 }
 
+const ignoredProject = "The project is not trusted, so none of its settings count until this is corrected.";
+
 const formatProblems = (manager: SettingsManager) => manager.problems.map(formatFileProblem);
 
 describe("reading", () => {
@@ -82,10 +84,26 @@ describe("reading", () => {
     expect(formatProblems(manager).slice(1)).toEqual([
       `${global}:5:3: "theme" is set more than once. The last one counts.`,
       `${project}:2:2: A project may not set shellPath before it is trusted, so this is ignored. Set it in your own settings, or trust the project: tau trust`,
-      `${project}:2:25: "hideThinkingBlock" has to be true or false, not 1.`,
+      `${project}:2:25: "hideThinkingBlock" has to be true or false, not 1. ${ignoredProject}`,
     ]);
     expect(manager.get().theme).toBe("light");
     expect(manager.get().shellPath).toBeUndefined();
+  });
+
+  test("of a project that is not trusted nothing counts while it has a mistake, and a session starts", async () => {
+    const { project, open } = createDirectories();
+    for (const text of ['{ "theme": "a", "polcy": {} }', '{ "theme": "a", "limits": 5 }', '{ "theme": "a" ']) {
+      writeFileSync(project, text);
+      const manager = await open();
+      manager.mustBeWhole();
+      expect(manager.getProject()).toEqual({});
+      expect(manager.get().theme).toBe("system");
+      expect(formatProblems(manager).join("\n")).toContain(ignoredProject);
+      const trusted = await open({ projectTrusted: true });
+      expect(() => trusted.mustBeWhole()).toThrow("tau does not start");
+    }
+    writeFileSync(project, '{ "theme": "a", "shellPath": "./evil" }');
+    expect((await open()).get().theme).toBe("a");
   });
 
   test("a project that is trusted may set everything", async () => {
@@ -209,7 +227,7 @@ describe("a damaged file", () => {
     symlinkSync("/dev/null", project);
     expect(formatProblems(await open())).toEqual([
       `${global}:1:1: The file cannot be read: it is not a regular file.`,
-      `${project}:1:1: The file cannot be read: it is not a regular file.`,
+      `${project}:1:1: The file cannot be read: it is not a regular file. ${ignoredProject}`,
     ]);
     rmSync(global, { recursive: true });
     rmSync(project);
@@ -217,7 +235,7 @@ describe("a damaged file", () => {
     writeFileSync(project, Buffer.from([0x7b, 0xff, 0x7d]));
     expect(formatProblems(await open())).toEqual([
       `${global}:1:1: The file cannot be read: it has 4194305 bytes, and the limit is 4194304.`,
-      `${project}:1:1: The file cannot be read: it is not UTF-8.`,
+      `${project}:1:1: The file cannot be read: it is not UTF-8. ${ignoredProject}`,
     ]);
   });
 

@@ -220,10 +220,11 @@ export class SettingsManager {
 
   /**
    * Throws `HarnessError` `invalid_input` if a file cannot be read whole, or if one of its settings that restrict a session
-   * is wrong. A session is not started with such settings.
+   * is wrong. A session is not started with such settings. Those of a project that is not trusted are ignored instead.
    */
   mustBeWhole(): void {
-    const problem = this.problems.find(mayLoosen);
+    const counts = ({ scope }: SettingsProblem) => scope === "global" || this.#isProjectTrusted;
+    const problem = this.problems.find((each) => counts(each) && mayLoosen(each));
     if (!problem) return;
     const { scope, file } = problem;
     const command = `: tau config edit${scope === "project" ? " --project" : ""}`;
