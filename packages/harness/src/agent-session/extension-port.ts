@@ -138,8 +138,11 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     },
     refreshTools: () => choices.rebuild(),
     getCallableTools: () => session.tools,
-    executeTool: (callerId, name, args, options) =>
-      executeNested(parts, { id: `${callerId}/${++nestedCalls}`, callerId, name, args, ...options }),
+    executeTool: (callerId, name, args, { onBegin, ...options }) => {
+      const id = `${callerId}/${++nestedCalls}`;
+      onBegin?.(id);
+      return executeNested(parts, { id, callerId, name, args, ...options });
+    },
     getCommands: () => listSlashCommands(session),
 
     registerProvider: (name, config) => extensions.providers.register(name, config),

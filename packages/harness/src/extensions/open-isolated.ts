@@ -63,7 +63,7 @@ async function open(
       getPolicy,
       createJudge: (extension) =>
         createLateJudge(
-          () => createHostcallJudge(getJudgeParts(), { extension, pathRules: getPathRules() }),
+          () => createHostcallJudge(getJudgeParts(), { extension, pathRules: getPathRules(), getPolicy }),
           createEarlyJudge({ extension, getPolicy, remembered, audit }),
           ports.getSession,
         ),

@@ -62,7 +62,8 @@ export interface ExtensionSessionPort {
     callerId: string,
     name: string,
     args: unknown,
-    options: { signal?: AbortSignal; onUpdate?: AgentToolUpdateCallback },
+    /** `onBegin` is called with the id of the call, before it is judged. */
+    options: { signal?: AbortSignal; onUpdate?: AgentToolUpdateCallback; onBegin?: (id: string) => void },
   ): Promise<ToolCallOutcome>;
   getCommands(): SlashCommandData[];
 

@@ -6,10 +6,11 @@ import { basename } from "node:path";
 import { createDefaultPolicy } from "./default-policy.ts";
 import type { Classification, ExecContext } from "./exec/classification.ts";
 import type { ExecMediationResult } from "./exec/mediation.ts";
-import { evaluateFor, type ExtensionPolicy } from "./extension-policy.ts";
+import { evaluateFor, type ExtensionPolicy, getSecretFiles } from "./extension-policy.ts";
 import type { SandboxNetwork } from "../sandbox/settings.ts";
 import type { PathRules } from "./paths.ts";
 import type { Decide, PolicyRequest, Verdict } from "./policy.ts";
+import { isNamedFor, isProjectSecret, projectSecretReason } from "./project-secrets.ts";
 import type { SecretBroker } from "./secret-broker.ts";
 import { describeTaint, findNetworkProgram, type Taint } from "./taint.ts";
 
@@ -35,10 +36,11 @@ export function createPolicy(parts: PolicyParts): Decide {
   return async (request) => {
     const { subject, capability, target } = request;
     if (subject.kind === "extension") {
-      const verdict = judgeExtension(request, parts.getPolicy());
+      const policy = parts.getPolicy();
+      const verdict = judgeExtension(request, policy) ?? judgeSecretFile(request, policy);
       if (verdict) return verdict;
     }
-    if (capability === "exec" && target.kind === "command") return await judgeCommand(target.command, parts);
+    if (capability === "exec" && target.kind === "command") return await judgeCommand(target.command, subject, parts);
     if (capability === "env" && target.kind === "name") return await judgeSecret(target.name, parts);
     return decidePath(request);
   };
@@ -52,6 +54,13 @@ function judgeExtension({ subject, capability }: PolicyRequest, policy: Extensio
   const rule = `capability:${step}`;
   if (decision === "prompt") return { kind: "ask", rule, reason: `The extension ${name} wants to use ${capability}.` };
   return { kind: "deny", rule, reason: `Capability '${capability}' denied by policy (${step}).` };
+}
+
+/** Reading and writing alike: what is moved to another name could be read there. Undefined for other files. */
+function judgeSecretFile({ subject, target }: PolicyRequest, policy: ExtensionPolicy): Verdict | undefined {
+  if (subject.kind !== "extension" || target.kind !== "path" || !isProjectSecret(target.path)) return undefined;
+  if (isNamedFor(target.path, getSecretFiles(policy, subject.name))) return undefined;
+  return { kind: "deny", rule: "project-secret", reason: projectSecretReason(target.path) };
 }
 
 async function judgeSecret(name: string, parts: PolicyParts): Promise<Verdict> {
@@ -83,13 +92,16 @@ function askAgain(verdict: Extract<Verdict, { kind: "ask" }>, taint: Taint | und
 /** Shells whose language the classifier knows. */
 const knownShells = /^(?:ba|da|a|k|z)?sh$/;
 
-async function judgeCommand(command: string, parts: PolicyParts): Promise<Verdict> {
+async function judgeCommand(command: string, subject: PolicyRequest["subject"], parts: PolicyParts): Promise<Verdict> {
   const policy = parts.getPolicy().execMediation;
   // Loaded with the first command: it brings a parser.
   const { classifyCommand } = await import("./exec/classify-command.ts");
   const { mediate } = await import("./exec/mediation.ts");
   const classification = classifyCommand(command, parts.context);
   const { findings: _findings, ...exec } = classification;
+  const secretFile = subject.kind === "extension" ? findSecretFile(classification, subject.name, parts) : undefined;
+  if (secretFile !== undefined)
+    return { kind: "deny", rule: "project-secret", reason: projectSecretReason(secretFile), exec };
   const sandboxed = await parts.isSandboxed();
   // Whether a person is there is the judge's business: without one, a question is a denial.
   const result = mediate(policy, classification, { attended: true, sandboxed });
@@ -98,6 +110,13 @@ async function judgeCommand(command: string, parts: PolicyParts): Promise<Verdic
   if (verdict.kind === "allow" && shell !== undefined && !knownShells.test(basename(shell)))
     return { kind: "ask", rule: "unknown-shell", reason: `It is not known what ${shell} makes of this command.`, exec };
   return { ...verdict, exec };
+}
+
+/** A file with secrets that a command names. What a program reads without being told its name is not seen. */
+function findSecretFile({ commands }: Classification, extension: string, parts: PolicyParts): string | undefined {
+  const allowed = getSecretFiles(parts.getPolicy(), extension);
+  const words = commands.flat().flatMap((word) => word.split(/[\s=:;,'"()<>|&]+/));
+  return words.find((word) => word !== "" && isProjectSecret(word) && !isNamedFor(word, allowed));
 }
 
 /** After text of strangers came in, secrets and files leave the machine only if a person says so each time. */

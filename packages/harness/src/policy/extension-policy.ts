@@ -11,6 +11,8 @@ export interface ExtensionOverride {
   readonly mode?: PolicyMode | undefined;
   readonly allow?: readonly Capability[] | undefined;
   readonly deny?: readonly Capability[] | undefined;
+  /** Names of files with secrets of the project that it may open although it is isolated, such as `.env`. */
+  readonly secretFiles?: readonly string[] | undefined;
 }
 
 export interface ExtensionPolicy {
@@ -97,6 +99,10 @@ export function resolvePolicy(input: PolicyInput | SnakeCaseInput = {}): Extensi
     secretBroker: { ...defaultSecretBroker, ...withoutUndefined(secretBroker) },
   };
 }
+
+/** The files with secrets that the policy names for an extension. */
+export const getSecretFiles = (policy: ExtensionPolicy, extension: string): readonly string[] =>
+  getOwn(policy.perExtension, extension)?.secretFiles ?? [];
 
 const getOwn = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined;

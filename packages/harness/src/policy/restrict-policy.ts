@@ -55,6 +55,7 @@ function restrictOverrides(
         mode: getStricterMode(getStricterMode(own.mode ?? policy.mode, otherMode), stricter.mode),
         allow: keepCommon(own.allow ?? [], stricter.allow),
         deny: addAll(own.deny ?? [], stricter.deny),
+        secretFiles: keepCommon(own.secretFiles ?? [], stricter.secretFiles),
       },
     ] as const;
   });

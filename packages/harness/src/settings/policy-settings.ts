@@ -22,6 +22,12 @@ const perExtension = group("What counts for one extension.", {
   }),
   allow: setting(someCapabilities, { default: undefined, description: "Capabilities that it has.", project }),
   deny: setting(someCapabilities, { default: undefined, description: "Capabilities that it never has.", project }),
+  secretFiles: setting(texts, {
+    default: undefined,
+    description:
+      "Names of files with secrets of the project that it may open although it is not trusted, such as `.env` or `server.pem`.",
+    project,
+  }),
 });
 
 const policy = group(

@@ -476,6 +476,80 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(await callTool(host, "go").catch((error: Error) => error.message)).not.toContain("the secret");
   });
 
+  describe("and files with secrets of the project:", () => {
+    const readCode = (name: string) =>
+      toolCode(
+        `const path = ctx.cwd + ${JSON.stringify(`/${name}`)};
+         const tries = [
+           () => fs.readFileSync(path, "utf8"),
+           () => fs.promises.readFile(path, "utf8"),
+           () => { fs.copyFileSync(path, ctx.cwd + "/copy.txt"); return fs.readFileSync(ctx.cwd + "/copy.txt", "utf8"); },
+           () => { fs.renameSync(path, ctx.cwd + "/moved.txt"); return fs.readFileSync(ctx.cwd + "/moved.txt", "utf8"); },
+           () => { const fd = process.binding("fs").open(path, 0, 0o666, undefined, {}); return fs.readFileSync(fd, "utf8"); },
+           () => fs.readFileSync(ctx.cwd + "/link.txt", "utf8"),
+         ];
+         const texts = [];
+         for (const attempt of tries) try { texts.push(await attempt()); } catch (error) { texts.push(error.code); }
+         return JSON.stringify(texts);`,
+        `import fs from "node:fs";`,
+      );
+
+    test.each([".env", "config/.env.production", "server.pem", "keys/server.key", "id_ed25519", ".npmrc", "a.p12"])(
+      "cannot read, copy or move %s, in whatever way",
+      async (name) => {
+        const place = createPlace();
+        mkdirSync(join(place.cwd, name, ".."), { recursive: true });
+        writeFileSync(join(place.cwd, name), "the secret");
+        symlinkSync(name, join(place.cwd, "link.txt"));
+        const host = await load(readCode(name), { place });
+        expect(await callTool(host, "go")).not.toContain("the secret");
+        expect(readFileSync(join(place.cwd, name), "utf8")).toBe("the secret");
+        expect(host.decisions.some(({ rule }) => rule === "project-secret")).toBe(true);
+      },
+    );
+
+    test("cannot read one that appears while it runs", async () => {
+      const place = createPlace();
+      const host = await load(readCode(".env.local"), { place });
+      await callTool(host, "go");
+      writeFileSync(join(place.cwd, ".env.local"), "the secret");
+      const texts = JSON.parse(await callTool(host, "go")) as string[];
+      // Code that goes around node:fs sees what was not there when the process started.
+      expect(texts.toSpliced(4, 1)).not.toContain("the secret");
+    });
+
+    test("reads samples, and what the policy names for it alone", async () => {
+      const place = createPlace();
+      for (const name of [".env", ".env.example"]) writeFileSync(join(place.cwd, name), `of ${name}`);
+      expect(await callTool(await load(readCode(".env.example"), { place }), "go")).toContain("of .env.example");
+      const policy = (name: string) => ({ ...openPolicy, perExtension: { [name]: { secretFiles: [".env"] } } });
+      expect(await callTool(await load(readCode(".env"), { place, policy: policy("guest") }), "go")).toContain(
+        "of .env",
+      );
+      const other = createPlace();
+      writeFileSync(join(other.cwd, ".env"), "the secret");
+      const host = await load(readCode(".env"), { place: other, policy: policy("another") });
+      expect(await callTool(host, "go")).not.toContain("the secret");
+    });
+
+    test("runs no command that names one, and its calls of tools are judged for it", async () => {
+      const policy = { ...openPolicy, denyCaps: [], perExtension: { guest: { allow: ["exec" as const] } } };
+      const body = `
+        const texts = [];
+        for (const args of [["cat", [".env"]], ["sh", ["-c", "sort < ./.env.local"]], ["cat", ["notes.txt"]]])
+          texts.push(await api.exec(...args).then(() => "ran", (error) => error.code));
+        await ctx.executeTool("read", { path: ".env" });
+        return JSON.stringify(texts);`;
+      const executeTool: ExtensionSessionPort["executeTool"] = async (_callerId, _name, _args, { onBegin }) => {
+        onBegin?.("nested");
+        return { result: { content: [] }, isError: false };
+      };
+      const host = await load(withApi(body), { policy, session: { executeTool } });
+      expect(JSON.parse(await callTool(host, "go"))).toEqual(["denied", "denied", "ran"]);
+      expect(host.changedCalls).toEqual(["nested"]);
+    });
+  });
+
   test("runs a command that the policy allows, and not another", async () => {
     const policy = { ...openPolicy, denyCaps: [], perExtension: { guest: { allow: ["exec" as const] } } };
     const host = await load(
@@ -768,7 +842,9 @@ describe.runIf(isWalled)("an isolated extension", () => {
         {
           place,
           session: { ui: noUi },
-          ports: { createJudge: (extension) => createHostcallJudge(parts, { extension, pathRules }) },
+          ports: {
+            createJudge: (extension) => createHostcallJudge(parts, { extension, pathRules, getPolicy: resolvePolicy }),
+          },
         },
       );
       const call = callTool(host, "go");

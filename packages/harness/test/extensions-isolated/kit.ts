@@ -150,7 +150,7 @@ export async function createPorts(options: HostOptions = {}) {
     program: { path, readable: [directory] },
     ...place,
     getPolicy,
-    createJudge: (extension) => createHostcallJudge(judgeParts, { extension, pathRules: rules }),
+    createJudge: (extension) => createHostcallJudge(judgeParts, { extension, pathRules: rules, getPolicy }),
     audit,
     getSession: () => session,
     flagValues: new Map(),

@@ -1,15 +1,17 @@
 /** Hostcalls of isolated extensions before the one judge of the session. */
-import { createGuardedFiles } from "@tau/tools";
+import { createGuardedFiles, type Guard, ToolsError } from "@tau/tools";
+import { type ExtensionPolicy, getSecretFiles } from "../../policy/extension-policy.ts";
 import { Grants } from "../../policy/grants.ts";
 import { createPathGuard } from "../../policy/guard.ts";
 import { createJudge, type JudgeParts } from "../../policy/judge.ts";
 import type { PathRules } from "../../policy/paths.ts";
+import { isNamedFor, isProjectSecret, projectSecretReason } from "../../policy/project-secrets.ts";
 import type { HostcallJudge } from "./ports.ts";
 
 /** `parts` are those of the session. What a person allows the extension for a session counts for nobody else. */
 export function createHostcallJudge(
   parts: Omit<JudgeParts, "subject" | "grants">,
-  { extension, pathRules }: { extension: string; pathRules: PathRules },
+  { extension, pathRules, getPolicy }: { extension: string; pathRules: PathRules; getPolicy: () => ExtensionPolicy },
 ): HostcallJudge {
   const grants = new Grants();
   const ask = parts.ask && askForSession(parts.ask, extension);
@@ -23,10 +25,20 @@ export function createHostcallJudge(
       const result = await judge(call as unknown as Parameters<typeof judge>[0], signal);
       return result?.block ? (result.reason ?? "It is not allowed.") : undefined;
     },
-    createFiles: (id) => createFiles(createPathGuard(pathRules, grants.forCall(id))),
+    createFiles: (id) =>
+      createFiles(withoutSecrets(createPathGuard(pathRules, grants.forCall(id)), extension, getPolicy)),
     endCall: (id) => grants.endCall(id),
   };
 }
+
+/** The policy has judged a path; a link may lead elsewhere by the time that the file is opened. */
+const withoutSecrets =
+  (guard: Guard, extension: string, getPolicy: () => ExtensionPolicy): Guard =>
+  async (realPath, access, file) => {
+    await guard(realPath, access, file);
+    if (!isProjectSecret(realPath) || isNamedFor(realPath, getSecretFiles(getPolicy(), extension))) return;
+    throw new ToolsError("denied", projectSecretReason(realPath));
+  };
 
 /** What a person allows an extension as a whole, such as to use the interface, they are not asked about again. */
 const askForSession =

@@ -20,6 +20,8 @@ export interface ChildInit {
   root: string;
   /** What is mounted for it, besides `/proc` and `/dev`. */
   visible: readonly string[];
+  /** The project, if it is mounted. */
+  workspace?: string;
   /** What of it it can change without asking. */
   temporary: string;
 }

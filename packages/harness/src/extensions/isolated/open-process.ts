@@ -1,7 +1,7 @@
 /** Starts one process of an extension and waits until the extension is loaded in it. */
 import { dirname } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
-import { evaluateFor } from "../../policy/extension-policy.ts";
+import { evaluateFor, getSecretFiles } from "../../policy/extension-policy.ts";
 import type { ExtensionSource } from "../extension.ts";
 import { Connection } from "./connection.ts";
 import { Handshake, maxSentenceLength } from "./handshake.ts";
@@ -99,14 +99,18 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
 }
 
 function findFacts(source: ExtensionSource, { program, agentDir, home, cwd, getPolicy }: IsolatedPorts): RoomFacts {
-  const mayRead = evaluateFor("read", source.name, getPolicy()).decision === "allow";
-  return findRoomFacts({ source, program: [program.path, ...program.readable], cwd, home, agentDir, mayRead });
+  const policy = getPolicy();
+  const mayRead = evaluateFor("read", source.name, policy).decision === "allow";
+  const secretFiles = getSecretFiles(policy, source.name);
+  const programs = [program.path, ...program.readable];
+  return findRoomFacts({ source, program: programs, cwd, home, agentDir, mayRead, secretFiles });
 }
 
 function createInit({ path, name, info }: ExtensionSource, facts: RoomFacts): ChildInit {
   const { system, program, extension, workspace } = facts;
   const visible = [...system, ...program, ...extension, ...(workspace === undefined ? [] : [workspace])];
-  return { path, name, root: info.baseDir ?? dirname(path), visible, temporary: temporaryDirectory };
+  const root = info.baseDir ?? dirname(path);
+  return { path, name, root, visible, ...(workspace !== undefined && { workspace }), temporary: temporaryDirectory };
 }
 
 /** Bytes that are read of what it prints; one that prints more waits. */

@@ -2,6 +2,7 @@
 import { dirname } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { findNamedCredentials } from "../../policy/named-credentials.ts";
+import { findProjectSecrets } from "../../sandbox/find-project-secrets.ts";
 import { findHiddenPaths } from "../../sandbox/hidden-paths.ts";
 import { findSystemFacts } from "../../sandbox/facts.ts";
 import { findRealPath } from "../../sandbox/look.ts";
@@ -23,9 +24,11 @@ export interface RoomOptions {
   home: string;
   agentDir: string;
   mayRead: boolean;
+  /** Names of files with secrets of the project that it may read. */
+  secretFiles: readonly string[];
 }
 
-export function findRoomFacts({ source, program, mayRead, ...place }: RoomOptions): RoomFacts {
+export function findRoomFacts({ source, program, mayRead, secretFiles, ...place }: RoomOptions): RoomFacts {
   const real = (path: string): string => findRealPath(path) ?? path;
   const [workspace, home, agentDir] = [real(place.cwd), real(place.home), real(place.agentDir)];
   const named = findNamedCredentials({ env: process.env, cwd: workspace, home });
@@ -35,7 +38,12 @@ export function findRoomFacts({ source, program, mayRead, ...place }: RoomOption
     program: [real(process.execPath), ...program.map(real)],
     extension: [getOwnCode(source, [home, agentDir])],
     ...(mayRead && { workspace }),
-    hidden: mayRead ? findHiddenPaths({ home, agentDir, named, replaced: [], workspace }).paths : [],
+    hidden: mayRead
+      ? [
+          ...findHiddenPaths({ home, agentDir, named, replaced: [], workspace }).paths,
+          ...findProjectSecrets(workspace, secretFiles),
+        ]
+      : [],
     machineWide: findSystemFacts(defaultSandboxSettings, []).machineWide,
     isRoot: process.getuid?.() === 0,
   };

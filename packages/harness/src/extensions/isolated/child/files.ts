@@ -8,11 +8,14 @@ import { resolve } from "node:path";
 import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { isWithin } from "@tau/tools/platform";
+import { isProjectSecret } from "../../../policy/project-secrets.ts";
 import { HostcallError, type HostLink } from "./link.ts";
 
 export interface FilePlaces {
   /** Can be read as they are. */
   visible: readonly string[];
+  /** Of what is visible: the project, in which files with secrets are left to the host. */
+  workspace?: string;
   /** Can be changed as they are. */
   temporary: string;
 }
@@ -39,7 +42,10 @@ export function replaceFiles(link: HostLink, places: FilePlaces): void {
     return typeof value === "string" || Buffer.isBuffer(value) ? resolve(String(value)) : undefined;
   };
   // The workspace may be in a directory for temporary files.
-  const isMounted = (path: string): boolean => places.visible.some((directory) => isWithin(directory, path));
+  const isSecret = (path: string): boolean =>
+    places.workspace !== undefined && isWithin(places.workspace, path) && isProjectSecret(path);
+  const isMounted = (path: string): boolean =>
+    places.visible.some((directory) => isWithin(directory, path)) && !isSecret(path);
   const isOwn = (path: string): boolean => isWithin(places.temporary, path) && !isMounted(path);
   const isVisible = (path: string): boolean =>
     isOwn(path) || isMounted(path) || kernelDirectories.some((directory) => isWithin(directory, path));

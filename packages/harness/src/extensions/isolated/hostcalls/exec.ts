@@ -71,10 +71,12 @@ const env: Hostcall = {
 
 const executeTool: Hostcall = {
   access: ([, name]) => [{ capability: "tool", target: { kind: "name", name: takeText(name, "The name") } }],
-  run: ([callerId, name, args], { session, signal, onProgress }) =>
+  run: ([callerId, name, args], { ports, extension, session, signal, onProgress }) =>
     session.executeTool(takeText(callerId, "The id"), takeText(name, "The name"), args, {
       signal,
       onUpdate: onProgress,
+      // It is a call of the extension, whose rights may be less than those of the model.
+      onBegin: (id) => ports.onInputChanged(id, extension),
     }),
 };
 
