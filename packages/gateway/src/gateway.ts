@@ -127,12 +127,13 @@ async function reloadAll(
   const changed = await reloadSettings(settings, sessions);
   lanes.grant();
   const problems = settings.problems.map(formatFileProblem);
+  const needsRestart = server.listStaleSettings();
   try {
-    if (!server.reloadCertificate()) return { changed, problems };
+    if (!server.reloadCertificate()) return { changed, problems, needsRestart };
     await onCertificate?.();
-    return { changed: [...changed, "gateway.tls"], problems };
+    return { changed: [...changed, "gateway.tls"], problems, needsRestart };
   } catch (error) {
-    return { changed, problems: [...problems, getErrorMessage(error)] };
+    return { changed, problems: [...problems, getErrorMessage(error)], needsRestart };
   }
 }
 

@@ -47,10 +47,10 @@ export interface GatewayParts {
   /** The models that can be used, where no session is open that knows more. */
   readonly listModels: () => Promise<readonly Model[]>;
   /**
-   * Reads the settings again, also those of open sessions, and the certificate. Answers with the names of what changed, and
-   * with what is wrong.
+   * Reads the settings again, also those of open sessions, and the certificate. Answers with the names of what changed, with
+   * what is wrong, and with the settings that count only after a restart.
    */
-  readonly reload: () => Promise<{ changed: string[]; problems: string[] }>;
+  readonly reload: () => Promise<{ changed: string[]; problems: string[]; needsRestart: string[] }>;
   readonly logs: LogLines;
   readonly lanes: Lanes;
   readonly waitingSessions: WaitingSessions;

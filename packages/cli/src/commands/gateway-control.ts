@@ -37,9 +37,10 @@ function formatTime(ms: number): string {
 export async function reloadGateway(_args: CommandArgs, io: Io): Promise<ExitCode | void> {
   const answer = (await callGateway(io, "gateway.reload")) as MethodData<"gateway.reload"> | undefined;
   if (!answer) throw new Error(notRunning);
-  const { changed, problems } = answer;
+  const { changed, problems, needsRestart } = answer;
   for (const problem of problems) io.err(`tau: ${cleanLine(problem)}\n`);
   io.out(changed.length > 0 ? `New: ${changed.join(", ")}\n` : "Nothing has changed.\n");
+  if (needsRestart.length > 0) io.out(`Changed, but only in effect after a restart: ${needsRestart.join(", ")}\n`);
   return problems.length > 0 ? exitCodes.failed : exitCodes.done;
 }
 

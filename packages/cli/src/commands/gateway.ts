@@ -30,7 +30,10 @@ export async function runGateway(args: CommandArgs, io: Io): Promise<void> {
       onStop: stopping.ask,
     });
     const url = served.gateway.url.replace(/^ws/, "http");
-    io.err(`Listening on ${url}\n`);
+    const listening = `Listening on ${url}\n`;
+    io.out(listening);
+    // Programs that start it may read either; on a terminal once is enough.
+    if (!io.terminal.out) io.err(listening);
     if (page === undefined) io.err("tau: the page is not built here, so the gateway serves programs only.\n");
     await stopping.asked;
     io.err("Stopping when the runs are over; another Ctrl-C stops at once.\n");

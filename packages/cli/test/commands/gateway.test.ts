@@ -17,6 +17,7 @@ async function startGateway(workspace: Workspace, args: readonly string[] = []) 
     await ended;
   });
   await expect.poll(() => written.err).toContain("Listening on http://127.0.0.1:");
+  expect(written.err.startsWith(written.out)).toBe(true);
   const found = await findGateway(workspace.agentDir);
   return { ended, written, ...found! };
 }
@@ -125,6 +126,12 @@ test("its log can be read while it runs and afterwards, and has no token", async
   });
   const { url, token } = await startGateway(workspace);
   expect(await run(workspace, ["gateway", "reload"])).toMatchObject({ code: 0, out: "Nothing has changed.\n" });
+  await run(workspace, ["config", "set", "gateway.host", "localhost"]);
+  expect((await run(workspace, ["gateway", "reload"])).out).toBe(
+    "New: gateway\nChanged, but only in effect after a restart: gateway.host\n",
+  );
+  await run(workspace, ["config", "unset", "gateway.host"]);
+  expect((await run(workspace, ["gateway", "reload"])).out).toBe("New: gateway\n");
   const stop = new AbortController();
   const { io, written } = createIo(workspace, { signal: stop.signal });
   const following = main(["gateway", "logs", "-f"], io);

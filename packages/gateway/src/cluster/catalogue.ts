@@ -2,7 +2,7 @@
 import type { Clock, Ids } from "@tau/ai";
 import { closeAfter, getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import { SessionManager } from "@tau/harness";
-import { type HostedSession, toSessionSummary } from "@tau/harness/host";
+import type { HostedSession } from "@tau/harness/host";
 import {
   compareSessions,
   filterSessions,
@@ -13,6 +13,7 @@ import {
   sumUsage,
 } from "@tau/harness/session";
 import type { MethodData, SessionStatus } from "@tau/protocol/gateway";
+import { toListedSession } from "../sessions/session-status.ts";
 import { cutPage, type PageOptions } from "../sessions/session-page.ts";
 import type { Bus } from "./bus.ts";
 import type { SessionLeases } from "./leases.ts";
@@ -120,7 +121,7 @@ export class Catalogue {
     const infos = (await this.#listInfos()).filter((info) => cwd === undefined || info.cwd === cwd);
     const page = cutPage(filterSessions(infos, options), { ...options, limit: Math.min(limit, maxListed) });
     return {
-      sessions: page.sessions.map((info) => ({ ...toSessionSummary(info), status: this.#getStatus(info) })),
+      sessions: page.sessions.map((info) => toListedSession(info, this.#getStatus(info))),
       ...(page.cursor !== undefined && { cursor: page.cursor }),
     };
   }

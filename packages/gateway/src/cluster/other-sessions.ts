@@ -53,7 +53,7 @@ type ListParams = SessionQuery & { sessionId: string; all?: boolean };
 async function list(catalogue: Catalogue, { sessionId: own, all, ...query }: ListParams): Promise<OtherSession> {
   const cwd = all ? undefined : await catalogue.findCwd(own);
   const { sessions, cursor } = await catalogue.list({ ...query, ...(cwd !== undefined && { cwd }) });
-  const payload = { sessions: sessions.map(({ status: _status, ...summary }) => summary) };
+  const payload = { sessions: sessions.map(({ status: _status, sessionId: _id, ...summary }) => summary) };
   return { kind: "answer", payload: { ...payload, ...(cursor !== undefined && { cursor }) } };
 }
 

@@ -51,10 +51,13 @@ async function completeChat({ parts, client, headers, body, signal, response }: 
   let sessionId = typeof named === "string" && named !== "" ? named : undefined;
   const head: ChatHead = { id: "", created: Math.floor(parts.clock.now() / 1_000), model: request.model };
   const stream = isStream ? new ChunkStream(response) : undefined;
+  const whole = isStream ? undefined : new WholeAnswer(response);
   const tell = (step: ChatStep) => {
     if (step.kind === "text") stream?.write(toChunk(head, { content: step.text }));
-    else if (step.kind === "wait") stream?.writeComment();
-    else {
+    else if (step.kind === "wait") {
+      stream?.writeComment();
+      whole?.keepAlive(sessionId);
+    } else {
       head.id = `chatcmpl-${step.messageId}`;
       sessionId = step.sessionId;
       stream?.begin(sessionId);
@@ -64,6 +67,7 @@ async function completeChat({ parts, client, headers, body, signal, response }: 
   const call = { ...request, ...(sessionId !== undefined && { sessionId }) };
   try {
     const answer = await answerAnywhere({ parts, client, signal, tell }, call);
+    if (whole?.hasBegun) return whole.end(toCompletion(head, answer));
     if (!stream) return { status: 200, body: toCompletion(head, answer), headers: toSessionHeader(sessionId) };
     stream.write(toChunk(head, {}, answer.finishReason));
     if (includeUsage) stream.write(toUsageChunk(head, answer.usage));
@@ -75,6 +79,7 @@ async function completeChat({ parts, client, headers, body, signal, response }: 
       return "sent";
     }
     const fault = toFault(error);
+    if (whole?.hasBegun) return whole.end(toChatError(fault));
     if (!runFaults.includes(fault.code)) throw error;
     // The run has tried again itself, where that could help.
     const answerHeaders = { ...toSessionHeader(sessionId), "x-should-retry": "false" };
@@ -84,6 +89,36 @@ async function completeChat({ parts, client, headers, body, signal, response }: 
 
 const toSessionHeader = (sessionId: string | undefined): Record<string, string> =>
   sessionId === undefined ? {} : { [sessionHeader]: sessionId };
+
+/**
+ * An answer in one piece of JSON. While the run goes on, blank lines before it keep servers between from giving up. The first
+ * of them commits to the status 200, so a failure after it is told by `error` in the body alone.
+ */
+class WholeAnswer {
+  readonly #response: ServerResponse;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  get hasBegun(): boolean {
+    return this.#response.headersSent;
+  }
+
+  keepAlive(sessionId: string | undefined): void {
+    if (this.#response.destroyed) return;
+    if (!this.hasBegun) {
+      const headers = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
+      this.#response.writeHead(200, { ...headers, ...toSessionHeader(sessionId), ...safeHeaders });
+    }
+    this.#response.write("\n");
+  }
+
+  end(body: unknown): "sent" {
+    endResponse(this.#response, JSON.stringify(body));
+    return "sent";
+  }
+}
 
 /** Events of the kind that `EventSource` reads, each with a line of JSON. */
 class ChunkStream {

@@ -1,10 +1,10 @@
 /** Methods about which sessions there are, which are open, and who follows them. */
 import { nonEmptyText, object, oneOf, optional, wholeNumber } from "@tau/harness/fields";
-import { listFields, toSessionSummary } from "@tau/harness/host";
+import { listFields } from "@tau/harness/host";
 import { canResume } from "../bridge/session-feed.ts";
 import { GatewayError } from "../errors.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
-import { getSessionStatus } from "../sessions/session-status.ts";
+import { getSessionStatus, toListedSession } from "../sessions/session-status.ts";
 import { listTreeEntries } from "../sessions/tree-entry.ts";
 import { method, type MethodContext, type SomeMethods } from "./method.ts";
 
@@ -25,7 +25,7 @@ export const sessionsMethods = {
         page.sessions.map(async (info) => {
           const isCut = parts.runs.wasCut(info.id);
           const status = isCut ? "interrupted" : await getSessionStatus(info, parts.sessions.find(info.id));
-          return { ...toSessionSummary(info), status };
+          return toListedSession(info, status);
         }),
       );
       return { sessions, ...(page.cursor !== undefined && { cursor: page.cursor }) };

@@ -43,6 +43,8 @@ export interface ListeningServer {
    * that cannot be used; the one before stays. Does nothing without TLS.
    */
   reloadCertificate(): boolean;
+  /** Names the settings that were changed since it began to listen, and that count only after a restart. */
+  listStaleSettings(): string[];
   /** No new connections; those that are open go on. */
   stopAccepting(): void;
   close(): Promise<void>;
@@ -101,6 +103,15 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
     url: `${isSecure ? "wss" : "ws"}://${toHostName(host)}:${address.port}`,
     get fingerprint() {
       return secure && getFingerprint(secure);
+    },
+    listStaleSettings() {
+      const current = parts.getSettings();
+      const stale = {
+        "gateway.host": current.host !== host,
+        "gateway.port": current.port !== port,
+        "gateway.tls": (current.tls.cert !== undefined) !== isSecure,
+      };
+      return Object.entries(stale).flatMap(([name, isStale]) => (isStale ? [name] : []));
     },
     reloadCertificate() {
       const next = isSecure ? readCertificate(parts.getSettings().tls) : undefined;

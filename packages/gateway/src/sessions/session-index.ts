@@ -22,6 +22,14 @@ export interface SessionIndexOptions {
   getSessionDir: () => string | undefined;
 }
 
+/** Whether a file has the name that tau gives to new sessions. Others may have any id in their header. */
+const hasTimestamp = (name: string): boolean => `${idInFileName(name)}.jsonl` !== name;
+
+async function findByHeader(paths: readonly string[], sessionId: string): Promise<string | undefined> {
+  for (const path of paths) if ((await SessionManager.describe(path))?.id === sessionId) return path;
+  return undefined;
+}
+
 type SessionPageOptions = SessionFilter & PageOptions;
 
 /** How many descriptions are kept for the next page. */
@@ -48,14 +56,16 @@ export class SessionIndex {
     this.#directories.get(directory)?.markChanged(basename(path));
   }
 
-  /** The file of a session, by the id in its name; else, where somebody has renamed it, by the last list. */
+  /** The file of a session, by the id in its name; else, where somebody has renamed it, by the id in its header. */
   async find(sessionId: string): Promise<string | undefined> {
+    const renamed: string[] = [];
     for (const directory of await this.#listDirectories()) {
-      const names = (await orNone(readdir(directory))) ?? [];
-      const name = names.find((each) => isSessionFile(each) && idInFileName(each) === sessionId);
+      const names = ((await orNone(readdir(directory))) ?? []).filter(isSessionFile);
+      const name = names.find((each) => idInFileName(each) === sessionId);
       if (name !== undefined) return join(directory, name);
+      renamed.push(...names.filter((each) => !hasTimestamp(each)).map((each) => join(directory, each)));
     }
-    return this.#findDescribed(sessionId);
+    return this.#findDescribed(sessionId) ?? (await findByHeader(renamed, sessionId));
   }
 
   /** Where a session was when it was listed last, whether it is still there or not. Undefined if that is not known. */

@@ -1,8 +1,15 @@
 /** What a session in a list is doing. */
 import type { SessionInfo } from "@tau/harness/session";
-import type { SessionStatus } from "@tau/protocol/gateway";
+import { toSessionSummary } from "@tau/harness/host";
+import type { ListedSessionData, SessionStatus } from "@tau/protocol/gateway";
 import { isAbandoned } from "@tau/tools/platform";
 import type { OpenSession } from "./open-session.ts";
+
+export const toListedSession = (info: SessionInfo, status: SessionStatus): ListedSessionData => ({
+  ...toSessionSummary(info),
+  sessionId: info.id,
+  status,
+});
 
 export async function getSessionStatus(
   { path, ending }: Pick<SessionInfo, "path" | "ending">,

@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { call, type ScriptedModel, scriptedModel, text } from "@tau/ai/testing";
+import { call, createFakeClock, type ScriptedModel, scriptedModel, text } from "@tau/ai/testing";
 import OpenAI, { APIError } from "openai";
 import { expect, onTestFinished, test } from "vitest";
 import { connectRaw, openTestGateway, type TestGatewayOptions } from "../../src/testing/index.ts";
@@ -308,4 +308,43 @@ test("models and agents are listed, and an agent answers", async () => {
   expect(data).toContainEqual(expect.objectContaining({ id: "agent:reviewer", object: "model", owned_by: "tau" }));
   const answer = await openai.chat.completions.create({ ...say("Review"), model: "agent:reviewer" });
   expect(answer).toMatchObject({ model: "agent:reviewer", choices: [{ message: { content: "I review." } }] });
+});
+
+test("an answer in one piece keeps its connection alive while the run goes on, also when it fails at last", async () => {
+  const clock = createFakeClock(Date.now());
+  const gates: (() => void)[] = [];
+  const wait = () => new Promise<void>((resolve) => gates.push(resolve));
+  const script = scriptedModel([
+    async () => (await wait(), [text("At last.")]),
+    async () => {
+      await wait();
+      throw new Error("The model broke.");
+    },
+  ]);
+  const { baseURL, token } = await openChat({ model: script, options: { clock } });
+  const ask = async () => {
+    const response = await fetch(`${baseURL}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify(say("Hi")),
+    });
+    return { response, pieces: response.body!.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]() };
+  };
+  for (const expected of [
+    { choices: [{ message: { content: "At last." } }] },
+    { error: { type: expect.any(String) } },
+  ]) {
+    const answering = ask();
+    await expect.poll(() => gates.length).toBe(1);
+    await expect.poll(() => clock.waiting).toBeGreaterThan(0);
+    await clock.advance(15_000);
+    const { response, pieces } = await answering;
+    expect([response.status, response.headers.get("x-tau-session") !== null]).toEqual([200, true]);
+    expect(await pieces.next()).toMatchObject({ value: "\n" });
+    await clock.advance(15_000);
+    gates.shift()!();
+    let rest = "";
+    for (let piece = await pieces.next(); !piece.done; piece = await pieces.next()) rest += piece.value;
+    expect(JSON.parse(rest)).toMatchObject(expected);
+  }
 });

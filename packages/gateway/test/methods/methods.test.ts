@@ -484,7 +484,7 @@ describe("settings", () => {
     const sessionId = await create(client, here);
     await mkdir(agentDir, { recursive: true });
     await writeFile(join(agentDir, "settings.json"), JSON.stringify({ gateway: { idleCloseMs: 5_000 } }));
-    expect(await client.must("gateway.reload")).toEqual({ changed: ["gateway"], problems: [] });
+    expect(await client.must("gateway.reload")).toEqual({ changed: ["gateway"], problems: [], needsRestart: [] });
     expect(gateway.parts.getSettings().idleCloseMs).toBe(5_000);
     for (const broken of ["{ gateway", JSON.stringify({ gateway: { idleCloseMs: "soon" } })]) {
       await writeFile(join(agentDir, "settings.json"), broken);

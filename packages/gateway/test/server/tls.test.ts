@@ -92,9 +92,9 @@ test("another certificate is taken by a reload, clients stay, and one that canno
   expect(served.gateway.fingerprint).not.toBe(await getShown());
   (await connectToGateway({ agentDir })).close();
   await copyFile(other.key, own.key);
-  expect(await before.call("gateway.reload")).toEqual({ changed: ["gateway.tls"], problems: [] });
+  expect(await before.call("gateway.reload")).toEqual({ changed: ["gateway.tls"], problems: [], needsRestart: [] });
   expect(served.gateway.fingerprint).toBe(await getShown());
-  expect(await before.call("gateway.reload")).toEqual({ changed: [], problems: [] });
+  expect(await before.call("gateway.reload")).toEqual({ changed: [], problems: [], needsRestart: [] });
   // What programs of the account read beside the address is the new one.
   const after = await connectToGateway({ agentDir });
   onTestFinished(() => after.close());

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rename, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { call, createFakeClock, scriptedModel, text } from "@tau/ai/testing";
@@ -301,4 +301,14 @@ describe("a session that stops when everybody has left", () => {
     await hosted.session.waitForIdle();
     expect(hosted.view.live.ended?.reason).toBe("gateway_disconnected");
   });
+});
+
+test("a session whose file has another name is opened by the id in its header, also before it was listed", async () => {
+  const { client, workspace, agentDir } = await open();
+  const id = await writeSession(workspace, agentDir);
+  const root = join(agentDir, "sessions");
+  const [directory = ""] = await readdir(root);
+  const [name = ""] = (await readdir(join(root, directory))).filter((each) => each.endsWith(".jsonl"));
+  await rename(join(root, directory, name), join(root, directory, "talk.jsonl"));
+  expect(await client.must("sessions.open", { sessionId: id })).toMatchObject({ sessionId: id, name: "Written" });
 });

@@ -27,6 +27,7 @@ export {
   type HelloData,
   type InboxMessageData,
   type InboxRequestData,
+  type ListedSessionData,
   isGatewayMethod,
   type MethodData,
   type MethodParams,

@@ -74,6 +74,12 @@ export interface OpenSessionData {
 /** `interrupted`: a run was cut by a crash, and nothing was said since. */
 export type SessionStatus = "closed" | "idle" | "waiting" | "running" | "interrupted";
 
+/** A session of a list. `id` is an older name of `sessionId`. */
+export interface ListedSessionData extends SessionSummaryData {
+  sessionId: string;
+  status: SessionStatus;
+}
+
 export interface HealthData {
   ok: boolean;
   version: string;
@@ -158,7 +164,7 @@ interface OwnMethods {
 
   "sessions.list": {
     params: CommandParams<"list_sessions">;
-    data: { sessions: (SessionSummaryData & { status: SessionStatus })[]; cursor?: string };
+    data: { sessions: ListedSessionData[]; cursor?: string };
   };
   /** `cwd` must lie below a directory that the settings name. */
   "sessions.create": {
@@ -191,8 +197,11 @@ interface OwnMethods {
   "config.get": { params: None; data: { settings: Record<string, unknown>; hash: string } };
   /** Without `value`, the setting is removed. */
   "config.set": { params: { key: string; value?: unknown; baseHash: string }; data: { hash: string } };
-  /** Reads the settings again without dropping clients. What is wrong in their file keeps its last valid value. */
-  "gateway.reload": { params: None; data: { changed: string[]; problems: string[] } };
+  /**
+   * Reads the settings again without dropping clients. What is wrong in their file keeps its last valid value; those in
+   * `needsRestart` were changed, and count when the gateway is started again.
+   */
+  "gateway.reload": { params: None; data: { changed: string[]; problems: string[]; needsRestart: string[] } };
   /** Ends a run when the calls that are running have ended; `session.abort` ends it at once. */
   "agent.interrupt": { params: WithSession; data: null };
 

@@ -15,7 +15,7 @@ export function InboxPanel({ client, onClose }: { client: GatewayClient; onClose
     reload();
   };
   return (
-    <Dialog title="Dead letters" onClose={onClose}>
+    <Dialog title="Not delivered" onClose={onClose}>
       <p class="muted small">Messages that the gateway accepted and that no session has taken.</p>
       {(attempt.problem !== "" || inbox.kind === "failed") && (
         <p class="problem" role="alert">

@@ -74,7 +74,7 @@ export function SessionList({ client, pages, shownId, onOpenPanel }: SessionList
       </ul>
       <footer class="sidebar-foot">
         <button class="text-button" onClick={() => onOpenPanel("inbox")}>
-          Dead letters
+          Not delivered
         </button>
         {scopes.includes("pair") && (
           <button class="text-button" onClick={() => onOpenPanel("devices")}>

@@ -78,14 +78,14 @@ export function messageCases(shared: Shared): void {
     }
     gate.open();
     await waitForText(page, "All said.");
-    await page.getByRole("button", { name: "Dead letters" }).click();
-    const dialog = page.getByRole("dialog", { name: "Dead letters" });
+    await page.getByRole("button", { name: "Not delivered" }).click();
+    const dialog = page.getByRole("dialog", { name: "Not delivered" });
     await dialog.getByRole("listitem").filter({ hasText: "One." }).getByRole("button", { name: "Discard" }).click();
     await dialog.getByText("One.").waitFor({ state: "detached" });
     await dialog.getByRole("listitem").filter({ hasText: "Two." }).getByRole("button", { name: "Send again" }).click();
     await waitForText(page, "Again.");
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Dead letters" }).click();
+    await page.getByRole("button", { name: "Not delivered" }).click();
     await dialog.getByText("There are none.").waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
