@@ -19,7 +19,7 @@ export function buildSandboxHelper() {
   if (existsSync(path) && statSync(path).mtimeMs > newest) return path;
   mkdirSync(outdir, { recursive: true });
   const draft = join(outdir, `${name}.${process.pid}`);
-  const args = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-s", "-o", draft];
+  const args = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-s", "-o", draft];
   const files = sources.filter((file) => file.endsWith(".c"));
   // Without shared libraries it runs on every distribution.
   for (const linking of [["-static"], []]) {

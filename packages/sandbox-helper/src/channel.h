@@ -11,6 +11,7 @@ enum request_type {
   request_signal = 'K', /* slot, signal, 1 for all processes or 0 for the group of the command */
   request_mount = 'M',  /* kind; text: path */
   request_socket = 'N', /* id, port inside, and 1 to listen there; answered over the other channel */
+  request_allow = 'A',  /* text: a directory in which commands may connect to sockets */
 };
 
 /* To the harness: always five numbers, the type first. */

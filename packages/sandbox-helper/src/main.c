@@ -1,8 +1,11 @@
 /*
- * The first process of a session's sandbox: `tau-sandbox-helper DESCRIPTOR CAPABILITIES HANDLES`. It is started by
+ * The first process of a session's sandbox: `tau-sandbox-helper DESCRIPTOR CAPABILITIES HANDLES GUARD`. It is started by
  * bubblewrap, which has made the mounts and the network, and starts each command that the harness sends over the socket
  * DESCRIPTOR, in a pid namespace of its own and with no more than CAPABILITIES (a hexadecimal mask). It ends with the
- * socket, and everything in the sandbox ends with it. Over the descriptor HANDLES it hands sockets to the harness.
+ * socket, and everything in the sandbox ends with it. Over the descriptor HANDLES it hands sockets to the harness. If GUARD
+ * is 1, commands can connect only to sockets in directories that the harness names.
+ *
+ * `tau-sandbox-helper try` ends with 0 if the system offers what that needs, and else with 75.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -10,6 +13,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -17,6 +21,7 @@
 
 #include "channel.h"
 #include "command.h"
+#include "connections.h"
 #include "first-process.h"
 #include "mounts.h"
 #include "sockets.h"
@@ -80,6 +85,8 @@ static void handle(int channel, int handles, struct request *request, uint64_t k
       const uint32_t port = take_number(request);
       return sockets_open(handles, id, port, take_number(request) != 0);
     }
+    case request_allow:
+      return connections_allow(take_text(request));
     default:
       _exit(70);
   }
@@ -95,6 +102,7 @@ static void report(int channel, const struct command *command, int status) {
 
 static void collect(int channel) {
   int status;
+  connections_forget();
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
     for (struct command *command = commands; command; command = command->next) {
       if (command->first != pid) continue;
@@ -106,7 +114,8 @@ static void collect(int channel) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 4) return 64;
+  if (argc == 2 && strcmp(argv[1], "try") == 0) return connections_try() == 0 ? 0 : 75;
+  if (argc != 5) return 64;
   const int channel = atoi(argv[1]);
   const uint64_t kept_capabilities = strtoull(argv[2], NULL, 16);
   const int handles = atoi(argv[3]);
@@ -114,6 +123,7 @@ int main(int argc, char **argv) {
   fcntl(channel, F_SETFD, FD_CLOEXEC);
   fcntl(handles, F_SETFD, FD_CLOEXEC);
   if (mounts_separate() != 0) return 71;
+  if (strcmp(argv[4], "1") == 0 && connections_guard() != 0) return 71;
   sigset_t wanted;
   sigemptyset(&wanted);
   sigaddset(&wanted, SIGCHLD);

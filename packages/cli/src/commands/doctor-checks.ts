@@ -178,7 +178,9 @@ async function checkSandbox({ cwd, agentDir, settings: manager }: CheckContext):
   const state = await createSessionSandbox({ cwd, agentDir, home: homedir(), settings }).getState();
   switch (state.kind) {
     case "works":
-      return ok(`commands run in a sandbox, ${state.with === "helper" ? "one for a session" : "one for each command"}`);
+      return state.guardsSockets
+        ? ok("commands run in a sandbox, one for a session")
+        : warn(`commands run in a sandbox, ${describeWeakness(state.with)}`, weaknessFixes[state.with]);
     case "off":
       return warn("the setting sandbox.mode is off, so commands can do whatever you can", "Set it to auto.");
     case "unavailable": {
@@ -187,6 +189,17 @@ async function checkSandbox({ cwd, agentDir, settings: manager }: CheckContext):
     }
   }
 }
+
+const describeWeakness = (program: "helper" | "bwrap"): string => {
+  const sockets = "and can connect to sockets that other programs open while they run";
+  return program === "helper" ? `one for a session, ${sockets}` : `one for each command, ${sockets}`;
+};
+
+const weaknessFixes = {
+  helper:
+    "The kernel does not let the sandbox check connections: it needs Linux 5.9 and system calls that a container may refuse (seccomp, pidfd_getfd).",
+  bwrap: "Install tau again: the helper of the sandbox is a part of it, for x64 and arm64.",
+};
 
 const proxyVariables = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"].flatMap((name) => [
   name,

@@ -97,7 +97,13 @@ function describe(state: SandboxState, settings: SandboxSettings, cwd: string): 
       "read-only",
       "everything else, and in the project what other programs run: git hooks, editor tasks, start-up files",
     ],
-    ["hidden", "credentials, tau's own directory, sockets of other programs"],
+    ["hidden", "credentials, tau's own directory"],
+    [
+      "sockets",
+      state.guardsSockets
+        ? "only those in the working directory and in the sandbox's own directories"
+        : "those that other programs open while a command runs can be reached; tau doctor says why",
+    ],
     ["network", describeNetwork(network)],
     ...(ports.length > 0 ? [["ports", ports.join(", ")]] : []),
     ...(timeoutMs === undefined ? [] : [["timeout", `${timeoutMs} ms`]]),

@@ -68,7 +68,7 @@ test("a variable that names too much, a device or no file is left out", () => {
 
 test("the sandbox hides it, also in the workspace, and looks again when its directory changes", () => {
   const path = join(cwd, "cluster.yaml");
-  const options = { home, agentDir: join(root, "agent"), workspace: cwd, replaced: [] };
+  const options = { home, agentDir: join(root, "agent"), workspace: cwd, replaced: [], hidesSockets: false };
   const named = find({ KUBECONFIG: path, CARGO_HOME: join(root, "kept") });
   expect(findHiddenPaths({ ...options, named }).looked).toContain(cwd);
   for (const file of [path, join(root, "kept", "credentials.toml")]) writeFileSync(file, "");

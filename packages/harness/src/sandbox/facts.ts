@@ -40,9 +40,13 @@ export function findSystemFacts({ network }: SandboxSettings, temporaryDirectori
 
 export type SystemFacts = ReturnType<typeof findSystemFacts>;
 
-export function findHidden({ workspace, home, agentDir, named }: SandboxPlace, system: SystemFacts): HiddenPaths {
+export function findHidden(
+  { workspace, home, agentDir, named }: SandboxPlace,
+  system: SystemFacts,
+  hidesSockets: boolean,
+): HiddenPaths {
   const replaced = [...system.runDirectories, ...system.temporaryDirectories];
-  return findHiddenPaths({ home, agentDir, named, replaced, workspace });
+  return findHiddenPaths({ home, agentDir, named, replaced, workspace, hidesSockets });
 }
 
 /** Puts the facts together. Pure. */

@@ -7,7 +7,7 @@ import { type Helper, notStarted, openHelper } from "./helper.ts";
 import { lookAtPath } from "./look.ts";
 import type { InnerSockets } from "./network/inner-sockets.ts";
 import { isMountMissing, maxRenewals, withoutVanished } from "./missing-mounts.ts";
-import { getCapabilityMask, type Mount, toBwrapArguments } from "./mounts.ts";
+import { getCapabilityMask, listSocketDirectories, type Mount, toBwrapArguments } from "./mounts.ts";
 import type { BwrapParts, CreateRequest, EntryWay, MountPlan, SandboxedCommands } from "./sandboxed-commands.ts";
 import { createSystemCallFilter } from "./system-calls.ts";
 
@@ -17,14 +17,20 @@ interface Opened {
   readonly mounted: Set<string>;
 }
 
+interface HelperParts extends BwrapParts {
+  readonly helper: string;
+  /** The workspace and other directories that belong to this sandbox. Undefined: connections to sockets are not checked. */
+  readonly ownDirectories: readonly string[] | undefined;
+}
+
 export class HelperCommands implements SandboxedCommands {
   readonly isFixed = true;
-  readonly #parts: BwrapParts & { readonly helper: string };
+  readonly #parts: HelperParts;
   #opened: Promise<Opened> | undefined;
   /** Sandboxes of before, in which jobs still run. */
   readonly #retired: Helper[] = [];
 
-  constructor(parts: BwrapParts & { readonly helper: string }) {
+  constructor(parts: HelperParts) {
     this.#parts = parts;
   }
 
@@ -90,7 +96,7 @@ export class HelperCommands implements SandboxedCommands {
   }
 
   async #start(mounts: readonly Mount[]): Promise<Opened> {
-    const { bwrap, helper: program, isRoot } = this.#parts;
+    const { bwrap, helper: program, isRoot, ownDirectories } = this.#parts;
     const needed: Mount = { kind: "read-only", path: program };
     const helper = await openHelper({
       bwrap,
@@ -103,6 +109,7 @@ export class HelperCommands implements SandboxedCommands {
       }),
       filter: createSystemCallFilter(process.arch, { isRoot }),
       capabilities: getCapabilityMask(isRoot),
+      socketDirectories: ownDirectories && listSocketDirectories(mounts, ownDirectories),
     });
     return { helper, mounted: new Set(mounts.map(getKey)) };
   }

@@ -50,6 +50,9 @@ export const encodeMount = (kind: keyof typeof helperMountKinds, path: string): 
 export const encodeSocket = ({ id, port, listens }: SocketRequest): Buffer =>
   encode("N", [id, port, listens ? 1 : 0], []);
 
+/** Names a directory in which commands may connect to sockets. */
+export const encodeAllow = (directory: string): Buffer => encode("A", [], [directory]);
+
 /** Takes whole replies from the front of `bytes`, and answers with what is left. */
 export function decodeReplies(bytes: Buffer): { replies: HelperReply[]; rest: Buffer } {
   const count = Math.floor(bytes.length / replyBytes);

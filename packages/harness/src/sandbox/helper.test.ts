@@ -12,7 +12,14 @@ test.each(["", "not JSON", '{ "child-pid": '])(
     const bwrap = join(directory, "bwrap");
     writeFileSync(bwrap, `#!/bin/sh\nprintf '%s' '${info}' >&5; echo >&6; read -r line <&6\n`);
     chmodSync(bwrap, 0o755);
-    const options = { bwrap, helper: "none", arguments: [], filter: Buffer.alloc(0), capabilities: "0" };
+    const options = {
+      bwrap,
+      helper: "none",
+      arguments: [],
+      filter: Buffer.alloc(0),
+      capabilities: "0",
+      socketDirectories: [],
+    };
     await expect(openHelper(options)).rejects.toThrow("bubblewrap did not tell the number of its first process.");
   },
 );

@@ -7,7 +7,14 @@ import type { ConfinedLimits, ConfinedProcess, ExitStatus, SpawnRequest } from "
 import { getErrorMessage } from "@tau/ai/internal";
 import { ownPipe, systemCode } from "@tau/tools/platform";
 import { HelperChannel, type Running, type Slot } from "./helper-channel.ts";
-import { encodeMount, encodeSignal, encodeSocket, encodeStart, type helperMountKinds } from "./helper-messages.ts";
+import {
+  encodeAllow,
+  encodeMount,
+  encodeSignal,
+  encodeSocket,
+  encodeStart,
+  type helperMountKinds,
+} from "./helper-messages.ts";
 import { unlessUnseen } from "./look.ts";
 import { HandedSockets, type InnerSockets } from "./network/inner-sockets.ts";
 
@@ -19,6 +26,8 @@ export interface HelperOptions {
   filter: Buffer;
   /** The capabilities of commands. */
   capabilities: string;
+  /** Directories in which commands may connect to sockets, by their real paths. Undefined: connections are not checked. */
+  socketDirectories: readonly string[] | undefined;
 }
 
 export interface Helper {
@@ -39,8 +48,9 @@ const descriptors = { arguments: 3, filter: 4, info: 5, channel: 6, handles: 7 }
 
 /** Rejects with bubblewrap's own words when it does not start. */
 export async function openHelper(options: HelperOptions): Promise<Helper> {
-  const { bwrap, helper, capabilities } = options;
-  const program = [helper, String(descriptors.channel), capabilities, String(descriptors.handles)];
+  const { bwrap, helper, capabilities, socketDirectories } = options;
+  const guard = socketDirectories ? "1" : "0";
+  const program = [helper, String(descriptors.channel), capabilities, String(descriptors.handles), guard];
   const argv = ["--args", "3", "--info-fd", "5", "--", ...program];
   const child = nodeSpawn(bwrap, argv, {
     cwd: "/",
@@ -66,6 +76,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper> {
         reject(new Error("bubblewrap did not tell the number of its first process."));
         return void channel.close();
       }
+      for (const directory of socketDirectories ?? []) channel.send(encodeAllow(directory));
       const sockets = new HandedSockets(child, pid, (request) => channel.send(encodeSocket(request)));
       resolve(new SessionHelper(channel, pid, sockets));
     });

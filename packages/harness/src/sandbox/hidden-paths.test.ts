@@ -74,7 +74,13 @@ const toPaths = (text: string) =>
 function createPlace() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "tau-hidden-")));
   onTestFinished(() => rmSync(root, { recursive: true }));
-  const place = { home: join(root, "home"), agentDir: join(root, "agent"), workspace: join(root, "ws"), replaced: [] };
+  const place = {
+    home: join(root, "home"),
+    agentDir: join(root, "agent"),
+    workspace: join(root, "ws"),
+    replaced: [],
+    hidesSockets: true,
+  };
   for (const name of ["home", "agent", "ws", "shared"]) mkdirSync(join(root, name));
   const write = (path: string) => {
     mkdirSync(dirname(path), { recursive: true });

@@ -18,6 +18,8 @@ export interface HiddenOptions {
   replaced: readonly string[];
   /** Sockets in it are the project's own. */
   workspace: string;
+  /** Whether sockets count: not where connections to them are refused. */
+  hidesSockets: boolean;
 }
 
 /** The system's own file systems are replaced or covered as a whole. */
@@ -46,7 +48,7 @@ export function findHiddenPaths(options: HiddenOptions): HiddenPaths {
     // What a name outside leads to in the workspace is a file of the project: people keep such files in a repository.
     return real === undefined || (isOwn(real) && !isOwn(path)) ? [] : [real];
   });
-  const sockets = findSockets().filter((path) => !isOwn(path) && !isReplaced(path));
+  const sockets = (options.hidesSockets ? findSockets() : []).filter((path) => !isOwn(path) && !isReplaced(path));
   const linked = findLinkedSecrets(options.agentDir, workspace);
   const hidden = [...credentials.filter((path) => !isReplaced(path)), ...linked, ...sockets.slice(0, maxSockets)];
   return { paths: [...new Set(hidden)].flatMap(describe), looked: [...looked] };

@@ -96,6 +96,7 @@ describe("the arguments of bubblewrap", () => {
     network: "none" as const,
     isRoot: true,
     forHelper: false,
+    mayTrace: false,
     filterDescriptor: 4,
   };
 
@@ -108,6 +109,8 @@ describe("the arguments of bubblewrap", () => {
     expect(getAdded({})).toContain("CAP_DAC_OVERRIDE");
     expect(getAdded({ isRoot: false })).toEqual([]);
     expect(getAdded({ isRoot: false, forHelper: true })).toEqual(["CAP_SYS_ADMIN", "CAP_SETPCAP"]);
+    expect(getAdded({ isRoot: false, forHelper: true, mayTrace: true })).toContain("CAP_SYS_PTRACE");
+    expect(getAdded({ isRoot: false, mayTrace: true })).toEqual([]);
     expect(getCapabilityMask(false)).toBe("0");
     expect(Number.parseInt(getCapabilityMask(true), 16) & (1 << 21)).toBe(0);
   });

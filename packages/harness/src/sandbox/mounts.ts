@@ -113,6 +113,18 @@ const strictness: Readonly<Record<Mount["kind"], number>> = {
   "hidden-directory": 3,
 };
 
+/**
+ * The directories in which commands may connect to sockets: the sandbox's own, without what a person has opened besides.
+ * `own`: the workspace, and the cache of the project.
+ */
+export const listSocketDirectories = (mounts: readonly Mount[], own: readonly string[]): string[] => [
+  ...own,
+  "/dev",
+  ...mounts.flatMap((mount) =>
+    mount.kind === "empty" || (mount.kind === "writable" && mount.from !== undefined) ? [mount.path] : [],
+  ),
+];
+
 /** Capabilities that root keeps inside, by their numbers: to own and change files of any user in the workspace. */
 const rootCapabilities = {
   CAP_CHOWN: 0,
@@ -136,6 +148,8 @@ export interface BwrapOptions {
   readonly isRoot: boolean;
   /** The first process makes mounts and namespaces for commands; it drops the rights to that for each of them. */
   readonly forHelper: boolean;
+  /** Whether we may give the helper the right to take a socket of a process that cannot be traced, or has another user. */
+  readonly mayTrace: boolean;
   /** The network of the process that starts bubblewrap is used as it is. */
   readonly keepsNetwork?: boolean;
   /** The descriptor from which bubblewrap reads the filter of system calls. */
@@ -144,10 +158,11 @@ export interface BwrapOptions {
 
 /** All but the command. They go through a descriptor: arguments can be read by every user of the machine. */
 export function toBwrapArguments(options: BwrapOptions): string[] {
-  const { mounts, machineWide, network, isRoot, forHelper, keepsNetwork = false } = options;
+  const { mounts, machineWide, network, isRoot, forHelper, mayTrace, keepsNetwork = false } = options;
   const capabilities = [
     ...(isRoot ? Object.keys(rootCapabilities) : []),
     ...(forHelper ? ["CAP_SYS_ADMIN", "CAP_SETPCAP"] : []),
+    ...(forHelper && mayTrace ? ["CAP_SYS_PTRACE"] : []),
   ];
   return [
     ..."--unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --die-with-parent --as-pid-1 --cap-drop ALL".split(

@@ -36,7 +36,14 @@ test("bubblewrap shows the placeholder, read-only", () => {
     { kind: "hidden-file", path: "/a/settings.xml", from: "/t/settings.xml" },
     { kind: "hidden-file", path: "/a/.netrc" },
   ];
-  const options = { mounts, machineWide: [], network: "none", isRoot: false, forHelper: false } as const;
+  const options = {
+    mounts,
+    machineWide: [],
+    network: "none",
+    isRoot: false,
+    forHelper: false,
+    mayTrace: false,
+  } as const;
   const text = toBwrapArguments({ ...options, filterDescriptor: 3 }).join(" ");
   expect(text).toContain("--ro-bind /t/settings.xml /a/settings.xml");
   expect(text).toContain("--ro-bind /dev/null /a/.netrc");

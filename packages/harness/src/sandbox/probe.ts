@@ -84,40 +84,58 @@ export function explainFailure(complaint: string, isRoot: boolean): Unavailable 
   };
 }
 
-/** What bubblewrap said when it was tried; one try for all sessions of this process. */
-const tries = new Map<string, Promise<string | undefined>>();
+/** What came of trying: bubblewrap's words if it does not work, and otherwise whether the helper runs in it. */
+type Trial =
+  | { readonly kind: "failed"; readonly complaint: string }
+  | { readonly kind: "works"; readonly with: "helper" | "bwrap"; readonly guardsSockets: boolean };
+
+/** One try for all sessions of this process. */
+const trials = new Map<string, Promise<Trial>>();
 
 /** Tries what needs the most rights, without any mounts of a project. */
-export async function tryBwrap(
-  { bwrap, helper }: SandboxPrograms,
-  { network }: SandboxSettings,
-): Promise<SandboxState> {
-  const key = JSON.stringify([bwrap, network === "all"]);
-  const complaint = await (tries.get(key) ?? remember(key, getComplaint(bwrap, network === "all")));
-  if (complaint !== undefined) return explainFailure(complaint, isRoot());
-  return { kind: "works", with: helper === undefined ? "bwrap" : "helper" };
+export async function tryBwrap(programs: SandboxPrograms, { network }: SandboxSettings): Promise<SandboxState> {
+  const key = JSON.stringify([programs.bwrap, programs.helper, network === "all"]);
+  const trial = await (trials.get(key) ?? remember(key, tryPrograms(programs, network === "all")));
+  return trial.kind === "failed" ? explainFailure(trial.complaint, isRoot()) : trial;
 }
 
-function remember(key: string, attempt: Promise<string | undefined>): Promise<string | undefined> {
-  tries.set(key, attempt);
+function remember(key: string, trial: Promise<Trial>): Promise<Trial> {
+  trials.set(key, trial);
   // A failure may pass: a person installs or allows what was missing.
-  void attempt.then((complaint) => complaint === undefined || tries.delete(key));
-  return attempt;
+  void trial.then(({ kind }) => kind === "works" || trials.delete(key));
+  return trial;
 }
 
 const isRoot = (): boolean => process.getuid?.() === 0;
 
-function getComplaint(bwrap: string, keepsNetwork: boolean): Promise<string | undefined> {
+/** The code with which the helper ends where the system does not let it check connections. */
+const withoutGuard = 75;
+
+async function tryPrograms({ bwrap, helper }: SandboxPrograms, keepsNetwork: boolean): Promise<Trial> {
+  if (helper !== undefined) {
+    const { code } = await runInside(bwrap, keepsNetwork, [helper, "try"]);
+    if (code === 0 || code === withoutGuard) return { kind: "works", with: "helper", guardsSockets: code === 0 };
+  }
+  const { code, complaint } = await runInside(bwrap, keepsNetwork, ["true"]);
+  return code === 0 ? { kind: "works", with: "bwrap", guardsSockets: false } : { kind: "failed", complaint };
+}
+
+function runInside(
+  bwrap: string,
+  keepsNetwork: boolean,
+  program: readonly string[],
+): Promise<{ code: number | null; complaint: string }> {
   const args = [
     ...(isRoot() ? [] : ["--unshare-user"]),
     ...(keepsNetwork ? [] : ["--unshare-net"]),
-    ..."--unshare-pid --unshare-ipc --ro-bind / / --dev /dev --proc /proc -- true".split(" "),
+    ..."--unshare-pid --unshare-ipc --ro-bind / / --dev /dev --proc /proc --".split(" "),
+    ...program,
   ];
   return new Promise((resolve) => {
     const child = nodeSpawn(bwrap, args, { cwd: "/", env: {}, stdio: ["ignore", "ignore", "pipe"] });
     const pieces: Buffer[] = [];
     child.stderr.on("data", (piece: Buffer) => pieces.push(piece));
-    child.once("error", (error) => resolve(getErrorMessage(error)));
-    child.once("close", (code) => resolve(code === 0 ? undefined : Buffer.concat(pieces).toString()));
+    child.once("error", (error) => resolve({ code: null, complaint: getErrorMessage(error) }));
+    child.once("close", (code) => resolve({ code, complaint: Buffer.concat(pieces).toString() }));
   });
 }

@@ -1,5 +1,5 @@
 /** Finds the programs that the sandbox is made with. */
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, isAbsolute, join } from "node:path";
 import { isWithin } from "@tau/tools/platform";
@@ -19,6 +19,16 @@ export function findHelper(): string | undefined {
   const specifier = `#sandbox-helper/linux-${process.arch}/tau-sandbox-helper`;
   const path = unlessUnseen(() => createRequire(import.meta.url).resolve(specifier));
   return path !== undefined && isExecutable(path) ? path : undefined;
+}
+
+/** `CAP_SYS_PTRACE`, by its number. */
+const traceCapability = 19n;
+
+/** Whether our process may trace others: root in a container often may not. In a user namespace of their own, all users may. */
+export function hasTraceCapability(): boolean {
+  const text = unlessUnseen(() => readFileSync("/proc/self/status", "utf8"));
+  const mask = /^CapPrm:\s*([0-9a-f]+)$/m.exec(text ?? "")?.[1];
+  return mask !== undefined && ((BigInt(`0x${mask}`) >> traceCapability) & 1n) === 1n;
 }
 
 /** Looked at first: most directories of PATH do not have the program, and an exception takes longer than a look. */

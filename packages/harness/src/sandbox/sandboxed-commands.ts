@@ -35,4 +35,5 @@ export interface BwrapParts {
   readonly network: SandboxSettings["network"];
   readonly machineWide: readonly string[];
   readonly isRoot: boolean;
+  readonly mayTrace: boolean;
 }

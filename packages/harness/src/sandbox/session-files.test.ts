@@ -21,6 +21,7 @@ test.runIf(process.platform === "linux")(
       named: [],
       readable: [],
       temporaryDirectories: [],
+      hidesSockets: () => true,
       clock: createFakeClock(),
       ids: () => "1",
     });

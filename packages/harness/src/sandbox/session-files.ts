@@ -30,11 +30,13 @@ export interface SessionFilesOptions {
   readonly named: readonly NamedCredential[];
   readonly readable: readonly string[];
   readonly temporaryDirectories: readonly string[];
+  /** Whether sockets of programs outside have to be hidden. */
+  readonly hidesSockets: () => boolean;
   readonly clock: Clock;
   readonly ids: Ids;
 }
 
-/** Sockets that programs outside open while the session runs are looked for this often. */
+/** Credentials are looked for at least this often. */
 const hiddenEveryMs = 10_000;
 /** How often the project is checked while commands run: jobs may run for hours. */
 const checkEveryMs = 1_000;
@@ -48,7 +50,7 @@ export class SessionFiles {
   readonly #files = new Map<string, ProtectedFiles>();
   readonly #setAside: SetAside;
   readonly #stamps = new DirectoryStamps();
-  #hidden: HiddenPaths & { readonly atMs: number };
+  #hidden: HiddenPaths & { readonly hidesSockets: boolean; readonly atMs: number };
   /** The last plan, and what it was made of. */
   #plan: { inputs: readonly object[]; key: string; mounts: readonly Mount[] } | undefined;
   #running = 0;
@@ -169,19 +171,22 @@ export class SessionFiles {
 
   /** A credential file that a person adds changes the directory that it is in. */
   #isHiddenStale(): boolean {
-    const { looked, atMs } = this.#hidden;
+    const { looked, hidesSockets, atMs } = this.#hidden;
+    // Nothing shows whether there are other sockets.
+    if (this.#options.hidesSockets() || hidesSockets) return true;
     return (
       this.#options.clock.monotonic() - atMs > hiddenEveryMs || looked.some((path) => !this.#stamps.isUnchanged(path))
     );
   }
 
   #findHidden() {
-    const hidden = findHidden(this.place, this.system);
+    const hidesSockets = this.#options.hidesSockets();
+    const hidden = findHidden(this.place, this.system, hidesSockets);
     for (const path of hidden.looked) this.#stamps.remember(path);
     // The outer directory is ours alone: commands do not see it.
     const directory = dirname(this.place.temporary);
     const paths = hidden.paths.map((path) => withPlaceholder(path, directory));
-    return { ...hidden, paths, atMs: this.#options.clock.monotonic() };
+    return { ...hidden, paths, hidesSockets, atMs: this.#options.clock.monotonic() };
   }
 
   #checkLater(): void {

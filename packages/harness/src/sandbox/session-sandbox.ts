@@ -10,7 +10,7 @@ import { SessionFiles } from "./session-files.ts";
 import { mayBeRefused } from "./refused-ports.ts";
 import { HelperCommands } from "./helper-commands.ts";
 import { findRealPath } from "./look.ts";
-import { findHelper } from "./programs.ts";
+import { findHelper, hasTraceCapability } from "./programs.ts";
 import { findObstacle, findPrograms, tryBwrap } from "./probe.ts";
 import type { InnerSockets } from "./network/inner-sockets.ts";
 import type { PortPolicy } from "./network/asked-ports.ts";
@@ -75,6 +75,8 @@ class LazySandbox implements SessionSandbox {
   /** Sandboxes in which commands of before still run. */
   readonly #retired: SandboxedCommands[] = [];
   #grantedPaths: readonly string[] = [];
+  /** Whether sockets outside are looked for, because connections to them are not refused. */
+  #hidesSockets = true;
 
   constructor(options: SessionSandboxOptions) {
     this.#options = options;
@@ -117,8 +119,8 @@ class LazySandbox implements SessionSandbox {
     let apart: SandboxedCommands | undefined;
     let network: UsedNetwork | undefined;
     try {
-      const shared = this.#getCommands(state.with, files);
-      if (more.paths.length > 0 && shared.isFixed) apart = this.#createCommands(state.with, files);
+      const shared = (this.#commands ??= this.#createCommands(state, files));
+      if (more.paths.length > 0 && shared.isFixed) apart = this.#createCommands(state, files);
       const createRequest = async (sockets: InnerSockets | undefined) => {
         network?.finish();
         network = sockets && (await this.#network.use(sockets, { hosts: more.hosts, isApart: apart !== undefined }));
@@ -146,7 +148,8 @@ class LazySandbox implements SessionSandbox {
       await apart?.close();
       if (state.with === "bwrap") throw refuse(`The sandbox could not be started: ${getErrorMessage(error)}`);
       // Not outside: in a sandbox for each command.
-      this.#state = Promise.resolve({ kind: "works", with: "bwrap" });
+      this.#state = Promise.resolve({ kind: "works", with: "bwrap", guardsSockets: false });
+      this.#hidesSockets = true;
       if (this.#commands) this.#retired.push(this.#commands);
       this.#commands = undefined;
       return await this.#enter(request, more);
@@ -172,7 +175,10 @@ class LazySandbox implements SessionSandbox {
     const obstacle = findObstacle(this.#workspace, process.platform, process.arch);
     if (obstacle) return obstacle;
     const programs = this.#findPrograms();
-    return "kind" in programs ? programs : await tryBwrap(programs, settings);
+    if ("kind" in programs) return programs;
+    const state = await tryBwrap(programs, settings);
+    this.#hidesSockets = state.kind !== "works" || !state.guardsSockets;
+    return state;
   }
 
   #findPrograms() {
@@ -188,23 +194,22 @@ class LazySandbox implements SessionSandbox {
     const real = (path: string) => findRealPath(path) ?? path;
     const place = { workspace: this.#workspace, home: real(home), agentDir: real(agentDir), named, readable };
     const { temporaryDirectories = getTemporaryDirectories() } = this.#options;
-    return new SessionFiles({ settings, ...place, temporaryDirectories, clock, ids });
+    const hidesSockets = () => this.#hidesSockets;
+    return new SessionFiles({ settings, ...place, temporaryDirectories, hidesSockets, clock, ids });
   }
 
-  #getCommands(how: "helper" | "bwrap", files: SessionFiles): SandboxedCommands {
-    return (this.#commands ??= this.#createCommands(how, files));
-  }
-
-  #createCommands(how: "helper" | "bwrap", { system }: SessionFiles): SandboxedCommands {
+  #createCommands(state: SandboxState & { kind: "works" }, { system, place }: SessionFiles): SandboxedCommands {
     const programs = this.#findPrograms();
     if (!("bwrap" in programs)) throw refuse(programs.reason);
     const { bwrap, helper } = programs;
     const { network } = this.#options.settings;
     const { machineWide } = system;
-    const parts = { bwrap, workspace: this.#workspace, network, machineWide, isRoot: process.getuid?.() === 0 };
-    return how === "helper" && helper !== undefined
-      ? new HelperCommands({ ...parts, helper })
-      : new BwrapCommands(parts);
+    const isRoot = process.getuid?.() === 0;
+    const mayTrace = !isRoot || hasTraceCapability();
+    const parts = { bwrap, workspace: this.#workspace, network, machineWide, isRoot, mayTrace };
+    if (state.with === "bwrap" || helper === undefined) return new BwrapCommands(parts);
+    const ownDirectories = state.guardsSockets ? [place.workspace, place.cache] : undefined;
+    return new HelperCommands({ ...parts, helper, ownDirectories });
   }
 }
 

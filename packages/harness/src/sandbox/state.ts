@@ -3,7 +3,10 @@
 export type SandboxState =
   /** Turned off by a setting. */
   | { readonly kind: "off" }
-  /** `helper`: one sandbox for the session. `bwrap`: one for each command. */
-  | { readonly kind: "works"; readonly with: "helper" | "bwrap" }
+  /**
+   * `helper`: one sandbox for the session. `bwrap`: one for each command. `guardsSockets`: connections to sockets outside are
+   * refused. Otherwise only sockets that exist when a command starts are hidden.
+   */
+  | { readonly kind: "works"; readonly with: "helper" | "bwrap"; readonly guardsSockets: boolean }
   /** Both are whole sentences for a person. */
   | { readonly kind: "unavailable"; readonly reason: string; readonly fix: string };

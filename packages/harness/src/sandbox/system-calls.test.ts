@@ -3,7 +3,12 @@ import { createSystemCallFilter, hasSystemCallFilter } from "./system-calls.ts";
 
 const allow = 0x7fff0000;
 const denied = (error: number) => 0x00050000 + error;
-const [notPermitted, notImplemented, unsupportedFamily] = [1, 38, 97].map(denied) as [number, number, number];
+const [notPermitted, accessDenied, notImplemented, unsupportedFamily] = [1, 13, 38, 97].map(denied) as [
+  number,
+  number,
+  number,
+  number,
+];
 
 /** Numbers of calls, from the tables of the kernel: those of x64, and of arm64. */
 const numbers = {
@@ -34,6 +39,10 @@ const numbers = {
   clone3: [435, 435],
   unshare: [272, 97],
   socket: [41, 198],
+  socketpair: [53, 199],
+  connect: [42, 203],
+  sendto: [44, 206],
+  sendmsg: [46, 211],
   ioctl: [16, 29],
   ptrace: [101, 117],
   chmod: [90],
@@ -58,6 +67,7 @@ function decide(filter: Buffer, call: number, audit: number, args: readonly numb
     const [code, value] = [filter.readUInt16LE(at * 8), filter.readUInt32LE(at * 8 + 4)];
     const jump = (isTrue: boolean) => (at += filter.readUInt8(at * 8 + (isTrue ? 2 : 3)));
     if (code === 0x20) loaded = words[value / 4]!;
+    else if (code === 0x54) loaded &= value;
     else if (code === 0x15) jump(loaded === value);
     else if (code === 0x35) jump(loaded >= value);
     else if (code === 0x45) jump((loaded & value) !== 0);
@@ -98,6 +108,19 @@ for (const [index, arch] of (["x64", "arm64"] as const).entries()) {
     for (const family of [1, 2, 10, 16]) expect(run("socket", family, 1)).toBe(allow);
     for (const request of [0x5412, 0x541c]) expect(run("ioctl", 0, request)).toBe(notPermitted);
     expect(run("ioctl", 0x5412, 0x5413)).toBe(allow);
+  });
+
+  test(`${arch}: sockets in the file system take no datagrams, and connections are the helper's business`, () => {
+    for (const name of ["socket", "socketpair"] as const) {
+      // With and without the flags of a new descriptor.
+      for (const flags of [0, 0o4000, 0o2000000]) {
+        for (const type of [2, 3]) expect([name, run(name, 1, type | flags)]).toEqual([name, accessDenied]);
+        for (const type of [1, 5]) expect([name, run(name, 1, type | flags)]).toEqual([name, allow]);
+        expect([name, runAsRoot(name, 1, 2 | flags)]).toEqual([name, accessDenied]);
+        for (const family of [2, 10, 16]) expect([name, run(name, family, 2 | flags)]).toEqual([name, allow]);
+      }
+    }
+    for (const name of ["connect", "sendto", "sendmsg"] as const) expect(run(name, 3, 0, 0)).toBe(allow);
   });
 
   test(`${arch}: the first process cannot be traced, and others can`, () => {

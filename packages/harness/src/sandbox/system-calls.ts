@@ -1,7 +1,8 @@
 /**
  * The filter of system calls for everything inside the sandbox, as the kernel reads it (classic BPF). It refuses what no
- * mount and no namespace covers: new user namespaces, key rings, virtual sockets to the hypervisor, typing into a terminal,
- * files that run with the rights of root, and interfaces of the kernel that ordinary programs do not use. Pure.
+ * mount and no namespace covers: new user namespaces, key rings, virtual sockets to the hypervisor, datagrams to sockets in
+ * the file system, typing into a terminal, files that run with the rights of root, and interfaces of the kernel that ordinary
+ * programs do not use. Pure.
  */
 
 interface Architecture {
@@ -47,6 +48,7 @@ type CallName =
   | "clone3"
   | "unshare"
   | "socket"
+  | "socketpair"
   | "ioctl"
   | "ptrace"
   | "openat"
@@ -82,6 +84,7 @@ const architectures: Readonly<Record<string, Architecture>> = {
       clone3: 435,
       unshare: 272,
       socket: 41,
+      socketpair: 53,
       ioctl: 16,
       ptrace: 101,
       chmod: 90,
@@ -123,6 +126,7 @@ const architectures: Readonly<Record<string, Architecture>> = {
       clone3: 435,
       unshare: 97,
       socket: 198,
+      socketpair: 199,
       ioctl: 29,
       ptrace: 117,
       fchmod: 52,
@@ -138,13 +142,17 @@ const architectures: Readonly<Record<string, Architecture>> = {
 /** Where a filter finds what it decides on. */
 const offsets = { call: 0, architecture: 4, argument: (index: number) => 16 + 8 * index };
 
-const op = { load: 0x20, equals: 0x15, atLeast: 0x35, hasBits: 0x45, return: 0x06 };
-const errors = { notPermitted: 1, notImplemented: 38, unsupportedFamily: 97 };
+const op = { load: 0x20, and: 0x54, equals: 0x15, atLeast: 0x35, hasBits: 0x45, return: 0x06 };
+const errors = { notPermitted: 1, accessDenied: 13, notImplemented: 38, unsupportedFamily: 97 };
 const allow = 0x7fff0000;
 const fail = (error: number) => 0x00050000 + error;
 
 const newUserNamespace = 0x10000000;
 const virtualSocketFamily = 40;
+/** `AF_UNIX`, and the types `SOCK_DGRAM` and `SOCK_RAW`, which the kernel takes for the same. Flags are above the type. */
+const localFamily = 1;
+const datagramTypes = [2, 3];
+const socketTypeBits = 0xf;
 const firstProcess = 1;
 /** `S_ISUID` and `S_ISGID`: a program with them runs with the rights of its owner or group, whoever starts it. */
 const modeBitsOfOthers = 0o6000;
@@ -183,6 +191,19 @@ export function createSystemCallFilter(arch: string, { isRoot }: { isRoot: boole
     end(allow),
   ];
   const unlessMode = (index: number) => unlessArgument(index, op.hasBits, [modeBitsOfOthers], errors.notPermitted);
+  /** Each datagram names its receiver in memory, where a filter cannot look. */
+  const forLocalDatagrams: Instruction[] = [
+    load(offsets.argument(0)),
+    { code: op.equals, value: localFamily, ifTrue: 1 },
+    end(allow),
+    load(offsets.argument(1)),
+    { code: op.and, value: socketTypeBits },
+    ...datagramTypes.flatMap((value): Instruction[] => [
+      { code: op.equals, value, ifFalse: 1 },
+      end(fail(errors.accessDenied)),
+    ]),
+    end(allow),
+  ];
   const forOpen = (flagsIndex: number): Instruction[] => [
     load(offsets.argument(flagsIndex)),
     { code: op.hasBits, value: createBits, ifTrue: 1 },
@@ -212,7 +233,13 @@ export function createSystemCallFilter(arch: string, { isRoot }: { isRoot: boole
     ...forCall("clone3", [end(fail(errors.notImplemented))]),
     ...forCall("clone", unlessArgument(0, op.hasBits, [newUserNamespace], errors.notPermitted)),
     ...forCall("unshare", unlessArgument(0, op.hasBits, [newUserNamespace], errors.notPermitted)),
-    ...forCall("socket", unlessArgument(0, op.equals, [virtualSocketFamily], errors.unsupportedFamily)),
+    ...forCall("socket", [
+      load(offsets.argument(0)),
+      { code: op.equals, value: virtualSocketFamily, ifFalse: 1 },
+      end(fail(errors.unsupportedFamily)),
+      ...forLocalDatagrams,
+    ]),
+    ...forCall("socketpair", forLocalDatagrams),
     ...forCall("ioctl", unlessArgument(1, op.equals, typingRequests, errors.notPermitted)),
     // The one signal that the first process does not ignore is the stop of an attach, after which nothing would ever end.
     ...forCall("ptrace", unlessArgument(1, op.equals, [firstProcess], errors.notPermitted)),

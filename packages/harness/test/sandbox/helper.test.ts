@@ -103,13 +103,22 @@ test("a file system that is mounted outside later does not appear inside, where 
 /** A helper without any plan of mounts. */
 async function open(): Promise<Helper> {
   const isRoot = users.includes("root");
-  const parts = { mounts: [], machineWide: [], network: "none", isRoot, forHelper: true, filterDescriptor: 4 } as const;
+  const parts = {
+    mounts: [],
+    machineWide: [],
+    network: "none",
+    isRoot,
+    forHelper: true,
+    mayTrace: true,
+    filterDescriptor: 4,
+  } as const;
   const helper = await openHelper({
     bwrap: findProgram("bwrap", "/nowhere")!,
     helper: base.helper!,
     arguments: toBwrapArguments(parts),
     filter: createSystemCallFilter(process.arch, { isRoot }),
     capabilities: getCapabilityMask(isRoot),
+    socketDirectories: [],
   });
   onTestFinished(() => helper.close());
   return helper;
@@ -176,7 +185,7 @@ async function send(message: Buffer): Promise<number | null> {
   const args = `${user}--die-with-parent --unshare-pid --cap-add ALL --ro-bind / / --dev /dev --proc /proc --`.split(
     " ",
   );
-  const child = spawn(findProgram("bwrap", "/nowhere")!, [...args, base.helper!, "3", "0", "4"], {
+  const child = spawn(findProgram("bwrap", "/nowhere")!, [...args, base.helper!, "3", "0", "4", "1"], {
     // A signal to a group must not be one to ours.
     detached: true,
     stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],

@@ -40,7 +40,7 @@ export function findRoomFacts({ source, program, mayRead, secretFiles, ...place 
     ...(mayRead && { workspace }),
     hidden: mayRead
       ? [
-          ...findHiddenPaths({ home, agentDir, named, replaced: [], workspace }).paths,
+          ...findHiddenPaths({ home, agentDir, named, replaced: [], workspace, hidesSockets: true }).paths,
           ...findProjectSecrets(workspace, secretFiles),
         ]
       : [],
