@@ -8,6 +8,7 @@ import {
   type ExecMediationPolicy,
   getSessionPolicy,
   mediate,
+  withDiskLinks,
 } from "@tau/harness/policy";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
@@ -56,7 +57,7 @@ interface Situation {
 }
 
 function judgeCommand(cmd: string, { policy, place, attended }: Situation): object {
-  const classification = classifyCommand(cmd, place);
+  const classification = classifyCommand(cmd, withDiskLinks(place));
   const result = mediate(policy, classification, { attended, sandboxed: false });
   const { tier, commands, dangerousCommandClass } = classification;
   const reason = result.kind === "allow" ? classification.reason : result.reason;

@@ -97,12 +97,14 @@ async function judgeCommand(command: string, subject: PolicyRequest["subject"], 
   // Loaded with the first command: it brings a parser.
   const { classifyCommand } = await import("./exec/classify-command.ts");
   const { mediate } = await import("./exec/mediation.ts");
-  const classification = classifyCommand(command, parts.context);
+  const { withDiskLinks } = await import("./exec/disk-links.ts");
+  const sandboxed = await parts.isSandboxed();
+  // The sandbox holds what is written through a link; without it the classifier has to know where links lead.
+  const classification = classifyCommand(command, sandboxed ? parts.context : withDiskLinks(parts.context));
   const { findings: _findings, ...exec } = classification;
   const secretFile = subject.kind === "extension" ? findSecretFile(classification, subject.name, parts) : undefined;
   if (secretFile !== undefined)
     return { kind: "deny", rule: "project-secret", reason: projectSecretReason(secretFile), exec };
-  const sandboxed = await parts.isSandboxed();
   // Whether a person is there is the judge's business: without one, a question is a denial.
   const result = mediate(policy, classification, { attended: true, sandboxed });
   const verdict = await judgeSending(command, { verdict: toVerdict(result), classification }, parts);

@@ -33,6 +33,7 @@ export { restrictPolicy } from "./restrict-policy.ts";
 export { classifyArgv, classifyCommand } from "./exec/classify-command.ts";
 export type { Classification, ExecClass, ExecContext, ExecTier } from "./exec/classification.ts";
 export type { DangerousCommandClass } from "./exec/dangerous-class.ts";
+export { withDiskLinks } from "./exec/disk-links.ts";
 export { evaluateExecMediation } from "./exec/evaluate-exec.ts";
 export { type ExecMediationPolicy, type ExecMediationResult, type ExecSituation, mediate } from "./exec/mediation.ts";
 export type { SecretBrokerPolicy } from "./secret-names.ts";

@@ -1,6 +1,7 @@
 /** The types of exec mediation: what a command line was found to do, and how dangerous that is. */
 import type { NamedCredential } from "../named-credentials.ts";
 import type { DangerousCommandClass } from "./dangerous-class.ts";
+import type { ReadLink } from "./links.ts";
 
 /** How dangerous a command is, from harmless to what no person may allow either. */
 export const execTiers = ["low", "medium", "high", "critical"] as const;
@@ -31,6 +32,8 @@ export interface ExecContext {
   home: string;
   /** The directory that the commands may change. */
   workspace: string;
+  /** Reads links of the disk. Default: paths are compared by their text. */
+  readLink?: ReadLink;
   /** Credentials that environment variables lead to. Default: none. */
   named?: readonly NamedCredential[];
   /** Tau's own directory. Default: `.tau` in the home directory. */

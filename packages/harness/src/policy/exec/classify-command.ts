@@ -103,7 +103,7 @@ function createScope(analysis: Analysis): Scope {
   return {
     analysis,
     interpreter,
-    state: new ShellState(analysis.context.cwd),
+    state: new ShellState(analysis.context.cwd, analysis.context.readLink),
     stdin: [emptyText],
     calls: [],
     loop: undefined,

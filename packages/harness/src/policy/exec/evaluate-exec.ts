@@ -4,6 +4,7 @@ import type { SnakeCase } from "../../fields/snake-case.ts";
 import { resolvePolicy } from "../extension-policy.ts";
 import type { ExecContext } from "./classification.ts";
 import { classifyArgv } from "./classify-command.ts";
+import { withDiskLinks } from "./disk-links.ts";
 import { type ExecMediationPolicy, type ExecMediationResult, type ExecSituation, mediate } from "./mediation.ts";
 
 /**
@@ -25,4 +26,5 @@ export function evaluateExecMediation(
   return mediate(execMediation, classifyArgv(cmd, args, context), { attended, sandboxed });
 }
 
-const getProcessContext = (): ExecContext => ({ cwd: process.cwd(), home: homedir(), workspace: process.cwd() });
+const getProcessContext = (): ExecContext =>
+  withDiskLinks({ cwd: process.cwd(), home: homedir(), workspace: process.cwd() });

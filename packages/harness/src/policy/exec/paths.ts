@@ -1,14 +1,19 @@
-/** Where paths of a command lead, compared by their text: nothing is read from a disk. Pure. */
+/** Where paths lead by their text. Links are followed in `links.ts`. Pure. */
 import { posix } from "node:path";
 import type { ExecContext } from "./classification.ts";
 import { unknownMark } from "./shell/text.ts";
 
 /** An absolute path without `.`, `..` and double slashes; unknown parts and glob characters stay in it. */
-export function resolvePath(path: string, directory: string, home: string): string {
+export const resolvePath = (path: string, directory: string, home: string): string =>
+  normalisePath(toAbsolute(path, directory, home));
+
+/** The path from the root, with `.`, `..` and double slashes as they are. */
+export function toAbsolute(path: string, directory: string, home: string): string {
   const expanded = path === "~" || path.startsWith("~/") ? home + path.slice(1) : path;
-  const absolute = expanded.startsWith("/") || expanded.startsWith(unknownMark) ? expanded : `${directory}/${expanded}`;
-  return withoutAliases(normalise(absolute));
+  return expanded.startsWith("/") || expanded.startsWith(unknownMark) ? expanded : `${directory}/${expanded}`;
 }
+
+export const normalisePath = (absolute: string): string => withoutAliases(normalise(absolute));
 
 function normalise(path: string): string {
   const isUnknown = path.startsWith(unknownMark);

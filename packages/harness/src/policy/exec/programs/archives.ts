@@ -1,6 +1,7 @@
 /** Programs that pack and unpack files. */
 import { getZone } from "../paths.ts";
 import { judgeDelete } from "../rules/delete.ts";
+import { addForeign } from "../rules/links.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { getReadOrigin, judgeRead } from "../shell/files.ts";
@@ -37,6 +38,7 @@ const tar: Judge = ({ args }, scope) => {
   if (isExtracting)
     for (const directory of options.get("C", "directory"))
       for (const path of resolveAll(directory, scope)) judgeUnpacked(path, file, scope);
+  if (isExtracting) addForeign(options.get("C", "directory")[0], scope);
   if (isExtracting && options.has("P", "absolute-names"))
     report(scope, "medium", "persistence", "tar writes to absolute paths.");
   if (isCreating && file && file.text !== "-" && !file.text.includes(":"))
@@ -97,7 +99,10 @@ const extract: Judge = ({ name, args }, scope) => {
       : arg.text === "-d"
         ? args[index + 1]
         : undefined;
-    if (directory) for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
+    if (directory) {
+      for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
+      addForeign(directory, scope);
+    }
   });
   unpack(getOperands(args), scope);
   // `7z a -sdel` deletes what it packed.

@@ -5,8 +5,9 @@
  */
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { unescapeAll } from "../shell/printf.ts";
-import { hasOrigin, known, origins, type Text } from "../shell/text.ts";
+import { hasOrigin, known, origins, unknown, type Text } from "../shell/text.ts";
 import { judgeDelete } from "../rules/delete.ts";
+import { addLink } from "../rules/links.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { runCode } from "./code.ts";
 import { judgeConnections, judgeLiterals, judgeLoops, judgeSystemCalls } from "./inline-effects.ts";
@@ -20,6 +21,8 @@ const removers =
   /(rmtree|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rm|remove_tree|remove_entry_secure|remove_entry|removedirs|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?|unlinkSync|unlink|deltree|remove|Remove-Item|deleteDirectory)!?\s*(?=[("'\s])/g;
 const writers =
   /(open|write_text|write_bytes|writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|file_put_contents|fopen|write|copyFileSync|copyfile|copy2?|copytree|cpSync|symlinkSync|symlink|rename|renameSync|move|cp|mv|ln_s)(?:\s*(?=\()|(?<=open)\s+(?=(?:my\s+)?[$\w]+\s*,))/g;
+const linkers =
+  /(?<![\w$])(symlinkSync|symlink|linkSync|link|ln_s|ln_sf|make_symlink|symlink_to|hardlink_to|mklink)\s*(?=[("'])/g;
 const listers = /(walk|listdir|scandir|glob|iglob|rglob|readdirSync|readdir|entries|children|find)\s*(?=\()/g;
 
 const dynamic =
@@ -107,6 +110,10 @@ function runCall(call: Call, language: string, scope: Scope): void {
 
 /** Files that the code deletes, writes or reads. */
 function judgeFiles(source: string, scope: Scope): void {
+  for (const { literals } of findCalls(source, linkers).slice(0, 8)) {
+    const [from, to] = literals.length > 1 ? literals : [unknown().text, literals[0]];
+    if (to) addLink({ source: known(from!), target: known(to), isSymbolic: true }, scope);
+  }
   for (const [, words] of source.matchAll(/\bfile\s+delete\s+([^\n;]{1,200})/g))
     for (const word of words!.split(/\s+/))
       if (!word.startsWith("-")) judgeDelete(known(word), scope, { isRecursive: true });

@@ -27,6 +27,10 @@ export const getOperands = (args: readonly Text[]): Text[] =>
 export const isInformation = (args: readonly Text[]): boolean =>
   args.length > 0 && args.every(({ text }) => /^(?:--help|--version|-V|-h|--usage|-help|-version)$/.test(text));
 
+/** Every entry of a directory that an argument may mean: a link at its end is meant itself. */
+export const resolveEntries = (text: Text, scope: Scope): string[] =>
+  text.text === "" ? [] : scope.state.resolve(text.text, scope.analysis.context.home, { keepsLast: true });
+
 /** Every path that an argument may mean. An empty one is no path: `rm ""` deletes nothing. */
 export const resolveAll = (text: Text, scope: Scope): string[] =>
   text.text === "" ? [] : scope.state.resolve(text.text.replace(/^file:\/\//, ""), scope.analysis.context.home);

@@ -17,7 +17,8 @@ function judgeTarget(target: Text, sources: readonly Text[], scope: Scope): void
     judgeWrite(path, scope);
     for (const source of sources.slice(0, 8)) {
       const name = source.text.replace(/\/+$/, "").split("/").at(-1)!;
-      if (name !== "" && !path.endsWith(`/${name}`)) judgeWrite(`${path}/${name}`, scope, { isGuess: true });
+      if (name !== "" && !path.endsWith(`/${name}`))
+        for (const inside of scope.state.follow(`${path}/${name}`)) judgeWrite(inside, scope, { isGuess: true });
     }
   }
 }

@@ -1,12 +1,22 @@
 /** Deleting files and directories. */
 import { getZone, toCoveredPath, type Zone } from "../paths.ts";
-import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import {
+  forNames,
+  getOperands,
+  isInformation,
+  resolveAll,
+  resolveEntries,
+  type Judge,
+  type Judges,
+} from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isCredentialPath } from "../shell/files.ts";
 import { known, toShown, unknownMark, type Text } from "../shell/text.ts";
 import { judgeCopy } from "./copy.ts";
-import { findProtected } from "./write.ts";
+import { isUnresolved } from "../links.ts";
+import { moveLinks } from "./links.ts";
+import { findProtected, reportUnresolved } from "./write.ts";
 
 type Tier = "critical" | "high" | "medium" | undefined;
 
@@ -44,11 +54,12 @@ const caches =
 
 /** How `path` is deleted. `isRecursive`: with everything below it. */
 export function judgeDelete(target: Text, scope: Scope, { isRecursive }: { isRecursive: boolean }): void {
-  for (const path of resolveAll(target, scope)) judgeDeletedPath(path, scope, isRecursive);
+  for (const path of resolveEntries(target, scope)) judgeDeletedPath(path, scope, isRecursive);
 }
 
 function judgeDeletedPath(path: string, scope: Scope, isRecursive: boolean): void {
   const { context } = scope.analysis;
+  if (isUnresolved(path)) reportUnresolved(path, scope, "deletes");
   const covered = toCoveredPath(path);
   const zone = getZone(covered, context);
   const isCache = zone === "in-home" && caches.test(covered);
@@ -98,7 +109,8 @@ const move: Judge = ({ args }, scope) => {
   const sources = directory ? options.operands : options.operands.slice(0, -1);
   const target = directory ?? options.operands.at(-1);
   for (const source of sources) {
-    for (const path of resolveAll(source, scope)) {
+    moveLinks(source, target, scope);
+    for (const path of resolveEntries(source, scope)) {
       const zone = getZone(toCoveredPath(path), scope.analysis.context);
       if (zone === "root" || zone === "home")
         report(scope, "critical", "recursive_delete", `It moves ${toShown(path)} away.`);

@@ -6,6 +6,7 @@ import { readFile, writeFile } from "../shell/files.ts";
 import { limitOptions, type Text } from "../shell/text.ts";
 import { isRawDisk } from "./device-names.ts";
 import { judgeCopy } from "./copy.ts";
+import { addLink, moveLinks } from "./links.ts";
 import { judgeWrite } from "./write.ts";
 
 /** What formats a disk writes to a device; only what erases it wipes it, by the ten names. */
@@ -66,6 +67,11 @@ const copy: Judge = ({ args }, scope) => {
   const sources = directory ? options.operands : options.operands.slice(0, -1);
   if (!target || sources.length === 0) return;
   judgeCopy(sources, target, scope);
+  const isSymbolic = options.has("s", "symbolic-link");
+  for (const source of sources) {
+    if (isSymbolic || options.has("l", "link")) addLink({ source, target, isSymbolic }, scope);
+    else if (options.has("P", "d", "a", "archive", "no-dereference")) moveLinks(source, target, scope);
+  }
 };
 
 /** `tee` writes what it reads, and passes it on. */

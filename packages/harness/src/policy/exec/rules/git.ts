@@ -20,6 +20,7 @@ import {
 } from "../shell/text.ts";
 import { judgeDelete } from "./delete.ts";
 import { judgeConfig } from "./git-config.ts";
+import { addForeign } from "./links.ts";
 import { judgeSent } from "./network.ts";
 import { listOutputs } from "./output-options.ts";
 import { judgeAssignment } from "./variables.ts";
@@ -85,7 +86,7 @@ function judgeWorkTree(command: string, args: readonly Text[], isElsewhere: bool
   if (!changesFiles.test(command)) return;
   for (const directory of listTargets(args)) judgeCreated({ ...directory, text: `${directory.text}/x` }, scope);
   const discardsFiles = discards[command]?.(args.map(({ text }) => text)) ?? false;
-  for (const directory of scope.state.directories) {
+  for (const directory of scope.state.realDirectories) {
     const tier = getTreeTier(getZone(directory, scope.analysis.context), isElsewhere, discardsFiles);
     if (tier) report(scope, tier, "recursive_delete", `git ${command} replaces files in ${toShown(directory)}.`);
   }
@@ -233,6 +234,9 @@ const createAt =
 const clone: Subcommand = (args, scope) => {
   const { operands } = parseOptions(args, cloneSpec);
   judgeCreated(operands[1], scope);
+  const name = /([^/:]+?)(?:\.git)?\/*$/.exec(operands[0]?.text ?? "")?.[1];
+  const directory = operands[1] ?? (name === undefined ? undefined : known(name));
+  if (directory) addForeign(directory, scope);
   return fetch(args, scope);
 };
 

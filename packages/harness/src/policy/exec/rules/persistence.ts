@@ -5,6 +5,7 @@ import { parseOptions } from "../programs/options.ts";
 import { report } from "../shell/analysis.ts";
 import { known } from "../shell/text.ts";
 import { judgeCopy } from "./copy.ts";
+import { addLink } from "./links.ts";
 import { judgeWrite } from "./write.ts";
 
 const crontab: Judge = ({ args }, scope) => {
@@ -35,7 +36,12 @@ const link: Judge = ({ args }, scope) => {
   const target = directory ?? (options.operands.length > 1 ? options.operands.at(-1)! : known("."));
   const sources = directory || options.operands.length < 2 ? options.operands : options.operands.slice(0, -1);
   judgeCopy(sources, target, scope);
+  const isSymbolic = options.has("s", "symbolic");
+  for (const source of sources) if (!isProgram.test(source.text)) addLink({ source, target, isSymbolic }, scope);
 };
+
+/** A link to a program is that program under another name, which `judgeCopy` remembers. */
+const isProgram = /\/s?bin\/[^/]+$/;
 
 /** Settings of programs have directories too; only those from which programs start by themselves count. */
 const isHarmlessDirectory = (path: string) =>

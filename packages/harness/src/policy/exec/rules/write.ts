@@ -1,6 +1,7 @@
 /** Writing to files: which paths are protected, and why. */
 import { isProtectedPath } from "../../../sandbox/protected-names.ts";
 import type { ExecClass, ExecContext, ExecFinding } from "../classification.ts";
+import { isUnresolved } from "../links.ts";
 import { getZone, isBelow } from "../paths.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isCredentialPath } from "../shell/files.ts";
@@ -136,6 +137,19 @@ function find(rows: readonly (readonly [RegExp, ProtectedPath])[], path: string)
   return rows.find(([pattern]) => pattern.test(path))?.[1];
 }
 
+/** What is asked about, since nobody can say before where it leads. */
+export function reportUnresolved(path: string, scope: Scope, verb: string): void {
+  const shown = toShown(path).replace(/^…link\//, "");
+  report(scope, "medium", "opaque_exec", `It ${verb} ${shown}, which may be or lead through a link to another place.`);
+}
+
+/** Whether an archive or a repository that the script fetched may have a link at this path. */
+function isForeign(path: string, { state }: Scope): boolean {
+  for (const [directory, kind] of state.foreignDirectories)
+    if (isBelow(path, directory) && (kind === "all" || path.slice(directory.length + 1).includes("/"))) return true;
+  return false;
+}
+
 export interface WriteOptions {
   isAppended?: boolean;
   /** Whether nothing is put there: an empty directory. */
@@ -147,6 +161,7 @@ export interface WriteOptions {
 /** Reports a write to a path that is not in the workspace or a temporary directory, or that is protected there. */
 export function judgeWrite(path: string, scope: Scope, { isGuess = false, isEmpty = false }: WriteOptions = {}): void {
   const { context } = scope.analysis;
+  if (isUnresolved(path) || (!isGuess && isForeign(path, scope))) reportUnresolved(path, scope, "writes to");
   const shown = toShown(path);
   const found = findProtected(path, context);
   if (found) {

@@ -37,10 +37,9 @@ const changeDirectory: Judge = ({ name, args }, scope) => {
   if (!target && name === "pushd") return silent;
   const path = target?.text ?? analysis.context.home;
   const starts = [...state.directories, ...(/^[/~.]/.test(path) ? [] : getSearched(scope))];
-  moveTo(
-    starts.map((from) => (path === "" ? from : resolvePath(path, from, analysis.context.home))),
-    scope,
-  );
+  const directories = starts.map((from) => (path === "" ? from : resolvePath(path, from, analysis.context.home)));
+  const isPhysical = args.some(({ text }) => /^-\w*P/.test(text));
+  moveTo(isPhysical ? directories.flatMap((directory) => state.follow(directory)) : directories, scope);
   return silent;
 };
 
@@ -55,10 +54,9 @@ const getSearched = ({ state, analysis }: Scope): string[] =>
 function moveTo(directories: readonly string[], { state, analysis }: Scope): void {
   const isRisky = (directory: string) =>
     !/^(?:workspace|in-workspace|in-temp)$/.test(getZone(directory, analysis.context));
-  state.earlierDirectories = [...new Set([...state.earlierDirectories, ...state.directories.filter(isRisky)])].slice(
-    0,
-    4,
-  );
+  state.earlierDirectories = [
+    ...new Set([...state.earlierDirectories, ...state.realDirectories.filter(isRisky)]),
+  ].slice(0, 4);
   state.previousDirectory = state.directories[0];
   state.directories = [...new Set(directories)];
   state.variables.delete("OLDPWD");

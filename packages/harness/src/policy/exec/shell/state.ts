@@ -1,7 +1,8 @@
 /** What a shell remembers between commands, with every possibility where it depends on a condition. */
 import type { CompoundCommand, CompoundList, Redirected } from "unbash";
-import { resolvePath } from "../paths.ts";
-import { unknown, type Options, type Text } from "./text.ts";
+import { followLinks, type ReadLink } from "../links.ts";
+import { normalisePath, resolvePath, toAbsolute } from "../paths.ts";
+import { unknown, unknownMark, type Options, type Text } from "./text.ts";
 
 /** The elements of a variable: one for plain variables, none for a variable that is not set. */
 export type Value = readonly Text[];
@@ -9,6 +10,10 @@ export type Value = readonly Text[];
 const maxValues = 8;
 const maxDirectories = 4;
 const maxReferences = 8;
+const maxTargets = 4;
+
+/** Names of open files and sockets, which no link leads to. */
+const isSpecial = /^\/(?:dev|proc)\/(?:stdin|stdout|stderr|fd|tcp|udp|self|null)(?:\/|$)/;
 
 export class ShellState {
   readonly variables: Map<string, Options<Value>>;
@@ -18,6 +23,13 @@ export class ShellState {
   readonly aliases: Map<string, Text>;
   /** What the script itself wrote to files. */
   readonly files: Map<string, Options<Text>>;
+  /** Links that the script itself makes, with every target that they may have. */
+  readonly links: Map<string, readonly string[]>;
+  /**
+   * Directories into which the script puts files that may be links, those of archives and repositories. `nested`: only what is
+   * in their directories counts, since they also have files that were there before.
+   */
+  readonly foreignDirectories: Map<string, "all" | "nested">;
   /** Whether the script unpacked an archive that it received from another machine. */
   hasUnpacked: boolean;
   /** Where what the script adds to a repository comes from, as bits. */
@@ -35,15 +47,20 @@ export class ShellState {
   previousDirectory: string | undefined;
   traps: readonly Text[];
 
-  constructor(directory: string);
+  readonly #readLink: ReadLink | undefined;
+
+  constructor(directory: string, readLink: ReadLink | undefined);
   constructor(from: ShellState);
-  constructor(from: ShellState | string) {
+  constructor(from: ShellState | string, readLink?: ReadLink) {
     const other = typeof from === "string" ? undefined : from;
     this.variables = new Map(other?.variables);
     this.references = new Map(other?.references);
     this.functions = new Map(other?.functions);
     this.aliases = new Map(other?.aliases);
     this.files = new Map(other?.files);
+    this.links = new Map(other?.links);
+    this.foreignDirectories = new Map(other?.foreignDirectories);
+    this.#readLink = other ? other.#readLink : readLink;
     this.remotes = new Set(other?.remotes);
     this.descriptors = new Map(other?.descriptors);
     this.positional = other?.positional ?? [[]];
@@ -63,13 +80,41 @@ export class ShellState {
     return this.earlierDirectories.length === 0 ? this.directories : [...this.directories, ...this.earlierDirectories];
   }
 
-  /** Every path that a relative or absolute path may mean. */
-  resolve(path: string, home: string): string[] {
+  /** Where the shell may really be: it remembers its directory by the name of a link. */
+  get realDirectories(): readonly string[] {
+    return this.#mayHaveLinks ? [...new Set(this.directories.flatMap((path) => this.follow(path)))] : this.directories;
+  }
+
+  /** Every path that a relative or absolute path may mean. `keepsLast`: a link at its end is meant itself. */
+  resolve(path: string, home: string, { keepsLast = false } = {}): string[] {
     if (this.descriptors.size > 0 && path.startsWith("/")) {
       const open = this.descriptors.get(/^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path)?.[1] ?? "");
       if (open !== undefined) return [open];
     }
-    return [...new Set(this.allDirectories.map((directory) => resolvePath(path, directory, home)))];
+    if (!this.#mayHaveLinks)
+      return [...new Set(this.allDirectories.map((directory) => resolvePath(path, directory, home)))];
+    return [
+      ...new Set(
+        this.allDirectories.flatMap((directory) => this.follow(toAbsolute(path, directory, home), { keepsLast })),
+      ),
+    ];
+  }
+
+  /** Every path that an absolute one may lead to. */
+  follow(absolute: string, { keepsLast = false } = {}): string[] {
+    if (!this.#mayHaveLinks || absolute.startsWith(unknownMark) || isSpecial.test(absolute))
+      return [normalisePath(absolute)];
+    return followLinks(absolute, { links: this.links, readLink: this.#readLink, keepsLast }).map(normalisePath);
+  }
+
+  get #mayHaveLinks(): boolean {
+    return this.links.size > 0 || this.#readLink !== undefined;
+  }
+
+  /** Remembers a link. It may have been made with other targets before, or not at all. */
+  addLink(path: string, target: string): void {
+    const targets = this.links.get(path) ?? [];
+    if (!targets.includes(target)) this.links.set(path, [...targets, target].slice(-maxTargets));
   }
 
   /** The variable that a name stands for. */
@@ -108,6 +153,7 @@ export class ShellState {
         const mine = this.files.get(path);
         if (mine !== texts) this.files.set(path, [...(mine ?? []), ...texts].slice(-maxValues));
       }
+      this.#takeLinks(other);
       this.hasUnpacked ||= other.hasUnpacked;
       this.staged |= other.staged;
       for (const remote of other.remotes) this.remotes.add(remote);
@@ -128,8 +174,14 @@ export class ShellState {
       if (mine !== texts && !isOpenFile) this.files.set(path, [...(mine ?? []), ...texts].slice(-maxValues));
     }
     for (const remote of other.remotes) this.remotes.add(remote);
+    this.#takeLinks(other);
     this.hasUnpacked ||= other.hasUnpacked;
     this.staged |= other.staged;
+  }
+
+  #takeLinks(other: ShellState): void {
+    for (const [path, targets] of other.links) for (const target of targets) this.addLink(path, target);
+    for (const [directory, kind] of other.foreignDirectories) this.foreignDirectories.set(directory, kind);
   }
 
   /** Takes over everything from another state. */
@@ -140,6 +192,7 @@ export class ShellState {
       for (const [name, value] of other[key] as Map<string, unknown>) target.set(name, value);
     }
     for (const remote of other.remotes) this.remotes.add(remote);
+    this.#takeLinks(other);
     this.positional = other.positional;
     this.directories = other.directories;
     this.earlierDirectories = other.earlierDirectories;

@@ -1,0 +1,26 @@
+/** Lets a classification follow the links that are on the disk. */
+import { readLink } from "../../sandbox/look.ts";
+import type { ExecContext } from "./classification.ts";
+import { followLinks, type ReadLink } from "./links.ts";
+
+/**
+ * The same context with real paths, and with a port that reads links. Use it for one command: what was read is kept, so that a
+ * path is looked at once.
+ */
+export function withDiskLinks(context: ExecContext, read: ReadLink = readLink): ExecContext {
+  const known = new Map<string, string | undefined>();
+  const readOnce: ReadLink = (path) => {
+    if (!known.has(path)) known.set(path, read(path));
+    return known.get(path);
+  };
+  const toReal = (path: string) => followLinks(path, { links: new Map(), readLink: readOnce, keepsLast: false })[0]!;
+  const { cwd, home, workspace, agentDir } = context;
+  return {
+    ...context,
+    cwd: toReal(cwd),
+    home: toReal(home),
+    workspace: toReal(workspace),
+    ...(agentDir !== undefined && { agentDir: toReal(agentDir) }),
+    readLink: readOnce,
+  };
+}
