@@ -64,7 +64,7 @@ const chunkFiles = {
   compiler: /^node_modules\/sucrase\//,
   extensions: /^packages\/(harness\/src\/extensions|pi\/src)\//,
   commands:
-    /^packages\/(cli\/src\/(commands\/|show-help|named-packages|run-terminal)|harness\/src\/(export|packages)\/)/,
+    /^packages\/(cli\/src\/(commands\/|show-help|named-packages|run-terminal)|harness\/src\/(export|packages)\/|markdown\/src\/lex-markdown)/,
 };
 
 /** Returns the paths of all files that went into the program. */
@@ -223,7 +223,7 @@ const lateMarkdown = {
     );
     bundler.onLoad({ filter: /.*/, namespace: "late-markdown" }, () => ({
       contents: `let Lexer; module.exports = { get Lexer() { return (Lexer ??= require("marked").Lexer); } };`,
-      resolveDir: join(root, "packages", "tui"),
+      resolveDir: join(root, "packages", "markdown"),
     }));
   },
 };

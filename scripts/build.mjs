@@ -43,6 +43,7 @@ const packages = [
       "node/index",
     ],
   },
+  { name: "markdown", entries: ["index"] },
   {
     name: "harness",
     entries: [

@@ -13,13 +13,14 @@ const mayImport = {
   agent: ["ai"],
   tools: ["ai", "agent"],
   protocol: ["ai"],
-  harness: ["ai", "agent", "tools", "protocol"],
+  markdown: [],
+  harness: ["ai", "agent", "tools", "protocol", "markdown"],
   "sandbox-helper": [],
-  tui: [],
+  tui: ["markdown"],
   pi: ["ai", "agent", "tools", "protocol", "harness", "tui"],
   cli: ["ai", "agent", "tools", "protocol", "harness", "tui", "pi", "gateway"],
   gateway: ["ai", "agent", "tools", "protocol", "harness"],
-  web: ["protocol"],
+  web: ["protocol", "markdown"],
 };
 
 const problems = [];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { embedMarkdown } from "./embed-markdown.ts";
-import { lexMarkdown } from "./lex-markdown.ts";
+import { lexMarkdown } from "@tau/markdown";
 import { markdownHtml } from "./markdown-html.ts";
 import { inlineMarkdown, markdown } from "../../test/export/random-markdown.ts";
 

@@ -1,8 +1,7 @@
 /** Writes the Markdown of a message so that it can be part of a larger document without changing the rest of it. */
 import { assertNever } from "@tau/ai/internal";
-import type { Token, Tokens } from "marked";
+import { lexMarkdown, type MarkdownToken, type Token, type Tokens, toMarkdownTokens } from "@tau/markdown";
 import { fenced } from "../fence.ts";
-import { lexMarkdown, type MarkdownToken, toMarkdownTokens } from "./lex-markdown.ts";
 import { clean } from "./text.ts";
 
 /**

@@ -1,7 +1,6 @@
 /** Draws Markdown as HTML. Every tag is written here, and all text of the Markdown is escaped. */
 import { assertNever } from "@tau/ai/internal";
-import type { Token, Tokens } from "marked";
-import { lexMarkdown, type MarkdownToken, toMarkdownTokens } from "./lex-markdown.ts";
+import { lexMarkdown, type MarkdownToken, type Token, type Tokens, toMarkdownTokens } from "@tau/markdown";
 import { clean, escapeHtml } from "./text.ts";
 
 export const markdownHtml = (text: string): string => blocksHtml(lexMarkdown(clean(text)));

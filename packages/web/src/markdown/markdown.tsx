@@ -1,10 +1,9 @@
 /** Draws Markdown as elements. Nothing of it is ever HTML. */
-import type { Tokens } from "marked";
+import { GrowingMarkdown, type MarkdownToken, type Tokens } from "@tau/markdown";
 import type { ComponentChildren, VNode } from "preact";
 import { memo } from "../app/memo.ts";
 import { useMemo } from "preact/hooks";
 import { CodeBlock } from "./code-block.tsx";
-import { GrowingMarkdown, type MarkdownToken } from "./lex-markdown.ts";
 import { toSafeLink } from "./safe-link.ts";
 
 /** A text that may still be arriving. */

@@ -2,7 +2,7 @@
  * Draws the blocks of Markdown as lines. What belongs to a token that stays the same is drawn once for each width. The source
  * of the tokens has no control characters.
  */
-import type { Token, Tokens } from "marked";
+import type { Token, Tokens } from "@tau/markdown";
 import { visibleWidth } from "../../text/cells.ts";
 import { expandTabs } from "../../text/pad.ts";
 import { wrapTextWithAnsi } from "../../text/wrap.ts";

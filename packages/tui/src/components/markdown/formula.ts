@@ -1,5 +1,5 @@
 /** Formulas of LaTeX in Markdown: `$…$`, `$$…$$`, `\(…\)` and `\[…\]`. A block of its own if nothing else is in its lines. */
-import type { MarkedOptions, Tokens } from "marked";
+import type { MarkedOptions, Tokens } from "@tau/markdown";
 
 export interface FormulaToken {
   type: "formula";

@@ -1,5 +1,5 @@
 /** Draws what is inside paragraphs. */
-import type { Token, Tokens } from "marked";
+import type { Token, Tokens } from "@tau/markdown";
 import { getCapabilities } from "../../terminal/capabilities.ts";
 import { hyperlink } from "../../terminal/hyperlink.ts";
 import { toPlainText } from "../../text/plain.ts";

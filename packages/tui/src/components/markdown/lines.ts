@@ -1,5 +1,5 @@
 /** The lines of Markdown that arrives in pieces, for one width. What is complete is drawn once. */
-import type { Token } from "marked";
+import type { Token } from "@tau/markdown";
 import { isFence, MarkdownDrawing, needsGap } from "./draw.ts";
 import type { FenceToken, MarkdownStream } from "./stream.ts";
 import type { Look } from "./theme.ts";

@@ -1,5 +1,5 @@
 /** Lines in which nothing has a meaning, as most that people type. To load the lexer for them takes longer than to draw them. */
-import type { Token, Tokens } from "marked";
+import type { Token, Tokens } from "@tau/markdown";
 
 /** It begins no block, and has none of the characters that begin something within a line. */
 const plainCharacters = /^(?:[a-z]|\d+ )[a-z\d ,;!?()"'%/+=.-]*$/i;

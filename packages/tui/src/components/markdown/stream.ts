@@ -5,10 +5,10 @@
  * Decisions are made at ends of lines only, so that the result does not depend on how the text was cut into pieces. The lexer
  * itself decides: a block is complete when the lexer, given the next line too, begins a new block with that line.
  */
-import type { Links, Token, Tokens } from "marked";
+import type { Links, Token, Tokens } from "@tau/markdown";
 import { toPlainText } from "../../text/plain.ts";
 import { formulaExtensions, hasOpenFormula, mayHaveFormula } from "./formula.ts";
-import { LimitedLexer } from "./limited-lexer.ts";
+import { StreamingLexer } from "@tau/markdown";
 import { isPlainLine, toPlainTokens } from "./plain-line.ts";
 
 /** A fence at the top has lines instead of a text. The array only grows; `openLine` is the line that is not complete. */
@@ -70,7 +70,7 @@ const plainOptions = { gfm: true };
 const formulaOptions = { gfm: true, extensions: formulaExtensions };
 /** Most texts have no formula, and looking for one takes time. */
 const createLexer = (source: string) =>
-  new LimitedLexer(source, mayHaveFormula(source) ? formulaOptions : plainOptions);
+  new StreamingLexer(source, mayHaveFormula(source) ? formulaOptions : plainOptions);
 
 export class MarkdownStream {
   readonly #sections: Section[] = [];

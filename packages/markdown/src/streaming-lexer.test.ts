@@ -1,6 +1,6 @@
 import { Lexer, Tokenizer } from "marked";
 import { expect, test } from "vitest";
-import { LimitedLexer } from "./limited-lexer.ts";
+import { StreamingLexer } from "./streaming-lexer.ts";
 
 const lines = "  more text\n".repeat(600);
 
@@ -17,7 +17,7 @@ test.each([
   const toComparable = (tokens: unknown) =>
     JSON.parse(JSON.stringify(tokens, (key, value: unknown) => (key === "raw" ? undefined : value))) as unknown;
   const expected = toComparable(new Lexer({ gfm: true }).lex(source));
-  expect(toComparable(new LimitedLexer(source, { gfm: true }).lex(source))).toEqual(expected);
+  expect(toComparable(new StreamingLexer(source, { gfm: true }).lex(source))).toEqual(expected);
 });
 
 test.each(["  more text\n", "more text\n"])("an item of 20,000 lines %j is not read again with each line", (line) => {
@@ -29,6 +29,6 @@ test.each(["  more text\n", "more text\n"])("an item of 20,000 lines %j is not r
     }
   }
   const source = `- first\n${line.repeat(20_000)}`;
-  new LimitedLexer(source, { gfm: true, tokenizer: new CountingTokenizer() }).lex(source);
+  new StreamingLexer(source, { gfm: true, tokenizer: new CountingTokenizer() }).lex(source);
   expect(readLength).toBeLessThan(4 * source.length);
 });

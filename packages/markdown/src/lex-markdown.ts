@@ -1,62 +1,56 @@
 /** Reads Markdown with the lexer of `marked`, within limits: the text may come from a model, a web page or an attacker. */
 import { Lexer, type MarkedToken, type Token, Tokenizer, type TokensList } from "marked";
+import { maxDepth } from "./limits.ts";
 
 /** All the tokens there are, because no extension is registered. */
 export type MarkdownToken = MarkedToken;
 
 /** Longer texts without a blank line are not parsed: `marked` takes quadratic time for some of them. */
 const maxCharsBetweenBlankLines = 10_000;
-/** Deeper lists, quotes and emphasis could overflow the stack. */
-const maxDepth = 16;
+
 /** Marks such as `*` and `[` in one paragraph. `marked` may read the rest of the paragraph once for each of them. */
 const maxInlineMarks = 500;
-/** How often each character may be read on average. */
+
+/** How often each character may be read on average. `marked` reads some nested blocks twice at every level. */
 const maxReads = 64;
 
-const withPlainLineEnds = (source: string): string => source.replaceAll(/\r\n?/g, "\n");
+export interface LexOptions {
+  /**
+   * Whether definitions of links are found, as in `[name]: address`. They change what other blocks are, so that a text which
+   * arrives in pieces cannot be read from its end alone. Default true.
+   */
+  definitions?: boolean;
+}
 
-/** The blocks of a text, in which HTML is text. A text that exceeds a limit is a single block of code. */
-export function lexMarkdown(source: string): MarkdownToken[] {
-  const text = withPlainLineEnds(source);
+/**
+ * Splits a text into blocks, in which HTML is text. Never throws, and takes time linear in the length of the text: a text
+ * that exceeds a limit is a single block of code.
+ */
+export function lexMarkdown(text: string, { definitions = true }: LexOptions = {}): MarkdownToken[] {
   const unparsed: MarkdownToken[] = [{ type: "code", raw: text, lang: "markdown", text }];
   if (text.split(/\n[ \t]*\n/).some((part) => part.length > maxCharsBetweenBlankLines)) return unparsed;
+  const tokenizer = definitions ? new TextOnlyTokenizer() : new BlockTokenizer();
   try {
-    return new LimitedLexer(text.length).lex(text) as Token[] as MarkdownToken[];
+    return toMarkdownTokens(new LimitedLexer(text.length, tokenizer).lex(text));
   } catch (error) {
     if (error instanceof LimitError) return unparsed;
     throw error;
   }
 }
 
-/**
- * The blocks of a text that grows. Only its end is read again: what was added can change the last block, and whether the
- * one before it is over; there may be blank lines between them. Blocks that did not change are the same objects.
- */
-export class GrowingMarkdown {
-  #text = "";
-  #tokens: readonly MarkdownToken[] = [];
-
-  update(source: string): readonly MarkdownToken[] {
-    const text = withPlainLineEnds(source);
-    if (text === this.#text) return this.#tokens;
-    const kept = text.startsWith(this.#text) ? this.#tokens.slice(0, -3) : [];
-    const start = kept.map(({ raw }) => raw).join("");
-    // `marked` leaves out some blanks, after which nobody knows where a block ends.
-    this.#tokens = text.startsWith(start) ? [...kept, ...lexMarkdown(text.slice(start.length))] : lexMarkdown(text);
-    this.#text = text;
-    return this.#tokens;
-  }
-}
+/** Narrows the type of the tokens inside a token, which `marked` leaves open for extensions. */
+export const toMarkdownTokens = (tokens: readonly Token[]): MarkdownToken[] => tokens as MarkdownToken[];
 
 /** Thrown to leave the lexer, which calls itself and cannot be stopped in another way. */
 class LimitError extends Error {}
 
+/** A lexer for one text. Nested blocks, table cells and emphasis all pass through the overridden methods. */
 class LimitedLexer extends Lexer {
   #depth = 0;
   #remainingReads: number;
 
-  constructor(length: number) {
-    super({ gfm: true, tokenizer: new TextOnlyTokenizer() });
+  constructor(length: number, tokenizer: Tokenizer) {
+    super({ gfm: true, tokenizer });
     this.#remainingReads = maxReads * (length + 1);
   }
 
@@ -95,16 +89,16 @@ class LimitedLexer extends Lexer {
   }
 }
 
-/**
- * Finds no HTML, so that tags are shown, and Markdown between them is parsed. Finds no definitions of links either: they change
- * what other blocks are, and `marked` drops the second one with a name.
- */
+/** Finds no HTML, so that tags are shown, and Markdown between them is parsed. */
 class TextOnlyTokenizer extends Tokenizer {
-  override def(): undefined {}
-
   override html(): undefined {}
 
   override tag(): undefined {}
+}
+
+/** Finds no definitions of links either. */
+class BlockTokenizer extends TextOnlyTokenizer {
+  override def(): undefined {}
 }
 
 const countMarks = (source: string): number => source.match(/[*_~`[\]<!]/g)?.length ?? 0;

@@ -1,8 +1,9 @@
-/** The lexer of `marked`, within limits: the text may come from a model, a web page or an attacker. */
+/**
+ * The lexer of `marked` for text that is drawn while it arrives, within limits. Unlike with `lexMarkdown`, only the part
+ * beyond a limit is text as it is written, so that what was drawn before it stays.
+ */
 import { Lexer, type MarkedOptions, type Token, type TokensList } from "marked";
-
-/** Deeper lists, quotes and emphasis could overflow the stack. */
-const maxDepth = 16;
+import { maxDepth } from "./limits.ts";
 
 /** `marked` reads a nested quote twice at every level, if lines follow that are nested less deep. */
 const getMaxReadLength = (source: string): number => 10_000 + 64 * source.length;
@@ -13,8 +14,8 @@ const maxItemLength = 5_000;
 /** `marked` reads a word that ends with `@` once for each of its characters. */
 const maxWordLength = 5_000;
 
-/** For one text. What is beyond the limits is text as it is written. */
-export class LimitedLexer extends Lexer {
+/** Reads one text. */
+export class StreamingLexer extends Lexer {
   #depth = 0;
   #restLength: number;
 
