@@ -3,12 +3,20 @@
  *
  *     node scripts/generate-catalog.mjs PATH-TO-models.json
  *
- * The input maps each provider to its models. The output is one JSON file a provider, one model a line, and the types
- * that let `getModel` know every id. The same input gives the same bytes; providers that are gone lose their files.
+ * The input maps each provider to its models; `tau models update` checks such a file in the same way. The output is one
+ * JSON file a provider, one model a line; the models that the catalogue had before and that are no longer in the input, in
+ * `retired.json`; and the types that let `getModel` know every id. The same input twice gives the same bytes.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { mkdtempSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+
+const root = join(import.meta.dirname, "..");
+const ai = join(root, "packages", "ai");
+const folder = join(ai, "catalog");
+const retiredFile = join(folder, "retired.json");
 
 const fieldOrder = [
   "id",
@@ -25,52 +33,86 @@ const fieldOrder = [
   "compat",
 ];
 
-/** What every model must have, by the type of its value. */
-const required = {
-  id: "string",
-  name: "string",
-  api: "string",
-  baseUrl: "string",
-  reasoning: "boolean",
-  input: "object",
-  cost: "object",
-  contextWindow: "number",
-  maxTokens: "number",
-};
-
 const byCodeUnit = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+const byId = (a, b) => byCodeUnit(a.id, b.id);
+const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
 
-/** Checks the input and puts it in order. Throws with the name of whatever is wrong. */
-function readFacts(path) {
-  const facts = JSON.parse(readFileSync(path, "utf8"));
-  return Object.keys(facts)
-    .sort(byCodeUnit)
-    .map((provider) => {
-      if (!/^[a-z0-9][a-z0-9-]*$/.test(provider)) throw new Error(`${JSON.stringify(provider)} cannot name a file.`);
-      const seen = new Set();
-      for (const model of facts[provider]) {
-        for (const [field, type] of Object.entries(required)) {
-          if (typeof model[field] !== type) throw new Error(`${provider}/${model.id}: ${field} is not a ${type}.`);
-        }
-        if (seen.has(model.id)) throw new Error(`${provider}/${model.id} occurs twice.`);
-        seen.add(model.id);
-      }
-      return { provider, models: facts[provider].map(ordered).sort((a, b) => byCodeUnit(a.id, b.id)) };
+/** The functions of the packages that know providers and check facts. */
+async function loadChecks() {
+  const directory = mkdtempSync(join(tmpdir(), "tau-catalog-"));
+  try {
+    const outfile = join(directory, "checks.mjs");
+    await build({
+      stdin: {
+        contents: [
+          'export { checkCatalogue } from "./packages/harness/src/models/catalogue/check-catalogue.ts";',
+          'export { toProviderId } from "./packages/ai/src/providers/index.ts";',
+        ].join("\n"),
+        resolveDir: root,
+      },
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      conditions: ["@tau/source"],
+      outfile,
     });
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Checks the input and puts it in order. Throws with everything that is wrong. */
+function readFacts(path, checkCatalogue) {
+  const { models, problems, notes } = checkCatalogue(readJson(path));
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+  for (const note of notes) console.warn(note);
+  return [...models]
+    .sort(([a], [b]) => byCodeUnit(a, b))
+    .map(([provider, entries]) => ({ provider, models: entries.map(ordered).sort(byId) }));
 }
 
 function ordered(model) {
-  const extra = Object.keys(model).filter((field) => field !== "provider" && !fieldOrder.includes(field));
+  const extra = Object.keys(model).filter((field) => !fieldOrder.includes(field));
   const fields = [...fieldOrder.filter((field) => field in model), ...extra.sort(byCodeUnit)];
-  return Object.fromEntries(fields.map((field) => [field, field === "cost" ? prices(model.cost) : model[field]]));
+  return Object.fromEntries(fields.map((field) => [field, model[field]]));
 }
 
-/** A router whose price depends on who answers says a negative one. Nothing is known then, and nobody earns money. */
-const prices = (cost) => Object.fromEntries(Object.entries(cost).map(([name, price]) => [name, price < 0 ? 0 : price]));
+/** Every model of the catalogue before, listed or retired, by the current id of its provider. */
+function readFormerModels(toProviderId) {
+  const former = new Map();
+  const add = (provider, models) => {
+    const known = former.get(toProviderId(provider)) ?? new Map();
+    for (const model of models) known.set(model.id, model);
+    former.set(toProviderId(provider), known);
+  };
+  if (existsSync(retiredFile))
+    for (const [provider, models] of Object.entries(readJson(retiredFile))) add(provider, models);
+  for (const file of listCatalogFiles()) add(basename(file, ".json"), readJson(join(folder, file)));
+  return former;
+}
+
+const listCatalogFiles = () => readdirSync(folder).filter((file) => file !== basename(retiredFile));
+
+function findRetired(catalogue, former) {
+  const listed = new Map(catalogue.map(({ provider, models }) => [provider, new Set(models.map(({ id }) => id))]));
+  return [...former]
+    .sort(([a], [b]) => byCodeUnit(a, b))
+    .map(([provider, models]) => ({
+      provider,
+      models: [...models.values()].filter(({ id }) => !listed.get(provider)?.has(id)).sort(byId),
+    }))
+    .filter(({ models }) => models.length > 0);
+}
 
 const catalogFile = (models) => `[\n${models.map((model) => JSON.stringify(model)).join(",\n")}\n]\n`;
 
-/** Types only: for each provider, which ids are spoken to in which API. */
+function retiredText(retired) {
+  const lists = retired.map(({ provider, models }) => `${JSON.stringify(provider)}: ${catalogFile(models).trimEnd()}`);
+  return `{\n${lists.join(",\n")}\n}\n`;
+}
+
+/** Types only: for each provider, which ids are spoken to in which API. Retired ids stay usable, so they are included. */
 function typesFile(catalogue) {
   const lines = ["// Written by scripts/generate-catalog.mjs. Do not edit.", "", "export interface CatalogModels {"];
   for (const { provider, models } of catalogue) {
@@ -79,7 +121,7 @@ function typesFile(catalogue) {
       const ids = models.filter((model) => model.api === api).map((model) => JSON.stringify(model.id));
       lines.push(
         `    ${JSON.stringify(api)}:`,
-        ...ids.map((id, at) => `      | ${id}${at === ids.length - 1 ? ";" : ""}`),
+        ...ids.map((id, index) => `      | ${id}${index === ids.length - 1 ? ";" : ""}`),
       );
     }
     lines.push("  };");
@@ -87,20 +129,23 @@ function typesFile(catalogue) {
   return [...lines, "}", ""].join("\n");
 }
 
+const count = (catalogue) => catalogue.reduce((sum, { models }) => sum + models.length, 0);
+
 const [path] = process.argv.slice(2);
 if (path === undefined) {
   console.error("Usage: node scripts/generate-catalog.mjs PATH-TO-models.json");
   process.exit(2);
 }
 
-const catalogue = readFacts(path);
-const ai = join(dirname(fileURLToPath(import.meta.url)), "..", "packages", "ai");
-const folder = join(ai, "catalog");
-mkdirSync(folder, { recursive: true });
-const wanted = new Set(catalogue.map(({ provider }) => `${provider}.json`));
-for (const file of readdirSync(folder)) if (!wanted.has(file)) rmSync(join(folder, file));
+const { checkCatalogue, toProviderId } = await loadChecks();
+const catalogue = readFacts(path, checkCatalogue);
+const retired = findRetired(catalogue, readFormerModels(toProviderId));
+for (const file of listCatalogFiles()) rmSync(join(folder, file));
 for (const { provider, models } of catalogue) writeFileSync(join(folder, `${provider}.json`), catalogFile(models));
-mkdirSync(join(ai, "src", "catalog"), { recursive: true });
-writeFileSync(join(ai, "src", "catalog", "models.generated.ts"), typesFile(catalogue));
-const count = catalogue.reduce((sum, { models }) => sum + models.length, 0);
-console.log(`${catalogue.length} providers, ${count} models.`);
+writeFileSync(retiredFile, retiredText(retired));
+const usable = catalogue.map(({ provider, models }) => ({
+  provider,
+  models: [...models, ...(retired.find((each) => each.provider === provider)?.models ?? [])].sort(byId),
+}));
+writeFileSync(join(ai, "src", "catalog", "models.generated.ts"), typesFile(usable));
+console.log(`${catalogue.length} providers, ${count(catalogue)} models, and ${count(retired)} retired ones.`);

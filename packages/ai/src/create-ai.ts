@@ -1,4 +1,5 @@
 /** Binds a model to its key and options. */
+import { toProviderId } from "./providers/index.ts";
 import { describeUnlisted, getModel, getModels, getProviders, getUnlistedModel } from "./catalog/catalog.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Context } from "./context.ts";
@@ -74,7 +75,7 @@ function bindModel(
 
 function findModel({ provider, model }: CreateAIOptions): Model {
   const known = [...new Set([...getProviders(), ...Object.keys(localServers)])];
-  if (!known.includes(provider)) {
+  if (!known.includes(toProviderId(provider))) {
     // Code without types may leave it out.
     const hint = didYouMean(String(provider), known) || " getProviders() lists the known ones.";
     throw new AiError("unknown_provider", `There is no provider ${JSON.stringify(provider)}.${hint}`);

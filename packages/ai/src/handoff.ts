@@ -17,6 +17,7 @@ import type {
   UserMessage,
 } from "./message.ts";
 import type { Model } from "./model.ts";
+import { toProviderId } from "./providers/index.ts";
 import { readStoredMessage } from "./stored.ts";
 
 /** The history that a protocol accepts. */
@@ -73,12 +74,41 @@ export function handOff(stored: readonly Message[], model: Model, rules: Handoff
     }
     // Results were placed right after their calls. Results without a call are dropped.
   }
+  leaveOutOldImages(prepared, model.inputLimits?.images?.maxPerRequest);
   const first = prepared[0];
   if (rules.userFirst && first && first.role !== "user") prepared.unshift(createFiller(first, openingText));
   const last = prepared.at(-1);
   if (rules.userLast && last?.role === "assistant") prepared.push(createFiller(last, replyText));
   return prepared;
 }
+
+/**
+ * Replaces the oldest images by notes if there are more than `maxImages`. A quarter of the limit goes at once, so that the
+ * messages before the newest ones change seldom.
+ */
+function leaveOutOldImages(prepared: PreparedMessage[], maxImages = Number.POSITIVE_INFINITY): void {
+  const excess = prepared.reduce((sum, message) => sum + countImages(message), 0) - maxImages;
+  if (excess <= 0) return;
+  const step = Math.max(1, Math.floor(maxImages / 4));
+  let remaining = Math.ceil(excess / step) * step;
+  for (let index = 0; remaining > 0 && index < prepared.length; index++) {
+    const message = prepared[index]!;
+    if (message.role === "assistant" || countImages(message) === 0) continue;
+    const text = `a request may have ${maxImages} images, and newer ones follow`;
+    const content = message.content.map((block) =>
+      block.type === "image" && remaining-- > 0 ? createImageNote(text) : block,
+    );
+    prepared[index] = { ...message, content };
+  }
+}
+
+const countImages = ({ role, content }: PreparedMessage): number =>
+  role === "assistant" ? 0 : content.filter(({ type }) => type === "image").length;
+
+const createImageNote = (reason: string): TextContent => ({
+  type: "text",
+  text: `[An image was left out: ${reason}.]`,
+});
 
 const openingText = "(The conversation before this point is not shown.)";
 const replyText = "(Go on.)";
@@ -175,7 +205,9 @@ const isIncomplete = ({ stopReason }: AssistantMessage): boolean => stopReason =
 
 /** Whether this model wrote the message. Only then does it accept the message's signatures. */
 export const isWrittenBy = (message: AssistantMessage, model: Model): boolean =>
-  message.provider === model.provider && message.api === model.api && message.model === model.id;
+  toProviderId(message.provider) === toProviderId(model.provider) &&
+  message.api === model.api &&
+  message.model === model.id;
 
 function prepareAssistant(
   message: AssistantMessage,
@@ -236,12 +268,16 @@ function prepareContent(
   model: Model,
   rules: HandoffRules,
 ): (TextContent | ImageContent)[] {
+  const { maxPerMessage = Number.POSITIVE_INFINITY } = model.inputLimits?.images ?? {};
+  let images = 0;
   return content.flatMap((block): (TextContent | ImageContent)[] => {
     if (block.type === "text") {
       return block.text.trim() === "" ? [] : [{ type: "text", text: block.text.toWellFormed() }];
     }
-    const problem = findImageProblem(block, model, rules);
-    return problem ? [{ type: "text", text: `[An image was left out: ${problem}.]` }] : [block];
+    const problem =
+      findImageProblem(block, model, rules) ??
+      (++images > maxPerMessage ? `a message may have ${maxPerMessage} images` : undefined);
+    return [problem ? createImageNote(problem) : block];
   });
 }
 

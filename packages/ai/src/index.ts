@@ -47,6 +47,7 @@ export {
   type AnthropicMessagesCompat,
   type Api,
   type BedrockCompat,
+  type InputLimits,
   type KnownApi,
   type Model,
   modelsAreEqual,
@@ -69,7 +70,7 @@ export type {
 } from "./options.ts";
 export type { AnthropicOptions } from "./protocols/anthropic-messages/options.ts";
 export type { AnthropicEffort, AnthropicThinkingDisplay } from "./protocols/claude-thinking.ts";
-export type { AzureOptions as AzureOpenAIResponsesOptions } from "./protocols/azure-openai-responses/endpoint.ts";
+export type { AzureOptions as AzureOpenAIResponsesOptions } from "./protocols/azure-openai-responses/index.ts";
 export type { BedrockOptions } from "./protocols/bedrock-converse-stream/options.ts";
 export type { GoogleOptions } from "./protocols/google-generative-ai/options.ts";
 export type { GoogleVertexOptions } from "./protocols/google-vertex/endpoint.ts";

@@ -136,6 +136,7 @@ export interface OpenAIResponsesCompat {
   supportsOpenAIGrammarTools?: boolean;
   supportsAdditionalTools?: boolean;
   supportsToolSearch?: boolean;
+  supportsMidConvoEffort?: boolean;
   supportsMidConvoSystemMessages?: boolean;
 }
 
@@ -161,6 +162,8 @@ export interface AnthropicMessagesCompat {
   supportsMidConvoEffort?: boolean;
   supportsMidConvoSystemMessages?: boolean;
   supportsMidConvoToolChanges?: boolean;
+  /** The models that the provider may answer with instead, if a request allows it. No request does. */
+  allowedFallbackModels?: { provider: string; model: string; cost: ModelCost }[];
 }
 
 export interface BedrockCompat {
@@ -184,6 +187,18 @@ export type CompatOf<TApi extends Api> = TApi extends "openai-completions"
         ? BedrockCompat
         : GenericCompat;
 
+/** The largest requests that a provider accepts. An absent limit is unknown. */
+export interface InputLimits {
+  /** A longer request is not sent: it fails as a context overflow, as the provider's own refusal does. */
+  maxRequestBytes?: number;
+  images?: {
+    /** The oldest images of a longer history are replaced by a note. */
+    maxPerRequest?: number;
+    /** Further images of a message are replaced by a note. */
+    maxPerMessage?: number;
+  };
+}
+
 /** A model, as plain data. */
 export interface Model<TApi extends Api = Api> {
   id: string;
@@ -205,6 +220,11 @@ export interface Model<TApi extends Api = Api> {
   /** How long the first token may take; local servers read long prompts slowly. Default: the request's idle timeout. */
   firstTokenTimeoutMs?: number;
   compat?: CompatOf<TApi>;
+  inputLimits?: InputLimits;
+  /** Seconds for which the provider keeps a cached prefix, by the requested retention. */
+  promptCache?: { short?: number; long?: number };
+  /** The provider no longer offers it, as far as is known. It is not listed; its properties are the last known ones. */
+  isRetired?: boolean;
   /** The catalogue does not have it: its limits, its price and what it can do are assumed. */
   isUnlisted?: boolean;
 }

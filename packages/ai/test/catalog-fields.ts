@@ -35,6 +35,11 @@ export const modelFields: Readonly<
   contextWindow: { used: "protocols/silent-limits.ts and overflow.ts detect overflows with it" },
   maxTokens: { used: "the limit of protocols that require one" },
   compat: { used: "see compatFlags" },
+  headers: { used: "protocols/http-exchange.ts: sent once, in place of the provider's own with the same name" },
+  inputLimits: { used: "handoff.ts: images beyond the limits become notes; protocols/run.ts: the size of a request" },
+  promptCache: {
+    ignored: "the provider decides when a prefix expires; no request depends on the time since the last one",
+  },
 };
 
 /** The API whose compat flags an API shares. APIs that are not listed have no flags in the catalogue. */
@@ -87,6 +92,7 @@ export const compatFlags: {
     supportsOpenAIGrammarTools: { ignored: noSuchTools },
     supportsAdditionalTools: { ignored: noSuchTools },
     supportsToolSearch: { ignored: noSuchTools },
+    supportsMidConvoEffort: { ignored: oneEffort },
     supportsMidConvoSystemMessages: { ignored: oneSystemPrompt },
   },
   "anthropic-messages": {
@@ -101,6 +107,9 @@ export const compatFlags: {
     supportsMidConvoEffort: { ignored: oneEffort },
     supportsMidConvoSystemMessages: { ignored: oneSystemPrompt },
     supportsMidConvoToolChanges: { ignored: oneToolList },
+    allowedFallbackModels: {
+      ignored: "if the user chose a model, no other one answers; so no request allows a fallback",
+    },
   },
   "bedrock-converse-stream": {
     supportsStrictMode: { used: "whether tools have `strict`" },

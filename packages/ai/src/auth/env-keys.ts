@@ -1,11 +1,11 @@
 import { platform } from "#platform";
 import type { StreamOptions } from "../options.ts";
 import type { Env } from "../platform/platform.ts";
-import { providers } from "../providers/index.ts";
+import { getProviderInfo } from "../providers/index.ts";
 
 /** The names of the provider's key variables that are set, most specific first; undefined if none is set. */
 export function findEnvKeys(provider: string, env: Env = platform.env): string[] | undefined {
-  const names = providers[provider]?.keys.filter((name) => env(name)) ?? [];
+  const names = getProviderInfo(provider)?.keys.filter((name) => env(name)) ?? [];
   return names.length > 0 ? names : undefined;
 }
 
@@ -19,7 +19,7 @@ export function getEnvApiKey(provider: string, env: Env = platform.env): string 
 export function describeMissingKey(
   provider: string,
   { keyHint }: { keyHint?: string | undefined },
-  names: readonly string[] = providers[provider]?.keys ?? [],
+  names: readonly string[] = getProviderInfo(provider)?.keys ?? [],
 ): string {
   const option = "the option apiKey of createAI or of the request";
   const hint = names.length > 0 ? `Set ${names.join(" or ")}, or use ${option}.` : `Use ${option}.`;
@@ -30,7 +30,7 @@ export function describeMissingKey(
 export function describeKey(provider: string, { keyHint, apiKey }: StreamOptions, env: Env): string | undefined {
   const name = findEnvKeys(provider, env)?.[0];
   if (apiKey === undefined && name === undefined) {
-    return providers[provider]?.keyless ? describeMissingKey(provider, { keyHint }) : undefined;
+    return getProviderInfo(provider)?.keyless ? describeMissingKey(provider, { keyHint }) : undefined;
   }
   if (keyHint !== undefined) return keyHint;
   if (apiKey !== undefined) return "The key is the one in the option apiKey.";

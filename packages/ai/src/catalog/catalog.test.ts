@@ -2,14 +2,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, expectTypeOf, test } from "vitest";
 import type { KnownApi, Model } from "../model.ts";
+import { getEnvApiKey } from "../auth/env-keys.ts";
+import { createAI } from "../create-ai.ts";
 import { protocols } from "../protocols/index.ts";
 import { providers } from "../providers/index.ts";
 import type { LocalProvider } from "../providers/local-servers.ts";
 import { getApiProvider } from "../registry.ts";
 import {
+  describeUnlisted,
   getModel,
   getModels,
   getProviders,
+  getRetiredModels,
   type KnownProvider,
   type ModelDefinition,
   registerModels,
@@ -32,8 +36,8 @@ const mine: ModelDefinition<"openai-completions"> = {
 };
 
 describe("the built-in catalogue", () => {
-  test("has one file for each of its 40 providers, one model per line, 1,465 models in total", () => {
-    const files = readdirSync(folder);
+  test("has one file for each of its 40 providers, one model per line, 1,564 models in total", () => {
+    const files = readdirSync(folder).filter((file) => file !== "retired.json");
     expect(files.sort()).toEqual(
       getProviders()
         .map((provider) => `${provider}.json`)
@@ -47,7 +51,7 @@ describe("the built-in catalogue", () => {
       expect([file, text.trim().split("\n").length]).toEqual([file, models.length + 2]);
       count += models.length;
     }
-    expect(count).toBe(1_465);
+    expect(count).toBe(1_564);
   });
 
   test("has only complete models", () => {
@@ -97,8 +101,51 @@ describe("the built-in catalogue", () => {
       api = nextApi ?? api;
       if (id !== undefined) typed.push(`${provider} ${api} ${id}`);
     }
-    const actual = getProviders().flatMap((name) => getModels(name).map((model) => `${name} ${model.api} ${model.id}`));
+    const usable = [...getProviders().flatMap((name) => getModels(name)), ...getRetiredModels()];
+    const actual = usable.map((model) => `${model.provider} ${model.api} ${model.id}`);
     expect(typed.sort()).toEqual(actual.sort());
+  });
+});
+
+describe("a model that the catalogue had once", () => {
+  test("is found with its last known properties, marked, and not listed", () => {
+    const model = getModel("nvidia", "moonshotai/kimi-k3");
+    expect(model).toMatchObject({ provider: "nvidia", isRetired: true, reasoning: true });
+    expect(model.contextWindow).toBeGreaterThan(128_000);
+    expect(getModel("openrouter", "openai/o4-mini")).toMatchObject({
+      isRetired: true,
+      cost: { input: 1.1, output: 4.4 },
+    });
+    expect(getModel("nvidia", "moonshotai/kimi-k3")).toBe(model);
+    expect(Object.isFrozen(model.cost)).toBe(true);
+    expect(getModels("nvidia").filter(({ isRetired }) => isRetired)).toEqual([]);
+    expect(describeUnlisted(model)).toContain('no longer lists "nvidia/moonshotai/kimi-k3"');
+    expect(createAI({ provider: "nvidia", model: "moonshotai/kimi-k3" }).notice).toContain("no longer lists");
+  });
+
+  test("is none of those that are listed", () => {
+    const retired = getRetiredModels();
+    expect(retired).toHaveLength(174);
+    for (const { provider, id } of retired) {
+      expect(providers).toHaveProperty([provider]);
+      expect(getModels(provider).map((model) => model.id)).not.toContain(id);
+    }
+  });
+});
+
+describe("a former id of a provider", () => {
+  test("means the provider, for built-in, retired and registered models", () => {
+    const former = "azure-openai-responses" as string;
+    expect(getModel(former, "gpt-5.4")).toBe(getModel("azure", "gpt-5.4"));
+    expect(getModel(former, "gpt-5.2-chat-latest")).toMatchObject({ provider: "azure", isRetired: true });
+    expect(getModels(former)).toEqual(getModels("azure"));
+    expect(getProviders()).not.toContain(former);
+    registerModels(former, [mine]);
+    expect(getModel("azure" as string, "mine")).toMatchObject({ provider: "azure" });
+    unregisterModels(former);
+    expect(getModel("azure" as string, "mine")).toBeUndefined();
+    expect(createAI({ provider: former, model: "gpt-5.4" }).model.provider).toBe("azure");
+    expect(getEnvApiKey(former, (name) => (name === "AZURE_OPENAI_API_KEY" ? "k" : undefined))).toBe("k");
   });
 });
 

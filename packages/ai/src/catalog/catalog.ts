@@ -1,6 +1,7 @@
 /**
  * All models: the built-in catalogue (one file per provider, read on first use), registered models, and local servers,
- * for which every id is a model.
+ * for which every id is a model. Models that the catalogue had once can still be found, but are not listed. A provider's
+ * former id means the provider.
  *
  * Models are shared and deeply frozen: the same provider and id give the same object. To change a field, copy the
  * model: `{ ...model, baseUrl }`.
@@ -10,7 +11,7 @@ import { AiError } from "../errors.ts";
 import { deepFreeze } from "../internal/freeze.ts";
 import type { Api, Model } from "../model.ts";
 import type { CatalogModel } from "../platform/platform.ts";
-import { providers } from "../providers/index.ts";
+import { providers, toProviderId } from "../providers/index.ts";
 import { assumedModel, isLocalProvider, createLocalModel, type LocalProvider } from "../providers/local-servers.ts";
 import { didYouMean, nearestNames } from "../nearest.ts";
 import type { CatalogModels } from "./models.generated.ts";
@@ -40,8 +41,12 @@ const catalogue = new Map<string, { entries: ReadonlyMap<string, CatalogModel>; 
 
 const registered = new Map<string, Map<string, Model>>();
 
+/** By provider and id. Undefined until a model is asked for that is not in the catalogue. */
+let retired: ReadonlyMap<string, ReadonlyMap<string, Model>> | undefined;
+
 /**
- * A model by provider and id; undefined if there is none. A registered model replaces a built-in one with the same id.
+ * A model by provider and id; undefined if there is none. A registered model replaces a built-in one with the same id. A
+ * model that the provider no longer offers is marked with `isRetired`.
  * For a local server every id gives a model; see `createLocalModel` for its assumed properties.
  *
  * In a browser there is no catalogue: a built-in id is undefined until it is registered with `registerModels`.
@@ -52,7 +57,8 @@ export function getModel<TProvider extends CatalogProvider, TModelId extends Cat
 ): Model<ModelApi<TProvider, TModelId>>;
 export function getModel(provider: LocalProvider, modelId: string): Model;
 export function getModel(provider: string, modelId: string): Model | undefined;
-export function getModel(provider: string, modelId: string): Model | undefined {
+export function getModel(name: string, modelId: string): Model | undefined {
+  const provider = toProviderId(name);
   const model = registered.get(provider)?.get(modelId) ?? getBuiltinModel(provider, modelId);
   if (model || !isLocalProvider(provider)) return model;
   return deepFreeze(createLocalModel(provider, modelId));
@@ -63,7 +69,8 @@ export function getModels<TProvider extends CatalogProvider>(
   provider: TProvider,
 ): Model<Extract<keyof CatalogModels[TProvider], Api>>[];
 export function getModels(provider: string): Model[];
-export function getModels(provider: string): Model[] {
+export function getModels(name: string): Model[] {
+  const provider = toProviderId(name);
   const registeredModels = registered.get(provider) ?? new Map<string, Model>();
   const ids = new Set([...(readCatalogue(provider)?.entries.keys() ?? []), ...registeredModels.keys()]);
   return [...ids].map((id) => (registeredModels.get(id) ?? getBuiltinModel(provider, id))!);
@@ -76,7 +83,8 @@ export function getProviders(): string[] {
 }
 
 /** Adds models, or replaces those with the same id. The models are copied. */
-export function registerModels(provider: string, models: readonly ModelDefinition[]): void {
+export function registerModels(name: string, models: readonly ModelDefinition[]): void {
+  const provider = toProviderId(name);
   const newModels = models.map((model) => toModel(provider, model));
   const registeredModels = registered.get(provider) ?? new Map<string, Model>();
   for (const model of newModels) registeredModels.set(model.id, model);
@@ -85,8 +93,22 @@ export function registerModels(provider: string, models: readonly ModelDefinitio
 
 /** Removes the registered models of a provider. Built-in models that they replaced become available again. */
 export function unregisterModels(provider: string): void {
-  registered.delete(provider);
+  registered.delete(toProviderId(provider));
 }
+
+/** Whether a program registered a model with this provider and id. */
+export const isRegisteredModel = (provider: string, id: string): boolean =>
+  registered.get(toProviderId(provider))?.has(id) ?? false;
+
+/** The listed and retired models of the catalogue, without registered ones. */
+export function getBuiltinModels(name: string): Model[] {
+  const provider = toProviderId(name);
+  const listed = [...(readCatalogue(provider)?.entries.keys() ?? [])].map((id) => getBuiltinModel(provider, id)!);
+  return [...listed, ...(readRetired().get(provider)?.values() ?? [])];
+}
+
+/** The models that the catalogue had once. They can be used, but are not listed. */
+export const getRetiredModels = (): Model[] => [...readRetired().values()].flatMap((models) => [...models.values()]);
 
 /** What is assumed of a model of which only the id is known. */
 export const assumedProperties = { ...assumedModel, contextWindow: 128_000, maxTokens: 16_384 };
@@ -96,7 +118,8 @@ export const assumedProperties = { ...assumedModel, contextWindow: 128_000, maxT
  * the API of the model with the most similar name; its other properties are assumed. Undefined for other providers: their
  * lists are complete.
  */
-export function getUnlistedModel(provider: string, id: string): Model | undefined {
+export function getUnlistedModel(name: string, id: string): Model | undefined {
+  const provider = toProviderId(name);
   const section = readCatalogue(provider);
   const ids = [...(section?.entries.keys() ?? [])];
   const similar = section?.entries.get(nearestNames(id, ids)[0] ?? ids[0] ?? "");
@@ -109,8 +132,11 @@ export function getUnlistedModel(provider: string, id: string): Model | undefine
   return model;
 }
 
-/** What is assumed of a model that the catalogue does not have. Undefined for any other model. */
-export function describeUnlisted({ provider, id, contextWindow, isUnlisted }: Model): string | undefined {
+/** Why a model is not listed, and where its properties come from. Undefined for a listed model. */
+export function describeUnlisted({ provider, id, contextWindow, isUnlisted, isRetired }: Model): string | undefined {
+  if (isRetired) {
+    return `The catalogue no longer lists ${JSON.stringify(`${provider}/${id}`)}, so its provider may refuse it; its last known limits and price are used.`;
+  }
   if (!isUnlisted) return undefined;
   const ids = getModels(provider).map((model) => model.id);
   const assumed = `a context window of ${contextWindow.toLocaleString("en")} tokens, text only, no thinking and no price`;
@@ -119,8 +145,9 @@ export function describeUnlisted({ provider, id, contextWindow, isUnlisted }: Mo
 
 function getBuiltinModel(provider: string, modelId: string): Model | undefined {
   const section = readCatalogue(provider);
-  const entry = section?.entries.get(modelId);
-  if (!section || !entry) return undefined;
+  if (!section) return undefined;
+  const entry = section.entries.get(modelId);
+  if (!entry) return readRetired().get(provider)?.get(modelId);
   const model = section.models.get(modelId) ?? deepFreeze({ ...entry, provider });
   section.models.set(modelId, model);
   return model;
@@ -135,6 +162,15 @@ function readCatalogue(provider: string) {
   const section = { entries: new Map(file.map((entry) => [entry.id, entry])), models: new Map<string, Model>() };
   catalogue.set(provider, section);
   return section;
+}
+
+function readRetired(): ReadonlyMap<string, ReadonlyMap<string, Model>> {
+  return (retired ??= new Map(
+    Object.entries(platform.readRetiredModels()).map(([provider, entries]) => [
+      provider,
+      new Map(entries.map((entry) => [entry.id, deepFreeze({ ...entry, provider, isRetired: true })])),
+    ]),
+  ));
 }
 
 function toModel(provider: string, model: ModelDefinition): Model {

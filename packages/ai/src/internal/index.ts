@@ -1,6 +1,14 @@
 /** What the packages of tau share and users do not need. It may change in any version. */
 export { createAssistantMessage, getFailure, withFailure } from "../assistant-message.ts";
-export { assumedProperties, describeUnlisted, getUnlistedModel } from "../catalog/catalog.ts";
+export {
+  assumedProperties,
+  describeUnlisted,
+  getBuiltinModels,
+  getRetiredModels,
+  getUnlistedModel,
+  isRegisteredModel,
+} from "../catalog/catalog.ts";
+export { getProviderInfo, toProviderId } from "../providers/index.ts";
 export { sleep } from "../clock.ts";
 export { assertNever, getErrorMessage } from "../errors.ts";
 export { classifyThrown, parseDuration, parseRetryAfter } from "../failure.ts";

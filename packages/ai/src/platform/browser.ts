@@ -8,6 +8,7 @@ export const platform: Platform = {
   uuid: () => globalThis.crypto.randomUUID(),
   send,
   readCatalog: () => undefined,
+  readRetiredModels: () => ({}),
   awsCredentials: () => Promise.resolve(undefined),
   googleAccessToken: () => Promise.resolve(undefined),
 };

@@ -21,6 +21,8 @@ export interface Platform {
   send: Send;
   /** The built-in catalogue of one provider; undefined where there is none. Synchronous: one file, read once. */
   readCatalog(provider: string): CatalogModel[] | undefined;
+  /** The models that the catalogue had once, by provider. Synchronous: one file, read once. */
+  readRetiredModels(): Readonly<Record<string, CatalogModel[]>>;
   /** Credentials from AWS's shared files and container endpoints; undefined when there are none. */
   awsCredentials(env: Env, profile: string | undefined): Promise<AwsCredentials | undefined>;
   /** An access token from Google's application default credentials; undefined when there are none. */

@@ -1,10 +1,10 @@
 import type { Context } from "../context.ts";
 import type { Model } from "../model.ts";
-import { providers } from "../providers/index.ts";
+import { getProviderInfo } from "../providers/index.ts";
 
 /** Headers that a provider needs with every protocol. Pure. */
 export function getProviderHeaders(model: Model, context: Context): Record<string, string> {
-  const { headers, tellsInitiator } = providers[model.provider] ?? {};
+  const { headers, tellsInitiator } = getProviderInfo(model.provider) ?? {};
   return { ...headers, ...(tellsInitiator && getInitiatorHeaders(context)) };
 }
 

@@ -196,6 +196,8 @@ const pausedMs = 30_000;
 /** Sends the request and reads the answer into the draft. Returns the failure, if there is one. */
 async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: Progress): Promise<Failure | undefined> {
   const request = await buildRequest(run);
+  const overflow = findOverflow(run.model, request.body);
+  if (overflow) return overflow;
   progress.target = getTarget(request.url, run.env);
   const response = await platform.send(request, { signal, env: run.env });
   await run.options.onResponse?.({ status: response.status, headers: response.headers }, run.model);
@@ -232,6 +234,18 @@ async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: P
   if (draft.state.kind === "failed") return draft.state.failure;
   if (draft.state.kind !== "open") return draft.state.refusal;
   return damage ?? { kind: "network", message: "The connection was closed before the model had finished." };
+}
+
+/** The failure of a request that is longer than the provider accepts. */
+function findOverflow({ id, inputLimits }: Model, body: string): Failure | undefined {
+  const { maxRequestBytes = Number.POSITIVE_INFINITY } = inputLimits ?? {};
+  // A UTF-16 unit has at most three bytes; counting them is seldom needed.
+  if (body.length * 3 <= maxRequestBytes) return undefined;
+  const bytes = new TextEncoder().encode(body).length;
+  if (bytes <= maxRequestBytes) return undefined;
+  const limit = `${maxRequestBytes.toLocaleString("en")} bytes`;
+  const message = `The request has ${bytes.toLocaleString("en")} bytes, and ${id} accepts at most ${limit}.`;
+  return { kind: "context_overflow", message };
 }
 
 function finish(run: Run, draft: Draft): void {

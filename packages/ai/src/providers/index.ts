@@ -22,6 +22,10 @@ export interface ProviderInfo {
   tellsInitiator?: boolean;
   /** The page where the user sees and raises what may be spent. */
   billingUrl?: string;
+  /** The address and the names of deployments are configured by the user, as `azure-endpoint.ts` describes. */
+  usesDeployments?: boolean;
+  /** Earlier ids, which stay usable in settings, credentials, models.json and sessions. */
+  formerIds?: readonly string[];
 }
 
 export const bearer: KeyHeader = { name: "authorization", prefix: "Bearer " };
@@ -35,7 +39,13 @@ const table: Record<string, ProviderInfo> = {
     keys: ["ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"],
     tokens: ["ANTHROPIC_AUTH_TOKEN"],
   },
-  "azure-openai-responses": { name: "Azure OpenAI", keys: ["AZURE_OPENAI_API_KEY"] },
+  azure: {
+    name: "Azure",
+    keys: ["AZURE_OPENAI_API_KEY"],
+    keyHeader: { name: "api-key", prefix: "" },
+    usesDeployments: true,
+    formerIds: ["azure-openai-responses"],
+  },
   baseten: { name: "Baseten", keys: ["BASETEN_API_KEY"] },
   cerebras: { name: "Cerebras", billingUrl: "https://cloud.cerebras.ai", keys: ["CEREBRAS_API_KEY"] },
   "cloudflare-ai-gateway": {
@@ -129,3 +139,13 @@ const table: Record<string, ProviderInfo> = {
 export const providers: Readonly<Record<string, ProviderInfo>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, ProviderInfo>, table),
 );
+
+const currentIds: ReadonlyMap<string, string> = new Map(
+  Object.entries(table).flatMap(([id, { formerIds = [] }]) => formerIds.map((formerId) => [formerId, id])),
+);
+
+/** The current id of a provider. Any other text is returned as it is. */
+export const toProviderId = (name: string): string => currentIds.get(name) ?? name;
+
+/** A built-in provider or local server, also by a former id. */
+export const getProviderInfo = (name: string): ProviderInfo | undefined => providers[toProviderId(name)];

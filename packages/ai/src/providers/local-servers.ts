@@ -12,7 +12,7 @@ import type { Env } from "../platform/platform.ts";
 import { asArray, asRecord, asString } from "../json.ts";
 import { readText } from "../transport/http.ts";
 import { withoutUserinfo } from "../userinfo.ts";
-import { bearer, providers } from "./index.ts";
+import { bearer, getProviderInfo } from "./index.ts";
 
 export interface LocalServer {
   baseUrl: string;
@@ -139,7 +139,7 @@ export async function listLocalModels(
   const outcome = await requestModels(provider, baseUrl, options);
   if (!("failure" in outcome)) return { models: parseModels(provider, baseUrl, outcome.body) };
   const { failure } = outcome;
-  const name = providers[provider]?.name ?? provider;
+  const name = getProviderInfo(provider)?.name ?? provider;
   return {
     models: [],
     failure: {

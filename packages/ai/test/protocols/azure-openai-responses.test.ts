@@ -3,7 +3,7 @@ import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/clock.ts";
 import { azureOpenAIResponses } from "../../src/protocols/azure-openai-responses/index.ts";
-import type { AzureOptions } from "../../src/protocols/azure-openai-responses/endpoint.ts";
+import type { AzureOptions } from "../../src/protocols/azure-openai-responses/index.ts";
 import { MissingCredentials } from "../../src/protocols/protocol.ts";
 import { openaiResponsesDialect } from "../../src/testing/dialects/openai-responses.ts";
 import { call, text } from "../../src/testing/script.ts";

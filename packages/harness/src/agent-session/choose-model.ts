@@ -1,7 +1,7 @@
 /** Which model a session begins with. */
 import type { ThinkingLevel } from "@tau/agent";
 import { type Model, modelsAreEqual, parseThinkingLevel } from "@tau/ai";
-import { describeUnlisted, withoutUndefined } from "@tau/ai/internal";
+import { describeUnlisted, toProviderId, withoutUndefined } from "@tau/ai/internal";
 import type { ModelChoice } from "./choices.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
@@ -82,7 +82,8 @@ function formatProblems(registry: ModelRegistry, extensionProblems: readonly Ext
 }
 
 function lostModel(before: { provider: string; modelId: string } | null | undefined, model: Model | undefined) {
-  if (!before || !model || (before.provider === model.provider && before.modelId === model.id)) return undefined;
+  if (!before || !model || (toProviderId(before.provider) === model.provider && before.modelId === model.id))
+    return undefined;
   return `This session used ${before.provider}/${before.modelId} before. It continues with ${model.provider}/${model.id}.`;
 }
 
@@ -95,11 +96,14 @@ function parseLevel(level: AgentSessionParams["thinkingLevel"]): ThinkingLevel |
 
 /** The session goes on with its own model if that is one of the provider that is asked for. */
 const isOf = (used: { provider: string } | null | undefined, provider: string): boolean =>
-  used?.provider.toLowerCase() === provider.trim().toLowerCase();
+  used !== null &&
+  used !== undefined &&
+  toProviderId(used.provider.toLowerCase()) === toProviderId(provider.trim().toLowerCase());
 
-/** The notice for a model that the catalogue does not have. Undefined for any other model. */
+/** The notice for a model that is not listed. Undefined for any other model. */
 export function formatUnlisted(model: Model): string | undefined {
   const description = describeUnlisted(model);
+  if (model.isRetired) return description;
   return description && `${description} You can describe it in models.json.`;
 }
 

@@ -299,6 +299,32 @@ describe("which key is used", () => {
   });
 });
 
+describe("a key that is stored under a former id of its provider", () => {
+  const former = "azure-openai-responses";
+  const azure = "https://mine.openai.azure.com/openai/v1";
+
+  test("is found, listed and replaced under the current id", async () => {
+    const { storage, write, text } = start();
+    write(JSON.stringify({ [former]: apiKey("old-key"), xai: apiKey("other") }));
+    for (const name of ["azure", former]) {
+      expect(await storage.getApiKey(name, { host: azure })).toMatchObject({ kind: "found", key: "old-key" });
+      expect(await storage.get(name)).toEqual(apiKey("old-key"));
+    }
+    expect((await storage.list()).map(({ provider }) => provider)).toEqual(["azure", "xai"]);
+    await storage.set(former, apiKey("new-key"));
+    expect(JSON.parse(text())).toEqual({ azure: apiKey("new-key"), xai: apiKey("other") });
+  });
+
+  test("is removed under either id", async () => {
+    const { storage, write, text } = start();
+    write(JSON.stringify({ [former]: apiKey("old-key") }));
+    expect(await storage.remove("azure")).toBe(true);
+    expect(JSON.parse(text())).toEqual({});
+    storage.setRuntimeApiKey(former, "for-now");
+    expect(await storage.getApiKey("azure")).toMatchObject({ key: "for-now", source: "explicit" });
+  });
+});
+
 test("in memory the same rules apply and nothing is written", async () => {
   const storage = AuthStorage.inMemory({ anthropic: apiKey("k") });
   await storage.set("x", apiKey("y"));

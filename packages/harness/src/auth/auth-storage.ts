@@ -1,7 +1,7 @@
 /** API keys and OAuth logins: where they are stored, which one is used, and where it may be sent. */
 import { join, resolve } from "node:path";
 import { type Clock, findEnvKeys, systemClock, systemIds } from "@tau/ai";
-import { getErrorMessage, isRecord, Listeners, withoutUndefined } from "@tau/ai/internal";
+import { getErrorMessage, isRecord, Listeners, toProviderId, withoutUndefined } from "@tau/ai/internal";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
@@ -26,6 +26,7 @@ import type { LoginInteraction } from "./login-interaction.ts";
 import type { CredentialPlace, MoveOptions } from "./move-credentials.ts";
 import { checkOAuthProvider, type OAuthProvider, oauthProviders } from "./oauth-providers.ts";
 import {
+  findStoredName,
   isInChain,
   type SecretStore,
   readCredential,
@@ -109,20 +110,27 @@ export class AuthStorage {
   }
 
   /** Replaces the stored credential of a provider. Use `literalKey` for a key with `$` or `!` in it. */
-  async set(provider: string, credential: Credential): Promise<void> {
-    const checked = checkCredential(provider, credential);
+  async set(name: string, credential: Credential): Promise<void> {
+    const checked = checkCredential(name, credential);
+    const provider = toProviderId(name);
     await this.#store.change(async (entries) => {
       const change = { provider, credential: checked, secretStore: this.#secretStore };
-      return { result: undefined, entries: await withCredential(entries, change) };
+      const changed = await withCredential(entries, change);
+      const formerName = findStoredName(entries, provider);
+      const others =
+        formerName === provider ? changed : await withoutCredential(changed, formerName, this.#secretStore);
+      return { result: undefined, entries: others };
     });
     this.#listeners.emit({ provider, hasCredential: true });
   }
 
   /** Resolves to whether there was a credential. */
-  async remove(provider: string): Promise<boolean> {
+  async remove(name: string): Promise<boolean> {
+    const provider = toProviderId(name);
     const isRemoved = await this.#store.change(async (entries) => {
-      if (!entries.has(provider)) return { result: false };
-      return { result: true, entries: await withoutCredential(entries, provider, this.#secretStore) };
+      const storedName = findStoredName(entries, provider);
+      if (!entries.has(storedName)) return { result: false };
+      return { result: true, entries: await withoutCredential(entries, storedName, this.#secretStore) };
     });
     if (isRemoved) this.#listeners.emit({ provider, hasCredential: this.#explicit.has(provider) });
     return isRemoved;
@@ -137,7 +145,8 @@ export class AuthStorage {
   /** The stored credentials and those of this process, by provider. Runs no commands. */
   async list(): Promise<CredentialInfo[]> {
     const infos = new Map<string, CredentialInfo>();
-    for (const [provider, entry] of await this.#store.read()) {
+    for (const [name, entry] of await this.#store.read()) {
+      const provider = toProviderId(name);
       const type = isRecord(entry) ? entry["type"] : undefined;
       const place = isInChain(entry) ? "keychain" : "file";
       if (type === "api_key" || type === "oauth") infos.set(provider, { provider, type, source: "stored", place });
@@ -162,16 +171,19 @@ export class AuthStorage {
   }
 
   /** Sets a literal key for this process alone. It has precedence over all others. */
-  setRuntimeApiKey(provider: string, key: string, host?: string): void {
+  setRuntimeApiKey(name: string, key: string, host?: string): void {
+    const provider = toProviderId(name);
     this.#explicit.set(provider, { key, ...(host !== undefined && { host }) });
     this.#addUsed(key);
     this.#listeners.emit({ provider, hasCredential: true });
   }
 
   /** The key no longer counts at once. Resolves when listeners were told whether there is a stored credential instead. */
-  async removeRuntimeApiKey(provider: string): Promise<void> {
+  async removeRuntimeApiKey(name: string): Promise<void> {
+    const provider = toProviderId(name);
     if (!this.#explicit.delete(provider)) return;
-    const isStored = (await this.#store.read()).has(provider);
+    const entries = await this.#store.read();
+    const isStored = entries.has(findStoredName(entries, provider));
     this.#listeners.emit({ provider, hasCredential: isStored || this.#explicit.has(provider) });
   }
 
@@ -180,7 +192,8 @@ export class AuthStorage {
    * another host is skipped; a key that cannot be resolved is a failure and not skipped, so that no other account is billed
    * by surprise. Call it before each request: it renews an access token that expires.
    */
-  async getApiKey(provider: string, options: GetApiKeyOptions = {}): Promise<ApiKeyOutcome> {
+  async getApiKey(name: string, options: GetApiKeyOptions = {}): Promise<ApiKeyOutcome> {
+    const provider = toProviderId(name);
     const choice = chooseKey(provider, await this.#candidates(provider), {
       host: options.host,
       hasCustomLogin: this.#hasCustomLogin(provider),
@@ -281,7 +294,8 @@ export class AuthStorage {
   }
 
   async #stored(provider: string, entries?: AuthEntries): Promise<Stored> {
-    const stored = await readCredential(entries ?? (await this.#store.read()), provider, this.#secretStore);
+    const all = entries ?? (await this.#store.read());
+    const stored = await readCredential(all, findStoredName(all, toProviderId(provider)), this.#secretStore);
     if (stored.kind !== "bad") return stored;
     const { path } = stored.problem;
     const line = withoutUndefined({ line: await this.#store.getLine(path) });
@@ -294,7 +308,8 @@ export class AuthStorage {
   }
 
   /** In order of precedence. */
-  async #candidates(provider: string): Promise<KeyCandidate[]> {
+  async #candidates(name: string): Promise<KeyCandidate[]> {
+    const provider = toProviderId(name);
     const { env, modelsKey, getHosts } = this.#options;
     const own = providerHosts(provider, env);
     const known = own.length > 0 ? own : parseHosts(getHosts?.(provider) ?? []);
@@ -305,7 +320,7 @@ export class AuthStorage {
     if (explicit) candidates.push({ ...fromProcess, hosts: boundTo(explicit.host), literal: explicit.key });
     const entries = await this.#store.read();
     const stored = await this.#stored(provider, entries);
-    const place = isInChain(entries.get(provider)) ? "the key chain" : this.#store.name;
+    const place = isInChain(entries.get(findStoredName(entries, provider))) ? "the key chain" : this.#store.name;
     const fromStore = { source: "stored", origin: `from ${place}` } as const;
     if (stored.kind === "failed") candidates.push({ ...fromStore, hosts: undefined, failure: stored.failure });
     if (stored.kind === "credential") {

@@ -34,6 +34,7 @@ test.each([
   ["amazon-bedrock", "https://bedrock-runtime.s3.evil.amazonaws.com", false],
   ["google-vertex", "https://us-central1-aiplatform.googleapis.com", true],
   ["google-vertex", "https://aiplatform.googleapis.com", true],
+  ["azure", "https://mine.services.ai.azure.com/openai/v1", true],
   ["azure-openai-responses", "https://mine.openai.azure.com/openai/v1", true],
   ["ollama", "http://localhost:11434/v1", true],
   ["ollama", "http://[::1]:11434/v1", true],

@@ -1,13 +1,13 @@
 /** The hosts to which a provider's key may be sent. */
 import { getModels } from "@tau/ai";
-import { withoutUserinfo } from "@tau/ai/internal";
+import { getProviderInfo, toProviderId, withoutUserinfo } from "@tau/ai/internal";
 
 const thisMachine = ["localhost:*", "127.0.0.1:*", "[::1]:*"];
 
 /** Providers with more hosts than their models have. `*` matches letters, digits and dashes, but no dot. */
 const table = new Map<string, readonly string[]>([
   ["amazon-bedrock", ["bedrock-runtime.*.amazonaws.com", "bedrock-runtime-fips.*.amazonaws.com"]],
-  ["azure-openai-responses", ["*.openai.azure.com", "*.cognitiveservices.azure.com", "*.services.ai.azure.com"]],
+  ["azure", ["*.openai.azure.com", "*.cognitiveservices.azure.com", "*.services.ai.azure.com"]],
   ["github-copilot", ["api.*.githubcopilot.com"]],
   ["google-vertex", ["aiplatform.googleapis.com", "*-aiplatform.googleapis.com", "aiplatform.*.rep.googleapis.com"]],
   ["llamacpp", thisMachine],
@@ -18,8 +18,8 @@ const table = new Map<string, readonly string[]>([
 
 /** The hosts of a provider: those of its models, also of registered ones, and those in the table. */
 export function providerHosts(provider: string, env: (name: string) => string | undefined): string[] {
-  const hosts = new Set(table.get(provider));
-  const azure = provider === "azure-openai-responses" ? env("AZURE_OPENAI_BASE_URL") : undefined;
+  const hosts = new Set(table.get(toProviderId(provider)));
+  const azure = getProviderInfo(provider)?.usesDeployments ? env("AZURE_OPENAI_BASE_URL") : undefined;
   // Hundreds of models share a few addresses.
   for (const url of new Set([...getModels(provider).map(({ baseUrl }) => baseUrl), azure])) {
     const host = url && getHost(url.replace(/\{\w+\}/g, "*"));

@@ -1,6 +1,6 @@
 /** Whether a key or a login can be stored for a provider. */
 import { getProviders } from "@tau/ai";
-import { didYouMean } from "@tau/ai/internal";
+import { didYouMean, toProviderId } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 
 /** Where the names of providers come from. */
@@ -13,7 +13,7 @@ export interface ProviderSources {
 export function checkProvider(provider: string, { auth, registry }: ProviderSources): void {
   const logins = auth.getLogins().map(({ id }) => id);
   const names = new Set([...registry.getAll().map((model) => model.provider), ...getProviders(), ...logins]);
-  if (names.has(provider)) return;
+  if (names.has(toProviderId(provider))) return;
   const known = [...names].sort();
   const hint = didYouMean(provider, known) || ` The providers are: ${known.join(", ")}.`;
   const message = `There is no provider ${JSON.stringify(provider)}.${hint} You can add your own in models.json.`;

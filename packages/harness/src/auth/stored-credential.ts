@@ -1,5 +1,5 @@
 /** Reads and writes the credential of an entry of `auth.json`, in the key chain if there is one. */
-import { isRecord } from "@tau/ai/internal";
+import { getProviderInfo, isRecord } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 import { type AuthEntries, parseAuthFile } from "./auth-file.ts";
 import { type Credential, parseCredential, type ParsedCredential } from "./credential.ts";
@@ -16,6 +16,12 @@ export interface SecretStore {
 export type Stored = { kind: "none" } | ParsedCredential | Failed;
 
 export const isInChain = (entry: unknown) => isRecord(entry) && entry["keyChain"] === true;
+
+/** The name under which the credential of a provider is stored, which may be a former id of it. */
+export function findStoredName(entries: AuthEntries, provider: string): string {
+  const names = [provider, ...(getProviderInfo(provider)?.formerIds ?? [])];
+  return names.find((name) => entries.has(name)) ?? provider;
+}
 
 export async function readCredential(
   entries: AuthEntries,

@@ -1,4 +1,7 @@
 /** Which models there are, and which one a name means. */
+export type { ChangedModel, CatalogueDifference, RenewalPlan } from "./catalogue/renew-catalogue.ts";
+export { planRenewal } from "./catalogue/renew-catalogue.ts";
+export { StoredCatalogue } from "./catalogue/stored-catalogue.ts";
 export {
   chooseDefault,
   type DefaultChoice,

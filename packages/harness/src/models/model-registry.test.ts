@@ -504,3 +504,72 @@ test("a registry without a directory is refused, and one in memory needs none", 
   expect(registry.find("openai", "o3")).toBe(own);
   expect(registry.problems).toEqual([]);
 });
+
+describe("a former id of a provider", () => {
+  const former = "azure-openai-responses";
+
+  test("means the provider, wherever a model is named", async () => {
+    const { registry } = await open({ providers: {} }, { hasKey: (provider) => provider === "azure" });
+    const model = getModel("azure", "gpt-5.4");
+    expect(registry.find(former, "gpt-5.4")).toBe(model);
+    expect(registry.resolve(`${former}/gpt-5.4:high`)).toMatchObject({
+      kind: "resolved",
+      model,
+      thinkingLevel: "high",
+    });
+    expect(registry.resolve("gpt-5.4", former)).toMatchObject({ kind: "resolved", model });
+    expect(registry.defaultModel({ defaultProvider: former })).toMatchObject({ model: { provider: "azure" } });
+    expect(registry.scope([`${former}/gpt-5.4`]).models).toMatchObject([{ model }]);
+    expect(registry.scope([`${former}/*`]).models.length).toBeGreaterThan(10);
+    expect(registry.isKnown(former)).toBe(true);
+  });
+
+  test("in models.json describes the provider, unless that is described too", async () => {
+    const mine = { baseUrl: "https://mine.openai.azure.com", apiKey: "$MY_KEY" };
+    const { registry } = await open({ providers: { [former]: mine } });
+    expect(registry.problems).toEqual([]);
+    expect(registry.find("azure", "gpt-5.4")).toMatchObject({ baseUrl: mine.baseUrl });
+    for (const name of ["azure", former]) expect(registry.writtenKey(name)).toBe("$MY_KEY");
+    const both = await open({ providers: { [former]: mine, azure: { baseUrl: "https://other.openai.azure.com" } } });
+    expect(both.registry.find("azure", "gpt-5.4")).toMatchObject({ baseUrl: "https://other.openai.azure.com" });
+    expect(both.registry.problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining("older name of azure"),
+    ]);
+  });
+});
+
+describe("a model that is no longer listed", () => {
+  const withKey = (...keys: string[]) => ModelRegistry.inMemory({ hasKey: (provider) => keys.includes(provider) });
+
+  test("is used with its last known properties, also if only its id is named", () => {
+    const registry = withKey("openrouter");
+    const model = getModel("openrouter", "openai/o4-mini");
+    expect(model.isRetired).toBe(true);
+    expect(registry.resolve("openrouter/openai/o4-mini")).toMatchObject({ kind: "resolved", model });
+    expect(registry.resolve("openai/o4-mini")).toMatchObject({
+      kind: "resolved",
+      model: { id: expect.stringContaining("o4-mini") },
+    });
+    expect(withKey("xiaomi").resolve("mimo-v2.5-pro")).toMatchObject({ model: getModel("xiaomi", "mimo-v2.5-pro") });
+    expect(registry.getAll()).not.toContain(model);
+  });
+
+  test("is not preferred to a listed model with the same id, nor without a key", () => {
+    expect(withKey("openai", "openai-codex").resolve("gpt-5.5")).toMatchObject({ model: { provider: "openai" } });
+    expect(withKey("anthropic").resolve("mimo-v2.5-pro")).not.toMatchObject({ model: { isRetired: true } });
+  });
+});
+
+test("a refresh sees a catalogue that another process has stored", async () => {
+  const { registry, directory } = await open({ providers: {} });
+  expect(registry.find("xai", "grok-4.7")).toBe(getModel("xai", "grok-4.7"));
+  let changes = 0;
+  registry.subscribe(() => void changes++);
+  const { provider: _provider, ...model } = getModel("xai", "grok-4.7");
+  await writeFile(join(directory, "catalogue.json"), JSON.stringify({ xai: [{ ...model, contextWindow: 7_000_000 }] }));
+  await registry.refresh();
+  expect(registry.find("xai", "grok-4.7")).toMatchObject({ contextWindow: 7_000_000 });
+  expect(registry.getAll()).toContain(registry.find("xai", "grok-4.7"));
+  await registry.refresh();
+  expect(changes).toBe(1);
+});

@@ -14,7 +14,15 @@ import {
   type Model,
   systemClock,
 } from "@tau/ai";
-import { didYouMean, getErrorMessage, getUnlistedModel, Listeners } from "@tau/ai/internal";
+import {
+  didYouMean,
+  getErrorMessage,
+  getRetiredModels,
+  getUnlistedModel,
+  isRegisteredModel,
+  Listeners,
+  toProviderId,
+} from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import type { ModelsKey } from "../auth/auth-options.ts";
 import { check, createCheck, fn, param } from "../fields/arguments.ts";
@@ -22,6 +30,7 @@ import type { Path } from "../fields/field.ts";
 import { jsonObject, text } from "../fields/kinds.ts";
 import type { FileProblem } from "../file-problem.ts";
 import { isSecretName } from "../observe/secret-patterns.ts";
+import { StoredCatalogue } from "./catalogue/stored-catalogue.ts";
 import { type BaseModels, ConfiguredModels } from "./configured.ts";
 import {
   chooseDefault,
@@ -93,6 +102,8 @@ const checkArguments = createCheck({
 export class ModelRegistry {
   readonly #options: Required<Omit<ModelRegistryOptions, "localServers">>;
   readonly #source: FileSource | undefined;
+  /** What the user added to the catalogue. */
+  readonly #renewed: StoredCatalogue | undefined;
   readonly #local: LocalModels;
   readonly #base: BaseModels;
   #configured: ConfiguredModels;
@@ -104,22 +115,27 @@ export class ModelRegistry {
   });
   #backgroundProblem: string | undefined;
 
-  private constructor(options: ModelRegistryOptions, source: FileSource | undefined, extra: readonly Model[]) {
+  private constructor(options: ModelRegistryOptions, { source, renewed, extra = [] }: ModelSources) {
     const { hasKey = hasAnyKey, resolveValue = literalOnly, clock = systemClock } = options;
     const { providerOrder = defaultProviderOrder, localTimeoutMs = 1_500 } = options;
     this.#options = { hasKey, resolveValue, clock, providerOrder, localTimeoutMs };
     this.#source = source;
+    this.#renewed = renewed;
     this.#local = new LocalModels({ clock, timeoutMs: localTimeoutMs, maxAgeMs: localMaxAgeMs });
-    this.#base = createBaseModels(this.#local, extra);
+    this.#base = createBaseModels({ local: this.#local, extra, renewed });
     this.#configured = new ConfiguredModels(this.#base, this.#configs);
   }
 
-  /** With the catalogue and `<agentDir>/models.json`, if it exists. Does not fail for a file with mistakes: see `problems`. */
+  /**
+   * With the catalogue, what `<agentDir>/catalogue.json` adds to it, and `<agentDir>/models.json`. The files may be missing.
+   * Does not fail for a file with mistakes: see `problems`.
+   */
   static async create(agentDir: string, options: CreateModelRegistryOptions = {}): Promise<ModelRegistry> {
     checkArguments({ agentDir, options });
     const { clock = systemClock, fileSystem = nodeFileSystem, watch = true } = options;
     const source = new FileSource({ path: join(agentDir, "models.json"), clock, fileSystem });
-    const registry = new ModelRegistry(options, source, []);
+    const renewed = new StoredCatalogue(join(agentDir, "catalogue.json"));
+    const registry = new ModelRegistry(options, { source, renewed });
     // Watched before it is read, so that no change is missed.
     if (watch)
       source.watch({
@@ -136,16 +152,17 @@ export class ModelRegistry {
 
   /** With the catalogue alone: there is no file, and nothing to close. */
   static inMemory({ models = [], ...options }: InMemoryModelRegistryOptions = {}): ModelRegistry {
-    const registry = new ModelRegistry(options, undefined, models);
+    const registry = new ModelRegistry(options, { extra: models });
     registry.#discoverAtStart(options.localServers);
     return registry;
   }
 
-  /** The current problems of `models.json`. */
+  /** The current problems of `models.json` and `catalogue.json`. */
   get problems(): FileProblem[] {
     const file = this.#source?.file;
     const background = this.#backgroundProblem;
     return [
+      ...(this.#renewed?.problems ?? []),
       ...(file?.problems ?? []),
       ...(file ? this.#configured.problems((path, message) => this.#describe(file, path, message)) : []),
       ...(background === undefined ? [] : [{ file: this.#source?.path ?? "models.json", message: background }]),
@@ -166,7 +183,7 @@ export class ModelRegistry {
 
   /** By its exact provider and id. A local server and a provider of the catalogue have every id. */
   find(provider: string, id: string): Model | undefined {
-    return this.#configured.find(provider, id);
+    return this.#configured.find(toProviderId(provider), id);
   }
 
   /**
@@ -175,17 +192,17 @@ export class ModelRegistry {
    */
   resolve(spec: string, provider?: string): ModelResolution {
     checkArguments({ spec, provider });
-    if (provider !== undefined) return this.#resolveWithin(provider.trim(), spec.trim());
-    const text = spec.trim();
+    if (provider !== undefined) return this.#resolveWithin(toProviderId(provider.trim()), spec.trim());
+    const text = withCurrentProvider(spec.trim());
     const exact = this.#findReference(text) ?? this.#findReference(splitThinking(text)?.head ?? "");
-    return resolveModel(spec, exact ? [exact] : this.getAll(), this.#preference);
+    return resolveModel(text, exact ? [exact] : this.getAll(), this.#preference);
   }
 
   /** The usable models that match a list of patterns. */
   scope(patterns: readonly string[]): ModelScope {
     const unlisted: ResolvePreference["unlisted"] = (provider, id) =>
       isLocalProvider(provider) ? this.find(provider, id) : undefined;
-    return scopeModels(patterns, this.getAvailable(), { ...this.#preference, unlisted });
+    return scopeModels(patterns.map(withCurrentProvider), this.getAvailable(), { ...this.#preference, unlisted });
   }
 
   /** The model of a new session. */
@@ -197,13 +214,14 @@ export class ModelRegistry {
   }
 
   /** Whether there is a provider of this name, or a key for one. */
-  isKnown(provider: string): boolean {
+  isKnown(name: string): boolean {
+    const provider = toProviderId(name);
     return this.#configured.providers().includes(provider) || this.#isUsable(provider, this.#options.hasKey);
   }
 
   /** A provider's key in `models.json`, as written: a literal, `$NAME`, `${NAME}` or `!command`. */
   writtenKey(provider: string): string | undefined {
-    return this.#configs.get(provider)?.apiKey;
+    return this.#getConfig(provider)?.apiKey;
   }
 
   /** All keys in `models.json`, as written: also those in headers. */
@@ -216,7 +234,7 @@ export class ModelRegistry {
     const key = this.writtenKey(provider);
     const host = this.baseUrl(provider);
     if (key === undefined) return undefined;
-    const isRegistered = this.#registered.get(provider)?.apiKey !== undefined;
+    const isRegistered = this.#registered.get(toProviderId(provider))?.apiKey !== undefined;
     return {
       key,
       isOwn: true,
@@ -227,17 +245,17 @@ export class ModelRegistry {
 
   /** The base URL of a provider in `models.json`. Undefined if the file has none. */
   baseUrl(provider: string): string | undefined {
-    return this.#configs.get(provider)?.baseUrl;
+    return this.#getConfig(provider)?.baseUrl;
   }
 
   /** Where a provider's models are, as the option `getHosts` of `AuthStorage` needs it. */
   getHosts(provider: string): string[] {
-    return [...new Set(this.#configured.list(provider).map(({ baseUrl }) => baseUrl))];
+    return [...new Set(this.#configured.list(toProviderId(provider)).map(({ baseUrl }) => baseUrl))];
   }
 
   /** A provider's display name in `models.json`. Undefined if the file has none. */
   displayName(provider: string): string | undefined {
-    return this.#configs.get(provider)?.name;
+    return this.#getConfig(provider)?.name;
   }
 
   /**
@@ -245,7 +263,7 @@ export class ModelRegistry {
    * asks for it with `authHeader`.
    */
   async requestHeaders(model: Model, apiKey?: string): Promise<RequestHeaders> {
-    const config = this.#configs.get(model.provider);
+    const config = this.#getConfig(model.provider);
     if (!config) return { kind: "ready", headers: {} };
     const headers: Record<string, string> = {};
     for (const [name, written] of getUnresolvedHeaders(config, model.id)) {
@@ -271,20 +289,21 @@ export class ModelRegistry {
    * otherwise; without models, what it has otherwise is changed. Throws `invalid_input` for a wrong description.
    */
   registerProvider(name: string, description: unknown, options?: ParseProviderOptions): void {
-    this.#registered.set(name, parseProvider(name, description, options));
+    this.#registered.set(toProviderId(name), parseProvider(toProviderId(name), description, options));
     this.#reconfigure();
     this.#listeners.emit();
   }
 
   unregisterProvider(name: string): void {
-    if (!this.#registered.delete(name)) return;
+    if (!this.#registered.delete(toProviderId(name))) return;
     this.#reconfigure();
     this.#listeners.emit();
   }
 
-  /** Reads `models.json` again, now. */
+  /** Reads `models.json` and `catalogue.json` again, now. */
   async refresh(): Promise<void> {
-    if (!(await this.#source?.load())) return;
+    const isRenewed = this.#renewed?.refresh() ?? false;
+    if (!(await this.#source?.load()) && !isRenewed) return;
     this.#reconfigure();
     this.#listeners.emit();
   }
@@ -315,11 +334,17 @@ export class ModelRegistry {
     return this.#registered.size === 0 ? written : addRegistered(written, this.#registered);
   }
 
+  #getConfig(provider: string): ProviderConfig | undefined {
+    return this.#configs.get(toProviderId(provider));
+  }
+
   get #preference(): ResolvePreference {
     return {
       hasKey: (provider) => this.#isUsable(provider, this.#options.hasKey),
       providerOrder: this.#options.providerOrder,
       unlisted: (provider, id) => this.find(provider, id),
+      getRetired: (id) =>
+        getRetiredModels().filter((model) => model.id === id && this.find(model.provider, id)?.isRetired),
       getDefault: (provider) => defaultModels.get(provider),
     };
   }
@@ -384,6 +409,19 @@ export class ModelRegistry {
   }
 }
 
+/** Where models come from, besides the catalogue. */
+interface ModelSources {
+  source?: FileSource;
+  renewed?: StoredCatalogue;
+  extra?: readonly Model[];
+}
+
+/** `provider/id` with the current id of the provider. Any other text is returned as it is. */
+function withCurrentProvider(text: string): string {
+  const slash = text.indexOf("/");
+  return slash > 0 ? `${toProviderId(text.slice(0, slash))}${text.slice(slash)}` : toProviderId(text);
+}
+
 function listWrittenValues({ apiKey, headers, models = [], modelOverrides }: ProviderConfig): string[] {
   const own = [...models, ...(modelOverrides?.values() ?? [])].map((model) => model.headers);
   const all = [headers, ...own].flatMap((each) => [...(each ?? [])]);
@@ -395,12 +433,30 @@ const hasAnyKey: HasKey = (provider, written) => written !== undefined || getEnv
 
 const literalOnly: ResolveValue = (written) => Promise.resolve(isLiteral(written) ? written : undefined);
 
-function createBaseModels(local: LocalModels, extra: readonly Model[]): BaseModels {
+interface BaseSources {
+  local: LocalModels;
+  extra: readonly Model[];
+  renewed: StoredCatalogue | undefined;
+}
+
+function createBaseModels({ local, extra, renewed }: BaseSources): BaseModels {
+  const findRenewed = (provider: string, id: string) =>
+    isRegisteredModel(provider, id) ? undefined : renewed?.get(provider).get(id);
+  const listCatalogue = (provider: string) => {
+    const additions = renewed?.get(provider);
+    const listed = getModels(provider);
+    if (!additions || additions.size === 0) return listed;
+    const others = [...additions.keys()].filter((id) => !listed.some((model) => model.id === id));
+    return [
+      ...listed.map((model) => findRenewed(provider, model.id) ?? model),
+      ...others.map((id) => additions.get(id)!),
+    ];
+  };
   const list = (provider: string) => {
     const own = extra.filter((model) => model.provider === provider);
     const served = local.list(provider);
-    if (own.length === 0 && served.length === 0) return getModels(provider);
-    const all = [...served, ...getModels(provider), ...own];
+    if (own.length === 0 && served.length === 0) return listCatalogue(provider);
+    const all = [...served, ...listCatalogue(provider), ...own];
     return [...new Map(all.map((model) => [model.id, model])).values()];
   };
   return {
@@ -409,7 +465,9 @@ function createBaseModels(local: LocalModels, extra: readonly Model[]): BaseMode
     find: (provider, id) =>
       isLocalProvider(provider)
         ? list(provider).find((model) => model.id === id)
-        : (extra.find((model) => model.provider === provider && model.id === id) ?? getModel(provider, id)),
+        : (extra.find((model) => model.provider === provider && model.id === id) ??
+          findRenewed(provider, id) ??
+          getModel(provider, id)),
     assumed: (provider, id) => (isLocalProvider(provider) ? getModel(provider, id) : undefined),
     unlisted: (provider, id) => (isLocalProvider(provider) ? getModel(provider, id) : getUnlistedModel(provider, id)),
   };

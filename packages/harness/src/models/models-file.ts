@@ -1,5 +1,6 @@
 /** Parses `models.json`, which describes providers and models in pi's format, with comments and trailing commas. */
 import type { FieldProblem, Path } from "../fields/field.ts";
+import { toProviderId } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 import type { FileProblem } from "../file-problem.ts";
 import { formatFieldProblem, formatPath } from "../fields/problem.ts";
@@ -33,6 +34,17 @@ export async function parseModels(text: string, file: string): Promise<ParsedMod
   }));
   const { providers = new Map() } =
     modelsFile.read(parsed.value, { path: [], report: (problem) => fieldProblems.push(problem) }) ?? {};
+  for (const name of [...providers.keys()].filter((each) => toProviderId(each) !== each)) {
+    const current = toProviderId(name);
+    if (providers.has(current))
+      fieldProblems.push({
+        kind: "other",
+        path: ["providers", name],
+        predicate: `is an older name of ${current}, which is described too. It is ignored.`,
+      });
+    else providers.set(current, providers.get(name)!);
+    providers.delete(name);
+  }
   const problems = fieldProblems
     .map((problem) => describe(problem.path, formatFieldProblem(problem, { showValues: false })))
     .sort((a, b) => a.line! - b.line! || a.column! - b.column!);

@@ -89,5 +89,8 @@ const mergeHeaders = (providerHeaders: Map<string, string> = new Map(), own: Map
   new Map([...providerHeaders, ...own]);
 
 /** The fields that replace those of the model. */
-const getReplacements = ({ name, reasoning, input = [], contextWindow, maxTokens }: ModelOverride) =>
-  withoutUndefined({ name, reasoning, input: input.length > 0 ? input : undefined, contextWindow, maxTokens });
+const getReplacements = ({ input = [], ...override }: ModelOverride) => {
+  const { name, reasoning, contextWindow, maxTokens, inputLimits } = override;
+  const kinds = input.length > 0 ? input : undefined;
+  return withoutUndefined({ name, reasoning, input: kinds, contextWindow, maxTokens, inputLimits });
+};

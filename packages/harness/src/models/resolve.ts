@@ -7,6 +7,8 @@ import { hasDigit, getWords, lastSegment } from "./names.ts";
 export interface ResolvePreference extends Preference {
   /** A model that is not listed, of a provider whose list may lack some. Default: none. */
   unlisted?: (provider: string, id: string) => Model | undefined;
+  /** The models with an id that providers no longer list. Default: none. */
+  getRetired?: (id: string) => readonly Model[];
   /** The id of the default model of a provider, for a text that is only its name. Default: none. */
   getDefault?: (provider: string) => string | undefined;
 }
@@ -116,6 +118,10 @@ function findBare(text: string, models: readonly Model[], preference: ResolvePre
   const { hasKey = () => true } = preference;
   const own = filterByProvider(text, models);
   if (own.length > 0 && hasKey(own[0]!.provider)) return findDefault(own, preference);
+  // A whole id means that model, not a similar one that is still listed.
+  const isListed = models.some(({ id, provider }) => id === text && hasKey(provider));
+  const retired = isListed ? [] : (preference.getRetired?.(text) ?? []).filter(({ provider }) => hasKey(provider));
+  if (retired.length > 0) return bestMatches(text, retired, preference);
   const matches = bestMatches(text, models, preference);
   return own.length === 0 || (matches[0] && hasKey(matches[0].provider)) ? matches : findDefault(own, preference);
 }

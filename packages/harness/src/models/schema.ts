@@ -1,5 +1,5 @@
 /** The fields of `models.json`, as pi has them. */
-import type { Model, ModelThinkingLevel, OpenAICompletionsCompat, ThinkingLevelMap } from "@tau/ai";
+import type { InputLimits, Model, ModelThinkingLevel, OpenAICompletionsCompat, ThinkingLevelMap } from "@tau/ai";
 import { thinkingLevels } from "@tau/ai/internal";
 import type { Field, OptionalField, Path } from "../fields/field.ts";
 import {
@@ -35,6 +35,7 @@ export interface ModelOverride {
   /** By name in lower case. Values are as written: some have to be resolved. */
   headers?: Map<string, string>;
   compat?: Compat;
+  inputLimits?: InputLimits;
 }
 
 /** A new model, or one that replaces the model with the same id. */
@@ -66,11 +67,11 @@ export interface ProviderConfig {
 
 const notUsed = "is not used by tau yet.";
 
-const tokens = wholeNumber({ min: 1, unit: "tokens" });
+export const tokens = wholeNumber({ min: 1, unit: "tokens" });
 const price = decimal({ min: 0, unit: "dollars per million tokens" });
 
 /** Null means that the model does not have the level. */
-const thinkingLevelMap: Field<ThinkingLevelMap> = object(
+export const thinkingLevelMap: Field<ThinkingLevelMap> = object(
   Object.fromEntries(thinkingLevels.map((level) => [level, optional(nullable(text))])) as Record<
     ModelThinkingLevel,
     OptionalField<string | null>
@@ -104,7 +105,7 @@ const headerValue = scalar({
 const isHeaderName = (name: string) => /^[!#$%&'*+.^`|~\w-]+$/.test(name);
 
 /** Names in lower case, so that a header of a model replaces the same one of its provider. */
-const headers = transform(
+export const headers = transform(
   map(headerValue, { refuseName: (name) => (isHeaderName(name) ? undefined : "cannot be the name of a header.") }),
   (values) => new Map([...values].map(([name, value]) => [name.toLowerCase(), value])),
 );
@@ -127,29 +128,44 @@ const unusedCompat = [
   ..."supportsMaxOutputTokens allowedFallbackModels imageInput sendImageOptInHeader".split(" "),
 ];
 
-const compat: Field<Compat> = object(
-  {
-    ...Object.fromEntries(flags.map((name) => [name, optional(flag)])),
-    maxTokensField: optional(oneOf("max_completion_tokens", "max_tokens")),
-    toolCallIdFormat: optional(oneOf("openai", "mistral", "any")),
-    thinkingFormat: optional(
-      oneOf<ThinkingFormat>(
-        ...(["openai", "openrouter", "deepseek", "zai", "qwen", "qwen-chat-template"] as const),
-        ...(["together", "baseten", "ant-ling", "chat-template"] as const),
+export const compatFields = {
+  ...Object.fromEntries(flags.map((name) => [name, optional(flag)])),
+  maxTokensField: optional(oneOf("max_completion_tokens", "max_tokens")),
+  toolCallIdFormat: optional(oneOf("openai", "mistral", "any")),
+  thinkingFormat: optional(
+    oneOf<ThinkingFormat>(
+      ...(["openai", "openrouter", "deepseek", "zai", "qwen", "qwen-chat-template"] as const),
+      ...(["together", "baseten", "ant-ling", "chat-template"] as const),
+    ),
+  ),
+  cacheControlFormat: optional(oneOf("anthropic")),
+  sessionAffinityFormat: optional(oneOf("openai", "openai-nosession", "openrouter")),
+  chatTemplateArgs: optional(jsonObject),
+  chatTemplateKwargs: optional(jsonObject),
+  openRouterRouting: optional(jsonObject),
+  vercelGatewayRouting: optional(jsonObject),
+};
+
+const compat: Field<Compat> = object(compatFields, {
+  unused: Object.fromEntries(unusedCompat.map((name) => [name, notUsed])),
+});
+
+const bytes = wholeNumber({ min: 1, unit: "bytes" });
+const images = wholeNumber({ min: 1, unit: "images" });
+
+/** `resizePredicate` is what is reported about `resize`: images are made smaller when they are read, before a model is known. */
+export const createInputLimits = (resizePredicate: string): Field<InputLimits> =>
+  object({
+    maxRequestBytes: optional(bytes),
+    images: optional(
+      object(
+        { maxPerRequest: optional(images), maxPerMessage: optional(images) },
+        { unused: { resize: resizePredicate } },
       ),
     ),
-    cacheControlFormat: optional(oneOf("anthropic")),
-    sessionAffinityFormat: optional(oneOf("openai", "openai-nosession", "openrouter")),
-    chatTemplateArgs: optional(jsonObject),
-    chatTemplateKwargs: optional(jsonObject),
-    openRouterRouting: optional(jsonObject),
-    vercelGatewayRouting: optional(jsonObject),
-  },
-  { unused: Object.fromEntries(unusedCompat.map((name) => [name, notUsed])) },
-);
+  });
 
 const unusedModel = {
-  inputLimits: notUsed,
   promptCache: notUsed,
   samplingParams: notUsed,
   samplingParamsByThinkingLevel: notUsed,
@@ -165,6 +181,7 @@ const overrideFields = {
   maxTokens: optional(tokens),
   headers: optional(headers),
   compat: optional(compat),
+  inputLimits: optional(createInputLimits(notUsed)),
 };
 
 /** The object, with where it is in the file. */

@@ -3,7 +3,7 @@
 /** Providers with another name in the convention than in tau. */
 const conventionalNames: Record<string, string> = {
   "amazon-bedrock": "aws.bedrock",
-  "azure-openai-responses": "azure.ai.openai",
+  azure: "azure.ai.openai",
   google: "gcp.gemini",
   "google-vertex": "gcp.vertex_ai",
   "kimi-coding": "moonshot_ai",

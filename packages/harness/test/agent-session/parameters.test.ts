@@ -260,7 +260,7 @@ test("a provider restricts the model, and a model that the catalogue does not ha
   const { session: restricted } = await fromFiles(files, { provider: "anthropic", model: "gpt-oss-120b" });
   expect(restricted.model).toMatchObject({ provider: "anthropic", id: "gpt-oss-120b" });
   const { session: alone } = await fromFiles(files, { provider: "openai" });
-  expect(alone.model).toMatchObject({ provider: "openai", id: "gpt-6-sol" });
+  expect(alone.model).toMatchObject({ provider: "openai", id: "gpt-6.1-sol" });
   expect(notices(alone)).toBe("");
   await alone.setModel("openai/gpt-99");
   expect(notices(alone)).toContain('The catalogue has no model "openai/gpt-99"');

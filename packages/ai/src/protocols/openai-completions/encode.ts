@@ -11,6 +11,8 @@ import { encodeHistory, type Wire } from "./messages.ts";
 import type { OpenAICompletionsOptions } from "./options.ts";
 import { encodeThinking } from "./thinking.ts";
 
+export const completionsPath = "/chat/completions";
+
 export function encode(anyModel: Model, context: Context, options: OpenAICompletionsOptions): EncodedRequest {
   const model = resolveCompat(anyModel);
   const { compat } = model;
@@ -47,7 +49,7 @@ export function encode(anyModel: Model, context: Context, options: OpenAIComplet
   const headers = compat.sendSessionAffinityHeaders
     ? getSessionAffinityHeaders(options, compat.sessionAffinityFormat)
     : {};
-  return { path: "/chat/completions", headers, payload, notes };
+  return { path: completionsPath, headers, payload, notes };
 }
 
 function encodeSystem(model: CompletionsModel, prompt: string | undefined): Wire | undefined {

@@ -1,6 +1,8 @@
 import { withApiKey } from "../../auth/api-key.ts";
+import { getProviderInfo } from "../../providers/index.ts";
+import { toAzureRequest } from "../azure-endpoint.ts";
 import { defineProtocol } from "../protocol.ts";
-import { encode } from "./encode.ts";
+import { completionsPath, encode } from "./encode.ts";
 import { type OpenAICompletionsOptions, resolveOptions } from "./options.ts";
 import { type CompletionsState, start, step } from "./step.ts";
 
@@ -9,7 +11,11 @@ export const openaiCompletions = defineProtocol<OpenAICompletionsOptions, Comple
   framing: "sse",
   resolveOptions,
   encode,
-  authorize: (request, auth) => withApiKey(request, auth),
+  authorize(request, auth) {
+    const keyed = withApiKey(request, auth);
+    const { provider } = auth.model;
+    return getProviderInfo(provider)?.usesDeployments ? toAzureRequest(keyed, auth, completionsPath) : keyed;
+  },
   start,
   step,
 });

@@ -17,6 +17,8 @@ export const modelCommands = {
   cycle_model: command({ direction: optional(oneOf("forward", "backward")) }, cycleModel),
   get_available_models: command({ discover: optional(flag) }, async ({ session }, { discover = false }) => {
     const { modelRegistry } = session;
+    // A change on a disk that is not watched is seen here at the latest.
+    await modelRegistry.refresh();
     if (discover) await modelRegistry.discover({ force: true });
     return {
       models: modelRegistry.getAvailable().map(toModelData),
