@@ -21,8 +21,11 @@ export const commands: readonly Command[] = [
   },
   {
     name: "models",
-    summary: "List the models that can be used",
-    usage: ["tau models [SEARCH] [--all] [--offline] [--json]  With --all, also models that have no key yet"],
+    summary: "List the models that can be used, and renew what is known about them",
+    usage: [
+      "tau models [SEARCH] [--all] [--offline] [--json]  With --all, also models that have no key yet",
+      "tau models update [FILE|ADDRESS] [--reset] [--yes]  Add models and change limits and prices as a file or an https address says; with --reset, undo that",
+    ],
   },
   {
     name: "auth",
@@ -50,7 +53,7 @@ export const commands: readonly Command[] = [
     name: "update",
     summary: "Update packages",
     usage: [
-      "tau update [SOURCE...] [-l, --local] [--yes] [--trust] [--any-age] [--self]  To the newest that the settings allow; --self says how tau is updated",
+      "tau update [SOURCE...] [-l, --local] [--yes] [--trust] [--any-age] [--self] [--models]  To the newest that the settings allow; --self says how tau is updated; --models is tau models update",
     ],
   },
   {

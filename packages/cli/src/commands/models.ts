@@ -10,6 +10,7 @@ import { firstRunText } from "../first-run.ts";
 import { jsonLine } from "../json-line.ts";
 import { allExtensions, type ChosenExtensions, loadRegistrations } from "../load-registrations.ts";
 import { type Column, tableText } from "../table.ts";
+import { formatTokens } from "../tokens-text.ts";
 import { type Access, openAccess, reportNotices } from "./access.ts";
 import type { CommandArgs } from "./usage.ts";
 
@@ -104,10 +105,5 @@ const toRow = (model: Model): string[] => [
   formatPrice(model.cost.input),
   formatPrice(model.cost.output),
 ];
-
-function formatTokens(tokens: number): string {
-  if (tokens >= 1_000_000) return `${Number((tokens / 1_000_000).toFixed(1))}M`;
-  return tokens >= 1_000 ? `${Math.round(tokens / 1_000)}k` : String(tokens);
-}
 
 const formatPrice = (dollars: number): string => (dollars === 0 ? "-" : String(Number(dollars.toFixed(3))));

@@ -25,7 +25,10 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     import: async (args, io) => (await import("./sessions-import.ts")).importFile(args, io),
     repair: async (args, io) => await untilInterrupted((await import("./sessions-repair.ts")).repair(args, io), io),
   },
-  models: async (args, io) => (await import("./models.ts")).listModels(args, io),
+  models: {
+    "": async (args, io) => (await import("./models.ts")).listModels(args, io),
+    update: async (args, io) => (await import("./models-update.ts")).updateModels(args, io),
+  },
   auth: {
     login: async (args, io) => (await import("./auth-login.ts")).login(args, io),
     logout: async (args, io) => (await import("./auth-login.ts")).logout(args, io),

@@ -9,6 +9,7 @@ import type { CommandArgs } from "./usage.ts";
 /** Fetches the newest versions that the settings allow, and uses them once the user agrees. */
 export async function update(args: CommandArgs, io: Io): Promise<ExitCode | void> {
   if (args.has("self")) return io.out("tau does not update itself. Run install.sh again, or in a clone: git pull.\n");
+  if (args.has("models")) return await (await import("./models-update.ts")).updateModels(args, io);
   const context = await openPackageContext(args, io);
   const { positionals } = args;
   const entries =

@@ -80,7 +80,9 @@ export function parseCommandArgs(usages: readonly Usage[], args: readonly string
   const [first, ...rest] = args;
   if (first === "--help" || first === "-h") return { kind: "help" };
   const alone = usages.find(({ subcommand }) => subcommand === "");
-  if (alone && (first === undefined || first.startsWith("-"))) return parseArgs(alone, args);
+  // The first argument of a command that takes some itself is a subcommand only if it is the name of one.
+  const isOwn = first === undefined || first.startsWith("-") || (alone?.positionals.length ?? 0) > 0;
+  if (alone && isOwn && !subcommands.includes(first ?? "")) return parseArgs(alone, args);
   if (first === undefined) return createMistake(`name a subcommand: ${subcommands.join(", ")}`);
   const usage = usages.find(({ subcommand }) => subcommand === first);
   if (usage) return parseArgs(usage, rest);
