@@ -47,6 +47,7 @@ const bundleOptions = {
 /** Files of their own, because most runs do without. From the name of each file to its entry. */
 const parts = {
   yaml: "yaml",
+  ws: "ws",
   "google-auth-library": "google-auth-library",
   "schema-engine": "./packages/ai/src/schema/engine.ts",
   interactive: "./packages/cli/src/interactive/index.ts",
@@ -178,7 +179,7 @@ const wrap = (text) => `globalThis.tauFile=function(exports,require,module,__fil
 const otherFiles = {
   name: "other-files",
   setup(bundler) {
-    bundler.onResolve({ filter: /^(yaml|google-auth-library)$/ }, ({ path }) => ({
+    bundler.onResolve({ filter: /^(yaml|google-auth-library|ws)$/ }, ({ path }) => ({
       path: `./${path}.cjs`,
       external: true,
     }));

@@ -1,7 +1,11 @@
 import type { Clock, Random } from "./clock.ts";
 import type { Model, ModelThinkingLevel, ThinkingBudgets } from "./model.ts";
 
-/** Every request uses SSE. The WebSocket values are accepted for compatibility and add a diagnostic. */
+/**
+ * How an answer arrives. With `websocket`, a request of a Responses API opens a WebSocket; with `websocket-cached`, the
+ * requests of a session share one, and send only the input that is new. Where the API or the server has none, and in a
+ * browser, server-sent events are used and a diagnostic says so. `auto` is `sse`.
+ */
 export type Transport = "sse" | "websocket" | "websocket-cached" | "auto";
 
 /** How long the provider should cache the prompt's prefix. */

@@ -7,6 +7,7 @@ export const platform: Platform = {
   monotonic: () => performance.now(),
   uuid: () => globalThis.crypto.randomUUID(),
   send,
+  openSocket: () => Promise.resolve({ kind: "refused", reason: "a page cannot send the key with it" }),
   readCatalog: () => undefined,
   readRetiredModels: () => ({}),
   awsCredentials: () => Promise.resolve(undefined),

@@ -11,6 +11,7 @@ export const platform: Platform = {
   monotonic: () => process.uptime() * 1e3,
   uuid,
   send: async (request, options) => (await import("../transport/node-http.ts")).send(request, options),
+  openSocket: async (request, options) => (await import("../transport/node-socket.ts")).openSocket(request, options),
   readCatalog(provider) {
     // The name becomes a file's: anything but a plain provider id has no file.
     if (!/^[a-z0-9][a-z0-9-]*$/.test(provider)) return undefined;

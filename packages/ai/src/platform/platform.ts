@@ -1,6 +1,7 @@
 import type { AwsCredentials } from "../auth/aws-credentials.ts";
 import type { Model } from "../model.ts";
 import type { Send } from "../transport/http.ts";
+import type { OpenSocket } from "../transport/socket.ts";
 
 /** Looks up one environment variable. */
 export type Env = (name: string) => string | undefined;
@@ -19,6 +20,8 @@ export interface Platform {
   /** A random UUID. */
   uuid(): string;
   send: Send;
+  /** Opens a WebSocket that sends headers with the upgrade. */
+  openSocket: OpenSocket;
   /** The built-in catalogue of one provider; undefined where there is none. Synchronous: one file, read once. */
   readCatalog(provider: string): CatalogModel[] | undefined;
   /** The models that the catalogue had once, by provider. Synchronous: one file, read once. */

@@ -5,7 +5,7 @@ import type { Failure } from "../failure.ts";
 import type { Api, Model } from "../model.ts";
 import type { SimpleStreamOptions, StreamOptions } from "../options.ts";
 import type { Env } from "../platform/platform.ts";
-import type { HttpRequest } from "../transport/http.ts";
+import type { HttpRequest, HttpResponse } from "../transport/http.ts";
 import type { Draft } from "./draft.ts";
 
 /** One message of a provider's stream. `data` is parsed JSON; `event` is the event name, if there is one. */
@@ -38,6 +38,23 @@ export interface EncodeNote {
   details?: Record<string, unknown>;
 }
 
+/** How a request is sent over a WebSocket. */
+export interface SocketRequest {
+  /** What HTTP would send as the body. */
+  payload: unknown;
+  /** Keeps the connection for the next request of the session. */
+  isKept: boolean;
+  sessionId: string | undefined;
+  /** Headers in place of those of the HTTP request. */
+  headers?: Record<string, string>;
+  signal: AbortSignal;
+  env: Env;
+  clock: Clock;
+}
+
+/** `unavailable`: nothing of an answer has arrived, and the request can be sent over HTTP. `reason` is a part of a sentence. */
+export type SocketAnswer = { kind: "answer"; response: HttpResponse } | { kind: "unavailable"; reason: string };
+
 /** The data that `authorize` may use. */
 export interface AuthContext<TOptions extends StreamOptions = StreamOptions> {
   model: Model;
@@ -63,6 +80,8 @@ export interface Protocol<TOptions extends StreamOptions = StreamOptions, TState
   baseUrl?(model: Model, options: TOptions, env: Env): string;
   /** Adds credentials; may change the URL if it depends on them. Throws `MissingCredentials` if there are none. */
   authorize(request: HttpRequest, auth: AuthContext<TOptions>): HttpRequest | Promise<HttpRequest>;
+  /** Sends a request over a WebSocket, with the frames of the answer as server-sent events. Absent if there is no such API. */
+  sendOverSocket?(request: HttpRequest, options: SocketRequest): Promise<SocketAnswer>;
   /** Creates the state for one response. */
   start(draft: Draft): TState;
   /** Processes one frame and returns its events. Unknown frames give no events. Never throws, whatever the frame. */

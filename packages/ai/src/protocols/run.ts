@@ -13,6 +13,7 @@ import type { StreamOptions } from "../options.ts";
 import { getTarget, type Target } from "../connection-failure.ts";
 import { isLocalServer } from "../providers/host-defaults.ts";
 import { Deadline, type Expiry } from "../transport/deadline.ts";
+import type { HttpRequest, HttpResponse } from "../transport/http.ts";
 import { getRetryDelay } from "../transport/retry.ts";
 import { degrade } from "./degrade.ts";
 import { Draft } from "./draft.ts";
@@ -71,7 +72,6 @@ export async function runRequest(
 async function attemptUntilDone(run: Run): Promise<void> {
   const { stream, limits, clock } = run;
   const { signal } = run.options;
-  noteTransport(run);
   let repairs = 0;
   for (let attempt = 0; ; attempt++) {
     const draft = new Draft(run.model, clock.now());
@@ -199,7 +199,8 @@ async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: P
   const overflow = findOverflow(run.model, request.body);
   if (overflow) return overflow;
   progress.target = getTarget(request.url, run.env);
-  const response = await platform.send(request, { signal, env: run.env });
+  const response =
+    (await sendOverSocket(run, request, signal)) ?? (await platform.send(request, { signal, env: run.env }));
   await run.options.onResponse?.({ status: response.status, headers: response.headers }, run.model);
   if (response.status < 200 || response.status >= 300) {
     progress.onErrorStatus();
@@ -295,11 +296,23 @@ const toDiagnostic = (note: EncodeNote, clock: Clock): AssistantMessageDiagnosti
   ...(note.details && { details: note.details }),
 });
 
-function noteTransport(run: Run): void {
-  const { transport } = run.options;
-  if (transport !== "websocket" && transport !== "websocket-cached") return;
-  const message = `The transport ${transport} is not available; the request used server-sent events.`;
-  run.diagnostics.push(toDiagnostic({ type: "transport_fallback", message, details: { transport } }, run.clock));
+/** Undefined if the request has to be sent over HTTP. */
+async function sendOverSocket(run: Run, request: HttpRequest, signal: AbortSignal): Promise<HttpResponse | undefined> {
+  const { transport, sessionId } = run.options;
+  if (transport !== "websocket" && transport !== "websocket-cached") return undefined;
+  const answer = (await run.protocol.sendOverSocket?.(request, {
+    payload: run.sent,
+    isKept: transport === "websocket-cached",
+    sessionId,
+    signal,
+    env: run.env,
+    clock: run.clock,
+  })) ?? { kind: "unavailable", reason: `${run.model.api} has none` };
+  if (answer.kind === "answer") return answer.response;
+  const message = `The WebSocket is not available (${answer.reason}); the request used server-sent events.`;
+  const note = { type: "transport_fallback", message, details: { transport } };
+  if (!run.diagnostics.some(({ type }) => type === note.type)) run.diagnostics.push(toDiagnostic(note, run.clock));
+  return undefined;
 }
 
 const abortedFailure: Failure = { kind: "aborted", message: "The request was aborted." };

@@ -105,7 +105,7 @@ const withProxyAuth = (headers: http.OutgoingHttpHeaders | readonly string[] | u
 /** Agents keep connections open; requests with the same proxy and certificates share one. */
 const agents = new Map<string, Promise<http.Agent>>();
 
-function getAgent(secure: boolean, proxy: URL | undefined, env: Env): Promise<http.Agent> {
+export function getAgent(secure: boolean, proxy: URL | undefined, env: Env): Promise<http.Agent> {
   const usesTls = secure || proxy?.protocol === "https:";
   // Node reads NODE_EXTRA_CA_CERTS itself, but ignores it if a list of certificates is passed.
   const caFiles = usesTls && env("SSL_CERT_FILE") ? [env("SSL_CERT_FILE"), env("NODE_EXTRA_CA_CERTS")] : [];

@@ -140,7 +140,8 @@ export const settingsTable = group("The settings of tau.", {
   }),
   transport: setting(oneOf("auto", "sse", "websocket", "websocket-cached"), {
     default: "auto",
-    description: "The transport for providers that have more than one.",
+    description:
+      "How answers of the Responses APIs arrive: `websocket` opens a WebSocket for each request, `websocket-cached` keeps one for the session and sends only what is new. Where the server has none, server-sent events are used, as with `sse` and `auto`.",
   }),
   httpIdleTimeoutMs: setting(count("milliseconds"), {
     default: 120_000,

@@ -23,6 +23,9 @@ const codex: ResponsesVariant = {
   },
 };
 
+/** The version of the protocol over WebSocket, in place of that over HTTP. */
+const socketVersion = "responses_websockets=2026-02-06";
+
 /** The Responses protocol for ChatGPT subscriptions. The API key is the access token of the ChatGPT account. */
 export const openaiCodexResponses = defineProtocol<OpenAIResponsesOptions, ResponsesState>({
   api: "openai-codex-responses",
@@ -34,6 +37,10 @@ export const openaiCodexResponses = defineProtocol<OpenAIResponsesOptions, Respo
     if (token === undefined) return request;
     const credentials = { authorization: `Bearer ${token}`, "chatgpt-account-id": getAccountId(token) };
     return { ...request, headers: { ...request.headers, ...credentials } };
+  },
+  async sendOverSocket(request, options) {
+    const { sendOverSocket } = await import("../openai-responses/socket-exchange.ts");
+    return await sendOverSocket(request, { ...options, headers: { "openai-beta": socketVersion } });
   },
   start,
   step,

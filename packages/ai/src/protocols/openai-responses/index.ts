@@ -18,6 +18,7 @@ export const openaiResponses = defineProtocol<OpenAIResponsesOptions, ResponsesS
   resolveOptions,
   encode: (model, context, options) => encodeRequest(openai, model as ResponsesModel, context, options),
   authorize: (request, auth) => withApiKey(request, auth),
+  sendOverSocket: async (request, options) => (await import("./socket-exchange.ts")).sendOverSocket(request, options),
   start,
   step,
 });
