@@ -1,7 +1,7 @@
 /** What a run sends by HTTP, and what an error response to it means. */
 import { describeKey, getEnvApiKey } from "../auth/env-keys.ts";
 import { classifyResponse, type Failure } from "../failure.ts";
-import { providers } from "../providers/index.ts";
+import { getProviderInfo } from "../providers/index.ts";
 import { type HttpRequest, type HttpResponse, readErrorText } from "../transport/http.ts";
 import { version } from "../version.ts";
 import { resolveBaseUrl } from "./base-url.ts";
@@ -73,7 +73,7 @@ export async function readFailure(run: Run, response: HttpResponse): Promise<Fai
 
 /** Adds to the failure's message what a user needs to know of the provider. */
 export function withProviderFacts({ model }: Run, failure: Failure): Failure {
-  const billingUrl = failure.kind === "billing" ? providers[model.provider]?.billingUrl : undefined;
+  const billingUrl = failure.kind === "billing" ? getProviderInfo(model.provider)?.billingUrl : undefined;
   return billingUrl ? { ...failure, message: `${endSentence(failure.message)} Billing: ${billingUrl}` } : failure;
 }
 
