@@ -8,7 +8,8 @@ import { createRememberedRules } from "../policy/remembered-rules.ts";
 import type { SecretBroker } from "../policy/secret-broker.ts";
 import { SessionTaint } from "../policy/session-taint.ts";
 import { describeSandbox } from "../sandbox/describe-sandbox.ts";
-import type { SandboxSettings } from "../sandbox/settings.ts";
+import { findRealPath } from "../sandbox/look.ts";
+import type { SandboxNetwork, SandboxSettings } from "../sandbox/settings.ts";
 import type { PolicyParts } from "./call-judge.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import type { Workspace } from "./workspace.ts";
@@ -40,13 +41,23 @@ export async function createPolicyParts(
       secrets,
       context: { cwd, home: rules.home, workspace: cwd, named: rules.named, agentDir: rules.agentDir },
       isSandboxed: createSandboxCheck(report, sandboxSettings, setup),
-      getNetwork: () => sandboxSettings.network,
+      getNetwork: () => widenNetwork(sandboxSettings.network, sandbox?.granted.hosts ?? []),
+      getGrantedPaths: () => [
+        ...sandboxSettings.allowedPaths.map((path) => findRealPath(path) ?? path),
+        ...(sandbox?.granted.paths ?? []),
+      ],
       getTaint: () => taint.get(),
       shell: workspace.shell,
     });
   const audit = taint.watch(params.audit ?? createSessionAudit(setup));
   const remembered = createRememberedRules({ agentDir, cwd, ids });
   return { decide, ask: params.ask, audit, grants, remembered, files: files.free, report, taint };
+}
+
+/** The network of the settings with what a person allowed for the rest of the session. */
+function widenNetwork(network: SandboxNetwork, hosts: readonly string[]): SandboxNetwork {
+  if (network === "all" || hosts.length === 0) return network;
+  return { allow: [...(network === "none" ? [] : network.allow), ...hosts] };
 }
 
 /** Whether commands run in the sandbox. If they cannot, the user is told once why, and what helps. */

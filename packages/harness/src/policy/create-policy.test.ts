@@ -19,6 +19,7 @@ function create(parts: Partial<PolicyParts> = {}) {
     context,
     isSandboxed: async () => false,
     getNetwork: () => "none",
+    getGrantedPaths: () => [],
     getTaint: async () => undefined,
     shell: undefined,
     ...parts,
@@ -56,6 +57,34 @@ test("what the sandbox holds is allowed and audited, and asks without it", async
   expect(await create()(run(command))).toMatchObject({ kind: "ask", exec: { tier: "medium" } });
   const sandboxed = create({ isSandboxed: async () => true });
   expect(await sandboxed(run(command))).toMatchObject({ kind: "allow", isAudited: true });
+});
+
+test.each([
+  ["git push origin HEAD", { network: "none" }, true],
+  ["git push origin HEAD", { network: "all" }, false],
+  ["git push origin HEAD", { network: { allow: ["github.com"] } }, false],
+  ["git push origin HEAD", { network: { allow: [] } }, true],
+  ["kubectl apply -f k8s/", { network: "all" }, false],
+  ["dig +short example.com", { network: "all" }, false],
+  ["psql -c 'drop table x'", { network: "all" }, false],
+  ["npx some-package", { network: "all" }, true],
+  ["pkill -f vite", { network: "all" }, true],
+  ["git worktree add ../wt", {}, true],
+  ["git worktree add ../wt", { paths: ["/src/wt"] }, false],
+  ["git worktree add ../wt", { paths: ["/src"] }, false],
+  ["git worktree add ../wt", { paths: ["/other"], network: "all" }, true],
+  ["cp a /data/x", { paths: ["/data"] }, false],
+  ["ln -s /data d; echo x > d/y", { paths: ["/data"] }, false],
+  ["git -C ../other reset --hard", { paths: ["/src/other"] }, false],
+  ["npm test", { network: "all", paths: ["/"] }, true],
+] as const)("in a sandbox, %s with %j granted runs without a question: %s", async (command, granted, isAllowed) => {
+  const { network = "none", paths = [] } = granted as { network?: "none" | "all"; paths?: string[] };
+  const decide = create({
+    isSandboxed: async () => true,
+    getNetwork: () => network,
+    getGrantedPaths: () => paths,
+  });
+  expect((await decide(run(command))).kind).toBe(isAllowed ? "allow" : "ask");
 });
 
 test("patterns of the policy count, but never for what is critical", async () => {

@@ -25,6 +25,8 @@ export interface PolicyParts {
   isSandboxed: () => Promise<boolean>;
   /** What the sandbox lets through, where it holds. */
   getNetwork: () => SandboxNetwork;
+  /** Real paths beside the workspace that the sandbox lets commands change, because a person or a setting granted them. */
+  getGrantedPaths: () => readonly string[];
   /** Why a command may do what a stranger wants; undefined if no text of strangers came in. */
   getTaint: () => Promise<Taint | undefined>;
   /** The shell that runs the commands of this session, if the user chose one. */
@@ -99,14 +101,16 @@ async function judgeCommand(command: string, subject: PolicyRequest["subject"], 
   const { mediate } = await import("./exec/mediation.ts");
   const { withDiskLinks } = await import("./exec/disk-links.ts");
   const sandboxed = await parts.isSandboxed();
-  // The sandbox holds what is written through a link; without it the classifier has to know where links lead.
-  const classification = classifyCommand(command, sandboxed ? parts.context : withDiskLinks(parts.context));
+  const reach = { network: parts.getNetwork(), paths: parts.getGrantedPaths() };
+  // The sandbox holds what is written through a link, unless the link leads to something that is granted.
+  const isHeld = sandboxed && reach.paths.length === 0;
+  const classification = classifyCommand(command, isHeld ? parts.context : withDiskLinks(parts.context));
   const { findings: _findings, ...exec } = classification;
   const secretFile = subject.kind === "extension" ? findSecretFile(classification, subject.name, parts) : undefined;
   if (secretFile !== undefined)
     return { kind: "deny", rule: "project-secret", reason: projectSecretReason(secretFile), exec };
   // Whether a person is there is the judge's business: without one, a question is a denial.
-  const result = mediate(policy, classification, { attended: true, sandboxed });
+  const result = mediate(policy, classification, { attended: true, sandboxed, reach });
   const verdict = await judgeSending(command, { verdict: toVerdict(result), classification }, parts);
   const { shell } = parts;
   if (verdict.kind === "allow" && shell !== undefined && !knownShells.test(basename(shell)))

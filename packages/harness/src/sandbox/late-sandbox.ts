@@ -4,14 +4,18 @@ import type { SessionSandbox, SessionSandboxOptions } from "./session-sandbox.ts
 
 export function createLateSandbox(getOptions: () => SessionSandboxOptions): SessionSandbox {
   let opened: Promise<SessionSandbox> | undefined;
+  let created: SessionSandbox | undefined;
   let portPolicy: PortPolicy | undefined;
   const create = async () => {
     const sandbox = (await import("./session-sandbox.ts")).createSessionSandbox(getOptions());
     if (portPolicy) sandbox.usePortPolicy(portPolicy);
-    return sandbox;
+    return (created = sandbox);
   };
   const open = () => (opened ??= create());
   return {
+    get granted() {
+      return created?.granted ?? { hosts: [], paths: [] };
+    },
     usePortPolicy: (policy) => void (portPolicy = policy),
     enter: async (request) => (await open()).enter(request),
     widen: async (grant) => (await open()).widen(grant),

@@ -50,6 +50,8 @@ export interface SandboxGrant {
 export interface SessionSandbox extends CommandSandbox {
   /** The sandbox for a command that is allowed more. */
   widen(grant: SandboxGrant): Promise<CommandSandbox>;
+  /** What a person allowed for the rest of the session. */
+  readonly granted: Pick<SandboxGrant, "hosts" | "paths">;
   /** Decides which servers inside can be reached from this machine, besides `settings.ports`. Default: none. */
   usePortPolicy(policy: PortPolicy): void;
   /** Whether commands run inside. Starts no sandbox, but tries once whether one can be started. */
@@ -75,6 +77,7 @@ class LazySandbox implements SessionSandbox {
   /** Sandboxes in which commands of before still run. */
   readonly #retired: SandboxedCommands[] = [];
   #grantedPaths: readonly string[] = [];
+  #grantedHosts: readonly string[] = [];
   /** Whether sockets outside are looked for, because connections to them are not refused. */
   #hidesSockets = true;
 
@@ -88,6 +91,10 @@ class LazySandbox implements SessionSandbox {
     return (this.#state ??= this.#probe());
   }
 
+  get granted(): SessionSandbox["granted"] {
+    return { hosts: this.#grantedHosts, paths: this.#grantedPaths };
+  }
+
   usePortPolicy(policy: PortPolicy): void {
     this.#network.usePortPolicy(policy);
   }
@@ -99,6 +106,7 @@ class LazySandbox implements SessionSandbox {
   async widen(grant: SandboxGrant): Promise<CommandSandbox> {
     if (grant.term === "command") return { enter: (request) => this.#enter(request, grant) };
     this.#network.allow(grant.hosts);
+    this.#grantedHosts = [...this.#grantedHosts, ...grant.hosts];
     if (grant.paths.length === 0) return this;
     this.#grantedPaths = [...this.#grantedPaths, ...grant.paths];
     // What is mounted read-only in a running sandbox cannot be opened there. Its jobs go on.

@@ -132,6 +132,7 @@ export async function createPorts(options: HostOptions = {}) {
     context: { cwd: place.cwd, home: place.home, workspace: place.cwd },
     isSandboxed: async () => true,
     getNetwork: () => "none",
+    getGrantedPaths: () => [],
     getTaint: async () => undefined,
     shell: undefined,
   });

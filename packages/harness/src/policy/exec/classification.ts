@@ -47,6 +47,8 @@ export interface ExecFinding {
   reason: string;
   /** Index of the command in `commands` that it is about; null where it is about a redirection, a pipe or the whole text. */
   command: number | null;
+  /** The file or directory that it changes, where that is one. */
+  path?: string;
   /** Set where it differs from the one that follows from `class`. */
   dangerousCommandClass?: DangerousCommandClass;
 }

@@ -128,6 +128,7 @@ describe("links on the disk", () => {
         context: { cwd: workspace, home, workspace },
         isSandboxed: async () => isSandboxed,
         getNetwork: () => "none",
+        getGrantedPaths: () => [],
         getTaint: async () => undefined,
         shell: undefined,
       })({

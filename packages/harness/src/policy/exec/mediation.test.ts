@@ -34,6 +34,22 @@ test.for([
   expect(decideTier(tier, { attended: isAttended, sandboxed, denyThreshold: "critical" })).toBe(expected);
 });
 
+test("what a sandbox lets a command of tier medium reach is asked about, and unattended it is denied", () => {
+  const reach = { network: "all", paths: [] } as const;
+  const push = (isAttended: boolean, more: object = { reach }) =>
+    mediate(defaultExecMediation, classifyCommand("pkill -f vite; git push", context), {
+      attended: isAttended,
+      sandboxed: true,
+      ...more,
+    });
+  expect(push(true)).toMatchObject({ kind: "ask", class: "exfiltration" });
+  expect(push(false)).toMatchObject({ kind: "deny", class: "exfiltration" });
+  expect(push(false, {}).kind).toBe("allow_with_audit");
+  const allowed = { ...defaultExecMediation, allowPatterns: ["git push *", "git push"] };
+  const situation = { attended: false, sandboxed: true, reach };
+  expect(mediate(allowed, classifyCommand("git push", context), situation).kind).toBe("allow");
+});
+
 test("a deny threshold only denies more, and never what is harmless", () => {
   for (const denyThreshold of execTiers) {
     expect(decideTier("low", { ...attended, denyThreshold })).toBe("allow");

@@ -7,7 +7,9 @@ import {
   type ExecTier,
   findWorst,
 } from "./classification.ts";
+import type { SandboxNetwork } from "../../sandbox/settings.ts";
 import type { DangerousCommandClass } from "./dangerous-class.ts";
+import { isBelow } from "./paths.ts";
 import { isAllowedBy, isDeniedBy } from "./patterns.ts";
 
 export interface ExecMediationPolicy {
@@ -43,17 +45,32 @@ export type ExecMediationResult =
       reason: string;
     };
 
+/** What commands in a sandbox can reach and change beside the workspace. */
+export interface SandboxReach {
+  network: SandboxNetwork;
+  /** Directories and files that somebody granted, as real paths. */
+  paths: readonly string[];
+}
+
 export interface ExecSituation {
   /** Whether a person can answer a question. */
   attended: boolean;
   /** Whether the command runs in a sandbox that holds it. */
   sandboxed: boolean;
+  /** What the sandbox lets through. Default: nothing. */
+  reach?: SandboxReach;
+}
+
+interface TierSituation extends Pick<ExecSituation, "attended" | "sandboxed"> {
+  denyThreshold: ExecTier;
+  /** Whether it can reach what it changes outside of the sandbox. Default false. */
+  reachesOutside?: boolean;
 }
 
 /** What follows from a tier alone. `denyThreshold` can only deny more. */
 export function decideTier(
   tier: ExecTier,
-  { attended, sandboxed, denyThreshold }: ExecSituation & { denyThreshold: ExecTier },
+  { attended, sandboxed, denyThreshold, reachesOutside = false }: TierSituation,
 ): ExecMediationResult["kind"] {
   if (tier === "critical") return "deny";
   if (compareTiers(tier, denyThreshold) >= 0 && tier !== "low") return "deny";
@@ -61,7 +78,7 @@ export function decideTier(
     case "high":
       return attended ? "ask" : "deny";
     case "medium":
-      return sandboxed ? "allow_with_audit" : attended ? "ask" : "deny";
+      return sandboxed && !reachesOutside ? "allow_with_audit" : attended ? "ask" : "deny";
     case "low":
       return "allow";
   }
@@ -77,7 +94,12 @@ export function mediate(
   const { commands, findings, dangerousCommandClass } = classification;
   const isAllowed = commands.map((command) => isAllowedBy(policy.allowPatterns, command));
   const denied = commands.find((command, index) => !isAllowed[index] && isDeniedBy(policy.denyPatterns, command));
-  const worst = findWorst(findings.filter((finding) => !isCovered(finding, isAllowed)));
+  const counted = findings.filter((finding) => !isCovered(finding, isAllowed));
+  const { attended, sandboxed, reach } = situation;
+  const reaching = reach && counted.find((finding) => finding.tier === "medium" && canReach(finding, reach));
+  const gravest = findWorst(counted);
+  // Of tier medium, what can be reached is what a person is asked about.
+  const worst = gravest?.tier === "medium" ? (reaching ?? gravest) : gravest;
   const reason = worst?.reason ?? "";
   if (denied)
     return {
@@ -86,11 +108,27 @@ export function mediate(
       dangerousCommandClass,
       reason: `A deny pattern covers ${denied.join(" ")}.`,
     };
-  const kind = decideTier(worst?.tier ?? "low", { ...situation, denyThreshold: policy.denyThreshold });
+  const { denyThreshold } = policy;
+  const tier = worst?.tier ?? "low";
+  const kind = decideTier(tier, { attended, sandboxed, denyThreshold, reachesOutside: reaching !== undefined });
   if (kind === "allow") return { kind };
   if (kind === "allow_with_audit" && !policy.auditAllClassified) return { kind: "allow" };
   return { kind, class: worst?.class ?? null, dangerousCommandClass, reason };
 }
+
+/** What is changed through a network where it names no file: accounts, clusters, databases, repositories of others. */
+const overNetwork: ReadonlySet<ExecClass> = new Set([
+  "exfiltration",
+  "reverse_shell",
+  "recursive_delete",
+  "privilege_escalation",
+]);
+
+const canReach = ({ path, class: kind }: ExecFinding, { network, paths }: SandboxReach): boolean => {
+  if (path !== undefined) return paths.some((root) => path === root || isBelow(path, root) || isBelow(root, path));
+  const isOpen = typeof network === "string" ? network === "all" : network.allow.length > 0;
+  return isOpen && overNetwork.has(kind);
+};
 
 /** An allow pattern covers what its command does, but neither redirections and pipes around it nor tier critical. */
 const isCovered = ({ command, tier }: ExecFinding, isAllowed: readonly boolean[]) =>

@@ -68,7 +68,8 @@ function judgeDeletedPath(path: string, scope: Scope, isRecursive: boolean): voi
   const tier = isCache ? "medium" : (isWhole ? whole : single)[zone];
   const shown = toShown(path);
   if (tier) {
-    report(scope, tier, "recursive_delete", `It deletes ${shown}${isRecursive ? " with everything below it" : ""}.`);
+    const extent = isRecursive ? " with everything below it" : "";
+    report(scope, tier, "recursive_delete", `It deletes ${shown}${extent}.`, { path: covered });
   }
   const protectedPath = zone === "in-workspace" ? undefined : findProtected(covered, context);
   if (protectedPath && protectedPath.tier !== "medium")
@@ -117,7 +118,7 @@ const move: Judge = ({ args }, scope) => {
       else if (zone === "system" || zone === "repository")
         report(scope, "high", "recursive_delete", `It moves ${toShown(path)} away.`);
       else if (zone === "workspace" || zone === "in-home")
-        report(scope, "medium", "recursive_delete", `It moves ${toShown(path)} away.`);
+        report(scope, "medium", "recursive_delete", `It moves ${toShown(path)} away.`, { path });
     }
   }
   if (target) judgeCopy(sources, target, scope);

@@ -88,7 +88,10 @@ function judgeWorkTree(command: string, args: readonly Text[], isElsewhere: bool
   const discardsFiles = discards[command]?.(args.map(({ text }) => text)) ?? false;
   for (const directory of scope.state.realDirectories) {
     const tier = getTreeTier(getZone(directory, scope.analysis.context), isElsewhere, discardsFiles);
-    if (tier) report(scope, tier, "recursive_delete", `git ${command} replaces files in ${toShown(directory)}.`);
+    if (tier)
+      report(scope, tier, "recursive_delete", `git ${command} replaces files in ${toShown(directory)}.`, {
+        path: directory,
+      });
   }
 }
 

@@ -102,7 +102,7 @@ const chmod: Judge = ({ name, args }, scope) => {
     else if (change.isOpen && isCredentialPath(covered, context))
       report(scope, "high", "privilege_escalation", `${what}.`);
     else if (zone === "outside" || (change.isOpen && change.isRecursive))
-      report(scope, "medium", "privilege_escalation", `${what}.`);
+      report(scope, "medium", "privilege_escalation", `${what}.`, { path });
   }
 };
 

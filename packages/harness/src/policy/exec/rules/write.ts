@@ -165,7 +165,8 @@ export function judgeWrite(path: string, scope: Scope, { isGuess = false, isEmpt
   const shown = toShown(path);
   const found = findProtected(path, context);
   if (found) {
-    report(scope, (isEmpty ? found.emptyTier : undefined) ?? found.tier, found.class, `It writes to ${shown}.`);
+    const tier = (isEmpty ? found.emptyTier : undefined) ?? found.tier;
+    report(scope, tier, found.class, `It writes to ${shown}.`, { path });
     return;
   }
   if (/^\/dev\/(?:null|stdout|stderr|stdin|tty|fd\/\d+|pts\/\d+|ptmx|full|zero|u?random|shm(?:\/.*)?)$/.test(path))
@@ -177,7 +178,7 @@ export function judgeWrite(path: string, scope: Scope, { isGuess = false, isEmpt
   if (isGuess) return;
   const zone = getZone(path, context);
   if (zone === "system" || zone === "root")
-    report(scope, zone === "system" ? "high" : "medium", "persistence", `It changes the system at ${shown}.`);
+    report(scope, zone === "system" ? "high" : "medium", "persistence", `It changes the system at ${shown}.`, { path });
   else if (zone === "in-home" || zone === "home" || zone === "outside")
-    report(scope, "medium", "persistence", `It writes to ${shown}, outside of the workspace.`);
+    report(scope, "medium", "persistence", `It writes to ${shown}, outside of the workspace.`, { path });
 }

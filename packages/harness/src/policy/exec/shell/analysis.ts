@@ -137,7 +137,7 @@ export function report(
   tier: ExecFinding["tier"],
   kind: ExecFinding["class"],
   reason: string,
-  details: Pick<ExecFinding, "dangerousCommandClass"> = {},
+  details: Pick<ExecFinding, "dangerousCommandClass" | "path"> = {},
 ): void {
   scope.analysis.report({ tier, class: kind, reason, command: scope.command, ...details });
 }
