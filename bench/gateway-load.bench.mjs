@@ -18,7 +18,7 @@ export default async function bench(report) {
     Array.from({ length: streaming }, () => [text(words)]),
     { tokensPerSecond: perSecond },
   );
-  const settings = { gateway: { lanes: { global: streaming } } };
+  const settings = { gateway: { lanes: { global: streaming }, devices: { maxOpenSessions: 10_000 } } };
   const { url, token, client, create, close } = await openBenchGateway({ model, settings });
   try {
     const before = process.memoryUsage.rss();

@@ -47,7 +47,7 @@ export function openDurableParts(options: DurablePartsOptions): Promise<DurableP
     const idempotencyKeys = options.requestKeys ?? (await IdempotencyKeys.open(directory, { clock, ids, log }));
     closers.add(() => idempotencyKeys.close());
     const lanes = new Lanes({ clock, getLimits: () => getSettings().lanes, onChange: options.onLanesChanged });
-    const openSession = (sessionId: string) => getSessions().open(sessionId);
+    const openSession = (sessionId: string, deviceId?: string) => getSessions().open(sessionId, deviceId);
     const startedAt = clock.now();
     const inbox = new Inbox({
       store,

@@ -35,6 +35,6 @@ export async function answerAnywhere(context: ChatContext, call: ChatCall): Prom
 
 /** Throws `run_failed` or `aborted` where there is no answer. */
 export async function answerChat(context: ChatContext, { sessionId, ...request }: ChatCall): Promise<ChatAnswer> {
-  const chat = await openChatSession(context.parts, request, sessionId);
+  const chat = await openChatSession(context, request, sessionId);
   return await chat.open.use(() => followAnswer({ ...context, chat, prompt: request.prompt }));
 }

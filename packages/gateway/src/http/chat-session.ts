@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import type { Clock } from "@tau/ai";
 import { createAssistantMessage } from "@tau/ai/internal";
 import { type AgentSession, listNamedAgents, type SessionManager } from "@tau/harness";
+import type { Client } from "../client.ts";
 import { GatewayError } from "../errors.ts";
 import type { GatewayParts } from "../parts.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
@@ -18,13 +19,13 @@ export interface ChatSession {
 
 /** Throws `not_found` for a session, and `model_not_found` for a model or an agent, that does not exist. */
 export async function openChatSession(
-  parts: GatewayParts,
+  { parts, client }: { parts: GatewayParts; client: Client },
   { model, history }: Pick<ChatRequest, "model" | "history">,
   sessionId: string | undefined,
 ): Promise<ChatSession> {
   const agentName = model.startsWith(agentPrefix) ? model.slice(agentPrefix.length) : undefined;
   if (sessionId !== undefined) {
-    const open = await parts.sessions.open(sessionId);
+    const open = await parts.sessions.open(sessionId, client.deviceId);
     await chooseModel(open.hosted.session, { model, agentName });
     return { open, isNew: false };
   }
@@ -33,6 +34,7 @@ export async function openChatSession(
     throw createModelError(model);
   }
   const open = await parts.sessions.create(parts.sessions.defaultDirectory, {
+    deviceId: client.deviceId,
     ...(agentName !== undefined && { agentName }),
     ...(history.length > 0 && { fill: (log) => writeHistory(log, history, parts.clock) }),
   });

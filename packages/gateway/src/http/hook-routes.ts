@@ -9,7 +9,7 @@ import { createHttpClient } from "../server/http-client.ts";
 import type { OpenRoute } from "../server/route.ts";
 import { acceptAnywhere } from "./accept-anywhere.ts";
 import { decodePayload, formatHookMessage } from "./hook-message.ts";
-import { findHookSession } from "./hook-session.ts";
+import { findHookSession, getHookDevice } from "./hook-session.ts";
 import { findHookToken, isHookToken } from "./hook-token.ts";
 
 const maxKeyLength = 200;
@@ -33,7 +33,10 @@ export const hookRoutes: readonly OpenRoute[] = [
       const { name = "" } = names;
       const payload = decodePayload(body as Buffer);
       const key = headers["idempotency-key"];
-      const client = createHttpClient({ connectionId: parts.ids(), deviceId: `hook ${name}`, scopes: [] }, response);
+      const client = createHttpClient(
+        { connectionId: parts.ids(), deviceId: getHookDevice(name), scopes: [] },
+        response,
+      );
       const hook = { name, payload };
       const accept = (requestKey?: string) => acceptPayload({ parts, client }, hook, requestKey);
       return { status: 202, body: key === undefined ? await accept() : await once(parts, { ...hook, key }, accept) };
@@ -57,7 +60,7 @@ async function acceptPayload(
     isVerbatim: true,
     mode: "followup",
     // Tools that ask for a scope are not for strangers.
-    origin: { kind: "scheduled", scopes: [] },
+    origin: { kind: "scheduled", deviceId: context.client.deviceId, scopes: [] },
     ...withoutUndefined({ requestKey }),
   });
   return { messageId, sessionId };

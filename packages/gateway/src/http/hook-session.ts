@@ -20,6 +20,9 @@ export async function findHookSession(parts: GatewayParts, name: string, hook: H
   }
 }
 
+/** A webhook counts as a device of its own. */
+export const getHookDevice = (name: string): string => `hook ${name}`;
+
 /** Webhooks share a session by its name if they agree about what it may do. */
 const getKey = ({ session, cwd, agent, policy = defaultProfile }: Hook): string =>
   `hook:${getDigest({ session, cwd, agent, policy })}`;
@@ -27,6 +30,7 @@ const getKey = ({ session, cwd, agent, policy = defaultProfile }: Hook): string 
 async function createHookSession(parts: GatewayParts, name: string, hook: Hook): Promise<string> {
   const { cwd = parts.sessions.defaultDirectory, agent, policy = defaultProfile } = hook;
   const open = await parts.sessions.create(cwd, {
+    deviceId: getHookDevice(name),
     ...(agent !== undefined && { agentName: agent }),
     policyProfile: policy,
     // From its beginning the session counts as one that has read text of strangers.

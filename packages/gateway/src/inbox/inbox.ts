@@ -12,8 +12,9 @@ import type { Answer } from "./answers.ts";
 import { tooOld } from "./decide.ts";
 import { getLogId, type StoredMessage, toRequestData } from "./message.ts";
 import { type MessageDraft, SessionInbox, type SessionInboxParts } from "./session-inbox.ts";
+import { WaitingBytes } from "./waiting-bytes.ts";
 
-export type InboxParts = Omit<SessionInboxParts, "onIdle">;
+export type InboxParts = Omit<SessionInboxParts, "onIdle" | "waitingBytes">;
 
 /** How many sessions are opened at a time after a restart. */
 const maxOpening = 4;
@@ -21,6 +22,7 @@ const maxOpening = 4;
 export class Inbox {
   readonly #parts: InboxParts;
   readonly #sessions = new Map<string, SessionInbox>();
+  readonly #waitingBytes = new WaitingBytes();
   #isStopped = false;
 
   constructor(parts: InboxParts) {
@@ -153,7 +155,7 @@ export class Inbox {
     const onIdle = () => {
       if (this.#sessions.get(sessionId) === session) this.#sessions.delete(sessionId);
     };
-    const session = new SessionInbox(sessionId, { ...this.#parts, onIdle });
+    const session = new SessionInbox(sessionId, { ...this.#parts, onIdle, waitingBytes: this.#waitingBytes });
     this.#sessions.set(sessionId, session);
     return session;
   }

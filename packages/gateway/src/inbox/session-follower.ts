@@ -13,7 +13,8 @@ import type { SessionMessages } from "./session-messages.ts";
 
 export interface SessionFollowerParts {
   store: InboxStore;
-  openSession: (sessionId: string) => Promise<{ hosted: HostedSession }>;
+  /** `deviceId`: whom it is opened for, if it is not open. */
+  openSession: (sessionId: string, deviceId?: string) => Promise<{ hosted: HostedSession }>;
   getSettings: () => GatewaySettings;
   clock: Clock;
   /** When the gateway was started, by the clock. */
@@ -63,8 +64,8 @@ export class SessionFollower {
   }
 
   /** Opens the session if it is not open, and follows it from then on. */
-  async open(): Promise<HostedSession> {
-    const { hosted } = await this.#parts.openSession(this.#sessionId);
+  async open(deviceId?: string): Promise<HostedSession> {
+    const { hosted } = await this.#parts.openSession(this.#sessionId, deviceId);
     if (hosted !== this.#followed?.hosted) this.#follow(hosted);
     await this.#followed?.ready;
     return hosted;

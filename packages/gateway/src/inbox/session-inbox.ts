@@ -16,6 +16,7 @@ import { getCommonScopes, getLogId, type InboxMessage, type MessageOutcome, type
 import { RunPlace, type RunSender } from "./run-place.ts";
 import { SessionFollower, type SessionFollowerParts } from "./session-follower.ts";
 import { SessionMessages } from "./session-messages.ts";
+import type { WaitingBytes } from "./waiting-bytes.ts";
 
 export interface SessionInboxParts extends SessionFollowerParts {
   lanes: Lanes;
@@ -23,6 +24,8 @@ export interface SessionInboxParts extends SessionFollowerParts {
   ids: Ids;
   /** Called when nothing waits for the session any more, or its messages are left to another node. */
   onIdle: (sessionId: string) => void;
+  /** Of all sessions. */
+  waitingBytes: WaitingBytes;
   /** Called when the session cannot be used here, because another node of the cluster runs it. */
   leaveToOthers?: (sessionId: string) => void;
 }
@@ -112,12 +115,12 @@ export class SessionInbox {
   ): Promise<{ messageId: string; answer: Promise<Answer> }> {
     if (this.#isStopped) throw new GatewayError("unavailable", "The gateway is stopping. Try again later.");
     const { store, clock, ids } = this.#parts;
-    const { queue } = this.#parts.getSettings();
+    const { queue, devices } = this.#parts.getSettings();
     // Somebody else may have asked for the same meanwhile.
     if (replaces !== undefined && store.messages.get(replaces)?.state !== "dead") {
       throw new GatewayError("conflict", "This message was replayed already.");
     }
-    const { session } = await this.#follower.open();
+    const { session } = await this.#follower.open(draft.origin.deviceId);
     // A message for a session that has no file yet would have nowhere to go after a crash.
     if (session.sessionManager.getEntryCount() === 0) await session.persist();
     const admission = decideAdmission(this.#messages.listUnsettled(), queue);
@@ -126,7 +129,8 @@ export class SessionInbox {
       throw new GatewayError("rate_limited", text);
     }
     const message: StoredMessage = { ...draft, id: ids(), acceptedAt: clock.now(), state: "waiting" };
-    await store.accept(message, replaces);
+    const release = this.#parts.waitingBytes.reserve(draft, store.messages.all(), devices.maxWaitingBytes);
+    await store.accept(message, replaces).finally(release);
     const answer = this.#answers.add(message.id);
     for (const dropped of admission.drops) await this.#drop(dropped, queue.drop === "summarise");
     this.wake();

@@ -32,9 +32,9 @@ type Before<Name extends CommandName> = (
 
 const before: { readonly [Name in CommandName]?: Before<Name> } = {
   // A client that goes to another session leaves nothing: both stay open for others.
-  switch_session: async ({ parts }, open, { sessionPath }) => {
+  switch_session: async ({ parts, client }, open, { sessionPath }) => {
     const { sessionId } = await findNamed(open, sessionPath);
-    await parts.sessions.open(sessionId);
+    await parts.sessions.open(sessionId, client.deviceId);
     return { sessionId, cancelled: false };
   },
   rename_session: async ({ parts }, open, { session, name }) => {
@@ -80,7 +80,7 @@ export async function runCommand(
     // It is deleted, and cannot be opened.
     if (session === sessionId) return await restoreItself(parts, sessionId);
   }
-  return await parts.sessions.use(sessionId, async (open) => {
+  return await parts.sessions.use(sessionId, client.deviceId, async (open) => {
     const answer = await runBefore(context, open, { name, fields });
     if (answer !== undefined) return answer;
     const output = name === "bash" ? createOutput(context, open) : undefined;
@@ -107,7 +107,7 @@ export async function runCommand(
     // It may bring the first extensions.
     if (name === "reload") open.dialogs.attach();
     if (data === undefined) return null;
-    if (beginsSession.includes(name)) await keepBegun(parts, data as { sessionId: string });
+    if (beginsSession.includes(name)) await keepBegun(context, data as { sessionId: string });
     const { gateway } = open.hosted.session.settings;
     return open.redact(showsSettings.includes(name) ? hideTokens(data, gateway) : data);
   });
@@ -167,8 +167,11 @@ function markMoved({ sessionIndex, sessionWatch }: GatewayParts, sessionId: stri
 }
 
 /** A new session without entries has no file yet, so it would be in no list, and gone with the gateway. */
-async function keepBegun({ sessions, cluster }: GatewayParts, { sessionId }: { sessionId: string }): Promise<void> {
-  const begun = sessions.find(sessionId)?.hosted.session;
+async function keepBegun({ parts, client }: MethodContext, { sessionId }: { sessionId: string }): Promise<void> {
+  const { sessions, cluster } = parts;
+  const open = sessions.find(sessionId);
+  if (open) open.heldBy ??= client.deviceId;
+  const begun = open?.hosted.session;
   if (!begun || begun.sessionManager.getEntryCount() > 0) return;
   await begun.persist();
   cluster?.catalogue.add(sessionId);

@@ -34,17 +34,24 @@ export const sessionsMethods = {
   "sessions.create": method(
     { cwd: nonEmptyText, agent: optional(nonEmptyText), name: optional(nonEmptyText), onDisconnect: onDisconnectField },
     async (context, { cwd, agent, name, onDisconnect }) => {
-      const open = await context.parts.sessions.create(cwd, agent === undefined ? {} : { agentName: agent });
-      // What was answered holds after a restart too.
-      await open.hosted.session.persist();
-      context.parts.cluster?.catalogue.add(open.hosted.session.sessionId);
-      if (name !== undefined) await open.hosted.session.sessionManager.appendSessionInfo(name.trim());
+      const { parts, client } = context;
+      const open = await parts.sessions.create(cwd, {
+        deviceId: client.deviceId,
+        ...(agent !== undefined && { agentName: agent }),
+        begin: async ({ hosted: { session } }) => {
+          // What was answered holds after a restart too.
+          await session.persist();
+          parts.cluster?.catalogue.add(session.sessionId);
+          if (name !== undefined) await session.sessionManager.appendSessionInfo(name.trim());
+        },
+      });
       return describe(context, open, onDisconnect);
     },
   ),
   "sessions.open": method({ sessionId, onDisconnect: onDisconnectField }, async (context, params) => {
     if (params.onDisconnect !== undefined && !context.client.scopes.has("write")) throw mayNotStop();
-    return describe(context, await context.parts.sessions.open(params.sessionId), params.onDisconnect);
+    const { parts, client } = context;
+    return describe(context, await parts.sessions.open(params.sessionId, client.deviceId), params.onDisconnect);
   }),
   "sessions.close": method({ sessionId }, async ({ parts }, params) => {
     if (!parts.sessions.find(params.sessionId)) throw notOpen(params.sessionId);
@@ -57,7 +64,7 @@ export const sessionsMethods = {
       resume: optional(object({ epoch: nonEmptyText, lastSeq: wholeNumber({ min: 0, unit: "events" }) })),
     },
     async ({ parts, client, afterResponse }, { resume, ...params }) => {
-      const open = await parts.sessions.open(params.sessionId);
+      const open = await parts.sessions.open(params.sessionId, client.deviceId);
       const { position } = open.hosted;
       const from = resume && { epoch: resume.epoch, seq: resume.lastSeq };
       // The events that come meanwhile are still there.
@@ -75,8 +82,8 @@ export const sessionsMethods = {
     parts.subscriptions.remove(client, params.sessionId);
     return null;
   }),
-  "sessions.tree": method({ sessionId }, async ({ parts }, params) =>
-    parts.sessions.use(params.sessionId, async (open) => {
+  "sessions.tree": method({ sessionId }, async ({ parts, client }, params) =>
+    parts.sessions.use(params.sessionId, client.deviceId, async (open) => {
       const { sessionManager } = open.hosted.session;
       const entries = listTreeEntries(await sessionManager.getEntries());
       return open.redact({ entries, leafId: sessionManager.getLeafId() });

@@ -13,7 +13,7 @@ export interface ServerLimits {
   /** Of one address. */
   connectsPerSecond: number;
   connectBurst: number;
-  /** Open WebSockets that have not said who they are, of all addresses together and of one. */
+  /** Open WebSockets that have not said who they are, of all addresses together and of one. The oldest gives way to a new one. */
   maxUnknownSockets: number;
   maxUnknownSocketsPerAddress: number;
   /** TCP connections. */

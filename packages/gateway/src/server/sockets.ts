@@ -1,7 +1,28 @@
 /** The open WebSockets. All are pinged together, and those that do not answer are closed. */
 import type { Clock } from "@tau/ai";
-import { limits } from "./limits.ts";
+import { limits, type ServerLimits } from "./limits.ts";
 import type { SocketClient } from "./socket-client.ts";
+
+export type UnknownLimits = Pick<ServerLimits, "maxUnknownSockets" | "maxUnknownSocketsPerAddress">;
+
+/**
+ * Which connection gives way to a new one of `address`: the oldest of the same address or, if all addresses together have too
+ * many, the oldest of the address with the most. Undefined if there is room. `unknown` has the oldest first. Pure.
+ */
+export function chooseLeaving<Client>(
+  unknown: readonly (readonly [Client, string])[],
+  address: string,
+  { maxUnknownSockets, maxUnknownSocketsPerAddress }: UnknownLimits,
+): Client | undefined {
+  const counts = new Map<string, number>();
+  for (const [, from] of unknown) counts.set(from, (counts.get(from) ?? 0) + 1);
+  const oldestOf = (wanted: string) => unknown.find(([, from]) => from === wanted)?.[0];
+  const own = counts.get(address) ?? 0;
+  if (own >= maxUnknownSocketsPerAddress) return oldestOf(address);
+  if (unknown.length < maxUnknownSockets) return undefined;
+  const [busiest] = [...counts].reduce((most, each) => (each[1] > most[1] ? each : most), [address, own]);
+  return oldestOf(busiest);
+}
 
 export class Sockets {
   readonly #clock: Clock;
@@ -29,12 +50,15 @@ export class Sockets {
     this.#unknown.delete(client);
   }
 
-  /** Of those that have not said who they are; of one address, or of all. */
-  countUnknown(address?: string): number {
-    if (address === undefined) return this.#unknown.size;
-    let count = 0;
-    for (const from of this.#unknown.values()) if (from === address) count++;
-    return count;
+  /**
+   * Closes a connection that has not said who it is, if there are too many for another one of this address. Otherwise
+   * strangers who say nothing could keep everybody else out.
+   */
+  makeRoom(address: string, maxUnknown: UnknownLimits): void {
+    const leaving = chooseLeaving([...this.#unknown], address, maxUnknown);
+    if (!leaving) return;
+    this.#unknown.delete(leaving);
+    leaving.close(1013, "a newer connection took its place");
   }
 
   /** Resolves when all are closed, which does not need their consent. */

@@ -29,10 +29,7 @@ export function createUpgradeCheck(parts: UpgradeCheckParts): UpgradeCheck {
     if (url !== "/" || method !== "GET")
       throw new GatewayError("not_found", "WebSockets are opened at `/`, without a query.");
     const retryAfterMs = connects.take(key);
-    const isFull =
-      sockets.countUnknown() >= serverLimits.maxUnknownSockets ||
-      sockets.countUnknown(key) >= serverLimits.maxUnknownSocketsPerAddress;
-    if (retryAfterMs === 0 && !isFull) return;
+    if (retryAfterMs === 0) return sockets.makeRoom(key, serverLimits);
     const message = "Too many connections were opened in a short time.";
     throw new GatewayError("rate_limited", message, { retryAfterMs: Math.max(retryAfterMs, 1_000) });
   };

@@ -30,6 +30,8 @@ export class OpenSession {
   readonly hosted: HostedSession;
   /** What its extensions ask and show. */
   readonly dialogs: SessionDialogs;
+  /** The device that had it opened. */
+  heldBy: string | undefined;
   readonly #parts: OpenSessionParts;
   /**
    * Clients that opened it with `onDisconnect`, are connected and never followed it: they count as if they did. With how to
@@ -94,6 +96,16 @@ export class OpenSession {
     if (this.hosted.view.live.run) return { status: "running" };
     const position = this.#parts.getPosition();
     return position === undefined ? { status: "idle" } : { status: "waiting", position };
+  }
+
+  get lastUsedMs(): number {
+    return this.#lastUsedMs;
+  }
+
+  /** Whether nothing happens in it, and nobody is asked anything. It may still be followed. */
+  get isIdle(): boolean {
+    const { session, view } = this.hosted;
+    return this.#uses === 0 && !session.hasWork && view.live.approvals.length === 0 && !this.dialogs.hasOpen;
   }
 
   touch(): void {
@@ -167,11 +179,9 @@ export class OpenSession {
   }
 
   #isInUse(): boolean {
-    const { session, view, position } = this.hosted;
+    const { position } = this.hosted;
     const hasChanged = position.seq !== this.#lastSeq;
     this.#lastSeq = position.seq;
-    const isFollowed = this.#parts.countFollowers() > 0;
-    const hasQuestions = view.live.approvals.length > 0 || this.dialogs.hasOpen;
-    return this.#uses > 0 || isFollowed || hasChanged || session.hasWork || hasQuestions;
+    return !this.isIdle || this.#parts.countFollowers() > 0 || hasChanged;
   }
 }

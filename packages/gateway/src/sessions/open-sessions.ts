@@ -10,6 +10,7 @@ import type { SettingsManager } from "@tau/harness/settings";
 import type { OpenSessionData } from "@tau/protocol/gateway";
 import type { Subscriptions } from "../bridge/subscriptions.ts";
 import { GatewayError } from "../errors.ts";
+import { HeldSessions } from "./held-sessions.ts";
 import { OpenSession } from "./open-session.ts";
 import type { SessionIndex } from "./session-index.ts";
 import { resolveDirectory } from "./session-roots.ts";
@@ -35,6 +36,10 @@ export interface NewSessionOptions {
   fill?: (log: SessionManager) => Promise<void>;
   /** Makes its policy stricter, for good. Only with `fill`. */
   policyProfile?: string;
+  /** The device that it is opened for; see `HeldSessions`. */
+  deviceId?: string;
+  /** Called once it is open. Until this is done, it is not closed. */
+  begin?: (open: OpenSession) => Promise<void>;
 }
 
 export interface OpenSessionsOptions {
@@ -76,10 +81,18 @@ export class OpenSessions {
   readonly #opening = new Map<string, Promise<OpenSession>>();
   /** Settle when their logs can be opened again. */
   readonly #closing = new Map<string, Promise<void>>();
+  readonly #held: HeldSessions;
   #isDisposed = false;
 
   constructor(options: OpenSessionsOptions) {
     this.#options = options;
+    const { settings, subscriptions } = options;
+    this.#held = new HeldSessions({
+      listOpen: () => this.#open.values(),
+      listFollowers: (sessionId) => subscriptions.listClients(sessionId).map(({ deviceId }) => deviceId),
+      close: (sessionId, reason) => this.close(sessionId, reason),
+      getMaxOpen: () => settings.get().gateway.devices.maxOpenSessions,
+    });
   }
 
   get all(): Iterable<OpenSession> {
@@ -116,10 +129,18 @@ export class OpenSessions {
   }
 
   /** A new session in a directory below the roots. */
-  async create(cwd: string, { agentName, policyProfile, fill }: NewSessionOptions = {}): Promise<OpenSession> {
+  async create(cwd: string, { deviceId, begin, ...options }: NewSessionOptions = {}): Promise<OpenSession> {
+    const directory = await resolveDirectory(cwd, this.roots);
+    return await this.#held.hold(deviceId, async () => {
+      const open = await this.#create(directory, options);
+      if (begin) await open.use(() => begin(open));
+      return open;
+    });
+  }
+
+  async #create(directory: string, { agentName, policyProfile, fill }: NewSessionOptions): Promise<OpenSession> {
     const { agentDir, settings, storage } = this.#options;
     const { sessionDir, durability } = settings.get();
-    const directory = await resolveDirectory(cwd, this.roots);
     return await this.#withHost(directory, async (host) => {
       if (!fill && !storage) return this.#open.get(await host.create(agentName === undefined ? {} : { agentName }))!;
       const header = withoutUndefined({ agentName, policyProfile, storage });
@@ -136,14 +157,17 @@ export class OpenSessions {
     });
   }
 
-  /** The session with this id, which is opened if it is not. Throws `not_found`, and `conflict` if another process has it. */
-  async open(sessionId: string): Promise<OpenSession> {
+  /**
+   * The session with this id, which is opened for the device if it is not open. Throws `not_found`, `conflict` if another process
+   * has it, and `rate_limited` if the device has too many.
+   */
+  async open(sessionId: string, deviceId?: string): Promise<OpenSession> {
     const known = this.#open.get(sessionId);
     if (known) {
       known.touch();
       return known;
     }
-    const opening = this.#opening.get(sessionId) ?? this.#openLog(sessionId);
+    const opening = this.#opening.get(sessionId) ?? this.#held.hold(deviceId, () => this.#openLog(sessionId));
     this.#opening.set(sessionId, opening);
     try {
       return await opening;
@@ -153,8 +177,8 @@ export class OpenSessions {
   }
 
   /** Opens it, and keeps it open as long as the work goes on. */
-  async use<T>(sessionId: string, work: (open: OpenSession) => Promise<T>): Promise<T> {
-    const open = await this.open(sessionId);
+  async use<T>(sessionId: string, deviceId: string, work: (open: OpenSession) => Promise<T>): Promise<T> {
+    const open = await this.open(sessionId, deviceId);
     return await open.use(() => work(open));
   }
 

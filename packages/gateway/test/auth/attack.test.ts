@@ -1,7 +1,7 @@
 /** A device with `read` and `write` tries every door of a gateway to become another device, above all the account's own. */
 import { link, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { call, type ScriptedModel, scriptedModel, text } from "@tau/ai/testing";
+import { call, createFakeClock, type ScriptedModel, scriptedModel, text } from "@tau/ai/testing";
 import { getGatewayFiles } from "@tau/protocol/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHookToken } from "../../src/http/hook-token.ts";
@@ -24,6 +24,8 @@ beforeAll(async () => {
   model = scriptedModel([]);
   kit = await openTestGateway({
     model,
+    // An answer waits for what the session does with the prompt.
+    options: { clock: createFakeClock(Date.now()) },
     settings: { gateway: { hooks: { door: {} } }, sandbox: { mode: "off" } } as never,
   });
   const { agentDir, workspace, gateway } = kit;

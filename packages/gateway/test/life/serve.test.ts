@@ -61,7 +61,7 @@ test("it is found with its token, says how it is, and leaves nothing when it has
   expect(await findGateway(agentDir)).toBeUndefined();
   expect(await askControl(files.control, { command: "status" })).toBeUndefined();
   const left = await readdir(files.directory);
-  expect(left.toSorted()).toEqual(["devices.json", "gateway.lease", "gateway.log"]);
+  expect(left.toSorted()).toEqual(["devices.json", "gateway.lease", "gateway.log", "local.token"]);
 });
 
 test("a second one says that the first runs, and which process it is", async () => {

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { createFakeClock, scriptedModel, text as say } from "@tau/ai/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { chooseLeaving } from "../../src/server/sockets.ts";
 import { connectRaw, openRaw, openTestGateway, type TestGateway } from "../../src/testing/index.ts";
 import { openRawSocket, portOf } from "./raw-http.ts";
 
@@ -278,19 +279,45 @@ test("a client that asks and does not read costs no more than its budget, and ot
   other.close();
 });
 
-test("connections of strangers are limited, and those that were let in stay", async () => {
+test("connections of strangers give way to newer ones, and those that were let in stay", async () => {
   const limited = await openTestGateway({
-    options: { serverLimits: { maxUnknownSocketsPerAddress: 3, connectBurst: 10, connectsPerSecond: 0.001 } },
+    options: { serverLimits: { maxUnknownSocketsPerAddress: 3, connectBurst: 12, connectsPerSecond: 0.001 } },
   });
   onTestFinished(limited.close);
   const { gateway, token } = limited;
   const known = await connectRaw(gateway.url, { token });
-  const strangers = await Promise.all([1, 2, 3].map(() => openRaw(gateway.url)));
+  const strangers = [];
+  for (let count = 0; count < 3; count++) strangers.push(await openRaw(gateway.url));
+  // The owner gets in although strangers have all places.
+  const owner = await connectRaw(gateway.url, { token });
+  expect(await strangers[0]!.closed).toBe(1013);
+  for (const stranger of strangers.slice(1)) expect(stranger.socket.readyState).toBe(stranger.socket.OPEN);
+  for (let count = 0; count < 7; count++) (await connectRaw(gateway.url, { token })).close();
   await expect(openRaw(gateway.url)).rejects.toThrow("429");
-  for (const stranger of strangers) stranger.close();
-  await Promise.all(strangers.map(({ closed }) => closed));
-  for (let count = 0; count < 5; count++) (await connectRaw(gateway.url, { token })).close();
-  await expect(openRaw(gateway.url)).rejects.toThrow("429");
-  expect((await known.call("health")).ok).toBe(true);
-  known.close();
+  for (const client of [known, owner]) {
+    expect((await client.call("health")).ok).toBe(true);
+    client.close();
+  }
+});
+
+test("256 connections that say nothing do not lock the owner out", async () => {
+  const { gateway, token, close } = await openTestGateway();
+  onTestFinished(close);
+  const strangers = await Promise.all(Array.from({ length: 256 }, () => openRaw(gateway.url)));
+  const owner = await connectRaw(gateway.url, { token });
+  expect((await owner.call("health")).ok).toBe(true);
+  for (const stranger of strangers) stranger.socket.terminate();
+});
+
+test.each([
+  [[], undefined],
+  [["a", "a", "b"], "a0"],
+  [["b", "a"], undefined],
+  [["b", "b", "a", "c"], "b0"],
+  [["c", "b", "d", "e"], "c0"],
+])("of strangers at %j the one that gives way to a new one at a is %s", (addresses, leaving) => {
+  const unknown = addresses.map(
+    (address, index) => [`${address}${addresses.indexOf(address) === index ? 0 : 1}`, address] as const,
+  );
+  expect(chooseLeaving(unknown, "a", { maxUnknownSockets: 4, maxUnknownSocketsPerAddress: 2 })).toBe(leaving);
 });

@@ -156,7 +156,8 @@ describe("opening", () => {
 
   test("forty sessions are opened and closed by two clients, and none is lost", async () => {
     const model = scriptedModel(Array.from({ length: 40 }, () => [text("Here.")]));
-    const { client, connect, workspace, listOpen, gateway } = await open({ model });
+    const settings = { gateway: { idleCloseMs, devices: { maxOpenSessions: 40 } } };
+    const { client, connect, workspace, listOpen, gateway } = await open({ model, settings });
     const directories = [join(workspace, "a"), join(workspace, "b")];
     await Promise.all(directories.map((directory) => mkdir(directory)));
     const created = await Promise.all(

@@ -82,6 +82,19 @@ export const gatewaySettings = {
       description: "How long a session stays open after its last use, in milliseconds.",
       project,
     }),
+    devices: group("What one device may use at a time.", {
+      maxOpenSessions: setting(wholeNumber({ min: 1, unit: "sessions" }), {
+        default: 32,
+        description:
+          "How many sessions it holds open. Idle ones are closed for a new one; if none is idle, it is refused.",
+        project,
+      }),
+      maxWaitingBytes: setting(wholeNumber({ min: 1, unit: "bytes" }), {
+        default: 64 * 1024 * 1024,
+        description: "How many bytes its messages have that wait for sessions, with their images.",
+        project,
+      }),
+    }),
     lanes: group("How many runs there are at a time.", {
       global: setting(places, {
         default: 64,

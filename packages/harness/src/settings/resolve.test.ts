@@ -75,6 +75,7 @@ describe("merging", () => {
         allowedOrigins: [],
         tls: { cert: undefined, key: undefined },
         roots: [],
+        devices: { maxOpenSessions: 32, maxWaitingBytes: 67_108_864 },
         idleCloseMs: 300_000,
         lanes: { global: 64, subagents: 8, scheduled: 1 },
         queue: { mode: "steer", debounceMs: 500, cap: 20, drop: "summarise", ttlMs: 600_000 },

@@ -69,6 +69,8 @@ export class GatewayClient {
   readonly #options: Required<Omit<GatewayClientOptions, "key" | "scopes" | "abilities">>;
   #greeting: Pick<ConnectParams, "client" | "scopes" | "abilities">;
   readonly #key: CryptoKey | string;
+  /** The key of a token, which is made for the first connection. */
+  #imported: Promise<CryptoKey> | undefined;
   readonly #calls = new Calls();
   readonly #sessions = new Map<string, RemoteSession>();
   readonly #states = new Signal<ClientState>();
@@ -224,7 +226,7 @@ export class GatewayClient {
     // `close` or another try came first.
     const isOver = () => this.#state.kind !== "connecting" || this.#connection !== undefined;
     try {
-      const key = typeof this.#key === "string" ? await importToken(this.#key) : this.#key;
+      const key = typeof this.#key === "string" ? await (this.#imported ??= importToken(this.#key)) : this.#key;
       if (isOver()) return;
       this.#connection = new Connection(
         { socket: createSocket(url), deviceId, key, greeting: this.#greeting, clock },

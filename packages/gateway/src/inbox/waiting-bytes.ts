@@ -1,0 +1,45 @@
+/** How many bytes the messages of one sender have that wait, in all sessions together. */
+import { GatewayError } from "../errors.ts";
+import type { InboxMessage, StoredMessage } from "./message.ts";
+
+type Draft = Pick<InboxMessage, "text" | "images" | "origin">;
+
+export class WaitingBytes {
+  /** Of messages that are being stored, by sender. */
+  readonly #accepting = new Map<string, number>();
+
+  /**
+   * Counts a message until it is stored; then the caller calls what this returns. Throws `rate_limited` if there would be too
+   * many bytes.
+   */
+  reserve(draft: Draft, stored: Iterable<StoredMessage>, maxBytes: number): () => void {
+    const sender = getSender(draft);
+    const bytes = getBytes(draft);
+    const accepting = this.#accepting.get(sender) ?? 0;
+    if (countWaitingBytes(stored, sender) + accepting + bytes > maxBytes) {
+      const advice = "Wait until some were said; the setting gateway.devices.maxWaitingBytes allows more.";
+      const text = `The messages of this device that wait would have more than ${maxBytes} bytes. ${advice}`;
+      throw new GatewayError("rate_limited", text);
+    }
+    this.#accepting.set(sender, accepting + bytes);
+    return () => {
+      const left = this.#accepting.get(sender)! - bytes;
+      if (left > 0) this.#accepting.set(sender, left);
+      else this.#accepting.delete(sender);
+    };
+  }
+}
+
+/** Pure. */
+export function countWaitingBytes(messages: Iterable<StoredMessage>, sender: string): number {
+  let bytes = 0;
+  for (const message of messages) {
+    if (message.state === "waiting" && getSender(message) === sender) bytes += getBytes(message);
+  }
+  return bytes;
+}
+
+const getSender = ({ origin }: Pick<InboxMessage, "origin">): string => origin.deviceId ?? "";
+
+const getBytes = ({ text, images = [] }: Draft): number =>
+  images.reduce((sum, { data }) => sum + data.length, Buffer.byteLength(text));
