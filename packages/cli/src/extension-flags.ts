@@ -1,11 +1,11 @@
 /** Options that extensions have registered. They are known once the extensions are loaded. */
-import type { Extension, ExtensionProblem, ListedRegistrations } from "@tau/harness/extensions";
+import type { LoadedExtension, ExtensionProblem, ListedRegistrations } from "@tau/harness/extensions";
 import { parseSessionArgs, type SessionOptions } from "./args.ts";
 import { UsageError } from "./errors.ts";
 import { type Flag, flags } from "./flags.ts";
 
 export interface LoadedFlags {
-  extensions: readonly Extension[];
+  extensions: readonly LoadedExtension[];
   /** Why some extensions are not there: an option may be theirs. */
   problems: readonly ExtensionProblem[];
 }

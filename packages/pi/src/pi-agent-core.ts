@@ -4,6 +4,7 @@ export { setDefaultStreamFn } from "./pi-agent-core/default-stream.ts";
 export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./pi-agent-core/loops.ts";
 export { streamProxy } from "@tau/agent";
 export { runToolCall } from "./run-tool-call.ts";
+export type { Extension, LifecycleHook, LifecycleHooks, Tool, ToolContext } from "@tau/harness/extensions";
 import { PI_ATTRIBUTION } from "./pi-ai/identity.ts";
 
 export const DEFAULT_AGENT_IDENTITY = { attribution: PI_ATTRIBUTION };

@@ -62,4 +62,11 @@ export type {
   ToolCallContext,
   ToolDescription,
 } from "./tool.ts";
-export type { ToolConfigField, ToolContext, ToolFacilities, ToolLifecycle, ToolLogLevel } from "./tool-lifecycle.ts";
+export type {
+  ToolBinding,
+  ToolConfigField,
+  ToolContext,
+  ToolFacilities,
+  ToolLifecycle,
+  ToolLogLevel,
+} from "./tool-lifecycle.ts";

@@ -27,6 +27,18 @@ export interface ToolContext extends ToolFacilities, Partial<ToolCallContext> {
   signal: AbortSignal;
   /** Empty in `onLoad` and `onUnload`. */
   toolCallId: string;
+  /** The channel that the session serves. Absent: none. */
+  binding?: ToolBinding;
+}
+
+/** Where the messages of a session come from, for tools that answer there. */
+export interface ToolBinding {
+  /** Such as `discord`. */
+  channel: string;
+  /** The place in the channel that the conversation is in, by the channel's own id. */
+  channelId?: string;
+  /** The message that began the session, by the channel's own id. */
+  sourceMessageId?: string;
 }
 
 /** Optional methods of a tool of either form. What they return is ignored. */

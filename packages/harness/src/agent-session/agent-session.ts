@@ -17,6 +17,7 @@ import type { SessionExtensions } from "../extensions/session/session-extensions
 import type { ExtensionHost, ExtensionSurface } from "../extensions/session/surface.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import { adaptTool } from "../pipeline/adapt-tool.ts";
+import { toToolBinding } from "../pipeline/channel.ts";
 import type { DroppedTool, GivenTool } from "../pipeline/layer.ts";
 import { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
 import type { JudgeParts } from "../policy/judge.ts";
@@ -101,6 +102,7 @@ export class AgentSession {
       signal,
       notice,
       log: (tool, level, message) => this.#logTool(tool, level, message),
+      binding: tools.binding && toToolBinding(tools.binding),
     });
     const actions = createHarnessActions({
       ...parts,

@@ -148,7 +148,7 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   onEvent: param(fn),
   sandbox: param(sandbox),
   extensions: param(extensions),
-  binding: param(object({ channel: text, tools: list(anyJson) })),
+  binding: param(object({ channel: text, channelId: param(text), sourceMessageId: param(text), tools: list(anyJson) })),
   allowedTools: param(list(text)),
   excludedTools: param(list(text)),
   toolExecution: param(oneOf("ordered", "sequential")),

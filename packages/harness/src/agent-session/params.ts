@@ -85,7 +85,7 @@ export interface AgentSessionParams {
   /** Which extensions the session has. Default: none. */
   extensions?: ExtensionsParams;
 
-  /** What a channel lends to the session. */
+  /** The channel that the session serves: its tools, and where its conversation is. Tools find that in their context. */
   binding?: ChannelBinding;
   /** Only these tools are shown, by name or pattern. Default: what the settings say. */
   allowedTools?: readonly string[];

@@ -25,6 +25,11 @@ export interface ExtensionHooksObject {
   onAgentEnd?(context: HookContext): unknown;
 }
 
+/** One of the hooks, such as `LifecycleHook<"onToolCall">`. Default: one of those that are given the context alone. */
+export type LifecycleHook<Name extends keyof ExtensionHooksObject = "onAgentStart" | "onAgentEnd"> = NonNullable<
+  ExtensionHooksObject[Name]
+>;
+
 export interface ExtensionObject {
   name: string;
   version: string;

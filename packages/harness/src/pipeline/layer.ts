@@ -1,6 +1,13 @@
 /** The types of the pipeline: tools as a session accepts them, tools as layers see them, and layers. */
 import type { JsonSchema, Model } from "@tau/ai";
-import type { DescribedTool, ToolCallContext, ToolContext, ToolDescription, ToolLifecycle } from "@tau/tools";
+import type {
+  DescribedTool,
+  ToolBinding,
+  ToolCallContext,
+  ToolContext,
+  ToolDescription,
+  ToolLifecycle,
+} from "@tau/tools";
 import type { ToolSandbox } from "./sandbox.ts";
 import type { ToolChoice } from "../resources/tools-yaml.ts";
 
@@ -41,9 +48,8 @@ export interface PipelineTool extends DescribedTool, ToolLifecycle {
 export type GivenTool = PipelineTool | InputSchemaTool;
 
 /** What a channel gives to a session that serves it. */
-export interface ChannelBinding {
-  /** Such as `discord`. */
-  channel: string;
+export interface ChannelBinding extends ToolBinding {
+  /** Their methods are given the rest of the binding in their context. */
   tools: readonly GivenTool[];
 }
 

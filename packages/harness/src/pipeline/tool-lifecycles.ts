@@ -1,7 +1,7 @@
 /** Loads and unloads the tools of one session, and calls the methods that accompany their calls. */
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, oncePer, untilAborted, untilTimeout } from "@tau/ai/internal";
-import type { ToolCallContext, ToolContext, ToolFacilities, ToolLogLevel } from "@tau/tools";
+import type { ToolBinding, ToolCallContext, ToolContext, ToolFacilities, ToolLogLevel } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
 import { adaptTool } from "./adapt-tool.ts";
 import type { GivenTool, LifecyclePort, PipelineTool } from "./layer.ts";
@@ -14,6 +14,8 @@ export interface ToolLifecyclesParts {
   signal: AbortSignal;
   notice: (code: string, message: string) => void;
   log: (tool: string, level: ToolLogLevel, message: string) => void;
+  /** The channel that the session serves. */
+  binding: ToolBinding | undefined;
 }
 
 interface Loaded {
@@ -37,6 +39,11 @@ export class ToolLifecycles implements LifecyclePort {
     this.#parts = parts;
   }
 
+  get #binding(): Pick<ToolContext, "binding"> {
+    const { binding } = this.#parts;
+    return binding ? { binding } : {};
+  }
+
   readonly bind = oncePer((tool: PipelineTool): PipelineTool => {
     if (!tool.usesContext && !hasMethods(tool)) return tool;
     return {
@@ -46,7 +53,7 @@ export class ToolLifecycles implements LifecyclePort {
         await this.#load(tool);
         const { failure, facilities } = this.#tools.get(tool)!;
         if (failure !== undefined) throw new HarnessError("denied", `${tool.name} was not called. ${failure}`);
-        const context: ToolContext = { ...callContext, ...facilities, signal, toolCallId };
+        const context: ToolContext = { ...callContext, ...facilities, ...this.#binding, signal, toolCallId };
         await this.#ask(tool, params, context);
         const result = await tool.execute(
           toolCallId,
@@ -115,7 +122,7 @@ export class ToolLifecycles implements LifecyclePort {
   }
 
   #createContext({ facilities }: Loaded): ToolContext {
-    return { ...facilities, signal: this.#parts.signal, toolCallId: "" };
+    return { ...facilities, ...this.#binding, signal: this.#parts.signal, toolCallId: "" };
   }
 
   async #ask(tool: PipelineTool, params: unknown, context: ToolContext): Promise<void> {

@@ -13,6 +13,7 @@ import { ModelRegistry } from "../../src/models/model-registry.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { SettingsManager } from "../../src/settings/settings-manager.ts";
 import { createHost } from "../../src/host/host.ts";
+import type { InputSchemaTool } from "../../src/pipeline/layer.ts";
 import { createDebugLog } from "../../src/observe/debug-log.ts";
 import { openDesk, sayTool, temporaryDirectory } from "./desk.ts";
 
@@ -208,6 +209,26 @@ test("bindings lend tools, scopes and lists of names hide them", async () => {
   expect(await names({ scopes: ["chat.write"] })).toContain("chat_react");
   expect(await names({ allowedTools: ["read"] })).toEqual(["read"]);
   expect(await names({ settings: { tools: { excluded: ["chat_react"] } } })).not.toContain("chat_react");
+});
+
+test("tools of a binding are told which channel, place and message the session answers", async () => {
+  const seen: unknown[] = [];
+  const react: InputSchemaTool = {
+    name: "chat_react",
+    description: "React to the message.",
+    onLoad: ({ binding }) => seen.push(binding),
+    execute: (_params, { binding }) => {
+      seen.push(binding);
+      return "done";
+    },
+  };
+  const binding = { channel: "chat", channelId: "room-7", sourceMessageId: "message-9", tools: [react] };
+  const { session } = await openDesk([[call("chat_react")], [text("ok")]], { binding });
+  await session.prompt("React.");
+  const place = { channel: "chat", channelId: "room-7", sourceMessageId: "message-9" };
+  expect(seen).toEqual([place, place]);
+  const wrong = { channel: "chat", channelId: 7, tools: [] } as never;
+  await expect(createAgentSession({ cwd: "/", binding: wrong })).rejects.toThrow("binding.channelId");
 });
 
 test("onEvent gets the eleven events and nothing else", async () => {

@@ -1,4 +1,4 @@
-import type { Extension } from "@tau/harness/extensions";
+import type { LoadedExtension } from "@tau/harness/extensions";
 import { toPlainLine } from "@tau/tui";
 import type { LoadedExtensions } from "../extensions/extension-client.ts";
 import type { Interface } from "../interface.ts";
@@ -35,10 +35,10 @@ function describeExtensions(loaded: LoadedExtensions): string[] {
 
 const titled = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : ["", title, ...lines]);
 
-const hosts: Readonly<Record<Extension["host"], string>> = { process: "in this process", isolated: "isolated" };
+const hosts: Readonly<Record<LoadedExtension["host"], string>> = { process: "in this process", isolated: "isolated" };
 
-function describeRegistrations(extension: Extension, { registrations }: LoadedExtensions): string[] {
-  const own = <T>(all: ReadonlyMap<string, { extension: Extension; definition: T }>) =>
+function describeRegistrations(extension: LoadedExtension, { registrations }: LoadedExtensions): string[] {
+  const own = <T>(all: ReadonlyMap<string, { extension: LoadedExtension; definition: T }>) =>
     [...all].filter(([, owned]) => owned.extension === extension).map(([name]) => name);
   const rows: [title: string, names: string[]][] = [
     ["Tools", own(registrations.tools)],

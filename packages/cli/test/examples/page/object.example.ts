@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
-import type { InputSchemaTool } from "@tau/harness";
-import type { ExtensionObject } from "@tau/harness/extensions";
+import type { Extension, Tool } from "@tau/harness/extensions";
 
-const lineCount: InputSchemaTool = {
+const lineCount: Tool = {
   name: "line_count",
   description: "Count the lines of a file.",
   inputSchema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
@@ -14,7 +13,7 @@ const lineCount: InputSchemaTool = {
   onUnload: (context) => context.getLog().info("It is not needed any more."),
 };
 
-const extension: ExtensionObject = {
+const extension: Extension = {
   name: "line-count",
   version: "1.0.0",
   tools: [lineCount],
