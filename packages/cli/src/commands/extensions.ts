@@ -2,7 +2,15 @@ import { systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
 import { HarnessError } from "@tau/harness";
 import { findExtensions, type FoundExtension } from "@tau/harness/extensions";
-import { type ExtensionTrustState, openSettings, type TrustChange, writeExtensionTrust } from "@tau/harness/policy";
+import {
+  type ExtensionTrustState,
+  getRuns,
+  listExtensionRuns,
+  openSettings,
+  runsToCandidate,
+  type TrustChange,
+  writeExtensionTrust,
+} from "@tau/harness/policy";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
@@ -20,8 +28,15 @@ async function open(io: Io) {
 const colours: Partial<Record<ExtensionTrustState, Colour>> = { pending: "yellow", killed: "red", trusted: "green" };
 
 export async function list(args: CommandArgs, io: Io): Promise<void> {
-  const { extensions, problems } = await open(io);
-  const rows = extensions.map(({ source: { id, name, origin, path }, state }) => ({ name, state, origin, id, path }));
+  const { agentDir, extensions, problems } = await open(io);
+  const counted = await listExtensionRuns({ agentDir });
+  const rows = extensions.map(({ source, state }) => {
+    const { id, name, origin, path } = source;
+    const runs = getRuns(counted, source);
+    // Those that run isolated may earn trust; only a person gives it.
+    const isCandidate = state === "acknowledged" && runs >= runsToCandidate;
+    return { name, state, origin, id, path, ...(state === "acknowledged" && { runs, isCandidate }) };
+  });
   if (args.has("json")) return io.out(rows.map((row) => jsonLine(row)).join(""));
   for (const { extension, message } of problems) io.err(`tau: ${extension}: ${message}\n`);
   if (rows.length === 0) return io.out("There are no extensions.\n");
@@ -31,6 +46,8 @@ export async function list(args: CommandArgs, io: Io): Promise<void> {
   });
   const columns = [{ title: "NAME" }, { title: "STATE" }, { title: "FROM" }, { title: "FILE", shrinks: true }] as const;
   io.out(tableText(columns, cells, io));
+  for (const { name, runs, isCandidate } of rows)
+    if (isCandidate) io.out(`${name} ran ${runs} times without a refusal. To trust it: tau extensions trust ${name}\n`);
 }
 
 /** Of a package, all extensions share what the user says. */

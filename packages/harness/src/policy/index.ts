@@ -14,6 +14,13 @@ export {
   resolvePolicy,
 } from "./extension-policy.ts";
 export {
+  type ExtensionRuns,
+  getRuns,
+  listExtensionRuns,
+  recordExtensionRun,
+  runsToCandidate,
+} from "./extension-runs.ts";
+export {
   changeTrust,
   type ExtensionTrustOptions,
   type ExtensionTrustState,

@@ -22,6 +22,7 @@ import type { HostcallJudge } from "../../src/extensions/isolated/ports.ts";
 import type { ExtensionSessionPort } from "../../src/extensions/session-port.ts";
 import { noUi } from "../../src/extensions/ui.ts";
 import { resolvePolicy } from "../../src/policy/extension-policy.ts";
+import { getRuns, listExtensionRuns } from "../../src/policy/extension-runs.ts";
 import { readExtensionTrust } from "../../src/policy/extension-trust.ts";
 import { verifyLedger } from "../../src/policy/ledger.ts";
 import {
@@ -474,6 +475,22 @@ describe.runIf(isWalled)("an isolated extension", () => {
     );
     const host = await load(code, { place: { ...place, cwd: place.home } });
     expect(await callTool(host, "go").catch((error: Error) => error.message)).not.toContain("the secret");
+  });
+
+  test("is counted for each session in which it ran, and begins anew when it is refused something", async () => {
+    const place = createPlace();
+    const source = createSource(place, toolCode(`return await ctx.executeTool("read", {}).then(() => "done");`));
+    const runOnce = async (policy: Parameters<typeof resolvePolicy>[0]) => {
+      const { ports } = await createPorts({ place, policy: policy! });
+      const extension = await loadIsolated(source, ports);
+      await callTool({ extension }, "go").catch(() => "");
+      await extension.close();
+      return getRuns(await listExtensionRuns({ agentDir: place.agentDir }), source);
+    };
+    expect([await runOnce(openPolicy), await runOnce(openPolicy), await runOnce(openPolicy)]).toEqual([1, 2, 3]);
+    expect(await runOnce({ ...openPolicy, denyCaps: ["tool"] })).toBe(0);
+    expect(await runOnce(openPolicy)).toBe(1);
+    expect(await readExtensionTrust(source, { agentDir: place.agentDir })).not.toBe("trusted");
   });
 
   describe("and files with secrets of the project:", () => {

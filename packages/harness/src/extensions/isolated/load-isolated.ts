@@ -1,4 +1,5 @@
 /** Loads an extension that the user has not vouched for: its code runs in a process of its own, behind the sandbox. */
+import { recordExtensionRun } from "../../policy/extension-runs.ts";
 import { createRegistrations, type Extension, type ExtensionSource } from "../extension.ts";
 import { createOwnSessionGetter } from "../session/own-session.ts";
 import { createWaits, type Waits } from "../waits.ts";
@@ -52,10 +53,16 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
     ports.getSession()?.refreshTools();
   };
   const waits = createWaits(ports.clock);
+  let isRefused = false;
+  const noteRefusal = () => void (isRefused = true);
   const ownPorts: IsolatedPorts = {
     ...ports,
     getSession: createOwnSessionGetter(ports.getSession, waits),
-    createJudge: (extension) => countQuestions(ports.createJudge(extension), waits),
+    createJudge: (extension) => noteRefusals(countQuestions(ports.createJudge(extension), waits), noteRefusal),
+    audit: (decision) => {
+      if (decision.outcome === "denied") noteRefusal();
+      return ports.audit(decision);
+    },
     report: ({ message }) => report(message),
   };
   const supervisor = new Supervisor({ source, wall, ports: ownPorts, onManifest, onKilled }, remembered);
@@ -70,7 +77,12 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
     host: "isolated",
     waits,
     begin: () => supervisor.begin(),
-    close: () => supervisor.close(),
+    async close() {
+      await supervisor.close();
+      if (!supervisor.hasRun) return;
+      // A count that cannot be written costs the user a hint, and nothing else.
+      await recordExtensionRun(source, { isRefused: isRefused || supervisor.isKilled }, ports).catch(() => undefined);
+    },
   };
 }
 
@@ -78,6 +90,15 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
 const countQuestions = (judge: HostcallJudge, waits: Waits): HostcallJudge => ({
   ...judge,
   judge: (call, signal) => waits.during(() => judge.judge(call, signal)),
+});
+
+const noteRefusals = (judge: HostcallJudge, note: () => void): HostcallJudge => ({
+  ...judge,
+  async judge(call, signal) {
+    const reason = await judge.judge(call, signal);
+    if (reason !== undefined) note();
+    return reason;
+  },
 });
 
 async function learn(supervisor: Supervisor, cache: ManifestCacheOptions): Promise<void> {

@@ -38,6 +38,7 @@ export class Supervisor {
   readonly #server: HostcallServer;
   readonly #quota: QuotaMeter;
   #state: State = { kind: "idle" };
+  #hasRun = false;
   /** What it declared, as far as that is known. */
   #manifest: Manifest | undefined;
   /** After a crash, the extension is told again that the session has started. */
@@ -67,6 +68,11 @@ export class Supervisor {
       getDeclared: () => this.#manifest?.capabilities,
       kill: (reason) => void this.#kill(reason),
     });
+  }
+
+  /** Whether its process has ever run. */
+  get hasRun(): boolean {
+    return this.#hasRun;
   }
 
   /** Whether a rule has turned it off. */
@@ -173,6 +179,7 @@ export class Supervisor {
         throw new Error(this.#state.reason);
       }
       this.#state = { kind: "running", process };
+      this.#hasRun = true;
       this.#listen(process, process.manifest);
       void process.ended.then((reason) => this.#noteEnd(process, reason));
       return process;
