@@ -28,7 +28,7 @@ export default async function bench(report) {
       cwd,
       home: join(directory, "home"),
       agentDir: join(directory, "agent"),
-      settings: { mode: "required", allowedPaths: [], ports: [], network: "none" },
+      settings: { mode: "required", allowedPaths: [], ports: [], network: "none", maxMemoryFilesMb: 256 },
       ...helper,
     });
     sandboxes.push(sandbox);

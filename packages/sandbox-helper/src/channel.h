@@ -7,7 +7,7 @@
 
 /* From the harness: a length, then a type and its fields. Texts end with a zero byte. */
 enum request_type {
-  request_start = 'S',  /* slot, uses stdin, max files, max processes, argc, envc; texts: cwd, argv, env */
+  request_start = 'S',  /* slot, uses stdin, max files, max processes, max MB, argc, envc; texts: cwd, argv, env */
   request_signal = 'K', /* slot, signal, 1 for all processes or 0 for the group of the command */
   request_mount = 'M',  /* kind; text: path */
   request_socket = 'N', /* id, port inside, and 1 to listen there; answered over the other channel */

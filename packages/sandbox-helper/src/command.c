@@ -44,7 +44,7 @@ no_memory:
   return NULL;
 }
 
-static void limit(int resource, uint32_t max) {
+static void limit(int resource, rlim_t max) {
   struct rlimit current;
   if (max == 0 || getrlimit(resource, &current) < 0) return;
   if (current.rlim_max != RLIM_INFINITY && current.rlim_max <= max) return;
@@ -83,6 +83,7 @@ int command_start(struct command *command, struct request *request, uint64_t kep
   const int uses_stdin = take_number(request) != 0;
   const uint32_t max_files = take_number(request);
   const uint32_t max_processes = take_number(request);
+  const rlim_t max_data = (rlim_t)take_number(request) << 20;
   const uint32_t argc = take_number(request);
   const uint32_t envc = take_number(request);
   const char *cwd = take_text(request);
@@ -99,6 +100,7 @@ int command_start(struct command *command, struct request *request, uint64_t kep
     stand_back();
     limit(RLIMIT_NOFILE, max_files);
     limit(RLIMIT_NPROC, max_processes);
+    limit(RLIMIT_DATA, max_data);
     error = privileges_drop(kept_capabilities);
     if (error) give_up(outcome, exit_not_started, error);
     /* Last, so that a directory is found only where the command itself could go. */

@@ -178,9 +178,11 @@ async function checkSandbox({ cwd, agentDir, settings: manager }: CheckContext):
   const state = await createSessionSandbox({ cwd, agentDir, home: homedir(), settings }).getState();
   switch (state.kind) {
     case "works":
-      return state.guardsSockets
+      if (!state.guardsSockets)
+        return warn(`commands run in a sandbox, ${describeWeakness(state.with)}`, weaknessFixes[state.with]);
+      return state.limitsMemoryFiles
         ? ok("commands run in a sandbox, one for a session")
-        : warn(`commands run in a sandbox, ${describeWeakness(state.with)}`, weaknessFixes[state.with]);
+        : warn("commands run in a sandbox, in which files in memory have no limit", "Install bubblewrap 0.7 or newer.");
     case "off":
       return warn("the setting sandbox.mode is off, so commands can do whatever you can", "Set it to auto.");
     case "unavailable": {

@@ -89,7 +89,10 @@ function describe(state: SandboxState, settings: SandboxSettings, cwd: string): 
     const effect = settings.mode === "required" ? "Commands are refused" : "Commands run without it";
     return `The sandbox does not work here. ${effect}.\n  why   ${state.reason}\n  fix   ${state.fix}\n`;
   }
-  const { network, ports, allowedPaths, timeoutMs } = settings;
+  const { network, ports, allowedPaths, timeoutMs, maxMemoryMb, maxMemoryFilesMb } = settings;
+  const filesLimit = state.limitsMemoryFiles
+    ? `${maxMemoryFilesMb} MB each`
+    : "no limit, because bubblewrap is older than 0.7";
   const rows = [
     ["sandbox", state.with === "helper" ? "one for the session" : "one for each command"],
     ["writable", [cwd, "temporary files", "package caches of the project", ...allowedPaths].join(", ")],
@@ -105,6 +108,8 @@ function describe(state: SandboxState, settings: SandboxSettings, cwd: string): 
         : "those that other programs open while a command runs can be reached; tau doctor says why",
     ],
     ["network", describeNetwork(network)],
+    ["memory", maxMemoryMb === undefined ? "three quarters of the machine's for a command" : `${maxMemoryMb} MB`],
+    ["in memory", `/run and /dev/shm: ${filesLimit}`],
     ...(ports.length > 0 ? [["ports", ports.join(", ")]] : []),
     ...(timeoutMs === undefined ? [] : [["timeout", `${timeoutMs} ms`]]),
   ];

@@ -102,6 +102,8 @@ const sandbox = object({
   ),
   ports: param(list(check("a port, 1 to 65535", isPort))),
   timeoutMs: param(decimal({ min: 1, unit: "milliseconds" })),
+  maxMemoryMb: param(decimal({ min: 16, unit: "megabytes" })),
+  maxMemoryFilesMb: param(decimal({ min: 1, unit: "megabytes" })),
 });
 
 const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {

@@ -1,5 +1,5 @@
 /** The tools of a session, the files they work on, and where their commands run. */
-import type { Files, ToolCallContext } from "@tau/tools";
+import type { Files, Limits, ToolCallContext } from "@tau/tools";
 import type { UsedKeys } from "../auth/used-keys.ts";
 import { createPathGuard, createPersonGuard } from "../policy/guard.ts";
 import type { SecretBroker } from "../policy/secret-broker.ts";
@@ -38,6 +38,7 @@ export async function createWorkspace(
     ...(shellPath !== undefined && { shell: shellPath }),
     ...(shellCommandPrefix !== undefined && { commandPrefix: shellCommandPrefix }),
     ...(timeoutMs !== undefined && { commandTimeoutMs: timeoutMs }),
+    limits: getMemoryLimits(sandboxSettings),
     ...(limits.maxBashMs !== undefined && { maxCommandTimeoutMs: limits.maxBashMs }),
     env: secrets.getInherited(),
     addedEnv: shellEnv,
@@ -83,4 +84,12 @@ function getSandboxOptions({ cwd, clock, ids, rules }: SessionSetup, sandbox: Sa
   const [, , ...added] = roots;
   const settings = { ...sandbox, allowedPaths: [...sandbox.allowedPaths, ...added] };
   return { cwd, settings, home, agentDir, named, readable, clock, ids };
+}
+
+/** A single process gets no more than twice the limit, so that it cannot use up the memory between two checks. */
+function getMemoryLimits({ maxMemoryMb }: SandboxSettings): Partial<Limits> {
+  const memoryAdvice = "Only the user can allow more, with the setting sandbox.maxMemoryMb.";
+  if (maxMemoryMb === undefined) return { memoryAdvice };
+  const memoryBytes = maxMemoryMb * 1024 * 1024;
+  return { memoryAdvice, memoryBytes, processDataBytes: 2 * memoryBytes };
 }

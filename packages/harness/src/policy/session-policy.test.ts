@@ -41,7 +41,13 @@ test("a project loosens neither of them, with whatever it sets", async () => {
     },
   );
   expect(getSessionPolicy(settings)).toMatchObject({ mode: "prompt", denyCaps: ["exec", "env"] });
-  expect(getSandboxSettings(settings)).toEqual({ mode: "required", network: "none", allowedPaths: [], ports: [] });
+  expect(getSandboxSettings(settings)).toEqual({
+    mode: "required",
+    network: "none",
+    allowedPaths: [],
+    ports: [],
+    maxMemoryFilesMb: 256,
+  });
 });
 
 test("a project without trust has no say, and the settings that wait are reported", async () => {

@@ -20,10 +20,14 @@ export function getSandboxSettings(
   settings: SessionSettings,
   overrides: Partial<SandboxSettings> = {},
 ): SandboxSettings {
-  const { timeout, ...own } = settings.get().sandbox;
+  const { timeout, maxMemoryMb, ...own } = settings.get().sandbox;
   const { timeout: otherTimeout, ...other } = settings.getRestrictions().sandbox ?? {};
+  const limits = {
+    ...(timeout !== undefined && { timeoutMs: timeout }),
+    ...(maxMemoryMb !== undefined && { maxMemoryMb }),
+  };
   return restrictSandbox(
-    { ...own, ...(timeout !== undefined && { timeoutMs: timeout }), ...overrides },
+    { ...own, ...limits, ...overrides },
     { ...other, ...(otherTimeout !== undefined && { timeoutMs: otherTimeout }) },
   );
 }

@@ -72,10 +72,10 @@ const getStanding = (path: string, mounts: readonly Mount[]): Standing =>
 const quoted = /'([^']+)'|‘([^’]+)’|"([^"]+)"|`([^`']+)['`]/g;
 /** `touch: /etc/x: Read-only file system`, `open /etc/x: read-only file system` or `/etc/x is not writable`. */
 const unquoted =
-  /([^\s:]+)(?:: (?:read-only file system|permission denied|no such file or directory)| (?:is not|isn't) writable)/i;
+  /([^\s:]+)(?:: (?:read-only file system|permission denied|no such file or directory|no space left on device)| (?:is not|isn't) writable)/i;
 
 /** Programs print a path in quotes, or directly before the message. */
-function findPathsInLine(line: string): string[] {
+export function findPathsInLine(line: string): string[] {
   const inQuotes = [...line.matchAll(quoted)].flatMap((match) => match.slice(1).filter((text) => text !== undefined));
   const paths = inQuotes.length > 0 ? inQuotes : [unquoted.exec(line)?.[1] ?? ""];
   return paths.filter((path) => path !== "" && !path.includes("\0"));

@@ -32,12 +32,14 @@ function encode(type: string, numbers: readonly number[], texts: readonly string
 export function encodeStart(
   slot: number,
   request: SpawnRequest,
-  { maxFiles = 0, maxProcesses = 0 }: ConfinedLimits,
+  { maxFiles = 0, maxProcesses = 0, maxDataBytes = 0 }: ConfinedLimits,
 ): Buffer {
   const { argv, cwd, stdin } = request;
   const env = Object.entries(request.env).map(([name, value]) => `${name}=${value}`);
   const usesStdin = stdin === "pipe" ? 1 : 0;
-  return encode("S", [slot, usesStdin, maxFiles, maxProcesses, argv.length, env.length], [cwd, ...argv, ...env]);
+  const maxDataMb = Math.ceil(maxDataBytes / 1024 / 1024);
+  const numbers = [slot, usesStdin, maxFiles, maxProcesses, maxDataMb, argv.length, env.length];
+  return encode("S", numbers, [cwd, ...argv, ...env]);
 }
 
 export const encodeSignal = (slot: number, signal: NodeJS.Signals, isForAll: boolean): Buffer =>

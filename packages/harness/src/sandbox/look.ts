@@ -10,6 +10,7 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
+  statfsSync,
   type Stats,
 } from "node:fs";
 import { systemCode } from "@tau/tools/platform";
@@ -35,6 +36,14 @@ export const listEntries = (path: string): readonly Dirent[] =>
 export const findRealPath = (path: string): string | undefined => unlessUnseen(() => realpathSync(path));
 
 export const readLink = (path: string): string | undefined => unlessUnseen(() => readlinkSync(path));
+
+/** The type that the system gives a file system in memory. */
+const memoryType = 0x01021994;
+
+export const isInMemory = (path: string): boolean => unlessUnseen(() => statfsSync(path).type) === memoryType;
+
+/** Whether the file system is full for users other than root. */
+export const hasNoSpace = (path: string): boolean => unlessUnseen(() => statfsSync(path).bavail) === 0;
 
 const maxTextBytes = 1024 * 1024;
 

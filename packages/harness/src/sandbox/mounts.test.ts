@@ -97,6 +97,7 @@ describe("the arguments of bubblewrap", () => {
     isRoot: true,
     forHelper: false,
     mayTrace: false,
+    memoryFilesBytes: 4096,
     filterDescriptor: 4,
   };
 
@@ -121,7 +122,8 @@ describe("the arguments of bubblewrap", () => {
       return text.replaceAll(/ --cap-add CAP_\w+/g, "");
     };
     const namespaces = "--unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try";
-    const rest = "--seccomp 4 --ro-bind / / --dev /dev --proc /proc";
+    const memory = "--perms 1777 --size 4096 --tmpfs /dev/shm --remount-ro /dev";
+    const rest = `--seccomp 4 --ro-bind / / --dev /dev --proc /proc ${memory}`;
     const own = `${namespaces} --die-with-parent --as-pid-1 --cap-drop ALL`;
     expect(start({})).toBe(`${own} --new-session --unshare-net ${rest}`);
     expect(start({ isRoot: false })).toBe(`${own} --new-session --unshare-net --unshare-user ${rest}`);
@@ -140,7 +142,7 @@ describe("the arguments of bubblewrap", () => {
     expect(getArguments({ kind: "read-only", path: "/w/a" })).toBe("--ro-bind /w/a /w/a");
     expect(getArguments({ kind: "hidden-file", path: "/s" })).toBe("--ro-bind /dev/null /s");
     expect(getArguments({ kind: "hidden-directory", path: "/s" })).toBe("--perms 0555 --tmpfs /s --remount-ro /s");
-    expect(getArguments({ kind: "empty", path: "/run" })).toBe("--tmpfs /run");
+    expect(getArguments({ kind: "empty", path: "/run" })).toBe("--size 4096 --tmpfs /run");
   });
 
   test("make a network of its own unless all of it is allowed or it is shared", () => {
@@ -152,7 +154,7 @@ describe("the arguments of bubblewrap", () => {
 
   test("cover what belongs to the machine, after /proc is mounted", () => {
     const text = toBwrapArguments(options).join(" ");
-    expect(text).toMatch(/--proc \/proc --ro-bind \/proc\/sys \/proc\/sys/);
+    expect(text).toMatch(/--proc \/proc .*--ro-bind \/proc\/sys \/proc\/sys/);
     expect(toBwrapArguments({ ...options, forHelper: true }).join(" ")).not.toContain("/proc/sys");
   });
 

@@ -113,13 +113,21 @@ const strictness: Readonly<Record<Mount["kind"], number>> = {
   "hidden-directory": 3,
 };
 
+const sharedMemory = "/dev/shm";
+
+/** The file systems in memory that commands can write to. */
+export const listMemoryFiles = (mounts: readonly Mount[]): string[] => [
+  ...mounts.flatMap(({ kind, path }) => (kind === "empty" ? [path] : [])),
+  sharedMemory,
+];
+
 /**
  * The directories in which commands may connect to sockets: the sandbox's own, without what a person has opened besides.
  * `own`: the workspace, and the cache of the project.
  */
 export const listSocketDirectories = (mounts: readonly Mount[], own: readonly string[]): string[] => [
   ...own,
-  "/dev",
+  sharedMemory,
   ...mounts.flatMap((mount) =>
     mount.kind === "empty" || (mount.kind === "writable" && mount.from !== undefined) ? [mount.path] : [],
   ),
@@ -148,6 +156,8 @@ export interface BwrapOptions {
   readonly isRoot: boolean;
   /** The first process makes mounts and namespaces for commands; it drops the rights to that for each of them. */
   readonly forHelper: boolean;
+  /** The size of each file system in memory. Undefined: bubblewrap cannot limit it. */
+  readonly memoryFilesBytes: number | undefined;
   /** Whether we may give the helper the right to take a socket of a process that cannot be traced, or has another user. */
   readonly mayTrace: boolean;
   /** The network of the process that starts bubblewrap is used as it is. */
@@ -158,7 +168,8 @@ export interface BwrapOptions {
 
 /** All but the command. They go through a descriptor: arguments can be read by every user of the machine. */
 export function toBwrapArguments(options: BwrapOptions): string[] {
-  const { mounts, machineWide, network, isRoot, forHelper, mayTrace, keepsNetwork = false } = options;
+  const { mounts, machineWide, network, isRoot, forHelper, mayTrace, memoryFilesBytes, keepsNetwork = false } = options;
+  const size = memoryFilesBytes === undefined ? [] : ["--size", String(memoryFilesBytes)];
   const capabilities = [
     ...(isRoot ? Object.keys(rootCapabilities) : []),
     ...(forHelper ? ["CAP_SYS_ADMIN", "CAP_SETPCAP"] : []),
@@ -175,15 +186,23 @@ export function toBwrapArguments(options: BwrapOptions): string[] {
     ...(isRoot ? [] : ["--unshare-user"]),
     ...capabilities.flatMap((name) => ["--cap-add", name]),
     ...`--seccomp ${options.filterDescriptor} --ro-bind / / --dev /dev --proc /proc`.split(" "),
+    // Only shared memory can be written to in /dev, which is a file system in memory too.
+    "--perms",
+    "1777",
+    ...size,
+    "--tmpfs",
+    sharedMemory,
+    "--remount-ro",
+    "/dev",
     // The helper mounts a /proc for each command, and then does the same in it.
     ...(forHelper ? [] : machineWide.flatMap((path) => ["--ro-bind", path, path])),
-    ...mounts.flatMap(toArguments),
+    ...mounts.flatMap((mount) => toArguments(mount, size)),
     // Last: what is shown below a hidden directory needs a place in it.
     ...mounts.flatMap(({ kind, path }) => (kind === "hidden-directory" ? ["--remount-ro", path] : [])),
   ];
 }
 
-function toArguments(mount: Mount): string[] {
+function toArguments(mount: Mount, size: readonly string[]): string[] {
   const { path } = mount;
   switch (mount.kind) {
     case "writable":
@@ -195,6 +214,6 @@ function toArguments(mount: Mount): string[] {
     case "hidden-directory":
       return ["--perms", "0555", "--tmpfs", path];
     case "empty":
-      return ["--tmpfs", path];
+      return [...size, "--tmpfs", path];
   }
 }

@@ -43,6 +43,7 @@ test("bubblewrap shows the placeholder, read-only", () => {
     isRoot: false,
     forHelper: false,
     mayTrace: false,
+    memoryFilesBytes: undefined,
   } as const;
   const text = toBwrapArguments({ ...options, filterDescriptor: 3 }).join(" ");
   expect(text).toContain("--ro-bind /t/settings.xml /a/settings.xml");

@@ -84,10 +84,8 @@ export function explainFailure(complaint: string, isRoot: boolean): Unavailable 
   };
 }
 
-/** What came of trying: bubblewrap's words if it does not work, and otherwise whether the helper runs in it. */
-type Trial =
-  | { readonly kind: "failed"; readonly complaint: string }
-  | { readonly kind: "works"; readonly with: "helper" | "bwrap"; readonly guardsSockets: boolean };
+/** What came of trying: bubblewrap's words if it does not work. */
+type Trial = (SandboxState & { kind: "works" }) | { readonly kind: "failed"; readonly complaint: string };
 
 /** One try for all sessions of this process. */
 const trials = new Map<string, Promise<Trial>>();
@@ -111,24 +109,41 @@ const isRoot = (): boolean => process.getuid?.() === 0;
 /** The code with which the helper ends where the system does not let it check connections. */
 const withoutGuard = 75;
 
-async function tryPrograms({ bwrap, helper }: SandboxPrograms, keepsNetwork: boolean): Promise<Trial> {
+/** Older versions of bubblewrap do not know the option that limits a file system in memory. */
+async function tryPrograms(programs: SandboxPrograms, keepsNetwork: boolean): Promise<Trial> {
+  const trial = await tryWith(programs, { keepsNetwork, limitsMemoryFiles: true });
+  const isTooOld = trial.kind === "failed" && /unknown option --size/i.test(trial.complaint);
+  return isTooOld ? await tryWith(programs, { keepsNetwork, limitsMemoryFiles: false }) : trial;
+}
+
+interface TrialOptions {
+  readonly keepsNetwork: boolean;
+  readonly limitsMemoryFiles: boolean;
+}
+
+async function tryWith({ bwrap, helper }: SandboxPrograms, options: TrialOptions): Promise<Trial> {
+  const { limitsMemoryFiles } = options;
   if (helper !== undefined) {
-    const { code } = await runInside(bwrap, keepsNetwork, [helper, "try"]);
-    if (code === 0 || code === withoutGuard) return { kind: "works", with: "helper", guardsSockets: code === 0 };
+    const { code } = await runInside(bwrap, options, [helper, "try"]);
+    if (code === 0 || code === withoutGuard)
+      return { kind: "works", with: "helper", guardsSockets: code === 0, limitsMemoryFiles };
   }
-  const { code, complaint } = await runInside(bwrap, keepsNetwork, ["true"]);
-  return code === 0 ? { kind: "works", with: "bwrap", guardsSockets: false } : { kind: "failed", complaint };
+  const { code, complaint } = await runInside(bwrap, options, ["true"]);
+  if (code !== 0) return { kind: "failed", complaint };
+  return { kind: "works", with: "bwrap", guardsSockets: false, limitsMemoryFiles };
 }
 
 function runInside(
   bwrap: string,
-  keepsNetwork: boolean,
+  { keepsNetwork, limitsMemoryFiles }: TrialOptions,
   program: readonly string[],
 ): Promise<{ code: number | null; complaint: string }> {
   const args = [
     ...(isRoot() ? [] : ["--unshare-user"]),
     ...(keepsNetwork ? [] : ["--unshare-net"]),
-    ..."--unshare-pid --unshare-ipc --ro-bind / / --dev /dev --proc /proc --".split(" "),
+    ..."--unshare-pid --unshare-ipc --ro-bind / / --dev /dev --proc /proc".split(" "),
+    ...(limitsMemoryFiles ? ["--size", "4096", "--tmpfs", "/dev/shm"] : []),
+    "--",
     ...program,
   ];
   return new Promise((resolve) => {

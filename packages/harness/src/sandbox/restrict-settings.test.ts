@@ -10,10 +10,12 @@ const settings: fc.Arbitrary<SandboxSettings> = fc.record(
     mode: fc.constantFrom("off", "auto", "required"),
     allowedPaths: fc.subarray(["/data", "/data/deep", "/opt"]),
     timeoutMs: fc.integer({ min: 1, max: 100 }),
+    maxMemoryMb: fc.integer({ min: 16, max: 100 }),
+    maxMemoryFilesMb: fc.integer({ min: 1, max: 100 }),
     ports: fc.subarray([80, 3000, 8080]),
     network: fc.oneof(fc.constantFrom("none", "all"), fc.record({ allow: hosts })),
   },
-  { requiredKeys: ["mode", "allowedPaths", "ports", "network"] },
+  { requiredKeys: ["mode", "allowedPaths", "ports", "network", "maxMemoryFilesMb"] },
 );
 
 const partial = fc

@@ -7,7 +7,8 @@ const modes: readonly SandboxMode[] = ["off", "auto", "required"];
 /** `settings`, with what `other` makes stricter. What would loosen them does not count. */
 export function restrictSandbox(settings: SandboxSettings, other: Partial<SandboxSettings>): SandboxSettings {
   const { mode, allowedPaths, timeoutMs, ports, network } = settings;
-  const limits = [timeoutMs, other.timeoutMs].filter((limit) => limit !== undefined);
+  const minTimeoutMs = getSmaller(timeoutMs, other.timeoutMs);
+  const maxMemoryMb = getSmaller(settings.maxMemoryMb, other.maxMemoryMb);
   const isStricter = other.mode !== undefined && modes.indexOf(other.mode) > modes.indexOf(mode);
   return {
     mode: isStricter ? other.mode! : mode,
@@ -16,9 +17,14 @@ export function restrictSandbox(settings: SandboxSettings, other: Partial<Sandbo
       : allowedPaths,
     ports: other.ports ? ports.filter((port) => other.ports!.includes(port)) : ports,
     network: restrictNetwork(network, other.network),
-    ...(limits.length > 0 && { timeoutMs: Math.min(...limits) }),
+    maxMemoryFilesMb: getSmaller(settings.maxMemoryFilesMb, other.maxMemoryFilesMb)!,
+    ...(minTimeoutMs !== undefined && { timeoutMs: minTimeoutMs }),
+    ...(maxMemoryMb !== undefined && { maxMemoryMb }),
   };
 }
+
+const getSmaller = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 
 function restrictNetwork(network: SandboxNetwork, other: SandboxNetwork | undefined): SandboxNetwork {
   if (other === undefined || other === "all" || network === "none") return network;

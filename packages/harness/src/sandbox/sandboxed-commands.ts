@@ -36,4 +36,5 @@ export interface BwrapParts {
   readonly machineWide: readonly string[];
   readonly isRoot: boolean;
   readonly mayTrace: boolean;
+  readonly memoryFilesBytes: number | undefined;
 }

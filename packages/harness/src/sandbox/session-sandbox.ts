@@ -9,14 +9,15 @@ import { getTemporaryDirectories } from "./temporary-files.ts";
 import { SessionFiles } from "./session-files.ts";
 import { mayBeRefused } from "./refused-ports.ts";
 import { HelperCommands } from "./helper-commands.ts";
-import { findRealPath } from "./look.ts";
+import { findRealPath, hasNoSpace } from "./look.ts";
+import { describeMemoryLimits } from "./memory-limits.ts";
 import { findHelper, hasTraceCapability } from "./programs.ts";
 import { findObstacle, findPrograms, tryBwrap } from "./probe.ts";
 import type { InnerSockets } from "./network/inner-sockets.ts";
 import type { PortPolicy } from "./network/asked-ports.ts";
 import { SessionNetwork, type UsedNetwork } from "./network/session-network.ts";
 import { createReport } from "./report.ts";
-import type { SandboxedCommands } from "./sandboxed-commands.ts";
+import type { MountPlan, SandboxedCommands } from "./sandboxed-commands.ts";
 import type { SandboxSettings } from "./settings.ts";
 import type { SandboxState } from "./state.ts";
 
@@ -147,7 +148,9 @@ class LazySandbox implements SessionSandbox {
         const outerPorts = end?.hasFailed && mayBeRefused(end.output) ? (findOuterPorts?.() ?? []) : [];
         const refusals = network?.finish() ?? [];
         await apart?.close();
-        return createReport(notices, { end, mode, refusals, outerPorts, cwd: request.cwd, mounts: plan.mounts });
+        const memory = end ? this.#describeMemory(end, request.cwd, plan) : [];
+        const all = [...notices, ...memory];
+        return createReport(all, { end, mode, refusals, outerPorts, cwd: request.cwd, mounts: plan.mounts });
       };
       return { ...way, finish };
     } catch (error) {
@@ -156,12 +159,19 @@ class LazySandbox implements SessionSandbox {
       await apart?.close();
       if (state.with === "bwrap") throw refuse(`The sandbox could not be started: ${getErrorMessage(error)}`);
       // Not outside: in a sandbox for each command.
-      this.#state = Promise.resolve({ kind: "works", with: "bwrap", guardsSockets: false });
+      this.#state = Promise.resolve({ ...state, with: "bwrap", guardsSockets: false });
       this.#hidesSockets = true;
       if (this.#commands) this.#retired.push(this.#commands);
       this.#commands = undefined;
       return await this.#enter(request, more);
     }
+  }
+
+  #describeMemory({ output }: CommandEnd, cwd: string, { mounts }: MountPlan): string[] {
+    const { maxMemoryMb, maxMemoryFilesMb } = this.#options.settings;
+    const temporary = this.#files?.place.temporary ?? cwd;
+    const isDiskFull = () => [cwd, temporary].some(hasNoSpace);
+    return describeMemoryLimits({ output, cwd, mounts, isDiskFull }, { maxMemoryMb, maxMemoryFilesMb });
   }
 
   async findTemporary(): Promise<string | undefined> {
@@ -210,11 +220,12 @@ class LazySandbox implements SessionSandbox {
     const programs = this.#findPrograms();
     if (!("bwrap" in programs)) throw refuse(programs.reason);
     const { bwrap, helper } = programs;
-    const { network } = this.#options.settings;
+    const { network, maxMemoryFilesMb } = this.#options.settings;
     const { machineWide } = system;
+    const memoryFilesBytes = state.limitsMemoryFiles ? maxMemoryFilesMb * 1024 * 1024 : undefined;
     const isRoot = process.getuid?.() === 0;
     const mayTrace = !isRoot || hasTraceCapability();
-    const parts = { bwrap, workspace: this.#workspace, network, machineWide, isRoot, mayTrace };
+    const parts = { bwrap, workspace: this.#workspace, network, machineWide, isRoot, mayTrace, memoryFilesBytes };
     if (state.with === "bwrap" || helper === undefined) return new BwrapCommands(parts);
     const ownDirectories = state.guardsSockets ? [place.workspace, place.cache] : undefined;
     return new HelperCommands({ ...parts, helper, ownDirectories });

@@ -15,6 +15,16 @@ export interface SandboxSettings {
   /** Ports on which servers inside can be reached from outside. */
   readonly ports: readonly number[];
   readonly network: SandboxNetwork;
+  /** Memory of all processes of a command together, in megabytes. Absent: what the tool allows by default. */
+  readonly maxMemoryMb?: number;
+  /** The size of each file system in memory, in megabytes. */
+  readonly maxMemoryFilesMb: number;
 }
 
-export const defaultSandboxSettings: SandboxSettings = { mode: "auto", allowedPaths: [], ports: [], network: "none" };
+export const defaultSandboxSettings: SandboxSettings = {
+  mode: "auto",
+  allowedPaths: [],
+  ports: [],
+  network: "none",
+  maxMemoryFilesMb: 256,
+};

@@ -5,8 +5,14 @@ export type SandboxState =
   | { readonly kind: "off" }
   /**
    * `helper`: one sandbox for the session. `bwrap`: one for each command. `guardsSockets`: connections to sockets outside are
-   * refused. Otherwise only sockets that exist when a command starts are hidden.
+   * refused. Otherwise only sockets that exist when a command starts are hidden. `limitsMemoryFiles`: file systems in memory
+   * have a size, which bubblewrap can set since version 0.7.
    */
-  | { readonly kind: "works"; readonly with: "helper" | "bwrap"; readonly guardsSockets: boolean }
+  | {
+      readonly kind: "works";
+      readonly with: "helper" | "bwrap";
+      readonly guardsSockets: boolean;
+      readonly limitsMemoryFiles: boolean;
+    }
   /** Both are whole sentences for a person. */
   | { readonly kind: "unavailable"; readonly reason: string; readonly fix: string };

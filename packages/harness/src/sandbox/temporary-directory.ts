@@ -8,7 +8,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { ToolsError } from "@tau/tools";
 import { systemCode, tolerate } from "@tau/tools/platform";
 import { formatWriteFailure } from "../durable-file.ts";
-import { lookAtPath } from "./look.ts";
+import { isInMemory, lookAtPath, unlessUnseen } from "./look.ts";
 
 export interface TemporaryDirectory {
   /** What commands see as `/tmp`. Another one if somebody has removed it: systems clean up what is old. */
@@ -38,9 +38,28 @@ function makeDirectory(): string {
   return path;
 }
 
+const onDisk = "/var/tmp";
+
+/**
+ * Where temporary files can go, the best place first. On many systems `/tmp` is in memory, where a session has no limit of its
+ * own, and `/var/tmp` is on a disk. What a person has chosen is used as it is. Pure.
+ */
+export const listParents = (
+  directory: string,
+  isChosen: boolean,
+  isInMemory: (path: string) => boolean,
+): [string, ...string[]] =>
+  isChosen || !isInMemory(directory) || isInMemory(onDisk) ? [directory] : [onDisk, directory];
+
+const findParents = () => listParents(tmpdir(), process.env["TMPDIR"] !== undefined, isInMemory);
+
 function makeOuter(): string {
+  const make = (parent: string) => realpathSync(mkdtempSync(join(parent, prefix)));
+  const [first, ...others] = findParents();
+  const made = others.length > 0 ? unlessUnseen(() => make(first)) : undefined;
+  if (made !== undefined) return made;
   try {
-    return realpathSync(mkdtempSync(join(tmpdir(), prefix)));
+    return make(tmpdir());
   } catch (error) {
     const reason = formatWriteFailure(systemCode(error) ?? getErrorMessage(error));
     const message = `Commands have no place for temporary files: nothing can be written to ${tmpdir()}: ${reason}. Set TMPDIR to another directory.`;
@@ -54,9 +73,11 @@ const abandonedMs = 3 * 24 * 3_600 * 1_000;
 /** Removes what sessions left that were killed. */
 export async function removeAbandonedDirectories(clock: Clock): Promise<void> {
   const uid = process.getuid?.();
-  for (const name of await readdir(tmpdir())) {
+  const lists = await Promise.all(
+    findParents().map(async (parent) => (await readdir(parent)).map((name) => ({ name, path: join(parent, name) }))),
+  );
+  for (const { name, path } of lists.flat()) {
     if (!name.startsWith(prefix)) continue;
-    const path = join(tmpdir(), name);
     const stats = await tolerate(stat(path), "ENOENT", "EACCES");
     if (!stats || stats.uid !== uid || clock.now() - stats.mtimeMs < abandonedMs) continue;
     await rm(path, { recursive: true, force: true });

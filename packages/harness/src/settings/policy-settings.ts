@@ -150,6 +150,17 @@ const sandbox = group(
       description: "How long a command may take whose call sets no timeout, in milliseconds. Default: no limit.",
       project,
     }),
+    maxMemoryMb: setting(wholeNumber({ min: 16, unit: "megabytes" }), {
+      default: undefined,
+      description:
+        "Memory that the processes of a command may use together, in megabytes. Default: three quarters of the machine's.",
+      project,
+    }),
+    maxMemoryFilesMb: setting(wholeNumber({ min: 1, unit: "megabytes" }), {
+      default: 256,
+      description: "The size of each file system in memory in the sandbox (`/run`, `/dev/shm`), in megabytes.",
+      project,
+    }),
     ports: setting(somePorts, {
       default: [],
       description: "Ports of servers in the sandbox that programs outside of it can connect to.",

@@ -67,7 +67,15 @@ describe("merging", () => {
         execMediation: {},
         secretBroker: {},
       },
-      sandbox: { mode: "auto", allowedPaths: [], timeout: undefined, ports: [], network: "none" },
+      sandbox: {
+        mode: "auto",
+        allowedPaths: [],
+        timeout: undefined,
+        maxMemoryMb: undefined,
+        maxMemoryFilesMb: 256,
+        ports: [],
+        network: "none",
+      },
       gateway: {
         host: "127.0.0.1",
         port: 7433,

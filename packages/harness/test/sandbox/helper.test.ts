@@ -110,6 +110,7 @@ async function open(): Promise<Helper> {
     isRoot,
     forHelper: true,
     mayTrace: true,
+    memoryFilesBytes: 1024 * 1024,
     filterDescriptor: 4,
   } as const;
   const helper = await openHelper({
@@ -212,7 +213,7 @@ test("a request that is not understood ends the helper, and with it the sandbox"
     "of no type": message(4, 0),
     "without its fields": message(8, signal, 1),
     "without the end of a text": message(12, mount, "r".charCodeAt(0), 0x61616161),
-    "for a slot that is not there": message(32, start, 99, 0, 0, 0, 0, 0, 0),
+    "for a slot that is not there": message(36, start, 99, 0, 0, 0, 0, 0, 0, 0),
   };
   const codes = await Promise.all(Object.entries(wrong).map(async ([what, bytes]) => [what, await send(bytes)]));
   expect(codes).toEqual(Object.keys(wrong).map((what) => [what, 70]));

@@ -16,6 +16,8 @@ export interface ConfinedLimits {
   readonly maxFiles: number | undefined;
   /** Of the user, processes and threads together. */
   readonly maxProcesses: number | undefined;
+  /** Private memory of each process that can be written to. */
+  readonly maxDataBytes?: number | undefined;
 }
 
 /** How a command ended. */

@@ -10,6 +10,10 @@ export interface Limits {
   readonly memoryBytes: number;
   /** Open files of each process. Default 65,536. */
   readonly openFiles: number;
+  /** Private memory of each process that can be written to, used or not, as the system limits it. Default: no limit. */
+  readonly processDataBytes?: number | undefined;
+  /** Sentences for the model and people about what allows more memory. Default: none. */
+  readonly memoryAdvice?: string | undefined;
 }
 
 /** What the processes of a command use together. */
@@ -33,6 +37,8 @@ export function resolveLimits(limits: { [Name in keyof Limits]?: Limits[Name] | 
     processes: limits.processes ?? defaults.processes,
     memoryBytes: limits.memoryBytes ?? defaults.memoryBytes,
     openFiles: limits.openFiles ?? defaults.openFiles,
+    processDataBytes: limits.processDataBytes,
+    memoryAdvice: limits.memoryAdvice,
   };
 }
 
@@ -55,24 +61,29 @@ export function describeExcess(usage: Usage, limits: Limits): string | undefined
   if (usage.processes > limits.processes)
     return `[The command was ended: it had more than ${count} processes at once.]`;
   const size = formatBytes(limits.memoryBytes);
-  if (usage.memoryBytes > limits.memoryBytes) return `[The command was ended: it used more than ${size} of memory.]`;
+  const advice = limits.memoryAdvice === undefined ? "" : ` ${limits.memoryAdvice}`;
+  if (usage.memoryBytes > limits.memoryBytes)
+    return `[The command was ended: it used more than ${size} of memory.${advice}]`;
   return undefined;
 }
 
 /** Limits which the system enforces. Our own limits are never raised. Pure. */
 export function toSystemLimits(
-  { processes, openFiles }: Limits,
+  { processes, openFiles, processDataBytes }: Limits,
   { maxFiles, load }: { maxFiles: number | undefined; load: Load | undefined },
 ): ConfinedLimits {
   return {
     maxFiles: maxFiles !== undefined && openFiles < maxFiles ? openFiles : undefined,
     // The system counts all processes and threads of the user, and does not limit root: a second line of defence.
     maxProcesses: load && load.tasks + 4 * processes,
+    maxDataBytes: processDataBytes,
   };
 }
 
 /** Shell commands that set these limits. Pure. */
-export const toRlimits = ({ maxFiles, maxProcesses }: ConfinedLimits): string[] => [
+export const toRlimits = ({ maxFiles, maxProcesses, maxDataBytes }: ConfinedLimits): string[] => [
   ...(maxFiles === undefined ? [] : [`ulimit -n ${maxFiles}`]),
   ...(maxProcesses === undefined ? [] : [`ulimit -p ${maxProcesses} || ulimit -u ${maxProcesses}`]),
+  // In kilobytes.
+  ...(maxDataBytes === undefined ? [] : [`ulimit -d ${Math.floor(maxDataBytes / 1024)}`]),
 ];
