@@ -277,6 +277,9 @@ export class GatewayClient {
     if (isSessionFrame(frame)) return this.#sessions.get(String(frame.payload.sessionId))?.take(frame);
     if (isDialogFrame(frame)) return this.#sessions.get(frame.payload.sessionId)?.takeUi(frame);
     if (frame.event === "session.closed") this.#sessions.get(frame.payload.sessionId)?.takeClosed(frame.payload.reason);
+    if (frame.event === "session.waiting") {
+      this.#sessions.get(frame.payload.sessionId)?.takePlaceInLine(frame.payload.position);
+    }
     if (frame.event === "session.bash.output") this.#calls.takeOutput(frame.payload.id, frame.payload.delta);
     if (frame.event === "gateway.stopping") this.#restartMs = frame.payload.restartExpectedMs;
     this.#events.emit(frame);

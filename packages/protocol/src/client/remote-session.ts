@@ -54,6 +54,7 @@ export class RemoteSession {
   /** The last event that is in the view; undefined before the first snapshot. */
   #position: Position | undefined;
   #state: RemoteSessionState = { kind: "waiting" };
+  #placeInLine: number | undefined;
   /** Counts subscriptions: what an earlier one is answered with is of no interest. */
   #subscription = 0;
   #isClosed = false;
@@ -79,6 +80,11 @@ export class RemoteSession {
 
   get state(): RemoteSessionState {
     return this.#state;
+  }
+
+  /** The session's place in the line, from 1, while it has messages and waits until a run may begin. */
+  get placeInLine(): number | undefined {
+    return this.#placeInLine;
   }
 
   /** Whether the view has been received at least once. */
@@ -210,6 +216,12 @@ export class RemoteSession {
   takeUi(frame: DialogFrame): void {
     this.#ui = reduceUi(this.#ui, frame);
     if (frame.event === "session.dialog.note") this.#notes.emit(frame.payload.note);
+    this.#changed.emit();
+  }
+
+  /** Of the client: the session waits for a run, or does so no longer. */
+  takePlaceInLine(place: number | undefined): void {
+    this.#placeInLine = place;
     this.#changed.emit();
   }
 

@@ -24,6 +24,28 @@ test("a client follows a session over a real socket, and goes on after the socke
   expect(JSON.stringify(session.view.log.entries)).toContain("First.");
 });
 
+test("a client knows the place in the line of a session that waits for a run", async () => {
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  const model = scriptedModel([async () => (await gate, [text("First.")]), [text("Second.")]]);
+  const settings = { gateway: { lanes: { global: 1 } } };
+  const { gateway, token, workspace, close } = await openTestGateway({ model, settings });
+  onTestFinished(close);
+  const client = new GatewayClient({ url: gateway.url, deviceId: "local", key: token, random: () => 0 });
+  onTestFinished(() => client.close());
+  await client.connect();
+  const open = async () => client.session((await client.call("sessions.create", { cwd: workspace })).sessionId);
+  const [running, waiting] = [await open(), await open()];
+  await expect.poll(() => waiting.state.kind).toBe("live");
+  await running.call("prompt", { message: "One." });
+  await waiting.call("prompt", { message: "Two." });
+  await expect.poll(() => waiting.placeInLine).toBe(1);
+  expect(running.placeInLine).toBeUndefined();
+  release();
+  await expect.poll(() => waiting.placeInLine).toBeUndefined();
+  await expect.poll(() => JSON.stringify(waiting.view.log.entries.at(-1))).toContain("Second.");
+});
+
 test("what a client has said that it can do holds after the socket was cut", async () => {
   const { gateway, token, workspace, close } = await openTestGateway();
   onTestFinished(close);

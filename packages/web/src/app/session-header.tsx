@@ -80,9 +80,12 @@ export function SessionHeader({ client, session, info, onOpen }: SessionHeaderPr
 
 const maxTitle = 200;
 
-function getStatus({ state, isLoaded, view }: RemoteSession): { text: string; dot: string } {
-  if (state.kind === "live")
-    return view.live.run ? { text: "Working", dot: "running" } : { text: "Ready", dot: "idle" };
+function getStatus({ state, isLoaded, view, placeInLine }: RemoteSession): { text: string; dot: string } {
+  if (state.kind === "live") {
+    if (view.live.run) return { text: "Working", dot: "running" };
+    if (placeInLine !== undefined) return { text: `Waiting for a run (number ${placeInLine})`, dot: "waiting" };
+    return { text: "Ready", dot: "idle" };
+  }
   if (state.kind === "closed") return { text: "Closed", dot: "" };
   return { text: isLoaded ? "Not connected" : "Loading…", dot: "" };
 }
