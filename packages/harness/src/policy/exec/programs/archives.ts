@@ -121,6 +121,13 @@ const zip: Judge = ({ args }, scope) => {
     const code = attached === undefined ? (isOption ? args[index + 1] : undefined) : { ...arg, text: attached };
     if (code) runOption(code, scope);
   });
+  const [archive, ...files] = getOperands(args);
+  const origin = getReadOrigin(
+    files.flatMap((file) => resolveAll(file, scope)),
+    scope,
+  );
+  if (archive && (origin & (origins.credential | origins.secret)) !== 0)
+    for (const path of resolveAll(archive, scope)) scope.state.files.set(path, [unknown(origin)]);
   const isMoving = args.some(({ text }) => /^-(?!-|TT)\w*m/.test(text) || text === "--move");
   if (isMoving) deletePacked(getOperands(args).slice(1), scope);
 };

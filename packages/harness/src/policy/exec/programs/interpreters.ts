@@ -116,14 +116,20 @@ const run: Judge = ({ name, args, words }, scope) => {
   const spec = languages[language]!;
   if (isInformation(args) || args.some(({ text }) => text === "--version" || text === "-V")) return undefined;
   let hasCode = false;
+  let used = "";
   for (let index = 0; index < args.length; index++) {
     const arg = args[index]!;
     const { text } = arg;
     const code = findCode(text, spec, args[index + 1]);
-    if (spec.modules && !text.startsWith("--")) judgeModule(arg, spec.modules, language, scope);
+    if (spec.modules && !text.startsWith("--")) {
+      judgeModule(arg, spec.modules, language, scope);
+      const module = /^[\w:]+/.exec(spec.modules.name.exec(text)?.[1] ?? "")?.[0];
+      if (module !== undefined) used += `use ${module}; `;
+    }
     if (code) {
       hasCode = true;
-      const source = code.attached === undefined ? (args[index + 1] ?? emptyText) : { ...arg, text: code.attached };
+      const given = code.attached === undefined ? (args[index + 1] ?? emptyText) : { ...arg, text: code.attached };
+      const source = { ...given, text: used + given.text };
       if (code.attached === undefined) index++;
       runInline(source, language, scope);
       runGiven(source, args.slice(index + 1), language, scope);
@@ -175,6 +181,15 @@ function judgeModule(arg: Text, modules: NonNullable<Language["modules"]>, langu
 
 /** Code that runs its arguments as programs, or its input as code. */
 function runGiven(code: Text, args: readonly Text[], language: string, scope: Scope): void {
+  // `perl -MExtUtils::Command -e rm_rf DIR` is `rm -rf DIR` of makefiles.
+  const command = /^use ExtUtils::Command;.*?\b(rm_rf|rm_f|mv|cp)\b/s.exec(code.text)?.[1];
+  if (language === "perl" && command !== undefined) {
+    const [name, ...flags] = { rm_rf: "rm -rf", rm_f: "rm -f" }[command]?.split(" ") ?? [command];
+    scope.interpreter.runCommand([known(name!), ...flags.map((flag) => known(flag)), ...args], deepen(scope));
+  }
+  const runsOutput = /(?:^|[;{]|\s)eval\s*\(?\s*(?:`|qx\b|%x)/.test(code.text);
+  if (/^perl|^ruby/.test(language) && runsOutput)
+    report(scope, "high", "opaque_exec", `${language} runs the output of a command as code.`);
   if (/^perl|^ruby/.test(language) && /(?:^|;|\{)\s*eval\s*(?:\(?\s*\$_\s*\)?)?\s*(?:;|\}|$)/.test(code.text))
     report(scope, "high", "opaque_exec", `${language} runs its input as code.`);
   if (

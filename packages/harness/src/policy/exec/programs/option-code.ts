@@ -194,7 +194,7 @@ const man: Judge = ({ args }, scope) => {
   });
   for (const code of options.get("preprocessor", "p")) if (!/^[eptgrv]+$/.test(code.text)) runCode(code, [], scope);
   for (const program of options.get("P", "pager", "H", "html")) {
-    if (/^(?:cat|less|more|most|bat|lynx|w3m|links|firefox)$/.test(program.text)) continue;
+    if (/^(?:cat|less|more|most|bat|lynx|w3m|links|firefox)(?:\s+-[\w=-]+)*$/.test(program.text)) continue;
     report(scope, "high", "exfiltration", `man runs ${program.text} on its pages.`);
     runCode(program, [], scope);
   }
@@ -227,8 +227,11 @@ const editor: Judge = ({ name, args }, scope) => {
   );
   const inputs = name === "ed" || name === "ex" ? scope.stdin : [];
   for (const text of [...texts, ...inputs]) {
-    for (const [, code] of text.text.matchAll(/(?:^|[\n|:%]|silent!?\s+|exe(?:cute)?\s+["'])\s*!\s*([^\n]+)/g))
-      runCode({ ...text, text: code! }, [], scope);
+    for (const [, code] of text.text.matchAll(
+      /(?:^|[\n|:%]|silent!?\s+|exe(?:cute)?\s+["']|(?:^|[\n|:])\s*[%\d,.$]*(?:w(?:rite)?|r(?:ead)?)\s+)\s*!\s*([^\n]+)/g,
+    ))
+      // `:w !CMD` and `:%!CMD` give the text to the command.
+      runCode({ ...text, text: code! }, [], { ...scope, stdin: [unknown(origins.file)] });
     for (const [, call, strings] of text.text.matchAll(
       /\bsystem(?:list)?\(([^)]*)(?:\)|$)|(?:shell-command|call-process|start-process)[^"]{0,80}("(?:\\.|[^"\\])*"(?:[^"()]{1,40}"(?:\\.|[^"\\])*")*)/g,
     )) {
@@ -243,6 +246,8 @@ const editor: Judge = ({ name, args }, scope) => {
       for (const full of resolveAll(known(path!.trim()), scope)) judgeWrite(full, scope);
     judgeScript(text, scope);
   }
+  const speller = name === "nano" ? args.findIndex(({ text }) => /^(?:-s|--speller)$/.test(text)) + 1 : 0;
+  if (speller > 0 && args[speller]) runCode(args[speller], [], scope);
   for (const { text } of name === "ed" ? args : []) if (text.startsWith("!")) runCode(known(text.slice(1)), [], scope);
   if (name === "view" || args.some(({ text }) => /^-[RM]$/.test(text))) return;
   for (const [index, arg] of args.entries())

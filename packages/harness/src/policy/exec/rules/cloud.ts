@@ -2,7 +2,7 @@
 import { forNames, getOperands, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
 import { report } from "../shell/analysis.ts";
-import { joinOrigins } from "../shell/text.ts";
+import { joinOrigins, type Text } from "../shell/text.ts";
 import { isRemote } from "./delete.ts";
 import { judgePublished, judgeSent, judgeUpload } from "./network.ts";
 
@@ -71,6 +71,10 @@ const copyCloud: Judge = ({ name, args }, scope) => {
     report(scope, "medium", "exfiltration", `${name} shares files.`);
 };
 
+/** `gh api graphql -f query=…` only reads, unless it asks for a mutation. */
+const isQuery = (args: readonly Text[]) =>
+  args.some(({ text }) => text === "graphql") && args.every(({ text }) => !/\bmutation\b|=@|^--input/.test(text));
+
 const gh: Judge = ({ name, args }, scope) => {
   const words = getOperands(args);
   const [area, verb] = words.map(({ text }) => text);
@@ -95,7 +99,11 @@ const gh: Judge = ({ name, args }, scope) => {
   ) {
     report(scope, "medium", "exfiltration", `${name} ${call} changes something that others see.`);
     judgeSent(joinOrigins(args), scope, `with ${name}`);
-  } else if (area === "api" && args.some(({ text }) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(text)))
+  } else if (
+    area === "api" &&
+    !isQuery(args) &&
+    args.some(({ text }) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(text))
+  )
     report(
       scope,
       args.some(({ text }) => /^(?:-X|--method=?)?DELETE$/i.test(text)) ? "high" : "medium",

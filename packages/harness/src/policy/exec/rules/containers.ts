@@ -164,7 +164,9 @@ const kubectl: Judge = ({ name, args }, scope) => {
     return scope.interpreter.runCommand(args.slice(end + 1), deepen(scope, { state: scope.state.clone() }));
   }
   if (args.some(({ text }) => /^--dry-run(?:=(?:client|server))?$/.test(text))) return undefined;
+  const isWatching = command === "rollout" && args.some(({ text }) => /^(?:status|history)$/.test(text));
   if (
+    !isWatching &&
     /^(?:apply|create|delete|replace|patch|edit|set|label|annotate|expose|autoscale|scale|drain|cordon|uncordon|taint|rollout|run|cp)$/.test(
       command ?? "",
     )

@@ -64,6 +64,7 @@ const gpg: Judge = ({ args }, scope) => {
 const readSecret: Judge = ({ name, args }, scope) => {
   const [verb, second] = getOperands(args).map(({ text }) => text);
   const call = `${verb} ${second}`;
+  if (/^(?:kv|item|vault|account|secrets|auth|policy) (?:list|ls)$/.test(call)) return undefined;
   if (
     /^(?:show|get|read|item|lookup|find-generic-password|find-internet-password|dump-keychain|print|export|search|otp|grep|kv)$/.test(
       verb ?? "",
@@ -73,7 +74,6 @@ const readSecret: Judge = ({ name, args }, scope) => {
     report(scope, "high", "exfiltration", `${name} reads stored credentials.`);
     return [unknown(origins.credential)];
   }
-  if (/^(?:secrets|auth|policy) list$/.test(call)) return undefined;
   if (
     /^(?:add|set|store|insert|generate|rm|edit|delete|write|login|import|add-generic-password|add-trusted-cert|delete-generic-password|unlock-keychain|token|clear|put|mv|cp|init|secrets|auth|policy|operator)\b/.test(
       verb ?? "",

@@ -160,7 +160,7 @@ function judgeDotCommands(text: Text, scope: Scope): void {
       report(scope, "medium", "opaque_exec", "sqlite3 runs a program.");
       if (value.text !== "") runCode(value, [], scope);
     } else if (/^(?:o|out|output|once)$/.test(command!) && value.text.startsWith("|")) {
-      report(scope, "medium", "opaque_exec", "sqlite3 gives its output to a program.");
+      report(scope, "high", "opaque_exec", "sqlite3 gives its output to a program.");
       runCode({ ...value, text: value.text.slice(1) }, [], scope);
     } else if (/^(?:o|out|output|once|backup|save|clone|log|trace|dump|excel)$/.test(command!) && value.text !== "") {
       const file = { ...value, text: value.text.split(/\s+/).at(-1)! };

@@ -7,6 +7,8 @@ const miners =
   /^(?:xmrig[\w-]*|xmr-stak[\w-]*|minerd|cpuminer[\w-]*|ccminer|cgminer|bfgminer|ethminer|nbminer|lolminer|t-rex|phoenixminer|teamredminer|gminer|nanominer|srbminer[\w-]*|wildrig[\w-]*|nheqminer|minergate[\w-]*|claymore\w*|p2pool)$/i;
 const minerImage = /^(?:[\w.-]+\/)*(?:xmrig|cpuminer|minerd|xmr-stak)[\w-]*(?::[\w.-]+)?$/i;
 const pool = /(?:^|[^\w])stratum\d?\+(?:tcp|ssl|tls|udp|ws|wss)\d?:\/\//i;
+/** The address as an argument, or as the value of an option. Elsewhere in an argument it is text. */
+const poolArgument = /^(?:-{0,2}[\w-]+=|-\w)?stratum\d?\+\w+:\/\//i;
 
 /** They show, store or search text. */
 const handlesText =
@@ -19,7 +21,7 @@ export const isPoolAddress = (text: string): boolean => pool.test(text);
 export function judgeMiner({ name, args }: Invocation, scope: Scope): void {
   const isContainer = /^(?:docker|podman|nerdctl)$/.test(name) && args.some(({ text }) => minerImage.test(text));
   if (miners.test(name) || isContainer) reportMiner(name, scope);
-  else if (!handlesText.test(name) && args.some(({ text }) => pool.test(text))) reportMiner(name, scope);
+  else if (!handlesText.test(name) && args.some(({ text }) => poolArgument.test(text))) reportMiner(name, scope);
   else if (name.length > 0 && !handlesText.test(name) && readsPool(args, scope)) reportMiner(name, scope);
 }
 

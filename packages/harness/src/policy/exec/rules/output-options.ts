@@ -2,8 +2,8 @@
 import { forNames, getOperands, type Invocation, type Judge, type Judges, resolveAll } from "../programs/invocation.ts";
 import { runCode } from "../programs/code.ts";
 import { report, type Scope } from "../shell/analysis.ts";
-import { writeFile } from "../shell/files.ts";
-import { hasOrigin, joinOrigins, origins, type Text, unknown } from "../shell/text.ts";
+import { getReadOrigin, writeFile } from "../shell/files.ts";
+import { joinOrigins, origins, type Text, unknown } from "../shell/text.ts";
 import { isRawDisk } from "./device-names.ts";
 import { judgeWrite } from "./write.ts";
 
@@ -37,17 +37,18 @@ export function judgeOutputOptions({ name, args }: Invocation, scope: Scope): vo
   if (ownRules.has(name)) return;
   const files = listOutputs(name, args);
   for (const file of files) judgeOutput(file, scope);
+  const origin = files.length === 0 ? 0 : getCarried(args, scope);
   for (const path of files.flatMap((file) => resolveAll(file, scope))) {
-    // What is made of a download is a download, such as a program of its source.
-    if (isReceived(args, scope)) writeFile(path, [unknown(origins.network)], scope);
+    // What is made of a download is a download, such as a program of its source; what is made of a key is a key.
+    if (origin !== 0) writeFile(path, [unknown(origin)], scope);
   }
 }
 
-/** Whether a program reads something that the script received from another machine. */
-function isReceived(args: readonly Text[], scope: Scope): boolean {
+/** Where from downloads of the script and secrets come that a program reads: what it writes is the same then. */
+function getCarried(args: readonly Text[], scope: Scope): number {
   const paths = getOperands(args).flatMap((arg) => resolveAll(arg, scope));
-  const own = paths.flatMap((path) => scope.state.files.get(path) ?? []);
-  return [...own, ...scope.stdin].some((text) => hasOrigin(text, origins.network));
+  const carried = origins.network | origins.credential | origins.secret;
+  return (getReadOrigin(paths, scope) | joinOrigins(scope.stdin)) & carried;
 }
 
 /** The values of options that write. */

@@ -36,7 +36,7 @@ const calls: readonly SecretCall[] = [
   { programs: "gh glab hub", words: verb("auth (?:token|git-credential)") },
   { programs: "gh glab", words: verb("auth status"), option: /^(?:-t|--show-token)(?:=true)?$/ },
   { programs: "gh glab", words: verb("config get(?: \\S+)? (?:oauth_)?token") },
-  { programs: "npm pnpm yarn", words: verb("token(?: (?:list|ls))?|npm token list") },
+  { programs: "npm pnpm yarn", words: /^(?!(?:run|exec|x|test|start) )(?:\S+ )?token(?: (?:list|ls))?$/ },
   // npm itself does not show what it protects.
   { programs: "pnpm yarn", words: /(?:^| )(?:config |c )?get \S*(?:_auth|_password|AuthToken|authToken)/ },
   { programs: "fly flyctl", words: verb("secrets(?: (?:list|ls))?|auth token|tokens create \\S+") },

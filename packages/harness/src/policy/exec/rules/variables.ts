@@ -5,6 +5,7 @@ import { runEmbedded } from "../shell/parameters.ts";
 import { isKnown, unknownMark, type Text } from "../shell/text.ts";
 import { isPoolAddress } from "./miners.ts";
 import { isViewerOrEditor } from "./viewers.ts";
+import { judgeWrite } from "./write.ts";
 
 /** Their value is run as a command, by this or that program. */
 const commands =
@@ -25,6 +26,7 @@ export function judgeAssignment(name: string, value: Text, outer: Scope): void {
   if (name === "PATH") judgePath(value, scope);
   else if (commands.test(name)) judgeCommandVariable(name, value, scope);
   else if (loaders.test(name)) judgeLoader(name, value, scope);
+  else if (/^GIT_TRACE\w*$/.test(name) && value.text.startsWith("/")) judgeWrite(value.text, scope);
   else if (isPoolAddress(value.text))
     report(scope, "high", "exfiltration", `${name} names a pool that this machine would compute coins for.`);
   else if (buildTools.test(name) && isCommandLine(value.text)) runValue(value, scope);
