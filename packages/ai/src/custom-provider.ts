@@ -59,7 +59,7 @@ export function registerProvider<TConfig>(name: string, definition: Provider<TCo
 export const getRegisteredProvider = (name: string): RegisteredProvider | undefined => registered.get(name);
 
 /** `stream` and `streamSimple` are the same function: a custom provider has no API-specific options. */
-function createCustomApiProvider<TConfig>(provider: CustomProvider<TConfig>): ApiProvider {
+export function createCustomApiProvider<TConfig>(provider: CustomProvider<TConfig>): ApiProvider {
   const stream = (model: Model, context: Context, options: CustomProviderOptions = {}) => {
     const load = async () =>
       (await import("./custom-protocol.ts")).createCustomProtocol(provider, { model, context, options });

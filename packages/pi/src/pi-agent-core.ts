@@ -5,6 +5,7 @@ export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from
 export { streamProxy } from "@tau/agent";
 export { runToolCall } from "./run-tool-call.ts";
 export type { Extension, LifecycleHook, LifecycleHooks, Tool, ToolContext } from "@tau/harness/extensions";
+export { createAgent, type CreateAgentOptions, type SimpleAgent } from "@tau/harness";
 import { PI_ATTRIBUTION } from "./pi-ai/identity.ts";
 
 export const DEFAULT_AGENT_IDENTITY = { attribution: PI_ATTRIBUTION };

@@ -9,6 +9,7 @@ export {
   isRegisteredModel,
 } from "../catalog/catalog.ts";
 export { getProviderInfo, toProviderId } from "../providers/index.ts";
+export { createCustomApiProvider } from "../custom-provider.ts";
 export { sleep } from "../clock.ts";
 export { assertNever, getErrorMessage } from "../errors.ts";
 export { classifyThrown, parseDuration, parseRetryAfter } from "../failure.ts";

@@ -87,3 +87,4 @@ export type { ExtensionSurface } from "./session/surface.ts";
 export type { SessionReader } from "./session-reader.ts";
 export type { SystemPromptOptions } from "./system-prompt-options.ts";
 export { type DialogOptions, type ExtensionUi, noUi, type UiComponent, type UiFactory } from "./ui.ts";
+export { isDefinition, registerWithExtension } from "./provider-definition.ts";

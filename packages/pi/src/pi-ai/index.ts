@@ -70,7 +70,7 @@ export { parseJsonWithRepair, parseToolCallArguments, repairJson, ToolCallArgume
 export { lazyApi, lazyStream } from "./lazy.ts";
 export { createModels } from "./model-collection.ts";
 export { ModelsError } from "./models-error.ts";
-export { createProvider } from "./provider.ts";
+export { createAI, createProvider, registerProvider } from "./described-provider.ts";
 export {
   DEFAULT_MAX_AGENT_RETRY_DELAY_MS,
   isRecoverableLength,

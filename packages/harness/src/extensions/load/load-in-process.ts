@@ -5,6 +5,7 @@ import type { ToolLogLevel } from "@tau/tools";
 import type { ExtensionFactory } from "../api.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "../extension.ts";
 import { toFactory } from "../object-form.ts";
+import { withProviders } from "../provider-definition.ts";
 import { loadExtensionModule } from "./load-module.ts";
 import type { LoadedModule, LoadSharedModule } from "./loaded-module.ts";
 import { createModuleGlobals, type ModuleGlobals } from "./module-globals.ts";
@@ -95,7 +96,8 @@ function toCandidate(
     case "object": {
       const { name, dependencies = [] } = loaded.object;
       try {
-        const factory = toFactory(loaded.object, (level, message) => log(name, level, message));
+        const own = toFactory(loaded.object, (level, message) => log(name, level, message));
+        const factory = withProviders(own, loaded.providers);
         return { source, globals, factory, names: [name, source.name], dependencies };
       } catch (error) {
         return `${source.path}: ${getErrorMessage(error)}`;

@@ -115,13 +115,13 @@ describe("forms of modules", () => {
 
   test("an object is told from a function", async () => {
     write({ "a.ts": "export default { name: 'x', version: '1.0.0' };" });
-    expect(await load("a.ts")).toEqual({ kind: "object", object: { name: "x", version: "1.0.0" } });
+    expect(await load("a.ts")).toEqual({ kind: "object", object: { name: "x", version: "1.0.0" }, providers: [] });
   });
 
   test("a module without either is refused by its name", async () => {
     write({ "a.ts": "export const x = 1;" });
     expect(await fail("a.ts")).toBe(
-      `${directory}/a.ts is not an extension: it does not export a valid factory function or an object with a name as its default.`,
+      `${directory}/a.ts is not an extension: it does not export a valid factory function or an object with a name as its default, or a provider.`,
     );
   });
 

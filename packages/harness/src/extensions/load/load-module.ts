@@ -4,6 +4,13 @@ import { isRecord } from "@tau/ai/internal";
 import { HarnessError } from "../../errors.ts";
 import type { ExtensionFactory } from "../api.ts";
 import type { ExtensionObject } from "../object-form.ts";
+import {
+  collectProviders,
+  type DescribedProvider,
+  findExportedProviders,
+  isDefinition,
+  withProviders,
+} from "../provider-definition.ts";
 import { describeLoadError } from "./load-error.ts";
 import type { LoadedModule, LoadSharedModule } from "./loaded-module.ts";
 import type { ModuleGlobals } from "./module-globals.ts";
@@ -26,20 +33,27 @@ export interface LoadModuleOptions {
 export async function loadExtensionModule(path: string, options: LoadModuleOptions): Promise<LoadedModule> {
   const graph = new ModuleGraph({ ...options, root: options.root ?? dirname(path) });
   try {
-    return toLoadedModule(await graph.load(path), path);
+    const { result, providers } = await collectProviders(() => graph.load(path));
+    return toLoadedModule(result, path, providers);
   } catch (error) {
     return { kind: "failed", message: describeLoadError(error, { path, files: graph.files }) };
   }
 }
 
-function toLoadedModule(exports: unknown, path: string): LoadedModule {
+function toLoadedModule(exports: unknown, path: string, providers: readonly DescribedProvider[]): LoadedModule {
   const exported = isRecord(exports) && "default" in exports ? exports["default"] : exports;
-  if (typeof exported === "function") return { kind: "factory", factory: exported as ExtensionFactory };
-  if (isRecord(exported) && typeof exported["name"] === "string") {
-    return { kind: "object", object: exported as unknown as ExtensionObject };
+  if (typeof exported === "function") {
+    return { kind: "factory", factory: withProviders(exported as ExtensionFactory, providers) };
   }
+  if (isRecord(exported) && typeof exported["name"] === "string" && !isDefinition(exported)) {
+    return { kind: "object", object: exported as unknown as ExtensionObject, providers };
+  }
+  // A file that only describes providers needs no function.
+  const described = [...providers, ...findExportedProviders(exports)];
+  const named = new Map(described.map((provider) => [provider.name, provider]));
+  if (named.size > 0) return { kind: "factory", factory: withProviders(() => undefined, [...named.values()]) };
   throw new HarnessError(
     "invalid_input",
-    `${path} is not an extension: it does not export a valid factory function or an object with a name as its default.`,
+    `${path} is not an extension: it does not export a valid factory function or an object with a name as its default, or a provider.`,
   );
 }

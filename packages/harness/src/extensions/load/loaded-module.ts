@@ -1,6 +1,7 @@
 /** What the module of an extension turned out to be. */
 import type { ExtensionFactory } from "../api.ts";
 import type { ExtensionObject } from "../object-form.ts";
+import type { DescribedProvider } from "../provider-definition.ts";
 
 /**
  * Loads modules that extensions import by a name of ours, such as `typebox` or those of pi. Undefined for any other name,
@@ -10,6 +11,7 @@ export type LoadSharedModule = (name: string) => Promise<Record<string, unknown>
 
 export type LoadedModule =
   | { kind: "factory"; factory: ExtensionFactory }
-  | { kind: "object"; object: ExtensionObject }
+  /** `providers` were registered while it was evaluated. */
+  | { kind: "object"; object: ExtensionObject; providers: readonly DescribedProvider[] }
   /** `message` names the file and, where there is one, the line. */
   | { kind: "failed"; message: string };

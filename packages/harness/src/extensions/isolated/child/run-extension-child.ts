@@ -11,6 +11,7 @@ import { describeFactoryError } from "../../load/load-error.ts";
 import { loadExtensionModule } from "../../load/load-module.ts";
 import type { LoadSharedModule } from "../../load/loaded-module.ts";
 import { getCapabilities, toFactory } from "../../object-form.ts";
+import { withProviders } from "../../provider-definition.ts";
 import type { ChildInit, HostMessage } from "../messages.ts";
 import { CallAnswerer } from "./answer-calls.ts";
 import { describeRegistrations } from "./describe.ts";
@@ -140,7 +141,8 @@ async function load(link: HostLink, { loadShared }: ChildParts, { path, root }: 
     case "object": {
       // Whether it may log is the host's decision, and nobody waits for it.
       const log = (level: ToolLogLevel, text: string) => link.tell("log", [level, text]);
-      return { factory: toFactory(loaded.object, log), capabilities: getCapabilities(loaded.object) };
+      const factory = withProviders(toFactory(loaded.object, log), loaded.providers);
+      return { factory, capabilities: getCapabilities(loaded.object) };
     }
   }
 }
