@@ -309,8 +309,13 @@ export interface Commands {
    * these are all of them.
    */
   get_available_models: {
-    params: { discover?: boolean };
-    data: { models: ModelData[]; scope: Pick<ModelData, "provider" | "id">[] };
+    /** `last`: whether to find out which model the other sessions of the directory used last. */
+    params: { discover?: boolean; last?: boolean };
+    data: {
+      models: ModelData[];
+      scope: Pick<ModelData, "provider" | "id">[];
+      last?: Pick<ModelData, "provider" | "id">;
+    };
   };
   /** All providers, in order of preference. */
   get_providers: { params: None; data: { providers: ProviderData[] } };

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ModelWorkspace } from "../kit.ts";
+import { type ModelWorkspace, textReply } from "../kit.ts";
 import { openApp, type OpenedApp } from "./kit.ts";
 
 /** A third model, and prices. */
@@ -77,4 +77,35 @@ test("Escape leaves the models as they are", async () => {
   app.press("enter", "escape");
   await expect.poll(app.screen).not.toContain("Models to cycle through");
   expect((await readSettings(app)).enabledModels).toBeUndefined();
+});
+
+test("Ctrl-S in the list of models makes one the default of new sessions, and the list says so", async () => {
+  const app = await openApp([], { prepare: addModel, columns: 120 });
+  run(app, "/model");
+  await app.sees("ctrl+s makes a model the default of new sessions.");
+  await app.sees(/acme\/small +default · Small/);
+  app.type("third");
+  await app.sees(/→ acme\/third +Third/);
+  app.press("ctrlS");
+  await app.sees(/→ acme\/third +default · Third/);
+  expect(await readSettings(app)).toMatchObject({ defaultModel: "acme/third" });
+  app.press("ctrlU");
+  await app.sees(/acme\/small +Small/);
+  // What the session uses is another choice.
+  app.press("escape");
+  await app.sees(/small$/m);
+});
+
+test("the model that was used last in the directory is the first of the list", async () => {
+  const app = await openApp([textReply("Yes."), textReply("Again.")], { prepare: addModel, columns: 120 });
+  run(app, "/model third");
+  await app.sees(/9\.0k +third$/m);
+  run(app, "hello");
+  await app.sees("Yes.");
+  run(app, "/new");
+  await expect.poll(app.screen).not.toContain("Yes.");
+  run(app, "/model small");
+  await app.sees(/64k +small$/m);
+  run(app, "/model");
+  await app.sees(/acme\/third +last used here · Third[^]*acme\/small[^]*acme\/large/);
 });

@@ -1,6 +1,7 @@
 /** `/model` and `/scoped-models`. */
 import type { ModelData } from "@tau/protocol";
-import type { SelectItem } from "@tau/tui";
+import { getKeybindings, type SelectItem } from "@tau/tui";
+import { Picker } from "../dialogs/picker.ts";
 import { ScopedModelsDialog } from "../dialogs/scoped-models.ts";
 import { reservedRows } from "../dialogs/search-dialog.ts";
 import type { Interface } from "../interface.ts";
@@ -35,20 +36,90 @@ const localServers = {
 /** Sets the model that `argument` names exactly; else the user chooses, and `argument` is what is searched for. */
 export async function chooseModel(ui: Interface, argument: string): Promise<void> {
   for (let discover = false; ; discover = true) {
-    const [{ models }, { model }, { providers }] = await Promise.all([
-      ui.client.execute({ type: "get_available_models", discover }),
+    const [{ models, last }, { model }, { providers }, { settings }] = await Promise.all([
+      ui.client.execute({ type: "get_available_models", discover, last: true }),
       ui.client.execute({ type: "get_state" }),
       ui.client.execute({ type: "get_providers" }),
+      ui.client.execute({ type: "get_settings" }),
     ]);
     const exact = models.filter((one) => toName(one) === argument || one.id === argument);
-    const items = [...models.map(toItem), localServers];
-    const options = { search: argument, hint: describeProviders(providers), ...(model && { selected: toName(model) }) };
-    const value = exact.length === 1 ? toName(exact[0]!) : await ui.choose("Model", items, options);
+    const value =
+      exact.length === 1
+        ? toName(exact[0]!)
+        : await pickModel(ui, {
+            models,
+            current: model ? toName(model) : undefined,
+            last: last && toName(last),
+            usual: String(settings["defaultModel"] ?? ""),
+            search: argument,
+            hint: describeProviders(providers),
+          });
     if (value === localServers.value) continue;
     const chosen = models.find((one) => toName(one) === value);
     if (chosen) await ui.client.execute({ type: "set_model", provider: chosen.provider, modelId: chosen.id });
     return;
   }
+}
+
+interface ModelPick {
+  models: readonly ModelData[];
+  /** The model of the session. */
+  current: string | undefined;
+  /** The model that the other sessions of the directory used last. */
+  last: string | undefined;
+  /** The setting `defaultModel`. */
+  usual: string;
+  search: string;
+  hint: string;
+}
+
+/** Resolves to the name that was chosen. A key makes the selected model the one that new sessions begin with. */
+function pickModel(
+  ui: Interface,
+  { models, current, last, search, hint, ...pick }: ModelPick,
+): Promise<string | undefined> {
+  let { usual } = pick;
+  const isUsual = ({ provider, id }: ModelData) => usual === `${provider}/${id}` || usual === id;
+  const getItems = () => [
+    ...orderModels(models, last).map((model) => {
+      const { description = "", ...item } = toItem(model);
+      const marks = [isUsual(model) ? "default" : "", item.value === last ? "last used here" : ""];
+      return { ...item, description: [...marks, description].filter(Boolean).join(" · ") };
+    }),
+    localServers,
+  ];
+  const saveKey = ui.describeKey("app.models.save");
+  return ui.open((finish) => {
+    const picker: Picker = new Picker({
+      title: "Model",
+      items: getItems(),
+      theme: ui.theme,
+      size: ui,
+      search,
+      hint: `${saveKey} makes a model the default of new sessions.\n${hint}`,
+      ...(current !== undefined && { selected: current }),
+      onKey: (data, item) => {
+        const isModel = item !== undefined && item.value !== localServers.value;
+        if (!isModel || !getKeybindings().matches(data, "app.models.save")) return false;
+        ui.run(async () => {
+          await ui.client.execute({ type: "set_setting", key: "defaultModel", value: item.value });
+          usual = item.value;
+          picker.setItems(getItems());
+          ui.redraw();
+        });
+        return true;
+      },
+      onSelect: ({ value }) => finish(value),
+      onCancel: () => finish(undefined),
+    });
+    return picker;
+  });
+}
+
+/** The model that was used last comes first. Pure. */
+export function orderModels(models: readonly ModelData[], last: string | undefined): readonly ModelData[] {
+  const isLast = (model: ModelData) => toName(model) === last;
+  return [...models.filter(isLast), ...models.filter((model) => !isLast(model))];
 }
 
 function describeProviders(providers: readonly { name: string; configured: boolean }[]): string {

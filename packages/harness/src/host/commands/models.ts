@@ -7,6 +7,7 @@ import { formatNothingToCompact } from "../../compaction/nothing-to-compact.ts";
 import { HarnessError } from "../../errors.ts";
 import { flag, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
 import { defaultModels, defaultProviderOrder } from "../../models/defaults.ts";
+import { findLastModel } from "../../session/last-model.ts";
 import { listTools, toModelData } from "../data.ts";
 import { command, type CommandContext, type SomeCommands, longCommand } from "./command.ts";
 
@@ -15,16 +16,7 @@ const queueMode = oneOf("all", "one-at-a-time");
 export const modelCommands = {
   set_model: command({ provider: optional(nonEmptyText), modelId: nonEmptyText }, setModel),
   cycle_model: command({ direction: optional(oneOf("forward", "backward")) }, cycleModel),
-  get_available_models: command({ discover: optional(flag) }, async ({ session }, { discover = false }) => {
-    const { modelRegistry } = session;
-    // A change on a disk that is not watched is seen here at the latest.
-    await modelRegistry.refresh();
-    if (discover) await modelRegistry.discover({ force: true });
-    return {
-      models: modelRegistry.getAvailable().map(toModelData),
-      scope: (findScope(session) ?? []).map(({ model: { provider, id } }) => ({ provider, id })),
-    };
-  }),
+  get_available_models: command({ discover: optional(flag), last: optional(flag) }, getAvailableModels),
   get_providers: command({}, ({ session }) => ({ providers: listProviders(session) })),
   set_thinking_level: command({ level: oneOf(...thinkingLevels) }, ({ session }, { level }) =>
     session.setThinkingLevel(level),
@@ -51,6 +43,23 @@ export const modelCommands = {
     return { tools: listTools(session) };
   }),
 } satisfies SomeCommands;
+
+async function getAvailableModels(
+  { session }: CommandContext,
+  { discover = false, last = false }: CommandParams<"get_available_models">,
+) {
+  const { modelRegistry, sessionManager, sessionFile } = session;
+  // A change on a disk that is not watched is seen here at the latest.
+  await modelRegistry.refresh();
+  if (discover) await modelRegistry.discover({ force: true });
+  const directory = last ? sessionManager.getSessionDir() : undefined;
+  const used = directory === undefined ? undefined : await findLastModel(directory, { except: sessionFile });
+  return {
+    models: modelRegistry.getAvailable().map(toModelData),
+    scope: (findScope(session) ?? []).map(({ model: { provider, id } }) => ({ provider, id })),
+    ...(used && { last: { provider: used.provider, id: used.modelId } }),
+  };
+}
 
 async function setModel({ session }: CommandContext, { provider, modelId }: CommandParams<"set_model">) {
   const model = provider === undefined ? modelId : session.modelRegistry.find(provider, modelId);
