@@ -61,7 +61,7 @@ test("it is found with its token, says how it is, and leaves nothing when it has
   expect(await findGateway(agentDir)).toBeUndefined();
   expect(await askControl(files.control, { command: "status" })).toBeUndefined();
   const left = await readdir(files.directory);
-  expect(left.toSorted()).toEqual(["devices.json", "gateway.lease", "gateway.log", "local.token"]);
+  expect(left.toSorted()).toEqual(["devices.json", "gateway.log", "local.token"]);
 });
 
 test("a second one says that the first runs, and which process it is", async () => {
@@ -89,9 +89,10 @@ test("a taken port is said in a sentence, and nothing is held afterwards", async
 test("what a killed one left behind does not keep the next from starting", async () => {
   const agentDir = await createAgentDir();
   const files = getGatewayFiles(agentDir);
-  await (await serve({ agentDir })).stop();
-  const { pid } = spawnSync("true");
+  const before = await serve({ agentDir });
   const lease = JSON.parse(await readFile(files.lease, "utf8")) as object;
+  await before.stop();
+  const { pid } = spawnSync("true");
   await writeFile(files.lease, JSON.stringify({ ...lease, pid }));
   await writeFile(files.address, JSON.stringify({ url: "ws://127.0.0.1:1", pid }), { mode: 0o600 });
   await writeFile(files.control, "", { mode: 0o600 });

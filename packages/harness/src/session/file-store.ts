@@ -217,7 +217,7 @@ class FileStore implements LogStore {
     if (lease) await this.#release(lease);
   }
 
-  /** A full disk has no space to mark the lease as free, but the lock file can be removed. */
+  /** Without hard links a lease is marked as free. A full disk has no space for that, but the lock file can be removed. */
   async #release(lease: Lease): Promise<void> {
     try {
       await lease.release();

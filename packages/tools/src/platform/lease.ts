@@ -1,7 +1,7 @@
 /**
  * One writer at a time, also across processes and crashes. A lease is a file that names its holder. Whether the holder
  * still runs is told by its process and its boot, never by a timeout, so a slow writer is not mistaken for a dead one.
- * Each new holder raises the generation, so that a holder that lost its lease can tell.
+ * The file goes with its holder. Where it stays, the next holder raises the generation.
  */
 import { constants } from "node:fs";
 import { join } from "node:path";
@@ -59,7 +59,7 @@ export async function acquireLease(path: string, options: LeaseOptions = {}): Pr
     const claim = await claimGeneration(fs, path, mine, isAlive);
     if (claim.kind === "busy") return await busy(path, claim.holder);
     if (claim.kind === "again" || !(await useClaim(fs, path, claim, mine))) continue;
-    return { kind: "held", lease: createLease(fs, path, mine) };
+    return { kind: "held", lease: createLease(fs, path, { mine, isLinked: claim.file === claim.path }) };
   }
 }
 
@@ -78,7 +78,12 @@ async function busy(path: string, holder: LeaseHolder): Promise<Busy> {
   return { kind: "busy", holder, advice };
 }
 
-function createLease(fs: FileSystem, path: string, mine: LeaseHolder): Lease {
+/** `isLinked`: whether the file system has hard links. */
+function createLease(
+  fs: FileSystem,
+  path: string,
+  { mine, isLinked }: { mine: LeaseHolder; isLinked: boolean },
+): Lease {
   const isHeld = async () => {
     const holder = await readHolder(fs, path);
     return holder?.id === mine.id && holder.pid === mine.pid;
@@ -87,8 +92,11 @@ function createLease(fs: FileSystem, path: string, mine: LeaseHolder): Lease {
     generation: mine.generation,
     isHeld,
     async release() {
+      // No other process takes it while this one runs.
       if (!(await isHeld())) return;
-      // The generation must outlive its holder, so the file stays and says that the lease is free.
+      if (isLinked) return await removeIfThere(fs, path);
+      // A claim that is a directory is emptied before it is removed, and another process may put its own in its place. Only
+      // a higher generation keeps that one from counting, so the file stays and says that the lease is free.
       const free = `${path}.free-${mine.id}`;
       await writeNew(fs, free, { ...mine, pid: 0 });
       await fs.rename(free, path);
@@ -101,7 +109,13 @@ interface Claimed {
   path: string;
   /** The file that becomes the lease: the claim itself, or the file in it. */
   file: string;
-  dead: string[];
+  dead: DeadClaim[];
+}
+
+interface DeadClaim {
+  path: string;
+  /** Of the process that made it. */
+  id: string;
 }
 
 type Claim = ({ kind: "mine" } & Claimed) | { kind: "again" } | { kind: "busy"; holder: LeaseHolder };
@@ -118,7 +132,7 @@ async function claimGeneration(
   isAlive: (holder: LeaseHolder) => Promise<boolean>,
 ): Promise<Claim> {
   const draft = `${path}.draft-${mine.id}`;
-  const dead: string[] = [];
+  const dead: DeadClaim[] = [];
   try {
     await writeNew(fs, draft, mine);
     for (;;) {
@@ -129,7 +143,7 @@ async function claimGeneration(
       // It was used or withdrawn meanwhile.
       if (!rival) return { kind: "again" };
       if (await isAlive(rival)) return { kind: "busy", holder: rival };
-      dead.push(claim);
+      dead.push({ path: claim, id: rival.id });
     }
   } finally {
     // The claim counts, whether or not the draft can be removed.
@@ -211,7 +225,7 @@ async function removeDirectory(fs: FileSystem, directory: string): Promise<void>
 async function useClaim(fs: FileSystem, path: string, claim: Claimed, mine: LeaseHolder): Promise<boolean> {
   try {
     const latest = await readHolder(fs, path);
-    if ((latest?.generation ?? 0) !== mine.generation - 1) {
+    if ((latest?.generation ?? 0) !== mine.generation - 1 || !(await areLeft(fs, claim.dead))) {
       await removeClaim(fs, claim.path);
       return false;
     }
@@ -222,8 +236,18 @@ async function useClaim(fs: FileSystem, path: string, claim: Claimed, mine: Leas
     throw error;
   }
   // We hold the lease, whether or not what is left of the claims can be removed.
-  const rest = claim.file === claim.path ? claim.dead : [claim.path, ...claim.dead];
+  const dead = claim.dead.map((one) => one.path);
+  const rest = claim.file === claim.path ? dead : [claim.path, ...dead];
   for (const left of rest) await Promise.allSettled([removeClaim(fs, left)]);
+  return true;
+}
+
+/**
+ * Whether the dead claims before ours are still there. If not, the generation has had a holder since, who has given the
+ * lease back, and another process may have made the first claim again.
+ */
+async function areLeft(fs: FileSystem, dead: readonly DeadClaim[]): Promise<boolean> {
+  for (const { path, id } of dead) if ((await readClaim(fs, path))?.id !== id) return false;
   return true;
 }
 

@@ -65,3 +65,13 @@ test("directories are made with all above them, and where that cannot be it is s
     code: "ENOENT",
   });
 });
+
+test.skipIf(process.platform !== "linux")("a full disk names the file", async () => {
+  const handle = await openRaw("/dev/full", constants.O_WRONLY);
+  await expect(handle.write(Buffer.from("x"))).rejects.toMatchObject({
+    code: "ENOSPC",
+    path: "/dev/full",
+    message: expect.stringMatching(/ENOSPC: .*'\/dev\/full'$/) as string,
+  });
+  await handle.close();
+});

@@ -25,11 +25,11 @@ export interface OpenHandle {
 }
 
 export async function openRaw(path: string, flags: number, mode?: number): Promise<OpenHandle> {
-  return toHandle(await called<number>((done) => fs.open(path, flags, mode, done)));
+  return toHandle(await called<number>((done) => fs.open(path, flags, mode, done)), path);
 }
 
 /** A plain object, so that a test can replace one of its functions. */
-function toHandle(fd: number): OpenHandle {
+function toHandle(fd: number, path: string): OpenHandle {
   let running = 0;
   let closed: Promise<void> | undefined;
   let whenQuiet: (() => void) | undefined;
@@ -40,7 +40,7 @@ function toHandle(fd: number): OpenHandle {
     return new Promise<T>((resolve, reject) => {
       start((error, value) => {
         if (--running === 0) whenQuiet?.();
-        if (error) reject(error);
+        if (error) reject(nameFile(error, path));
         else resolve(value as T);
       });
       // Afterwards: Node throws for arguments that are not valid, and then never calls back.
@@ -84,6 +84,14 @@ function toHandle(fd: number): OpenHandle {
     chown: (uid, gid) => call((done) => fs.fchown(fd, uid, gid, done)),
     close: () => (closed ??= close()),
   };
+}
+
+/** Node names the file only where a call is given its path, and a full disk is noticed when it is written. */
+function nameFile(error: NodeJS.ErrnoException, path: string): Error {
+  if (error.syscall === undefined || error.path !== undefined) return error;
+  error.path = path;
+  error.message = `${error.message} '${path}'`;
+  return error;
 }
 
 const closedError = () => Object.assign(new Error("EBADF: the file is closed"), { code: "EBADF" });
