@@ -43,3 +43,13 @@ test("invalid token counts are ignored", () => {
   applyUsage(usage, { input: Number.NaN, output: -1, cacheRead: "7", cacheWrite: Number.POSITIVE_INFINITY }, model);
   expect(usage).toMatchObject({ input: 5, output: 3, cacheRead: 0, cacheWrite: 0, totalTokens: 8 });
 });
+
+test("costs have no more digits than a billionth of a dollar", () => {
+  const cheap: Model = { ...model, cost: { input: 0.1, output: 0.2, cacheRead: 0, cacheWrite: 0 } };
+  const usage = { ...emptyUsage(), input: 1_000_000, output: 1_000_000 };
+  expect(calculateCost(cheap, usage).total).toBe(0.3);
+  const small = { ...emptyUsage(), input: 3, output: 1 };
+  expect(JSON.stringify(calculateCost(cheap, small))).toBe(
+    '{"input":3e-7,"output":2e-7,"cacheRead":0,"cacheWrite":0,"total":5e-7}',
+  );
+});

@@ -2,6 +2,7 @@
  * JSON mode: the header of the session, every event, and the result, one JSON object per line. With `--output-format json`,
  * only the result, and notices on standard error as in print mode.
  */
+import { roundCost } from "@tau/ai/internal";
 import { type SessionEvent, type StatsData, toTermination, type View } from "@tau/protocol";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
@@ -62,5 +63,5 @@ function subtract(after: Spent, before: Spent): { usage: Spent["tokens"]; cost: 
     cacheWrite: difference("cacheWrite"),
     total: difference("total"),
   };
-  return { usage, cost: after.cost - before.cost };
+  return { usage, cost: roundCost(after.cost - before.cost) };
 }

@@ -143,3 +143,15 @@ test("a file that cannot be written is named, with the reason, by every command 
     expect(err).toMatch(reason);
   }
 });
+
+test("a thinking level that the model does not have is told, and one that it has is not", async () => {
+  const workspace = await createModelWorkspace(Array.from({ length: 3 }, () => textReply("Yes.")));
+  const ask = async (...args: string[]) => (await run(workspace, ["-p", "Hi", ...args])).err;
+  expect(await ask("--thinking", "high")).toBe(
+    "tau: acme/small does not think, so the thinking level high has no effect.\n",
+  );
+  const missing =
+    "tau: acme/large has no thinking level max, so high is used. It has: off, minimal, low, medium, high.\n";
+  expect(await ask("--model", "acme/large", "--thinking", "max")).toBe(missing);
+  expect(await ask("--model", "acme/large", "--thinking", "high")).toBe("");
+});

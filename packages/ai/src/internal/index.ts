@@ -22,6 +22,7 @@ export { StreamingJson } from "../protocols/streaming-json.ts";
 export { callProvider } from "../stream.ts";
 export { thinkingLevels } from "../thinking.ts";
 export { findProxy, getProxyAuthorization } from "../transport/proxy.ts";
+export { roundCost } from "../usage.ts";
 export { withoutUserinfo } from "../userinfo.ts";
 export { closeAfter } from "./close-after.ts";
 export { Closers } from "./closers.ts";

@@ -9,6 +9,7 @@ import {
   parseTypedKey,
 } from "@tau/harness/auth";
 import { type AuthStorage, HarnessError } from "@tau/harness";
+import { compareProviders } from "@tau/harness/models";
 import { ask, choose, type ChoiceItem, confirm, isInteractive } from "../ask.ts";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";
@@ -36,12 +37,10 @@ export async function login(args: CommandArgs, io: Io): Promise<ExitCode | void>
 }
 
 function chooseProvider({ auth, registry }: Access, io: Io): Promise<string> {
-  const logins = auth.getOAuthProviders();
-  const others = listProviders(registry).filter((provider) => !logins.some(({ id }) => id === provider));
-  return chooseName(io, "Connect which provider?", [
-    ...logins.map(({ id, name }) => ({ name: id, summary: name })),
-    ...others.map((name) => ({ name, summary: registry.displayName(name) ?? "" })),
-  ]);
+  const logins = new Map(auth.getOAuthProviders().map(({ id, name }) => [id, name]));
+  const names = [...new Set([...logins.keys(), ...listProviders(registry)])].toSorted(compareProviders);
+  const items = names.map((name) => ({ name, summary: logins.get(name) ?? registry.displayName(name) ?? "" }));
+  return chooseName(io, "Connect which provider?", items);
 }
 
 async function chooseName<Name extends string>(

@@ -8,6 +8,7 @@ interface Schema {
   enum?: readonly unknown[];
   properties?: Readonly<Record<string, Schema>>;
   additionalProperties?: Schema | boolean;
+  items?: Schema;
 }
 
 /** The schema of a setting. Throws `invalid_input`, with the nearest name, if there is no such setting. */
@@ -37,6 +38,24 @@ export function listSettings({ properties = {} }: Schema = settingsSchema() as S
 export function listChoices(key: string): string[] {
   const { type = [], enum: choices = [] } = findSchema(key);
   return type.includes("boolean") ? ["true", "false"] : choices.filter((choice) => typeof choice === "string");
+}
+
+/** How a list or an object is typed, as a sentence with an example. Undefined for other settings. */
+export function describeTyping(key: string): string | undefined {
+  const { type = [], items, additionalProperties } = findSchema(key);
+  const types = typeof type === "string" ? [type] : type;
+  const toWords = (value: unknown) => `For example: tau config set ${key} '${JSON.stringify(value)}'`;
+  if (types.includes("array")) return toWords(getExample(items, ["one", "two"]));
+  if (types.includes("object") && typeof additionalProperties === "object") {
+    return toWords({ name: getExample(additionalProperties, ["value"])[0] });
+  }
+  return undefined;
+}
+
+function getExample({ type = "string", enum: choices }: Schema = {}, texts: readonly string[]): readonly unknown[] {
+  if (choices !== undefined) return choices.slice(0, 2);
+  if (type.includes("number") || type.includes("integer")) return [1, 2];
+  return type.includes("object") ? [{}] : texts;
 }
 
 /** Parses JSON, and takes everything else as text. A setting that can only be text needs no quotes around numbers. */

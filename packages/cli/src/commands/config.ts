@@ -11,7 +11,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
 import { tableText } from "../table.ts";
 import { type CommandContext, openCommandContext, reportSettingsProblems } from "./command-context.ts";
-import { findSchema, getSetting, parseValue, toRows } from "./config-keys.ts";
+import { describeTyping, findSchema, getSetting, parseValue, toRows } from "./config-keys.ts";
 import type { CommandArgs } from "./usage.ts";
 
 const getFile = ({ cwd, agentDir }: CommandContext, args: CommandArgs): string =>
@@ -43,7 +43,14 @@ const formatValue = (value: unknown): string =>
 
 export async function set(args: CommandArgs, io: Io): Promise<void> {
   const [key = "", text = ""] = args.positionals;
-  await update(args, io, parseValue(key, text));
+  const value = parseValue(key, text);
+  const example = typeof value === "string" ? describeTyping(key) : undefined;
+  try {
+    await update(args, io, value);
+  } catch (error) {
+    if (!(error instanceof HarnessError) || example === undefined) throw error;
+    throw new HarnessError(error.code, `${error.message} ${example}`, { cause: error });
+  }
 }
 
 export const unset = (args: CommandArgs, io: Io): Promise<void> => update(args, io, undefined);

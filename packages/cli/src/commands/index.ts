@@ -108,7 +108,7 @@ export const commands: readonly Command[] = [
     name: "policy",
     summary: "Judge commands, show the policy, and take back what was allowed",
     usage: [
-      'tau policy check [COMMAND...] [--unattended] [--cwd DIR] [--home DIR]  Judge commands, or lines such as {"cmd":"ls"}, without running them',
+      'tau policy check [COMMAND...] [--unattended] [--cwd DIR] [--home DIR] [--json]  Judge commands, or lines such as {"cmd":"ls"}, without running them',
       "tau policy explain [--capability NAME] [--extension NAME] [--json]  The policy in effect, and where it comes from",
       "tau policy rules [ACTION] [NUMBER...] [--json]  ACTION is list (the default) or remove: what you allowed for longer than a session",
     ],

@@ -15,10 +15,11 @@ import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
+import { tableText } from "../table.ts";
 import { openCommandContext, reportSettingsProblems } from "./command-context.ts";
 import type { CommandArgs } from "./usage.ts";
 
-/** One JSON line for each command, as if there were no sandbox. Nothing is run. */
+/** A table on a terminal, else one JSON line for each command, as if there were no sandbox. Nothing is run. */
 export async function check(args: CommandArgs, io: Io): Promise<ExitCode | void> {
   const context = await openCommandContext(io);
   reportSettingsProblems(context, io);
@@ -33,8 +34,20 @@ export async function check(args: CommandArgs, io: Io): Promise<ExitCode | void>
     ...(home === undefined && { agentDir: getAgentDir(io) }),
   };
   const attended = !args.has("unattended");
-  const judge = (command: string) => io.out(jsonLine(judgeCommand(command, { policy, place, attended })));
-  if (args.positionals.length > 0) return args.positionals.forEach(judge);
+  const isTable = io.terminal.out && !args.has("json");
+  const judged: JudgedCommand[] = [];
+  const judge = (command: string) => {
+    const verdict = judgeCommand(command, { policy, place, attended });
+    if (isTable) judged.push(verdict);
+    else io.out(jsonLine(verdict));
+  };
+  const end = () => {
+    if (isTable && judged.length > 0) io.out(formatTable(judged, io));
+  };
+  if (args.positionals.length > 0) {
+    args.positionals.forEach(judge);
+    return end();
+  }
   const input = io.terminal.input ? undefined : io.input();
   if (!input) throw new UsageError('Name a command, or send lines such as {"cmd":"ls"} to standard input.');
   let number = 0;
@@ -48,6 +61,39 @@ export async function check(args: CommandArgs, io: Io): Promise<ExitCode | void>
       throw new UsageError(`Line ${number} of the input is not of the form {"cmd":"ls"}.`);
     judge(command);
   }
+  end();
+}
+
+const columns = [
+  { title: "DECISION" },
+  { title: "TIER" },
+  { title: "CLASS" },
+  { title: "COMMAND", shrinks: true },
+  { title: "REASON", shrinks: true },
+] as const;
+
+const colours = { allow: "green", ask: "yellow", deny: "red" } as const;
+
+const formatTable = (judged: readonly JudgedCommand[], io: Io): string =>
+  tableText(
+    columns,
+    judged.map((command) => [
+      { text: command.decision, colour: colours[command.decision] },
+      command.tier,
+      command.class ?? "",
+      command.cmd,
+      command.reason,
+    ]),
+    io,
+  );
+
+interface JudgedCommand extends Pick<ReturnType<typeof classifyCommand>, "commands" | "dangerousCommandClass"> {
+  cmd: string;
+  decision: keyof typeof colours;
+  tier: string;
+  class: string | null;
+  reason: string;
+  audit?: true;
 }
 
 interface Situation {
@@ -56,7 +102,7 @@ interface Situation {
   attended: boolean;
 }
 
-function judgeCommand(cmd: string, { policy, place, attended }: Situation): object {
+function judgeCommand(cmd: string, { policy, place, attended }: Situation): JudgedCommand {
   const classification = classifyCommand(cmd, withDiskLinks(place));
   const result = mediate(policy, classification, { attended, sandboxed: false });
   const { tier, commands, dangerousCommandClass } = classification;
@@ -64,12 +110,12 @@ function judgeCommand(cmd: string, { policy, place, attended }: Situation): obje
   const isAudited = result.kind === "allow_with_audit";
   return {
     cmd,
-    decision: isAudited ? "allow" : result.kind,
+    decision: result.kind === "allow_with_audit" ? "allow" : result.kind,
     class: classification.class,
     dangerousCommandClass,
     tier,
     reason,
     commands,
-    ...(isAudited && { audit: true }),
+    ...(isAudited && { audit: true as const }),
   };
 }

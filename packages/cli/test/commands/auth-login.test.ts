@@ -172,3 +172,13 @@ test.each([true, false])(
     await expectNothingStored(workspace);
   },
 );
+
+test("the providers that most people have come first in the list", async () => {
+  const terminal = { input: true, err: true };
+  const { err } = await run(await createWorkspace(), ["auth", "login"], { input: "\n", terminal });
+  const places = ["anthropic", "openai", "google", "mistral", "amazon-bedrock"].map((name) =>
+    err.search(` ${name}\\b`),
+  );
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+  expect(places[0]).toBeGreaterThan(0);
+});

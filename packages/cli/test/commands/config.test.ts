@@ -121,3 +121,13 @@ test("path and schema print only the path and the schema", async () => {
     JSON.parse(JSON.stringify(settingsSchema())),
   );
 });
+
+test.each([
+  ["tools.excluded", "bash", `tau config set tools.excluded '["one","two"]'`],
+  ["enabledModels", "sonnet", `tau config set enabledModels '["one","two"]'`],
+  ["shellEnv", "A=b", `tau config set shellEnv '{"name":"value"}'`],
+])("a list that is not typed as one, such as %s, shows an example", async (key, text, example) => {
+  const { code, err } = await run(await createWorkspace(), ["config", "set", key, text]);
+  expect(code).not.toBe(0);
+  expect(err).toContain(`For example: ${example}`);
+});

@@ -32,6 +32,17 @@ test("commands are judged one by one, and nothing is run", async () => {
   await expect(readFile(join(workspace.directory, "made"))).rejects.toThrow(/ENOENT/);
 });
 
+test("on a terminal the decisions are a table, and with --json they are lines", async () => {
+  const workspace = await createWorkspace();
+  const terminal = { out: true };
+  const { out } = await run(workspace, ["policy", "check", "ls -l", "rm -rf /"], { terminal, env: { COLUMNS: "200" } });
+  expect(out).toMatch(
+    /^DECISION +TIER +CLASS +COMMAND +REASON\nallow +low +ls -l *\ndeny +critical +recursive_delete +rm -rf \/ +\S/,
+  );
+  const json = await run(workspace, ["policy", "check", "--json", "ls -l"], { terminal });
+  expect(parse(json.out)).toMatchObject([{ cmd: "ls -l", decision: "allow" }]);
+});
+
 test("commands come as lines too, and what a person would be asked is denied without one", async () => {
   const workspace = await createWorkspace();
   const input = () => Readable.from(['{"cmd":"sudo ls"}\n\n{"cmd":"rm -rf ~"}\n']);

@@ -1,6 +1,12 @@
 /** Which model a session begins with. */
 import type { ThinkingLevel } from "@tau/agent";
-import { type Model, modelsAreEqual, parseThinkingLevel } from "@tau/ai";
+import {
+  clampThinkingLevel,
+  getSupportedThinkingLevels,
+  type Model,
+  modelsAreEqual,
+  parseThinkingLevel,
+} from "@tau/ai";
 import { describeUnlisted, toProviderId, withoutUndefined } from "@tau/ai/internal";
 import type { ModelChoice } from "./choices.ts";
 import type { AgentSessionParams } from "./params.ts";
@@ -57,7 +63,9 @@ export async function chooseModel(
     noModelReason,
     modelProblem: isChosen && !model ? noModelReason : undefined,
     modelNotice:
-      [lostModel(before?.model, model), model && formatUnlisted(model)].filter(Boolean).join(" ") || undefined,
+      [lostModel(before?.model, model), model && formatUnlisted(model), model && describeMissingLevel(model, asked)]
+        .filter(Boolean)
+        .join(" ") || undefined,
   };
 }
 
@@ -85,6 +93,17 @@ function lostModel(before: { provider: string; modelId: string } | null | undefi
   if (!before || !model || (toProviderId(before.provider) === model.provider && before.modelId === model.id))
     return undefined;
   return `This session used ${before.provider}/${before.modelId} before. It continues with ${model.provider}/${model.id}.`;
+}
+
+/** What somebody who asked for a thinking level has to know. Undefined if the model has it. */
+function describeMissingLevel(model: Model, level: ThinkingLevel | undefined): string | undefined {
+  if (level === undefined || level === "off") return undefined;
+  const levels = getSupportedThinkingLevels(model);
+  if (levels.includes(level)) return undefined;
+  const name = `${model.provider}/${model.id}`;
+  if (!model.reasoning) return `${name} does not think, so the thinking level ${level} has no effect.`;
+  const used = clampThinkingLevel(model, level);
+  return `${name} has no thinking level ${level}, so ${used} is used. It has: ${levels.join(", ")}.`;
 }
 
 function parseLevel(level: AgentSessionParams["thinkingLevel"]): ThinkingLevel | undefined {

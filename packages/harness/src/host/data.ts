@@ -1,6 +1,6 @@
 /** What commands answer with. Pure, but for what is read from the log. */
 import { type Model } from "@tau/ai";
-import { withoutUndefined, withoutUserinfo } from "@tau/ai/internal";
+import { roundCost, withoutUndefined, withoutUserinfo } from "@tau/ai/internal";
 import type { ModelData, SessionSummaryData, StateData, StatsData, ToolData } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { PipelineTool } from "../pipeline/layer.ts";
@@ -50,7 +50,7 @@ export async function toStatsData(session: AgentSession): Promise<StatsData> {
     toolResults,
     totalMessages: user + assistant + toolResults,
     tokens,
-    cost,
+    cost: roundCost(cost),
     cacheHitRate,
     ...(contextUse && { contextUsage: contextUse }),
     ...(Object.keys(budgetLeft).length > 0 && { budgetLeft }),

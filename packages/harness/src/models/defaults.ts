@@ -53,6 +53,15 @@ const table: readonly (readonly [provider: string, model: string])[] = [
 /** The order of the table. */
 export const defaultProviderOrder: readonly string[] = table.map(([provider]) => provider);
 
+/** Orders names of providers: those in the order of preference first, the others by their names. */
+export const compareProviders = (a: string, b: string): number => getRank(a) - getRank(b) || a.localeCompare(b, "en");
+
+/** Its place in the order of preference. Those that are not in it come last. */
+function getRank(provider: string): number {
+  const index = defaultProviderOrder.indexOf(provider);
+  return index === -1 ? defaultProviderOrder.length : index;
+}
+
 /** The default model of each provider. */
 export const defaultModels: ReadonlyMap<string, string> = new Map(table);
 

@@ -4,6 +4,7 @@ export { planRenewal } from "./catalogue/renew-catalogue.ts";
 export { StoredCatalogue } from "./catalogue/stored-catalogue.ts";
 export {
   chooseDefault,
+  compareProviders,
   type DefaultChoice,
   type DefaultModel,
   defaultModels,

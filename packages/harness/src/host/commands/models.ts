@@ -6,7 +6,7 @@ import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { formatNothingToCompact } from "../../compaction/nothing-to-compact.ts";
 import { HarnessError } from "../../errors.ts";
 import { flag, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
-import { defaultModels, defaultProviderOrder } from "../../models/defaults.ts";
+import { compareProviders, defaultModels } from "../../models/defaults.ts";
 import { findLastModel } from "../../session/last-model.ts";
 import { listTools, toModelData } from "../data.ts";
 import { command, type CommandContext, type SomeCommands, longCommand } from "./command.ts";
@@ -90,13 +90,7 @@ function listProviders({ modelRegistry, authStorage }: AgentSession) {
       configured: configured.has(name),
       ...withoutUndefined({ login: logins.get(name), defaultModel: defaultModels.get(name) }),
     }))
-    .toSorted((a, b) => getRank(a.name) - getRank(b.name) || a.name.localeCompare(b.name, "en"));
-}
-
-/** Its place in the order of preference. Those that are not in it come last. */
-function getRank(provider: string): number {
-  const index = defaultProviderOrder.indexOf(provider);
-  return index === -1 ? defaultProviderOrder.length : index;
+    .toSorted((a, b) => compareProviders(a.name, b.name));
 }
 
 /** Undefined if no models were chosen. */
