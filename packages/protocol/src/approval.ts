@@ -20,15 +20,20 @@ export interface Approval {
   path?: string;
   /** The host that would be contacted. */
   host?: string;
-  /** When the question is denied without an answer, milliseconds since the epoch. */
+  /** When the question is denied without an answer, milliseconds since the epoch. Absent: it waits for an answer. */
   expiresAt?: number;
   /** How long that was when it was asked, in milliseconds. */
   timeoutMs?: number;
   /** What may be answered besides no. A choice may be offered with several rules. */
-  choices: readonly {
-    choice: ApprovalChoice;
-    /** What would be allowed or remembered; absent for `once` if there is only one way. */ rule?: string;
-  }[];
+  choices: readonly OfferedChoice[];
+}
+
+export interface OfferedChoice {
+  choice: ApprovalChoice;
+  /** What would be allowed or remembered; absent for `once` if there is only one way. An answer repeats it. */
+  rule?: string;
+  /** The same in words for people, different for each choice of a question, such as "Yes, for this session". */
+  label: string;
 }
 
 /** An answer. Without `choice`, allowing counts for this call alone. */

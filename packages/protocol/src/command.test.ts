@@ -21,8 +21,10 @@ const expected: Record<Scope, readonly CommandName[]> = {
     "get_tree",
     "get_trust",
     "initialize",
+    "list_jobs",
     "list_sessions",
     "list_settings",
+    "read_job",
   ],
   write: [
     "abort",
@@ -38,6 +40,7 @@ const expected: Record<Scope, readonly CommandName[]> = {
     "execute",
     "follow_up",
     "fork",
+    "kill_job",
     "navigate",
     "new_session",
     "prompt",
@@ -55,7 +58,7 @@ const expected: Record<Scope, readonly CommandName[]> = {
     "steer",
     "switch_session",
   ],
-  approve: ["approve"],
+  approve: ["approve", "set_permission_mode"],
   admin: [
     "abort_bash",
     "abort_login",

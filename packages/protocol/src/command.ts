@@ -5,7 +5,9 @@
 import type { ImageContent, Model, Usage } from "@tau/ai";
 import type { ApprovalAnswer } from "./approval.ts";
 import type { SessionEntry, SessionHeader } from "./entry.ts";
+import type { JobData, JobSummary } from "./job.ts";
 import type { SessionMessage } from "./message.ts";
+import type { PermissionData } from "./permission-mode.ts";
 import type { RunEnd, TerminationReason } from "./run-end.ts";
 
 /** What a client must be allowed to do before it may send a command. */
@@ -44,6 +46,9 @@ export interface StateData {
   contextFiles: string[];
   /** As far as it is known: nothing is tried for this. */
   sandbox: SandboxData;
+  permissions: PermissionData;
+  /** The commands that run in the background, oldest first. */
+  jobs: JobSummary[];
 }
 
 /** Where the model's commands run. */
@@ -62,6 +67,9 @@ export interface SandboxData {
 export interface PolicyData {
   /** Such as `balanced`. */
   profile: string;
+  /** All profiles by name, each with what it allows. */
+  profiles: { name: string; description: string }[];
+  permissions: PermissionData;
   /** What happens to a capability of an extension that no list names: it is denied, asked for or allowed. */
   mode: "strict" | "prompt" | "permissive";
   /** How commands are judged. */
@@ -336,6 +344,13 @@ export interface Commands {
   bash: { params: { command: string; excludeFromContext?: boolean }; data: BashData };
   abort_bash: { params: None; data: null };
 
+  /** The commands that the model started in the background: those that run, and the last that have ended. */
+  list_jobs: { params: None; data: { jobs: JobData[] } };
+  /** The end of what a job has written, or with `offset` the lines from there on, counted from 1. */
+  read_job: { params: { id: string; offset?: number }; data: { job: JobData; output: string } };
+  /** Ends a job. One that has ended stays as it is. */
+  kill_job: { params: { id: string }; data: { job: JobData } };
+
   /** Moves the leaf to an entry, or with null before the first. With `summarise`, the branch that is left is summarised there. */
   navigate: {
     params: { entryId: string | null; summarise?: boolean; instructions?: string; label?: string };
@@ -395,6 +410,8 @@ export interface Commands {
   reload: { params: None; data: { changed: string[] } };
   /** Tries whether the sandbox works, if that is not known yet. */
   get_policy: { params: None; data: PolicyData };
+  /** `ask`, `edit` or `free`. `free` needs the scope `admin` besides. Tries whether the sandbox works, for the note. */
+  set_permission_mode: { params: { mode: string }; data: PermissionData };
   get_trust: { params: None; data: TrustData };
   /** With `digest`, the files must still be those that `get_trust` answered with. */
   set_trust: { params: { trusted: boolean; digest?: string }; data: TrustData };
@@ -458,6 +475,9 @@ export const commandScopes = {
   set_tools: "admin",
   bash: "admin",
   abort_bash: "admin",
+  list_jobs: "read",
+  read_job: "read",
+  kill_job: "write",
   navigate: "write",
   set_label: "write",
   branch: "write",
@@ -479,6 +499,7 @@ export const commandScopes = {
   set_setting: "admin",
   reload: "admin",
   get_policy: "read",
+  set_permission_mode: "approve",
   get_trust: "read",
   set_trust: "admin",
   login: "admin",

@@ -18,6 +18,7 @@ const entries: { [Type in SessionEntry["type"]]: SessionEntry & { type: Type } }
   usage: { ...base, type: "usage", kind: "child", provider: "p", model: "m", usage: emptyUsage() },
   context_edit: { ...base, type: "context_edit", targetId: "a", replacement: null },
   queue: { ...base, type: "queue", queueId: "q", state: "accepted", kind: "steer", content: "c" },
+  permission_mode: { ...base, type: "permission_mode", mode: "ask" },
   prefix: { ...base, type: "prefix", model: "p/m", tools: [], sections: [] },
 };
 

@@ -60,6 +60,12 @@ export interface ThinkingLevelChangeEntry extends EntryBase {
   thinkingLevel: string;
 }
 
+/** A person chose how much the session does without a question. When it is opened again, this can only make it stricter. */
+export interface PermissionModeEntry extends EntryBase {
+  type: "permission_mode";
+  mode: string;
+}
+
 /** For the model, `summary` replaces everything on the branch before `firstKeptEntryId`. */
 export interface CompactionEntry<TDetails = unknown> extends EntryBase {
   type: "compaction";
@@ -165,6 +171,7 @@ export type SessionEntry =
   | MessageEntry
   | ModelChangeEntry
   | ThinkingLevelChangeEntry
+  | PermissionModeEntry
   | CompactionEntry
   | BranchSummaryEntry
   | CustomEntry

@@ -147,7 +147,10 @@ const table: { [Type in SessionEvent["type"]]: Row<Type> } = {
         path: "/project/x",
         host: "example.org",
         expiresAt: 5,
-        choices: [{ choice: "once" }, { choice: "session", rule: "bash(rm *)" }],
+        choices: [
+          { choice: "once", label: "Yes, this once" },
+          { choice: "session", rule: "bash(rm *)", label: "Yes, for this session" },
+        ],
       },
     },
   ],
@@ -163,6 +166,11 @@ const table: { [Type in SessionEvent["type"]]: Row<Type> } = {
     "session.cache.broken",
     { type: "cache_break", segment: "tools.bash", reason: "The tool has changed.", tokens: 1_000 },
   ],
+  jobs_changed: [
+    "session.jobs.changed",
+    { type: "jobs_changed", running: [{ id: "1", command: "npm run dev", startedAt: 5 }] },
+  ],
+  permission_mode_changed: ["session.permissions.changed", { type: "permission_mode_changed", mode: "ask" }],
   notice: ["session.notice", { type: "notice", code: "answer_cut", message: "The answer reached its length limit." }],
 };
 

@@ -44,6 +44,8 @@ const names = {
   approval_resolved: "session.approval.resolved",
   retry_scheduled: "session.retry.scheduled",
   cache_break: "session.cache.broken",
+  jobs_changed: "session.jobs.changed",
+  permission_mode_changed: "session.permissions.changed",
   notice: "session.notice",
 } as const satisfies Record<SessionEvent["type"], string>;
 

@@ -5,6 +5,8 @@
 import type { ImageContent, Message, TextContent } from "@tau/ai";
 import type { Approval } from "./approval.ts";
 import type { SessionEntry } from "./entry.ts";
+import type { JobSummary } from "./job.ts";
+import type { PermissionMode } from "./permission-mode.ts";
 import type { TerminationReason } from "./run-end.ts";
 
 /** Why an answer ended, as surfaces are told. */
@@ -152,6 +154,9 @@ export type SessionFact =
       /** Estimated tokens of the whole request: at most this many are read without the cache. */
       tokens: number;
     }
+  /** The commands that run in the background, oldest first, after one was started or has ended. */
+  | { type: "jobs_changed"; running: JobSummary[] }
+  | { type: "permission_mode_changed"; mode: PermissionMode }
   /** Something that the user should know, in whole sentences. `code` is for programs. */
   | { type: "notice"; code: string; message: string };
 

@@ -1,5 +1,11 @@
 export { type AdviceSurface, emptyAnswerText, getFailureAdvice, isEmptyAnswer } from "./answer-advice.ts";
-export { type Approval, type ApprovalAnswer, type ApprovalChoice, approvalChoices } from "./approval.ts";
+export {
+  type Approval,
+  type ApprovalAnswer,
+  type ApprovalChoice,
+  approvalChoices,
+  type OfferedChoice,
+} from "./approval.ts";
 export {
   type AnswerData,
   type BashData,
@@ -48,6 +54,7 @@ export {
   type LabelEntry,
   type MessageEntry,
   type ModelChangeEntry,
+  type PermissionModeEntry,
   type PrefixEntry,
   type PrefixPart,
   type QueueEntry,
@@ -80,6 +87,17 @@ export type {
   WireStopReason,
   WireUsage,
 } from "./event.ts";
+export type { JobData, JobSummary } from "./job.ts";
+export {
+  defaultPermissionMode,
+  findPermissionModeProblem,
+  getStricterMode,
+  isPermissionMode,
+  type PermissionData,
+  type PermissionMode,
+  permissionModes,
+  permissionModeTexts,
+} from "./permission-mode.ts";
 export type {
   BashExecutionMessage,
   BranchSummaryMessage,

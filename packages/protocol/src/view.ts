@@ -7,6 +7,8 @@ import type { Approval } from "./approval.ts";
 import { getLeafAfter, type SessionEntry } from "./entry.ts";
 import type { CompactionReason, Delta, QueuedSummary, SessionEvent, UpdateType } from "./event.ts";
 import type { ScheduledRetry } from "./retry.ts";
+import type { JobSummary } from "./job.ts";
+import { defaultPermissionMode, type PermissionMode } from "./permission-mode.ts";
 import type { TerminationReason } from "./run-end.ts";
 
 export interface View {
@@ -42,6 +44,9 @@ export interface LiveView {
   readonly retry: ScheduledRetry | undefined;
   /** The compaction that is running. */
   readonly compaction: { readonly reason: CompactionReason } | undefined;
+  /** The commands that run in the background, oldest first. */
+  readonly jobs: readonly JobSummary[];
+  readonly permissionMode: PermissionMode;
   /** What the user should know, the latest last. */
   readonly notices: readonly { readonly code: string; readonly message: string }[];
   /** How the last run ended; undefined before the first. */
@@ -89,6 +94,8 @@ export const emptyView: View = {
     denials: [],
     retry: undefined,
     compaction: undefined,
+    jobs: [],
+    permissionMode: defaultPermissionMode,
     notices: [],
     ended: undefined,
     error: undefined,
@@ -197,6 +204,10 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
       const { toolCallId, toolName, reason } = event;
       return { ...live, denials: [...live.denials, { toolCallId, toolName, reason }].slice(-maxDenials) };
     }
+    case "jobs_changed":
+      return { ...live, jobs: event.running };
+    case "permission_mode_changed":
+      return { ...live, permissionMode: event.mode };
     // Either an entry of the log tells it too, or nothing of it is drawn.
     case "session_branched":
     case "model_changed":
