@@ -148,7 +148,10 @@ export const definitions = {
     parameters: Type.Object({
       command: Type.String(),
       timeout: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "Seconds; default: none" })),
-      background: Type.Optional(Type.Boolean({ description: "Start a job that outlives the call" })),
+      background: Type.Optional(
+        Type.Boolean({ description: "Start a job that outlives the call; you learn when it ends" }),
+      ),
+      wake: Type.Optional(Type.Boolean({ description: "With background: its end starts a turn if you are idle" })),
     }),
     shows: "command",
     access: runsCommand("bash"),

@@ -122,7 +122,7 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
   jobs.atEnd(() => watchdog.release());
   return {
     ...definitions.bash,
-    async execute(_id, { command, timeout, background }, signal, onUpdate, context) {
+    async execute(_id, { command, timeout, background, wake = false }, signal, onUpdate, context) {
       // What is known of the system, and the watchdog, belong to the tool; only the command itself is the call's.
       const { sandbox } = context ?? {};
       const env = { ...getEnv(), ...context?.env };
@@ -133,7 +133,7 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
       if (command.includes("\0")) throw new ToolsError("invalid_input", "A command cannot contain a NUL character.");
       const askedMs = timeout === undefined ? undefined : timeout * 1_000;
       const timeoutMs = background ? askedMs : limitTimeout(askedMs, options);
-      const call = { command, timeoutMs, signal, onUpdate };
+      const call = { command, timeoutMs, wakes: wake, signal, onUpdate };
       return await (background ? runInBackground(ports, jobs, call) : runToEnd(ports, jobs, call));
     },
   };
@@ -147,6 +147,8 @@ function limitTimeout(askedMs: number | undefined, { commandTimeoutMs, maxComman
 interface Call {
   command: string;
   timeoutMs: number | undefined;
+  /** Of a job: whether its end begins a run. */
+  wakes: boolean;
   signal: AbortSignal | undefined;
   onUpdate: AgentToolUpdateCallback<BashDetails> | undefined;
 }
@@ -242,13 +244,14 @@ function getOutcome(running: RunningCommand, clock: Clock, { signal, timeoutMs }
 async function runInBackground(
   ports: CommandPorts,
   jobs: Jobs,
-  { command, timeoutMs, signal }: Call,
+  { command, timeoutMs, wakes, signal }: Call,
 ): Promise<AgentToolResult<BashDetails>> {
   const running = await start({ jobs, clock: ports.clock, signal, kind: "job" }, (admit) =>
     startCommand(ports, { command, name: "job", admit }),
   );
-  const job = await jobs.add(command, running, timeoutMs === undefined ? {} : { timeoutMs });
+  const job = await jobs.add(command, running, { wakes, ...(timeoutMs !== undefined && { timeoutMs }) });
   await Promise.race([running.done, sleep(ports.clock, firstLookMs)]);
+  jobs.detach(job.id);
   const how = job.ended ? "" : " Read or kill it with jobs.";
   const text = getText(running, `[${describeJob(job)} ${whereIsLog(job.log)}.${how}]`);
   const details = { ...getDetails(running, job.ended?.status), jobId: job.id };

@@ -15,10 +15,19 @@ export function createJobsTool({ jobs }: { jobs: Jobs }): DescribedTool<Paramete
   return {
     ...definitions.jobs,
     async execute(_id, { action, id, offset }) {
-      if (action === "list") return present(jobs, toList(jobs.list()));
+      if (action === "list") {
+        const all = jobs.list();
+        jobs.markSeen(all.map((job) => job.id));
+        return present(jobs, toList(all));
+      }
       if (id === undefined) throw new ToolsError("invalid_input", `To ${action} a job, give its id.`);
-      if (action === "kill") return present(jobs, describeJob(await jobs.kill(id)));
+      if (action === "kill") {
+        const killed = await jobs.kill(id);
+        jobs.markSeen([id]);
+        return present(jobs, describeJob(killed));
+      }
       const text = await jobs.read(id, offset);
+      jobs.markSeen([id]);
       const job = jobs.list().find((candidate) => candidate.id === id);
       return present(jobs, [text || "(no output)", job && `[${describeJob(job)}]`].filter(Boolean).join("\n\n"));
     },

@@ -6,6 +6,7 @@ import type { ExitStatus } from "../platform/spawn.ts";
 import { defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import type { RunningCommand } from "./command.ts";
 import type { Containment } from "./contained.ts";
+import { describeJob } from "./describe-job.ts";
 import { createRunningCommands, graceMs, type RunningCommands } from "./running-commands.ts";
 import type { KeptOutput } from "./output.ts";
 
@@ -18,6 +19,8 @@ export interface Job {
   readonly log: KeptOutput;
   readonly containment: Containment;
   readonly startedMs: number;
+  /** Whether the call that started it asked for a run when it ends and nothing else is in progress. */
+  readonly wakes: boolean;
   /** How it ended; undefined while it runs. */
   readonly ended: { status: ExitStatus; atMs: number; why: "itself" | "killed" | "timeout" | "session" } | undefined;
 }
@@ -25,8 +28,19 @@ export interface Job {
 /** Owns all commands that run, and ends them with the session. */
 export interface Jobs extends RunningCommands {
   list(): readonly Job[];
+  /** The state of a job, in one line for people and models. */
+  describe(job: Job): string;
   /** Makes a job of a command that was started as one. */
-  add(command: string, running: RunningCommand, options?: { timeoutMs?: number }): Promise<Job>;
+  add(command: string, running: RunningCommand, options?: { timeoutMs?: number; wakes?: boolean }): Promise<Job>;
+  /** Calls listeners from now on about a job that its call has left running. */
+  detach(id: string): void;
+  /** Called when a job is detached, and when such a job ends. Returns how to stop. */
+  onChange(listener: (job: Job) => void): () => void;
+  /** The model has seen how these jobs ended. */
+  markSeen(ids: readonly string[]): void;
+  isSeen(id: string): boolean;
+  /** Jobs get higher ids than this: the conversation may name others, from before. */
+  startAfter(id: number): void;
   /** The output of a job: its end, or with `offset` the lines from there on. */
   read(id: string, offset?: number): Promise<string>;
   kill(id: string): Promise<Job>;
@@ -45,6 +59,8 @@ interface Entry {
   readonly running: RunningCommand;
   readonly job: { -readonly [Key in keyof Job]: Job[Key] };
   why: Why;
+  isDetached: boolean;
+  isSeen: boolean;
 }
 
 const maxEndedJobs = 32;
@@ -55,6 +71,8 @@ export function createJobs(options: JobsOptions = {}): Jobs {
   const { clock = systemClock, files = createFiles(), maxRunning = 32 } = options;
   const commands = createRunningCommands({ clock, maxJobs: maxRunning });
   const entries = new Map<string, Entry>();
+  const listeners = new Set<(job: Job) => void>();
+  const tell = (job: Job) => listeners.forEach((listener) => listener(job));
   let count = 0;
 
   const find = (id: string) => {
@@ -73,17 +91,21 @@ export function createJobs(options: JobsOptions = {}): Jobs {
 
   return {
     ...commands,
+    describe: describeJob,
     list: () => [...entries.values()].map(({ job }) => job),
-    async add(command, running, { timeoutMs } = {}) {
+    async add(command, running, { timeoutMs, wakes = false } = {}) {
       await running.output.openLog();
       const entry: Entry = {
         running,
         why: "itself",
+        isDetached: false,
+        isSeen: false,
         job: {
           id: String(++count),
           command: command.slice(0, rememberedChars),
           containment: running.process.containment,
           startedMs: clock.now(),
+          wakes,
           ended: undefined,
           // Read each time: writing it may fail later, when the disk is full.
           get log() {
@@ -102,10 +124,31 @@ export function createJobs(options: JobsOptions = {}): Jobs {
         stopTimer?.();
         const why = entry.why === "itself" && commands.isOver() ? "session" : entry.why;
         entry.job.ended = { status, atMs: clock.now(), why };
+        if (entry.isDetached) tell(entry.job);
         forgetOldest();
       };
       void running.done.then(settle);
       return entry.job;
+    },
+    detach(id) {
+      const entry = find(id);
+      if (entry.job.ended) return;
+      entry.isDetached = true;
+      tell(entry.job);
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    markSeen(ids) {
+      for (const id of ids) {
+        const entry = entries.get(id);
+        if (entry?.job.ended) entry.isSeen = true;
+      }
+    },
+    isSeen: (id) => entries.get(id)?.isSeen ?? true,
+    startAfter(id) {
+      count = Math.max(count, id);
     },
     async read(id, offset) {
       const { job, running } = find(id);
