@@ -31,7 +31,7 @@ export type HarnessErrorCode =
   /** Something of this machine cannot be used, such as its key chain. */
   | "unavailable"
   | "invalid_input"
-  /** A tool's own `beforeInvoke` refused a call, or the tool could not be loaded. */
+  /** A tool's own `beforeInvoke` refused a call, the tool could not be loaded, or a client may not do this. */
   | "denied"
   | "aborted";
 

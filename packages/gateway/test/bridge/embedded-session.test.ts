@@ -127,6 +127,8 @@ const events: { [Type in SessionEvent["type"]]: [Omit<Extract<SessionEvent, { ty
   approval_resolved: [{ approvalId: "a", decision: "denied", by: "person" }, "session.approval.resolved"],
   retry_scheduled: [{ attempt: 1, maxAttempts: 3, delayMs: 1, reason: "x" }, "session.retry.scheduled"],
   cache_break: [{ segment: "tools", reason: "x", tokens: 1 }, "session.cache.broken"],
+  jobs_changed: [{ running: [] }, "session.jobs.changed"],
+  permission_mode_changed: [{ mode: "ask" }, "session.permissions.changed"],
   notice: [{ code: "x", message: "x" }, "session.notice"],
 };
 

@@ -105,6 +105,8 @@ const eventTypes: Record<SessionEvent["type"], true> = {
   approval_resolved: true,
   retry_scheduled: true,
   cache_break: true,
+  jobs_changed: true,
+  permission_mode_changed: true,
   notice: true,
 };
 

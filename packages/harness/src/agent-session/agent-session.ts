@@ -5,8 +5,17 @@
  */
 import type { AgentMessage, AgentTool, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model } from "@tau/ai";
-import type { ApprovalAnswer, LifecycleEvent, QueuedMessage, SessionEvent, Termination } from "@tau/protocol";
-import type { ToolLogLevel } from "@tau/tools";
+import { getErrorMessage } from "@tau/ai/internal";
+import type {
+  ApprovalAnswer,
+  LifecycleEvent,
+  PermissionData,
+  PermissionMode,
+  QueuedMessage,
+  SessionEvent,
+  Termination,
+} from "@tau/protocol";
+import type { Jobs, ToolLogLevel } from "@tau/tools";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { Budget, BudgetLimits } from "../budget/budget.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
@@ -44,6 +53,7 @@ import { createRunHost } from "./create-run-host.ts";
 import { ExtensionBinding } from "./extension-binding.ts";
 import { createHarnessActions } from "./harness-actions.ts";
 import { Inbox } from "./inbox.ts";
+import { JobReports } from "./job-reports.ts";
 import { createLiveSession, type LiveSession } from "./live-sessions.ts";
 import type { NavigateOptions } from "./navigate.ts";
 import { type Notice, Notices } from "./notices.ts";
@@ -81,17 +91,21 @@ export class AgentSession {
   readonly #prompts: Prompts;
   readonly #binding: ExtensionBinding;
   readonly #bash: UserBash;
+  readonly #jobs: JobReports;
   readonly #tree: TreeMoves;
   readonly #live: LiveSession;
   readonly #changes: ChangeHandlers;
   readonly #cleanUps: (() => void)[] = [];
   #disposed: Promise<void> | undefined;
   #cutRun: Termination | undefined;
+  /** The permission mode as surfaces know it. */
+  #toldMode: PermissionMode;
 
   /** Use `createAgentSession`. */
   constructor(parts: AgentSessionParts) {
     const { sessionManager: session, services, ids, clock, tools } = parts;
     this.#parts = parts;
+    this.#toldMode = parts.permissions.mode;
     const { signal } = this.#lifetime;
     const getExtensions = () => this.extensions;
     const mustBeUsable = () => this.#mustBeUsable();
@@ -113,7 +127,12 @@ export class AgentSession {
         return [...new Set([...(changed ?? []), ...(await this.reload())])];
       },
     });
-    const sandbox = tools.sandbox && createToolSandbox(tools.sandbox, () => this.#judge.parts);
+    const sandbox =
+      tools.sandbox &&
+      createToolSandbox(tools.sandbox, {
+        getParts: () => this.#judge.parts,
+        listHosts: parts.policy.listHosts,
+      });
     const lifecycles = this.#lifecycles;
     this.#choices = new Choices({ ...parts, sandbox, session, actions, lifecycles, signal, notice, getExtensions });
     this.#inbox = new Inbox({
@@ -122,6 +141,13 @@ export class AgentSession {
       now: () => clock.now(),
       mode: (kind) => this.settings[kind === "steer" ? "steeringMode" : "followUpMode"],
       onChange: () => this.#publisher.fact({ type: "queue_changed", ...this.#inbox.summarise() }),
+    });
+    this.#jobs = new JobReports({
+      jobs: parts.jobs,
+      clock,
+      notice,
+      publish: (running) => this.#publisher.fact({ type: "jobs_changed", running }),
+      wake: () => this.#wake(),
     });
     this.#judge = createCallJudge({
       ...parts,
@@ -137,6 +163,7 @@ export class AgentSession {
       publisher: this.#publisher,
       choices: this.#choices,
       judge: this.#judge,
+      takeReports: () => this.#jobs.take(),
     });
     this.#tree = new TreeMoves({
       ...parts,
@@ -149,6 +176,7 @@ export class AgentSession {
       settings: () => this.settings,
       afterMove: async () => {
         await this.#load();
+        this.#jobs.compareWith(this.messages);
         this.#host.sent.forgetMessages();
       },
     });
@@ -160,8 +188,11 @@ export class AgentSession {
       lifetime: signal,
       mustBeUsable,
       admitRun: parts.admitRun && ((aborted) => parts.admitRun!(this, aborted)),
-      beforeRun: (prompts) => this.#binding.beforeRun(prompts),
-      takeSent: (mayContinue) => this.#binding.takeSent(mayContinue),
+      beforeRun: async (prompts) => [...(await this.#binding.beforeRun(prompts)), ...this.#jobs.take()],
+      takeSent: async (mayContinue) => {
+        const sent = await this.#binding.takeSent(mayContinue);
+        return mayContinue && this.#jobs.wakes ? [...sent, ...this.#jobs.take()] : sent;
+      },
       onSettled: async ({ kind }) => {
         await this.extensions?.emit({ type: "agent_settled", aborted: kind === "aborted" });
       },
@@ -202,7 +233,9 @@ export class AgentSession {
     });
     this.#live = createLiveSession({ ...parts, taint: parts.policy.taint, activity: this.#activity, lifetime: signal });
     this.#changes = createChangeHandlers({ ...parts, ...own, getExtensions });
+    this.#cleanUps.push(this.#jobs.follow());
     this.#cleanUps.push(session.onAppend(this.#changes.onAppend));
+    this.#cleanUps.push(session.onAppend(({ type }) => type === "compaction" && this.#jobs.tellRunning()));
     this.#cleanUps.push(services.resources.subscribe(this.#changes.onResources));
   }
 
@@ -221,9 +254,13 @@ export class AgentSession {
       this.#cutRun = await settleAfterCrash({ session, inbox: this.#inbox, notices: this.#notices, afterCrash });
     }
     await this.#load();
+    this.#jobs.resume(this.messages);
+    const { notResumed } = this.#parts.permissions;
+    if (notResumed !== undefined) this.#notices.add("permissions", notResumed);
     this.#host.sent.restore(await session.getPrefix());
     if (this.extensions) await this.#binding.bind(this.extensions);
     this.#cleanUps.push(services.settings.subscribe(this.#changes.onSettings));
+    this.#cleanUps.push(services.settings.subscribe(() => this.#tellMode()));
     this.#cleanUps.push(services.registry.subscribe(() => this.#followModel()));
     for (const { code, message } of describeLeftOut(this.#choices.shown)) this.#notices.add(code, message);
     await this.#choices.loadTools();
@@ -305,6 +342,16 @@ export class AgentSession {
   /** What surfaces show of the policy and of the sandbox. */
   get policy(): PolicyReport {
     return this.#parts.policy.report;
+  }
+
+  /** How much the session does without a question. */
+  get permissions(): PermissionData {
+    return this.policy.permissions;
+  }
+
+  /** Commands of the model that outlive the calls that started them. */
+  get jobs(): Jobs {
+    return this.#parts.jobs;
   }
 
   get thinkingLevel(): ThinkingLevel {
@@ -483,7 +530,7 @@ export class AgentSession {
 
   /** Something goes on that would end with the session: a run, a queued message, or a command in the background. */
   get hasWork(): boolean {
-    return this.isStreaming || !this.#inbox.isEmpty || this.#bash.isRunning || this.#parts.hasJobs();
+    return this.isStreaming || !this.#inbox.isEmpty || this.#bash.isRunning || this.#jobs.running.length > 0;
   }
 
   /** Stops waiting to ask again: the run ends with the failure. */
@@ -554,6 +601,28 @@ export class AgentSession {
     this.#mustBeOpen();
     checkArguments({ level });
     await this.#choices.setThinkingLevel(level);
+  }
+
+  /**
+   * Takes effect with the next call. Throws for a name that is no mode, and for one that the project or the parent session
+   * does not allow. Only a person may choose `free`: the caller answers for that.
+   */
+  async setPermissionMode(mode: string): Promise<PermissionData> {
+    this.#mustBeOpen();
+    const { permissions, sessionManager } = this.#parts;
+    const chosen = permissions.choose(mode);
+    this.#tellMode();
+    if (chosen === "free") await this.policy.trySandbox();
+    if (!this.readOnly && chosen !== (await sessionManager.getPermissionMode()))
+      await sessionManager.append({ type: "permission_mode", mode: chosen });
+    return this.permissions;
+  }
+
+  #tellMode(): void {
+    const { mode } = this.#parts.permissions;
+    if (mode === this.#toldMode) return;
+    this.#toldMode = mode;
+    this.#publisher.fact({ type: "permission_mode_changed", mode });
   }
 
   /** Takes effect with the next request. Names stand for built-in tools. */
@@ -644,6 +713,7 @@ export class AgentSession {
       async () => {
         if (!this.readOnly && !this.#parts.afterCrash) await this.#inbox.refuse("the session was closed");
       },
+      () => this.#keepReports(),
       () => this.#parts.extensions.close(why, "The session was closed."),
       () => this.#lifecycles.unloadOthers([]),
       async () => this.#cleanUps.forEach((cleanUp) => cleanUp()),
@@ -653,6 +723,22 @@ export class AgentSession {
     const failures: unknown[] = [];
     for (const step of steps) await step().catch((error: unknown) => failures.push(error));
     if (failures.length > 0) throw failures[0];
+  }
+
+  /** Begins a run about a job that has ended, unless one is in progress: that one takes the report. */
+  #wake(): void {
+    if (this.#activity.isBusy || this.#lifetime.signal.aborted || !this.model) return;
+    this.#activity
+      .begin(this.#jobs.take())
+      .catch((error: unknown) => this.#notices.add("run_failed", getErrorMessage(error)));
+  }
+
+  /** What the model was not told yet is in the log for the next time. */
+  async #keepReports(): Promise<void> {
+    if (this.readOnly) return;
+    const { sessionManager } = this.#parts;
+    for (const { role: _role, timestamp: _timestamp, ...message } of this.#jobs.take())
+      await sessionManager.append({ type: "custom_message", ...message });
   }
 
   async #load(): Promise<void> {

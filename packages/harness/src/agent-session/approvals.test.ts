@@ -12,7 +12,10 @@ const question: Question = {
   summary: "Run rm.",
   reason: "the mode is prompt",
   commands: [["bash", "-c", "rm"]],
-  choices: [{ choice: "once" }, { choice: "always", rule: "exec rm" }],
+  choices: [
+    { choice: "once", label: "Yes, this once" },
+    { choice: "always", rule: "exec rm", label: "Always" },
+  ],
   request: {
     subject: { kind: "model", sessionId: "s" },
     capability: "exec",
@@ -47,7 +50,7 @@ test("a question is told with everything that a person needs, and open until it 
         summary: "Run rm.",
         reason: "the mode is prompt",
         commands: [["bash", "-c", "rm"]],
-        choices: [{ choice: "once" }, { choice: "always", rule: "exec rm" }],
+        choices: question.choices,
         expiresAt: clock.now() + 5_000,
         timeoutMs: 5_000,
       },
@@ -209,4 +212,33 @@ test("a surface that does not answer now is not asked", () => {
   isAttended = true;
   expect(approvals.port(surface)).toBeDefined();
   expect(events).toEqual([]);
+});
+
+describe("without the setting for it", () => {
+  /** What is told of a question, and whether it is still open after a day. */
+  async function askFor(choice: AskChoice) {
+    const publisher = new Publisher((message) => expect.fail(message));
+    const events: SessionEvent[] = [];
+    publisher.onSessionEvent((event) => events.push(event));
+    const clock = createFakeClock();
+    const approvals = new Approvals({ sessionId: "one", publisher, clock, timeoutMs: () => undefined });
+    const asked = approvals.port(choice)!(question, new AbortController().signal);
+    await clock.advance(24 * 60 * 60 * 1_000);
+    const isOpen = approvals.answer("q1", { decision: "allow" });
+    const [requested] = events;
+    return { isOpen, answer: await asked, approval: requested?.type === "approval_requested" && requested.approval };
+  }
+
+  test("a question at a terminal waits for ever, and has no end", async () => {
+    const { isOpen, answer, approval } = await askFor({ isAttended: () => true, timeoutMs: () => "never" });
+    expect({ isOpen, answer }).toEqual({ isOpen: true, answer: { decision: "allow" } });
+    expect(approval).not.toHaveProperty("expiresAt");
+    expect(approval).not.toHaveProperty("timeoutMs");
+  });
+
+  test("a question elsewhere ends after five minutes, and says when", async () => {
+    const { isOpen, answer, approval } = await askFor({ isAttended: () => true });
+    expect({ isOpen, by: answer.by }).toEqual({ isOpen: false, by: "timeout" });
+    expect(approval).toMatchObject({ timeoutMs: 300_000, expiresAt: expect.any(Number) });
+  });
 });

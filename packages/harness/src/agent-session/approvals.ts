@@ -11,8 +11,8 @@ export interface AnsweringSurface {
    * nobody to ask.
    */
   isAttended: (sessionId: string) => boolean;
-  /** How long it has to answer, unless the settings say. Default 5 minutes. */
-  timeoutMs?: () => number | undefined;
+  /** How long it has to answer, unless the settings say; `never`: for ever. Default 5 minutes. */
+  timeoutMs?: () => number | "never" | undefined;
 }
 
 /** `surface`: a surface of the session answers at any time. */
@@ -56,8 +56,8 @@ export class Approvals {
       const { request: _request, ...approval } = question;
       const limitMs = timeoutMs() ?? surface?.timeoutMs?.() ?? defaultTimeoutMs;
       const answered = this.#wait(approval.id, limitMs, signal);
-      const expiresAt = clock.now() + limitMs;
-      publisher.fact({ type: "approval_requested", approval: { ...approval, expiresAt, timeoutMs: limitMs } });
+      const deadline = limitMs === "never" ? {} : { expiresAt: clock.now() + limitMs, timeoutMs: limitMs };
+      publisher.fact({ type: "approval_requested", approval: { ...approval, ...deadline } });
       if (typeof choice === "function") this.#askToo(choice, question, signal);
       const answer = await answered;
       const decision = answer.decision === "allow" && isOffered(question, answer) ? "allowed" : "denied";
@@ -77,7 +77,7 @@ export class Approvals {
       .then((answer) => this.answer(question.id, answer));
   }
 
-  #wait(id: string, limitMs: number, signal: AbortSignal): Promise<Answer> {
+  #wait(id: string, limitMs: number | "never", signal: AbortSignal): Promise<Answer> {
     return new Promise((resolve) => {
       let cancelTimer = () => {};
       const settle = (answer: Answer) => {
@@ -90,6 +90,7 @@ export class Approvals {
       if (signal.aborted) return onAbort();
       this.#open.set(id, settle);
       signal.addEventListener("abort", onAbort, { once: true });
+      if (limitMs === "never") return;
       cancelTimer = this.#parts.clock.setTimer(limitMs, () =>
         settle({ decision: "deny", by: "timeout", message: "the question was not answered in time" }),
       );

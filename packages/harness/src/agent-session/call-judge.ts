@@ -11,8 +11,13 @@ import type { Publisher } from "./publisher.ts";
 import type { RunScopes } from "./run-scopes.ts";
 
 /** What decides about calls. */
-export interface PolicyParts extends Pick<JudgeParts, "decide" | "audit" | "grants" | "remembered" | "files"> {
+export interface PolicyParts extends Pick<
+  JudgeParts,
+  "decide" | "audit" | "grants" | "remembered" | "files" | "home" | "getMode"
+> {
   ask: AskChoice | undefined;
+  /** The hosts that the user allowed in this project. */
+  listHosts: () => Promise<string[]>;
   report: PolicyReport;
   taint: SessionTaint;
 }
@@ -39,7 +44,7 @@ export interface CallJudge extends Pick<RunHost, "judge" | "endCall" | "getCallM
 
 export function createCallJudge(own: CallJudgeParts): CallJudge {
   const { sessionId, parent, cwd, ids, clock, publisher, scopes, timeoutMs } = own;
-  const { decide, audit, grants, remembered, files, ask } = own.policy;
+  const { decide, audit, grants, remembered, files, home, getMode, ask } = own.policy;
   const approvals = new Approvals({ sessionId, publisher, clock, timeoutMs });
   /** What the user said when they allowed a call, by its id. */
   const messages = new Map<string, string>();
@@ -49,6 +54,8 @@ export function createCallJudge(own: CallJudgeParts): CallJudge {
     remembered,
     files,
     cwd,
+    home,
+    getMode,
     ids,
     async audit(decision) {
       try {

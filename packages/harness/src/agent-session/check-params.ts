@@ -1,5 +1,6 @@
 /** Refuses parameters of a session that are wrong, before anything is opened. */
 import { isRecord } from "@tau/ai/internal";
+import { permissionModes } from "@tau/protocol";
 import { HarnessError } from "../errors.ts";
 import {
   check,
@@ -166,6 +167,7 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   ),
   decide: param(fn),
   policyProfile: param(text),
+  permissionMode: param(oneOf(...permissionModes)),
   audit: param(fn),
   budgets: param(budgets),
   systemPrompt: param(text),

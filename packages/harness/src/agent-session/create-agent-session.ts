@@ -65,6 +65,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     modelPatterns: params.models,
     tools: createToolSources(setup, { workspace, extensions }),
     policy,
+    permissions: setup.permissions,
     extensions,
     expandPort: createExpandPort({
       loader: resources,
@@ -99,7 +100,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     clock,
     ids,
     logTool: debugLog && ((tool, level, message) => debugLog.log("tool", { tool, level, message })),
-    hasJobs: () => tools.jobs.list().some(({ ended }) => !ended),
+    jobs: tools.jobs,
     reloadGateway: params.reloadGateway,
     reopen: (other, start) => createAgentSession(sameWith(params, other, start)),
     close: () => closers.close().finally(() => sessionManager.close()),

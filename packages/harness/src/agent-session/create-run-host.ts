@@ -20,14 +20,14 @@ export interface RunHostParts
       | "clock"
       | "ids"
     >,
-    Pick<RunHost, "transcript" | "inbox" | "publisher"> {
+    Pick<RunHost, "transcript" | "inbox" | "publisher" | "takeReports"> {
   choices: Choices;
   judge: CallJudge;
 }
 
 export function createRunHost(parts: RunHostParts): RunHost {
   const { sessionManager: session, extensions, tools, request, waitsForBusyProvider, keep, trace, clock, ids } = parts;
-  const { transcript, inbox, publisher, choices } = parts;
+  const { transcript, inbox, publisher, choices, takeReports } = parts;
   const { judge, endCall, getCallMessage } = parts.judge;
   return {
     get extensions() {
@@ -37,6 +37,7 @@ export function createRunHost(parts: RunHostParts): RunHost {
     transcript,
     inbox,
     publisher,
+    takeReports,
     clock,
     ids,
     ask: request,

@@ -4,6 +4,7 @@ import type { Budget } from "../budget/budget.ts";
 import type { SessionTaint } from "../policy/session-taint.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Activity } from "./activity.ts";
+import type { Permissions } from "../policy/permissions.ts";
 
 export interface ChildSpending {
   provider: string;
@@ -20,6 +21,8 @@ export interface LiveSession {
   readonly budget: Budget;
   /** What text of strangers has come in. */
   readonly taint: SessionTaint;
+  /** A child has at most the permission mode of its parent. */
+  readonly permissions: Pick<Permissions, "mode">;
   /** Records what a child spent in the parent's log, so that it counts when the parent is opened again. */
   noteChild(spent: ChildSpending): Promise<void>;
 }
@@ -29,16 +32,18 @@ export interface LiveSessionParts {
   parent: LiveSession | undefined;
   budget: Budget;
   taint: SessionTaint;
+  permissions: Permissions;
   activity: Activity;
   /** Aborts when the session ends. */
   lifetime: AbortSignal;
 }
 
 export function createLiveSession(parts: LiveSessionParts): LiveSession {
-  const { sessionManager, parent, budget, taint, activity, lifetime } = parts;
+  const { sessionManager, parent, budget, taint, permissions, activity, lifetime } = parts;
   return {
     sessionId: sessionManager.id,
     taint,
+    permissions,
     get signal() {
       return activity.run?.signal ?? lifetime;
     },

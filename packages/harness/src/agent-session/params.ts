@@ -1,7 +1,7 @@
 /** What a session can be given. */
 import type { StreamFn, ThinkingLevel } from "@tau/agent";
 import type { Clock, Ids, Model } from "@tau/ai";
-import type { LifecycleEvent } from "@tau/protocol";
+import type { LifecycleEvent, PermissionMode } from "@tau/protocol";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { DebugLog } from "../observe/debug-log.ts";
@@ -111,6 +111,8 @@ export interface AgentSessionParams {
   decide?: Decide;
   /** The profile of the policy, over that of the settings: `safe`, `balanced` or `permissive`. */
   policyProfile?: string;
+  /** How much the session does without a question. Default: the session's if it is stricter than the settings', else theirs. */
+  permissionMode?: PermissionMode;
   /** Default: what was asked for or denied is written into the session. */
   audit?: Audit;
   /** For this session and all that it starts, as long as it lives. What a run may use is in the settings. */

@@ -18,7 +18,20 @@ export async function createPolicyParts(
   setup: SessionSetup,
   { secrets, workspace }: { secrets: SecretBroker; workspace: Workspace },
 ): Promise<PolicyParts> {
-  const { cwd, agentDir, ids, params, services, sessionManager, parent, grants, rules, getPolicy, closers } = setup;
+  const {
+    cwd,
+    agentDir,
+    ids,
+    params,
+    services,
+    sessionManager,
+    parent,
+    grants,
+    rules,
+    getPolicy,
+    permissions,
+    closers,
+  } = setup;
   const { sandboxSettings, sandbox, isSandboxMissing, files } = workspace;
   const { settings } = services;
   const taint = new SessionTaint({ rules, cwd, log: sessionManager, parent: parent?.taint });
@@ -28,6 +41,7 @@ export async function createPolicyParts(
     cwd,
     agentDir,
     getPolicy,
+    permissions,
     getProfile: () => params.policyProfile ?? settings.get().policy.profile,
     mode: sandboxSettings.mode,
     trySandbox: sandbox && (() => sandbox.getState()),
@@ -38,6 +52,7 @@ export async function createPolicyParts(
     createPolicy({
       rules,
       getPolicy,
+      getMode: () => permissions.mode,
       secrets,
       context: { cwd, home: rules.home, workspace: cwd, named: rules.named, agentDir: rules.agentDir },
       isSandboxed: createSandboxCheck(report, sandboxSettings, setup),
@@ -51,7 +66,19 @@ export async function createPolicyParts(
     });
   const audit = taint.watch(params.audit ?? createSessionAudit(setup));
   const remembered = createRememberedRules({ agentDir, cwd, ids });
-  return { decide, ask: params.ask, audit, grants, remembered, files: files.free, report, taint };
+  return {
+    decide,
+    ask: params.ask,
+    audit,
+    grants,
+    remembered,
+    files: files.free,
+    home: rules.home,
+    getMode: () => permissions.mode,
+    listHosts: () => remembered.listHosts(),
+    report,
+    taint,
+  };
 }
 
 /** The network of the settings with what a person allowed for the rest of the session. */

@@ -1,7 +1,7 @@
 /** What a session is made of. */
 import type { StreamFn } from "@tau/agent";
 import type { Clock, Ids } from "@tau/ai";
-import type { Files, ToolLogLevel } from "@tau/tools";
+import type { Files, Jobs, ToolLogLevel } from "@tau/tools";
 import type { Budget } from "../budget/budget.ts";
 import type { ExtensionSlot, SessionStart } from "../extensions/session/extension-slot.ts";
 import type { Tracer } from "../observe/trace.ts";
@@ -15,6 +15,7 @@ import type { ModelChoice, ToolSources } from "./choices.ts";
 import type { FileAuthority } from "./named-files.ts";
 import type { PromptsParts } from "./prompts.ts";
 import type { LiveSession, LiveSessions } from "./live-sessions.ts";
+import type { Permissions } from "../policy/permissions.ts";
 import type { Notice } from "./notices.ts";
 import type { Services } from "./services.ts";
 
@@ -28,6 +29,7 @@ export interface AgentSessionParts {
   modelPatterns: readonly string[] | undefined;
   tools: ToolSources;
   policy: PolicyParts;
+  permissions: Permissions;
   extensions: ExtensionSlot;
   expandPort: ResourcePort;
   createMentionReader: PromptsParts["createMentionReader"];
@@ -54,8 +56,8 @@ export interface AgentSessionParts {
   ids: Ids;
   /** Writes what a tool says into the debug log. */
   logTool: ((tool: string, level: ToolLogLevel, message: string) => void) | undefined;
-  /** Whether commands of the model run in the background. */
-  hasJobs: () => boolean;
+  /** The commands of the model that run in the background. */
+  jobs: Jobs;
   /** Reads again what the session does not read itself; answers with what changed. */
   reloadGateway: (() => Promise<readonly string[]>) | undefined;
   /** Opens another session with the same parts. */

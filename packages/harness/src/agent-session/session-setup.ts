@@ -14,6 +14,7 @@ import type { AgentSession } from "./agent-session.ts";
 import { type LiveSession, type LiveSessions, standaloneSessions } from "./live-sessions.ts";
 import { openLog } from "./open-log.ts";
 import type { AgentSessionParams } from "./params.ts";
+import { Permissions } from "../policy/permissions.ts";
 import { createPathRules } from "./path-rules.ts";
 import { openResources, openServices, type Services, type SessionBase } from "./services.ts";
 
@@ -29,6 +30,7 @@ export interface SessionSetup extends SessionBase {
   rules: Required<PathRules>;
   /** Called for each decision: settings change. */
   getPolicy: () => ExtensionPolicy;
+  permissions: Permissions;
   /** The session is made last of its parts. They call this when something happens in it, and not before. */
   getSession: () => AgentSession;
 }
@@ -47,6 +49,7 @@ export async function openSetup(
   const sessionManager = await openLog(params, { ...base, settings }, closers);
   const resources = await openResources(params, base, { settings, log: sessionManager });
   const services = { ...openedServices, resources };
+  const parent = parentSessionId === undefined ? undefined : sessions.get(parentSessionId);
   const opened = {
     ...base,
     params,
@@ -54,9 +57,16 @@ export async function openSetup(
     services,
     sessionManager,
     sessions,
-    parent: parentSessionId === undefined ? undefined : sessions.get(parentSessionId),
+    parent,
     grants: new Grants(),
     getPolicy: () => getSessionPolicy(settings, params.policyProfile, sessionManager.policyProfile),
+    permissions: new Permissions({
+      getOwn: () => settings.get().policy.permissionMode,
+      getProjectLimit: () => settings.getRestrictions().policy?.permissionMode,
+      getParentMode: () => parent?.permissions.mode,
+      chosen: params.permissionMode,
+      logged: await sessionManager.getPermissionMode(),
+    }),
     getSession,
   };
   return { ...opened, rules: await createPathRules(opened) };

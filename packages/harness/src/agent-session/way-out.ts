@@ -6,10 +6,22 @@ import type { ToolSandbox } from "../pipeline/sandbox.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 
 /** `getParts` is called for each question: who answers may change. */
-export function createToolSandbox(sandbox: SessionSandbox, getParts: () => JudgeParts): ToolSandbox {
+export function createToolSandbox(
+  sandbox: SessionSandbox,
+  { getParts, listHosts }: { getParts: () => JudgeParts; listHosts: () => Promise<string[]> },
+): ToolSandbox {
   sandbox.usePortPolicy(createPortPolicy(getParts));
+  let opened: Promise<unknown> | undefined;
+  /** Before the first command: the hosts that the user allowed in this project. */
+  const openRemembered = async () => {
+    const hosts = await listHosts();
+    if (hosts.length > 0) await sandbox.widen({ hosts, paths: [], term: "session" });
+  };
   return {
-    enter: (request) => sandbox.enter(request),
+    async enter(request) {
+      await (opened ??= openRemembered());
+      return await sandbox.enter(request);
+    },
     async askNextTry({ tool, ...call }, signal) {
       // Loaded late: few commands are stopped.
       const { askWayOut } = await import("../policy/way-out.ts");

@@ -55,6 +55,8 @@ export function createEntryHtml(entry: SessionEntry, options: EntryOptions): Ent
       return infoEntry("Model", formatModel(fields.provider, fields.modelId));
     case "thinking_level_change":
       return infoEntry("Thinking level", toText(fields.thinkingLevel));
+    case "permission_mode":
+      return infoEntry("Permission mode", toText(fields.mode));
     case "label":
       return infoEntry("Label", toText(fields.label) || "(removed)");
     case "session_info":

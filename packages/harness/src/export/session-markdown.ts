@@ -81,6 +81,8 @@ function getChange(entry: SessionEntry): { name: string; value: string } | undef
       return { name: "Model", value: formatModel(entry.provider, entry.modelId) };
     case "thinking_level_change":
       return { name: "Thinking level", value: toText(entry.thinkingLevel) };
+    case "permission_mode":
+      return { name: "Permission mode", value: toText(entry.mode) };
     case "label":
       return { name: "Label", value: toText(entry.label) };
     case "session_info":

@@ -3,6 +3,7 @@ import { type Model } from "@tau/ai";
 import { roundCost, withoutUndefined, withoutUserinfo } from "@tau/ai/internal";
 import type { ModelData, SessionSummaryData, StateData, StatsData, ToolData } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
+import { toJobSummary } from "../agent-session/job-reports.ts";
 import type { PipelineTool } from "../pipeline/layer.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import type { SessionInfo } from "../session/session-info.ts";
@@ -34,6 +35,11 @@ export async function toStateData({ session, view }: HostedSession): Promise<Sta
     pendingMessageCount: queue.steering.length + queue.followUps.length,
     contextFiles: session.resourceLoader.resources.contextFiles.map(({ path }) => path),
     sandbox: session.policy.sandbox,
+    permissions: session.permissions,
+    jobs: session.jobs
+      .list()
+      .filter(({ ended }) => !ended)
+      .map(toJobSummary),
   };
 }
 

@@ -190,7 +190,8 @@ export async function openView(session: AgentSession): Promise<View> {
     const log = { entries, hasOlder, leafId: sessionManager.getLeafId(), name, entryCount };
     const { cutRun } = session;
     const ended = cutRun && { reason: cutRun.terminationReason, detail: cutRun.detail };
-    const view: View = { log, live: { ...emptyView.live, ended } };
+    const { mode: permissionMode } = session.permissions;
+    const view: View = { log, live: { ...emptyView.live, ended, permissionMode } };
     return session.notices.reduce((reduced, notice) => reduce(reduced, { type: "notice", ...notice }), view);
   }
 }

@@ -11,6 +11,7 @@ function create(parts: Partial<PolicyParts> = {}) {
   return createPolicy({
     rules: { roots: ["/src/app"], home: "/home/me", agentDir: "/home/me/.tau" },
     getPolicy,
+    getMode: () => "edit",
     secrets: createSecretBroker({
       policy: () => getPolicy().secretBroker,
       isOwnKey: (name) => name === "MODEL_KEY",

@@ -5,10 +5,12 @@
 import { basename } from "node:path";
 import { createDefaultPolicy } from "./default-policy.ts";
 import type { Classification, ExecContext } from "./exec/classification.ts";
-import type { ExecMediationResult } from "./exec/mediation.ts";
+import type { ExecMediationPolicy, ExecMediationResult } from "./exec/mediation.ts";
 import { evaluateFor, type ExtensionPolicy, getSecretFiles } from "./extension-policy.ts";
 import type { SandboxNetwork } from "../sandbox/settings.ts";
+import type { PermissionMode } from "@tau/protocol";
 import type { PathRules } from "./paths.ts";
+import { applyPermissionMode, needsSandboxState } from "./permission-mode.ts";
 import type { Decide, PolicyRequest, Verdict } from "./policy.ts";
 import { isNamedFor, isProjectSecret, projectSecretReason } from "./project-secrets.ts";
 import type { SecretBroker } from "./secret-broker.ts";
@@ -18,6 +20,8 @@ export interface PolicyParts {
   rules: PathRules;
   /** Read for each request: settings change. */
   getPolicy: () => ExtensionPolicy;
+  /** Read for each request: a person may change it at any time. */
+  getMode: () => PermissionMode;
   secrets: Pick<SecretBroker, "classify" | "isIn">;
   /** Where commands run, and what they may change. */
   context: ExecContext;
@@ -34,6 +38,17 @@ export interface PolicyParts {
 }
 
 export function createPolicy(parts: PolicyParts): Decide {
+  const decideAlone = createPolicyWithoutMode(parts);
+  const { agentDir } = parts.rules;
+  return async (request) => {
+    const verdict = await decideAlone(request);
+    const mode = parts.getMode();
+    const isSandboxed = needsSandboxState(mode, verdict) && (await parts.isSandboxed());
+    return applyPermissionMode(mode, { request, verdict }, { isSandboxed, agentDir });
+  };
+}
+
+function createPolicyWithoutMode(parts: PolicyParts): Decide {
   const decidePath = createDefaultPolicy(parts.rules);
   return async (request) => {
     const { subject, capability, target } = request;
@@ -115,6 +130,8 @@ async function judgeCommand(command: string, subject: PolicyRequest["subject"], 
   const { shell } = parts;
   if (verdict.kind === "allow" && shell !== undefined && !knownShells.test(basename(shell)))
     return { kind: "ask", rule: "unknown-shell", reason: `It is not known what ${shell} makes of this command.`, exec };
+  if (verdict.kind === "allow" && (await isNamed(policy, classification, command)))
+    return { ...verdict, exec, isNamed: true };
   return { ...verdict, exec };
 }
 
@@ -123,6 +140,19 @@ function findSecretFile({ commands }: Classification, extension: string, parts: 
   const allowed = getSecretFiles(parts.getPolicy(), extension);
   const words = commands.flat().flatMap((word) => word.split(/[\s=:;,'"()<>|&]+/));
   return words.find((word) => word !== "" && isProjectSecret(word) && !isNamedFor(word, allowed));
+}
+
+/** Whether the user's patterns name all commands, and nothing else was found around them. */
+async function isNamed(
+  { allowPatterns }: ExecMediationPolicy,
+  { commands, findings }: Classification,
+  text: string,
+): Promise<boolean> {
+  // A redirection may change any file of the workspace without being found dangerous.
+  if (allowPatterns.length === 0 || commands.length === 0 || /[<>]/.test(text)) return false;
+  const { isAllowedBy } = await import("./exec/patterns.ts");
+  if (findings.some(({ command }) => command === null)) return false;
+  return commands.every((command) => isAllowedBy(allowPatterns, command));
 }
 
 /** After text of strangers came in, secrets and files leave the machine only if a person says so each time. */

@@ -43,8 +43,8 @@ export class Grants implements FileGrants {
   }
 
   /** Whether a question need not be asked again: only what was granted for the session counts. */
-  isRemembered(capability: Capability, target: Target): boolean {
-    return covers(this.#session, capability, target);
+  isRemembered(capability: Capability, target: Target, options?: CoverOptions): boolean {
+    return covers(this.#session, capability, target, options);
   }
 
   /** The names that were granted to one call, such as those of variables. */
@@ -70,25 +70,49 @@ export class Grants implements FileGrants {
 export interface Grant {
   capability: Capability;
   target: Target;
-  /** Whether the target is the beginning of commands, such as `npm run *`. Default false. */
+  /** Whether the target is the beginning of commands, such as `npm run *`, or a directory with all that is in it. Default false. */
   isPrefix?: boolean;
+}
+
+export interface CoverOptions {
+  /**
+   * Whether a directory that may be changed covers what is in it. Not for files with a meaning of their own, such as those
+   * that other programs run: an answer about a directory was not about them. Default false.
+   */
+  coversDirectories?: boolean;
 }
 
 const getKey = ({ capability, target, isPrefix = false }: Grant) => JSON.stringify([capability, target, isPrefix]);
 
 /** Whether a list of grants covers a target. */
-export const isCovered = (grants: readonly Grant[], capability: Capability, target: Target): boolean =>
-  covers(new Map(grants.map((grant) => [getKey(grant), grant])), capability, target);
+export const isCovered = (
+  grants: readonly Grant[],
+  capability: Capability,
+  target: Target,
+  options?: CoverOptions,
+): boolean => covers(new Map(grants.map((grant) => [getKey(grant), grant])), capability, target, options);
 
-function covers(grants: ReadonlyMap<string, Grant>, capability: Capability, target: Target): boolean {
+function covers(
+  grants: ReadonlyMap<string, Grant>,
+  capability: Capability,
+  target: Target,
+  { coversDirectories = false }: CoverOptions = {},
+): boolean {
   if (grants.size === 0) return false;
   if (grants.has(getKey({ capability, target }))) return true;
   if (target.kind === "command") return [...grants.values()].some((grant) => allowsCommand(grant, target.command));
   // Only a normalised path tells what it is below.
-  if (target.kind !== "path" || capability !== "read" || resolve(target.path) !== target.path) return false;
-  for (const grant of grants.values()) if (allowsReading(grant, target.path)) return true;
-  return false;
+  if (target.kind !== "path" || resolve(target.path) !== target.path) return false;
+  const { path } = target;
+  return [...grants.values()].some(
+    (grant) =>
+      (capability === "read" && allowsReading(grant, path)) ||
+      (capability === "write" && coversDirectories && isChangeable(grant, path)),
+  );
 }
+
+const isChangeable = ({ capability, target, isPrefix = false }: Grant, path: string): boolean =>
+  isPrefix && capability === "write" && target.kind === "path" && isWithin(target.path, path);
 
 const allowsCommand = ({ target, isPrefix = false }: Grant, command: string): boolean =>
   isPrefix && target.kind === "command" && isCoveredByPrefix(command, target.command);

@@ -54,6 +54,8 @@ function createCaller({ work, home }: { work: string; home: string }, ask?: Ask)
     remembered: { covers: async () => false, add: async () => {} },
     subject: { kind: "model", sessionId: "s" },
     cwd: work,
+    home: "/home/ann",
+    getMode: () => "edit",
     files: everywhere,
     ids: () => `q${++count}`,
   });

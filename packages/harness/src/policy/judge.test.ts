@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import type { Stats } from "node:fs";
 import type { BeforeToolCallContext } from "@tau/agent";
 import { createTools, type DescribedTool } from "@tau/tools";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { adviseUser } from "./advice.ts";
 import { createDefaultPolicy } from "./default-policy.ts";
 import { type Grant, Grants, isCovered } from "./grants.ts";
@@ -24,7 +24,7 @@ const noScript = () => Promise.reject(new Error("There is no such file."));
 /** Rules that are kept as long as the test. */
 function createRules(rules: Grant[] = []): JudgeParts["remembered"] {
   return {
-    covers: async (capability, target) => isCovered(rules, capability, target),
+    covers: async (capability, target, options) => isCovered(rules, capability, target, options),
     add: async (_scope, grant) => void rules.push(grant),
   };
 }
@@ -53,6 +53,8 @@ function createTestJudge(parts: TestParts = {}) {
     remembered: createRules(),
     subject: { kind: "model", sessionId: "s" },
     cwd: "/w",
+    home: "/home/ann",
+    getMode: () => "edit",
     files: {
       realPath: async (path) => path.replace(/^\/w\/link/, "/outside"),
       stat: async (path) => (existing.includes(path) ? ({} as Stats) : undefined),
@@ -460,10 +462,20 @@ test("a question says what would be touched, and what each answer would remember
     {
       path: "/outside/notes",
       choices: [
-        { choice: "once" },
-        { choice: "session", rule: "read /outside/notes" },
-        { choice: "project", rule: "read /outside/notes" },
-        { choice: "always", rule: "read /outside/notes" },
+        { choice: "once", label: "Yes, this once" },
+        {
+          choice: "session",
+          rule: "read /outside/notes",
+          label: "Yes, for this session: read /outside/notes",
+        },
+        {
+          choice: "session",
+          rule: "read /outside/*",
+          label: "Yes, for this session: read everything in /outside",
+        },
+        { choice: "project", rule: "read /outside/notes", label: "Always in this project: read /outside/notes" },
+        { choice: "project", rule: "read /outside/*", label: "Always in this project: read everything in /outside" },
+        { choice: "always", rule: "read /outside/notes", label: "Always, in every project: read /outside/notes" },
       ],
     },
   ]);
@@ -612,7 +624,10 @@ test("what asks each time is asked although it was allowed before, and can be al
   grants.grant({ capability: "read", target: { kind: "path", path: "/outside" } }, "session");
   expect(await call("read", { path: "/outside/a" })).toBeUndefined();
   expect(await call("read", { path: "/outside/a" })).toMatchObject({ block: true });
-  expect(questions.map(({ choices }) => choices)).toEqual([[{ choice: "once" }], [{ choice: "once" }]]);
+  expect(questions.map(({ choices }) => choices)).toEqual([
+    [{ choice: "once", label: "Yes, this once" }],
+    [{ choice: "once", label: "Yes, this once" }],
+  ]);
   expect(questions[0]!.reason).not.toContain("\u001b");
   expect(outcomes()).toEqual(["allowed taint person /outside/a", "denied answer /outside/a"]);
 });
@@ -645,4 +660,34 @@ test("a path that cannot be looked at counts as one that exists", async () => {
   });
   await call("open", {});
   expect(questions.map(({ path }) => path)).toEqual(["/outside/unseen"]);
+});
+
+describe("a directory that was allowed", () => {
+  const rule = "write /outside/*";
+  const decideByRule: JudgeParts["decide"] = ({ target }) => {
+    const isProtected = target.kind === "path" && target.path.includes(".git/hooks");
+    return { kind: "ask", rule: isProtected ? "protected" : "outside", reason: "It is outside." };
+  };
+
+  test.each(["session", "project"] as const)(
+    "for the %s covers its files, and not what other programs run",
+    async (choice) => {
+      const { call, questions } = createTestJudge({
+        decide: decideByRule,
+        answers: [{ decision: "allow", choice, rule }, { decision: "deny" }, { decision: "deny" }],
+      });
+      const write = (path: string) => call("write", { path, content: "x" });
+      expect(await write("/outside/a")).toBeUndefined();
+      expect(await write("/outside/deep/b")).toBeUndefined();
+      expect(questions).toHaveLength(1);
+      expect(await write("/outside/.git/hooks/pre-commit")).toMatchObject({ block: true });
+      expect(await write("/outsider/a")).toMatchObject({ block: true });
+    },
+  );
+
+  test("is not offered for a file that other programs run", async () => {
+    const { call, questions } = createTestJudge({ decide: decideByRule, answers: [{ decision: "deny" }] });
+    await call("write", { path: "/outside/.git/hooks/pre-commit", content: "x" });
+    expect(questions[0]?.choices.map(({ rule: offered }) => offered)).not.toContain("write /outside/.git/hooks/*");
+  });
 });

@@ -3,16 +3,17 @@ import { isAbsolute, resolve } from "node:path";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
 import { type Ids } from "@tau/ai";
 import { getErrorMessage, untilAborted, withoutUndefined } from "@tau/ai/internal";
-import { type ApprovalChoice, approvalChoices } from "@tau/protocol";
+import type { PermissionMode } from "@tau/protocol";
 import type { AccessRequest, Files } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
 import { bindCommand } from "./bind-command.ts";
 import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts";
-import { suggestPrefix } from "./command-prefix.ts";
 import { formatRefusal } from "./format-refusal.ts";
-import type { Grant, Grants } from "./grants.ts";
+import type { CoverOptions, Grant, Grants } from "./grants.ts";
 import { isAccess } from "./is-access.ts";
-import { formatRule, type RememberedRules } from "./remembered-rules.ts";
+import { listOffers, toOfferedChoice } from "./offers.ts";
+import { askRule } from "./permission-mode.ts";
+import type { RememberedRules } from "./remembered-rules.ts";
 import type { Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
 
 export interface JudgeParts {
@@ -33,6 +34,10 @@ export interface JudgeParts {
   subject: Subject;
   /** Where relative paths begin. */
   cwd: string;
+  /** The home directory of the user. */
+  home: string;
+  /** The permission mode, for what is asked without a verdict: what leaves the sandbox. */
+  getMode: () => PermissionMode;
   /** Without a guard. A path whose real path cannot be found is denied. */
   files: Pick<Files, "realPath" | "stat" | "readWhole">;
   /** Names questions. */
@@ -160,7 +165,12 @@ const notDecided = (error: unknown): Verdict => ({
 
 /** The result of judging one thing that a call wants. */
 type Outcome = Pick<Decision, "rule" | "by"> &
-  ({ outcome: "allowed"; grant?: { given: Grant; term: "call" | "session" } } | { outcome: "denied"; reason: string });
+  ({ outcome: "allowed"; grants?: readonly GivenGrant[] } | { outcome: "denied"; reason: string });
+
+interface GivenGrant {
+  given: Grant;
+  term: "call" | "session";
+}
 
 /** Why the call may not go on; undefined when it may. */
 async function settle(
@@ -183,8 +193,7 @@ async function settle(
   }
   // A call that was ended meanwhile must not leave a grant behind.
   if (reason === undefined && signal.aborted) return "Aborted before the call was made.";
-  if (result.outcome === "allowed" && result.grant) {
-    const { given, term } = result.grant;
+  for (const { given, term } of result.outcome === "allowed" ? (result.grants ?? []) : []) {
     parts.grants.grant(given, term === "session" ? term : { toolCallId: call.id });
   }
   return reason;
@@ -205,21 +214,26 @@ async function getOutcome(
   // Also where no person is asked: the guard knows the default rules only, and this policy may allow more.
   if (verdict.kind === "allow") {
     const given = { capability, target: request.target };
-    return { outcome: "allowed", rule, ...(request.target.kind === "path" && { grant: { given, term: "call" } }) };
+    return { outcome: "allowed", rule, ...(request.target.kind === "path" && { grants: [{ given, term: "call" }] }) };
   }
   if (verdict.kind === "deny") return { outcome: "denied", rule, reason: verdict.reason };
   const target = await bindTarget(parts, request.target, verdict);
   const { asksEachTime = false } = verdict;
   const anywhere = await bindTarget(parts, request.target, verdict, { isAnywhere: true });
+  const offersDirectory = rule === "outside" || rule === askRule;
+  const cover = { coversDirectories: offersDirectory };
   const known = asksEachTime
     ? undefined
-    : ((await findGrant(parts, { capability, target })) ?? (await findGrant(parts, { capability, target: anywhere })));
+    : ((await findGrant(parts, { capability, target }, cover)) ??
+      (await findGrant(parts, { capability, target: anywhere })));
   if (known !== undefined)
-    return { outcome: "allowed", rule: known, grant: { given: { capability, target }, term: "call" } };
+    return { outcome: "allowed", rule: known, grants: [{ given: { capability, target }, term: "call" }] };
   if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${unattended}` };
   try {
     const summary = summariseCall(call);
-    const offers = listOffers({ capability, target }).filter(({ choice }) => choice === "once" || !asksEachTime);
+    const offers = listOffers({ capability, target }, { home: parts.home, offersDirectory }).filter(
+      ({ choice }) => choice === "once" || !asksEachTime,
+    );
     const reason = toVisibleLine(verdict.reason, maxReasonLength);
     const question: Question = {
       id: ids(),
@@ -228,7 +242,7 @@ async function getOutcome(
       summary,
       reason,
       ...describeTarget(target, verdict),
-      choices: offers.map(({ choice, text }) => ({ choice, ...(text !== undefined && { rule: text }) })),
+      choices: offers.map(toOfferedChoice),
       request,
     };
     const aborted: Outcome = { outcome: "denied", rule, reason: "Aborted before a person answered." };
@@ -241,7 +255,7 @@ async function getOutcome(
     const by = answer.by ?? "person";
     if (answer.decision !== "allow") return { outcome: "denied", rule, by, reason: formatRefusal(answer, "the call") };
     const { choice = "once" } = answer;
-    const offer = offers.find((each) => each.choice === choice && (answer.rule ?? each.text) === each.text);
+    const offer = offers.find((each) => each.choice === choice && (answer.rule ?? each.rule) === each.rule);
     if (!offer) return withoutEffect("The answer names a rule that was not offered.");
     if (!isSameTarget(target, await bindTarget(parts, request.target, verdict))) return withoutEffect(changedMeanwhile);
     const { given } = offer;
@@ -250,7 +264,9 @@ async function getOutcome(
     if (problem !== undefined) return withoutEffect(problem);
     if (answer.message) onMessage?.(call.id, answer.message);
     // What is remembered is not also granted here: a rule that the user removes must not count any longer.
-    return { outcome: "allowed", rule, by, grant: { given, term: choice === "session" ? "session" : "call" } };
+    const forCall: GivenGrant = { given: { capability, target }, term: "call" };
+    const forSession: readonly GivenGrant[] = choice === "session" ? [{ given, term: "session" }] : [];
+    return { outcome: "allowed", rule, by, grants: [forCall, ...forSession] };
   } catch (error) {
     return { outcome: "denied", rule, reason: `${verdict.reason} No person could be asked: ${getErrorMessage(error)}` };
   }
@@ -277,9 +293,10 @@ async function remember(
 export async function findGrant(
   { grants, remembered }: Pick<JudgeParts, "grants" | "remembered">,
   { capability, target }: Grant,
+  options?: CoverOptions,
 ) {
-  if (grants.isRemembered(capability, target)) return "granted";
-  return (await remembered.covers(capability, target)) ? "remembered" : undefined;
+  if (grants.isRemembered(capability, target, options)) return "granted";
+  return (await remembered.covers(capability, target, options)) ? "remembered" : undefined;
 }
 
 /**
@@ -320,30 +337,6 @@ export function describeTarget(
       return {};
   }
 }
-
-interface Offer {
-  choice: ApprovalChoice;
-  /** What would be remembered, for people; undefined where nothing is. */
-  text?: string;
-  given: Grant;
-}
-
-/** For how long it can be allowed, and by which rule: for exactly this, or for commands that begin alike. */
-export function listOffers(exact: Grant): Offer[] {
-  const prefix = exact.target.kind === "command" ? suggestPrefix(exact.target.command) : undefined;
-  const alike: Grant | undefined = prefix === undefined ? undefined : toPrefixGrant(exact.capability, prefix);
-  return approvalChoices.flatMap((choice): Offer[] => {
-    if (choice === "once") return [{ choice, given: exact }];
-    const grants = alike && choice !== "always" ? [exact, alike] : [exact];
-    return grants.map((given) => ({ choice, text: formatRule(given), given }));
-  });
-}
-
-const toPrefixGrant = (capability: Grant["capability"], command: string): Grant => ({
-  capability,
-  target: { kind: "command", command },
-  isPrefix: true,
-});
 
 const unattended =
   "No person is there to ask, so it was not done. Only the user can allow it, before another run: go on without it, or say in your answer what you need it for.";

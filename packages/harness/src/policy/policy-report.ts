@@ -1,8 +1,10 @@
 /** What surfaces show of the policy and of the sandbox. */
-import type { PolicyData, SandboxData } from "@tau/protocol";
+import type { PermissionData, PolicyData, SandboxData } from "@tau/protocol";
 import type { SandboxSettings } from "../sandbox/settings.ts";
 import type { SandboxState } from "../sandbox/state.ts";
+import type { Permissions } from "./permissions.ts";
 import type { ExtensionPolicy } from "./extension-policy.ts";
+import { policyProfiles, profileTexts } from "./profiles.ts";
 import { formatRule, listRules } from "./remembered-rules.ts";
 
 export interface PolicyReportParts {
@@ -11,6 +13,7 @@ export interface PolicyReportParts {
   /** Read for each report: settings change. */
   getPolicy: () => ExtensionPolicy;
   getProfile: () => string;
+  permissions: Permissions;
   mode: SandboxSettings["mode"];
   /** Tries whether commands run in the sandbox. Undefined if it is off. */
   trySandbox: (() => Promise<SandboxState>) | undefined;
@@ -40,6 +43,19 @@ export class PolicyReport {
     return (this.#known = (await this.#parts.trySandbox?.()) ?? { kind: "off" });
   }
 
+  /** As far as it is known whether there is a sandbox. */
+  get permissions(): PermissionData {
+    const { permissions } = this.#parts;
+    return permissions.describe(permissions.mode === "free" ? this.#describeFree() : undefined);
+  }
+
+  #describeFree(): string | undefined {
+    const { state, reason = "", fix = "" } = this.sandbox;
+    if (state === "works" || state === "untried") return undefined;
+    const why = state === "off" ? "The sandbox is turned off" : "The sandbox does not work here";
+    return `${why}, so free asks as edit does. ${reason} ${fix}`.trimEnd();
+  }
+
   async describe(): Promise<PolicyData> {
     const { cwd, agentDir, getPolicy, getProfile } = this.#parts;
     const { mode, execMediation } = getPolicy();
@@ -48,6 +64,8 @@ export class PolicyReport {
     const rules = (await listRules({ agentDir, cwd })).filter(({ project = cwd }) => project === cwd);
     return {
       profile: getProfile(),
+      profiles: policyProfiles.map((name) => ({ name, description: profileTexts[name] })),
+      permissions: this.permissions,
       mode,
       exec: { denyThreshold, denyPatterns: [...denyPatterns], allowPatterns: [...allowPatterns] },
       sandbox: this.sandbox,

@@ -38,6 +38,8 @@ export type Verdict = { rule: string; exec?: ExecFacts } & (
       kind: "allow";
       /** Whether it goes to the audit although it is allowed. Default false. */
       isAudited?: boolean;
+      /** Whether a pattern of the user's allows exactly this. Default false. */
+      isNamed?: boolean;
     }
   | {
       kind: "ask";

@@ -42,6 +42,8 @@ function createDesk({
       readWhole: async () => Buffer.from(""),
     } as never,
     ids: () => `q${++lastId}`,
+    home: "/home/ann",
+    getMode: () => "edit",
     grants,
     remembered: {
       covers: async (capability, target) =>

@@ -1,7 +1,8 @@
 /** Asks a person, once for each port, whether programs of this machine may reach a server that runs in the sandbox. */
 import { getErrorMessage, untilAborted } from "@tau/ai/internal";
 import type { PortPolicy } from "../sandbox/network/asked-ports.ts";
-import { findGrant, type JudgeParts, judgeTarget, listOffers } from "./judge.ts";
+import { findGrant, type JudgeParts, judgeTarget } from "./judge.ts";
+import { listOffers, toOfferedChoice } from "./offers.ts";
 import type { Decision, PolicyRequest, Question } from "./policy.ts";
 
 /** `getParts` is called for each question: who answers may change. */
@@ -13,7 +14,8 @@ export function createPortPolicy(getParts: () => PortParts): PortPolicy {
       const { verdict } = await judgeTarget(parts, request);
       if (verdict.kind === "deny") return "closed";
       if (await isRemembered(parts, request)) return "open";
-      return parts.ask ? "ask" : "closed";
+      // In the permission mode free nothing is asked, and a port leads out of the sandbox.
+      return parts.ask && parts.getMode() !== "free" ? "ask" : "closed";
     },
     async ask(port, signal) {
       const parts = getParts();
@@ -33,7 +35,7 @@ export function createPortPolicy(getParts: () => PortParts): PortPolicy {
 
 type PortParts = Pick<
   JudgeParts,
-  "decide" | "ask" | "audit" | "subject" | "cwd" | "files" | "ids" | "grants" | "remembered"
+  "decide" | "ask" | "audit" | "subject" | "cwd" | "home" | "getMode" | "files" | "ids" | "grants" | "remembered"
 >;
 
 /** As people type it. Not a host: it leads inside, and allows no request to the outside. */
@@ -58,7 +60,7 @@ async function askPerson(parts: PortParts, port: number, signal: AbortSignal): P
   if (!ask) return { outcome: "denied", reason: "No person is there to ask." };
   const request = getRequest(parts, port);
   const { capability, target } = request;
-  const offers = listOffers({ capability, target });
+  const offers = listOffers({ capability, target }, parts);
   const address = getAddress(port);
   const question: Question = {
     id: ids(),
@@ -66,7 +68,7 @@ async function askPerson(parts: PortParts, port: number, signal: AbortSignal): P
     summary: `Open ${address} to programs of this machine`,
     reason: `A program of this machine wants to reach ${address}, where a command in the sandbox listens. The setting sandbox.ports opens a port without a question.`,
     host: address,
-    choices: offers.map(({ choice, text }) => ({ choice, ...(text !== undefined && { rule: text }) })),
+    choices: offers.map(toOfferedChoice),
     request,
   };
   try {
@@ -75,7 +77,7 @@ async function askPerson(parts: PortParts, port: number, signal: AbortSignal): P
       return { outcome: "denied", by: "abort", reason: "Aborted before a person answered." };
     const { decision, choice = "once", rule, by = "person", message } = asked.value;
     if (decision !== "allow") return { outcome: "denied", by, reason: message ?? `${by} did not allow it.` };
-    const offer = offers.find((each) => each.choice === choice && (rule ?? each.text) === each.text);
+    const offer = offers.find((each) => each.choice === choice && (rule ?? each.rule) === each.rule);
     if (!offer) return { outcome: "denied", by, reason: "The answer names a rule that was not offered." };
     if (choice === "project" || choice === "always") await remembered.add(choice, offer.given);
     if (choice === "session") grants.grant(offer.given, "session");

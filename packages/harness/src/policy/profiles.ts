@@ -67,6 +67,13 @@ const profiles = {
 export type PolicyProfileName = keyof typeof profiles;
 export const policyProfiles = Object.keys(profiles) as readonly PolicyProfileName[];
 
+/** One line for each, for people who choose one. */
+export const profileTexts: Readonly<Record<PolicyProfileName, string>> = {
+  safe: "denies dangerous commands, and what extensions want beyond their lists",
+  balanced: "asks about dangerous commands, and about what extensions want beyond their lists",
+  permissive: "asks about dangerous commands, and allows what extensions want",
+};
+
 /** An unknown name stands for the strictest profile: a slip of the pen must not allow more. */
 export const getProfile = (name: string): PolicyProfile =>
   Object.hasOwn(profiles, name) ? profiles[name as PolicyProfileName] : profiles.safe;

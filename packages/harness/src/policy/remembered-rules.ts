@@ -3,7 +3,7 @@
  * user's directory, and read each time a question would be asked: what was removed from the file counts no more.
  */
 import { orUndefined } from "../durable-file.ts";
-import { type Grant, isCovered } from "./grants.ts";
+import { type CoverOptions, type Grant, isCovered } from "./grants.ts";
 import { isAccess } from "./is-access.ts";
 import type { Capability, Target } from "./policy.ts";
 import { describeRecordFile, type RecordFileOptions } from "./record-file.ts";
@@ -15,20 +15,30 @@ export interface RememberedRule extends Grant {
 
 /** What the judge needs of them. */
 export interface RememberedRules {
-  covers(capability: Capability, target: Target): Promise<boolean>;
+  covers(capability: Capability, target: Target, options?: CoverOptions): Promise<boolean>;
   add(scope: "project" | "always", grant: Grant): Promise<void>;
 }
 
-export function createRememberedRules(options: RecordFileOptions): RememberedRules {
+export interface ProjectRules extends RememberedRules {
+  /** The hosts that commands may reach in this project. */
+  listHosts(): Promise<string[]>;
+}
+
+export function createRememberedRules(options: RecordFileOptions): ProjectRules {
   const { cwd } = options;
+  /** Those that count here. */
+  const readOwn = async () => {
+    // A file that cannot be read allows nothing, as one that cannot be parsed.
+    const rules = (await orUndefined(file.read(options))) ?? [];
+    return rules.filter(({ project }) => project === undefined || project === cwd);
+  };
   return {
-    async covers(capability, target) {
-      // A file that cannot be read allows nothing, as one that cannot be parsed.
-      const rules = (await orUndefined(file.read(options))) ?? [];
-      return isCovered(
-        rules.filter(({ project }) => project === undefined || project === cwd),
-        capability,
-        target,
+    async covers(capability, target, coverOptions) {
+      return isCovered(await readOwn(), capability, target, coverOptions);
+    },
+    async listHosts() {
+      return (await readOwn()).flatMap(({ capability, target }) =>
+        capability === "http" && target.kind === "host" ? [target.host] : [],
       );
     },
     async add(scope, grant) {
@@ -53,9 +63,9 @@ export async function removeRule(rule: RememberedRule, options: RecordFileOption
   return isFound;
 }
 
-/** One line for people, such as `read /home/me/notes`. */
-export const formatRule = ({ capability, target }: Pick<Grant, "capability" | "target">): string =>
-  `${capability} ${getSubject(target)}`;
+/** One line for people, such as `read /home/me/notes`, or `write /home/me/notes/*` for all of a directory. */
+export const formatRule = ({ capability, target, isPrefix = false }: Grant): string =>
+  `${capability} ${getSubject(target)}${isPrefix && target.kind === "path" ? "/*" : ""}`;
 
 function getSubject(target: Target): string {
   switch (target.kind) {

@@ -1,5 +1,6 @@
 import type { DescribedTool } from "@tau/tools";
 import { expect, test } from "vitest";
+import type { PermissionMode } from "@tau/protocol";
 import type { Answer, Decision, Question, Verdict } from "./policy.ts";
 import { askWayOut, type StoppedCall } from "./way-out.ts";
 
@@ -19,9 +20,17 @@ interface Given {
   verdict?: Verdict;
   refused?: Partial<StoppedCall["refused"]>;
   script?: () => string;
+  mode?: PermissionMode;
 }
 
-async function ask({ answer, verdict = { kind: "allow", rule: "exec" }, script = () => "", ...given }: Given) {
+async function ask({
+  answer,
+  verdict = { kind: "allow", rule: "exec" },
+  script = () => "",
+  mode = "edit",
+  ...given
+}: Given) {
+  const added: unknown[] = [];
   const questions: Question[] = [];
   const decisions: Decision[] = [];
   const reading = async (path: string) => ({ realPath: path, bytes: Buffer.from(script()), stamp: "" });
@@ -40,13 +49,15 @@ async function ask({ answer, verdict = { kind: "allow", rule: "exec" }, script =
       audit: (decision) => void decisions.push(decision),
       subject: { kind: "model", sessionId: "s" },
       cwd: "/w",
+      getMode: () => mode,
+      remembered: { covers: async () => false, add: async (scope, grant) => void added.push({ scope, ...grant }) },
       files: { realPath: async (path) => path, stat: async () => undefined, readWhole: reading },
       ids: () => "q1",
     },
     { toolCallId: "c1", tool, name: "bash", args: { command: "./run.sh" }, refused: { ...refused, ...given.refused } },
     new AbortController().signal,
   );
-  return { result, question: questions[0], decisions };
+  return { result, question: questions[0], decisions, added };
 }
 
 const getRules = (question: Question | undefined) => question?.choices.map(({ choice, rule }) => `${choice} ${rule}`);
@@ -58,6 +69,7 @@ test("one question offers the hosts, the path, and a run outside, the narrowest 
   expect(getRules(question)).toEqual([
     "once network a.example",
     "session network a.example",
+    "project network a.example",
     "once path /opt",
     "session path /opt",
     "once outside ./run.sh",
@@ -113,4 +125,25 @@ test.each<[string, Given]>([
   expect(getRules(question)?.some((rule) => rule.includes("outside"))).toBe(false);
   const alone = await ask({ answer: {}, ...given, refused: { ...given.refused, hosts: [], paths: [] } });
   expect(alone).toMatchObject({ result: { kind: "denied" }, question: undefined });
+});
+
+test("the answers are told in words, and a host can be allowed for the project", async () => {
+  const { question, result, added } = await ask({ answer: { choice: "project", rule: "network a.example" } });
+  expect(question?.choices.map(({ label }) => label)).toEqual([
+    "Yes, this once: reach a.example",
+    "Yes, for this session: reach a.example",
+    "Always in this project: reach a.example",
+    "Yes, this once: change /opt",
+    "Yes, for this session: change /opt",
+    "Yes, this once: run it without the sandbox",
+  ]);
+  expect(result).toMatchObject({ kind: "again", way: { kind: "inside", hosts: ["a.example"], term: "session" } });
+  expect(added).toEqual([{ scope: "project", capability: "http", target: { kind: "host", host: "a.example" } }]);
+});
+
+test("in the permission mode free nobody is asked, and the command stays in its sandbox", async () => {
+  const { question, result, decisions } = await ask({ answer: {}, mode: "free" });
+  expect(question).toBeUndefined();
+  expect(result).toMatchObject({ kind: "denied", message: expect.stringContaining("In the permission mode free") });
+  expect(decisions).toMatchObject([{ outcome: "denied", rule: "sandbox", by: "policy" }]);
 });

@@ -5,6 +5,8 @@ import type { SandboxRefusal } from "@tau/tools";
 import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts";
 import { formatRefusal } from "./format-refusal.ts";
 import { bindTarget, changedMeanwhile, describeTarget, isSameTarget, type JudgeParts, judgeTarget } from "./judge.ts";
+import { formatChoice, toOfferedChoice } from "./offers.ts";
+import { nothingIsAsked } from "./permission-mode.ts";
 import type { Answer, Ask, PolicyRequest, Question } from "./policy.ts";
 
 /** A call whose command has failed because of the sandbox. */
@@ -29,12 +31,17 @@ export type WayOutAnswer =
   /** `message`: whole sentences for the model; absent where it has been told by the command's own output. */
   | { readonly kind: "denied"; readonly message?: string };
 
-export type WayOutParts = Pick<JudgeParts, "decide" | "ask" | "audit" | "subject" | "cwd" | "files" | "ids">;
+export type WayOutParts = Pick<
+  JudgeParts,
+  "decide" | "ask" | "audit" | "subject" | "cwd" | "getMode" | "files" | "ids" | "remembered"
+>;
 
 interface Offer {
   readonly choice: ApprovalChoice;
-  /** What the person sees and answers with. */
+  /** What an answer names. */
   readonly rule: string;
+  /** What the person sees. */
+  readonly label: string;
   readonly way: WayOut;
   /** What would be allowed, for the audit. */
   readonly requests: readonly PolicyRequest[];
@@ -51,6 +58,8 @@ export async function askWayOut(parts: WayOutParts, call: StoppedCall, signal: A
   const [first] = offers;
   if (!first) return { kind: "denied" };
   const { ask } = parts;
+  if (parts.getMode() === "free")
+    return await deny(parts, call, first, { by: "policy", reason: `${call.refused.reason} ${nothingIsAsked}` });
   if (!ask) return await deny(parts, call, first, { reason: `${call.refused.reason} ${unattended}` });
   try {
     const target = await bindTarget(parts, request.target, verdict);
@@ -61,7 +70,7 @@ export async function askWayOut(parts: WayOutParts, call: StoppedCall, signal: A
       summary: summariseCall(call),
       reason: toVisibleLine(`The command failed. ${call.refused.reason} It can be run again.`, maxReasonLength),
       ...describeTarget(target, verdict),
-      choices: offers.map(({ choice, rule }) => ({ choice, rule })),
+      choices: offers.map(toOfferedChoice),
       request,
     };
     const answer = await askPerson(ask, question, signal);
@@ -71,6 +80,10 @@ export async function askWayOut(parts: WayOutParts, call: StoppedCall, signal: A
     if (!offer) return await deny(parts, call, first, { by, reason: "The answer names a rule that was not offered." });
     if (!isSameTarget(target, await bindTarget(parts, request.target, verdict)))
       return await deny(parts, call, offer, { by, reason: changedMeanwhile });
+    if (offer.choice === "project") {
+      for (const { capability, target: host } of offer.requests)
+        await parts.remembered.add("project", { capability, target: host });
+    }
     for (const allowed of offer.requests) await parts.audit({ ...getFact(call, allowed), outcome: "allowed", by });
     return { kind: "again", way: offer.way, ...(answer.message !== undefined && { message: answer.message }) };
   } catch (error) {
@@ -92,27 +105,37 @@ function findCommand({ subject, cwd }: WayOutParts, { tool, args }: StoppedCall)
   return access && { subject, capability: access.capability, target: access.target };
 }
 
-/** The narrowest comes first: an answer that names no rule means that one. Pure. */
+/** The narrowest comes first: an answer that names no rule means that one. Hosts can be remembered for the project. Pure. */
 function listOffers({ hosts, paths }: SandboxRefusal, command: PolicyRequest, mayBeOutside: boolean): Offer[] {
   const { subject, target } = command;
   const terms = [
     ["once", "command"],
     ["session", "session"],
   ] as const;
-  const network = terms.map(([choice, term]): Offer => ({
+  const reach = `reach ${hosts.join(", ")}`;
+  const change = `change ${paths.join(", ")}`;
+  const network = [...terms, ["project", "session"] as const].map(([choice, term]): Offer => ({
     choice,
+    label: formatChoice(choice, reach),
     rule: `network ${hosts.join(", ")}`,
     way: { kind: "inside", hosts, paths: [], term },
     requests: hosts.map((host) => ({ subject, capability: "http", target: { kind: "host", host } })),
   }));
   const opened = terms.map(([choice, term]): Offer => ({
     choice,
+    label: formatChoice(choice, change),
     rule: `path ${paths.join(", ")}`,
     way: { kind: "inside", hosts: [], paths, term },
     requests: paths.map((path) => ({ subject, capability: "write", target: { kind: "path", path } })),
   }));
   const text = target.kind === "command" ? target.command : "";
-  const outside: Offer = { choice: "once", rule: `outside ${text}`, way: { kind: "outside" }, requests: [command] };
+  const outside: Offer = {
+    choice: "once",
+    label: formatChoice("once", "run it without the sandbox"),
+    rule: `outside ${text}`,
+    way: { kind: "outside" },
+    requests: [command],
+  };
   return [
     ...(hosts.length > 0 ? network : []),
     ...(paths.length > 0 ? opened : []),

@@ -324,9 +324,17 @@ export class Attempt {
     return limit !== undefined;
   }
 
-  /** Model, prompt and tools may have changed since the last turn. */
-  #prepareTurn({ context }: TurnContext): AgentLoopTurnUpdate {
+  /** Model, prompt and tools may have changed since the last turn, and jobs may have ended. */
+  async #prepareTurn({ context }: TurnContext): Promise<AgentLoopTurnUpdate> {
     const { host } = this.#context;
+    const reports = host.takeReports();
+    if (reports.length > 0) {
+      const entries = reports.map(({ role: _role, timestamp: _timestamp, ...message }) => ({
+        type: "custom_message" as const,
+        ...message,
+      }));
+      this.#added = await applyBoundary(host, { entries });
+    }
     const { model, thinkingLevel, systemPrompt, tools } = host.current();
     const isSame = !this.#added && context.systemPrompt === systemPrompt.text && isSameList(context.tools ?? [], tools);
     // What extensions added is in the transcript, and the engine has a copy of what was there before.

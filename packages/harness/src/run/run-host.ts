@@ -37,6 +37,8 @@ export interface RunHost {
   readonly transcript: Transcript;
   readonly inbox: Inbox;
   readonly publisher: Publisher;
+  /** What the model is told before the next request: jobs that have ended since. Taken once. */
+  readonly takeReports: () => CustomMessage[];
   readonly clock: Clock;
   readonly ids: Ids;
   /** Asks a model, with keys and headers. */

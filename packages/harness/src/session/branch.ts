@@ -1,4 +1,5 @@
 /** Walks the tree of a log through its table, and reads only the entries that are asked for. */
+import { isPermissionMode, type PermissionMode } from "@tau/protocol";
 import { buildContext, getChoices, type SessionChoices, type SessionContext } from "./context.ts";
 import type { AcceptedEntry, CompactionEntry, PrefixEntry, SessionEntry } from "./entry.ts";
 import type { SessionLog } from "./log.ts";
@@ -196,7 +197,10 @@ export async function readLabels(log: SessionLog): Promise<Map<string, string>> 
   return labels;
 }
 
-async function readLast(log: SessionLog, kind: "session_info" | "prefix"): Promise<SessionEntry | undefined> {
+async function readLast(
+  log: SessionLog,
+  kind: "session_info" | "prefix" | "permission_mode",
+): Promise<SessionEntry | undefined> {
   const row = log.table.findLast(kind);
   return row < 0 ? undefined : (await log.read([row]))[0];
 }
@@ -214,6 +218,12 @@ export async function readPrefix(log: SessionLog): Promise<PrefixEntry | undefin
   const entry = await readLast(log, "prefix");
   if (entry?.type !== "prefix") return undefined;
   return Array.isArray(entry.tools) && Array.isArray(entry.sections) ? entry : undefined;
+}
+
+/** The permission mode that was chosen last, on any branch; undefined if none was, or it is not known. */
+export async function readPermissionMode(log: SessionLog): Promise<PermissionMode | undefined> {
+  const entry = await readLast(log, "permission_mode");
+  return entry?.type === "permission_mode" && isPermissionMode(entry.mode) ? entry.mode : undefined;
 }
 
 /** What became of a message with an id: it waits, it was said, or it will not be said. */

@@ -27,6 +27,7 @@ export const kinds = [
   // New kinds go to the end, because indexes on disk hold the numbers.
   "queue",
   "prefix",
+  "permission_mode",
 ] as const;
 export type EntryKind = (typeof kinds)[number];
 

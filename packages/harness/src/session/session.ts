@@ -6,7 +6,7 @@ import type { AgentMessage } from "@tau/agent";
 import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
 import { isRecord, Listeners, SerialQueue, withoutUndefined } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
-import type { Termination } from "@tau/protocol";
+import type { PermissionMode, Termination } from "@tau/protocol";
 import type { ExportSource } from "../export/source.ts";
 import { check, createCheck, fn } from "../fields/arguments.ts";
 import { text } from "../fields/kinds.ts";
@@ -26,6 +26,7 @@ import {
   readLastPage,
   readName,
   readNextPage,
+  readPermissionMode,
   readPrefix,
   readQueuedStates,
   readTree,
@@ -300,6 +301,11 @@ export class Session implements SessionNode {
   }
 
   /** The beginning of the last requests; undefined before the first. */
+  /** The permission mode that was chosen last, on any branch. */
+  getPermissionMode(): Promise<PermissionMode | undefined> {
+    return this.#read(readPermissionMode);
+  }
+
   getPrefix(): Promise<PrefixEntry | undefined> {
     return this.#read(readPrefix);
   }

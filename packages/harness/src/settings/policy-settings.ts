@@ -1,5 +1,6 @@
 /** The settings of the policy and of the sandbox. A project that is trusted may make both stricter, and never looser. */
 import { isRecord } from "@tau/ai/internal";
+import { defaultPermissionMode, permissionModes } from "@tau/protocol";
 import { capabilities } from "@tau/tools/platform";
 import type { Field } from "../fields/field.ts";
 import { flag, list, nonEmptyText, oneOf, wholeNumber } from "../fields/kinds.ts";
@@ -36,6 +37,12 @@ const policy = group(
     profile: setting(nonEmptyText, {
       default: "balanced",
       description: `The profile: ${policyProfiles.map((name) => `\`${name}\``).join(", ")}. Any other name stands for \`safe\`.`,
+      project,
+    }),
+    permissionMode: setting(oneOf(...permissionModes), {
+      default: defaultPermissionMode,
+      description:
+        "How much a session does without a question: `ask` asks about every change too, `edit` about what is risky, `free` about nothing as long as the sandbox holds it. `/permissions` and `--permission-mode` choose another one for a session.",
       project,
     }),
     mode: setting(mode, {

@@ -58,6 +58,7 @@ describe("merging", () => {
       images: { autoResize: true, blockImages: false },
       otel: { enabled: true },
       policy: {
+        permissionMode: "edit",
         profile: "balanced",
         mode: undefined,
         defaultCaps: undefined,
@@ -112,7 +113,7 @@ describe("merging", () => {
         showImages: true,
         imageWidthCells: 60,
         showTerminalProgress: false,
-        notifications: "off",
+        notifications: "bell",
         hyperlinks: "auto",
         images: "auto",
         trueColor: "auto",

@@ -88,7 +88,7 @@ export const settingsTable = group("The settings of tau.", {
     timeoutMs: setting(milliseconds, {
       default: undefined,
       description:
-        "How long a question waits before the call is denied. Default: 5 minutes, in pi's RPC format 30 seconds.",
+        "How long a question waits before the call is denied, in milliseconds. Default: in a terminal for ever, over RPC and the gateway 5 minutes, in pi's RPC format 30 seconds.",
       project: "when trusted",
     }),
   }),

@@ -95,9 +95,9 @@ export const terminalSettings = {
       description: "Show in the tab or the task bar of the terminal that a run is in progress (OSC 9;4).",
     }),
     notifications: setting(oneOf("off", "bell", "osc9", "osc777"), {
-      default: "off",
+      default: "bell",
       description:
-        "How you are told that a run has ended or that a call waits for your answer: by the bell, or by a notification in one of the two forms that terminals know.",
+        "How you are told that a call waits for your answer, or that a run of more than 10 seconds has ended while the terminal did not have the focus (or does not report it): by the bell, by a notification in one of the two forms that terminals know, or not at all.",
     }),
     hyperlinks: setting(flagOr("auto"), {
       default: "auto",

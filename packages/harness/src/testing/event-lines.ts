@@ -66,6 +66,8 @@ function toLines(event: SessionEvent, state: LineState, format: Formatter): stri
     case "compaction_start":
     case "compaction_end":
     case "tool_denied":
+    case "jobs_changed":
+    case "permission_mode_changed":
       return [];
     default:
       event satisfies never;

@@ -76,6 +76,8 @@ const events: Record<SessionEvent["type"], true> = {
   model_changed: true,
   session_branched: true,
   cache_break: true,
+  jobs_changed: true,
+  permission_mode_changed: true,
   notice: true,
 };
 

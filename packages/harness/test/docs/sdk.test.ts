@@ -91,6 +91,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   ask: true,
   decide: true,
   policyProfile: true,
+  permissionMode: true,
   audit: true,
   budgets: true,
   systemPrompt: true,

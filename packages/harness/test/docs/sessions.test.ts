@@ -28,6 +28,7 @@ const types: Record<SessionEntry["type"], true> = {
   context_edit: true,
   queue: true,
   prefix: true,
+  permission_mode: true,
 };
 
 test("docs/sessions.md lists every type of entry", () => {

@@ -850,6 +850,8 @@ describe.runIf(isWalled)("an isolated extension", () => {
         audit: () => {},
         remembered: { covers: async () => false, add: async () => {} },
         cwd: place.cwd,
+        home: place.home,
+        getMode: () => "edit" as const,
         files: createFiles(),
         ids: systemIds,
       };

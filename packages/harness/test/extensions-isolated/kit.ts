@@ -128,6 +128,7 @@ export async function createPorts(options: HostOptions = {}) {
   const decide = createPolicy({
     rules,
     getPolicy,
+    getMode: () => "edit",
     secrets: createSecretBroker({ policy: () => resolved.secretBroker, isOwnKey: () => false, env }),
     context: { cwd: place.cwd, home: place.home, workspace: place.cwd },
     isSandboxed: async () => true,
@@ -143,6 +144,8 @@ export async function createPorts(options: HostOptions = {}) {
     audit,
     remembered,
     cwd: place.cwd,
+    home: place.home,
+    getMode: () => "edit" as const,
     files: createFiles(),
     ids: systemIds,
   };

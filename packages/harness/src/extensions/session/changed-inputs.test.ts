@@ -26,6 +26,8 @@ function createChanged(verdict: Verdict) {
     remembered: { covers: async () => false, add: async () => {} },
     subject: { kind: "model", sessionId: "s" },
     cwd: "/w",
+    home: "/home/ann",
+    getMode: () => "edit",
     files: {
       realPath: async (path) => path,
       stat: async () => undefined,

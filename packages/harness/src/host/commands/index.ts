@@ -3,6 +3,7 @@ import type { CommandName, CommandParams } from "@tau/protocol";
 import { HarnessError } from "../../errors.ts";
 import { parseFields } from "../../fields/parse.ts";
 import { bashCommands } from "./bash.ts";
+import { jobCommands } from "./jobs.ts";
 import type { CommandDefinitions, CommandOptions } from "./command.ts";
 import { fileCommands } from "./files.ts";
 import { modelCommands } from "./models.ts";
@@ -16,6 +17,7 @@ export const commandTable: CommandDefinitions = {
   ...stateCommands,
   ...modelCommands,
   ...bashCommands,
+  ...jobCommands,
   ...sessionCommands,
   ...fileCommands,
   ...settingsCommands,

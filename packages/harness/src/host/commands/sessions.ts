@@ -85,7 +85,7 @@ export const sessionCommands = {
         ...(agent !== undefined && { agentName: agent }),
       });
       await setUp(manager, context.options.setup);
-      return { sessionId: await openWithModel(context, manager), cancelled: false };
+      return { sessionId: await openWithChoices(context, manager), cancelled: false };
     },
   ),
   switch_session: command({ sessionPath: nonEmptyText }, (context, { sessionPath }) =>
@@ -172,12 +172,12 @@ async function openBefore(context: CommandContext, parentId: string | null): Pro
   const { host, session } = context;
   if (parentId !== null) {
     const sessionId = await host.fork(session.sessionId, parentId);
-    await keepModel(host.get(sessionId).session, session);
+    await keepChoices(host.get(sessionId).session, context);
     return sessionId;
   }
   const { sessionManager: manager, sessionFile } = session;
   const origin = { parentId: manager.id, ...(sessionFile !== undefined && { parentSession: sessionFile }) };
-  return await openWithModel(context, await manager.createSession(origin));
+  return await openWithChoices(context, await manager.createSession(origin));
 }
 
 async function setUp(manager: SessionManager, setup: CommandOptions["setup"]): Promise<void> {
@@ -192,15 +192,21 @@ async function setUp(manager: SessionManager, setup: CommandOptions["setup"]): P
   }
 }
 
-async function openWithModel({ host, session }: CommandContext, manager: SessionManager): Promise<string> {
+async function openWithChoices(context: CommandContext, manager: SessionManager): Promise<string> {
+  const { host, session } = context;
   const sessionId = await host.openLike(session.sessionId, manager, "new");
-  await keepModel(host.get(sessionId).session, session);
+  await keepChoices(host.get(sessionId).session, context);
   return sessionId;
 }
 
-/** A session that continues from another one keeps its model and thinking level. */
-async function keepModel(next: AgentSession, before: AgentSession): Promise<void> {
+/** A session that continues from another one keeps its model, thinking level and permission mode. */
+async function keepChoices(next: AgentSession, { session: before, options }: CommandContext): Promise<void> {
   const { model, thinkingLevel } = before;
+  const { mode } = before.permissions;
+  // A client without the right to choose `free` must not get another session in it.
+  const mayKeep = mode !== "free" || options.scopes?.includes("admin") !== false;
+  if (mayKeep && next.permissions.mode !== mode && next.permissions.choices.includes(mode))
+    await next.setPermissionMode(mode);
   if (!model) return;
   if (next.model?.id !== model.id || next.model.provider !== model.provider) await next.setModel(model);
   if (next.thinkingLevel !== thinkingLevel) await next.setThinkingLevel(thinkingLevel);

@@ -27,6 +27,13 @@ export const settingsCommands = {
   ),
   reload: command({}, async ({ session }) => ({ changed: [...(await session.reload())] })),
   get_policy: command({}, ({ session }) => session.policy.describe()),
+  set_permission_mode: command({ mode: nonEmptyText }, async ({ session, options }, { mode }) => {
+    if (mode === "free" && options.scopes?.includes("admin") === false) {
+      const message = "The permission mode free can only be chosen by a person with the scope admin.";
+      throw new HarnessError("denied", message);
+    }
+    return await session.setPermissionMode(mode);
+  }),
   get_trust: command({}, ({ host, session }) => readTrust({ agentDir: host.agentDir, cwd: session.cwd })),
   set_trust: command({ trusted: flag, digest: optional(nonEmptyText) }, async ({ host, session }, params) => {
     const options = { agentDir: host.agentDir, cwd: session.cwd, ids: host.ids };

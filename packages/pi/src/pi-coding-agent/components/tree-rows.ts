@@ -116,6 +116,7 @@ const bookkeeping: ReadonlySet<string> = new Set([
   "custom",
   "model_change",
   "thinking_level_change",
+  "permission_mode",
   "session_info",
   "usage",
   "prefix",

@@ -1,0 +1,91 @@
+/** What a permission mode makes of the policy's own verdict. Pure. */
+import { isWithin } from "@tau/tools/platform";
+import type { PermissionMode } from "@tau/protocol";
+import type { ExecClass } from "./exec/classification.ts";
+import type { PolicyRequest, Verdict } from "./policy.ts";
+import { onlyReads } from "./reading-commands.ts";
+
+/** The facts that a mode depends on besides the request. */
+export interface ModeFacts {
+  /** Whether the sandbox holds the commands of this session. */
+  isSandboxed: boolean;
+  /** tau's own directory, which commands in the sandbox do not see. */
+  agentDir: string;
+}
+
+/** Whether `applyPermissionMode` needs to know if there is a sandbox; finding that out takes time. */
+export const needsSandboxState = (mode: PermissionMode, { kind }: Verdict): boolean =>
+  mode === "free" && kind === "ask";
+
+/**
+ * `ask` turns into a question what the policy allows and what changes something; `edit` leaves the verdict as it is; `free`
+ * allows what would be asked if the sandbox holds it, and denies the rest instead of asking. What is denied stays denied.
+ */
+export function applyPermissionMode(
+  mode: PermissionMode,
+  { request, verdict }: { request: PolicyRequest; verdict: Verdict },
+  facts: ModeFacts,
+): Verdict {
+  switch (mode) {
+    case "ask":
+      return verdict.kind === "allow" ? askMore(request, verdict) : verdict;
+    case "edit":
+      return verdict;
+    case "free":
+      return verdict.kind === "ask" ? askNothing(request, verdict, facts) : verdict;
+  }
+}
+
+function askMore({ capability, target }: PolicyRequest, verdict: Extract<Verdict, { kind: "allow" }>): Verdict {
+  const { exec } = verdict;
+  const facts = exec && { exec };
+  if (target.kind === "path" && capability !== "read") {
+    const reason = `It changes ${target.path}, and in the permission mode ask every change is asked about.`;
+    return { kind: "ask", rule: askRule, reason, ...facts };
+  }
+  // What the user allowed by a pattern needs no other answer.
+  if (target.kind !== "command" || verdict.isNamed || onlyReads(target.command)) return verdict;
+  const reason = "In the permission mode ask every command that may change something is asked about.";
+  return { kind: "ask", rule: askRule, reason, ...facts };
+}
+
+/** The rule of a question that only the permission mode asks. */
+export const askRule = "mode-ask";
+
+/** Classes that are about credentials, or whose effect leaves the sandbox where it has a network. */
+const neverFree: ReadonlySet<ExecClass> = new Set(["credential_change", "exfiltration"]);
+
+function askNothing(request: PolicyRequest, verdict: Extract<Verdict, { kind: "ask" }>, facts: ModeFacts): Verdict {
+  const { subject } = request;
+  // What an extension may do is not the model's affair, and without a sandbox nothing holds what is allowed.
+  if (!facts.isSandboxed || (subject.kind !== "model" && subject.kind !== "child")) return verdict;
+  const { exec, reason } = verdict;
+  const known = exec && { exec };
+  if (isHeld(request, verdict, facts)) return { kind: "allow", rule: freeRule, isAudited: true, ...known };
+  return { kind: "deny", rule: freeRule, reason: `${reason} ${nothingIsAsked}`, ...known };
+}
+
+const freeRule = "mode-free";
+
+/** For the model, after what was denied. */
+export const nothingIsAsked =
+  "In the permission mode free nobody is asked, and this does not stay inside the sandbox, so it was not done. Go on without it, or say in your answer what you need it for.";
+
+/** Whether all effects of a request stay in the sandbox, or what it reads can be read there too. */
+function isHeld({ capability, target }: PolicyRequest, verdict: Extract<Verdict, { kind: "ask" }>, facts: ModeFacts) {
+  if (target.kind === "path") {
+    return capability === "read" && verdict.rule === "outside" && !isWithin(facts.agentDir, target.path);
+  }
+  // A command that was not classified, or that may send what a stranger asks for, could do anything.
+  if (
+    target.kind !== "command" ||
+    capability !== "exec" ||
+    verdict.asksEachTime ||
+    !verdict.rule.startsWith("exec:") ||
+    !verdict.exec
+  ) {
+    return false;
+  }
+  const { class: found, tier } = verdict.exec;
+  return tier !== "critical" && (found === null || !neverFree.has(found));
+}
