@@ -1,7 +1,7 @@
 /** Asks the user on the terminal about calls that the policy does not allow by itself. */
 import { SerialQueue } from "@tau/ai/internal";
 import { toVisibleLine } from "@tau/harness/policy";
-import type { Approval, ApprovalAnswer, ApprovalChoice } from "@tau/protocol";
+import type { Approval, ApprovalAnswer } from "@tau/protocol";
 import { ask } from "./ask.ts";
 import type { Io } from "./command.ts";
 import type { ShownSession } from "./shown-session.ts";
@@ -38,42 +38,23 @@ async function answer(session: ShownSession, approval: Approval, io: Io, signal:
   session.approve(approval.id, parseAnswer(approval, typed));
 }
 
-const letters: Record<ApprovalChoice, { letter: string; term: string }> = {
-  once: { letter: "y", term: "this time" },
-  session: { letter: "s", term: "in this session" },
-  project: { letter: "p", term: "in this project" },
-  always: { letter: "a", term: "always" },
-};
-
 /** The command or path is shown whole. Pure. */
 export function formatQuestion({ summary, reason, commands = [], choices }: Approval): string {
   const [shell, ...inside] = commands;
   const runs = inside.length > 1 ? ["It runs:", ...inside.map((argv) => `  ${argv.join(" ")}`)] : [];
   const texts = [...(shell?.at(-1)?.split("\n") ?? []), ...runs];
-  const keys = listKeys(choices);
-  const width = Math.max(...keys.map((key) => key.length));
-  const offers = choices.map(({ choice, rule }, index) => {
-    const { term } = letters[choice];
-    return `${keys[index]!.padEnd(width)}  ${term}${rule === undefined ? "" : `: ${rule}`}`;
-  });
-  const lines = [summary, reason, ...texts, "", ...offers, "n  no"].map((line) => toVisibleLine(line, Infinity));
+  const offers = choices.map(({ label }, index) => `${index + 1}  ${label}`);
+  const lines = [summary, reason, ...texts, "", ...offers, "n  No"].map((line) => toVisibleLine(line, Infinity));
+  const keys = ["y", ...choices.slice(1).map((_choice, index) => index + 2)];
   return `The model asks for your approval.\n${lines.map((line) => `  ${line}\n`).join("")}Allow it? [${keys.join("/")}/N] `;
 }
 
-/** Everything but a choice that was offered is a no. Pure. */
+/** Everything but a choice that was offered is a no. `y` is the first one. Pure. */
 export function parseAnswer({ choices }: Pick<Approval, "choices">, typed: string): ApprovalAnswer {
   const word = typed.trim().toLowerCase();
-  const keys = listKeys(choices);
-  const wanted = word === "yes" ? "once" : word;
-  const match = choices.find(({ choice }, index) => wanted === choice || wanted === keys[index]);
+  const index = word === "y" || word === "yes" ? 0 : /^[1-9]$/.test(word) ? Number(word) - 1 : -1;
+  const match = choices[index] ?? choices.find(({ choice }) => choice === word);
   if (!match) return { decision: "deny" };
   const { choice, rule } = match;
   return { decision: "allow", choice, ...(rule !== undefined && { rule }) };
 }
-
-/** What to type for each choice: a letter, and a star for each time that the choice was offered with another rule before. */
-const listKeys = (choices: Approval["choices"]): string[] =>
-  choices.map(({ choice }, index) => {
-    const earlier = choices.slice(0, index).filter((other) => other.choice === choice);
-    return letters[choice].letter + "*".repeat(earlier.length);
-  });

@@ -1,5 +1,6 @@
 /** From what a person typed to what they want. Pure. */
 import type { NamedPackage } from "@tau/harness/extensions";
+import type { PermissionMode } from "@tau/protocol";
 import { type Flag, flags } from "./flags.ts";
 import { findValueProblem, type OptionToken, readTokens } from "./tokens.ts";
 
@@ -37,6 +38,7 @@ export interface SessionOptions {
   noTools: boolean;
   sequentialTools: boolean;
   policy?: string;
+  permissionMode?: PermissionMode;
   sandbox?: "off" | "auto" | "required";
   noBuiltinTools: boolean;
   /** Directories in which tools may work besides the working directory. */

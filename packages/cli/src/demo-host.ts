@@ -4,6 +4,7 @@ import { streamSimple } from "@tau/ai";
 import { SessionManager } from "@tau/harness";
 import { createHost, type Host } from "@tau/harness/host";
 import type { Io } from "./command.ts";
+import { askAtTerminal } from "./open-host.ts";
 import { createDemoModel, createDemoProject } from "./demo-script.ts";
 
 export interface DemoHost {
@@ -17,7 +18,7 @@ export async function openDemoHost(io: Io): Promise<DemoHost> {
   const { root, project, agentDir } = await createDemoProject();
   const model = createDemoModel({ isOnTerminal: io.terminal.out });
   const host = createHost({
-    params: { cwd: project, model, streamFn: streamSimple, ask: "surface", abortSignal: io.signal },
+    params: { cwd: project, model, streamFn: streamSimple, ask: askAtTerminal, abortSignal: io.signal },
     agentDir,
   });
   const close = async () => {

@@ -91,7 +91,15 @@ export const flagGroups: readonly FlagGroup[] = [
         name: "policy",
         value: "PROFILE",
         choices: ["safe", "balanced", "permissive"],
-        summary: "What may be done without asking",
+        summary:
+          "The rules for commands and extensions: safe (deny), balanced (ask) or permissive (allow extensions more)",
+      },
+      {
+        name: "permission-mode",
+        value: "MODE",
+        choices: ["ask", "edit", "free"],
+        laterChoices: ["plan"],
+        summary: "Ask about every change too (ask), about what is risky (edit), or about nothing in the sandbox (free)",
       },
       {
         name: "sandbox",

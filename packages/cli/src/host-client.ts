@@ -30,6 +30,7 @@ export function createHostClient(
         }),
       waitForIdle: () => host.get(sessionId).session.waitForIdle(),
     },
+    listOtherJobs: () => host.sessionIds.flatMap((id) => (id === sessionId ? [] : host.get(id).view.live.jobs)),
     async leaveFor(next) {
       if (getSession(sessionId).extensions) await leaveSession(host, sessionId, getSession(next.sessionId));
     },

@@ -8,7 +8,7 @@ import type { Io } from "./command.ts";
 import { createHostClient } from "./host-client.ts";
 import type { SessionClient } from "./interactive/session-client.ts";
 import type { DemoSession } from "./interactive/program.ts";
-import { openHost, type OpenHostChoices } from "./open-host.ts";
+import { askAtTerminal, openHost, type OpenHostChoices } from "./open-host.ts";
 
 interface OpenHost {
   host: Host;
@@ -81,7 +81,7 @@ export class Hosts {
   }
 
   async #add(options: SessionOptions, choices: OpenHostChoices = {}): Promise<SessionClient> {
-    const { host, sessionId } = await openHost(options, this.#io, { ask: "surface", ...choices });
+    const { host, sessionId } = await openHost(options, this.#io, { ask: askAtTerminal, isTerminal: true, ...choices });
     const { cwd, settingsManager: settings } = host.get(sessionId).session;
     this.#hosts.set(await toRealPath(cwd), { host, settings, close: () => host.dispose() });
     return this.#createClient(host, sessionId);

@@ -109,7 +109,7 @@ function toResources(
 
 /** What the flags say about the model, the tools and what they may do. Pure. */
 function toParams(options: SessionOptions, toPath: (path: string) => string): Partial<Params> {
-  const { agent, model, provider, models, thinking, tools, excludeTools, policy, sandbox } = options;
+  const { agent, model, provider, models, thinking, tools, excludeTools, policy, permissionMode, sandbox } = options;
   return {
     ...(agent !== undefined && { agentName: agent }),
     ...(model !== undefined && { model }),
@@ -123,6 +123,7 @@ function toParams(options: SessionOptions, toPath: (path: string) => string): Pa
     additionalDirectories: options.addDir.map(toPath),
     ...(options.sequentialTools && { toolExecution: "sequential" }),
     ...(policy !== undefined && { policyProfile: policy }),
+    ...(permissionMode !== undefined && { permissionMode }),
     ...(sandbox !== undefined && { sandbox: { mode: sandbox } }),
   };
 }

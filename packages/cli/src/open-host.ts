@@ -12,6 +12,9 @@ import type { Io } from "./command.ts";
 import { createDirectoryOpener } from "./open-directory.ts";
 import { takePiNotice } from "./pi-notice.ts";
 
+/** Questions are shown where a person sees them, however late they come back. */
+export const askAtTerminal = { isAttended: () => true, timeoutMs: () => "never" as const };
+
 export interface OpenedHost {
   host: Host;
   sessionId: string;
@@ -22,6 +25,8 @@ export interface OpenedHost {
 export interface OpenHostChoices {
   /** How the questions of the policy are answered. Default: they are denied. */
   ask?: AskChoice;
+  /** Whether the session is shown by the interactive terminal. Default false. */
+  isTerminal?: boolean;
   /** Whether a person is asked about a project, where there is one. Default: true. */
   asksTrust?: boolean;
   /** What extensions are told. Default: the program started. */
@@ -41,13 +46,13 @@ export async function openHost(options: SessionOptions, io: Io, choices: OpenHos
 async function openSessionHost(
   options: SessionOptions,
   io: Io,
-  { ask, asksTrust = true, reason = "startup" }: OpenHostChoices,
+  { ask, isTerminal = false, asksTrust = true, reason = "startup" }: OpenHostChoices,
 ): Promise<OpenedHost> {
   const agentDir = getAgentDir(io);
   const directories = await createDirectoryOpener(options, io, {
     // Other modes end soon, and need not see changes of the settings.
-    watch: options.mode === "rpc" || ask === "surface",
-    surface: ask === "surface" ? "tui" : "print",
+    watch: options.mode === "rpc" || isTerminal,
+    surface: isTerminal ? "tui" : "print",
     asksTrust,
   });
   let settings = await directories.openSettings(io.cwd);

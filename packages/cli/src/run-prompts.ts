@@ -6,7 +6,7 @@ import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { firstRunText } from "./first-run.ts";
 import { canAnswer } from "./open-directory.ts";
-import { openHost } from "./open-host.ts";
+import { askAtTerminal, openHost } from "./open-host.ts";
 import { readInput } from "./read-input.ts";
 import { mustHavePrompt, type PromptSession, sendPrompt, toAbsolute } from "./send-prompt.ts";
 import { toShownSession } from "./shown-session.ts";
@@ -16,7 +16,7 @@ export async function runPrompts(options: SessionOptions, io: Io): Promise<ExitC
   // An option of an extension may change what the prompt is.
   if (!options.unknownFlags) mustHavePrompt(options, input);
   const isAttended = canAnswer(options, io);
-  const opened = await openHost(options, io, { ask: { isAttended: () => isAttended } });
+  const opened = await openHost(options, io, { ask: { ...askAtTerminal, isAttended: () => isAttended } });
   const { host, sessionId } = opened;
   try {
     mustHavePrompt(opened.options, input);

@@ -51,8 +51,8 @@ export async function runTerminal(shown: TerminalSession, options: SessionOption
   let onAnswered = () => {};
   const escapeTimeoutMs = getEscapeTimeoutMs(io.env);
   const terminal = new ui.ProcessTerminal({
-    questions: ui.followAppearance + ui.colorQuestions,
-    farewell: ui.unfollowAppearance,
+    questions: ui.followAppearance + ui.followFocus + ui.colorQuestions,
+    farewell: ui.unfollowAppearance + ui.unfollowFocus,
     onAnswered: () => onAnswered(),
     ...(escapeTimeoutMs !== undefined && { escapeTimeoutMs }),
   });

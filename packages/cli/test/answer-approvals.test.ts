@@ -10,7 +10,7 @@ const createApproval = (id: string): Approval => ({
   toolName: "bash",
   summary: `summary ${id}`,
   reason: "It writes.",
-  choices: [{ choice: "once" }],
+  choices: [{ choice: "once", label: "Yes, this once" }],
 });
 
 test("questions are asked once, one after the other, also those of which only a view tells", async () => {

@@ -32,7 +32,12 @@ describe("on a terminal", () => {
     const yes = await read([], { terminal, input: "y\n" });
     expect(yes).toMatchObject({ code: exitCodes.done, out: "Done.\n" });
     expect(yes.told).toContain(content);
-    for (const text of ["Reading /etc/passwd needs", "y  this time", "a  always: read /etc/passwd", "[y/s/p/a/N]"]) {
+    for (const text of [
+      "Reading /etc/passwd needs",
+      "1  Yes, this once",
+      "6  Always, in every project: read /etc/passwd",
+      "[y/2/3/4/5/6/N]",
+    ]) {
       expect(yes.err).toContain(text);
     }
     const no = await read([], { terminal, input: "\n" });
@@ -45,7 +50,7 @@ describe("on a terminal", () => {
 
   test("an answer for the project is stored, and not asked for again there", async () => {
     const { workspace, read } = await createReader(2);
-    await read([], { terminal, input: "p\n" });
+    await read([], { terminal, input: "4\n" });
     const stored = JSON.parse(await readFile(join(workspace.agentDir, "approvals.json"), "utf8")) as unknown;
     expect(stored).toMatchObject({ rules: [{ capability: "read", project: workspace.directory }] });
     const { told, err } = await read([], { terminal, input: "" });
@@ -69,13 +74,16 @@ describe("on a terminal", () => {
 
 test("a question shows the whole command, with everything visible, and only what was offered is a yes", () => {
   const command = `echo ${"x".repeat(2_000)}\nrm \u001b[2K\u202eend`;
-  const choices = [{ choice: "once" }, { choice: "session", rule: "exec\nx" }] as const;
+  const choices = [
+    { choice: "once", label: "Yes, this once" },
+    { choice: "session", rule: "exec\nx", label: "Yes, for this session: run\nx" },
+  ] as const;
   const approval = { id: "1", toolCallId: "c", toolName: "bash", summary: "s", reason: "r", choices };
   const question = formatQuestion({ ...approval, commands: [["bash", "-c", command]] });
   expect(question).toContain(`echo ${"x".repeat(2_000)}\n  rm \\u{1b}[2K\\u{202e}end\n`);
-  expect(question).toContain("s  in this session: exec\\nx\n");
+  expect(question).toContain("1  Yes, this once\n  2  Yes, for this session: run\\nx\n  n  No\n");
   const decide = (typed: string) => parseAnswer(approval, typed).choice ?? "no";
-  expect(["y", "YES", "once", " s ", "p", "always", "", "n", "yy"].map(decide)).toEqual(
+  expect(["y", "YES", "once", " 2 ", "3", "always", "", "n", "yy"].map(decide)).toEqual(
     "once once once session no no no no no".split(" "),
   );
 });

@@ -420,6 +420,41 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await expect(stat(join(directory, "never"))).rejects.toThrow("ENOENT");
     },
   },
+  list_jobs: {
+    replies: [toolReply("bash", { command: "sleep 600", background: true }), textReply("Started.")],
+    async check({ client, next }) {
+      expect(await client.call("list_jobs")).toEqual({ jobs: [] });
+      const changed = next("jobs_changed");
+      await client.call("execute", { prompt: "Start it." });
+      expect(await changed).toMatchObject({ running: [{ id: "1", command: "sleep 600" }] });
+      const { jobs } = await client.call("list_jobs");
+      expect(jobs).toMatchObject([{ id: "1", command: "sleep 600", isRunning: true, state: "Job 1 is running." }]);
+      expect((await client.call("get_state")).jobs).toMatchObject([{ id: "1" }]);
+    },
+  },
+  read_job: {
+    replies: [toolReply("bash", { command: "echo started; sleep 600", background: true }), textReply("Started.")],
+    async check({ client }) {
+      await client.call("execute", { prompt: "Start it." });
+      const { output } = await client.call("read_job", { id: "1" });
+      expect(output).toContain("started");
+      await expect(client.call("read_job", { id: "7" })).rejects.toThrow('There is no job "7". There are: 1.');
+    },
+  },
+  kill_job: {
+    replies: [
+      toolReply("bash", { command: "sleep 600", background: true }),
+      textReply("Started."),
+      textReply("I see that it is gone."),
+    ],
+    async check({ client, sent }) {
+      await client.call("execute", { prompt: "Start it." });
+      const { job } = await client.call("kill_job", { id: "1" });
+      expect(job).toMatchObject({ isRunning: false, state: expect.stringContaining("was killed") });
+      await client.call("execute", { prompt: "What now?" });
+      expect(sent(2)).toContain("Job 1 was killed by the user.");
+    },
+  },
   set_session_name: {
     async check({ client }) {
       await client.call("set_session_name", { name: " Spring cleaning " });
@@ -848,6 +883,12 @@ const cases: Readonly<Record<CommandName, Case>> = {
     async check({ client }) {
       expect(await client.call("get_policy")).toEqual({
         profile: "safe",
+        profiles: [
+          { name: "safe", description: expect.any(String) },
+          { name: "balanced", description: expect.any(String) },
+          { name: "permissive", description: expect.any(String) },
+        ],
+        permissions: { mode: "edit", choices: ["ask", "edit", "free"] },
         mode: "strict",
         exec: { denyThreshold: "high", denyPatterns: ["git push *"], allowPatterns: [] },
         sandbox: { mode: "off", state: "off" },
@@ -856,6 +897,28 @@ const cases: Readonly<Record<CommandName, Case>> = {
           { rule: "exec npm run *", scope: "project" },
         ],
       });
+    },
+  },
+  set_permission_mode: {
+    settings: { sandbox: { mode: "off" } },
+    replies: [toolReply("write", { path: "new.txt", content: "x" }), textReply("Not allowed.")],
+    async check({ client, next, directory }) {
+      const changed = next("permission_mode_changed");
+      expect(await client.call("set_permission_mode", { mode: "ask" })).toMatchObject({ mode: "ask" });
+      expect(await changed).toMatchObject({ mode: "ask" });
+      await client.call("initialize", { approvals: true });
+      const asked = next("approval_requested");
+      const ended = next("agent_end");
+      await client.prompt("Write it.");
+      const { approval } = (await asked) as Extract<SessionEvent, { type: "approval_requested" }>;
+      expect(approval.choices[2]).toMatchObject({ choice: "session", label: expect.stringContaining("everything in") });
+      await client.call("approve", { approvalId: approval.id, decision: "deny" });
+      await ended;
+      await expect(stat(join(directory, "new.txt"))).rejects.toThrow("ENOENT");
+      const free = await client.call("set_permission_mode", { mode: "free" });
+      expect(free.note).toContain("The sandbox is turned off, so free asks as edit does.");
+      expect((await client.call("get_state")).permissions.mode).toBe("free");
+      await expect(client.call("set_permission_mode", { mode: "plan" })).rejects.toThrow("does not exist yet");
     },
   },
   get_trust: {

@@ -30,7 +30,7 @@ export async function runPromptInGateway(options: SessionOptions, io: Io): Promi
     io.signal.throwIfAborted();
     const session = gateway.session(await openSession(gateway, options, io));
     await waitUntilLoaded(session);
-    await chooseModel(session, options);
+    await applyChoices(session, options);
     // Files are where the user is, and the gateway is on the same machine.
     const files = toAbsolute(options.files, io.cwd);
     const prompt = { prompt: options.message, files, ...(input !== undefined && { input }) };
@@ -60,7 +60,9 @@ async function findLast(gateway: GatewayClient, cwd: string, cursor?: string): P
   return await findLast(gateway, cwd, page.cursor);
 }
 
-async function chooseModel(session: RemoteSession, { model, thinking }: SessionOptions): Promise<void> {
+async function applyChoices(session: RemoteSession, options: SessionOptions): Promise<void> {
+  const { model, thinking, permissionMode } = options;
+  if (permissionMode !== undefined) await session.call("set_permission_mode", { mode: permissionMode });
   if (model !== undefined) await session.call("set_model", { modelId: model });
   if (thinking !== undefined) await session.call("set_thinking_level", { level: thinking as "off" });
 }

@@ -11,6 +11,7 @@ import {
 } from "@tau/tui";
 import { Attention } from "./attention.ts";
 import { connectFirst } from "./commands/connect.ts";
+import { confirmLeaving } from "./commands/jobs.ts";
 import { createCompletion } from "./completion.ts";
 import { Composer } from "./composer.ts";
 import { createInterface } from "./create-interface.ts";
@@ -119,14 +120,14 @@ export class App {
     const run = (work: () => Promise<unknown>) => void this.#guard(work);
     const redraw = () => this.#redraw();
     const keepDraft = () => options.keepDraft?.(() => this.draft);
-    const leave = () => this.#leave();
+    const leave = () => run(() => this.#askToLeave());
     const runShortcut = (data: string) => this.#extensions.current?.runShortcut(data) ?? false;
     const runCommand = (name: string, argument: string) => this.#runCommand(name, argument);
     this.#options = options;
     this.#client = client;
     setKeybindings(keybindings);
     this.#settings = settings;
-    this.#attention = new Attention(terminal, () => this.#settings.terminal);
+    this.#attention = new Attention({ terminal, getSettings: () => this.#settings.terminal, now });
     this.#tui = createScreen(terminal, settings, theme);
     this.#highlighter = new Highlighter(theme, redraw);
     this.#look = createLook({ theme, terminal, highlighter: this.#highlighter, settings });
@@ -155,6 +156,11 @@ export class App {
       answer: (approvalId, answer) => this.#client.execute({ type: "approve", approvalId, ...answer }),
       run,
       onPostponed: () => this.#say("A question is open: /approve answers it.", "warning"),
+      stopRun: () => {
+        const isStopped = this.#keys.stopRun();
+        if (isStopped) this.#say("The run was stopped, and the call that was asked about was not made.", "warning");
+        return isStopped;
+      },
     });
     const { version, home } = program;
     const getState = () => (settings.quietStartup === "header" ? undefined : this.#status.state);
@@ -232,6 +238,7 @@ export class App {
     this.#extensions = new LazyExtensions({
       ...common,
       ...own,
+      leave: () => this.#leave(),
       getExtensions: () => this.#client.extensions,
       status: this.#status,
       places,
@@ -247,6 +254,10 @@ export class App {
       themes.setScheme(scheme);
       requestRender();
     });
+    // A full screen looks at these reports too.
+    this.#tui.addInputListener((data) =>
+      this.#attention.takeFocus(data) && this.#tui.mode !== "fullscreen" ? { consume: true } : undefined,
+    );
     this.#tui.addInputListener((data) => (this.#takeAnswer(data) ? { consume: true } : undefined));
     this.#tui.addInputListener((data) => this.#extensions.current?.takeInput(data));
     this.#tui.addInputListener((data) => (this.#keys.handle(data) ? { consume: true } : undefined));
@@ -324,6 +335,13 @@ export class App {
       preserveScreen: this.#tui.mode === "fullscreen" && this.#settings.fullscreenExitOutput === "resume-hint",
     });
     this.#end({ sessionId: this.#client.sessionId, draft: this.draft, late: this.#composer.late });
+  }
+
+  /** Jobs end with the program, which the user may have forgotten. */
+  async #askToLeave(): Promise<void> {
+    const { outlivesTerminal = false } = this.#client;
+    const jobs = outlivesTerminal ? [] : [...this.#tracker.view.live.jobs, ...(this.#client.listOtherJobs?.() ?? [])];
+    if (jobs.length === 0 || (await confirmLeaving(this.#interface, jobs))) this.#leave();
   }
 
   /** Answers of the terminal that are on their way must not reach the shell: `drainInput` takes them. */

@@ -11,32 +11,56 @@ const sequences: Readonly<Record<TerminalSettings["terminal"]["notifications"], 
   osc777: (text) => `\x1b]777;notify;tau;${text}\x07`,
 };
 
+/** A user waits for what is shorter. */
+const longRunMs = 10_000;
+
+/** Makes the terminal report whether its window has the focus. */
+export const followFocus = "\x1b[?1004h";
+export const unfollowFocus = "\x1b[?1004l";
+const focusReports: Readonly<Record<string, boolean>> = { "\x1b[I": true, "\x1b[O": false };
+
+export interface AttentionOptions {
+  terminal: Terminal;
+  getSettings: () => TerminalSettings["terminal"];
+  now: () => number;
+}
+
 export class Attention {
-  readonly #terminal: Terminal;
-  readonly #getSettings: () => TerminalSettings["terminal"];
-  #isBusy = false;
+  readonly #options: AttentionOptions;
+  /** Since when something is going on. */
+  #busySince: number | undefined;
   #showsProgress = false;
   #approvalId: string | undefined;
   /** How the last run ended, as far as it was looked at. */
   #ended: LiveView["ended"];
+  /** Undefined as long as the terminal has not reported it: many do not. */
+  #hasFocus: boolean | undefined;
 
-  constructor(terminal: Terminal, getSettings: () => TerminalSettings["terminal"]) {
-    this.#terminal = terminal;
-    this.#getSettings = getSettings;
+  constructor(options: AttentionOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the input was a report of the terminal about its focus. */
+  takeFocus(data: string): boolean {
+    const hasFocus = Object.hasOwn(focusReports, data) ? focusReports[data] : undefined;
+    if (hasFocus !== undefined) this.#hasFocus = hasFocus;
+    return hasFocus !== undefined;
   }
 
   /** Before each frame. */
   update(live: LiveView): void {
-    const { showTerminalProgress } = this.#getSettings();
+    const { terminal, getSettings, now } = this.#options;
+    const { showTerminalProgress } = getSettings();
     const isBusy = getActivity(live) !== undefined;
     if ((isBusy && showTerminalProgress) !== this.#showsProgress) {
       this.#showsProgress = isBusy && showTerminalProgress;
-      this.#terminal.setProgress(this.#showsProgress);
+      terminal.setProgress(this.#showsProgress);
     }
     // A user who has stopped the run is looking at the terminal.
     const wasStopped = live.ended !== this.#ended && live.ended?.reason === "abort_signal";
-    if (this.#isBusy && !isBusy && !wasStopped) this.#notify("The answer is there.");
-    this.#isBusy = isBusy;
+    const wasLong = this.#busySince !== undefined && now() - this.#busySince > longRunMs;
+    if (wasLong && !isBusy && !wasStopped && !this.#hasFocus) this.#notify("The answer is there.");
+    this.#busySince = isBusy ? (this.#busySince ?? now()) : undefined;
     this.#ended = live.ended;
     const id = live.approvals[0]?.id;
     if (id !== undefined && id !== this.#approvalId) this.#notify("A call waits for your answer.");
@@ -45,12 +69,13 @@ export class Attention {
 
   /** Another session is shown from now on: what the last one was doing is not over. */
   forget(): void {
-    this.#isBusy = false;
+    this.#busySince = undefined;
     this.#approvalId = undefined;
   }
 
   #notify(text: string): void {
-    const sequence = sequences[this.#getSettings().notifications](text);
-    if (sequence !== "") this.#terminal.write(sequence);
+    const { terminal, getSettings } = this.#options;
+    const sequence = sequences[getSettings().notifications](text);
+    if (sequence !== "") terminal.write(sequence);
   }
 }

@@ -39,7 +39,7 @@ describe("suggestions for commands", () => {
     (await suggest({ from: 1, items }, text))?.items.map(({ value }) => value);
 
   test("have the letters in their order, the best first", async () => {
-    expect(await getValues("/mo")).toEqual(["/model", "/scoped-models", "/import"]);
+    expect(await getValues("/mo")).toEqual(["/model", "/scoped-models", "/import", "/permissions"]);
     expect(await getValues("/review", [skill])).toEqual(["/skill:review"]);
     expect(await getValues("/reload", [skill])).toEqual(["/reload"]);
     expect(await getValues("/xyz")).toBeUndefined();

@@ -9,6 +9,8 @@ export function describeEntry(entry: SessionEntry): EntryDescription {
   switch (entry.type) {
     case "thinking_level_change":
       return { author: "thinking", text: entry.thinkingLevel };
+    case "permission_mode":
+      return { author: "permissions", text: entry.mode };
     case "label":
       return { author: "label", text: entry.label ?? "removed" };
     case "session_info":

@@ -6,4 +6,5 @@ export * from "@tau/tui";
 export { App, type AppOptions } from "./app.ts";
 export { parseKeybindings } from "./keybindings-file.ts";
 export { getKeybindingDefinitions } from "./keybindings.ts";
+export { followFocus, unfollowFocus } from "./attention.ts";
 export { colorQuestions, followAppearance, Themes, unfollowAppearance } from "./themes.ts";

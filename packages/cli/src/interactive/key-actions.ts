@@ -6,6 +6,7 @@ import { findDraggedFiles } from "./dragged-files.ts";
 import type { DialogStack } from "./dialog-stack.ts";
 import type { EditorSlot } from "./editor-slot.ts";
 import type { Interface } from "./interface.ts";
+import { cyclePermissions } from "./commands/permissions.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
 import type { Look } from "./look.ts";
 import type { SessionClient } from "./session-client.ts";
@@ -99,6 +100,8 @@ export class KeyActions {
         return this.#run(() => getClient().execute({ type: "cycle_model", direction: "forward" }));
       case "app.model.cycleBackward":
         return this.#run(() => getClient().execute({ type: "cycle_model", direction: "backward" }));
+      case "app.permissions.cycle":
+        return this.#run(() => cyclePermissions(this.#options));
       case "app.thinking.cycle":
         return this.#run(() => getClient().execute({ type: "cycle_thinking_level" }));
       case "app.thinking.save":
@@ -128,20 +131,25 @@ export class KeyActions {
     return true;
   }
 
+  /** Stops what is in progress; queued messages go back to the editor. False if nothing is. */
+  stopRun(): boolean {
+    const { composer, getClient } = this.#options;
+    const { live } = this.#options.getView();
+    if (!live.run && !live.compaction && !live.retry) return false;
+    return this.#run(async () => {
+      try {
+        await composer.dequeue();
+      } finally {
+        await getClient().execute({ type: "abort" });
+      }
+    });
+  }
+
   #interrupt(): boolean {
-    const { editor, shell, composer, getClient, getSettings, runCommand } = this.#options;
+    const { editor, shell, getSettings, runCommand } = this.#options;
     if (editor.isShowingAutocomplete()) return false;
     if (shell.current !== undefined) return this.#run(() => shell.abort());
-    const { live } = this.#options.getView();
-    if (live.run || live.compaction || live.retry) {
-      return this.#run(async () => {
-        try {
-          await composer.dequeue();
-        } finally {
-          await getClient().execute({ type: "abort" });
-        }
-      });
-    }
+    if (this.stopRun()) return true;
     if (editor.getText() !== "") return false;
     const { doubleEscapeAction } = getSettings();
     if (!this.#isSecondPress("app.interrupt") || doubleEscapeAction === "none") return true;

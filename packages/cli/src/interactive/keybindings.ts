@@ -1,4 +1,4 @@
-/** The actions of the program that keys are bound to, besides those of the components. Ids and defaults are pi's, except for `app.editor.redo`, which pi does not have. */
+/** The actions of the program that keys are bound to, besides those of the components. Ids and defaults are pi's, except for `app.editor.redo` and `app.permissions.cycle`, which pi does not have. */
 import { type KeybindingDefinitions, type KeybindingsConfig, KeybindingsManager, TUI_KEYBINDINGS } from "@tau/tui";
 
 const definitions = {
@@ -28,6 +28,7 @@ const definitions = {
   "app.models.toggleProvider": { defaultKeys: "ctrl+p", description: "Choose all of a provider, or none" },
   "app.models.reorderUp": { defaultKeys: "alt+up", description: "Move the model up" },
   "app.models.reorderDown": { defaultKeys: "alt+down", description: "Move the model down" },
+  "app.permissions.cycle": { defaultKeys: "alt+m", description: "The next permission mode" },
   "app.thinking.cycle": { defaultKeys: "shift+tab", description: "The next thinking level" },
   "app.thinking.save": { defaultKeys: "ctrl+s", description: "Keep the thinking level as a setting" },
   "app.thinking.toggle": { defaultKeys: "ctrl+t", description: "Show or fold thinking" },
@@ -116,6 +117,7 @@ export const editorActions: readonly AppKeybinding[] = [
   "app.model.select",
   "app.model.cycleForward",
   "app.model.cycleBackward",
+  "app.permissions.cycle",
   "app.thinking.cycle",
   "app.thinking.save",
   "app.thinking.toggle",

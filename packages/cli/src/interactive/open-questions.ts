@@ -14,6 +14,8 @@ export interface OpenQuestionsOptions {
   /** Runs work that nobody waits for; what it throws is said. */
   run: (work: () => Promise<unknown>) => void;
   onPostponed: () => void;
+  /** Stops the run that asks, which withdraws its questions. False if there is none. */
+  stopRun: () => boolean;
 }
 
 export class OpenQuestions {
@@ -66,7 +68,7 @@ export class OpenQuestions {
 
   /** `finish` gets undefined for later. */
   #createDialog(approval: Approval, others: number, finish: (answer: ApprovalAnswer | undefined) => void): Component {
-    const { theme, getRows, now } = this.#options;
+    const { theme, getRows, now, stopRun } = this.#options;
     return new ApprovalDialog({
       approval,
       theme,
@@ -75,6 +77,10 @@ export class OpenQuestions {
       now,
       onAnswer: finish,
       onLater: () => finish(undefined),
+      onStop: () => {
+        // A question that no run asks, such as about a port, is only answered.
+        if (!stopRun()) finish({ decision: "deny" });
+      },
     });
   }
 }

@@ -1,5 +1,5 @@
 /** What the terminal needs of a session. It may be in this process or on another machine. */
-import type { Command, CommandData, CommandName, SessionEvent, View } from "@tau/protocol";
+import type { Command, CommandData, CommandName, JobSummary, SessionEvent, View } from "@tau/protocol";
 
 import type { ExtensionClient } from "./extensions/extension-client.ts";
 
@@ -18,6 +18,8 @@ export interface SessionClient {
   readonly extensions?: ExtensionClient;
   /** Its runs go on when another session is shown, and when the terminal is left. */
   readonly outlivesTerminal?: boolean;
+  /** The jobs of other sessions that end with this terminal too. */
+  listOtherJobs?(): readonly JobSummary[];
   /** Closes the session if it has extensions, because another one is shown instead. */
   leaveFor?(next: SessionClient): Promise<void>;
 }

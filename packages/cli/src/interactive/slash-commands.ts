@@ -5,6 +5,8 @@ import { listConfigured, listProviders, login, logout } from "./commands/connect
 import { showExtensions } from "./commands/extensions.ts";
 import { exportSession, importFile, share, writeBugReport } from "./commands/files.ts";
 import { chooseModel, chooseScopedModels, listModels } from "./commands/models.ts";
+import { showJobs } from "./commands/jobs.ts";
+import { choosePermissions, listPermissionModes } from "./commands/permissions.ts";
 import { runDoctor, showChangelog } from "./commands/program.ts";
 import { showPolicy } from "./commands/policy.ts";
 import { answerQuestions, editQueue } from "./commands/queue.ts";
@@ -68,6 +70,15 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "queue", description: "Edit or remove queued messages", yields: true, run: editQueue },
   { name: "approve", description: "Answer open questions", run: answerQuestions },
   { name: "trust", description: "Trust this project, or take that back", run: changeTrust },
+  {
+    name: "permissions",
+    description: "Choose how much is done without asking",
+    argument: "MODE",
+    yields: true,
+    listArguments: listPermissionModes,
+    run: choosePermissions,
+  },
+  { name: "jobs", description: "Show, read or end what runs in the background", yields: true, run: showJobs },
   { name: "policy", description: "Show the policy, the sandbox and what is allowed", run: showPolicy },
   { name: "login", description: "Connect a provider", argument: "PROVIDER", listArguments: listProviders, run: login },
   {

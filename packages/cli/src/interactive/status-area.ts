@@ -163,6 +163,8 @@ export class StatusArea {
       model: model && `${model.provider}/${model.id}`,
       thinkingLevel,
       stats: this.#countDown(this.#known),
+      permissionMode: this.#options.getView().live.permissionMode,
+      jobs: this.#options.getView().live.jobs.length,
       lacksSandbox: state.sandbox.mode === "auto" && state.sandbox.state === "unavailable",
     };
     return drawStatus(status, this.#options.theme, width);

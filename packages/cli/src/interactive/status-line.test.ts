@@ -14,6 +14,8 @@ test("no escape sequence in a directory, a branch, a session's name or a model's
     model: `acme/${hostile}`,
     thinkingLevel: "off",
     stats: undefined,
+    permissionMode: "edit" as const,
+    jobs: 0,
     lacksSandbox: false,
   };
   const { theme } = new Themes({ mode: "none", files: [] });
@@ -31,6 +33,8 @@ test("without a branch there are no brackets", () => {
     model: "a/b",
     thinkingLevel: "off",
     stats: undefined,
+    permissionMode: "edit" as const,
+    jobs: 0,
     lacksSandbox: false,
   };
   const { theme } = new Themes({ mode: "none", files: [] });
@@ -47,6 +51,8 @@ test("a missing sandbox is told in every width, and the directory gives way to i
     model: "a/b",
     thinkingLevel: "off",
     stats: undefined,
+    permissionMode: "edit" as const,
+    jobs: 0,
     lacksSandbox: true,
   };
   const draw = (width: number) => drawStatus(status, theme, width).map(toPlainLine);
@@ -62,7 +68,15 @@ describe("what is left of a budget", () => {
   const tokens = { input: 1_200, output: 30, cacheRead: 0, cacheWrite: 0, total: 1_230 };
   const draw = (budgetLeft: BudgetLeftData | undefined, width = 100) => {
     const stats = { sessionId: "a", ...counts, tokens, cost: 0.5, cacheHitRate: 0, ...(budgetLeft && { budgetLeft }) };
-    const place = { cwd: "/work", home: undefined, branch: undefined, sessionName: undefined, lacksSandbox: false };
+    const place = {
+      cwd: "/work",
+      home: undefined,
+      branch: undefined,
+      sessionName: undefined,
+      permissionMode: "edit" as const,
+      jobs: 0,
+      lacksSandbox: false,
+    };
     const [, line = ""] = drawStatus({ ...place, model: "a/small", thinkingLevel: "off", stats }, theme, width);
     return toPlainLine(line);
   };
@@ -96,4 +110,27 @@ test.each([
   ["/x", undefined, "/x"],
 ])("%s with the home directory %j is shown as %s", (path, home, expected) => {
   expect(shortenPath(path, home)).toBe(expected);
+});
+
+test("an unusual permission mode and the number of jobs are told, and the mode stays in a narrow terminal", () => {
+  const { theme } = new Themes({ mode: "16color" });
+  const status = {
+    cwd: "/work",
+    home: undefined,
+    branch: undefined,
+    sessionName: undefined,
+    model: "a/b",
+    thinkingLevel: "off",
+    stats: undefined,
+    permissionMode: "edit" as "ask" | "edit",
+    jobs: 0,
+    lacksSandbox: false,
+  };
+  const draw = (changes: Partial<typeof status>, width: number) =>
+    toPlainLine(drawStatus({ ...status, ...changes }, theme, width)[0]!);
+  expect(draw({}, 40)).toBe("/work");
+  expect(draw({ jobs: 1, permissionMode: "ask" }, 40)).toMatch(/^\/work +1 job · ask$/);
+  expect(draw({ jobs: 2 }, 40)).toMatch(/^\/work +2 jobs$/);
+  expect(draw({ jobs: 2, permissionMode: "ask" }, 12)).toMatch(/^\/work +ask$/);
+  expect(draw({ jobs: 2 }, 10)).toBe("/work");
 });

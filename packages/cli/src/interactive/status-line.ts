@@ -1,6 +1,6 @@
 /** The line below the editor: where we are, with which model, and what it has used. Pure. */
 import { basename } from "node:path";
-import type { BudgetLeftData, StatsData } from "@tau/protocol";
+import { type BudgetLeftData, defaultPermissionMode, type PermissionMode, type StatsData } from "@tau/protocol";
 import { type Theme, toPlainLine, truncateToWidth, visibleWidth } from "@tau/tui";
 
 export interface Status {
@@ -14,6 +14,10 @@ export interface Status {
   stats: StatsData | undefined;
   /** Whether commands run without the sandbox although they should run in it where it works. */
   lacksSandbox: boolean;
+  /** Shown unless it is the usual one. */
+  permissionMode: PermissionMode;
+  /** How many commands run in the background. */
+  jobs: number;
 }
 
 /** Two lines: the directory, then use and model. What has no room is left out from the end. */
@@ -24,18 +28,30 @@ export function drawStatus(status: Status, theme: Theme, width: number): string[
     .join(" ");
   const model = status.model === undefined ? "no model" : basename(toPlainLine(status.model));
   const right = status.thinkingLevel === "off" ? model : `${model} · ${status.thinkingLevel}`;
-  return [drawPlace(toPlainLine(left), status.lacksSandbox, theme, width), drawUse(status.stats, right, theme, width)];
+  return [drawPlace(toPlainLine(left), status, theme, width), drawUse(status.stats, right, theme, width)];
 }
 
-/** The directory gives way to the warning. */
-function drawPlace(place: string, lacksSandbox: boolean, theme: Theme, width: number): string {
-  if (!lacksSandbox) return theme.fg("dim", truncateToWidth(place, width, "…"));
-  const warning = "no sandbox";
-  const room = width - warning.length - 2;
-  if (room < 1) return theme.fg("warning", truncateToWidth(warning, width, "…"));
+/** What runs in the background, and what is out of the ordinary. Jobs are left out where there is little room. */
+function drawNotes({ jobs, permissionMode, lacksSandbox }: Status, theme: Theme, width: number): string {
+  const warnings = [
+    ...(permissionMode === defaultPermissionMode ? [] : [theme.fg("warning", permissionMode)]),
+    ...(lacksSandbox ? [theme.fg("warning", "no sandbox")] : []),
+  ];
+  const running = jobs === 0 ? [] : [theme.fg("dim", jobs === 1 ? "1 job" : `${jobs} jobs`)];
+  const separator = theme.fg("dim", " · ");
+  const all = [...running, ...warnings].join(separator);
+  return visibleWidth(all) <= width / 2 ? all : warnings.join(separator);
+}
+
+/** The directory gives way to the notes. */
+function drawPlace(place: string, status: Status, theme: Theme, width: number): string {
+  const notes = drawNotes(status, theme, width);
+  if (notes === "") return theme.fg("dim", truncateToWidth(place, width, "…"));
+  const room = width - visibleWidth(notes) - 2;
+  if (room < 1) return truncateToWidth(notes, width, "…");
   const left = truncateToWidth(place, room, "…");
-  const gap = " ".repeat(width - visibleWidth(left) - warning.length);
-  return `${theme.fg("dim", left)}${gap}${theme.fg("warning", warning)}`;
+  const gap = " ".repeat(width - visibleWidth(left) - visibleWidth(notes));
+  return `${theme.fg("dim", left)}${gap}${notes}`;
 }
 
 /** If there is not room for all, what is left of the budget stays longer than what was used, and the model longest. */

@@ -284,7 +284,7 @@ describe("a question of the policy", () => {
   test("takes no click in the first moment", async () => {
     const app = await open({ settings: { tuiMode: "fullscreen" } });
     const click = async () => {
-      const row = (await app.screen()).split("\n").findIndex((line) => line.includes("Allow once"));
+      const row = (await app.screen()).split("\n").findIndex((line) => line.includes("Yes, this once"));
       for (const end of ["M", "m"]) app.terminal.sendInput(`\x1b[<0;5;${row + 1}${end}`);
     };
     await click();
@@ -302,6 +302,65 @@ describe("a question of the policy", () => {
     app.press("enter");
     await app.sees("Thank you.");
     expect(JSON.stringify(app.server.requests.at(-1)!.body)).toContain("did not allow");
+  });
+
+  test.each([
+    ["y", false],
+    ["1", false],
+    ["n", true],
+  ])("is answered by the key %s", async (key, isDenied) => {
+    const app = await open();
+    app.advance(500);
+    app.type(key);
+    await app.sees("Thank you.");
+    expect(JSON.stringify(app.server.requests.at(-1)!.body).includes("did not allow")).toBe(isDenied);
+  });
+
+  test("is not answered by letters of a text that is being typed", async () => {
+    const app = await open();
+    app.advance(500);
+    app.type("x");
+    app.type("y1");
+    await app.sees("Allow this?");
+    expect(app.server.requests).toHaveLength(1);
+    app.advance(500);
+    app.type("y");
+    await app.sees("Thank you.");
+  });
+
+  test("names the choices in words, each once, and none of them twice", async () => {
+    const app = await open({ columns: 120, rows: 40 });
+    const lines = (await app.screen()).split("\n").map((line) => line.trim());
+    const labels = lines.flatMap((line) => /^(?:→ )?([ntl1-9] {2}.*)$/.exec(line)?.[1] ?? []);
+    expect(labels).toEqual([
+      "n  No",
+      "t  No, and tell the model why",
+      "1  Yes, this once",
+      "2  Yes, for this session: read /etc/hostname",
+      "3  Yes, for this session: read everything in /etc",
+      "4  Always in this project: read /etc/hostname",
+      "5  Always in this project: read everything in /etc",
+      "6  Always, in every project: read /etc/hostname",
+      expect.stringMatching(/^l {2}Answer later/),
+    ]);
+  });
+
+  test("is a reason to stop the run with Escape, which says so", async () => {
+    const app = await open();
+    app.advance(500);
+    app.press("escape");
+    await app.sees("The run was stopped, and the call that was asked about was not made.");
+    await expect.poll(app.screen).not.toContain("Allow this?");
+    await expect.poll(() => app.app.view.live.run).toBeUndefined();
+    expect(app.server.requests).toHaveLength(1);
+  });
+
+  test("waits as long as the terminal is there, and says how long it waits where a setting limits that", async () => {
+    const app = await open();
+    expect(app.app.view.live.approvals[0]).not.toHaveProperty("expiresAt");
+    expect(await app.screen()).not.toContain(" left");
+    const limited = await open({ settings: { approvals: { timeoutMs: 600_000 } } });
+    await limited.sees(/Allow this\? \((?:10:00|9:5\d) left, escape stops the run\)/);
   });
 
   test("can be answered with no and a word to the model", async () => {

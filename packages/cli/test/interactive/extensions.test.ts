@@ -133,11 +133,11 @@ test("a question of the policy that a dialog has covered takes no key in the fir
   await app.sees("Allow this?");
   app.advance(500);
   app.press("down", "down");
-  await app.sees("→ Allow once");
+  await app.sees("→ 1  Yes, this once");
   app.type("x");
   await app.sees("Something else?");
   app.press("enter", "enter");
-  await app.sees("→ No");
+  await app.sees("→ n  No");
   app.advance(500);
   app.press("enter");
   await app.sees("Thank you.");

@@ -31,12 +31,12 @@ test("/policy shows the profile, the sandbox and what is remembered here", async
   });
   app.type("/policy");
   app.press("enter");
-  await app.sees("Profile     balanced");
+  await app.sees("Profile      balanced");
   const screen = await app.screen();
-  expect(screen).toContain("Commands    destructive ones are denied, dangerous ones are asked about");
+  expect(screen).toContain("Commands     destructive ones are denied, dangerous ones are asked about");
   expect(screen).toContain("denied: git push *");
-  expect(screen).toContain("Sandbox     off, so commands can do whatever you can (sandbox.mode)");
-  expect(screen).toMatch(/Remembered {2}exec npm .*test \(everywhere\)\n +exec make \(in this project\)/);
+  expect(screen).toContain("Sandbox      off, so commands can do whatever you can (sandbox.mode)");
+  expect(screen).toMatch(/Remembered {3}exec npm .*test \(everywhere\)\n +exec make \(in this project\)/);
   expect(screen).not.toContain("elsewhere");
   expect(screen).not.toContain("no sandbox");
 });
@@ -74,6 +74,8 @@ test("every state of the sandbox says what it means for commands", () => {
     describePolicy(
       {
         profile: "safe",
+        profiles: [{ name: "safe", description: "denies" }],
+        permissions: { mode: "free", choices: ["ask", "edit", "free"], note: "There is no sandbox." },
         mode: "strict",
         exec: { denyThreshold: "high", denyPatterns: [], allowPatterns: [] },
         rules: [],
@@ -81,7 +83,7 @@ test("every state of the sandbox says what it means for commands", () => {
       },
       200,
     );
-  expect(describe({ mode: "auto", state: "works" })).toContain("Sandbox     auto: commands run in it\n");
+  expect(describe({ mode: "auto", state: "works" })).toContain("Sandbox      auto: commands run in it\n");
   expect(describe({ mode: "required", state: "unavailable", reason: "No bwrap.", fix: "Install it." })).toContain(
     "required, but commands are refused, because it does not work here. No bwrap. Install it.",
   );

@@ -130,28 +130,56 @@ describe("settings", () => {
     await app.sees("still typing");
   });
 
+  const waiting = toolReply("bash", { command: "until [ -e go ]; do sleep 0.02; done" });
+
   test("showTerminalProgress and notifications tell that a run goes on and has ended", async () => {
     const terminal = { showTerminalProgress: true, notifications: "osc777" } as const;
-    const app = await openApp([textReply("Hi.")], { settings: { terminal } });
-    app.type("one");
-    app.press("enter");
+    const app = await openApp([waiting, textReply("Hi.")], { settings: { terminal }, message: "wait" });
+    await app.sees("Running bash");
+    app.advance(10_001);
+    await writeFile(join(app.directory, "go"), "");
     await expect.poll(() => app.terminal.writes.join("")).toContain("\x1b]777;notify;tau;The answer is there.\x07");
     const bytes = app.terminal.writes.join("");
     expect(bytes.indexOf("\x1b]9;4;3\x07")).toBeLessThan(bytes.indexOf("\x1b]9;4;0;\x07"));
   });
 
-  const waiting = toolReply("bash", { command: "until [ -e go ]; do sleep 0.02; done" });
-  const bell = { settings: { terminal: { notifications: "bell" } }, message: "wait" } as const;
+  const message = "wait";
+  const [focusIn, focusOut] = ["\x1b[I", "\x1b[O"];
 
   test("a run that the user stops does not notify", async () => {
-    const app = await openApp([waiting, textReply("Hi.")], bell);
+    const app = await openApp([waiting, textReply("Hi.")], { message });
     await app.sees("Running bash");
+    app.advance(10_001);
     app.press("escape");
     await expect.poll(app.screen).not.toContain("Running bash");
     expect(app.terminal.writes.join("")).not.toContain("\x07");
-    app.type("go on");
+  });
+
+  test.each<[string, ms: number, reports: string, rings: boolean]>([
+    ["a long run rings the bell in a terminal that does not report its focus", 10_001, "", true],
+    ["a long run rings the bell in a terminal without the focus", 10_001, focusIn + focusOut, true],
+    ["a long run does not ring while the terminal has the focus", 10_001, focusOut + focusIn, false],
+    ["a short run does not ring", 9_000, focusOut, false],
+  ])("%s", async (_name, ms, reports, rings) => {
+    const app = await openApp([waiting, textReply("Hi.")], { message });
+    await app.sees("Running bash");
+    for (const report of reports.match(/\x1b\[[IO]/g) ?? []) app.terminal.sendInput(report);
+    app.advance(ms);
+    await writeFile(join(app.directory, "go"), "");
+    await app.sees("Hi.");
+    await expect.poll(app.screen).not.toContain("to stop");
+    expect(app.terminal.writes.join("").includes("\x07")).toBe(rings);
+    // The reports are not typed.
+    expect(await app.screen()).not.toMatch(/\[I|\[O/);
+  });
+
+  test("a question rings the bell at once, also in a terminal with the focus", async () => {
+    const app = await openApp([toolReply("read", { path: "/etc/hostname" })], {});
+    app.terminal.sendInput(focusIn);
+    app.type("read it");
     app.press("enter");
-    await expect.poll(() => app.terminal.writes.join("")).toContain("\x07");
+    await app.sees("Allow this?");
+    expect(app.terminal.writes.join("")).toContain("\x07");
   });
 
   test.each([
@@ -159,8 +187,9 @@ describe("settings", () => {
     ["is stopped", false],
   ])("leaving a session whose run %s does not notify", async (_what, outlivesTerminal) => {
     const wrapClient = (client: SessionClient) => Object.assign(client, { outlivesTerminal });
-    const app = await openApp([waiting, textReply("Hi.")], { ...bell, wrapClient });
+    const app = await openApp([waiting, textReply("Hi.")], { message, wrapClient });
     await app.sees("Running bash");
+    app.advance(10_001);
     app.type("/new ");
     app.press("enter");
     await expect.poll(app.screen).not.toContain("Running bash");

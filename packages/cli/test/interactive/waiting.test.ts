@@ -124,7 +124,7 @@ describe.each(["regular", "fullscreen"] as const)("in a screen that is %s", (tui
       rows,
     });
     await app.sees(/Lines 1 to \d+ of \d+: pageDown/);
-    await app.sees("→ No");
+    await app.sees("→ n  No");
     app.advance(500);
     const shown: string[] = [];
     for (;;) {
@@ -142,7 +142,7 @@ describe.each(["regular", "fullscreen"] as const)("in a screen that is %s", (tui
     expect(text).toMatch(/outside the ?workspace/);
     await app.sees("pageUp");
     app.press("down");
-    await app.sees("→ No, and tell the model why");
+    await app.sees("→ t  No, and tell the model why");
     app.press("enter");
     await app.sees("No, because:");
     app.type("not now");
@@ -163,10 +163,10 @@ test("a question that is open shows its answers also in a screen that has become
   await app.sees("Answer later");
   app.advance(500);
   app.press("down", "down");
-  await app.sees("→ Allow once");
+  await app.sees("→ 1  Yes, this once");
   app.terminal.resize(40, 6);
   await app.sees("Lines 1 to 1");
-  await app.sees("→ Allow once");
+  await app.sees("→ 1  Yes, this once");
 });
 
 test("/new stops the run of the session that is left, and says so", async () => {

@@ -91,12 +91,12 @@ test("keys that were typed before a question was drawn do not answer it, and Ent
     .poll(
       async () => {
         const screen = await pty.screen();
-        if (!/→ Allow once/.test(screen)) pty.type(down);
+        if (!/→ 1  Yes, this once/.test(screen)) pty.type(down);
         return screen;
       },
       { interval: 100 },
     )
-    .toMatch(/→ Allow once/);
+    .toMatch(/→ 1  Yes, this once/);
   pty.type("\r");
   await pty.sees("Second.");
   const hostname = (await readFile("/etc/hostname", "utf8")).trim();

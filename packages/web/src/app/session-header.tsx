@@ -1,8 +1,9 @@
 /** The name of a session, where it works, and with which model. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { defaultPermissionMode } from "@tau/protocol";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { deleteSession } from "../sessions/delete-session.ts";
-import { formatCost, shortenPath } from "../text/format.ts";
+import { formatCost, pluralise, shortenPath } from "../text/format.ts";
 import { Name } from "../text/name.tsx";
 import { toSafeName, toShortName } from "../text/visible-text.ts";
 import { FocusedInput } from "./focused-field.tsx";
@@ -49,6 +50,13 @@ export function SessionHeader({ client, session, info, onOpen }: SessionHeaderPr
         <p class="muted small cut" title={state?.cwd}>
           <span class={`dot ${status.dot}`} aria-hidden="true" />
           {status.text}
+          {live.jobs.length > 0 && ` · ${pluralise(live.jobs.length, "job")}`}
+          {live.permissionMode !== defaultPermissionMode && (
+            <>
+              {" "}
+              · <span class="warn">{live.permissionMode}</span>
+            </>
+          )}
           {log.name !== undefined && state && (
             <>
               {" "}

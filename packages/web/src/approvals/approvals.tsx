@@ -1,6 +1,6 @@
 /** Questions of the policy. Everything that would happen is shown, and allowing takes a deliberate choice. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Approval, ApprovalAnswer } from "@tau/protocol";
+import type { Approval, ApprovalAnswer, OfferedChoice } from "@tau/protocol";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { useAttempt } from "../app/attempt.ts";
 import { useDeaf } from "../app/deaf.ts";
@@ -40,13 +40,6 @@ export function Approvals({ client, session, approvals }: ApprovalsProps) {
   );
 }
 
-const labels = {
-  once: "Allow once",
-  session: "For this session",
-  project: "In this project",
-  always: "Always",
-} as const;
-
 interface QuestionProps {
   session: RemoteSession;
   approval: Approval;
@@ -70,11 +63,19 @@ function Question({ session, approval, others, mayAnswer, onAnswered }: Question
   };
   const deny = () => answer({ decision: "deny", ...(reason.trim() !== "" && { message: reason.trim() }) });
   const isOff = isDeaf || attempt.isBusy || !mayAnswer;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (isOff || event.ctrlKey || event.altKey || event.metaKey || event.target instanceof HTMLInputElement) return;
+    if (event.key === "n") return deny();
+    const index = event.key === "y" ? 0 : /^[1-9]$/.test(event.key) ? Number(event.key) - 1 : -1;
+    const offered = approval.choices[index];
+    if (offered) answer(toAnswer(offered));
+  };
   return (
-    <section class="question" role="alertdialog" aria-label="A question" tabIndex={-1} ref={box}>
+    <section class="question" role="alertdialog" aria-label="A question" tabIndex={-1} ref={box} onKeyDown={onKeyDown}>
       <h2>
         Allow this?
         {others > 0 && <span class="muted small"> {pluralise(others, "more question")}</span>}
+        <TimeLeft approval={approval} />
       </h2>
       <p class="question-summary">
         <Hidden text={approval.summary} /> <span class="muted">({approval.toolName})</span>
@@ -109,42 +110,45 @@ interface ChoicesProps {
   onAllow: (answer: ApprovalAnswer) => void;
 }
 
-function Choices({ choices, isOff, onDeny, onAllow }: ChoicesProps) {
-  const rules = new Set(choices.flatMap(({ rule }) => rule ?? []));
-  // Told once, if all choices would remember the same.
-  const sharedRule = rules.size === 1 ? [...rules][0] : undefined;
-  return (
-    <>
-      {sharedRule !== undefined && (
-        <p class="small">
-          <span class="muted">What would be remembered:</span> <Rule text={sharedRule} />
-        </p>
-      )}
-      <div class="question-choices">
-        <button class="button" disabled={isOff} onClick={onDeny}>
-          No
-        </button>
-        {choices.map(({ choice, rule }, index) => (
-          <button
-            key={index}
-            class={choice === "once" ? "button primary" : "button"}
-            disabled={isOff}
-            onClick={() => onAllow({ decision: "allow", choice, ...(rule !== undefined && { rule }) })}
-          >
-            {labels[choice]}
-            {rule !== undefined && sharedRule === undefined && <Rule text={rule} />}
-          </button>
-        ))}
-      </div>
-    </>
-  );
-}
-
-const Rule = ({ text }: { text: string }) => (
-  <code class="rule">
-    <Hidden text={text} />
-  </code>
+const Choices = ({ choices, isOff, onDeny, onAllow }: ChoicesProps) => (
+  <div class="question-choices">
+    <button class="button" disabled={isOff} onClick={onDeny}>
+      No
+    </button>
+    {choices.map((offered, index) => (
+      <button
+        key={index}
+        class={offered.choice === "once" ? "button primary" : "button"}
+        disabled={isOff}
+        title={index < 9 ? `Key ${index + 1}` : undefined}
+        onClick={() => onAllow(toAnswer(offered))}
+      >
+        <Hidden text={offered.label} />
+      </button>
+    ))}
+  </div>
 );
+
+const toAnswer = ({ choice, rule }: OfferedChoice): ApprovalAnswer => ({
+  decision: "allow",
+  choice,
+  ...(rule !== undefined && { rule }),
+});
+
+/** How long the question waits; nothing if it waits for ever. */
+function TimeLeft({ approval: { expiresAt, timeoutMs = Infinity } }: { approval: Approval }) {
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    if (expiresAt === undefined) return undefined;
+    const timer = setInterval(() => redraw((count) => count + 1), 1_000);
+    return () => clearInterval(timer);
+  }, [expiresAt]);
+  if (expiresAt === undefined) return null;
+  // The clock of the gateway's machine may differ from ours.
+  const seconds = Math.max(0, Math.ceil(Math.min(expiresAt - Date.now(), timeoutMs) / 1_000));
+  const text = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  return <span class="muted small question-time"> {text} left</span>;
+}
 
 function QuestionFacts({ approval: { commands, path, host } }: { approval: Approval }) {
   const lines = listCommands(commands ?? []);

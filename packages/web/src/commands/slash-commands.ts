@@ -1,5 +1,5 @@
 /** What can be typed after a slash. Help and completion read this table. */
-import type { SessionEntry, ThinkingLevelName } from "@tau/protocol";
+import { permissionModes, permissionModeTexts, type SessionEntry, type ThinkingLevelName } from "@tau/protocol";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { getDraft } from "../app/drafts.ts";
 import { getConnected } from "../app/get-connected.ts";
@@ -64,6 +64,20 @@ export const slashCommands: readonly SlashCommand[] = [
     run: importFile,
   },
   { name: "copy", description: "Copy the last answer", run: copyAnswer },
+  {
+    name: "permissions",
+    description: "Choose how much is done without asking: ask, edit or free",
+    argument: "MODE",
+    yields: true,
+    run: choosePermissions,
+  },
+  {
+    name: "jobs",
+    description: "List what runs in the background; with a number its output, with end and a number end it",
+    argument: "[end] ID",
+    yields: true,
+    run: showJobs,
+  },
   { name: "reload", description: "Read settings, extensions, skills and templates again", run: reload },
   {
     name: "bug",
@@ -86,6 +100,32 @@ async function chooseThinking(page: CommandPort, argument: string): Promise<void
   await getConnected(page).call("set_thinking_level", { level: argument as ThinkingLevelName });
   await page.info.refresh();
 }
+
+async function choosePermissions(page: CommandPort, argument: string): Promise<void> {
+  if (argument === "") {
+    const mode = page.session.view.live.permissionMode;
+    const modes = permissionModes.map((each) => `${each}: ${permissionModeTexts[each]}`).join(". ");
+    return tell(`The permission mode is ${mode}. /permissions MODE chooses another one. ${modes}.`);
+  }
+  const { mode, note = "" } = await getConnected(page).call("set_permission_mode", { mode: argument });
+  tell(`Permission mode ${mode}: ${permissionModeTexts[mode]}. ${note}`.trim());
+}
+
+async function showJobs(page: CommandPort, argument: string): Promise<void> {
+  const [first = "", second = ""] = argument.split(/\s+/);
+  const session = getConnected(page);
+  if (first === "") {
+    const { jobs } = await session.call("list_jobs");
+    const lines = jobs.map(({ id, command, state }) => `${id} (${command}): ${state}`);
+    return tell(lines.length === 0 ? "Nothing runs in the background." : lines.join("\n"));
+  }
+  if (first === "end") return tell((await session.call("kill_job", { id: second })).job.state);
+  const { job, output } = await session.call("read_job", { id: first });
+  tell(`${job.state}\n${output.split("\n").slice(-maxOutputLines).join("\n")}`);
+}
+
+/** What has room in a note. */
+const maxOutputLines = 20;
 
 async function clone(page: CommandPort): Promise<void> {
   showOther(page.client, await getConnected(page).call("clone"));

@@ -13,9 +13,15 @@ export function approvalCases(shared: Shared): void {
     expect(await page.title()).toMatch(/^\? /);
     const facts = await question.locator(".question-facts").first().textContent();
     for (const code of ["U+202E", "U+200B"]) expect(facts).toContain(code);
-    for (const name of ["Allow once", "For this session"]) {
+    for (const name of [
+      "Yes, this once",
+      "Yes, for this session: read everything in",
+      "Always in this project: read",
+    ]) {
       await question.getByRole("button", { name, exact: false }).first().waitFor();
     }
+    // The gateway denies it when nobody answers, and says how long it waits.
+    expect(await question.locator(".question-time").textContent()).toMatch(/^ ?[45]:\d\d left$/);
     await question.getByLabel("Why not").fill("Not from there.");
     await question.getByRole("button", { name: "No", exact: true }).click();
     await waitForText(page, "I see.");
@@ -29,8 +35,32 @@ export function approvalCases(shared: Shared): void {
     const path = "/etc/os-release";
     const { page, model } = await shared.begin([call("read", { path })], [text("Read.")]);
     await say(page, "Read it.");
-    await page.getByRole("button", { name: "Allow once" }).click();
+    await page.getByRole("button", { name: "Yes, this once" }).click();
     await waitForText(page, "Read.");
+    expect(JSON.stringify(model.asked.at(-1)!.context.messages)).toContain("NAME=");
+  });
+
+  test("a question is answered by the keys y, n and the number of a choice", async () => {
+    const path = "/etc/os-release";
+    const read = () => [call("read", { path })];
+    const { page, model } = await shared.begin(read(), [text("Denied.")], read(), [text("Read.")], read(), [
+      text("Again."),
+    ]);
+    const press = async (key: string) => {
+      const question = page.getByRole("alertdialog", { name: "A question" });
+      await question.getByRole("button", { name: "Yes, this once" }).and(page.locator(":enabled")).waitFor();
+      await question.focus();
+      await page.keyboard.press(key);
+    };
+    await say(page, "Read it.");
+    await press("n");
+    await waitForText(page, "Denied.");
+    await say(page, "Read it again.");
+    await press("2");
+    await waitForText(page, "Read.");
+    // It was allowed for the session.
+    await say(page, "Once more.");
+    await waitForText(page, "Again.");
     expect(JSON.stringify(model.asked.at(-1)!.context.messages)).toContain("NAME=");
   });
 }

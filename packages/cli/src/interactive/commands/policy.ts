@@ -1,4 +1,4 @@
-import type { PolicyData, SandboxData } from "@tau/protocol";
+import { permissionModeTexts, type PolicyData, type SandboxData } from "@tau/protocol";
 import { toPlainLine } from "@tau/tui";
 import { formatRows } from "../format-rows.ts";
 import type { Interface } from "../interface.ts";
@@ -12,9 +12,13 @@ const unnamed = { strict: "denied", prompt: "asked about", permissive: "allowed"
 const scopes = { project: "in this project", always: "everywhere" } as const;
 
 /** Pure. */
-export function describePolicy({ profile, mode, exec, sandbox, rules }: PolicyData, columns: number): string {
+export function describePolicy(policy: PolicyData, columns: number): string {
+  const { profile, profiles, permissions, mode, exec, sandbox, rules } = policy;
   const rows: [string, string][] = [
-    ["Profile", profile],
+    ["Permissions", `${permissions.mode}: ${permissionModeTexts[permissions.mode]} (/permissions)`],
+    ...(permissions.note === undefined ? [] : [["", permissions.note] as [string, string]]),
+    ["Profile", `${profile} (--policy, or the setting policy.profile)`],
+    ...profiles.map(({ name, description }): [string, string] => ["", `${name}: ${description}`]),
     ["Commands", describeTiers(exec.denyThreshold)],
     ...exec.denyPatterns.map((pattern): [string, string] => ["", `denied: ${pattern}`]),
     ...exec.allowPatterns.map((pattern): [string, string] => ["", `allowed: ${pattern}`]),

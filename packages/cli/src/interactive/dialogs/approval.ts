@@ -11,11 +11,16 @@ import {
   Text,
   type Theme,
   toVisibleText,
+  truncateToWidth,
   type TuiMouseEvent,
 } from "@tau/tui";
+import { LiveLines } from "../live-lines.ts";
 import { Excerpt } from "./excerpt.ts";
 
-/** Keys and clicks for something else do not count: those before the question was drawn, and this long after it. */
+/**
+ * Keys and clicks for something else do not count: those before the question was drawn, and this long after it. Letters and
+ * digits that follow each other faster are a text that is being typed.
+ */
 const ignoreInputMs = 400;
 
 /** Below the question. */
@@ -39,14 +44,11 @@ export interface ApprovalOptions {
   onAnswer: (answer: ApprovalAnswer) => void;
   /** The question stays open, and the call waits. */
   onLater: () => void;
+  /** The run that asks is stopped. */
+  onStop: () => void;
+  /** Milliseconds since the epoch. Default: the time of this machine. */
+  getTime?: () => number;
 }
-
-const choiceLabels = {
-  once: "Allow once",
-  session: "Allow for this session",
-  project: "Always allow in this project",
-  always: "Always allow",
-} as const;
 
 export class ApprovalDialog extends Container {
   readonly #options: ApprovalOptions;
@@ -57,6 +59,8 @@ export class ApprovalDialog extends Container {
   /** For which the list is. */
   #rows: number;
   #drawnAt: number | undefined;
+  /** When the last letter or digit was typed. */
+  #typedAt = -Infinity;
   #isWriting = false;
 
   constructor(options: ApprovalOptions) {
@@ -100,11 +104,19 @@ export class ApprovalDialog extends Container {
   }
 
   handleInput(data: string): void {
+    const isTyping = this.#noteTyping(data);
     if (!this.#takesInput) return;
     if (this.#question.handleKey(data)) return;
     if (this.#isWriting) this.#message.handleInput(data);
-    else if (getKeybindings().matches(data, "app.interrupt")) this.#options.onAnswer({ decision: "deny" });
-    else this.#list.handleInput(data);
+    else if (getKeybindings().matches(data, "app.interrupt")) this.#options.onStop();
+    else if (isTyping || !this.#chooseByKey(data)) this.#list.handleInput(data);
+  }
+
+  /** Whether the key stands for an answer: y, n, or the number of a choice. */
+  #chooseByKey(data: string): boolean {
+    const value = getValueByKey(data, this.#options.approval.choices.length);
+    if (value !== undefined) this.#choose(value);
+    return value !== undefined;
   }
 
   override handleMouse(event: TuiMouseEvent): ReturnType<Container["handleMouse"]> {
@@ -115,11 +127,19 @@ export class ApprovalDialog extends Container {
     return this.#drawnAt !== undefined && this.#options.now() - this.#drawnAt >= ignoreInputMs;
   }
 
+  /** Whether a character came so soon after another one that both belong to a text. */
+  #noteTyping(data: string): boolean {
+    if (!/^[\p{L}\p{N}\p{P}\p{Z}]$/u.test(data)) return false;
+    const before = this.#typedAt;
+    this.#typedAt = this.#options.now();
+    return this.#typedAt - before < ignoreInputMs;
+  }
+
   #createList(): SelectList {
     const { maxItems } = shareRows(this.#rows, this.#choices.length);
     const list = new SelectList(this.#choices, maxItems, getSelectListTheme(this.#options.theme));
     list.onSelect = ({ value }) => this.#choose(value);
-    list.onCancel = () => this.#options.onAnswer({ decision: "deny" });
+    list.onCancel = () => this.#options.onStop();
     return list;
   }
 
@@ -141,18 +161,49 @@ export class ApprovalDialog extends Container {
     }
   }
 
+  /** One line, whatever the width is: the rows below are counted. */
+  #drawTitle(width: number): string {
+    const { theme, others, approval, getTime = Date.now } = this.#options;
+    const { expiresAt, timeoutMs = Infinity } = approval;
+    // The clock of a gateway may differ from ours.
+    const leftMs = expiresAt === undefined ? undefined : Math.min(expiresAt - getTime(), timeoutMs);
+    const notes = [
+      ...(others > 0 ? [`${others} more waiting`] : []),
+      ...(leftMs === undefined ? [] : [formatTimeLeft(leftMs)]),
+      `${getKeybindings().getKeys("app.interrupt").join(", ")} stops the run`,
+    ];
+    const title = ` ${theme.fg("warning", theme.bold("Allow this?"))}${theme.fg("dim", ` (${notes.join(", ")})`)}`;
+    return truncateToWidth(title, width, "…");
+  }
+
   #setWriting(isWriting: boolean): void {
     this.#isWriting = isWriting;
     this.#message.focused = isWriting;
-    const { theme, others } = this.#options;
-    const more = others > 0 ? theme.fg("dim", ` (${others} more waiting)`) : "";
+    const { theme } = this.#options;
     this.children = [
       new Spacer(1),
-      new Text(theme.fg("warning", theme.bold("Allow this?")) + more, 1, 0),
+      new LiveLines((width) => [this.#drawTitle(width)]),
       this.#question,
       ...(isWriting ? [new Text(theme.fg("muted", "No, because:"), 1, 0), this.#message] : [this.#list]),
     ];
   }
+}
+
+/** Such as "4:59 left". */
+export function formatTimeLeft(leftMs: number): string {
+  const seconds = Math.max(0, Math.ceil(leftMs / 1_000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} left`;
+}
+
+/** Besides y and the numbers of the choices. */
+const otherKeys: Readonly<Record<string, string>> = { n: "no", t: "message", l: "later" };
+
+/** The value of the item that a key stands for. */
+function getValueByKey(data: string, choices: number): string | undefined {
+  const named = otherKeys[data];
+  if (named !== undefined) return named;
+  const index = data === "y" ? 0 : /^[1-9]$/.test(data) ? Number(data) - 1 : undefined;
+  return index !== undefined && index < choices ? String(index) : undefined;
 }
 
 /** How many items of the list are shown, and how many rows there are for the question. */
@@ -167,16 +218,20 @@ export function shareRows(rows: number, choices: number): { maxItems: number; qu
   return { maxItems, questionRows: Math.max(minQuestionRows, free - titleRows - listRows) };
 }
 
-const later = { value: "later", label: "Answer later", description: "/approve comes back to it" };
+const later = { value: "later", label: "l  Answer later", description: "/approve comes back to it" };
 
 /** The refusals come first, so that the selected item is one. */
 function listChoices({ choices }: Approval): SelectItem[] {
-  const allowing = choices.map(({ choice, rule }, index) => ({
+  const allowing = choices.map(({ label }, index) => ({
     value: String(index),
-    label: choiceLabels[choice],
-    ...(rule !== undefined && { description: toVisibleText(rule) }),
+    label: `${index < 9 ? index + 1 : " "}  ${toVisibleText(label)}`,
   }));
-  return [{ value: "no", label: "No" }, { value: "message", label: "No, and tell the model why" }, ...allowing, later];
+  return [
+    { value: "no", label: "n  No" },
+    { value: "message", label: "t  No, and tell the model why" },
+    ...allowing,
+    later,
+  ];
 }
 
 /** The text that a shell gets, and below it what it runs, if that is more than one command. */

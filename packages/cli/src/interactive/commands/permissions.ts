@@ -1,0 +1,40 @@
+/** `/permissions`: how much the session does without a question. */
+import { permissionModes, permissionModeTexts } from "@tau/protocol";
+import type { SelectItem } from "@tau/tui";
+import type { Interface } from "../interface.ts";
+import type { SessionClient } from "../session-client.ts";
+
+export async function choosePermissions(ui: Interface, argument: string): Promise<void> {
+  const { permissions } = await ui.client.execute({ type: "get_state" });
+  const chosen =
+    argument === ""
+      ? await ui.choose("Permission mode", await listPermissionModes(ui), { selected: permissions.mode })
+      : argument.trim();
+  if (chosen !== undefined) await setMode(ui.client, ui.say, chosen);
+}
+
+/** Those that can be chosen here. */
+export async function listPermissionModes({ client }: Pick<Interface, "client">): Promise<SelectItem[]> {
+  const { permissions } = await client.execute({ type: "get_state" });
+  return permissions.choices.map((mode) => ({ value: mode, label: mode, description: permissionModeTexts[mode] }));
+}
+
+/** Takes the next mode that can be chosen, and after the last the first again. */
+export async function cyclePermissions(options: {
+  getClient: () => SessionClient;
+  say: Interface["say"];
+}): Promise<void> {
+  const client = options.getClient();
+  const { permissions } = await client.execute({ type: "get_state" });
+  const { mode, choices } = permissions;
+  const next = choices[(choices.indexOf(mode) + 1) % choices.length] ?? permissionModes[0];
+  if (next === mode)
+    return options.say(`The permission mode ${mode} is the only one that can be chosen here.`, "warning");
+  await setMode(client, options.say, next);
+}
+
+async function setMode(client: SessionClient, say: Interface["say"], name: string): Promise<void> {
+  const { mode, note } = await client.execute({ type: "set_permission_mode", mode: name });
+  say(`Permission mode ${mode}: ${permissionModeTexts[mode]}.`);
+  if (note !== undefined) say(note, "warning");
+}
