@@ -37,6 +37,7 @@ const exec = fc.record({
   tier: fc.constantFrom(...execTiers),
   reason: fc.constant("It does something."),
   commands: fc.constant([["x"]]),
+  dangerousCommandClass: fc.constant(null),
 });
 const rule = fc.constantFrom("outside", "protected", "agent-directory", "secret", "exec:pattern", "taint", "root");
 const verdict: fc.Arbitrary<Verdict> = fc.oneof(
@@ -99,6 +100,7 @@ function decide(mode: PermissionMode, parts: Partial<PolicyParts> = {}) {
     context: { cwd: "/src/app", home, workspace: "/src/app" },
     isSandboxed: async () => true,
     getNetwork: () => "none",
+    getGrantedPaths: () => [],
     getTaint: async () => undefined,
     shell: undefined,
     ...parts,
@@ -144,6 +146,14 @@ describe("the policy of a session", () => {
     expect(await ask("exec", command("npm run build"))).toBe("allow");
     expect(await ask("exec", command("npm run build > log"))).toBe("ask");
     expect(await ask("exec", command("npm run build && npm install"))).toBe("ask");
+  });
+
+  test("free does not let commands out through a host that was granted for something else", async () => {
+    const granted = { getNetwork: () => ({ allow: ["github.com"] }) };
+    expect(await decide("edit", granted)("exec", command("git push"))).toBe("ask");
+    expect(await decide("free", granted)("exec", command("git push"))).toBe("deny");
+    const getPolicy = () => resolvePolicy({ execMediation: { allowPatterns: ["git push *"] } });
+    expect(await decide("free", { ...granted, getPolicy })("exec", command("git push origin main"))).toBe("allow");
   });
 
   test("a shell that is not known is not trusted in the mode free either", async () => {

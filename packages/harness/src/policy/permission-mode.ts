@@ -53,7 +53,7 @@ function askMore({ capability, target }: PolicyRequest, verdict: Extract<Verdict
 export const askRule = "mode-ask";
 
 /** Classes that are about credentials, or whose effect leaves the sandbox where it has a network. */
-const neverFree: ReadonlySet<ExecClass> = new Set(["credential_change", "exfiltration"]);
+const neverFree: ReadonlySet<ExecClass> = new Set(["credential_change", "exfiltration", "reverse_shell"]);
 
 function askNothing(request: PolicyRequest, verdict: Extract<Verdict, { kind: "ask" }>, facts: ModeFacts): Verdict {
   const { subject } = request;
@@ -87,5 +87,6 @@ function isHeld({ capability, target }: PolicyRequest, verdict: Extract<Verdict,
     return false;
   }
   const { class: found, tier } = verdict.exec;
-  return tier !== "critical" && (found === null || !neverFree.has(found));
+  // In a sandbox, commands of the tier medium are asked about only where a granted host or path lets them out.
+  return tier === "high" && (found === null || !neverFree.has(found));
 }

@@ -123,6 +123,7 @@ describe("links on the disk", () => {
     const decide = (isSandboxed: boolean) =>
       createPolicy({
         rules: { roots: [workspace], home, agentDir: join(home, ".tau") },
+        getMode: () => "edit",
         getPolicy: () => resolvePolicy(),
         secrets: createSecretBroker({ policy: () => resolvePolicy().secretBroker, isOwnKey: () => false, env: {} }),
         context: { cwd: workspace, home, workspace },
