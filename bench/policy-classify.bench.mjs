@@ -5,7 +5,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 
@@ -26,13 +26,18 @@ async function measureAll(directory, report) {
   // The packages load this code with the first command, as a chunk whose name is not known here.
   const sources = [
     join(root, "packages/harness/src/policy/exec/classify-command.ts"),
+    join(root, "packages/harness/src/policy/exec/disk-links.ts"),
     join(corpus, "noise.ts"),
     join(corpus, "random.ts"),
     join(corpus, "long-arguments.ts"),
   ];
-  const [modulePath, noisePath, randomPath, longPath] = ["classify-command", "noise", "random", "long-arguments"].map(
-    (name) => join(directory, `${name}.mjs`),
-  );
+  const [modulePath, linksPath, noisePath, randomPath, longPath] = [
+    "classify-command",
+    "disk-links",
+    "noise",
+    "random",
+    "long-arguments",
+  ].map((name) => join(directory, `${name}.mjs`));
   await build({
     entryPoints: sources,
     outdir: directory,
@@ -57,6 +62,16 @@ async function measureAll(directory, report) {
   report("a command, median", times[Math.floor(times.length / 2)], "CPU ms");
   report("a command, p99", times[Math.floor(times.length * 0.99)], "CPU ms");
   report("a command, slowest", times.at(-1), "CPU ms");
+
+  // Without a sandbox each part of each path is looked at.
+  const { withDiskLinks } = await import(linksPath);
+  const here = { cwd: root, home: homedir(), workspace: root };
+  const linkTimes = commands
+    .map((command) =>
+      Math.min(...[1, 2, 3].map(() => measure(() => classifyCommand(command, withDiskLinks(here)), 20))),
+    )
+    .sort((a, b) => a - b);
+  report("a command with links of the disk, p99", linkTimes[Math.floor(linkTimes.length * 0.99)], "CPU ms");
 
   // The budget of steps bounds the work of any text: this is what a spent budget costs.
   const { longArguments } = await import(longPath);

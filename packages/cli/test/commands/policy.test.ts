@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
@@ -59,6 +59,16 @@ test("paths are judged from the directories that are named", async () => {
   const args = ["--cwd", "/src/app", "--home", "/home/me"];
   const { out } = await run(workspace, ["policy", "check", "rm -rf build", "rm -rf /home/me", ...args]);
   expect(parse(out).map(({ decision }) => decision)).toEqual(["allow", "deny"]);
+});
+
+test("commands are judged by where links of the directory lead", async () => {
+  const workspace = await createWorkspace();
+  await symlink("/etc", join(workspace.directory, "docs"));
+  const { out } = await run(workspace, ["policy", "check", "echo x >> docs/passwd", "rm docs"]);
+  expect(parse(out)).toMatchObject([
+    { decision: "deny", class: "credential_change", dangerousCommandClass: "credential_file_modification" },
+    { decision: "allow" },
+  ]);
 });
 
 test("the policy is shown with where each part comes from, and a capability with the step that decides", async () => {

@@ -1,13 +1,16 @@
 /** Lets a classification follow the links that are on the disk. */
-import { readLink } from "../../sandbox/look.ts";
+import { lookAtPath, readLink } from "../../sandbox/look.ts";
 import type { ExecContext } from "./classification.ts";
 import { followLinks, type ReadLink } from "./links.ts";
+
+/** Looks first: reading what is no link throws, which takes longer. */
+const readDiskLink: ReadLink = (path) => (lookAtPath(path)?.isSymbolicLink() ? readLink(path) : undefined);
 
 /**
  * The same context with real paths, and with a port that reads links. Use it for one command: what was read is kept, so that a
  * path is looked at once.
  */
-export function withDiskLinks(context: ExecContext, read: ReadLink = readLink): ExecContext {
+export function withDiskLinks(context: ExecContext, read: ReadLink = readDiskLink): ExecContext {
   const known = new Map<string, string | undefined>();
   const readOnce: ReadLink = (path) => {
     if (!known.has(path)) known.set(path, read(path));
