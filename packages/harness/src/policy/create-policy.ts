@@ -54,8 +54,14 @@ function createPolicyWithoutMode(parts: PolicyParts): Decide {
     const { subject, capability, target } = request;
     if (subject.kind === "extension") {
       const policy = parts.getPolicy();
-      const verdict = judgeExtension(request, policy) ?? judgeSecretFile(request, policy);
+      const verdict = judgeExtension(request, policy);
       if (verdict) return verdict;
+      const secretFile = judgeSecretFile(request, policy);
+      if (secretFile) {
+        // A credential is denied as one: no setting opens it by its name.
+        const decided = decidePath(request);
+        return decided.kind === "deny" ? decided : secretFile;
+      }
     }
     if (capability === "exec" && target.kind === "command") return await judgeCommand(target.command, subject, parts);
     if (capability === "env" && target.kind === "name") return await judgeSecret(target.name, parts);

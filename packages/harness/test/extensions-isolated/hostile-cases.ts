@@ -153,7 +153,19 @@ export const hostileCases: readonly HostileCase[] = [
     name: "changes what extensions may do",
     code: files(`fs.writeFileSync("HOME/.tau/extension-trust.json", "{}");`),
     says: denied,
-    audited: "write:agent-directory",
+    audited: "write:credential-file",
+  },
+  {
+    name: "reads the token of the gateway",
+    code: files(`return fs.readFileSync("HOME/.tau/gateway/local.token", "utf8");`),
+    says: denied,
+    audited: "read:credential-file",
+  },
+  {
+    name: "changes tau's settings",
+    code: files(`fs.writeFileSync("HOME/.tau/settings.json", "{}");`),
+    says: denied,
+    audited: "write:own-settings",
   },
   {
     name: "removes the workspace",
