@@ -141,3 +141,19 @@ test.each([Number.NaN, 0.5, 99])("the event %d is refused as the last one that a
   hosted.session.notify("test", "Hello.");
   expect(() => hosted.subscribe(() => {}, { epoch: hosted.epoch, seq })).toThrow(/does not exist/);
 });
+
+test("only a client with the scope admin chooses the permission mode free, and no other gets a session in it", async () => {
+  const { host } = await openHost();
+  const sessionId = await host.create();
+  const set = (mode: string, scopes?: string[]) =>
+    host.execute(sessionId, { type: "set_permission_mode", mode }, scopes ? { scopes } : {});
+  const getMode = (id: string) => host.get(id).view.live.permissionMode;
+  await expect(set("free", ["read", "write", "approve"])).rejects.toThrow("with the scope admin");
+  expect(getMode(sessionId)).toBe("edit");
+  expect(await set("ask", ["read", "write", "approve"])).toMatchObject({ mode: "ask" });
+  await set("free", ["read", "write", "approve", "admin"]);
+  expect(getMode(sessionId)).toBe("free");
+  const begin = (scopes: string[]) => host.execute(sessionId, { type: "new_session" }, { scopes });
+  expect(getMode((await begin(["read", "write"])).sessionId)).toBe("edit");
+  expect(getMode((await begin(["read", "write", "admin"])).sessionId)).toBe("free");
+});
