@@ -9,6 +9,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "fixed-directories.h"
+
 /* Root can write to these by their permissions alone, also without any capability. */
 static const char *const machine_wide[] = {
     "/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/sysrq-trigger", "/proc/acpi", "/proc/scsi",
@@ -51,6 +53,8 @@ int mounts_apply(int kind, const char *path) {
       return failed(mount(NULL, path, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NOEXEC, NULL));
     case mount_hide_directory:
       return failed(mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, "mode=0555,size=4k"));
+    case mount_fixed:
+      return fixed_directory_update(path);
     default:
       return EINVAL;
   }

@@ -7,6 +7,7 @@ enum mount_kind {
   mount_point = 'w',     /* the path can be changed, but not be renamed */
   mount_hide_file = 'f', /* the path is an empty file */
   mount_hide_directory = 'd',
+  mount_fixed = 'n', /* names that are created in the directory later do not appear */
 };
 
 /* Keeps our mounts to ourselves, and those of commands to them. Returns 0 or an error number, like all of these. */

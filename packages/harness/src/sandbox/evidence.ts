@@ -67,7 +67,7 @@ type Standing = Mount["kind"] | "outside";
 
 /** The most exact mount counts, which comes last. */
 const getStanding = (path: string, mounts: readonly Mount[]): Standing =>
-  mounts.findLast((mount) => isWithin(mount.path, path))?.kind ?? "outside";
+  mounts.findLast((mount) => mount.kind !== "fixed" && isWithin(mount.path, path))?.kind ?? "outside";
 
 const quoted = /'([^']+)'|‘([^’]+)’|"([^"]+)"|`([^`']+)['`]/g;
 /** `touch: /etc/x: Read-only file system`, `open /etc/x: read-only file system` or `/etc/x is not writable`. */

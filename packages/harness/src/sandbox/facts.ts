@@ -3,7 +3,7 @@ import type { NamedCredential } from "../policy/named-credentials.ts";
 import { isWithin } from "@tau/tools/platform";
 import { findHiddenPaths, type HiddenPaths } from "./hidden-paths.ts";
 import { findRealPath, lookAtPath } from "./look.ts";
-import type { FoundPath, ProjectFacts } from "./mounts.ts";
+import type { ProjectFacts } from "./mounts.ts";
 import type { ProtectedPaths } from "./protected-files.ts";
 import type { SandboxSettings } from "./settings.ts";
 
@@ -53,7 +53,7 @@ export function findHidden(
 export function toProjectFacts(
   { workspace, agentDir, readable, temporary, cache }: SandboxPlace,
   { neededInRun: inRun, ...system }: SystemFacts,
-  { hidden, paths }: { hidden: readonly FoundPath[]; paths: ProtectedPaths },
+  { hidden, watched, paths }: Pick<ProjectFacts, "hidden" | "watched"> & { paths: ProtectedPaths },
 ): ProjectFacts {
   const isCredential = (path: string) =>
     hidden.some((secret) => secret.path !== agentDir && isWithin(secret.path, path));
@@ -66,6 +66,7 @@ export function toProjectFacts(
     protected: paths.readOnly,
     pinned: paths.pinned,
     hidden,
+    watched,
     needed: [...inRun, ...readable.filter((path) => isWithin(agentDir, path) && !isCredential(path))],
   };
 }

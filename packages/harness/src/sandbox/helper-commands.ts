@@ -111,7 +111,8 @@ export class HelperCommands implements SandboxedCommands {
       capabilities: getCapabilityMask(isRoot),
       socketDirectories: ownDirectories && listSocketDirectories(mounts, ownDirectories),
     });
-    return { helper, mounted: new Set(mounts.map(getKey)) };
+    const made = mounts.filter(({ kind }) => kind !== "fixed");
+    return { helper, mounted: new Set(made.map(getKey)) };
   }
 }
 
@@ -125,7 +126,9 @@ const getSource = (mount: Mount): string => (mount.kind === "writable" ? (mount.
 function getKey(mount: Mount): string {
   const source = getSource(mount);
   const stats = lookAtPath(source);
-  return `${mount.kind} ${mount.path} ${source} ${stats?.ino} ${stats?.birthtimeMs}`;
+  const key = `${mount.kind} ${mount.path} ${source} ${stats?.ino} ${stats?.birthtimeMs}`;
+  // What has changed in it is shown to the next command.
+  return mount.kind === "fixed" ? `${key} ${stats?.ctimeMs}` : key;
 }
 
 /**
@@ -143,10 +146,13 @@ function hasNewRoot(mounts: readonly Mount[], mounted: ReadonlySet<string>): boo
 
 /** What has vanished meanwhile needs no protection. */
 const harmless: ReadonlySet<number> = new Set([0, constants.errno.ENOENT, constants.errno.ENOTDIR]);
+/** A directory with very many names, or one that we may not list, stays as it is. */
+const harmlessForFixed: ReadonlySet<number> = new Set([...harmless, constants.errno.E2BIG, constants.errno.EACCES]);
 
 async function addMount(helper: Helper, { kind, path }: Mount): Promise<void> {
   // Directories that are replaced as a whole are known from the start.
   if (kind === "empty") return;
   const error = await helper.mount(kind, path);
-  if (!harmless.has(error)) throw new Error(`${path} could not be protected (error ${error}).`);
+  const isHarmless = kind === "fixed" ? harmlessForFixed : harmless;
+  if (!isHarmless.has(error)) throw new Error(`${path} could not be protected (error ${error}).`);
 }

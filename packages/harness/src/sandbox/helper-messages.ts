@@ -16,6 +16,7 @@ export const helperMountKinds = {
   writable: "w",
   "hidden-file": "f",
   "hidden-directory": "d",
+  fixed: "n",
 } as const;
 
 const numberBytes = 4;

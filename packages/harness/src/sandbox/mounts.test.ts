@@ -3,6 +3,7 @@ import { getCapabilityMask, type Mount, planMounts, type ProjectFacts, toBwrapAr
 import { defaultSandboxSettings } from "./settings.ts";
 
 const facts: ProjectFacts = {
+  watched: [],
   workspace: "/src/app",
   gitDirectories: [],
   protected: ["/src/app/.git/hooks", "/src/app/.vscode/tasks.json"],
@@ -89,6 +90,19 @@ describe("the plan", () => {
   });
 });
 
+test("directories in which credentials may appear are fixed, unless commands may change them or do not see them", () => {
+  const watched = ["/home/me", "/home/me/.config", "/home/me/.tau/agents", `${facts.workspace}/.aws`, "/run/x"];
+  const mounts = planMounts(
+    { ...defaultSandboxSettings, allowedPaths: ["/home/me/open"] },
+    {
+      ...facts,
+      watched: [...watched, "/home/me/open/.aws"],
+    },
+  );
+  const fixed = mounts.flatMap(({ kind, path }) => (kind === "fixed" ? [path] : []));
+  expect(fixed).toEqual(["/home/me", "/home/me/.config"]);
+});
+
 describe("the arguments of bubblewrap", () => {
   const options = {
     mounts: planMounts(defaultSandboxSettings, facts),
@@ -142,6 +156,7 @@ describe("the arguments of bubblewrap", () => {
     expect(getArguments({ kind: "read-only", path: "/w/a" })).toBe("--ro-bind /w/a /w/a");
     expect(getArguments({ kind: "hidden-file", path: "/s" })).toBe("--ro-bind /dev/null /s");
     expect(getArguments({ kind: "hidden-directory", path: "/s" })).toBe("--perms 0555 --tmpfs /s --remount-ro /s");
+    expect(getArguments({ kind: "fixed", path: "/home/me" })).toBe("");
     expect(getArguments({ kind: "empty", path: "/run" })).toBe("--size 4096 --tmpfs /run");
   });
 

@@ -12,6 +12,8 @@ export type Mount =
   | { readonly kind: "hidden-directory"; readonly path: string }
   /** `from`: the file outside that is shown there; default: a device that cannot be opened. */
   | { readonly kind: "hidden-file"; readonly path: string; readonly from?: string }
+  /** Can be read. Names that are created in it later do not appear to commands that run by then. For the helper only. */
+  | { readonly kind: "fixed"; readonly path: string }
   /** An empty directory in memory. */
   | { readonly kind: "empty"; readonly path: string };
 
@@ -34,6 +36,8 @@ export interface ProjectFacts {
   readonly pinned: readonly string[];
   /** Credentials, our own directory, and sockets of programs outside. */
   readonly hidden: readonly FoundPath[];
+  /** Directories in which credentials may appear. */
+  readonly watched: readonly string[];
   /** Directories of this sandbox: its temporary files, and the package caches of the project. */
   readonly temporary: string;
   readonly cache: string;
@@ -56,10 +60,13 @@ export function planMounts(settings: SandboxSettings, facts: ProjectFacts): Moun
     // No setting opens credentials.
     ...settings.allowedPaths.filter((path) => !isHidden(path)),
   ];
+  const isOpen = (path: string) =>
+    [...writable, ...facts.runDirectories, ...facts.temporaryDirectories].some((other) => isWithin(other, path));
   const fixed = [...facts.protected, ...facts.pinned];
   const parents = [...facts.pinned, ...fixed.flatMap((path) => parentsBelow(path, writable))];
   const mounts: Mount[] = [
     ...facts.runDirectories.map((path): Mount => ({ kind: "empty", path })),
+    ...facts.watched.filter((path) => !isHidden(path) && !isOpen(path)).map((path): Mount => ({ kind: "fixed", path })),
     ...facts.temporaryDirectories.map((path): Mount => ({ kind: "writable", path, from: temporary })),
     ...[...writable, ...parents, cache].map((path): Mount => ({ kind: "writable", path })),
     ...facts.protected.map((path): Mount => ({ kind: "read-only", path })),
@@ -106,6 +113,7 @@ function inOrder(mounts: readonly Mount[]): Mount[] {
 }
 
 const strictness: Readonly<Record<Mount["kind"], number>> = {
+  fixed: 0,
   empty: 0,
   writable: 1,
   "read-only": 2,
@@ -213,6 +221,8 @@ function toArguments(mount: Mount, size: readonly string[]): string[] {
       return ["--ro-bind", mount.from ?? "/dev/null", path];
     case "hidden-directory":
       return ["--perms", "0555", "--tmpfs", path];
+    case "fixed":
+      return [];
     case "empty":
       return [...size, "--tmpfs", path];
   }

@@ -140,7 +140,9 @@ export class SessionFiles {
       const paths = all.map(([root, files]) =>
         granted.includes(root) ? onlyWithin(root, files.getPaths()) : files.getPaths(),
       );
-      const facts = toProjectFacts(this.place, this.system, { hidden: this.#hidden.paths, paths: mergePaths(paths) });
+      const { paths: hidden, looked } = this.#hidden;
+      const watched = findWatched(this.place.home, looked);
+      const facts = toProjectFacts(this.place, this.system, { hidden, watched, paths: mergePaths(paths) });
       const wider = { ...settings, allowedPaths: [...settings.allowedPaths, ...granted] };
       this.#plan = { inputs, key, mounts: planMounts(wider, facts) };
     }
@@ -198,6 +200,13 @@ export class SessionFiles {
     });
   }
 }
+
+/** The directories of the home in which credentials were looked for, by their real paths. */
+const findWatched = (home: string, looked: readonly string[]): string[] => {
+  const inHome = home === "/" ? [] : looked.filter((path) => isWithin(home, path));
+  const real = new Set(inHome.flatMap((path) => findRealPath(path) ?? []));
+  return [...real].filter((path) => path !== "/" && lookAtPath(path)?.isDirectory());
+};
 
 const makeOwn = (directory: string) => mkdirSync(directory, { recursive: true, mode: 0o700 });
 
