@@ -46,8 +46,8 @@ test.each([
 
 test("a start carries its arguments, its environment and its limits", () => {
   const request = { argv: ["echo", "ü"] as [string, string], cwd: "/w", env: { A: "1" } };
-  const bytes = encodeStart(9, request, { maxFiles: 5, maxProcesses: undefined });
-  const numbers = Array.from({ length: 8 }, (_unused, index) => bytes.readUInt32LE(index * 4));
-  expect(numbers).toEqual([bytes.length - 4, "S".charCodeAt(0), 9, 0, 5, 0, 2, 1]);
-  expect(bytes.subarray(32).toString()).toBe("/w\0echo\0ü\0A=1\0");
+  const bytes = encodeStart(9, request, { maxFiles: 5, maxProcesses: undefined, maxDataBytes: 3 * 1024 * 1024 - 1 });
+  const numbers = Array.from({ length: 9 }, (_unused, index) => bytes.readUInt32LE(index * 4));
+  expect(numbers).toEqual([bytes.length - 4, "S".charCodeAt(0), 9, 0, 5, 0, 3, 2, 1]);
+  expect(bytes.subarray(36).toString()).toBe("/w\0echo\0ü\0A=1\0");
 });
