@@ -1,4 +1,8 @@
 /** All extensions of a session with their states. Loads none of them. */
+import { join } from "node:path";
+import { getErrorMessage } from "@tau/ai/internal";
+import { findGlobalPackages } from "../packages/global-packages.ts";
+import { readLocalPackage } from "../packages/local-package.ts";
 import { getPackageEntries } from "../packages/package-settings.ts";
 import type { PackageResources } from "../packages/package-resources.ts";
 import { resolvePackages } from "../packages/resolve-packages.ts";
@@ -6,7 +10,7 @@ import { type ExtensionTrustState, findStoredTrust, listExtensionTrust } from ".
 import type { ExtensionProblem, ExtensionSource } from "./extension.ts";
 import { resolveExtensionState } from "./extension-state.ts";
 import type { ExtensionPlace, NamedPackage } from "./has-extensions.ts";
-import { discoverExtensions } from "./load/discover.ts";
+import { discoverExtensions, type PackageExtensions } from "./load/discover.ts";
 
 export interface FindExtensionsOptions extends ExtensionPlace {
   /** Files or directories that the user named. Default: none. */
@@ -37,6 +41,7 @@ export async function findExtensions(options: FindExtensionsOptions): Promise<Fo
   const { isProjectTrusted } = settings;
   const entries = discovers ? getPackageEntries(settings) : { user: [], project: [] };
   const resolved = await resolvePackages({ cwd, agentDir, entries });
+  const ofNpm = discovers ? await readGlobalPackages(agentDir) : { packages: [], problems: [] };
   const found = await discoverExtensions({
     cwd,
     agentDir,
@@ -44,7 +49,7 @@ export async function findExtensions(options: FindExtensionsOptions): Promise<Fo
     namedPackages: packages,
     userPaths: settings.getGiven("global", "extensions") ?? [],
     projectPaths: settings.getGiven("project", "extensions") ?? [],
-    packages: resolved.packages,
+    packages: [...resolved.packages, ...ofNpm.packages],
     discovers,
     isProjectTrusted: isProjectTrusted || includesUntrusted,
   });
@@ -57,5 +62,24 @@ export async function findExtensions(options: FindExtensionsOptions): Promise<Fo
     }),
   }));
   const problems = resolved.problems.map(({ source, message }) => ({ extension: source, message }));
-  return { extensions, packages: resolved.packages, problems: [...problems, ...found.problems] };
+  return { extensions, packages: resolved.packages, problems: [...problems, ...ofNpm.problems, ...found.problems] };
+}
+
+/** Those that npm installed for the user. Only their extensions count, and they are pending until the user has answered. */
+async function readGlobalPackages(
+  agentDir: string,
+): Promise<{ packages: PackageExtensions[]; problems: ExtensionProblem[] }> {
+  const packages: PackageExtensions[] = [];
+  const problems: ExtensionProblem[] = [];
+  for (const { name, path } of findGlobalPackages(agentDir)) {
+    const id = `npm-global:${name}`;
+    try {
+      const found = await readLocalPackage(path);
+      const extensions = found?.names.extensions.map((file) => join(found.root, file)) ?? [];
+      if (found) packages.push({ id, root: found.root, scope: "user", source: name, extensions });
+    } catch (error) {
+      problems.push({ extension: id, message: `It cannot be read, so it is skipped: ${getErrorMessage(error)}` });
+    }
+  }
+  return { packages, problems };
 }

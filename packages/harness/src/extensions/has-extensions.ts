@@ -1,6 +1,7 @@
 /** Which extensions a session may have, and whether there is any. Cheap: it is asked at every start. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { findGlobalPackages } from "../packages/global-packages.ts";
 import { hasPackages } from "../packages/has-packages.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { ExtensionFactory } from "./api.ts";
@@ -63,5 +64,7 @@ export function hasExtensions(
   if ([paths, packages, factories, contextSources].some((list) => list.length > 0)) return true;
   if (!discovers) return false;
   if (extensions.length > 0 || hasPackages(settings)) return true;
-  return [agentDir, join(cwd, ".tau"), join(cwd, ".pi")].some((parent) => existsSync(join(parent, "extensions")));
+  if ([agentDir, join(cwd, ".tau"), join(cwd, ".pi")].some((parent) => existsSync(join(parent, "extensions"))))
+    return true;
+  return findGlobalPackages(agentDir).length > 0;
 }
