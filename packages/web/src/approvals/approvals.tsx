@@ -112,13 +112,14 @@ interface ChoicesProps {
 
 const Choices = ({ choices, isOff, onDeny, onAllow }: ChoicesProps) => (
   <div class="question-choices">
-    <button class="button" disabled={isOff} onClick={onDeny}>
+    {/* As in the terminal: what is chosen without reading allows nothing. */}
+    <button class="button primary" disabled={isOff} onClick={onDeny}>
       No
     </button>
     {choices.map((offered, index) => (
       <button
         key={index}
-        class={offered.choice === "once" ? "button primary" : "button"}
+        class="button"
         disabled={isOff}
         title={index < 9 ? `Key ${index + 1}` : undefined}
         onClick={() => onAllow(toAnswer(offered))}

@@ -22,6 +22,8 @@ export function approvalCases(shared: Shared): void {
     }
     // The gateway denies it when nobody answers, and says how long it waits.
     expect(await question.locator(".question-time").textContent()).toMatch(/^ ?[45]:\d\d left$/);
+    // What stands out allows nothing.
+    expect(await question.locator(".primary").allTextContents()).toEqual(["No"]);
     await question.getByLabel("Why not").fill("Not from there.");
     await question.getByRole("button", { name: "No", exact: true }).click();
     await waitForText(page, "I see.");
