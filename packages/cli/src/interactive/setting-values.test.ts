@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   describeOrigin,
   formatSetting,
+  formatValue,
   getOtherValue,
   parseSetting,
   searchSettings,
@@ -26,6 +27,18 @@ test.each([
   [["a", "b"], '["a","b"]'],
 ])("the value %j is shown as %s", (value, shown) => {
   expect(formatSetting(value)).toBe(shown);
+});
+
+test.each([
+  [172_800_000, "48h"],
+  [5_400_000, "90m"],
+  [1_500, "1500ms"],
+  [0, "0"],
+  [undefined, "(none)"],
+])("a time of %j ms is shown as %s, and what is shown can be typed", (value, shown) => {
+  const time = setting({ key: "limits.runMs", type: "number" });
+  expect(formatValue(time, value)).toBe(shown);
+  if (value) expect(parseSetting(time, shown)).toBe(value);
 });
 
 describe("where a value comes from", () => {

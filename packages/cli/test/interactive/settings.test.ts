@@ -83,7 +83,7 @@ describe("answers of the terminal about its colors", () => {
     app.terminal.sendInput(background);
     await expect.poll(() => app.themes.theme.appearance).toBe("light");
     app.press("ctrlL");
-    await app.sees("Model");
+    await app.sees("Configured:");
     app.terminal.sendInput("\x1b]4;1;rgb:8080/0000/0000\x1b\\");
     app.terminal.sendInput("\x1b[?997;1n");
     app.type("lar");
@@ -256,6 +256,26 @@ describe("/settings", () => {
     expect(await readSettings(app)).not.toHaveProperty("hideThinkingBlock");
   });
 
+  test("begins with fifteen settings by readable names, and lists the others below", async () => {
+    const app = await open({ rows: 40 });
+    await app.sees("1/16");
+    await app.sees(/→ Colors/);
+    await app.sees(/^ {2}Longest run +48h$/m);
+    await app.sees(/^ {2}All settings +\d+ settings$/m);
+    expect(await app.screen()).not.toContain("retry.maxRetries");
+    app.press("up", "enter");
+    await app.sees(/^→ [a-z]+\.?\w+/m);
+    await app.sees(/^ {2}Longest run +48h$/m);
+    app.type("longest run");
+    await app.sees(/→ limits\.runMs +48h/);
+    app.press("enter");
+    await app.sees("limits.runMs (number; empty: the default, 48h)");
+    app.type("90m");
+    app.press("enter");
+    await app.sees(/→ limits\.runMs +90m/);
+    expect(await readSettings(app)).toMatchObject({ limits: { runMs: 5_400_000 } });
+  });
+
   test("offers the values of a setting, with the default named", async () => {
     const app = await open();
     app.type("doubleEscape");
@@ -269,22 +289,22 @@ describe("/settings", () => {
 
   test("takes numbers, texts and lists, and says what is wrong with others", async () => {
     const app = await open();
-    app.type("retry.baseDelayMs");
-    await app.sees("→ retry.baseDelayMs");
+    app.type("pruning.keepRecentTokens");
+    await app.sees("→ pruning.keepRecentTokens");
     app.press("enter");
-    await app.sees("retry.baseDelayMs (number; empty: the default, 2000)");
+    await app.sees("pruning.keepRecentTokens (number; empty: the default, 40000)");
     app.type("many");
     app.press("enter");
     await app.sees(/has to be a whole number/);
     app.press("enter");
     app.type("7");
     app.press("enter");
-    await app.sees(/→ retry.baseDelayMs +7/);
-    expect(await readSettings(app)).toMatchObject({ retry: { baseDelayMs: 7 } });
+    await app.sees(/→ pruning.keepRecentTokens +7/);
+    expect(await readSettings(app)).toMatchObject({ pruning: { keepRecentTokens: 7 } });
     app.press("enter");
     await app.sees("> 7");
     app.press("ctrlU", "enter");
-    await app.sees(/→ retry.baseDelayMs +2000/);
+    await app.sees(/→ pruning.keepRecentTokens +40000/);
     app.press("ctrlU");
     app.type("tools.excluded");
     await app.sees("→ tools.excluded");
@@ -331,7 +351,7 @@ describe("/settings", () => {
     await app.sees("enter changes it");
     const screen = await app.screen();
     expect(screen).toContain(" Settings");
-    expect(screen).toContain("→ approvals.timeoutMs");
+    expect(screen).toContain("→ Colors");
     expect(screen.split("\n").at(-1)).toContain("small");
   });
 

@@ -3,7 +3,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { SettingData } from "@tau/protocol";
 import { SettingsDialog } from "../dialogs/settings.ts";
 import type { Interface } from "../interface.ts";
-import { formatSetting, getOtherValue, parseSetting, toEditable, toStored } from "../setting-values.ts";
+import { formatSetting, formatValue, getOtherValue, parseSetting, toEditable, toStored } from "../setting-values.ts";
 import { chooseTheme } from "./theme.ts";
 
 /** Settings that have a better way to be chosen than a text. */
@@ -70,7 +70,8 @@ async function choose(
 
 async function ask(ui: Interface, setting: SettingData): Promise<Chosen | undefined> {
   const { key, type, default: standard } = setting;
-  const question = `${key} (${type}; empty: the default, ${formatSetting(standard)})`;
+  const usual = standard === undefined ? "" : `, ${formatValue(setting, standard)}`;
+  const question = `${key} (${type}; empty: the default${usual})`;
   const text = await ui.ask(question, { initial: toEditable(setting) });
   if (text === undefined) return undefined;
   return { value: text.trim() === "" ? undefined : parseSetting(setting, text) };

@@ -1,7 +1,7 @@
 /** All settings: what each means, what it is, and where that comes from. */
 import type { SettingData } from "@tau/protocol";
 import { getKeybindings, type Theme, toPlainLine, toPlainText, truncateToWidth, wrapTextWithAnsi } from "@tau/tui";
-import { describeOrigin, formatSetting, searchSettings } from "../setting-values.ts";
+import { commonSettings, describeOrigin, formatValue, orderSettings, searchSettings } from "../setting-values.ts";
 import { reservedRows, SearchDialog } from "./search-dialog.ts";
 
 export interface SettingsDialogOptions {
@@ -22,6 +22,8 @@ export class SettingsDialog extends SearchDialog {
   readonly #options: SettingsDialogOptions;
   #settings: readonly SettingData[];
   #selected: string | undefined;
+  /** Whether all settings are listed, and not only the common ones. */
+  #isWhole = false;
   #message: string | undefined;
 
   constructor(options: SettingsDialogOptions) {
@@ -73,19 +75,27 @@ export class SettingsDialog extends SearchDialog {
     else if (is("tui.select.pageDown")) this.#select(settings[Math.min(settings.length - 1, position + this.pageRows)]);
     else if (is("tui.select.confirm")) {
       if (!setting) return;
+      if (setting === all) return this.#showAll();
       this.#select(setting);
       this.#options.onChange(setting);
     } else if (this.type(data)) this.#selected = undefined;
+  }
+
+  #showAll(): void {
+    this.#isWhole = true;
+    this.#select(orderSettings(this.#settings).others[0]);
   }
 
   #select(setting: SettingData | undefined): void {
     this.#selected = setting?.key;
   }
 
-  #drawRow({ key, value, origin }: SettingData, isSelected: boolean, width: number): string {
+  #drawRow(setting: SettingData, isSelected: boolean, width: number): string {
+    const { key, value, origin } = setting;
     const { theme } = this.#options;
-    const title = key.padEnd(Math.min(maxKeyWidth, Math.max(10, width - 16)));
-    const shown = toPlainLine(formatSetting(value));
+    const name = this.search.getValue() === "" ? (commonSettings.get(key) ?? key) : key;
+    const title = name.padEnd(Math.min(maxKeyWidth, Math.max(10, width - 16)));
+    const shown = setting === all ? `${this.#settings.length} settings` : toPlainLine(formatValue(setting, value));
     const mark = isSelected ? theme.fg("accent", "→ ") : "  ";
     // What the user or the project has chosen stands out.
     const text = origin === "default" ? theme.fg("dim", shown) : theme.fg("accent", shown);
@@ -96,7 +106,9 @@ export class SettingsDialog extends SearchDialog {
   #explain(setting: SettingData | undefined, width: number): string[] {
     const { theme, getRows } = this.#options;
     const rows = getExplanationRows(getRows());
-    const text = setting ? `${setting.description} ${describeOrigin(setting)}` : "";
+    const key = setting && this.search.getValue() === "" && commonSettings.has(setting.key) ? `${setting.key}: ` : "";
+    const origin = setting && setting !== all ? ` ${describeOrigin(setting)}` : "";
+    const text = setting ? `${key}${setting.description}${origin}` : "";
     const lines = wrapTextWithAnsi(toPlainText(text), Math.max(1, width - 4)).map((line) =>
       theme.fg("muted", `  ${line}`),
     );
@@ -105,7 +117,10 @@ export class SettingsDialog extends SearchDialog {
   }
 
   #list(): readonly SettingData[] {
-    return searchSettings(this.#settings, this.search.getValue());
+    const query = this.search.getValue();
+    if (query !== "") return searchSettings(this.#settings, query);
+    const { common, others } = orderSettings(this.#settings);
+    return this.#isWhole ? [...common, ...others] : [...common, all];
   }
 
   #getPosition(settings: readonly SettingData[]): number {
@@ -115,6 +130,9 @@ export class SettingsDialog extends SearchDialog {
     );
   }
 }
+
+/** The row below the common settings. No setting has this name. */
+const all: SettingData = { key: "All settings", description: "Lists the others too.", type: "", origin: "default" };
 
 /** With the empty line above. A small screen has no room for it. */
 const getExplanationRows = (rows: number): number => (rows >= 20 ? 6 : rows >= 14 ? 4 : isSmall(rows) ? 0 : 2);
