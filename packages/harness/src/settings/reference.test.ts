@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { checkSettings } from "./check.ts";
 import { settingsReference, settingsSchema } from "./reference.ts";
 import type { SettingNode } from "./node.ts";
+import { referenceSections } from "./reference-sections.ts";
 import { settingsTable } from "./schema.ts";
 
 function leaves(node: SettingNode, path: string[] = []): string[] {
@@ -11,16 +12,34 @@ function leaves(node: SettingNode, path: string[] = []): string[] {
   return Object.entries(node.fields).flatMap(([name, field]) => leaves(field, [...path, name]));
 }
 
-test("the page has one row for each setting, with its type, its default and when a project may set it", () => {
+test("the page has one entry for each setting, with its type, its default, its description and when a project may set it", () => {
   const page = settingsReference();
-  for (const name of leaves(settingsTable)) expect(page.split(`\n| \`${name}\` |`)).toHaveLength(2);
-  expect(page).toContain("| `retry.maxRetries` | `number` |  | always | The most retries of one request. Default: 3;");
-  expect(page).toContain('| `steeringMode` | `"all" \\| "one-at-a-time"` | `"one-at-a-time"` | always |');
-  expect(page).toMatch(/\| `shellPath` \| `string` \| {2}\| when trusted \|/);
-  expect(page).toContain("| `compaction.models` | `Record<string, { enabled, reserveTokens, keepRecentTokens }>` |");
-  // Every row has the cells of the head.
-  const rows = page.split("\n").filter((line) => line.startsWith("|"));
-  expect(new Set(rows.map((row) => row.replaceAll("\\|", "").split("|").length))).toEqual(new Set([7]));
+  for (const name of leaves(settingsTable)) expect(page.split(`\n- \`${name}\`: `)).toHaveLength(2);
+  expect(page).toContain(
+    "- `retry.maxRetries`: `number`; project: always\\\n  The most retries of one request. Default: 3;",
+  );
+  expect(page).toContain('- `steeringMode`: `"all" | "one-at-a-time"`, default `"one-at-a-time"`; project: always\\\n');
+  expect(page).toContain("- `shellPath`: `string`; project: when trusted\\\n");
+  expect(page).toContain("- `compaction.models`: `Record<string, { enabled, reserveTokens, keepRecentTokens }>`;");
+  const words = page.replaceAll(/\s+/g, " ");
+  const visit = (node: SettingNode): void => {
+    expect(words).toContain(node.description);
+    if (node.kind === "group") Object.values(node.fields).forEach(visit);
+  };
+  Object.values(settingsTable.fields).forEach(visit);
+});
+
+test("no line of the page is longer than 100 columns", () => {
+  expect(
+    settingsReference()
+      .split("\n")
+      .filter((line) => line.length > 100),
+  ).toEqual([]);
+});
+
+test("each setting is in one section", () => {
+  const names = referenceSections.flatMap((section) => section.names);
+  expect(names.toSorted()).toEqual(Object.keys(settingsTable.fields).toSorted());
 });
 
 test("the description of each setting is a sentence", () => {

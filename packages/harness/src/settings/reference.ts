@@ -2,6 +2,7 @@
 import { isRecord } from "@tau/ai/internal";
 import type { JsonSchema } from "../fields/field.ts";
 import { forbiddenNames, type SettingNode } from "./node.ts";
+import { referenceSections } from "./reference-sections.ts";
 import { settingsTable } from "./schema.ts";
 
 /** The JSON Schema of settings files. Editors use it to complete names and to show mistakes. */
@@ -66,49 +67,95 @@ const introduction = `# Settings
 
 <!-- Generated from the table of settings. -->
 
-Settings are JSON with comments, in two files: \`settings.json\` in tau's own directory (\`~/.tau\`, or where \`TAU_DIR\`
-points) and \`.tau/settings.json\` in a project. A project's settings override your own, and yours override the defaults.
-A project's \`.pi/settings.json\` is read too, below \`.tau/settings.json\`, and never written. Settings of pi that tau does not
-have are ignored; \`tau doctor\` lists them.
-Objects are merged, lists are replaced, and \`null\` stands for the default. Changes count at once. A mistake is reported with
-its file, line and name; only the setting with the mistake is ignored. No session starts with a file that cannot be read
-whole, or with a mistake in the settings of approvals, budgets, credentials, images, the policy, the sandbox, tools or
-trust: a restriction could be missing. A project that is not trusted does not keep tau from starting: with a mistake in its
-files, all of its settings are ignored.
+Settings are JSON with comments, in two files: \`settings.json\` in tau's own directory (\`~/.tau\`,
+or where \`TAU_DIR\` points) and \`.tau/settings.json\` in a project. A project's settings override
+your own, and yours override the defaults. A project's \`.pi/settings.json\` is read too, below
+\`.tau/settings.json\`, and never written. Settings of pi that tau does not have are ignored; \`tau
+doctor\` lists them.
 
-A project can always set what is marked "always" below. The other settings could execute something, send data elsewhere,
-or loosen a decision of yours: in a project they are ignored, with a notice, until you trust it. What is marked "to
-restrict" counts in a trusted project too, as far as it is stricter than yours. What is marked "never" counts in your own file
-only.
+## Changing them
+
+\`/settings\` in the terminal lists all settings, and Enter changes one in your own file. In a
+shell:
+
+\`\`\`sh
+tau config get                        # the settings in effect, and where each comes from
+tau config get retry.maxRetries       # one of them
+tau config set theme dark             # plain text or JSON; comments of the file are kept
+tau config set --project durability turn
+tau config unset theme
+tau config edit                       # opens the file in your editor, and checks it afterwards
+tau config path                       # where the files are
+tau config schema                     # a JSON Schema for editors
+\`\`\`
+
+Objects are merged, lists are replaced, and \`null\` stands for the default. Changes count at once.
+A name that contains a dot cannot be a part of a key: set the object around it, as JSON.
+
+A mistake is reported with its file, line and name; only the setting with the mistake is ignored.
+No session starts with a file that cannot be read whole, or with a mistake in the settings of
+approvals, budgets, credentials, images, the policy, the sandbox, tools or trust: a restriction
+could be missing. A project that is not trusted does not keep tau from starting: with a mistake in
+its files, all of its settings are ignored.
+
+## What a project may set
+
+Each setting below says whether a project may set it:
+
+- **always**: in any project.
+- **when trusted**: in a project that you trust. It could execute something, send data elsewhere, or
+  loosen a decision of yours. Before that it is ignored, with a notice.
+- **to restrict**: in a trusted project, as far as it is stricter than yours.
+- **never**: only in your own file.
 `;
+
+/** No line of the page is longer, unless one word is. */
+const maxColumns = 100;
 
 /** The reference page of all settings, in Markdown. */
 export function settingsReference(): string {
-  const rows = toRows(settingsTable, []);
-  const head = ["| setting | type | default | a project may set it | |", "| --- | --- | --- | --- | --- |"];
-  return `${[introduction, ...head, ...rows].join("\n")}\n`;
+  const sections = referenceSections.map(({ title, names }) => {
+    const entries = names.flatMap((name) => toEntries(settingsTable.fields[name], [name]));
+    return `## ${title}\n\n${entries.join("\n")}\n`;
+  });
+  return [introduction, ...sections].join("\n");
 }
 
-function toRows(node: SettingNode, path: readonly string[]): string[] {
-  const name = path.join(".");
+/** A group is a line of its own, and its settings follow. */
+function toEntries(node: SettingNode, path: readonly string[]): string[] {
+  const name = code(path.join("."));
   switch (node.kind) {
     case "setting": {
-      const standard = node.default === undefined ? "" : code(JSON.stringify(node.default));
-      return [row(code(name), code(node.shape.type), standard, node.project, node.description)];
+      const standard = node.default === undefined ? "" : `, default ${code(JSON.stringify(node.default))}`;
+      return [toItem(`${name}: ${code(node.shape.type)}${standard}; project: ${node.project}`, node.description)];
     }
     case "group": {
-      const rows = Object.entries(node.fields).flatMap(([field, inner]) => toRows(inner, [...path, field]));
-      return path.length === 0 ? rows : [row(code(name), code("object"), "", "", node.description), ...rows];
+      const entries = Object.entries(node.fields).flatMap(([field, inner]) => toEntries(inner, [...path, field]));
+      return [toItem(`${name}: \`object\``, node.description), ...entries];
     }
     case "map": {
       const type = node.of.kind === "group" ? `{ ${Object.keys(node.of.fields).join(", ")} }` : node.of.shape.type;
       const description = `${node.description} By ${node.by}.`;
-      return [row(code(name), code(`Record<string, ${type}>`), "", node.project, description)];
+      return [toItem(`${name}: ${code(`Record<string, ${type}>`)}; project: ${node.project}`, description)];
     }
   }
 }
 
-const row = (...cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+/** An item of a list: a line with the facts, and the description below it. */
+const toItem = (facts: string, description: string): string =>
+  `- ${wrap(facts)}\\
+  ${wrap(description)}`;
 
-/** A bar would end the cell. */
-const code = (content: string): string => `\`${content.replaceAll("|", "\\|")}\``;
+/** Wraps a text below the bullet of its item. */
+function wrap(text: string): string {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1)!;
+    const longer = last === "" ? word : `${last} ${word}`;
+    if (last !== "" && longer.length > maxColumns - 4) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines.join("\n  ");
+}
+
+const code = (content: string): string => `\`${content}\``;

@@ -1,0 +1,55 @@
+/** The sections of the reference page: which settings are explained together. A test compares them with the table. */
+import type { SettingsInput } from "./schema.ts";
+
+export interface ReferenceSection {
+  readonly title: string;
+  readonly names: readonly (keyof SettingsInput)[];
+}
+
+export const referenceSections: readonly ReferenceSection[] = [
+  {
+    title: "Models",
+    names: ["defaultProvider", "defaultModel", "defaultThinkingLevel", "enabledModels", "thinkingBudgets", "images"],
+  },
+  { title: "Requests", names: ["transport", "httpIdleTimeoutMs", "httpProxy", "retry", "limits", "budgets"] },
+  { title: "Context", names: ["compaction", "pruning", "branchSummary", "contextSources"] },
+  { title: "Sessions and messages", names: ["steeringMode", "followUpMode", "sessionDir", "durability"] },
+  {
+    title: "Tools and commands",
+    names: ["defaultTools", "tools", "additionalDirectories", "shellPath", "shellCommandPrefix", "shellEnv"],
+  },
+  {
+    title: "What is allowed",
+    names: ["approvals", "defaultProjectTrust", "policy", "sandbox", "auth"],
+  },
+  {
+    title: "Extensions, packages, skills and templates",
+    names: ["extensions", "packages", "packageMinAgeDays", "skills", "prompts", "enableSkillCommands"],
+  },
+  {
+    title: "The terminal",
+    names: [
+      "theme",
+      "themes",
+      "quietStartup",
+      "hideThinkingBlock",
+      "doubleEscapeAction",
+      "treeFilterMode",
+      "externalEditor",
+      "editorPaddingX",
+      "outputPad",
+      "autocompleteMaxVisible",
+      "showHardwareCursor",
+      "collapseChangelog",
+      "tuiMode",
+      "fullscreenExitOutput",
+      "fullscreenScrollbar",
+      "fullscreenCopyOnSelect",
+      "fullscreenWheelScrollLines",
+      "terminal",
+      "markdown",
+    ],
+  },
+  { title: "The gateway", names: ["gateway"] },
+  { title: "Observing", names: ["otel"] },
+];
