@@ -15,6 +15,14 @@ const send = (model: StreamedModel, lines: readonly string[]) => model.send(`${l
 
 const listNumbered = (text: string) => text.match(/Line \d+ of it\./g);
 
+/** From one rule to the next, each line is there once and in order, and none is missing in all. */
+function expectEachLine(everything: string, lines: readonly string[]): void {
+  const parts = everything.split(/^─{20,}$/m).map((part) => listNumbered(part) ?? []);
+  const indexes = parts.map((part) => part.map((line) => lines.indexOf(line)));
+  for (const part of indexes) expect(part).toEqual([...new Set(part)].sort((one, other) => one - other));
+  expect(lines.filter((line) => !parts.flat().includes(line))).toEqual([]);
+}
+
 /** Prints something, starts the program, and asks. */
 async function begin(model: StreamedModel): Promise<Tmux> {
   const tmux = openTmux(model);
@@ -63,42 +71,49 @@ const sizes = [
   [100, 30],
 ] as const;
 
-test.skipIf(!hasTmux)("a resize while an answer arrives loses no line and shows none twice", async () => {
-  const model = await createStreamedModel();
-  const tmux = await begin(model);
-  let next = 0;
-  for (const [columns, rows] of sizes) {
-    send(model, numbered(next, next + 15));
-    await tmux.sees(`Line ${next + 14} of it.`);
-    tmux.resize(columns, rows);
-    // Rows that tmux has broken are not as wide, or begin with a blank.
-    await tmux.sees(new RegExp(`^(?=.{${columns}}$)\\S.* small$`, "m"));
-    send(model, numbered(next + 15, next + 30));
-    next += 30;
-    await tmux.sees(`Line ${next - 1} of it.`);
-  }
-  model.end();
-  await expect.poll(tmux.screen).not.toContain("to stop");
-  await leave(tmux);
-  expect(listNumbered(tmux.everything())).toEqual(numbered(0, next));
-});
+test.skipIf(!hasTmux)(
+  "a resize while an answer arrives loses no line, and what is drawn again is below a rule",
+  async () => {
+    const model = await createStreamedModel();
+    const tmux = await begin(model);
+    let next = 0;
+    for (const [columns, rows] of sizes) {
+      send(model, numbered(next, next + 15));
+      await tmux.sees(`Line ${next + 14} of it.`);
+      tmux.resize(columns, rows);
+      // Rows that tmux has broken are not as wide, or begin with a blank.
+      await tmux.sees(new RegExp(`^(?=.{${columns}}$)\\S.* small$`, "m"));
+      send(model, numbered(next + 15, next + 30));
+      next += 30;
+      await tmux.sees(`Line ${next - 1} of it.`);
+    }
+    model.end();
+    await expect.poll(tmux.screen).not.toContain("to stop");
+    await leave(tmux);
+    expectEachLine(tmux.everything(), numbered(0, next));
+  },
+);
 
-test.skipIf(!hasTmux)("after many resizes in a moment the screen is right again", async () => {
+test.skipIf(!hasTmux)("after many resizes in a moment the screen is right again, and no line is lost", async () => {
   const model = await createStreamedModel();
   const tmux = await begin(model);
   // tmux tells the program of a new size up to 250 ms late: what is drawn meanwhile is drawn for the old one.
   let next = 0;
   for (const [columns, rows] of [...sizes, ...sizes]) {
-    send(model, numbered(next, next + 5));
+    const lines = numbered(next, next + 5).map((line, index) => line + " It is long.".repeat(index * 3));
+    send(model, lines);
     tmux.resize(columns, rows);
     next += 5;
   }
+  send(model, numbered(next, next + 20));
+  next += 20;
   model.end();
   await expect.poll(tmux.screen).not.toContain("to stop");
   await tmux.sees(/^(?=.{100}$)\S.* small$/m);
   const shown = listNumbered(tmux.screen()) ?? [];
   expect(shown.length).toBeGreaterThan(5);
   expect(shown).toEqual(numbered(next - shown.length, next));
+  expectEachLine(tmux.everything(), numbered(0, next));
 });
 
 test.skipIf(!hasTmux)("emoji that tmux takes for narrower or wider do not tear other lines", async () => {

@@ -61,3 +61,18 @@ test.each([
   const intervals = times.slice(1).map((time, index) => time - times[index]!);
   expect(intervals.slice(1, 4)).toEqual([intervalMs, intervalMs, intervalMs]);
 });
+
+test("a frame that is held comes when it was not held again for this long, and a key does not bring it forward", () => {
+  const drawn: number[] = [];
+  const start = performance.now();
+  const frames = new Frames(() => drawn.push(Math.round(performance.now() - start)));
+  for (const wait of [0, 30, 60, 90]) {
+    vi.advanceTimersByTime(wait === 0 ? 0 : 30);
+    frames.hold(100);
+    frames.request();
+    frames.hurry();
+    frames.requestNext();
+  }
+  vi.advanceTimersByTime(1_000);
+  expect(drawn).toEqual([190]);
+});

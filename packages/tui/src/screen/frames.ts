@@ -18,6 +18,8 @@ export class Frames {
   /** The last frame. */
   #last = { startedAt: -Infinity, endedAt: -Infinity };
   #keyAt = -Infinity;
+  /** No frame is drawn before, unless it is drawn with `drawNow`. */
+  #heldUntil = -Infinity;
   /** A frame comes in the next tick. */
   #isDue = false;
   /** Whether the last frame was asked for right after the one before it. */
@@ -33,9 +35,18 @@ export class Frames {
     if (this.#scheduled === undefined && !this.#isDue) this.#schedule(this.#getWaitMs(performance.now()));
   }
 
+  /** The next frame comes this much later at the earliest. A later call replaces the time. */
+  hold(ms: number): void {
+    this.#heldUntil = performance.now() + ms;
+    if (this.#scheduled === undefined && !this.#isDue) return;
+    this.cancel();
+    this.#schedule(0);
+  }
+
   /** As soon as what runs now has ended, however short ago the last frame is. */
   requestNext(): void {
     this.cancel();
+    if (this.#heldUntil > performance.now()) return this.#schedule(0);
     this.#isDue = true;
     process.nextTick(() => {
       if (this.#isDue) this.drawNow();
@@ -66,7 +77,8 @@ export class Frames {
     this.#isDue = false;
   }
 
-  #schedule(waitMs: number): void {
+  #schedule(wantedMs: number): void {
+    const waitMs = Math.max(wantedMs, this.#heldUntil - performance.now());
     // All changes of this turn of the event loop belong to one frame.
     this.#scheduled = waitMs > 0 ? setTimeout(() => this.drawNow(), waitMs) : setImmediate(() => this.drawNow());
   }

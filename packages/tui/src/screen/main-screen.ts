@@ -8,7 +8,7 @@ import { Document, type OpenLine } from "./document.ts";
 import { deleteImages } from "./kitty-images.ts";
 import { findCursor, LineCache } from "./lines.ts";
 import { createUnknownRows, nothingPainted, paint, type Painted } from "./paint.ts";
-import { resizeRows, type Size } from "./resize.ts";
+import { countReflowed, resizeRows, type Size } from "./resize.ts";
 
 export interface DrawOptions {
   /** Puts something over the visible lines, such as overlays; gets and returns at most as many lines as the screen has rows. */
@@ -16,6 +16,23 @@ export interface DrawOptions {
   /** Whether no frame follows: lines that were held back because they might change are printed as they are. Default false. */
   isLast?: boolean;
 }
+
+/** How late a terminal may report another width. What was printed in this time may have been broken or overwritten. */
+const lateMs = 300;
+
+const moveBy = (rows: number, direction: "A" | "B"): string => (rows > 0 ? `\x1b[${rows}${direction}` : "");
+
+/** Between what was drawn for another width, and what is drawn again. */
+const drawRule = (columns: number): string => "─".repeat(Math.max(1, columns));
+
+/** What a resize did to our rows. `erase` takes them away, so that they can be drawn again in their place. */
+type ResizeOutcome =
+  | { kind: "same" }
+  | { kind: "height"; erase: string }
+  /** `kept` are the rows that are on the screen now. */
+  | { kind: "width"; erase: string; kept: readonly { width: number }[] }
+  /** Rows of the conversation may be in the scrollback, on the screen, or in both. */
+  | { kind: "unknown" };
 
 const asTheyAre = (lines: readonly string[]) => lines;
 
@@ -32,19 +49,36 @@ export class MainScreen {
   /** What is in our rows, without decoration. */
   #shown: readonly OpenLine[] = [];
   #size: Size | undefined;
+  /** Whether our rows begin at the top of the screen and empty rows follow: terminals push ours out and keep those. */
+  #isAtTop = false;
+  /** The sizes that were reported since the last frame. */
+  #reported: Size[] = [];
+  readonly #now: () => number;
   readonly #lines = new LineCache();
   #isDrawnAnew = false;
   /** Whether all rows are drawn when there are fewer than before. */
   redrawsIfShorter = false;
 
-  /** @param alwaysPulls See `Terminal.alwaysPullsRows`. */
-  constructor(alwaysPulls = false) {
+  /**
+   * @param alwaysPulls See `Terminal.alwaysPullsRows`.
+   * @param now Milliseconds, from any point on.
+   */
+  constructor(alwaysPulls = false, now: () => number = () => performance.now()) {
     this.#alwaysPulls = alwaysPulls;
+    this.#now = now;
+  }
+
+  /** The terminal has another size. Returns whether its width is not that of the last frame. */
+  noteSize({ columns, rows }: Size): boolean {
+    if (!this.#size) return false;
+    this.#reported.push({ columns, rows });
+    return columns !== this.#size.columns;
   }
 
   /** The bytes of the next frame; empty if nothing changed. */
   draw(children: readonly Component[], size: Size, { decorate = asTheyAre, isLast = false }: DrawOptions = {}): string {
-    const erased = this.#resize(size);
+    const before = this.#painted;
+    const outcome = this.#resize(size);
     const open = this.#document.render(children, { width: size.columns, height: size.rows, isLast });
     const shown = Math.min(open.length, size.rows);
     const hidden = open.length - shown;
@@ -57,21 +91,19 @@ export class MainScreen {
     const texts = [...passing.map(({ text }) => text), ...visible];
     const lines = this.#lines.toLines(texts, size.columns, visible.length);
     const cursor = findCursor(lines);
-    const before = this.#painted;
-    const isShorter = this.redrawsIfShorter && lines.length < before.rows.length;
-    const { rows } = before;
-    // A line that is in the scrollback is shown again.
-    const first = open[hidden];
-    const isBack = first !== undefined && !first.mustPrint && !first.leaf.isEphemeral && first.leaf.saved > 0;
+    const erased = this.#separate(outcome, { open: open.slice(hidden), before, size });
+    const isShorter = this.redrawsIfShorter && lines.length < this.#painted.rows.length;
+    const { rows } = this.#painted;
+    const isBack = open[hidden]?.isSaved === true;
     this.#isDrawnAnew = isShorter || (isBack && rows.length > 0 && rows[0]?.text !== lines[0]?.text);
     const { bytes, after } = paint({
-      before: isShorter ? { ...before, rows: createUnknownRows(size.columns, rows.length) } : before,
+      before: isShorter ? { ...this.#painted, rows: createUnknownRows(size.columns, rows.length) } : this.#painted,
       lines,
       height: size.rows,
       cursor,
     });
     const scrolled = lines.length - after.rows.length;
-    this.#document.addScrolledOut(passing.slice(0, scrolled), lines);
+    this.#document.addScrolledOut(passing.slice(0, scrolled), lines, this.#now());
     this.#painted = after;
     this.#shown = open.slice(hidden);
     return (isShorter ? deleteImages(rows) : "") + erased + bytes;
@@ -99,24 +131,82 @@ export class MainScreen {
     return `${deleteImages(rows)}${cursor.row > 0 ? `\x1b[${cursor.row}A` : ""}${eraseBelow}`;
   }
 
-  #resize(size: Size): string {
+  /** Finds out what the terminal did to our rows. Nothing is painted after it, unless the size is the same. */
+  #resize(size: Size): ResizeOutcome {
     const before = this.#size;
+    const reported = this.#reported;
     this.#size = { columns: size.columns, rows: size.rows };
-    if (!before || (before.columns === size.columns && before.rows === size.rows)) return "";
+    this.#reported = [];
+    if (!before) return { kind: "same" };
+    const changesWidth = [...reported, size].some(({ columns }) => columns !== before.columns);
+    if (!changesWidth && before.rows === size.rows) return { kind: "same" };
     const painted = this.#painted;
+    this.#painted = nothingPainted;
+    const isAtTop = this.#isAtTop;
+    this.#isAtTop = false;
+    if (changesWidth) {
+      const isLate = this.#document.takeBackSince(this.#now() - lateMs);
+      if (isLate || this.#isReflowed(painted, [before, ...reported.slice(0, -1), size], isAtTop))
+        return { kind: "unknown" };
+    }
     const scrolledOut = this.#document.scrolledOutWidths;
-    const { pushed, pulled, rowsAbove } = resizeRows({
+    const { pushed, pulled, pulledRows, rowsAbove, isSplit } = resizeRows({
       before,
       after: size,
       painted,
       scrolledOut,
       alwaysPulls: this.#alwaysPulls,
     });
-    if (pulled > 0) this.#document.takeBack(pulled);
-    this.#document.addScrolledOut(this.#shown.slice(0, pushed), painted.rows);
-    this.#painted = nothingPainted;
-    const images = deleteImages(painted.rows);
-    if (rowsAbove === undefined) return `${images}\x1b[H${eraseBelow}`;
-    return `${images}${rowsAbove > 0 ? `\x1b[${rowsAbove}A` : ""}${eraseBelow}`;
+    const out = this.#shown.slice(0, pushed);
+    // What is above a rule is not drawn again, so it stays when it comes back.
+    const own = Math.min(pulled, this.#document.countBelowRule);
+    // Lines that may still change, and lines that were there already, are drawn again.
+    const isRepeated = isSplit || out.some(({ mustPrint, leaf }) => !mustPrint && !leaf.isEphemeral);
+    if (isRepeated || (changesWidth && own < pulled)) return { kind: "unknown" };
+    this.#isAtTop = rowsAbove === undefined || isAtTop;
+    const ownRows = (own === 0 ? [] : scrolledOut.slice(-own)).map((width) => ({ width }));
+    const others = pulledRows - countReflowed(ownRows, size.columns);
+    if (own > 0) this.#document.takeBack(own);
+    this.#document.addScrolledOut(out, painted.rows, this.#now());
+    const up = rowsAbove === undefined ? `\x1b[H${moveBy(others, "B")}` : moveBy(rowsAbove, "A");
+    const erase = `${deleteImages(painted.rows)}${up}${eraseBelow}`;
+    if (!changesWidth) return { kind: "height", erase };
+    return { kind: "width", erase, kept: [...ownRows, ...painted.rows.slice(pushed)] };
+  }
+
+  /**
+   * Whether the terminal has broken or joined rows so that some of ours may have gone to the scrollback or come back from it.
+   * How many depends on the terminal, and on what else is on its screen.
+   */
+  #isReflowed({ rows }: Painted, sizes: readonly Size[], isAtTop: boolean): boolean {
+    const columns = Math.min(...sizes.map((size) => size.columns));
+    const isBroken = (width: number) => width > columns;
+    const breaks = rows.some(({ width }) => isBroken(width));
+    // Several sizes at once may also have been taller and smaller in turn.
+    const isFull = sizes.some((size) => rows.length >= size.rows);
+    if (isFull) return sizes.length > 2 || breaks || this.#document.scrolledOutWidths.some(isBroken);
+    return breaks && (isAtTop || sizes.some((size) => countReflowed(rows, size.columns) > size.rows));
+  }
+
+  /**
+   * What is written before the rows of the next frame. Where lines may be in the scrollback that are drawn again, a rule
+   * separates the two, and nothing of the conversation is erased: nobody knows how much of it is nowhere else.
+   */
+  #separate(
+    outcome: ResizeOutcome,
+    { open, before, size }: { open: readonly OpenLine[]; before: Painted; size: Size },
+  ): string {
+    if (outcome.kind === "same") return "";
+    const isRepeated = this.#document.isSplit || open.some(({ isSaved }) => isSaved);
+    if (outcome.kind !== "unknown" && !(outcome.kind === "width" && isRepeated)) return outcome.erase;
+    if (before.rows.length === 0) return eraseBelow;
+    const first = this.#shown.findLastIndex(({ leaf }) => !leaf.isEphemeral) + 1;
+    const above = countReflowed(before.rows.slice(first, before.cursor.row), size.columns);
+    const rule = drawRule(size.columns);
+    const below = before.rows.length - first;
+    const kept = outcome.kind === "width" ? outcome.kept : before.rows;
+    const rows = kept.slice(0, Math.max(0, kept.length - below));
+    this.#document.addAboveRule([...rows, { width: size.columns }], this.#now());
+    return `${deleteImages(before.rows)}${moveBy(above, "A")}${eraseBelow}${rule}\r\n`;
   }
 }

@@ -22,10 +22,13 @@ export interface ResizeOptions {
 export interface Resized {
   /** How many of our rows, from the first, are now in the scrollback. */
   pushed: number;
-  /** How many lines of the scrollback are now on the screen. */
+  /** How many lines of the scrollback are now on the screen, and how many rows of it they take. */
   pulled: number;
+  pulledRows: number;
   /** How many rows of the screen are above the cursor that are ours; undefined if all of them are. */
   rowsAbove: number | undefined;
+  /** Whether the scrollback ends inside a line, which the terminal has broken. */
+  isSplit: boolean;
 }
 
 export function resizeRows({ before, after, painted, scrolledOut, alwaysPulls = false }: ResizeOptions): Resized {
@@ -36,12 +39,25 @@ export function resizeRows({ before, after, painted, scrolledOut, alwaysPulls = 
   const kept = rows.slice(0, Math.max(cursor.row + 1, after.rows));
   const heights = kept.map(({ width }, row) => (row === cursor.row ? 1 : countRows(width, after.columns)));
   const total = sum(heights);
-  if (total > after.rows) return { pushed: countPushed(heights, total - after.rows), pulled: 0, rowsAbove: undefined };
+  if (total > after.rows) {
+    const excess = total - after.rows;
+    const pushed = countPushed(heights, excess);
+    const isSplit = sum(heights.slice(0, pushed)) < excess;
+    return { pushed, pulled: 0, pulledRows: 0, rowsAbove: undefined, isSplit };
+  }
   const rowsAbove = isFull ? undefined : sum(heights.slice(0, cursor.row));
-  if (!isFull || !(pullsIfTaller || after.columns > before.columns)) return { pushed: 0, pulled: 0, rowsAbove };
-  const growth = pullsIfTaller ? after.rows : before.rows;
-  return { pushed: 0, pulled: countPulled(scrolledOut, growth - total, after.columns), rowsAbove };
+  if (!isFull || !(pullsIfTaller || after.columns > before.columns))
+    return { pushed: 0, pulled: 0, pulledRows: 0, rowsAbove, isSplit: false };
+  const room = (pullsIfTaller ? after.rows : before.rows) - total;
+  const pulled = countPulled(scrolledOut, room, after.columns);
+  const widths = pulled === 0 ? [] : scrolledOut.slice(-pulled);
+  const pulledRows = sum(widths.map((width) => countRows(width, after.columns)));
+  return { pushed: 0, pulled, pulledRows: Math.min(room, pulledRows), rowsAbove, isSplit: pulledRows > room };
 }
+
+/** How many rows these lines take in a terminal with so many columns. */
+export const countReflowed = (rows: readonly { width: number }[], columns: number): number =>
+  sum(rows.map(({ width }) => countRows(width, columns)));
 
 const countRows = (width: number, columns: number) => Math.max(1, Math.ceil(width / columns));
 

@@ -5,6 +5,7 @@ import type { Component } from "../component.ts";
 import { Markdown, type MarkdownTheme } from "../components/markdown.ts";
 import { VirtualTerminal } from "../testing/index.ts";
 import { MainScreen } from "./main-screen.ts";
+import type { Size } from "./resize.ts";
 
 const asItIs = (text: string) => text;
 const theme: MarkdownTheme = {
@@ -31,7 +32,9 @@ const status: Component = { render: () => ["status"], isEphemeral: true, invalid
 class Stage {
   readonly terminal: VirtualTerminal;
   readonly markdown = new Markdown("", 1, 0, theme);
-  readonly #screen = new MainScreen();
+  /** Milliseconds. Each frame is long after the one before it. */
+  #time = 0;
+  readonly #screen = new MainScreen(false, () => this.#time);
   text = "";
 
   private constructor(terminal: VirtualTerminal) {
@@ -45,7 +48,13 @@ class Stage {
     return stage;
   }
 
+  async resize({ columns, rows }: Size): Promise<void> {
+    await this.terminal.resize(columns, rows);
+    this.#screen.noteSize({ columns, rows });
+  }
+
   draw(isLast = false): void {
+    this.#time += 1_000;
     this.terminal.write(this.#screen.draw([this.markdown, status], this.terminal, { isLast }));
   }
 
@@ -70,9 +79,15 @@ class Stage {
 async function expectEndOfDocument(stage: Stage): Promise<void> {
   const { rows } = stage.terminal;
   const shown = stage.renderFresh().slice(-rows);
-  const empty = Array.from({ length: rows - shown.length }, () => "");
-  expect(await stage.terminal.getViewport()).toEqual([...shown, ...empty]);
+  const viewport = await stage.terminal.getViewport();
+  // After another width, what is drawn again begins below a rule.
+  const drawn = viewport.slice(viewport.findLastIndex((line) => rule.test(line)) + 1);
+  const empty = Array.from({ length: Math.max(0, drawn.length - shown.length) }, () => "");
+  expect(drawn).toEqual([...shown, ...empty]);
 }
+
+/** Also what a terminal has broken off at its end. Lines of the document begin with a blank. */
+const rule = /^─+$/;
 
 /** Each line is in the scrollback once, or on the screen, or on both if the document became shorter. */
 async function expectAllPrinted(stage: Stage): Promise<void> {
@@ -197,7 +212,7 @@ describe("after any pieces of any Markdown", () => {
             stage.append(rest.slice(0, length));
             rest = rest.slice(length);
             const { columns, rows } = sizes[index % sizes.length] as { columns: number; rows: number };
-            if (index % 3 === 0) await stage.terminal.resize(columns, rows);
+            if (index % 3 === 0) await stage.resize({ columns, rows });
             stage.draw();
             await expectEndOfDocument(stage);
           }
@@ -212,5 +227,56 @@ describe("after any pieces of any Markdown", () => {
       ),
       { numRuns: 80 },
     );
+  });
+});
+
+describe("after any changes of the size while text arrives", () => {
+  const size = fc.record({ columns: fc.integer({ min: 24, max: 70 }), rows: fc.integer({ min: 4, max: 14 }) });
+  const paragraphs = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 3, maxLength: 12 });
+  const steps = fc.array(
+    fc.record({ length: fc.integer({ min: 1, max: 200 }), sizes: fc.array(size, { maxLength: 4 }) }),
+    { minLength: 1, maxLength: 15 },
+  );
+
+  /** Each word is there once and in order, from one rule to the next, and none is missing in all. */
+  async function expectEveryWord(stage: Stage, count: number): Promise<void> {
+    const rows = [...(await stage.terminal.getScrollback()), ...(await stage.terminal.getViewport())];
+    // A terminal breaks what it has already shown wherever a row ends.
+    const parts = rows.join("").split(/─{24,}/);
+    const words = parts.map((part) => (part.match(/«\d+»/g) ?? []).map((word) => Number(word.slice(1, -1))));
+    for (const numbers of words) expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => one - other));
+    expect(new Set(words.flat())).toEqual(new Set(Array.from({ length: count }, (_, index) => index)));
+    await expectEndOfDocument(stage);
+  }
+
+  test("every word is there once, or again below a rule", async () => {
+    await fc.assert(
+      fc.asyncProperty(paragraphs, steps, async (lengths, all) => {
+        let next = 0;
+        const text = lengths.map((length) => Array.from({ length }, () => `«${next++}»`).join(" ")).join("\n\n");
+        const stage = await Stage.open(40, 8);
+        let rest = text;
+        for (const { length, sizes } of all) {
+          stage.append(rest.slice(0, length));
+          rest = rest.slice(length);
+          for (const other of sizes) await stage.resize(other);
+          stage.draw();
+        }
+        stage.append(rest);
+        stage.end();
+        await expectEveryWord(stage, next);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("a width that returns to what it was before the next frame leaves nothing twice without a rule", async () => {
+    const stage = await Stage.open(60, 8);
+    const text = Array.from({ length: 200 }, (_, index) => `«${index}»`).join(" ");
+    stage.append(text.slice(0, 700));
+    for (const columns of [24, 60]) await stage.resize({ columns, rows: 8 });
+    stage.append(text.slice(700));
+    stage.end();
+    await expectEveryWord(stage, 200);
   });
 });

@@ -73,6 +73,10 @@ export abstract class TuiBase extends Container {
   protected takeInput(_data: string): boolean {
     return false;
   }
+  /** The terminal has another size. Returns how long the next frame waits, in milliseconds. */
+  protected beforeResize(): number {
+    return 0;
+  }
   protected beforeTerminalStart(): void {}
   protected afterTerminalStart(): void {}
   protected beforeTerminalStop(_options: TuiStopOptions): void {}
@@ -91,7 +95,10 @@ export abstract class TuiBase extends Container {
     this.#fullRedraws.columns = 0;
     this.terminal.start(
       (data) => this.#handleInput(data),
-      () => this.requestRender(),
+      () => {
+        this.#frames.hold(this.beforeResize());
+        this.requestRender();
+      },
     );
     this.afterTerminalStart();
     this.terminal.hideCursor();

@@ -135,7 +135,7 @@ describe("a frame", () => {
     draw(["a", "b"]);
     draw(["a"]);
     expect(counts).toEqual([1, 2, 3, 3, 4, 4, 4, 5]);
-    expect(await terminal.getViewport()).toEqual(["a", "", "", ""]);
+    expect(await terminal.getViewport()).toEqual(["─".repeat(30), "a", "", ""]);
     tui.stop();
   });
 

@@ -4,9 +4,17 @@ import { TuiBase, type TuiStopOptions } from "./tui-base.ts";
 
 const ascii = /^[\x00-\x7f]*$/;
 
+/** How long the width has to stay the same before the next frame. */
+const settleMs = 100;
+
 export class TuiMainScreen extends TuiBase {
   readonly mode = "regular";
   readonly #screen = new MainScreen(this.terminal.alwaysPullsRows);
+
+  /** Terminals that are resized by hand report many widths. Each frame in between could leave a copy in the scrollback. */
+  protected override beforeResize(): number {
+    return this.#screen.noteSize(this.terminal) ? settleMs : 0;
+  }
 
   /** The last frame stays, and the cursor is below it. */
   protected override beforeTerminalStop({ preserveScreen = false }: TuiStopOptions): void {
