@@ -250,6 +250,12 @@ interface Prompt {
 
 type None = Record<never, never>;
 
+/** Where a file is written. */
+interface ExportTarget {
+  outputPath?: string;
+  inExports?: boolean;
+}
+
 /**
  * `id`: of a message that is queued. Its entry has it as the `queueId` when the message is sent. `notices`: sentences for whoever
  * sent it, such as that a mentioned file was not read.
@@ -368,12 +374,15 @@ export interface Commands {
   /** A path, an id, or the beginning of an id. */
   switch_session: { params: { sessionPath: string }; data: OtherSession };
   set_session_name: { params: { name: string }; data: null };
-  /** With `redact`, what looks like a secret is left out. The same for `export_jsonl`. */
-  export_html: { params: { outputPath?: string; redact?: boolean }; data: { path: string } };
-  export_jsonl: { params: { outputPath?: string; redact?: boolean }; data: { path: string } };
+  /**
+   * With `redact`, what looks like a secret is left out. Without `outputPath`, the file is in the working directory, or
+   * with `inExports` in the directory `exports` of the agent directory. The same for `export_jsonl`.
+   */
+  export_html: { params: ExportTarget & { redact?: boolean }; data: { path: string } };
+  export_jsonl: { params: ExportTarget & { redact?: boolean }; data: { path: string } };
   /** A file about this session for whoever looks into a problem, without secrets. `version` is that of the client. */
   write_bug_report: {
-    params: { description?: string; version?: string; outputPath?: string };
+    params: ExportTarget & { description?: string; version?: string };
     data: { path: string };
   };
   /** Copies a file to a new session of this directory. */

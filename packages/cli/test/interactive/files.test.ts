@@ -125,8 +125,9 @@ test("/bug writes a file without secrets", async () => {
   const app = await openWithAnswer();
   run(app, "/bug It hangs.");
   await app.sees("Nothing was sent");
-  const name = (await readdir(app.directory)).find((file) => file.endsWith(".bug.json"))!;
-  const text = await readFile(join(app.directory, name), "utf8");
+  const exports = join(app.agentDir, "exports");
+  const name = (await readdir(exports)).find((file) => file.endsWith(".bug.json"))!;
+  const text = await readFile(join(exports, name), "utf8");
   expect(JSON.parse(text)).toMatchObject({ description: "It hangs.", version: "1.2.3" });
   expect(text).toContain("a question");
   expect(text).not.toContain(secret);

@@ -198,6 +198,6 @@ async function reload(page: CommandPort): Promise<void> {
 
 async function writeBugReport(page: CommandPort, argument: string): Promise<void> {
   if (argument === "") throw new Error("Say what went wrong: /bug TEXT");
-  const { path } = await getConnected(page).call("write_bug_report", { description: argument });
+  const { path } = await getConnected(page).call("write_bug_report", { description: argument, inExports: true });
   tell(`Written to ${path} on the gateway's machine, without keys. Nothing was sent.`);
 }

@@ -1,11 +1,11 @@
 /** Commands that write a session to a file, read one, or share it. */
 import type { Interface } from "../interface.ts";
 
-/** `/export PATH`: lines of JSON or a page, by the extension. */
+/** `/export PATH`: lines of JSON or a page, by the extension. Without a path, a page in `exports` of the agent directory. */
 export async function exportSession(ui: Interface, argument: string): Promise<void> {
   const outputPath = unquote(argument);
   const type = /\.jsonl$/i.test(outputPath) ? "export_jsonl" : "export_html";
-  const { path } = await ui.client.execute({ type, ...(outputPath !== "" && { outputPath }) });
+  const { path } = await ui.client.execute({ type, ...(outputPath === "" ? { inExports: true } : { outputPath }) });
   ui.say(`Written to ${path}`);
 }
 
@@ -42,6 +42,6 @@ export async function writeBugReport(ui: Interface, argument: string): Promise<v
   const description = argument === "" ? await ui.ask("What went wrong?") : argument;
   if (description === undefined) return;
   const { version } = ui.program;
-  const { path } = await ui.client.execute({ type: "write_bug_report", description, version });
+  const { path } = await ui.client.execute({ type: "write_bug_report", description, version, inExports: true });
   ui.say(`Written to ${path}, without keys. Nothing was sent: look at it before you do.`);
 }

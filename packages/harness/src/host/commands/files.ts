@@ -1,6 +1,7 @@
 /** Commands that write a session to a file, or read one from a file. */
+import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
-import { extname, resolve } from "node:path";
+import { extname, join, resolve } from "node:path";
 import { expandHome } from "../../agent-dir.ts";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { exportHtml } from "../../export/html.ts";
@@ -14,20 +15,24 @@ import { createBugReport } from "../bug-report.ts";
 import { readRedacted } from "../redact-session.ts";
 import { command, getLookup, type SomeCommands } from "./command.ts";
 
-const outputFields = { outputPath: optional(nonEmptyText), redact: optional(flag) };
+const targetFields = { outputPath: optional(nonEmptyText), inExports: optional(flag) };
+const outputFields = { ...targetFields, redact: optional(flag) };
 
 export const fileCommands = {
-  export_html: command(outputFields, async ({ session }, { outputPath, redact }) => {
-    return await write(session, { outputPath, extension: "html", text: await exportHtml(await read(session, redact)) });
+  export_html: command(outputFields, async ({ host, session }, { redact, ...target }) => {
+    const content = await exportHtml(await read(session, redact));
+    return await write(session, { ...toOutput(host.agentDir, target), extension: "html", text: content });
   }),
-  export_jsonl: command(outputFields, async ({ session }, { outputPath, redact }) => {
-    return await write(session, { outputPath, extension: "jsonl", text: exportJsonl(await read(session, redact)) });
+  export_jsonl: command(outputFields, async ({ host, session }, { redact, ...target }) => {
+    const content = exportJsonl(await read(session, redact));
+    return await write(session, { ...toOutput(host.agentDir, target), extension: "jsonl", text: content });
   }),
   write_bug_report: command(
-    { description: optional(text), version: optional(text), outputPath: optional(nonEmptyText) },
-    async ({ session }, { outputPath, ...about }) => {
+    { ...targetFields, description: optional(text), version: optional(text) },
+    async ({ host, session }, { outputPath, inExports, ...about }) => {
       const report = await createBugReport(session, about);
-      return await write(session, { outputPath, extension: "bug.json", text: report });
+      const output = toOutput(host.agentDir, { outputPath, inExports });
+      return await write(session, { ...output, extension: "bug.json", text: report });
     },
   ),
   import_session: command({ path: nonEmptyText }, async (context, { path: source }) => {
@@ -58,24 +63,44 @@ const read = (session: AgentSession, redact = false) =>
 /** People type `~` here, and no shell has read it. */
 const resolvePath = (session: AgentSession, path: string): string => resolve(session.cwd, expandHome(path, homedir()));
 
+/** `inExports`: a file without a name of its own is not put into the project, where it could be committed by mistake. */
+const toOutput = (
+  agentDir: string,
+  { outputPath, inExports = false }: { outputPath?: string | undefined; inExports?: boolean | undefined },
+): Pick<Output, "outputPath" | "directory"> => ({
+  outputPath,
+  directory: inExports ? join(agentDir, "exports") : undefined,
+});
+
 interface Output {
   outputPath: string | undefined;
+  /** Where the file is written if there is no `outputPath`. Undefined: the working directory. */
+  directory: string | undefined;
   /** Of the file that is written if there is no `outputPath`. */
   extension: string;
   text: string;
 }
 
-async function write(session: AgentSession, { outputPath, extension, text: content }: Output) {
+async function write(session: AgentSession, { outputPath, directory, extension, text: content }: Output) {
   const name = `tau-session-${session.sessionId}.${extension}`;
-  const path = resolvePath(session, outputPath ?? name);
-  const written = await session.namedFiles.use({ capability: "write", path, by: "export" }, async (files) => {
-    // Refuses what may not be written.
-    await files.realPath(path, "write");
+  const put = async (path: string) => {
     await writeFileTarget(path, content, {
       log: session.sessionFile,
       extension: extname(name),
       followsLinks: outputPath !== undefined,
     });
+    return { path };
+  };
+  // Nobody chose this path, so nobody's rights count.
+  if (outputPath === undefined && directory !== undefined) {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    return await put(join(directory, name));
+  }
+  const path = resolvePath(session, outputPath ?? name);
+  const written = await session.namedFiles.use({ capability: "write", path, by: "export" }, async (files) => {
+    // Refuses what may not be written.
+    await files.realPath(path, "write");
+    await put(path);
   });
   if (written.kind === "denied") throw new HarnessError("denied", written.reason);
   return { path };
