@@ -10,11 +10,13 @@ import { lendTerminalLook } from "./lend-module.ts";
 import type { Settings, SettingsManager } from "@tau/harness/settings";
 import { readChangelog } from "./program.ts";
 import { createDraftFile } from "./terminal/draft.ts";
+import { describeExtendedKeys } from "./terminal/extended-keys.ts";
 import { getEditorCommand, getEscapeTimeoutMs, showsHardwareCursor } from "./terminal/environment.ts";
 import { editInEditor } from "./terminal/external-editor.ts";
 import { readGitBranch } from "./terminal/git-branch.ts";
 import { openLooks } from "./terminal/looks.ts";
 import { suspend } from "./terminal/suspend.ts";
+import { countStart } from "./terminal/terminal-state.ts";
 import { describeUpdate, takeLastVersion } from "./terminal/whats-new.ts";
 import { version } from "./version.ts";
 
@@ -95,6 +97,7 @@ export async function runTerminal(shown: TerminalSession, options: SessionOption
         onAnswered = resolve;
         setTimeout(resolve, maxColorWaitMs);
       }),
+    showsHint: await countStart(agentDir),
     now: () => performance.now(),
   });
   lendTerminalLook({
@@ -117,6 +120,7 @@ export async function runTerminal(shown: TerminalSession, options: SessionOption
   terminal.onDisconnect = leave;
   io.signal.addEventListener("abort", leave);
   process.on("uncaughtExceptionMonitor", crash);
+  void describeExtendedKeys(agentDir, io.env).then((notice) => notice !== undefined && app.notify(notice));
   const stopWatching = shown.onShown?.((message) => app.notify(message));
   try {
     const message = [...options.files.map((path) => `@${path}`), options.message].filter(Boolean).join(" ");

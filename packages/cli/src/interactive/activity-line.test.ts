@@ -1,7 +1,7 @@
 import { emptyView, type LiveView } from "@tau/protocol";
 import { stripTerminalSequences, visibleWidth } from "@tau/tui";
 import { expect, test } from "vitest";
-import { drawActivity, drawQueue } from "./activity-line.ts";
+import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
 import { Themes } from "./themes.ts";
 
 const { theme } = new Themes({ mode: "none", files: [] });
@@ -43,4 +43,16 @@ test("drawing a message or command of megabytes costs what its first line costs"
   }
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(500);
+});
+
+test.each([
+  ["Working", undefined],
+  ["Thinking", { thinking: "Hm.", text: "", calls: [] }],
+  ["Answering", { thinking: "Hm.", text: "So", calls: [] }],
+  ["Answering", { thinking: "Hm.", text: "", calls: [{ id: "1", name: "read", arguments: "{" }] }],
+  ["Answering", { thinking: "", text: "", calls: [] }],
+])("%s is shown for what the model does", (activity, message) => {
+  const run = { model: "m", turnIndex: 0 };
+  const live: LiveView = { ...emptyView.live, run, message: message && { id: "1", model: "m", ...message } };
+  expect(getActivity(live)).toBe(activity);
 });

@@ -1,5 +1,6 @@
 /** What is going on, above the editor. Pure. */
 import { formatRetry, type LiveView, type QueuedSummary } from "@tau/protocol";
+import { listImages } from "./blocks/image-names.ts";
 import { type Theme, toPlainLine, truncateToWidth, visibleWidth } from "@tau/tui";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -11,7 +12,9 @@ export function getActivity(live: LiveView): string | undefined {
   if (live.approvals.length > 0) return "Waiting for your answer";
   const [tool, ...others] = live.tools;
   if (tool) return `Running ${tool.name}${others.length > 0 ? ` and ${others.length} more` : ""}`;
-  return live.message ? "Answering" : "Working";
+  if (!live.message) return "Working";
+  const { text, thinking, calls } = live.message;
+  return thinking !== "" && text === "" && calls.length === 0 ? "Thinking" : "Answering";
 }
 
 export interface ActivityOptions {
@@ -80,7 +83,10 @@ const toShortLine = (text: string): string => toPlainLine(text.slice(0, maxLineL
 const cut = (text: string, width: number, color: (text: string) => string): string =>
   truncateToWidth(color(text), width, color("…"));
 
-const getWords = ({ content }: QueuedSummary): string =>
-  typeof content === "string"
-    ? content
-    : content.map((block) => (block.type === "text" ? block.text : "[image]")).join(" ");
+/** An image that the text names is not named again. */
+function getWords({ content }: QueuedSummary): string {
+  if (typeof content === "string") return content;
+  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
+  const images = listImages(content).flatMap(({ isNamed }) => (isNamed ? [] : ["[image]"]));
+  return [text, ...images].filter((part) => part !== "").join(" ");
+}

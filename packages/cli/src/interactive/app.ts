@@ -61,6 +61,8 @@ export interface AppOptions {
   addThemes?: (paths: readonly string[]) => Promise<readonly string[]>;
   /** The first frame waits for this: the terminal's answers about its colors. */
   whenColorsKnown?: () => Promise<unknown>;
+  /** Whether the first screen has a line about keys. Default false. */
+  showsHint?: boolean;
   /** Milliseconds, from any point on. */
   now: () => number;
 }
@@ -164,7 +166,8 @@ export class App {
     });
     const { version, home } = program;
     const getState = () => (settings.quietStartup === "header" ? undefined : this.#status.state);
-    const title = settings.quietStartup === true ? [] : [new Header({ theme, version, home, getState })];
+    const hint = options.showsHint ? this.#describeHint() : undefined;
+    const title = settings.quietStartup === true ? [] : [new Header({ theme, version, home, getState, hint })];
     const shell = new ShellCommands({ transcript: this.#transcript, getClient, now, requestRender });
     this.#status = new StatusArea({
       theme,
@@ -329,7 +332,7 @@ export class App {
   stop(): void {
     this.#unsubscribe();
     this.#extensions.current?.close();
-    this.#status.stop();
+    this.#status.close();
     this.#first.stop();
     this.#tui.stop({
       preserveScreen: this.#tui.mode === "fullscreen" && this.#settings.fullscreenExitOutput === "resume-hint",
@@ -410,7 +413,7 @@ export class App {
     const tellsOfSandbox = event.type === "notice" && event.code === "sandbox";
     if (event.type === "agent_end" || event.type === "model_changed" || tellsOfSandbox)
       void this.#guard(() => this.#refresh());
-    else if (usingEvents.has(event.type)) void this.#guard(() => this.#status.refreshUse(this.#client));
+    else if (usingEvents.has(event.type)) void this.#report(() => this.#status.refreshUse(this.#client));
     this.#tui.requestRender();
   }
 
@@ -469,6 +472,11 @@ export class App {
     return command !== undefined;
   }
 
+  #describeHint(): string {
+    const [stop, unfold] = (["app.interrupt", "app.tools.expand"] as const).map((id) => this.#describeKey(id));
+    return `/ for commands · @ for files · ! for the shell · ${stop} stops a run · ${unfold} shows more · /help`;
+  }
+
   #describeKey(id: Keybinding): string {
     return this.#options.keybindings.getKeys(id).join(", ");
   }
@@ -486,6 +494,11 @@ export class App {
   /** A command that fails says so, and the interface goes on. */
   async #guard(work: () => Promise<unknown>): Promise<void> {
     this.#lastNotice = "";
+    await this.#report(work);
+  }
+
+  /** The same for work that goes on beside a command, which may fail with what a notice has said already. */
+  async #report(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {

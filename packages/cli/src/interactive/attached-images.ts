@@ -1,5 +1,6 @@
 /** Images that go along with the prompt. A marker in the text stands for each; one whose marker was deleted is not sent. */
 import type { ImageContent } from "@tau/ai";
+import { createImageMarker } from "./blocks/image-names.ts";
 
 /** The oldest are forgotten beyond this: it is more than a message can have. */
 const maxLength = 100_000_000;
@@ -12,7 +13,7 @@ export class AttachedImages {
 
   /** Returns the marker. */
   add(image: ImageContent): string {
-    const marker = `[image ${++this.#count}]`;
+    const marker = createImageMarker(++this.#count);
     this.#images.set(marker, image);
     this.#length += image.data.length;
     for (const [oldest, { data }] of this.#images) {

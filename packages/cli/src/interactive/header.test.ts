@@ -9,6 +9,7 @@ const draw = (contextFiles: string[], width = 80) =>
     theme,
     version: "1.2.3",
     home: "/home/me",
+    hint: undefined,
     getState: () => ({ contextFiles, cwd: "/home/me/project" }),
   })
     .render(width)

@@ -10,6 +10,8 @@ export interface HeaderOptions {
   home: string | undefined;
   /** Undefined until it is known, or if it shall not be shown. */
   getState: () => Pick<StateData, "model" | "contextFiles" | "cwd"> | undefined;
+  /** One line for those who are new; undefined for others. */
+  hint: string | undefined;
 }
 
 export class Header implements Component {
@@ -37,7 +39,7 @@ export class Header implements Component {
 
   /** The first line never changes: it may be in the scrollback before the others are known. */
   #draw(): string {
-    const { theme, version, home, getState } = this.#options;
+    const { theme, version, home, getState, hint } = this.#options;
     const title = `${theme.bold(theme.fg("accent", "τ tau"))} ${theme.fg("dim", version)}`;
     const state = getState();
     if (!state) return title;
@@ -46,6 +48,7 @@ export class Header implements Component {
     const lines = [
       ...(model ? [`Model: ${toPlainLine(`${model.provider}/${model.id}`)}`] : []),
       ...(files.length > 0 ? [`Context: ${files.join(", ")}`] : []),
+      ...(hint === undefined ? [] : [hint]),
     ];
     return [title, ...lines.map((line) => theme.fg("dim", line))].join("\n");
   }

@@ -22,7 +22,13 @@ export interface Interface {
   choose(
     title: string,
     items: readonly SelectItem[],
-    options?: { selected?: string; search?: string; hint?: string; onHighlight?: (value: string) => void },
+    options?: {
+      selected?: string;
+      search?: string;
+      hint?: string;
+      onHighlight?: (value: string) => void;
+      confirmsSearch?: boolean;
+    },
   ): Promise<string | undefined>;
   /** Resolves to what was typed; undefined if the user gave up. */
   ask(question: string, options?: { hidden?: boolean; initial?: string }): Promise<string | undefined>;

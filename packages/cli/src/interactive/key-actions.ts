@@ -40,6 +40,8 @@ export interface KeyActionsOptions extends Pick<Interface, "say" | "leave"> {
 }
 
 const doublePressMs = 500;
+/** The same after a message that says what the second press does. */
+const readMs = 3_000;
 
 /** Keys that do what a slash command does. */
 const commands: Partial<Record<AppKeybinding, string>> = {
@@ -53,7 +55,8 @@ const commands: Partial<Record<AppKeybinding, string>> = {
 
 export class KeyActions {
   readonly #options: KeyActionsOptions;
-  #lastPress: { action: AppKeybinding; at: number } | undefined;
+  /** A press of the same key within this time after it is the second one. */
+  #lastPress: { action: AppKeybinding; at: number; withinMs: number } | undefined;
 
   constructor(options: KeyActionsOptions) {
     this.#options = options;
@@ -133,32 +136,56 @@ export class KeyActions {
 
   /** Stops what is in progress; queued messages go back to the editor. False if nothing is. */
   stopRun(): boolean {
-    const { composer, getClient } = this.#options;
-    const { live } = this.#options.getView();
-    if (!live.run && !live.compaction && !live.retry) return false;
-    return this.#run(async () => {
-      try {
-        await composer.dequeue();
-      } finally {
-        await getClient().execute({ type: "abort" });
-      }
-    });
+    return this.#hasRun && this.#run(() => this.#abort());
   }
 
   #interrupt(): boolean {
-    const { editor, shell, getSettings, runCommand } = this.#options;
+    const { editor, getSettings, runCommand } = this.#options;
     if (editor.isShowingAutocomplete()) return false;
-    if (shell.current !== undefined) return this.#run(() => shell.abort());
-    if (this.stopRun()) return true;
+    if (this.#isBusy) return this.#run(() => this.#stop());
     if (editor.getText() !== "") return false;
     const { doubleEscapeAction } = getSettings();
     if (!this.#isSecondPress("app.interrupt") || doubleEscapeAction === "none") return true;
     return this.#run(() => runCommand(doubleEscapeAction, ""));
   }
 
+  /** Whether something is going on that can be stopped. */
+  get #isBusy(): boolean {
+    return this.#options.shell.current !== undefined || this.#hasRun;
+  }
+
+  get #hasRun(): boolean {
+    const { run, compaction, retry } = this.#options.getView().live;
+    return Boolean(run || compaction || retry);
+  }
+
+  async #stop(): Promise<void> {
+    const { shell } = this.#options;
+    await (shell.current === undefined ? this.#abort() : shell.abort());
+  }
+
+  async #abort(): Promise<void> {
+    const { composer, getClient } = this.#options;
+    try {
+      await composer.dequeue();
+    } finally {
+      await getClient().execute({ type: "abort" });
+    }
+  }
+
+  /** Stops what is going on; else empties the editor; else leaves, when pressed twice. */
   #clear(): boolean {
-    const { editor, tui, leave } = this.#options;
+    const { editor, tui, leave, keybindings, say } = this.#options;
     const isSecond = this.#isSecondPress("app.clear");
+    if (!isSecond && this.#isBusy) {
+      // What the next press does is read first.
+      this.#lastPress = { action: "app.clear", at: this.#options.now(), withinMs: readMs };
+      return this.#run(async () => {
+        await this.#stop();
+        const [key] = keybindings.getKeys("app.clear");
+        say(`Stopped. ${key} again ${editor.getText() === "" ? "leaves tau" : "empties the editor"}.`);
+      });
+    }
     if (editor.getText() === "" && isSecond) {
       leave();
       return true;
@@ -171,8 +198,8 @@ export class KeyActions {
   #isSecondPress(action: AppKeybinding): boolean {
     const at = this.#options.now();
     const last = this.#lastPress;
-    const isSecond = last?.action === action && at - last.at < doublePressMs;
-    this.#lastPress = isSecond ? undefined : { action, at };
+    const isSecond = last?.action === action && at - last.at < last.withinMs;
+    this.#lastPress = isSecond ? undefined : { action, at, withinMs: doublePressMs };
     return isSecond;
   }
 

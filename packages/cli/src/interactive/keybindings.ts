@@ -3,7 +3,7 @@ import { type KeybindingDefinitions, type KeybindingsConfig, KeybindingsManager,
 
 const definitions = {
   "app.interrupt": { defaultKeys: "escape", description: "Stop the run, or close what is open" },
-  "app.clear": { defaultKeys: "ctrl+c", description: "Clear the editor; twice: leave" },
+  "app.clear": { defaultKeys: "ctrl+c", description: "Stop the run, or clear the editor; twice: leave" },
   "app.exit": { defaultKeys: "ctrl+d", description: "Leave, if the editor is empty" },
   "app.suspend": { defaultKeys: "ctrl+z", description: "Suspend to the shell" },
   "app.editor.external": { defaultKeys: "ctrl+g", description: "Write the prompt in an editor of your own" },

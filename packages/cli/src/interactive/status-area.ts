@@ -49,6 +49,7 @@ export class StatusArea {
   #client: SessionClient | undefined;
   #known: { state: StateData; stats: StatsData; branch: string | undefined; at: number } | undefined;
   #busy: { since: number; timer: NodeJS.Timeout } | undefined;
+  #isClosed = false;
 
   constructor(options: StatusAreaOptions) {
     this.#options = options;
@@ -104,18 +105,19 @@ export class StatusArea {
 
   /** Before each frame. */
   update(): void {
-    const isBusy = this.#getActivity() !== undefined;
+    const isBusy = !this.#isClosed && this.#getActivity() !== undefined;
     if (isBusy === (this.#busy !== undefined)) return;
-    this.stop();
+    clearInterval(this.#busy?.timer);
+    this.#busy = undefined;
     if (!isBusy) return;
     const timer = setInterval(() => this.#options.requestRender(), spinnerMs);
     this.#busy = { since: this.#options.now(), timer };
   }
 
-  /** Nothing moves any more. */
-  stop(): void {
-    clearInterval(this.#busy?.timer);
-    this.#busy = undefined;
+  /** What is going on is not shown any more: the last frame stays on the screen. */
+  close(): void {
+    this.#isClosed = true;
+    this.update();
   }
 
   /** Whether the model works, and nothing else has to be told. */

@@ -1,7 +1,8 @@
 import { type AssistantMessage, emptyUsage } from "@tau/ai";
 import { emptyView, reduce, type SessionEntry, type SessionEvent, type SessionMessage, type View } from "@tau/protocol";
-import { getMarkdownTheme, stripTerminalSequences } from "@tau/tui";
-import { expect, test } from "vitest";
+import { getMarkdownTheme, setKeybindings, stripTerminalSequences } from "@tau/tui";
+import { expect, onTestFinished, test } from "vitest";
+import { createKeybindings } from "./keybindings.ts";
 import type { Look } from "./look.ts";
 import type { SessionClient } from "./session-client.ts";
 import { ShellCommands } from "./shell-commands.ts";
@@ -40,6 +41,8 @@ function open() {
     advance: (ms: number) => void (passed += ms),
     /** State of an extension. */
     keep: () => appendEntry({ type: "custom", ...createBase(), customType: "state", data: {} }),
+    compact: (summary: string, tokensBefore: number) =>
+      appendEntry({ type: "compaction", ...createBase(), summary, firstKeptEntryId: "e9", tokensBefore }),
     say: (content: string) => append({ role: "user", content, timestamp: 0 }),
     begin: (messageId: string, delta: string) => {
       take({ type: "message_start", messageId, role: "assistant", model: "p/m", usage: { inputTokens: 0 } });
@@ -83,7 +86,7 @@ test("an answer that is arriving is shown, also if others were logged since the 
   end("m1");
   say("Go on");
   begin("m2", "Two");
-  expect(draw()).toEqual(["Hello", "One", "Go on", "Two"]);
+  expect(draw()).toEqual(["› Hello", "One", "› Go on", "Two"]);
 });
 
 test("the next attempt of an answer that failed is shown while it arrives", () => {
@@ -115,7 +118,7 @@ test("an answer is shown once if another entry comes before its end", () => {
   say("Go on");
   keep();
   begin("m2", "Two");
-  expect(draw()).toEqual(["One", "Go on", "Two"]);
+  expect(draw()).toEqual(["One", "› Go on", "Two"]);
 });
 
 test("the entry of a command does not go to an earlier one that could not be run", async () => {
@@ -143,7 +146,7 @@ test("a snapshot with entries that are shown already draws nothing anew", () => 
   const before = [...transcript.children];
   copyView();
   say("Go on");
-  expect(draw()).toEqual(["Hello", "One", "Go on"]);
+  expect(draw()).toEqual(["› Hello", "One", "› Go on"]);
   expect(transcript.children.slice(0, before.length)).toEqual(before);
   for (const [index, child] of before.entries()) expect(transcript.children[index]).toBe(child);
 });
@@ -198,12 +201,12 @@ test("an answer that is asked for again leaves nothing behind, neither its text 
   expect(draw().join("\n")).not.toContain("Error");
   withdraw();
   begin("m2", "One");
-  expect(draw()).toEqual(["Hello", "One two"]);
+  expect(draw()).toEqual(["› Hello", "One two"]);
   take({ type: "text_delta", messageId: "m2", delta: " two three", index: 3 });
-  expect(draw()).toEqual(["Hello", "One two three"]);
+  expect(draw()).toEqual(["› Hello", "One two three"]);
   log("One two three");
   end("m2");
-  expect(draw()).toEqual(["Hello", "One two three"]);
+  expect(draw()).toEqual(["› Hello", "One two three"]);
 });
 
 test("an answer that begins with other words takes the place of the one that was cut", () => {
@@ -216,12 +219,12 @@ test("an answer that begins with other words takes the place of the one that was
   end("m1");
   withdraw();
   begin("m2", "Three");
-  expect(draw()).toEqual(["Hello", "Three"]);
+  expect(draw()).toEqual(["› Hello", "Three"]);
   log("Three", "error");
   end("m2");
   withdraw();
   log("Four");
-  expect(draw()).toEqual(["Hello", "Four"]);
+  expect(draw()).toEqual(["› Hello", "Four"]);
 });
 
 test("an attempt that is cut earlier than the one before changes nothing", () => {
@@ -230,16 +233,16 @@ test("an attempt that is cut earlier than the one before changes nothing", () =>
   take(started);
   for (const words of ["One two", "One"]) {
     begin(words, words);
-    expect(draw()).toEqual(["Hello", "One two"]);
+    expect(draw()).toEqual(["› Hello", "One two"]);
     log(words, "error");
-    expect(draw()).toEqual(["Hello", "One two"]);
+    expect(draw()).toEqual(["› Hello", "One two"]);
     end(words);
-    expect(draw()).toEqual(["Hello", "One two"]);
+    expect(draw()).toEqual(["› Hello", "One two"]);
     withdraw();
   }
   begin("m3", "One two three");
   log("One two three");
-  expect(draw()).toEqual(["Hello", "One two three"]);
+  expect(draw()).toEqual(["› Hello", "One two three"]);
 });
 
 test("a failure is shown when the run has ended with it, and when the session is read again", () => {
@@ -249,9 +252,9 @@ test("a failure is shown when the run has ended with it, and when the session is
   log("One two", "error");
   draw();
   take(ended);
-  expect(draw()).toEqual(["Hello", "One two", "Error: the request failed"]);
+  expect(draw()).toEqual(["› Hello", "One two", "Error: the request failed"]);
   copyView();
-  expect(draw()).toEqual(["Hello", "One two", "Error: the request failed"]);
+  expect(draw()).toEqual(["› Hello", "One two", "Error: the request failed"]);
 });
 
 test("a session that is read again shows no attempt that was repeated", () => {
@@ -262,12 +265,23 @@ test("a session that is read again shows no attempt that was repeated", () => {
   log("One", "error");
   withdraw();
   log("One and two");
-  expect(draw()).toEqual(["Hello", "One and two"]);
+  expect(draw()).toEqual(["› Hello", "One and two"]);
 });
 
 test("an answer without text says that it is empty", () => {
   const { say, log, draw } = open();
   say("Hello");
   log("  ");
-  expect(draw()).toEqual(["Hello", "The answer is empty. Ask again, or choose another model with /model."]);
+  expect(draw()).toEqual(["› Hello", "The answer is empty. Ask again, or choose another model with /model."]);
+
+test("the summary of a compaction is unfolded with the key for it", () => {
+  const { transcript, compact, draw } = open();
+  onTestFinished(() => void (look.expandsTools = false));
+  setKeybindings(createKeybindings());
+  compact("The **first** part\x1b[2J was about cats.", 12_000);
+  const line = "Compacted: a summary takes the place of 12k tokens.";
+  expect(draw()).toEqual([`${line} (ctrl+o shows it)`]);
+  look.expandsTools = true;
+  transcript.invalidate();
+  expect(draw()).toEqual([line, "The first part was about cats."]);
 });

@@ -24,6 +24,7 @@ import { getText, toFields } from "./blocks/fields.ts";
 import { createNote } from "./blocks/note.ts";
 import { OlderNote } from "./blocks/older-note.ts";
 import { ShellCommandBlock } from "./blocks/shell-command.ts";
+import { SummaryBlock } from "./blocks/summary.ts";
 import { ToolCallBlock } from "./blocks/tool-call.ts";
 import { getShownText, UserMessageBlock } from "./blocks/user-message.ts";
 import { RenderedItem } from "./extensions/rendered-item.ts";
@@ -236,7 +237,13 @@ export class Transcript extends Container {
         if (!entry.silent) this.#addMessage(entry);
         return;
       case "compaction":
-        return this.#addNote(`Compacted: a summary takes the place of ${formatTokens(entry.tokensBefore)} tokens.`);
+        return this.#addBlock(
+          new SummaryBlock(
+            `Compacted: a summary takes the place of ${formatTokens(entry.tokensBefore)} tokens.`,
+            entry.summary,
+            this.#look,
+          ),
+        );
       case "branch_summary":
         return this.#addNote(`A summary of the branch that was left:\n${entry.summary}`);
       case "custom_message":

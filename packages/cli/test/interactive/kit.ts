@@ -37,6 +37,8 @@ export interface OpenOptions {
   program?: Partial<Program>;
   /** Stands between the interface and its sessions. */
   wrapClient?: (client: SessionClient) => SessionClient;
+  /** Whether the first screen has a line about keys. */
+  showsHint?: boolean;
   /** What happens while the shell has the terminal. */
   suspend?: () => Promise<void>;
 }
@@ -124,6 +126,7 @@ export async function openApp(replies: readonly WireReply[], options: OpenOption
     keepDraft: (read) => void drafts.push(read()),
     ...(options.whenColorsKnown && { whenColorsKnown: options.whenColorsKnown }),
     ...(options.suspend && { suspend: options.suspend }),
+    showsHint: options.showsHint ?? false,
     now: () => passed,
   });
   const { message, draft } = options;

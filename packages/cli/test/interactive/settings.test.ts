@@ -213,7 +213,7 @@ describe("settings", () => {
     expect(await app.screen()).toMatch(/^ The answer\.$/m);
     app.app.applySettings(SettingsManager.inMemory({ outputPad: 0 }).get());
     await expect.poll(() => app.screen()).toMatch(/^The answer\.$/m);
-    expect(await app.screen()).toMatch(/^one$/m);
+    expect(await app.screen()).toMatch(/^› one$/m);
   });
 
   test("that change count at once", async () => {

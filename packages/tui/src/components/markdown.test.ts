@@ -106,12 +106,12 @@ describe("drawing", () => {
     ["loose lists have blank lines between items", "- a\n\n- b\n- c", ["- a", "", "- b", "", "- c"]],
     ["an empty item and blank lines end a list", "-\n\n\n- a\n-", ["-", "", "- a", "-"]],
     ["quotes", "> a\n>\n> > b", ["│ a", "│", "│ │ b"]],
-    ["code, also without an end", "```js\nlet a;\n\n\tb", ["```js", "  let a;", "", "     b", "```"]],
-    ["indented code", "    a", ["```", "  a", "```"]],
+    ["code, also without an end", "```js\nlet a;\n\n\tb", ["  let a;", "", "     b"]],
+    ["indented code", "    a", ["  a"]],
     [
       "indented code after a table",
       "| a |\n|---|\n| 1 |\n    | 2 |\n| 3 |",
-      ["┌───┐", "│ a │", "├───┤", "│ 1 │", "└───┘", "", "```", "  | 2 |", "```", "", "| 3 |"],
+      ["┌───┐", "│ a │", "├───┤", "│ 1 │", "└───┘", "", "  | 2 |", "", "| 3 |"],
     ],
     ["rules", "---", ["─".repeat(40)]],
     ["links", "[a](http://x) <http://y>", ["a (http://x) http://y"]],
@@ -338,13 +338,7 @@ describe("streaming", () => {
       markdown.append(delta);
       markdown.render(20);
     }
-    expect(markdown.render(20).map((text) => text.trimEnd())).toEqual([
-      "```js",
-      "  js1:a",
-      "  js2:b",
-      "  js3:cd",
-      "```",
-    ]);
+    expect(markdown.render(20).map((text) => text.trimEnd())).toEqual(["  js1:a", "  js2:b", "  js3:cd"]);
     expect(calls).toEqual(["a", "b", "c", "cd"]);
   });
 

@@ -1,6 +1,14 @@
 /** An image of the conversation: drawn where the terminal can and the user wants it, else named. */
 import type { ImageContent } from "@tau/ai";
-import { allocateImageId, type Component, getImageDimensions, Image, imageFallback, truncateToWidth } from "@tau/tui";
+import {
+  allocateImageId,
+  type Component,
+  getCapabilities,
+  getImageDimensions,
+  Image,
+  imageFallback,
+  truncateToWidth,
+} from "@tau/tui";
 import type { Look } from "../look.ts";
 
 export class ImageBlock implements Component {
@@ -13,6 +21,11 @@ export class ImageBlock implements Component {
   constructor(content: ImageContent, look: Look) {
     this.#content = content;
     this.#look = look;
+  }
+
+  /** Whether it is drawn, and not only named. */
+  get isDrawn(): boolean {
+    return this.#look.images.areShown && getCapabilities().images !== null;
   }
 
   invalidate(): void {

@@ -156,7 +156,7 @@ export class ToolCallBlock implements Component {
     const before = this.#drawn;
     if (before?.width === width && before.call === call && before.result === result) return before.lines;
     const body = result ?? this.#drawBody(room).flatMap((line) => wrapTextWithAnsi(line, room));
-    const images = this.#state.kind === "done" ? this.#state.images.flatMap((image) => image.render(room)) : [];
+    const images = this.#drawImages(room);
     const front = view.isFrameless ? "" : indent;
     const mark = ` ${this.#look.theme.fg(getMarkColor(this.#state), "●")} `;
     const title = call?.map((line, index) => (view.isFrameless ? line : (index === 0 ? mark : indent) + line));
@@ -193,11 +193,18 @@ export class ToolCallBlock implements Component {
   }
 
   #draw(width: number): string[] {
-    const state = this.#state;
     const room = Math.max(1, width - indent.length - 1);
     const body = this.#drawBody(room).flatMap((line) => wrapTextWithAnsi(line, room));
-    const images = state.kind === "done" ? state.images.flatMap((image) => image.render(room)) : [];
+    const images = this.#drawImages(room);
     return ["", this.#drawTitle(width), ...[...body, ...images].map((line) => `${indent}${line}`)];
+  }
+
+  /** An image that cannot be drawn is named by the text, if there is one. */
+  #drawImages(width: number): string[] {
+    const state = this.#state;
+    if (state.kind !== "done") return [];
+    const isNamed = state.output.text.trim() !== "";
+    return state.images.filter(({ isDrawn }) => isDrawn || !isNamed).flatMap((image) => image.render(width));
   }
 
   #drawTitle(width: number): string {
@@ -221,15 +228,18 @@ export class ToolCallBlock implements Component {
   }
 
   #drawBody(width: number): string[] {
-    const { theme, expandsTools: expanded, shows, markdown } = this.#look;
+    const { theme, expandsTools: expanded, markdown } = this.#look;
     const options = { theme, expanded, width, highlight: markdown.highlightCodeLine };
     const state = this.#state;
-    const kind = shows.get(this.#name);
+    const kind = this.#look.shows.get(this.#name);
     if (state.kind === "running") {
       const output = { text: getRecentOutput(state.updates), details: undefined, isError: false };
       return drawOutput(kind === "command" ? "command" : "text", output, options);
     }
-    return state.kind === "done" ? drawOutput(kind, { ...state.output, input: this.#input }, options) : [];
+    if (state.kind !== "done") return [];
+    // The text is about the image, and not lines of a file.
+    const shows = state.images.length > 0 && kind === "excerpt" ? "image" : kind;
+    return drawOutput(shows, { ...state.output, input: this.#input }, options);
   }
 }
 

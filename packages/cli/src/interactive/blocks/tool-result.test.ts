@@ -1,9 +1,12 @@
-import { stripTerminalSequences } from "@tau/tui";
-import { expect, test } from "vitest";
+import { setKeybindings, stripTerminalSequences } from "@tau/tui";
+import { beforeEach, expect, test } from "vitest";
+import { createKeybindings } from "../keybindings.ts";
 import { Themes } from "../themes.ts";
 import { describeOutcome, drawOutput, type ToolOutput } from "./tool-result.ts";
 
 const { theme } = new Themes({ mode: "none", files: [] });
+
+beforeEach(() => setKeybindings(createKeybindings()));
 
 const draw = (shows: Parameters<typeof drawOutput>[0], output: Partial<ToolOutput>, expanded = false): string[] =>
   drawOutput(shows, { text: "", details: undefined, isError: false, ...output }, { theme, expanded, width: 40 }).map(
@@ -16,7 +19,7 @@ const numbers = (first: number, last: number) =>
 test("of a command that failed the end is shown, with its exit code", () => {
   const text = `${numbers(1, 30).join("\n")}\n\nCommand exited with code 3`;
   expect(draw("command", { text, isError: true })).toEqual([
-    "… 12 more lines",
+    "… 12 more lines (ctrl+o)",
     ...numbers(13, 30),
     "",
     "Command exited with code 3",
@@ -25,22 +28,22 @@ test("of a command that failed the end is shown, with its exit code", () => {
 });
 
 test.each([
-  ["a whole file", "a\nb", { firstLine: 1, shownLines: 2, totalLines: 2 }, ["2 lines"], ["1 a", "2 b"]],
-  ["one line", "a", { firstLine: 1, shownLines: 1, totalLines: 1 }, ["1 line"], ["1 a"]],
+  ["a whole file", "a\nb", { firstLine: 1, shownLines: 2, totalLines: 2 }, ["2 lines (ctrl+o)"], ["1 a", "2 b"]],
+  ["one line", "a", { firstLine: 1, shownLines: 1, totalLines: 1 }, ["1 line (ctrl+o)"], ["1 a"]],
   [
     "a part with a remark",
     "a\n\nb\n\n[Showing lines 9-11. Go on with offset=12.]",
     { firstLine: 9, shownLines: 3 },
-    ["lines 9 to 11"],
+    ["lines 9 to 11 (ctrl+o)"],
     [" 9 a", "10 ", "11 b", "", "[Showing lines 9-11. Go on with offset=12.]"],
   ],
-  ["one line of several", "a", { firstLine: 5, shownLines: 1 }, ["line 5"], ["5 a"]],
-  ["empty lines at the end", "a\n\n", { firstLine: 1, shownLines: 3 }, ["3 lines"], ["1 a"]],
+  ["one line of several", "a", { firstLine: 5, shownLines: 1 }, ["line 5 (ctrl+o)"], ["5 a"]],
+  ["empty lines at the end", "a\n\n", { firstLine: 1, shownLines: 3 }, ["3 lines (ctrl+o)"], ["1 a"]],
   [
     "lines with anchors",
     "[a.ts#1f]\n7:a\n8:b",
     { firstLine: 7, shownLines: 2 },
-    ["2 lines"],
+    ["2 lines (ctrl+o)"],
     ["[a.ts#1f]", "7:a", "8:b"],
   ],
   [
@@ -50,7 +53,7 @@ test.each([
     ["(the file is empty)"],
     ["(the file is empty)"],
   ],
-  ["a tool that says nothing of lines", "a\nb", undefined, ["2 lines"], ["a", "b"]],
+  ["a tool that says nothing of lines", "a\nb", undefined, ["2 lines (ctrl+o)"], ["a", "b"]],
 ])("an excerpt has the numbers of its lines when it is expanded: %s", (_what, text, details, folded, expanded) => {
   expect(draw("excerpt", { text, details })).toEqual(folded);
   expect(draw("excerpt", { text, details }, true)).toEqual(expanded);
@@ -91,7 +94,7 @@ test("of a written file its first ten lines are shown, and all of them if it is 
   const content = `${numbers(101, 130).join("\n")}\n`;
   const output = { text: "Created a.ts.", input: { path: "a.ts", content }, details: { isNew: true } };
   const lines = numbers(101, 130).map((line, index) => `${String(index + 1).padStart(2)} ${line}`);
-  expect(draw("file", output)).toEqual([...lines.slice(0, 10), "… 20 more lines"]);
+  expect(draw("file", output)).toEqual([...lines.slice(0, 10), "… 20 more lines (ctrl+o)"]);
   expect(draw("file", output, true)).toEqual(lines);
   expect(describeOutcome({ ...output, isError: false }, 0)).toBe("new");
 });

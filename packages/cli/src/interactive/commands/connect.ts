@@ -32,7 +32,11 @@ export async function connectFirst(ui: Interface): Promise<void> {
     if (model) return;
     const providers = await getProviders(ui);
     const hint = `${modelProblem === undefined ? "" : `${modelProblem}\n`}Type to search. Escape: not now.`;
-    const choice = await ui.choose("Which model do you want to use?", listFirstChoices(providers), { hint, selected });
+    const choice = await ui.choose("Which model do you want to use?", listFirstChoices(providers), {
+      hint,
+      selected,
+      confirmsSearch: true,
+    });
     if (choice === undefined) return ui.say(withoutModel, "warning");
     selected = choice;
     try {

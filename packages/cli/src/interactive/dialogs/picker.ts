@@ -11,6 +11,7 @@ import {
   Spacer,
   Text,
   type Theme,
+  toPlainLine,
   toPlainText,
   TruncatedText,
 } from "@tau/tui";
@@ -28,6 +29,8 @@ export interface PickerOptions {
   search?: string;
   /** What is said below the list. Where it has no room, the keys for pages show the rest. */
   hint?: string;
+  /** Whether an item that was found by a part of its name needs a second Enter: what is typed may be meant for the editor. */
+  confirmsSearch?: boolean;
   /** Gets keys before the list; returns whether it used them. `item` is the selected one. */
   onKey?: (data: string, item: SelectItem | undefined) => boolean;
   /** Gets the value that is selected, whenever another one is. */
@@ -44,6 +47,9 @@ export class Picker extends Container {
   readonly #hint: Excerpt | undefined;
   #items: readonly SelectItem[];
   #select: SelectList | undefined;
+  /** Whether what was typed is taken as a search: the list was used since, or Enter was pressed. */
+  #isSearch = false;
+  readonly #question = new Container();
 
   constructor(options: PickerOptions) {
     super();
@@ -59,6 +65,7 @@ export class Picker extends Container {
       new Text(theme.fg("accent", theme.bold(toPlainText(title))), 1, 0),
       this.#search,
       this.#list,
+      this.#question,
       ...(this.#hint ? [this.#hint] : []),
     ];
     // Unlike setting the value, this leaves the cursor at its end.
@@ -87,13 +94,33 @@ export class Picker extends Container {
     const isForList = (["up", "down", "pageUp", "pageDown", "confirm", "cancel"] as const).some((action) =>
       keys.matches(data, `tui.select.${action}`),
     );
-    if (isForList) return this.#select?.handleInput(data);
+    if (keys.matches(data, "tui.select.confirm") && this.#needsConfirmation()) return;
+    if (isForList) {
+      this.#isSearch = true;
+      this.#question.children = [];
+      return this.#select?.handleInput(data);
+    }
     const before = this.#search.getValue();
     this.#search.handleInput(data);
     if (this.#search.getValue() === before) return;
+    this.#isSearch = false;
+    this.#question.children = [];
     this.#filter(undefined);
     const item = this.#select?.getSelectedItem();
     if (item) this.#options.onHighlight?.(item.value);
+  }
+
+  /** Asks for a second Enter, if it needs one. */
+  #needsConfirmation(): boolean {
+    const { confirmsSearch = false, theme } = this.#options;
+    const item = this.#select?.getSelectedItem();
+    const query = this.#search.getValue().trim().toLowerCase();
+    if (!confirmsSearch || this.#isSearch || query === "" || !item) return false;
+    if ([item.label, item.value].some((name) => name.trim().toLowerCase() === query)) return false;
+    this.#isSearch = true;
+    const question = `Enter again chooses ${toPlainLine(item.label)}. Escape closes the list.`;
+    this.#question.children = [new Text(theme.fg("warning", question), 1, 0)];
+    return true;
   }
 
   #filter(selected: string | undefined): void {

@@ -19,7 +19,6 @@ const plainMarks = (text: string) => text;
 
 /** How far a fence was drawn. */
 interface DrawnFence {
-  hasBegun: boolean;
   lineCount: number;
   /** Of the highlighter. */
   state: unknown;
@@ -64,10 +63,9 @@ export class MarkdownDrawing {
     const { lines, openLine, lang } = token;
     const { highlightCode, highlightCodeLine } = this.#look.theme;
     if (highlightCode && !highlightCodeLine) return { finished: [], open: this.#codeBlock(token, this.#width) };
-    const drawn = this.#fences.get(lines) ?? { hasBegun: false, lineCount: 0, state: undefined };
+    const drawn = this.#fences.get(lines) ?? { lineCount: 0, state: undefined };
     this.#fences.set(lines, drawn);
-    const finished = drawn.hasBegun ? [] : this.#fenceBorder(lang ?? "", this.#width);
-    drawn.hasBegun = true;
+    const finished: string[] = [];
     for (; drawn.lineCount < lines.length; drawn.lineCount++) {
       const next = this.#codeLine(lines[drawn.lineCount] as string, lang, drawn.state, this.#width);
       drawn.state = next.state;
@@ -77,7 +75,7 @@ export class MarkdownDrawing {
       openLine === undefined && lines.length > 0
         ? []
         : this.#codeLine(openLine ?? "", lang, drawn.state, this.#width).lines;
-    return { finished, open: [...open, ...this.#fenceBorder("", this.#width)] };
+    return { finished, open };
   }
 
   #blocks(tokens: readonly Token[], look: Look, width: number, previous?: Token): string[] {
@@ -158,15 +156,7 @@ export class MarkdownDrawing {
     // The lexer counts the end of the last line of indented code as a line, if something follows.
     const text = token.codeBlockStyle === "indented" ? token.text.replace(/\n+$/, "") : token.text;
     const lines = isFence(token) ? toCodeLines(token) : text.split("\n");
-    return [
-      ...this.#fenceBorder(lang ?? "", width),
-      ...this.#highlight(lines, lang, width),
-      ...this.#fenceBorder("", width),
-    ];
-  }
-
-  #fenceBorder(lang: string, width: number): string[] {
-    return wrapTextWithAnsi(this.#look.theme.codeBlockBorder(`\`\`\`${lang}`), width);
+    return this.#highlight(lines, lang, width);
   }
 
   #highlight(lines: readonly string[], lang: string | undefined, width: number): string[] {

@@ -8,6 +8,7 @@ export interface MarkdownTheme {
   linkUrl: Style;
   code: Style;
   codeBlock: Style;
+  /** Taken and not used: code is drawn without its fences. */
   codeBlockBorder: Style;
   quote: Style;
   quoteBorder: Style;
