@@ -273,6 +273,7 @@ test("an answer without text says that it is empty", () => {
   say("Hello");
   log("  ");
   expect(draw()).toEqual(["› Hello", "The answer is empty. Ask again, or choose another model with /model."]);
+});
 
 test("the summary of a compaction is unfolded with the key for it", () => {
   const { transcript, compact, draw } = open();

@@ -96,6 +96,7 @@ describe("Ctrl-C during a run", () => {
 
 test("nothing that moves is left on the screen when the user leaves during a run", async () => {
   const app = await openApp([toolReply("bash", { command: "sleep 600" })], { message: "go" });
+  await app.sees("Running bash");
   await app.sees(spinner);
   app.press("ctrlD");
   await app.ended;
