@@ -63,6 +63,11 @@ export async function createDirectoryOpener(
           }),
       });
       manager.mustBeWhole();
+      if (surface === "tui" && asksTrust && canAnswer(options, io) && !options.noExtensions) {
+        const { findGlobalPackages } = await import("@tau/harness/packages");
+        const asking = findGlobalPackages(agentDir).length > 0 ? await import("./ask-global-packages.ts") : undefined;
+        await asking?.askGlobalPackages(io, { cwd, agentDir, settings: manager });
+      }
       return manager;
     },
     openHost(cwd, settingsManager, params) {

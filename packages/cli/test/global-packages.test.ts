@@ -2,7 +2,9 @@
 import { mkdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { createModelWorkspace, run, textReply, type Workspace } from "./kit.ts";
+import { openSettings } from "@tau/harness/policy";
+import { askGlobalPackages } from "../src/ask-global-packages.ts";
+import { createIo, createModelWorkspace, run, textReply, type Workspace } from "./kit.ts";
 
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -75,4 +77,25 @@ test("what was found is remembered until npm changes its directory", async () =>
   expect(await list(workspace)).toContain("npm-global:later pending");
   await writeFile(cache, "damaged");
   expect(await list(workspace)).toContain("npm-global:later pending");
+});
+
+const terminal = { input: true, err: true };
+
+test.each([
+  ["y\n", "acknowledged"],
+  ["\n", "killed"],
+])("the answer %j at a terminal is asked for once, and makes them %s", async (input, state) => {
+  const workspace = await start();
+  const { agentDir, directory: cwd } = workspace;
+  const settings = await openSettings({ cwd, agentDir, watch: false });
+  const ask = async () => {
+    const { io, written } = createIo(workspace, { input, terminal });
+    await askGlobalPackages(io, { cwd, agentDir, settings });
+    return written.err;
+  };
+  expect(await ask()).toContain('"npm-global:global-pi"');
+  expect(await list(workspace)).toContain(`npm-global:global-pi ${state}`);
+  expect(await list(workspace)).toContain(`npm-global:linked ${state}`);
+  expect(await ask()).toBe("");
+  await settings.close();
 });

@@ -2,6 +2,7 @@
 export type { ConfiguredPackage } from "./combine-entries.ts";
 export { fetchPackage, type FetchedPackage, type FetchOptions } from "./fetch-package.ts";
 export { filterResources } from "./filter-resources.ts";
+export { findGlobalPackages, type GlobalPackage } from "./global-packages.ts";
 export { getOwner, getScopeDirectory, type PackageDirectories } from "./install-location.ts";
 export { listResources, type ResourceNames } from "./list-resources.ts";
 export { type LockedPackage, type PackageLock, readLock } from "./lock-file.ts";
