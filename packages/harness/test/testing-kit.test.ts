@@ -403,7 +403,7 @@ test("settings, keys and skills of the machine are not read, and the agent direc
   const opened = await openSession([[text("There.")]]);
   await opened.prompt(`Look into ${join(opened.cwd, "../agent/settings.json")}`);
   expect(opened.transcript()[0]).toBe("user: Look into <agentDir>/settings.json");
-  expect(opened.session.settingsManager.get().retry.maxRetries).toBe(3);
+  expect(opened.session.settingsManager.get().retry.maxRetries).toBeUndefined();
   expect(await opened.session.authStorage.has("anthropic")).toBe(false);
   expect(opened.session.notices).toEqual([]);
   expect(opened.session.resourceLoader.resources.skills).toEqual([]);
