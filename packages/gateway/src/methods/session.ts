@@ -65,7 +65,8 @@ async function runBefore<Name extends CommandName>(
 }
 
 const showsSettings: readonly CommandName[] = ["get_settings", "list_settings"];
-const beginsSession: readonly CommandName[] = ["new_session", "fork"];
+/** Commands that open a session besides the one that they are for. */
+const opensSession: readonly CommandName[] = ["new_session", "fork", "branch", "clone", "import_session"];
 
 export async function runCommand(
   context: MethodContext,
@@ -96,9 +97,16 @@ export async function runCommand(
       });
     // A session that is busy refuses it at once.
     const beginsRun = name === "execute" && !open.hosted.session.isStreaming;
-    const data: unknown = await (beginsRun
-      ? holdPlace(parts, { session: open.hosted.session, owner: client.deviceId }, execute)
-      : execute());
+    const run = () => {
+      if (beginsRun) return holdPlace(parts, { session: open.hosted.session, owner: client.deviceId }, execute);
+      if (!opensSession.includes(name)) return execute();
+      return parts.sessions.holdOpened(client.deviceId, async () => {
+        const opened = (await execute()) as { sessionId: string };
+        await keepBegun(parts, opened);
+        return opened;
+      });
+    };
+    const data: unknown = await run();
     if (name === "restore_session") {
       const { id, path } = data as CommandData<"restore_session">;
       markMoved(parts, id, path);
@@ -107,7 +115,6 @@ export async function runCommand(
     // It may bring the first extensions.
     if (name === "reload") open.dialogs.attach();
     if (data === undefined) return null;
-    if (beginsSession.includes(name)) await keepBegun(context, data as { sessionId: string });
     const { gateway } = open.hosted.session.settings;
     return open.redact(showsSettings.includes(name) ? hideTokens(data, gateway) : data);
   });
@@ -167,11 +174,8 @@ function markMoved({ sessionIndex, sessionWatch }: GatewayParts, sessionId: stri
 }
 
 /** A new session without entries has no file yet, so it would be in no list, and gone with the gateway. */
-async function keepBegun({ parts, client }: MethodContext, { sessionId }: { sessionId: string }): Promise<void> {
-  const { sessions, cluster } = parts;
-  const open = sessions.find(sessionId);
-  if (open) open.heldBy ??= client.deviceId;
-  const begun = open?.hosted.session;
+async function keepBegun({ sessions, cluster }: GatewayParts, { sessionId }: { sessionId: string }): Promise<void> {
+  const begun = sessions.find(sessionId)?.hosted.session;
   if (!begun || begun.sessionManager.getEntryCount() > 0) return;
   await begun.persist();
   cluster?.catalogue.add(sessionId);

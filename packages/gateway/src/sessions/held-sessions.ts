@@ -1,4 +1,5 @@
 /** How many sessions one device holds open. Idle ones make room for a new one. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { SerialQueue } from "@tau/ai/internal";
 import { ownDeviceId } from "@tau/protocol/node";
 import { GatewayError } from "../errors.ts";
@@ -52,7 +53,7 @@ export class HeldSessions {
   }
 
   /** Opens a session for a device. Throws `rate_limited` if the device has too many that are in use. */
-  async hold(deviceId: string | undefined, openOne: () => Promise<OpenSession>): Promise<OpenSession> {
+  async hold<T extends OpenSession | undefined>(deviceId: string | undefined, openOne: () => Promise<T>): Promise<T> {
     if (deviceId === undefined) return await openOne();
     const device = this.#devices.get(deviceId) ?? { opening: new Set(), waiting: new SerialQueue(), waitingCount: 0 };
     this.#devices.set(deviceId, device);
@@ -64,6 +65,7 @@ export class HeldSessions {
         .add(async () => {
           // What has just been opened may be closed again as soon as nobody uses it.
           await Promise.allSettled(device.opening);
+          await nextTurn();
           await this.#makeRoom(deviceId);
           return await this.#open(deviceId, device, openOne);
         })
@@ -73,18 +75,20 @@ export class HeldSessions {
     }
   }
 
-  async #open(
+  async #open<T extends OpenSession | undefined>(
     deviceId: string,
     { opening }: DeviceSessions,
-    openOne: () => Promise<OpenSession>,
-  ): Promise<OpenSession> {
+    openOne: () => Promise<T>,
+  ): Promise<T> {
     const opened = openOne();
     opening.add(opened);
     try {
       const open = await opened;
+      // Something may have closed it already.
+      if (!open) return open;
       open.heldBy ??= deviceId;
       // Whoever asked for it has not begun to use it yet.
-      void open.use(() => new Promise((resolve) => setImmediate(resolve)));
+      void open.use(() => nextTurn());
       return open;
     } finally {
       opening.delete(opened);

@@ -176,6 +176,16 @@ export class OpenSessions {
     }
   }
 
+  /** Does what opens a session for the device, and answers with its id. Throws `rate_limited` as `open` does. */
+  async holdOpened<T extends { sessionId: string }>(deviceId: string, work: () => Promise<T>): Promise<T> {
+    let done: T | undefined;
+    await this.#held.hold(deviceId, async () => {
+      done = await work();
+      return this.#open.get(done.sessionId);
+    });
+    return done!;
+  }
+
   /** Opens it, and keeps it open as long as the work goes on. */
   async use<T>(sessionId: string, deviceId: string, work: (open: OpenSession) => Promise<T>): Promise<T> {
     const open = await this.open(sessionId, deviceId);

@@ -53,6 +53,35 @@ test("sessions that are created at once are all answered, and no more stay open 
   }
 });
 
+test.each(["new_session", "clone", "branch", "fork"])(
+  "sessions that %s begins count, also many at once",
+  { timeout: 30_000 },
+  async (command) => {
+    const model = scriptedModel([[text("Hello.")]]);
+    const { connect, create, listOpen } = await open({ maxOpenSessions: 3 }, { model });
+    const client = await connect("Phone");
+    const sessionId = await create(client);
+    await client.must("session.execute", { sessionId, prompt: "Hi" });
+    const { messages } = await client.must<{ messages: { entryId: string }[] }>("session.get_fork_messages", {
+      sessionId,
+    });
+    const entry = command === "branch" || command === "fork" ? { entryId: messages[0]!.entryId } : {};
+    const begun = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        client.must<{ sessionId: string }>(`session.${command}`, { sessionId, ...entry }),
+      ),
+    );
+    expect(new Set(begun.map((each) => each.sessionId)).size).toBe(8);
+    expect(listOpen()).toHaveLength(3);
+    for (const other of begun) {
+      expect(await client.must("session.get_state", { sessionId: other.sessionId })).toMatchObject({
+        sessionId: other.sessionId,
+      });
+    }
+    expect(listOpen()).toHaveLength(3);
+  },
+);
+
 test("a session that runs is not closed; if all do, another one is refused, also for a prompt", async () => {
   const slow = [createSlowTurn(), createSlowTurn()];
   const model = scriptedModel(slow.map(({ turn }) => turn));
