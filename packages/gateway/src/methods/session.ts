@@ -1,4 +1,5 @@
 /** The commands of a session as methods. The host checks their parameters. */
+import { resolve } from "node:path";
 import { createSessionFrameRedactor } from "@tau/harness/policy";
 import {
   findSession,
@@ -146,6 +147,8 @@ const getLookup = ({ host, hosted: { session } }: OpenSession): SessionLookup =>
 /** The session that a client names. A path has to be in a session directory: other files are none of its business. */
 async function findNamed(open: OpenSession, reference: string): Promise<{ sessionId: string; path: string }> {
   const lookup = getLookup(open);
+  // Before anything is looked at: otherwise the answers would tell which files there are.
+  if (/[/\\]/.test(reference)) await mustBeInSessionDirectory(resolve(lookup.cwd, reference), lookup);
   const path = await findSession(reference, lookup);
   await mustBeInSessionDirectory(path, lookup);
   const info = await SessionManager.describe(path);

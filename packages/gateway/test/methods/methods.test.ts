@@ -257,6 +257,21 @@ describe("commands of a session", () => {
     expect(getCode(await client.call("session.switch_session", { sessionId, sessionPath }))).toBe("invalid_input");
   });
 
+  test.each([
+    ["switch_session", "sessionPath", {}],
+    ["rename_session", "session", { name: "New" }],
+    ["delete_session", "session", {}],
+  ])("%s does not tell which files there are elsewhere", async (command, field, more) => {
+    const { client, workspace } = await open({ model: scriptedModel([]) });
+    const sessionId = await create(client, workspace);
+    const ask = async (path: string) => {
+      const answer = await client.call(`session.${command}`, { sessionId, [field]: path, ...more });
+      return JSON.stringify(answer.ok ? answer.payload : answer.error).replaceAll(path, "PATH");
+    };
+    expect(await ask("/etc/passwd")).toBe(await ask("/etc/no-such-file"));
+    expect(await ask(join(workspace, "..", "agent", "gateway", "local.token"))).toBe(await ask("/etc/no-such-file"));
+  });
+
   test("show what bash prints while it runs, to the client that asked", async () => {
     const { client, connect, workspace, gateway } = await open();
     const sessionId = await create(client, workspace);
