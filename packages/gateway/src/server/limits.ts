@@ -10,9 +10,6 @@ export const limits: GatewayLimits = {
 
 /** What holds before a client has shown who it is, and for all of them together. */
 export interface ServerLimits {
-  /** Of one address. */
-  connectsPerSecond: number;
-  connectBurst: number;
   /** Open WebSockets that have not said who they are, of all addresses together and of one. The oldest gives way to a new one. */
   maxUnknownSockets: number;
   maxUnknownSocketsPerAddress: number;
@@ -21,8 +18,6 @@ export interface ServerLimits {
 }
 
 export const defaultServerLimits: ServerLimits = {
-  connectsPerSecond: 100,
-  connectBurst: 500,
   maxUnknownSockets: 512,
   maxUnknownSocketsPerAddress: 256,
   maxConnections: 16_384,

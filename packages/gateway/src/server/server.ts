@@ -73,7 +73,6 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
   const mustUpgrade = createUpgradeCheck({
     serverLimits,
     sockets,
-    clock: parts.clock,
     getAddresses,
     isAccepting: () => isAccepting,
   });

@@ -29,6 +29,8 @@ export class Sockets {
   readonly #open = new Set<SocketClient>();
   /** Those that have not said who they are, with their addresses. */
   readonly #unknown = new Map<SocketClient, string>();
+  /** Those that gave way and have not answered yet, the oldest first. */
+  readonly #leaving = new Set<SocketClient>();
   #cancelPing: () => void;
 
   constructor(clock: Clock) {
@@ -42,6 +44,7 @@ export class Sockets {
     client.onClosed(() => {
       this.#open.delete(client);
       this.#unknown.delete(client);
+      this.#leaving.delete(client);
     });
   }
 
@@ -59,6 +62,12 @@ export class Sockets {
     if (!leaving) return;
     this.#unknown.delete(leaving);
     leaving.close(1013, "a newer connection took its place");
+    this.#leaving.add(leaving);
+    // A flood that does not answer either costs no more than this many.
+    if (this.#leaving.size <= maxUnknown.maxUnknownSockets) return;
+    const [oldest] = this.#leaving;
+    this.#leaving.delete(oldest!);
+    oldest!.terminate();
   }
 
   /** Resolves when all are closed, which does not need their consent. */

@@ -10,7 +10,6 @@ async function openGuessed() {
   const opened = await openTestGateway({
     options: {
       clock,
-      serverLimits: { connectBurst: 1_000 },
       routes: [{ method: "GET", path: "/secret", auth: "read", run: () => ({ status: 200, body: {} }) }],
     },
   });

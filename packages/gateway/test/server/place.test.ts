@@ -18,8 +18,6 @@ beforeAll(async () => {
     },
     options: {
       routes: [{ method: "GET", path: "/secret", auth: "read", run: () => ({ status: 200, body: "secret" }) }],
-      // One address makes all requests of this file.
-      serverLimits: { connectBurst: 1_000 },
     },
   });
   port = portOf(opened.gateway.url);
