@@ -1,7 +1,8 @@
 /** The main views as text, for a person to look at: `screens/*.txt`. After a deliberate change: delete them and run this file. */
-import { writeFile } from "node:fs/promises";
+import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text, thinking } from "@tau/ai/testing";
+import { SessionManager } from "@tau/harness";
 import type { SettingsInput } from "@tau/harness/settings";
 import { expect, test } from "vitest";
 import { textReply, toolReply } from "../kit.ts";
@@ -54,6 +55,7 @@ const views: Record<
   },
   help: {
     replies: [],
+    options: { rows: 50 },
     act: async (app) => {
       app.type("/help");
       app.press("escape", "enter");
@@ -66,6 +68,84 @@ const views: Record<
       app.type("/model ");
       app.press("enter");
       await app.sees("acme/large");
+    },
+  },
+  queued: {
+    replies: [toolReply("bash", { command: "sleep 60" })],
+    act: async (app) => {
+      app.type("Run the tests, and mend what fails.");
+      app.press("enter");
+      await app.sees("Running bash");
+      app.type("Only those of the parser.");
+      app.press("enter");
+      await app.sees("Only those of the parser.");
+      app.type("Then write the changelog.");
+      app.press("altEnter");
+      await app.sees("Then write the changelog.");
+      await app.sees("↑10 ↓5");
+    },
+  },
+  stopped: {
+    replies: [toolReply("bash", { command: "sleep 60" })],
+    act: async (app) => {
+      app.type("Run the tests, and mend what fails.");
+      app.press("enter");
+      await app.sees("Running bash");
+      app.type("Only those of the parser.");
+      app.press("enter");
+      await app.sees("Only those of the parser.");
+      app.press("escape");
+      await expect.poll(app.screen).not.toContain("Running bash");
+      await app.sees("↑10 ↓5");
+    },
+  },
+  tree: {
+    replies: [textReply("The parser reads one line at a time."), textReply("I rewrote it as a table.")],
+    act: async (app) => {
+      for (const [question, reply] of [
+        ["How does the parser work?", "one line at a time"],
+        ["Make it faster.", "as a table"],
+      ] as const) {
+        app.type(question);
+        app.press("enter");
+        await app.sees(reply);
+      }
+      app.type("/tree");
+      app.press("escape", "enter");
+      await app.sees("Session tree");
+    },
+  },
+  resume: {
+    replies: [],
+    options: {
+      prepare: async ({ agentDir, directory }) => {
+        for (const [text, name, secondsAgo] of [
+          ["How does the parser work?", "The parser", 20],
+          ["Why does the build fail?", undefined, 10],
+        ] as const) {
+          const manager = await SessionManager.create(directory, undefined, { agentDir });
+          await manager.appendMessage({ role: "user", content: text, timestamp: 1 });
+          if (name !== undefined) await manager.appendSessionInfo(name);
+          await manager.close();
+          // Two files of one moment would have any order.
+          const changed = Date.now() / 1000 - secondsAgo;
+          await utimes(manager.getSessionFile()!, changed, changed);
+        }
+      },
+    },
+    act: async (app) => {
+      app.type("/resume");
+      app.press("escape", "enter");
+      await app.sees("Why does the build fail?");
+      await app.sees("The parser");
+    },
+  },
+  permissions: {
+    replies: [],
+    act: async (app) => {
+      app.type("/permissions");
+      app.press("escape", "enter");
+      await app.sees("free");
     },
   },
   "small-terminal": {
@@ -87,7 +167,8 @@ function toPicture(cell: NonNullable<ReturnType<OpenedApp["terminal"]["getCell"]
   const toColor = (isDefault: boolean, isRgb: boolean, color: number) =>
     isDefault ? undefined : isRgb ? `#${color.toString(16).padStart(6, "0")}` : color;
   return {
-    text: cell.getChars(),
+    // Few fonts have the dots of what spins.
+    text: cell.getChars().replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/, "*"),
     foreground: toColor(cell.isFgDefault(), cell.isFgRGB(), cell.getFgColor()),
     background: toColor(cell.isBgDefault(), cell.isBgRGB(), cell.getBgColor()),
     isBold: cell.isBold() !== 0,
@@ -119,7 +200,7 @@ test.each(Object.entries(views))("%s", async (name, { replies, options, act }) =
   const settings: SettingsInput = { sandbox: { mode: "off" } };
   const app = await openApp(replies, { columns: 80, rows: 46, mode, settings, ...options });
   await act(app);
-  if (name !== "approval") await expect.poll(app.screen).not.toMatch(/escape to stop/);
+  if (name !== "approval" && name !== "queued") await expect.poll(app.screen).not.toMatch(/escape to stop/);
   if (pictures !== undefined) await writePicture(app, pictures, name);
   await expect(await draw(app)).toMatchFileSnapshot(`screens/${name}.txt`);
 });
