@@ -115,7 +115,17 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   // What the page contains, for the notices.
   inputs.push(...["marked", "preact"].map((name) => `node_modules/${name}/package.json`));
   cpSync(join(root, "CHANGELOG.md"), join(outdir, "CHANGELOG.md"));
+  copyDocuments(outdir);
   return inputs;
+}
+
+/** What `tau help TOPIC` prints and models answer from. The reasons for decisions are for those who have the sources. */
+function copyDocuments(outdir) {
+  for (const name of ["docs", "examples"]) {
+    rmSync(join(outdir, name), { recursive: true, force: true });
+    const decisions = join(root, "docs", "decisions");
+    cpSync(join(root, name), join(outdir, name), { recursive: true, filter: (path) => path !== decisions });
+  }
 }
 
 /** Code that runs before anything is loaded, because old versions of Node do not have every module. */

@@ -1,7 +1,6 @@
 /** Opens hosts for the sessions of a directory from the flags: the one place where the parts of the program are connected. */
-import { existsSync, realpathSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { systemIds } from "@tau/ai";
 import { type AgentSession, HarnessError, type SettingsManager } from "@tau/harness";
 import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
@@ -11,6 +10,7 @@ import { getAgentDir, isOffline } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
+import { findInstalled } from "./installed-file.ts";
 import { lendModule } from "./lend-module.ts";
 
 export interface DirectoryChoices {
@@ -48,6 +48,10 @@ export async function createDirectoryOpener(
   const readPrompt = (value: string) => readTextOrFile(value, { cwd: io.cwd, agentDir });
   const systemPrompt = options.systemPrompt === undefined ? undefined : await readPrompt(options.systemPrompt);
   const appendSystemPrompt = await Promise.all(options.appendSystemPrompt.map(readPrompt));
+  const [directory, examples] = [findInstalled("docs"), findInstalled("examples")];
+  const documents = directory !== undefined && {
+    documents: { directory, ...(examples !== undefined && { examples }) },
+  };
   return {
     extensions,
     async openSettings(cwd) {
@@ -81,6 +85,7 @@ export async function createDirectoryOpener(
           ...toParams(options, toPath),
           ...(systemPrompt !== undefined && { systemPrompt }),
           appendSystemPrompt,
+          ...documents,
           extensions,
           ...params,
         },
@@ -176,8 +181,8 @@ function createExtensionsParams(
 
 /** The program of isolated extensions is a file beside that of tau. It is not there where the sources run as they are. */
 function findChild(): ChildProgram | undefined {
-  const path = join(dirname(realpathSync(process.argv[1] ?? "")), "extension-child.cjs");
-  return existsSync(path) ? { path, readable: [] } : undefined;
+  const path = findInstalled("extension-child.cjs");
+  return path === undefined ? undefined : { path, readable: [] };
 }
 
 /** Whether a person can answer questions: the other modes are for programs. */

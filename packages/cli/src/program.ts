@@ -1,7 +1,7 @@
 /** What this machine does for the interactive terminal. */
-import { readFile, realpath } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile } from "node:fs/promises";
 import type { Io } from "./command.ts";
+import { findInstalled } from "./installed-file.ts";
 import type { Program } from "./interactive/program.ts";
 import { openAddress } from "./open-address.ts";
 import { toTerminalText } from "./terminal-text.ts";
@@ -37,12 +37,7 @@ async function runDoctor(io: Io): Promise<string> {
   return toTerminalText(text);
 }
 
-/** Beside the program, which may be called through a link. */
-export async function readChangelog(program = process.argv[1] ?? ""): Promise<string | undefined> {
-  try {
-    return await readFile(join(dirname(await realpath(program)), "CHANGELOG.md"), "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+export async function readChangelog(program?: string): Promise<string | undefined> {
+  const path = findInstalled("CHANGELOG.md", program);
+  return path === undefined ? undefined : await readFile(path, "utf8");
 }

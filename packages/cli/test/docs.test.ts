@@ -1,11 +1,13 @@
 /** README.md and docs/*.md are true about the program: commands, exit codes, the lines of JSON mode; and their links lead somewhere. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { parseSessionArgs } from "../src/args.ts";
 import { commands } from "../src/commands/index.ts";
 import { parseCommandArgs, parseUsages } from "../src/commands/usage.ts";
 import { exitCodes } from "../src/exit-codes.ts";
+import { keybindingDefinitions } from "../src/interactive/keybindings.ts";
+import { pages as pageTable } from "../src/pages.ts";
 import { createModelWorkspace, createWorkspace, run, textReply, toolReply } from "./kit.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
@@ -46,6 +48,62 @@ test.each(pages)("every link in %s leads to a file and a heading that exist", (p
   expect(broken).toEqual([]);
 });
 
+/** The pages without the list of them. */
+const topics = readdirSync(join(root, "docs"))
+  .filter((name) => name.endsWith(".md") && name !== "README.md")
+  .map((name) => name.slice(0, -".md".length));
+
+test("every page is a topic of tau help", () => {
+  expect(pageTable.map(({ name }) => name).toSorted()).toEqual(topics.toSorted());
+});
+
+test.each([
+  ["README.md", "docs/"],
+  ["docs/README.md", ""],
+])("%s lists every page with what it is about", (path, prefix) => {
+  const rows = [...read(path).matchAll(/^\| \[([\w-]+)\.md\]\(([^)]*)\) +\| (.*?) +\|$/gm)];
+  expect(rows.map(([, name, link, summary]) => ({ name, link, summary }))).toEqual(
+    pageTable.map(({ name, summary }) => ({ name, link: `${prefix}${name}.md`, summary })),
+  );
+});
+
+test.each(listPages("docs"))("%s links only to what is installed with it", (path) => {
+  const links = [...read(path).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
+  const outside = links.filter((link) => link.startsWith("../") || link.startsWith("decisions"));
+  expect(outside.filter((link) => !/^\.\.\/(examples\/|CHANGELOG\.md$)/.test(link))).toEqual([]);
+});
+
+test("docs/keybindings.md has every action with its keys", () => {
+  const rows = [...read("docs/keybindings.md").matchAll(/^\| `([\w.]+)` +\| *(.*?) *\| (.*?) +\|$/gm)];
+  const expected = Object.entries(keybindingDefinitions).map(([id, { defaultKeys, description }]) => [
+    id,
+    [defaultKeys]
+      .flat()
+      .map((key) => `\`${key}\``)
+      .join(", "),
+    description,
+  ]);
+  expect(rows.map((row) => row.slice(1)).toSorted()).toEqual(expected.toSorted());
+});
+
+/** The first block of Markdown of a page. */
+const readExample = (path: string): string => /```md\n([\s\S]*?)```/.exec(read(path))![1]!;
+
+test("the skill of docs/skills.md and the template of docs/templates.md work as the pages say", async () => {
+  const workspace = await createModelWorkspace([textReply("One."), textReply("Two.")]);
+  const skill = join(workspace.agentDir, "skills", "release");
+  mkdirSync(skill, { recursive: true });
+  writeFileSync(join(skill, "SKILL.md"), readExample("docs/skills.md"));
+  mkdirSync(join(workspace.agentDir, "prompts"));
+  writeFileSync(join(workspace.agentDir, "prompts", "review.md"), readExample("docs/templates.md"));
+  expect(await run(workspace, ["-p", "/skill:release 1.2.0"])).toMatchObject({ code: exitCodes.done, err: "" });
+  expect(await run(workspace, ["-p", "/review src/main.ts"])).toMatchObject({ code: exitCodes.done, err: "" });
+  const [first, second] = workspace.server.requests.map(({ body }) => JSON.stringify(body));
+  expect(first).toContain("How to release a new version of this project.");
+  expect(first).toContain("Move what is below");
+  expect(second).toContain("Review src/main.ts for mistakes.");
+});
+
 /** Why the parser refuses a command line; undefined if it accepts it. */
 function findMistake(line: string): string | undefined {
   const args = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
@@ -84,7 +142,7 @@ test.each(guides)("every command and flag that the text of %s mentions exists", 
     .filter((code) => !notOurs.includes(code))
     .flatMap((code) => findMistake(toArguments(code)) ?? [])
     // The text may mention a command without its arguments.
-    .filter((mistake) => !/ is missing| needs a value/.test(mistake));
+    .filter((mistake) => !/ is missing| needs a value|: name a subcommand/.test(mistake));
   expect(mistakes).toEqual([]);
 });
 

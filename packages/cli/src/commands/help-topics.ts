@@ -1,12 +1,15 @@
-/** `tau help TOPIC`. Commands, flags, settings, providers and exit codes come from their tables. */
+/** `tau help TOPIC`. Commands, flags, providers and exit codes come from their tables, the rest from the documents. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { findEnvKeys, getProviders } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
 import { HarnessError } from "@tau/harness";
-import { settingsSchema } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { flagGroups } from "../flags.ts";
 import { formatFlags, formatRows } from "../help.ts";
+import { findInstalled } from "../installed-file.ts";
+import { extraTopics, pages } from "../pages.ts";
 import { showHelp } from "../show-help.ts";
 import { commandHelp } from "./command-help.ts";
 import { commands } from "./index.ts";
@@ -19,15 +22,30 @@ export async function showTopic({ positionals: [name] }: CommandArgs, io: Io): P
     throw new HarnessError("invalid_input", `There is no topic ${JSON.stringify(name)}.${hint}`);
   }
   const command = commands.find((candidate) => candidate.name === name);
-  if (command) io.out(commandHelp(command));
   const lines = topics[name]?.();
-  if (lines) io.out(`${command ? "\n" : ""}${lines.join("\n")}\n`);
+  const parts = [...(command ? [commandHelp(command)] : []), ...(lines ? [`${lines.join("\n")}\n`] : [])].join("\n");
+  const page = await readPage(name);
+  if (page === undefined) {
+    if (parts === "") throw new HarnessError("invalid_input", `${name}.md is not installed. Install tau again.`);
+    return io.out(parts);
+  }
+  const { showPage } = await import("./show-page.ts");
+  await showPage(page, parts, io);
 }
 
-export const listTopics = (): string[] => [...new Set([...commands.map(({ name }) => name), ...Object.keys(topics)])];
+export const listTopics = (): string[] => [
+  ...new Set([...commands.map(({ name }) => name), ...pages.map(({ name }) => name), ...extraTopics]),
+];
 
-/** A topic with the name of a command is appended to the help of that command. */
-const topics: Readonly<Record<string, () => string[]>> = {
+/** Undefined if the documents are not installed, or have no page of this name. */
+async function readPage(name: string): Promise<string | undefined> {
+  if (!pages.some((page) => page.name === name)) return undefined;
+  const path = findInstalled(join("docs", `${name}.md`));
+  return path === undefined ? undefined : await readFile(path, "utf8");
+}
+
+/** Shown after the help of a command with this name, and before a page with this name. */
+const topics: Readonly<Record<string, () => string[]>> & Record<(typeof extraTopics)[number], () => string[]> = {
   sessions: () => [
     "SESSION is an id, the beginning of an id, or the path of a file. Without it, the command uses the session that",
     "--continue uses: the last used one of this directory, marked * in the list.",
@@ -41,6 +59,8 @@ const topics: Readonly<Record<string, () => string[]>> = {
     ...formatGroup("Model"),
   ],
   keys: () => [
+    "About the keys of providers. tau help keybindings is about those of the keyboard.",
+    "",
     "tau looks for a key in this order, and uses the first that may be sent to the model's host:",
     "  --api-key, auth.json or the key chain (tau auth login), models.json, the environment.",
     "tau auth status says where each key comes from. Keys are never shown or logged.",
@@ -50,16 +70,6 @@ const topics: Readonly<Record<string, () => string[]>> = {
       getProviders().map((provider) => [provider, (findEnvKeys(provider, () => "set") ?? []).join(" or ")]),
     ),
   ],
-  settings: () => {
-    const { properties } = settingsSchema() as { properties: Record<string, { description?: string }> };
-    const settings = Object.entries(properties).filter(([name]) => name !== "$schema");
-    return [
-      "Your settings are in settings.json in tau's directory; those of a project are in .tau/settings.json and win.",
-      "Both are JSON with comments. tau config get shows the settings in effect, and tau config set changes them.",
-      "",
-      ...formatRows(settings.map(([name, { description = "" }]) => [name, description])),
-    ];
-  },
   "exit-codes": () =>
     formatRows([
       [String(exitCodes.done), "Done."],

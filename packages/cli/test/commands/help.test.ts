@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
 import { exitCodes } from "../../src/exit-codes.ts";
+import { extraTopics, pages } from "../../src/pages.ts";
 import { run as runIn, temporaryDirectory } from "../kit.ts";
 
 const run = async (...args: string[]) => {
@@ -27,7 +28,6 @@ test.each([
   ["keys", "OPENAI_API_KEY"],
   ["models", "--list-models [SEARCH]"],
   ["sessions", "--continue"],
-  ["settings", "defaultThinkingLevel"],
   ["exit-codes", "130"],
 ])("help %s mentions %s", async (topic, word) => {
   const { code, out } = await run("help", topic);
@@ -42,4 +42,21 @@ test("an unknown topic gets a suggestion, or the list of topics", async () => {
     err: 'tau help: There is no topic "exit-code". Did you mean "exit-codes"?\n',
   });
   expect((await run("help", "zzzzzzzzzzzz")).err).toContain("The topics are: sessions, models,");
+});
+
+test("--help lists every topic", async () => {
+  const { out } = await run("--help");
+  const listed = out
+    .split("Topics (tau help TOPIC shows one):\n")[1]!
+    .split("\n\n")[0]!
+    .split(/,\s+|\s+/)
+    .filter((name) => name !== "");
+  expect(listed).toEqual([...extraTopics, ...pages.map(({ name }) => name)]);
+});
+
+test("a page that is not installed is an error that says so", async () => {
+  expect(await run("help", "first-hour")).toMatchObject({
+    code: exitCodes.usage,
+    err: "tau help: first-hour.md is not installed. Install tau again.\n",
+  });
 });

@@ -19,7 +19,13 @@ function fingerprint(): string {
       below,
     ),
   );
-  for (const file of [...sources, ...below("scripts"), "package-lock.json"].sort()) {
+  for (const file of [
+    ...sources,
+    ...below("scripts"),
+    ...below("docs"),
+    ...below("examples"),
+    "package-lock.json",
+  ].sort()) {
     if (!file.endsWith(".test.ts")) hash.update(file).update(readFileSync(join(root, file)));
   }
   return hash.digest("hex").slice(0, 16);

@@ -172,6 +172,7 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   budgets: param(budgets),
   systemPrompt: param(text),
   appendSystemPrompt: param(list(text)),
+  documents: param(object({ directory: nonEmptyText, examples: param(nonEmptyText) })),
   projectTrusted: param(flag),
   watch: param(flag),
   streamFn: param(fn),

@@ -70,6 +70,7 @@ export interface ToolSources extends Pick<
   /** Takes the place of the default system prompt. */
   systemPrompt: string | undefined;
   appendSystemPrompt: readonly string[];
+  docsDir: string | undefined;
 }
 
 export interface ChoicesParts {
@@ -360,6 +361,7 @@ export class Choices {
         date: this.#date,
         systemPrompt: tools.systemPrompt,
         appendSystemPrompt: tools.appendSystemPrompt,
+        docsDir: tools.docsDir,
       },
       before,
     );

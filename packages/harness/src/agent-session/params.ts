@@ -121,6 +121,11 @@ export interface AgentSessionParams {
   systemPrompt?: string;
   appendSystemPrompt?: readonly string[];
   /**
+   * tau's documents and examples. The default prompt names the directory of the documents to models that can read files, and
+   * tools may read both without a question. Default: none.
+   */
+  documents?: { directory: string; examples?: string };
+  /**
    * Whether the project's settings may execute and redirect, and its system prompt, skills and templates count. Default:
    * the setting `defaultProjectTrust`, and what the user stored with `writeTrust`, if the project has not changed since.
    */

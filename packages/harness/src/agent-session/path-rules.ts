@@ -18,11 +18,13 @@ export async function createPathRules(setup: Omit<SessionSetup, "rules">): Promi
   const sessionFile = setup.sessionManager.getSessionFile();
   const results = sessionFile === undefined ? [] : [getResultsDirectory(sessionFile)];
   const own = ["skills", "agents", "prompts", "resources"].map((name) => joinName(agentDir, name));
+  const { directory, examples } = params.documents ?? {};
+  const documents = [directory, examples].flatMap((path) => (path === undefined ? [] : [resolve(cwd, path)]));
   const added = [...services.settings.get().additionalDirectories, ...(params.additionalDirectories ?? [])];
   const rules = {
     // In this order: the sandbox takes those that were added.
     roots: [cwd, tmpdir(), ...added].map((directory) => resolve(cwd, directory)),
-    readable: [...own, join(home, ".agents", "skills"), ...skills, ...results],
+    readable: [...own, join(home, ".agents", "skills"), ...skills, ...results, ...documents],
     home,
     agentDir,
     named: findNamedCredentials({ env: { ...process.env, ...services.settings.get().shellEnv }, cwd, home }),

@@ -32,6 +32,7 @@ export function createToolSources(
     execution: params.toolExecution,
     systemPrompt: params.systemPrompt,
     appendSystemPrompt: params.appendSystemPrompt ?? [],
+    docsDir: params.documents?.directory,
   };
 }
 

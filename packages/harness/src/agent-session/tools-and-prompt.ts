@@ -30,6 +30,7 @@ export interface ToolsAndPromptInput extends Omit<PipelineInput, "report" | "cho
   /** Takes the place of the default prompt, before what the resources say. */
   systemPrompt: string | undefined;
   appendSystemPrompt: readonly string[];
+  docsDir: string | undefined;
 }
 
 /** Tools that were there before keep their place, so that the beginning of requests changes as little as possible. */
@@ -56,6 +57,7 @@ export function buildToolsAndPrompt(input: ToolsAndPromptInput, before?: ToolsAn
     skills: resources.skills,
     ...(custom !== undefined && { custom }),
     append,
+    ...(input.docsDir !== undefined && { docsDir: input.docsDir }),
     ...(input.commands !== undefined && tools.some(runsCommands) && { commands: input.commands }),
   };
   const problems = choiceProblems(tools, chosen?.tools ?? []).map(({ message }) => message);

@@ -73,6 +73,19 @@ describe("the default prompt", () => {
     expect(getSection("rules", tools.slice(1))).not.toContain("- Look here before you ask db.");
   });
 
+  test("names the documents in one line, to a model that can read them", () => {
+    const withDocs = (input: SystemPromptInput) => buildSystemPrompt({ ...input, docsDir: "/opt/tau/docs" });
+    const line = withDocs(base)
+      .text.split("\n")
+      .filter((text) => text.includes("/opt/tau/docs"));
+    expect(line).toEqual([expect.stringMatching(/^If the user asks how tau works .*\/opt\/tau\/docs\/README\.md/)]);
+    expect(line[0]!.length).toBeLessThan(160);
+    expect(getNames({ ...base, docsDir: "/d" })).toEqual(["identity", "tools", "rules", "documents", "environment"]);
+    expect(withDocs({ ...base, tools: [byName.grep] }).text).not.toContain("/opt/tau");
+    expect(withDocs({ ...base, custom: "Mine." }).text).not.toContain("/opt/tau");
+    expect(buildSystemPrompt(base).text).not.toContain("documents");
+  });
+
   test("says nothing about when to stop", () => {
     expect(buildSystemPrompt(base).text).not.toMatch(
       /\b(stop|finish|finished|done|complete|completed|until|continue|end)\b/i,

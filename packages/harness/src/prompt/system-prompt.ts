@@ -19,6 +19,8 @@ export interface SystemPromptInput {
   commands?: string;
   contextFiles?: readonly TextFile[];
   skills?: readonly Skill[];
+  /** tau's documents, for a model that can read files. */
+  docsDir?: string;
   /** Replaces the default text and the list of tools: a `SYSTEM.md` or an agent's own prompt. */
   custom?: string;
   /** Follows the default text or `custom`: for example an `APPEND_SYSTEM.md`. */
@@ -41,7 +43,7 @@ export function buildSystemPrompt(input: SystemPromptInput): SystemPrompt {
   const { tools, custom, append = [], skills = [], contextFiles = [], cwd, date, commands } = input;
   const sandbox = commands === undefined ? "" : `${commands}\n`;
   const sections = [
-    ...(custom === undefined ? defaultSections(tools, input.guidelines) : [{ name: "custom", text: custom }]),
+    ...(custom === undefined ? defaultSections(input) : [{ name: "custom", text: custom }]),
     ...append.map((text, index) => ({ name: index === 0 ? "append" : `append ${index + 1}`, text })),
     { name: "skills", text: skillsText(skills, tools) },
     ...contextSections(contextFiles),
@@ -68,17 +70,21 @@ const generalRules = [
   "Be brief. Write in the user's language. Name files by path, and by line where it helps: src/main.ts:42.",
 ];
 
-function defaultSections(
-  tools: SystemPromptInput["tools"],
-  guidelines: readonly string[] = listGuidelines(tools),
-): PromptSection[] {
+function defaultSections({ tools, guidelines = listGuidelines(tools), docsDir }: SystemPromptInput): PromptSection[] {
   const lines = tools.map(formatToolLine);
   const rules = [...guidelines, ...generalRules];
   return [
     { name: "identity", text: identity },
     { name: "tools", text: lines.length === 0 ? "" : `Your tools:\n${lines.join("\n")}` },
     { name: "rules", text: `How you work:\n${rules.map((rule) => `- ${rule}`).join("\n")}` },
+    { name: "documents", text: docsDir === undefined ? "" : documentsText(docsDir, tools) },
   ];
+}
+
+/** Empty without a tool that can read the documents. */
+function documentsText(directory: string, tools: SystemPromptInput["tools"]): string {
+  if (findReader(tools) === undefined) return "";
+  return `If the user asks how tau works or is configured, answer from its documents: ${toLine(directory)}/README.md lists them.`;
 }
 
 /** Empty without a tool that can read the files of skills. */

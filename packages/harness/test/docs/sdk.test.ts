@@ -96,6 +96,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   budgets: true,
   systemPrompt: true,
   appendSystemPrompt: true,
+  documents: true,
   projectTrusted: true,
   watch: true,
   streamFn: true,

@@ -1,0 +1,40 @@
+/** The pages of `docs`, which `tau help TOPIC` shows. Tests compare the table with the directory and with the lists of pages. */
+
+export interface Page {
+  /** The topic, and the file without `.md`. */
+  name: string;
+  summary: string;
+}
+
+export const pages: readonly Page[] = [
+  { name: "first-hour", summary: "ask, steer, queue, stop, approve, go back, resume: with pictures" },
+  { name: "coming-from", summary: "what you know from pi, Claude Code, codex or opencode, and what it is called here" },
+  { name: "troubleshooting", summary: "what to do when something does not work" },
+  { name: "install", summary: "installing the program and the libraries, and the smallest program" },
+  { name: "cli", summary: "the program: flags, commands, output and exit codes" },
+  { name: "terminal", summary: "the interactive terminal: commands, images, the editor, drafts" },
+  { name: "keybindings", summary: "the keys of the terminal, and how to change them" },
+  { name: "themes", summary: "colors, and themes of your own" },
+  { name: "sessions", summary: "working with sessions, how they are stored, and what is guaranteed" },
+  { name: "auth", summary: "keys and logins of providers" },
+  { name: "models", summary: "choosing models; servers and models of your own" },
+  { name: "settings", summary: "every setting" },
+  { name: "environment", summary: "every environment variable that tau reads and that commands get" },
+  { name: "permissions", summary: "recipes: what tau may do without asking you" },
+  { name: "trust", summary: "what a project may change before and after you trust it" },
+  { name: "security", summary: "the policy, the sandbox, secrets and the audit" },
+  { name: "resources", summary: "where instructions, skills, templates and agents are" },
+  { name: "skills", summary: "writing a skill" },
+  { name: "templates", summary: "writing a prompt template" },
+  { name: "extensions", summary: "tools, commands, events, interface, models of your own; examples" },
+  { name: "packages", summary: "installing, updating and making packages of extensions" },
+  { name: "json", summary: "JSON mode: every event and the result" },
+  { name: "rpc", summary: "RPC mode: tau as a part of another program" },
+  { name: "gateway", summary: "sessions for other terminals, browsers and programs: protocol, pairing, webhooks" },
+  { name: "cluster", summary: "several gateways as one" },
+  { name: "sdk", summary: "sessions in a program of your own" },
+  { name: "embedding", summary: "an agent with `@tau/agent` alone" },
+];
+
+/** Topics that are neither a command nor a page. */
+export const extraTopics = ["keys", "exit-codes"] as const;
