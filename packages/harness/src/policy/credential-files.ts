@@ -26,6 +26,15 @@ export function isCredentialFile(realPath: string, homes: CredentialHomes): bool
   );
 }
 
+/** Whether a directory at a home is one above known credential paths, such as `.config`. Not true for the home itself. */
+export function mayHoldCredentials(realPath: string, homes: Pick<CredentialHomes, "home">): boolean {
+  return getPathsAtHome(getNames(realPath), homes).some((atHome) => {
+    const [first, ...rest] = atHome ?? [];
+    const paths = first === undefined ? undefined : getHomePaths().get(first);
+    return paths?.some((path) => rest.length < path.length && rest.every((name, index) => matches(path[index]!, name)));
+  });
+}
+
 /** Whether an environment variable leads to the path. */
 export const isNamedCredential = (path: string, named: readonly NamedCredential[]): boolean =>
   named.some((place) => isNamed(place, getNames(path)));
@@ -58,7 +67,7 @@ function isInOwnDirectory(names: readonly string[], homes: CredentialHomes, isLi
 type OwnFiles = (names: readonly string[]) => boolean;
 
 /** Both, since one home may contain others: that of a container is often the root. */
-const getPathsAtHome = (names: readonly string[], { home }: CredentialHomes) => [
+const getPathsAtHome = (names: readonly string[], { home }: Pick<CredentialHomes, "home">) => [
   below(getNames(home), names),
   belowOtherHome(names),
 ];

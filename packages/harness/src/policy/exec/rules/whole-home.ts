@@ -1,4 +1,5 @@
 /** Programs that read or pack all files below a directory: in the home directory, credentials are among them. */
+import { mayHoldCredentials } from "../../credential-files.ts";
 import { isBelow } from "../paths.ts";
 import { isOwnDirectory, reportOwnSecrets } from "../shell/files.ts";
 import { forNames, getOperands, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
@@ -16,8 +17,12 @@ export function judgeRoots(name: string, roots: readonly Text[], scope: Scope): 
     return [unknown(origins.credential | origins.file)];
   }
   const whole = paths
-    // If the home directory is the workspace, reading all of it is ordinary work.
-    .find((path) => path !== workspace && (path === home || isBelow(home, path)));
+    // If such a directory is the workspace, reading all of it is ordinary work.
+    .find(
+      (path) =>
+        path !== workspace &&
+        (path === home || isBelow(home, path) || mayHoldCredentials(path, scope.analysis.context)),
+    );
   if (whole === undefined) return undefined;
   report(scope, "medium", "exfiltration", `${name} reads all files below ${whole}, also stored credentials.`);
   return [unknown(origins.secret | origins.file)];
