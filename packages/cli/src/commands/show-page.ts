@@ -2,9 +2,9 @@
 import { spawn } from "node:child_process";
 import { styleText } from "node:util";
 import type { Io } from "../command.ts";
-import { pages } from "../pages.ts";
 import { terminalWidth } from "../table.ts";
 import { isDumb, markOwn } from "../terminal-text.ts";
+import { toTerminalPage } from "./terminal-page.ts";
 
 /** Longer lines are hard to read. */
 const maxWidth = 100;
@@ -20,22 +20,11 @@ export async function showPage(markdown: string, before: string, io: Io): Promis
 async function drawPage(markdown: string, io: Io): Promise<string> {
   const { Markdown } = await import("@tau/tui");
   const width = Math.min(terminalWidth(io), maxWidth);
-  const drawn = new Markdown(toTopics(markdown), 0, 0, createTheme(io.colour), undefined, { renderLatex: false });
+  const drawn = new Markdown(toTerminalPage(markdown), 0, 0, createTheme(io.colour), undefined, { renderLatex: false });
   return `${drawn
     .render(width)
     .map((line) => line.trimEnd())
     .join("\n")}\n`;
-}
-
-/** Comments are left out, pictures become their descriptions, and links to other pages the commands that show them. */
-function toTopics(markdown: string): string {
-  const names = new Set(pages.map(({ name }) => name));
-  return markdown
-    .replaceAll(/<!--[\s\S]*?-->\n*/g, "")
-    .replaceAll(/!\[([^\]]*)\]\([^)]*\)/g, (_picture, alt: string) => `_(picture: ${alt})_`)
-    .replaceAll(/\[([^\]]+)\]\(([\w-]+)\.md(?:#[^)]*)?\)/g, (link, text: string, name: string) =>
-      !names.has(name) ? link : text === `${name}.md` ? `\`tau help ${name}\`` : `${text} (\`tau help ${name}\`)`,
-    );
 }
 
 type Format = Parameters<typeof styleText>[0];
