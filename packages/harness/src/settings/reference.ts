@@ -82,7 +82,7 @@ shell:
 tau config get                        # the settings in effect, and where each comes from
 tau config get retry.maxRetries       # one of them
 tau config set theme dark             # plain text or JSON; comments of the file are kept
-tau config set --project durability turn
+tau config set --project defaultThinkingLevel low
 tau config unset theme
 tau config edit                       # opens the file in your editor, and checks it afterwards
 tau config path                       # where the files are
