@@ -7,6 +7,7 @@ import { commands } from "../src/commands/index.ts";
 import { parseCommandArgs, parseUsages } from "../src/commands/usage.ts";
 import { exitCodes } from "../src/exit-codes.ts";
 import { keybindingDefinitions } from "../src/interactive/keybindings.ts";
+import { slashCommands } from "../src/interactive/slash-commands.ts";
 import { pages as pageTable } from "../src/pages.ts";
 import { createModelWorkspace, createWorkspace, run, textReply, toolReply } from "./kit.ts";
 
@@ -84,6 +85,13 @@ test("docs/keybindings.md has every action with its keys", () => {
     description,
   ]);
   expect(rows.map((row) => row.slice(1)).toSorted()).toEqual(expected.toSorted());
+});
+
+test("docs/terminal.md has every command of the terminal", () => {
+  const rows = [...read("docs/terminal.md").matchAll(/^\| `\/([\w-]+)(?: \[(\w+)\])?` +\| (.*?) +\|$/gm)];
+  expect(rows.map(([, name, argument, description]) => ({ name, argument, description }))).toEqual(
+    slashCommands.map(({ name, argument, description }) => ({ name, argument, description })),
+  );
 });
 
 /** The first block of Markdown of a page. */

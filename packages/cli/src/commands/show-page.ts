@@ -66,7 +66,7 @@ function runPager(text: string, { env, cwd, takeSignals }: Io): Promise<boolean>
     child.once("error", () => resolve(false));
     child.once("exit", (code) => resolve(code !== notFound));
     // Somebody who has read enough closes the pager before the end of the text.
-    child.stdin.once("error", () => {});
+    child.stdin.on("error", () => {});
     child.stdin.end(text);
   }).finally(() => returnSignals?.());
 }
