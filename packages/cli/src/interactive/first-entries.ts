@@ -16,7 +16,8 @@ export interface FirstEntriesOptions {
 
 export class FirstEntries {
   readonly #options: FirstEntriesOptions;
-  #scheduled: NodeJS.Immediate | NodeJS.Timeout | undefined;
+  /** Undefined if nothing is scheduled. */
+  #cancel: (() => void) | undefined;
 
   constructor(options: FirstEntriesOptions) {
     this.#options = options;
@@ -25,19 +26,23 @@ export class FirstEntries {
   /** Before each frame. */
   update(): void {
     const { transcript, isReady } = this.#options;
-    if (this.#scheduled !== undefined || !transcript.hasUndrawn || !isReady()) return;
+    if (this.#cancel || !transcript.hasUndrawn || !isReady()) return;
     // The time counts from the end of the frame.
-    this.#scheduled = setImmediate(() => (this.#scheduled = setTimeout(() => this.#draw(), delayMs)));
+    const immediate = setImmediate(() => {
+      const timeout = setTimeout(() => this.#draw(), delayMs);
+      this.#cancel = () => clearTimeout(timeout);
+    });
+    // Node counts immediates: one that is cleared as such and is a timeout would keep later ones from being called.
+    this.#cancel = () => clearImmediate(immediate);
   }
 
   /** The interface ends. */
   stop(): void {
-    clearImmediate(this.#scheduled as NodeJS.Immediate | undefined);
-    clearTimeout(this.#scheduled as NodeJS.Timeout | undefined);
+    this.#cancel?.();
   }
 
   #draw(): void {
-    this.#scheduled = undefined;
+    this.#cancel = undefined;
     this.#options.transcript.drawRest();
     this.#options.requestRender();
   }
