@@ -1,8 +1,8 @@
 import { systemIds } from "@tau/ai";
 import { HarnessError } from "@tau/harness";
-import { type ExtensionPlace, findExtensions } from "@tau/harness/extensions";
+import { type ExtensionPlace, type ExtensionSource, findExtensions } from "@tau/harness/extensions";
 import { writeExtensionTrust } from "@tau/harness/policy";
-import { ask } from "./ask.ts";
+import { ask, askAtStart } from "./ask.ts";
 import type { Io } from "./command.ts";
 
 /** Asks once about extensions that npm has installed for the user, and stores the answer with their content. */
@@ -12,6 +12,10 @@ export async function askGlobalPackages(io: Io, { cwd, agentDir, settings }: Ext
     state === "pending" && source.id.startsWith("npm-global:") ? [source] : [],
   );
   if (waiting.length === 0) return;
+  await askAtStart(io, () => askAbout(io, waiting, agentDir));
+}
+
+async function askAbout(io: Io, waiting: readonly ExtensionSource[], agentDir: string): Promise<void> {
   const names = waiting.map(({ name }) => `  ${JSON.stringify(name)}\n`).join("");
   io.err(`npm has installed packages with extensions, which do not run before you allow it:\n${names}`);
   const answer = await ask(io, "Run them isolated, with the permissions of your policy? [y/N] ");

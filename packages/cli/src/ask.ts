@@ -1,5 +1,6 @@
 /** Questions on a terminal. They are written to standard error, so that standard output holds only the result. */
-import { Writable } from "node:stream";
+import { type Readable, Writable } from "node:stream";
+import type { ReadStream } from "node:tty";
 import { HarnessError } from "@tau/harness";
 import type { Io } from "./command.ts";
 import { UsageError } from "./errors.ts";
@@ -42,6 +43,88 @@ export async function ask(io: Io, question: string, { hidden = false, signal }: 
   // The next text must begin a line. Only an echoed answer ended with a line break.
   if (hidden || answer === undefined) io.err("\n");
   return answer;
+}
+
+/** Keys that answer a question at once. */
+const keyAnswers: Readonly<Record<string, boolean>> = {
+  y: true,
+  Y: true,
+  n: false,
+  N: false,
+  "\r": false,
+  "\n": false,
+};
+/** Ctrl-C and Ctrl-D. */
+const endKeys = ["\u0003", "\u0004"];
+const escapeKey = "\u001b";
+
+/** Reads one key, y or n; Enter and Escape mean no. Undefined as for `ask`. */
+export async function askKey(io: Io, question: string): Promise<boolean | undefined> {
+  io.err(question);
+  const input = io.input();
+  if (!input) return undefined;
+  const answer = await readKey(input, io.signal);
+  io.err(answer === undefined ? "\n" : `${answer ? "y" : "n"}\n`);
+  return answer;
+}
+
+async function readKey(input: Readable, signal: AbortSignal): Promise<boolean | undefined> {
+  let stop = () => {};
+  try {
+    return await new Promise<boolean | undefined>((resolve) => {
+      const onEnd = () => resolve(undefined);
+      const onData = (data: Buffer | string) => {
+        const text = data.toString();
+        // Escape alone: other keys send sequences that begin with it.
+        if (text === escapeKey) return resolve(false);
+        if (text.startsWith(escapeKey)) return;
+        const key = [...text].find((key) => key in keyAnswers || endKeys.includes(key));
+        if (key === undefined) return;
+        const rest = text.slice(text.indexOf(key) + key.length);
+        stop();
+        if (rest !== "") input.unshift(Buffer.from(rest));
+        resolve(keyAnswers[key]);
+      };
+      stop = () => {
+        input.off("data", onData).off("end", onEnd).pause();
+        signal.removeEventListener("abort", onEnd);
+        setRawMode(input, false);
+      };
+      signal.addEventListener("abort", onEnd);
+      setRawMode(input, true);
+      input.on("data", onData).on("end", onEnd).resume();
+      if (signal.aborted) onEnd();
+    });
+  } finally {
+    stop();
+  }
+}
+
+/**
+ * Asks something that appears while the program starts. What was typed before it was seen is no answer: it goes back to the
+ * input for whoever reads that next.
+ */
+export async function askAtStart<T>(io: Io, question: () => Promise<T>): Promise<T> {
+  const input = io.input();
+  if (!input || !("isTTY" in input)) return await question();
+  const typed: Buffer[] = [];
+  const take = (data: Buffer | string) => void typed.push(Buffer.from(data));
+  setRawMode(input, true);
+  input.on("data", take).resume();
+  // The first may come before the event loop looks at the terminal, the second not.
+  await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
+  input.off("data", take).pause();
+  setRawMode(input, false);
+  try {
+    return await question();
+  } finally {
+    if (typed.length > 0) input.unshift(Buffer.concat(typed));
+  }
+}
+
+/** Only a terminal has modes. */
+function setRawMode(input: Readable, isRaw: boolean): void {
+  if ("setRawMode" in input) (input as ReadStream).setRawMode(isRaw);
 }
 
 export interface ConfirmOptions {

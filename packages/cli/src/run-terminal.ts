@@ -56,6 +56,7 @@ export async function runTerminal(shown: TerminalSession, options: SessionOption
     questions: ui.followAppearance + ui.followFocus + ui.colorQuestions,
     farewell: ui.unfollowAppearance + ui.unfollowFocus,
     onAnswered: () => onAnswered(),
+    onTypedAhead: (text) => app.typeAhead(text),
     ...(escapeTimeoutMs !== undefined && { escapeTimeoutMs }),
   });
   const looks = await openLooks(ui, {

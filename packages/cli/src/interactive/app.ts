@@ -274,23 +274,36 @@ export class App {
   /** Resolves when the user leaves. `draft` is in the editor at first; `message` or `command` is sent at once. */
   async run({ message, draft = "", command, notices = [] }: RunOptions = {}): Promise<AppEnd> {
     const ended = new Promise<AppEnd>((resolve) => (this.#end = resolve));
+    // What is typed from now on is sent in its order, when the session is shown and the first questions are answered.
+    let onBegun = () => {};
+    const begun = new Promise<void>((resolve) => (onBegun = resolve));
+    void this.#composer.settle(() => begun);
+    if (message !== undefined) void this.#guard(() => this.#composer.submit(message));
     this.#tui.start(this.#options.whenColorsKnown?.());
     this.#editor.setText(draft);
     this.#tui.setFocus(this.#editor);
     await this.#guard(() => this.#show(this.#client));
     for (const notice of notices) this.#say(notice, "warning");
-    void this.#guard(() => this.#begin(message, command));
+    void this.#guard(() => this.#begin(command)).finally(onBegun);
     return await ended;
   }
 
-  async #begin(message: string | undefined, command: string | undefined): Promise<void> {
+  async #begin(command: string | undefined): Promise<void> {
     const { state } = this.#status;
     if (state && !state.model) {
       await connectFirst(this.#interface);
       await this.#refresh();
     }
     if (command !== undefined) await this.#runCommand(command, "");
-    if (message !== undefined) await this.#composer.submit(message);
+  }
+
+  /** Sends the lines that were typed before the terminal was ready. The last one is not ended, and goes to the editor. */
+  typeAhead(text: string): void {
+    const lines = text.split("\n");
+    const rest = lines.pop() ?? "";
+    for (const line of lines) void this.#guard(() => this.#composer.submit(line));
+    if (rest !== "") this.#editor.insertTextAtCursor(rest);
+    this.#tui.requestRender();
   }
 
   /** A remark below the conversation. */

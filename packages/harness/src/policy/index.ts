@@ -66,4 +66,4 @@ export { openSettings, type OpenSettingsOptions } from "./open-settings.ts";
 export { findUnknownTools } from "../pipeline/tool-patterns.ts";
 export { describeIgnoredPiFiles } from "../resources/locations.ts";
 export { readNamedFile } from "../resources/read-named-file.ts";
-export { keepTrust, readTrust, type TrustOptions, writeTrust } from "./trust.ts";
+export { isAboutTextsOnly, keepTrust, readTrust, type TrustOptions, writeTrust } from "./trust.ts";

@@ -61,6 +61,15 @@ export function compareFiles(trusted: FileDigests, current: FileDigests): TrustD
   };
 }
 
+/** Files that hold only text for the model: templates and skills. What lies beside a skill may be a program. */
+const textFile = /^(?:(?:\.tau|\.pi)[/\\](?:prompts|skills)|(?:\.\.[/\\])*\.agents[/\\]skills)[/\\].*\.md$/;
+
+/** Whether only prompt templates and skills differ, which neither run nor change a setting. Pure. */
+export function isAboutTextsOnly({ added, changed, removed }: TrustDifference): boolean {
+  const names = [...added, ...changed, ...removed];
+  return names.length > 0 && names.every((name) => textFile.test(name));
+}
+
 /**
  * Whether the user's stored answer counts: without one nothing of the project is read. While a change of the user's own is
  * made, also by another process, the files are not yet those of the answer: then the end of the change is waited for.

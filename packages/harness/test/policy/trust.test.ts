@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemIds } from "@tau/ai";
 import { expect, onTestFinished, test } from "vitest";
-import { readTrust, writeTrust } from "../../src/policy/index.ts";
+import { isAboutTextsOnly, readTrust, writeTrust } from "../../src/policy/index.ts";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { isTrustStored, keepTrust } from "../../src/policy/trust.ts";
 
@@ -100,4 +100,19 @@ test("a file that is gone before it is read does not end the trust by itself", a
     return stats;
   };
   expect(await isTrustStored({ ...options, fileSystem: { ...nodeFileSystem, lstat } })).toBe(true);
+});
+
+test.each<[names: string[], isTextsOnly: boolean]>([
+  [[".tau/prompts/a.md"], true],
+  [[".pi/skills/x/SKILL.md", ".agents/skills/y/notes.md", "../../.agents/skills/z/SKILL.md"], true],
+  [[], false],
+  [[".tau/prompts/a.md", ".tau/settings.json"], false],
+  [[".tau/skills/x/run.sh"], false],
+  [[".tau/SYSTEM.md"], false],
+  [[".tau/extensions/prompts/a.md"], false],
+  [["docs/prompts/a.md"], false],
+])("changes of %j are about texts only: %j", (names, isTextsOnly) => {
+  for (const kind of ["added", "changed", "removed"] as const) {
+    expect(isAboutTextsOnly({ added: [], changed: [], removed: [], [kind]: names })).toBe(isTextsOnly);
+  }
 });

@@ -37,6 +37,11 @@ export interface ProcessTerminalOptions {
   farewell?: string;
   /** Called when the terminal has answered all that it answers. */
   onAnswered?: () => void;
+  /**
+   * Called with what was typed before the first start, with a line feed for each Enter. Default: it comes as input, in which
+   * Enter is Ctrl-J, because the terminal was not in raw mode when it was pressed.
+   */
+  onTypedAhead?: (text: string) => void;
 }
 
 /** What lasts from `start` to `stop`. */
@@ -48,6 +53,8 @@ interface Session {
   readonly undo: (() => void)[];
   onInput: (data: string) => void;
   lastInputAtMs: number;
+  /** Set while what was typed before the start is read. */
+  onTypedAhead?: ((text: string) => void) | undefined;
 }
 
 export class ProcessTerminal extends EscapeCommands implements Terminal {
@@ -57,6 +64,7 @@ export class ProcessTerminal extends EscapeCommands implements Terminal {
   readonly #options: ProcessTerminalOptions;
   #session: Session | undefined;
   #isLost = false;
+  #wasStarted = false;
   #progressTimer: NodeJS.Timeout | undefined;
   readonly #isDumb = process.env["TERM"] === "dumb";
   readonly #logPath = process.env["PI_TUI_WRITE_LOG"];
@@ -113,7 +121,8 @@ export class ProcessTerminal extends EscapeCommands implements Terminal {
     session.buffer.on("paste", (text) => session.onInput(`\x1b[200~${text}\x1b[201~`));
     listen(stdin, "data", (data: string | Buffer) => {
       session.lastInputAtMs = performance.now();
-      session.buffer.process(data);
+      const rest = takeTypedAhead(session, data);
+      if (rest.length > 0) session.buffer.process(rest);
     });
     listen(stdin, "end", () => this.#lose());
     listen(stdin, "error", (error: Error) => this.#handleError(error));
@@ -124,6 +133,11 @@ export class ProcessTerminal extends EscapeCommands implements Terminal {
     // Output that is under way can fail after `stop`, and an error without a listener would end the process.
     if (!stdout.listeners("error").includes(ignoreLostTerminal)) stdout.on("error", ignoreLostTerminal);
 
+    if (!this.#wasStarted && stdin.isTTY && this.#options.onTypedAhead) {
+      session.onTypedAhead = this.#options.onTypedAhead;
+      void readPending().then(() => (session.onTypedAhead = undefined));
+    }
+    this.#wasStarted = true;
     this.#setRawMode(true);
     stdin.resume();
     refreshSize();
@@ -202,6 +216,26 @@ export class ProcessTerminal extends EscapeCommands implements Terminal {
     queueMicrotask(() => this.onDisconnect?.());
   }
 }
+
+/** Resolves when a stream that is resumed now has emitted what its terminal had. */
+async function readPending(): Promise<void> {
+  // The first may come before the event loop looks at the terminal, the second not.
+  await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
+}
+
+/** Returns what is not typed text: from the first escape sequence on there are keys, and answers of the terminal. */
+function takeTypedAhead({ onTypedAhead }: Session, data: string | Buffer): string | Buffer {
+  if (!onTypedAhead) return data;
+  const escapeIndex = data.indexOf(escape);
+  const end = escapeIndex === -1 ? data.length : escapeIndex;
+  const text = data.slice(0, end).toString().replaceAll(/\r\n?/g, "\n").replaceAll(controls, "");
+  if (text !== "") onTypedAhead(text);
+  return data.slice(end);
+}
+
+/** The terminal itself has handled most of them; a Ctrl-D is left as a zero byte. */
+// oxlint-disable-next-line no-control-regex -- they are removed
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 /** Errors that reading and writing have when nobody is at the other end any more. */
 const lostCodes = new Set(["EIO", "EPIPE", "ENXIO", "ENOTTY", "EBADF", "ECONNRESET"]);
