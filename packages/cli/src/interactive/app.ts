@@ -439,7 +439,8 @@ export class App {
     this.#look.shows = new Map(tools.map(({ name, shows }) => [name, shows]));
     this.#look.cwd = this.#status.state?.cwd ?? "";
     this.#tui.requestRender();
-    await this.#extensions.current?.countProviders(client);
+    // Reads a file, and only footers of extensions show it: nothing waits for it.
+    void this.#report(async () => await this.#extensions.current?.countProviders(client));
   }
 
   /** Before each frame. */
