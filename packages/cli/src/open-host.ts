@@ -71,7 +71,7 @@ async function openSessionHost(
       ...(ask && { ask }),
       abortSignal: io.signal,
       // A person who sees why it takes long can end it.
-      waitsForBusyProvider: ask === "surface",
+      waitsForBusyProvider: isTerminal,
     });
     const sessionId = await host.open(sessionManager, reason);
     const { session } = host.get(sessionId);

@@ -146,7 +146,7 @@ describe("/resume", () => {
     const body = JSON.stringify(app.server.requests[0]!.body);
     expect(body).toContain("Speak of elsewhere.");
     await run(app, "/settings");
-    await app.sees(/defaultModel +acme\/large/);
+    await app.sees(/Model of new sessions +acme\/large/);
   });
 
   test("a message that is sent with the keys before it goes to the session they chose, with the trust they gave", async () => {
@@ -255,7 +255,7 @@ describe("/resume", () => {
     app.press("enter");
     await app.sees("Home again.");
     await run(app, "/settings");
-    await app.sees(/defaultModel +acme\/small/);
+    await app.sees(/Model of new sessions +acme\/small/);
   });
 
   test("10,000 sessions: it is drawn and takes keys before they are read, and asks for them in pages", async () => {
