@@ -32,6 +32,7 @@ import { judgeMiner } from "./miners.ts";
 import { isCredentialHelper, readHelper, secretReaderRules } from "./secret-readers.ts";
 import { systemRules } from "./system.ts";
 import { buildOptionRules, toolchainRules } from "./toolchains.ts";
+import { stdinCodeRules } from "./stdin-code.ts";
 import { wholeHomeRules } from "./whole-home.ts";
 
 /** Programs that run other ones. Those of `privilege.ts` also unwrap, so they replace the plain wrappers. */
@@ -68,6 +69,7 @@ const tables: readonly Judges[] = [
   publishingRules,
   outputOperandRules,
   secretReaderRules,
+  stdinCodeRules,
   ownProgramRules,
 ];
 
@@ -87,6 +89,7 @@ const narrowTables: readonly Judges[] = [
   publishingRules,
   outputOperandRules,
   secretReaderRules,
+  stdinCodeRules,
   ownProgramRules,
 ];
 const partlyKnownNames = new Set(

@@ -89,6 +89,7 @@ const calls: readonly SecretCall[] = [
   { programs: "op", words: verb("read|item get|get item|document get|inject|signin") },
   { programs: "bw", words: verb("get|list items|export|unlock") },
   { programs: "vault", words: verb("unwrap|kv get|read|print token|token (?:create|lookup)") },
+  { programs: "chamber", words: verb("read|export|env") },
   // They give secrets to a command, which prints them.
   {
     programs: "doppler infisical op railway sops teller chamber",
