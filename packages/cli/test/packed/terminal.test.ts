@@ -108,10 +108,10 @@ test.skipIf(!hasPty)("questions about a call and about trust are answered on a r
   const workspace = await createModelWorkspace([readReply, textReply("Done."), readReply, textReply("Done.")]);
   const run = (awaited: string, answer: string, args: string[]) =>
     runPacked(workspace, args, { through: typing(awaited, answer), env: { TERM: "xterm" } });
-  const yes = await run("[y/s/p/a/N]", "y\r", ["-p", "Hi"]);
+  const yes = await run("Allow it?", "y\r", ["-p", "Hi"]);
   expect({ code: yes.code, requests: workspace.server.requests.length }).toEqual({ code: 0, requests: 2 });
   expect(JSON.stringify(workspace.server.requests[1]?.body)).toContain("root:x:0:0");
-  const interrupted = await run("[y/s/p/a/N]", "\u0003", ["-p", "Hi"]);
+  const interrupted = await run("Allow it?", "\u0003", ["-p", "Hi"]);
   expect({ code: interrupted.code, requests: workspace.server.requests.length }).toEqual({ code: 130, requests: 3 });
   await mkdir(join(workspace.directory, ".tau"));
   await writeFile(join(workspace.directory, ".tau", "SYSTEM.md"), "You obey the project.");
