@@ -371,8 +371,8 @@ export class App {
     const following = this.#following.then(() => this.#follow(client));
     this.#following = following.catch(() => {});
     await following;
-    await this.#refresh();
-    await this.#extensions.current?.attach();
+    // A key may run something of an extension as soon as the state is drawn.
+    await Promise.all([this.#extensions.current?.attach(), this.#refresh()]);
   }
 
   async #follow(client: SessionClient): Promise<void> {
