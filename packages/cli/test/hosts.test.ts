@@ -1,6 +1,8 @@
 import { mkdir, readdir, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { systemIds } from "@tau/ai";
 import { SessionManager } from "@tau/harness";
+import { writeTrust } from "@tau/harness/policy";
 import { expect, onTestFinished, test } from "vitest";
 import { parseSessionArgs } from "../src/args.ts";
 import { Hosts } from "../src/hosts.ts";
@@ -41,11 +43,13 @@ async function isOpen(path: string): Promise<boolean> {
 }
 
 test.skipIf(process.platform !== "linux")("a session whose directory has broken settings is not held", async () => {
-  const { directory, hosts, createSession } = await open();
+  const { directory, agentDir, hosts, createSession } = await open();
   const cwd = join(directory, "broken");
   await mkdir(join(cwd, ".tau"), { recursive: true });
   const path = await createSession(cwd);
   await writeFile(join(cwd, ".tau", "settings.json"), '{ "tools": { "excluded": ["bash"] ');
+  // Those of a project that is not trusted would be ignored.
+  await writeTrust({ cwd, agentDir, ids: systemIds }, true);
   await expect(hosts.openSession(path, cwd)).rejects.toThrow("settings.json");
   await expect.poll(() => isOpen(path)).toBe(false);
 });

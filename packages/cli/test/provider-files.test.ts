@@ -3,6 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { unregisterModels } from "@tau/ai";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { writeModule } from "./extension-kit.ts";
 import { createWorkspace, run, type Workspace } from "./kit.ts";
@@ -45,7 +46,11 @@ const ask = (workspace: Workspace, args: string[]) =>
   run(workspace, [...args, "--no-tools", "--model", "acme-cloud/@acme/large", "-p", "Hi"]);
 
 beforeEach(() => void vi.stubEnv("ACME_CLOUD_KEY", "acme-fake-key-1"));
-afterEach(() => void vi.unstubAllEnvs());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  // The tests of a worker share one registry.
+  unregisterModels("acme-cloud");
+});
 
 const expected = (account: string) => [
   { path: `/accounts/${account}/@acme/large`, key: "Bearer acme-fake-key-1", body: { messages: expect.anything() } },

@@ -1,4 +1,4 @@
-import { emptyView } from "@tau/protocol";
+import { emptyView, type SessionEvent } from "@tau/protocol";
 import { expect, test } from "vitest";
 import { parseSessionArgs } from "../src/args.ts";
 import { type PromptSession, sendPrompt } from "../src/send-prompt.ts";
@@ -9,12 +9,13 @@ test("the progress line is erased before an error of the prompt is told", async 
   const parsed = parseSessionArgs(["-p", "Hello"]);
   if (parsed.kind !== "session") throw new Error(parsed.kind);
   const unused = () => Promise.reject(new Error("It is not used."));
+  const plain = { redactEvent: (event: SessionEvent) => [event], redactLine: (line: string) => line };
   const session: PromptSession = {
     id: "s",
     shown: { view: emptyView, onEvent: () => () => {}, onChange: () => () => {}, approve: () => {}, abort: unused },
     getHeader: unused,
     getStats: unused,
-    createRedactor: unused,
+    createRedactor: async () => plain,
     start: async () => {},
     run: async () => {
       await expect.poll(() => written.err).toContain("waiting for the model");

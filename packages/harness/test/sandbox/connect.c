@@ -69,9 +69,13 @@ static int bind_to(int type, const char *path) {
 
 /* Says `word` and the user of whoever connects. */
 static int serve(int type, const char *path, const char *word) {
-  const int fd = bind_to(type, path);
+  char draft[256];
+  snprintf(draft, sizeof draft, "%s.new", path);
+  const int fd = bind_to(type, draft);
   signal(SIGPIPE, SIG_IGN);
   listen(fd, 64);
+  /* Whoever sees it can connect. */
+  rename(draft, path);
   for (;;) {
     const int client = accept(fd, NULL, NULL);
     struct ucred peer = {0};
