@@ -56,7 +56,7 @@ test("a missing sandbox is told in every width, and the directory gives way to i
     lacksSandbox: true,
   };
   const draw = (width: number) => drawStatus(status, theme, width).map(toPlainLine);
-  expect(draw(50)[0]).toMatch(/^\/work\/a\/long\/directory \(main\) +no sandbox$/);
+  expect(draw(50)[0]).toMatch(/^\/work\/a\/long\/directory \(main\) · edit +no sandbox$/);
   expect(draw(24)[0]).toMatch(/^\/work.*… +no sandbox$/);
   for (const width of [1, 5, 10, 11, 12, 13, 24, 50])
     for (const line of draw(width)) expect(line.length).toBeLessThanOrEqual(width);
@@ -112,7 +112,7 @@ test.each([
   expect(shortenPath(path, home)).toBe(expected);
 });
 
-test("an unusual permission mode and the number of jobs are told, and the mode stays in a narrow terminal", () => {
+test("the permission mode and the number of jobs are shown, and an unusual mode stays in a narrow terminal", () => {
   const { theme } = new Themes({ mode: "16color" });
   const status = {
     cwd: "/work",
@@ -128,9 +128,9 @@ test("an unusual permission mode and the number of jobs are told, and the mode s
   };
   const draw = (changes: Partial<typeof status>, width: number) =>
     toPlainLine(drawStatus({ ...status, ...changes }, theme, width)[0]!);
-  expect(draw({}, 40)).toBe("/work");
-  expect(draw({ jobs: 1, permissionMode: "ask" }, 40)).toMatch(/^\/work +1 job · ask$/);
-  expect(draw({ jobs: 2 }, 40)).toMatch(/^\/work +2 jobs$/);
-  expect(draw({ jobs: 2, permissionMode: "ask" }, 12)).toMatch(/^\/work +ask$/);
+  expect(draw({}, 40)).toBe("/work · edit");
+  expect(draw({ jobs: 1, permissionMode: "ask" }, 40)).toMatch(/^\/work · ask +1 job$/);
+  expect(draw({ jobs: 2 }, 40)).toMatch(/^\/work · edit +2 jobs$/);
+  expect(draw({ jobs: 2, permissionMode: "ask" }, 12)).toMatch(/^\/work · ask$/);
   expect(draw({ jobs: 2 }, 10)).toBe("/work");
 });

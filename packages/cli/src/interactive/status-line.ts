@@ -14,7 +14,6 @@ export interface Status {
   stats: StatsData | undefined;
   /** Whether commands run without the sandbox although they should run in it where it works. */
   lacksSandbox: boolean;
-  /** Shown unless it is the usual one. */
   permissionMode: PermissionMode;
   /** How many commands run in the background. */
   jobs: number;
@@ -32,26 +31,28 @@ export function drawStatus(status: Status, theme: Theme, width: number): string[
 }
 
 /** What runs in the background, and what is out of the ordinary. Jobs are left out where there is little room. */
-function drawNotes({ jobs, permissionMode, lacksSandbox }: Status, theme: Theme, width: number): string {
-  const warnings = [
-    ...(permissionMode === defaultPermissionMode ? [] : [theme.fg("warning", permissionMode)]),
-    ...(lacksSandbox ? [theme.fg("warning", "no sandbox")] : []),
-  ];
+function drawNotes({ jobs, lacksSandbox }: Status, theme: Theme, width: number): string {
+  const warnings = lacksSandbox ? [theme.fg("warning", "no sandbox")] : [];
   const running = jobs === 0 ? [] : [theme.fg("dim", jobs === 1 ? "1 job" : `${jobs} jobs`)];
   const separator = theme.fg("dim", " · ");
   const all = [...running, ...warnings].join(separator);
   return visibleWidth(all) <= width / 2 ? all : warnings.join(separator);
 }
 
-/** The directory gives way to the notes. */
+/** The directory gives way to the notes and to an unusual mode. The usual mode is left out where it does not fit. */
 function drawPlace(place: string, status: Status, theme: Theme, width: number): string {
-  const notes = drawNotes(status, theme, width);
-  if (notes === "") return theme.fg("dim", truncateToWidth(place, width, "…"));
-  const room = width - visibleWidth(notes) - 2;
-  if (room < 1) return truncateToWidth(notes, width, "…");
-  const left = truncateToWidth(place, room, "…");
-  const gap = " ".repeat(width - visibleWidth(left) - visibleWidth(notes));
-  return `${theme.fg("dim", left)}${gap}${notes}`;
+  const { permissionMode } = status;
+  const modeWidth = visibleWidth(` · ${permissionMode}`);
+  const isUsual = permissionMode === defaultPermissionMode;
+  const notes = drawNotes(status, theme, isUsual ? width : width - modeWidth);
+  const notesWidth = notes === "" ? 0 : visibleWidth(notes) + 2;
+  const showsMode = !isUsual || visibleWidth(place) + modeWidth + notesWidth <= width;
+  const mode = showsMode ? theme.fg(isUsual ? "dim" : "warning", permissionMode) : "";
+  const room = width - notesWidth - (showsMode ? modeWidth : 0);
+  const path = room < 1 ? "" : theme.fg("dim", truncateToWidth(place, room, "…"));
+  const left = [path, mode].filter(Boolean).join(theme.fg("dim", " · "));
+  const gap = left === "" || notes === "" ? 0 : Math.max(1, width - visibleWidth(left) - visibleWidth(notes));
+  return truncateToWidth(`${left}${" ".repeat(gap)}${notes}`, width, "…");
 }
 
 /** If there is not room for all, what is left of the budget stays longer than what was used, and the model longest. */

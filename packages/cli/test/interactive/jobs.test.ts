@@ -12,7 +12,7 @@ describe("background jobs", () => {
   test("are counted in the status line, and the person and the model are told of the end", async () => {
     const app = await openApp([job(), textReply("Started."), textReply("I see.")], { message: "start it" });
     await app.sees("Started.");
-    await app.sees(/main\) +1 job/);
+    await app.sees(/main\) · edit +1 job/);
     await writeFile(join(app.directory, "go"), "");
     await app.sees("Job 1 has ended. Command exited with code 0.");
     await expect.poll(app.screen).not.toContain("1 job");

@@ -12,7 +12,7 @@ describe("the permission mode", () => {
     app.type("/permissions ask");
     app.press("escape", "enter");
     await app.sees("Permission mode ask: asks before every change of a file and every command.");
-    await app.sees(/main\) +ask/);
+    await app.sees(/main\) · ask/);
     app.type("write it");
     app.press("enter");
     await app.sees("Allow this?");
@@ -27,8 +27,8 @@ describe("the permission mode", () => {
     const app = await openApp([], { settings: { sandbox: { mode: "off" } } });
     await app.sees("small");
     for (const [mode, shown] of [
-      ["free", /main\) +free/],
-      ["ask", /main\) +ask/],
+      ["free", /main\) · free/],
+      ["ask", /main\) · ask/],
     ] as const) {
       app.terminal.sendInput("\x1bm");
       await app.sees(`Permission mode ${mode}:`);
@@ -37,7 +37,7 @@ describe("the permission mode", () => {
     await app.sees("The sandbox is turned off, so free asks as edit does.");
     app.terminal.sendInput("\x1bm");
     await app.sees("Permission mode edit:");
-    await expect.poll(app.screen).not.toMatch(/main\) +\w/);
+    await app.sees(/main\) · edit$/m);
   });
 
   test("plan does not exist yet, which is said", async () => {
@@ -49,18 +49,18 @@ describe("the permission mode", () => {
 
   test("is that of --permission-mode at the start", async () => {
     const app = await openApp([], { args: ["--permission-mode", "ask"] });
-    await app.sees(/main\) +ask/);
+    await app.sees(/main\) · ask/);
   });
 
   test("is kept by /new", async () => {
     const app = await openApp([], { args: [] });
     app.type("/permissions ask");
     app.press("escape", "enter");
-    await app.sees(/main\) +ask/);
+    await app.sees(/main\) · ask/);
     const before = app.app.sessionId;
     app.type("/new");
     app.press("escape", "enter");
     await expect.poll(() => app.app.sessionId).not.toBe(before);
-    await app.sees(/main\) +ask/);
+    await app.sees(/main\) · ask/);
   });
 });

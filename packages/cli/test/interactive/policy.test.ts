@@ -44,7 +44,7 @@ test("/policy shows the profile, the sandbox and what is remembered here", async
 test("the status line tells from the start that there is no sandbox, and /policy says why", async () => {
   hidePrograms();
   const app = await openApp([], { columns: 140 });
-  await app.sees(/main\) +no sandbox/);
+  await app.sees(/main\) · edit +no sandbox/);
   app.type("/policy");
   app.press("enter");
   await app.sees(/Sandbox +auto, but commands run without it\. \w+/);
@@ -59,7 +59,7 @@ test("the status line tells of a sandbox that does not work as soon as a command
   app.type("Run it");
   app.press("enter");
   await app.sees("Commands run without a sandbox.");
-  await app.sees(/main\) +no sandbox/);
+  await app.sees(/main\) · edit +no sandbox/);
 });
 
 test("where the sandbox is turned off, the status line does not complain", async () => {
