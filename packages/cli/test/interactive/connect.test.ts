@@ -89,7 +89,7 @@ describe("the first start without a model", () => {
     app.press("enter");
     await app.sees("How do you want to connect anthropic?");
     app.press("down", "enter");
-    await app.sees("Waiting for you to log in in the browser");
+    await app.sees("Or paste the address of the last page");
     await expect.poll(() => opened).toHaveLength(1);
     expect(new URL(opened[0]!).searchParams.get("code_challenge_method")).toBe("S256");
     await app.sees("To log in to anthropic, open:");
