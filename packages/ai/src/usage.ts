@@ -45,13 +45,13 @@ export function calculateCost(model: Model, usage: Usage): Usage["cost"] {
   const oneHourTokens = Math.min(usage.cacheWrite1h ?? 0, usage.cacheWrite);
   const cacheWriteTokens = usage.cacheWrite - oneHourTokens + oneHourTokens * oneHourFactor;
   const { cost } = usage;
-  cost.input = roundCost((rates.input * usage.input) / 1e6);
-  cost.output = roundCost((rates.output * usage.output) / 1e6);
-  cost.cacheRead = roundCost((rates.cacheRead * usage.cacheRead) / 1e6);
-  cost.cacheWrite = roundCost((rates.cacheWrite * cacheWriteTokens) / 1e6);
-  cost.total = roundCost(cost.input + cost.output + cost.cacheRead + cost.cacheWrite);
+  cost.input = (rates.input * usage.input) / 1e6;
+  cost.output = (rates.output * usage.output) / 1e6;
+  cost.cacheRead = (rates.cacheRead * usage.cacheRead) / 1e6;
+  cost.cacheWrite = (rates.cacheWrite * cacheWriteTokens) / 1e6;
+  cost.total = cost.input + cost.output + cost.cacheRead + cost.cacheWrite;
   return cost;
 }
 
-/** A number of US dollars without the noise of binary fractions: nobody wants to read 0.30000000000000004. */
+/** Rounds US dollars for output, without the noise of binary fractions: nobody wants to read 0.30000000000000004. */
 export const roundCost = (dollars: number): number => Math.round(dollars * 1e9) / 1e9;
