@@ -4,8 +4,9 @@ import { getFocused, say, type Shared, waitForText } from "../kit.ts";
 
 export function approvalCases(shared: Shared): void {
   test("a question shows every character of what would run, and no is told to the model", async () => {
-    // Outside of the session's directory and of that for temporary files, wherever this repository is.
-    const path = "/a\u202eb\u200bc.txt";
+    // Outside of the session's directory and of that for temporary files, wherever this repository is. For a file that is
+    // directly in the root, its directory is not offered.
+    const path = "/etc/a\u202eb\u200bc.txt";
     const { page, model } = await shared.begin([call("read", { path })], [text("I see.")]);
     await say(page, "Read it.");
     const question = page.getByRole("alertdialog", { name: "A question" });
