@@ -44,6 +44,8 @@ async function attach({ agentDir, directory }: GatewayWorkspace) {
   const type = (text: string) => {
     for (const character of text) press(character);
   };
+  // What is typed before the session is shown waits for it.
+  await expect.poll(screen).toContain("Model: acme/small");
   return { gateway, sessionId, screen, type, press, app, ended, cable };
 }
 

@@ -143,7 +143,9 @@ test.each([
   await pty.resize(60, 15);
   await expect.poll(rules).toEqual([60, 60]);
   await pty.sees(`日本${family}!`);
-  expect((await pty.everything()).match(/The end\./g)).toHaveLength(1);
+  // What was printed just before the resize may be printed again, below a line of its own.
+  const [, between = "─".repeat(60), ...others] = (await pty.everything()).split("The end.").slice(0, -1);
+  expect([others, /^─+$/m.test(between)]).toEqual([[], true]);
 });
 
 test("a terminal that can only print lines gets lines", async () => {
