@@ -385,11 +385,12 @@ test("what became of a message is found by the key of its request, for its own d
   const { client, gateway, sessionId, prompt, release, idle } = await open();
   const get = (idempotencyKey: string) => client.must("inbox.get", { idempotencyKey });
   const { messageId } = await prompt("Begin.", { idempotencyKey: "first" });
-  expect(await get("first")).toMatchObject({ messageId, sessionId, state: "said" });
+  await expect.poll(() => get("first")).toMatchObject({ messageId, sessionId, state: "said" });
   const later = await prompt("Later.", { idempotencyKey: "later", queueMode: "followup" });
   expect(await get("later")).toMatchObject({ messageId: later.messageId, state: "waiting" });
   expect(await client.must("inbox.cancel", { id: later.messageId })).toEqual({ cancelled: true });
-  expect(await get("later")).toMatchObject({ state: "cancelled", reason: "It was taken out of the queue." });
+  const taken = { state: "cancelled", reason: "It was taken out of the queue." };
+  await expect.poll(() => get("later")).toMatchObject(taken);
   await expect(get("never")).rejects.toMatchObject({ code: "not_found" });
   await expect(client.must("inbox.get", {})).rejects.toMatchObject({ code: "invalid_parameters" });
   expect(gateway.parts.inbox.findRequest("phone\nfirst")).toBeUndefined();
