@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { unregisterModels } from "@tau/ai";
+import { unregisterApiProviders, unregisterModels } from "@tau/ai";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { writeModule } from "./extension-kit.ts";
 import { createWorkspace, run, type Workspace } from "./kit.ts";
@@ -50,6 +50,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
   // The tests of a worker share one registry.
   unregisterModels("acme-cloud");
+  unregisterApiProviders("custom:acme-cloud");
 });
 
 const expected = (account: string) => [
