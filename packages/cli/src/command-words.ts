@@ -23,7 +23,7 @@ const hints: Readonly<Record<string, string>> = {
   usage: used,
 };
 
-/** The same for words that a sentence may begin with, so that they are commands only if nothing follows. */
+/** Hints for words that a sentence may begin with. They are commands only if nothing follows. */
 const singleWordHints: Readonly<Record<string, string>> = {
   run: prompt,
   exec: prompt,

@@ -42,7 +42,7 @@ test(
     const sent: string[] = [];
     const acknowledged = new Set<string>();
     const refused: unknown[] = [];
-    /** What no answer came for, because the gateway was killed: it is sent again with its key. */
+    /** Messages without an answer, because the gateway was killed. They are sent again with their keys. */
     const unanswered = new Map<string, { sessionId: string; message: string; queueMode: string | undefined }>();
     let repeatedCount = 0;
     for (let round = 0; round < rounds; round++) {

@@ -511,7 +511,7 @@ export class App {
     await this.#report(work);
   }
 
-  /** The same for work that goes on beside a command, which may fail with what a notice has said already. */
+  /** Reports a failure of work beside a command, unless a notice has said the same already. */
   async #report(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();

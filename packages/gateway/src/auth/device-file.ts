@@ -39,7 +39,7 @@ const firstFields = { version, devices: list(object({ ...shared, token: nonEmpty
 /** What the file has. */
 export interface DeviceList {
   readonly devices: readonly Device[];
-  /** Of a file of the first version: the account's own token, which is not in the file any more once it was written again. */
+  /** The account's own token, in a file of the first version. Writing the file again removes it. */
   readonly oldToken?: string;
 }
 

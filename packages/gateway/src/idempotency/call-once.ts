@@ -35,7 +35,7 @@ export async function callOnce(
   });
 }
 
-/** Those that bring a message: what became of it is in the inbox, also after a crash. */
+/** Methods that bring a message. Its outcome is in the inbox, also after a crash. */
 const messageMethods: ReadonlySet<GatewayMethod> = new Set(["session.prompt", "session.steer", "session.follow_up"]);
 
 /** Finds the message that a request brought before the gateway was stopped or another node was lost. */

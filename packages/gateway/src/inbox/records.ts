@@ -13,7 +13,7 @@ export type InboxRecord =
 const maxDead = 1_000;
 /** How many requests with a key are remembered with what became of their messages. */
 const maxRequests = 10_000;
-/** As long as idempotency keys are kept. */
+/** Requests are remembered as long as idempotency keys are kept. */
 const maxRequestAgeMs = 24 * 60 * 60_000;
 
 /** The messages without a final outcome, and those that were given up, oldest first. */

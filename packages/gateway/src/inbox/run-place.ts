@@ -14,7 +14,7 @@ export interface RunPlaceParts {
   wake: () => void;
 }
 
-/** Who a run is for. */
+/** The sender that a run is for. */
 export interface RunSender {
   isScheduled: boolean;
   /** See `PlaceRequest`. */

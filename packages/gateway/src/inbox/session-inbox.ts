@@ -24,7 +24,7 @@ export interface SessionInboxParts extends SessionFollowerParts {
   ids: Ids;
   /** Called when nothing waits for the session any more, or its messages are left to another node. */
   onIdle: (sessionId: string) => void;
-  /** Of all sessions. */
+  /** Counts the waiting bytes of each sender, over all sessions. */
   waitingBytes: WaitingBytes;
   /** Called when the session cannot be used here, because another node of the cluster runs it. */
   leaveToOthers?: (sessionId: string) => void;
@@ -159,7 +159,7 @@ export class SessionInbox {
     this.#parts.onIdle(this.#sessionId);
   }
 
-  /** What waits stays stored: the node that runs the session says it, or knows from the log that it was said. */
+  /** Leaves the stored messages to the node that runs the session. They stay stored: the node that runs the session says it, or knows from the log that it was said. */
   #leaveToOthers(leave: (sessionId: string) => void): void {
     this.stop();
     this.#place.release();
@@ -296,13 +296,13 @@ function isCommand({ extensions }: AgentSession, { messages }: InjectStep): bool
   return others.length === 0 && message!.isVerbatim !== true && extensions?.isCommand(message!.text) === true;
 }
 
-/** Who the run of these messages is for: the first of them decides whose turn it is. */
+/** Finds the sender that the run of these messages is for: the first message decides. */
 const getSender = (messages: readonly StoredMessage[]): RunSender => ({
   isScheduled: messages.length > 0 && messages.every(({ origin }) => origin.kind === "scheduled"),
   owner: messages[0]?.origin.deviceId ?? "",
 });
 
-/** What a session that another node runs, or has taken over, answers with. */
+/** Error codes of a session that another node runs or has taken over. */
 const elsewhereCodes: readonly unknown[] = ["moved", "overtaken", "read_only"];
 
 const isElsewhere = (error: unknown): boolean => elsewhereCodes.includes((error as { code?: unknown }).code);

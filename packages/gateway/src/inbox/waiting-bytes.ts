@@ -5,7 +5,7 @@ import type { InboxMessage, StoredMessage } from "./message.ts";
 type Draft = Pick<InboxMessage, "text" | "images" | "origin">;
 
 export class WaitingBytes {
-  /** Of messages that are being stored, by sender. */
+  /** Bytes of the messages that are being stored, by sender. */
   readonly #accepting = new Map<string, number>();
 
   /**

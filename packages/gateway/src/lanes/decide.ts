@@ -16,7 +16,7 @@ export interface PlaceRequest {
   readonly sessionId: string;
   /** The lanes in which it needs a place, all at once. */
   readonly lanes: readonly LaneName[];
-  /** Who asked for the run: a device, or the empty text for what no device has asked for. */
+  /** The id of the device that asked for the run; empty if no device did. */
   readonly owner: string;
 }
 

@@ -29,7 +29,7 @@ export class Sockets {
   readonly #open = new Set<SocketClient>();
   /** Those that have not said who they are, with their addresses. */
   readonly #unknown = new Map<SocketClient, string>();
-  /** Those that gave way and have not answered yet, the oldest first. */
+  /** Connections that gave way and have not answered yet, oldest first. */
   readonly #leaving = new Set<SocketClient>();
   #cancelPing: () => void;
 

@@ -37,9 +37,9 @@ export function chooseClosing(held: readonly HeldSession[], deviceId: string, ex
 }
 
 interface DeviceSessions {
-  /** Those that are being opened. */
+  /** Sessions that are being opened. */
   readonly opening: Set<Promise<unknown>>;
-  /** Those that have to wait until another one is closed. */
+  /** Requests that wait until another session is closed. */
   readonly waiting: SerialQueue;
   waitingCount: number;
 }
@@ -87,7 +87,7 @@ export class HeldSessions {
       // Something may have closed it already.
       if (!open) return open;
       open.heldBy ??= deviceId;
-      // Whoever asked for it has not begun to use it yet.
+      // The caller has not begun to use it yet.
       void open.use(() => nextTurn());
       return open;
     } finally {

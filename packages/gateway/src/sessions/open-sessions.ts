@@ -299,7 +299,7 @@ export class OpenSessions {
       afterCrash,
       admitRun,
       waitsForBusyProvider: true,
-      // Whoever writes a prompt here is not at this machine's terminal.
+      // Clients of a gateway are not at this machine's terminal.
       fileAuthority: "model",
     });
     // Commands and extensions open sessions too.

@@ -113,7 +113,7 @@ export class JobReports {
     // The session is being closed.
     if (job.ended?.why === "session") return;
     this.#ended.push(job);
-    // Who killed it knows.
+    // A kill is reported where it was asked for.
     if (job.ended?.why !== "killed") notice("job", `${jobs.describe(job)} It was: ${toJobSummary(job).command}`);
     if (job.wakes) wake();
   }

@@ -33,7 +33,7 @@ export interface AgentSessionParts {
   extensions: ExtensionSlot;
   expandPort: ResourcePort;
   createMentionReader: PromptsParts["createMentionReader"];
-  /** Of files that prompts and commands name. */
+  /** The rights with which files are read that prompts and commands name. */
   fileAuthority: FileAuthority;
   /** Everything but credentials. */
   personFiles: Files;

@@ -12,7 +12,7 @@ export const runsToCandidate = 50;
 export interface ExtensionRuns {
   readonly id: string;
   readonly project?: string | undefined;
-  /** Of the content that ran: another one begins anew. */
+  /** Digest of the content that ran. Another content is counted from the beginning. */
   readonly digest: string;
   /** Sessions in which its process ran, since the last refusal. */
   readonly runs: number;

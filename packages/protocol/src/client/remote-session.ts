@@ -219,7 +219,7 @@ export class RemoteSession {
     this.#changed.emit();
   }
 
-  /** Of the client: the session waits for a run, or does so no longer. */
+  /** Called by the client when the session begins to wait for a run, or no longer does. */
   takePlaceInLine(place: number | undefined): void {
     this.#placeInLine = place;
     this.#changed.emit();

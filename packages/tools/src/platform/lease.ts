@@ -114,7 +114,7 @@ interface Claimed {
 
 interface DeadClaim {
   path: string;
-  /** Of the process that made it. */
+  /** Identifies the process that made it. */
   id: string;
 }
 

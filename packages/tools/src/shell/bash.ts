@@ -147,7 +147,7 @@ function limitTimeout(askedMs: number | undefined, { commandTimeoutMs, maxComman
 interface Call {
   command: string;
   timeoutMs: number | undefined;
-  /** Of a job: whether its end begins a run. */
+  /** Whether the end of a job begins a run. */
   wakes: boolean;
   signal: AbortSignal | undefined;
   onUpdate: AgentToolUpdateCallback<BashDetails> | undefined;

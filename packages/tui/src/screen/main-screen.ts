@@ -189,7 +189,7 @@ export class MainScreen {
   }
 
   /**
-   * What is written before the rows of the next frame. Where lines may be in the scrollback that are drawn again, a rule
+   * Returns what is written before the rows of the next frame. Where lines may be in the scrollback that are drawn again, a rule
    * separates the two, and nothing of the conversation is erased: nobody knows how much of it is nowhere else.
    */
   #separate(

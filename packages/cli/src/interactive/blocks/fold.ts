@@ -25,7 +25,7 @@ export interface FoldOptions extends Fold {
   theme: Theme;
   /** Whether all lines are left. */
   expanded: boolean;
-  /** Of the lines that are left. Default: as they are. */
+  /** Styles each line that is left. Default: none. */
   style?: (line: string) => string;
 }
 

@@ -13,7 +13,7 @@ export async function choosePermissions(ui: Interface, argument: string): Promis
   if (chosen !== undefined) await setMode(ui.client, ui.say, chosen);
 }
 
-/** Those that can be chosen here. */
+/** Modes that can be chosen here. */
 export async function listPermissionModes({ client }: Pick<Interface, "client">): Promise<SelectItem[]> {
   const { permissions } = await client.execute({ type: "get_state" });
   return permissions.choices.map((mode) => ({ value: mode, label: mode, description: permissionModeTexts[mode] }));

@@ -58,7 +58,7 @@ export interface Classification {
   /** Of the most dangerous thing that was found; null where nothing matched. */
   class: ExecClass | null;
   /**
-   * One of ten names for what dangerous commands do, which other programs know; null where none fits. It says nothing about
+   * Names the kind of danger in one of ten words that other programs know; null where none fits. It says nothing about
    * the tier: `chmod 777 file` has one and is harmless.
    */
   dangerousCommandClass: DangerousCommandClass | null;
