@@ -65,10 +65,13 @@ function Question({ session, approval, others, mayAnswer, onAnswered }: Question
   const isOff = isDeaf || attempt.isBusy || !mayAnswer;
   const onKeyDown = (event: KeyboardEvent) => {
     if (isOff || event.ctrlKey || event.altKey || event.metaKey || event.target instanceof HTMLInputElement) return;
-    if (event.key === "n") return deny();
     const index = event.key === "y" ? 0 : /^[1-9]$/.test(event.key) ? Number(event.key) - 1 : -1;
     const offered = approval.choices[index];
+    if (event.key !== "n" && !offered) return;
+    // The page's own shortcuts have the same keys.
+    event.preventDefault();
     if (offered) answer(toAnswer(offered));
+    else deny();
   };
   return (
     <section class="question" role="alertdialog" aria-label="A question" tabIndex={-1} ref={box} onKeyDown={onKeyDown}>

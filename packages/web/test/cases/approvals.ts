@@ -42,4 +42,28 @@ export function approvalCases(shared: Shared): void {
     await waitForText(page, "Read.");
     expect(JSON.stringify(model.asked.at(-1)!.context.messages)).toContain("NAME=");
   });
+
+  test("a question is answered by the keys y, n and the number of a choice", async () => {
+    const path = "/etc/os-release";
+    const read = () => [call("read", { path })];
+    const { page, model } = await shared.begin(read(), [text("Denied.")], read(), [text("Read.")], read(), [
+      text("Again."),
+    ]);
+    const press = async (key: string) => {
+      const question = page.getByRole("alertdialog", { name: "A question" });
+      await question.getByRole("button", { name: "Yes, this once" }).and(page.locator(":enabled")).waitFor();
+      await question.focus();
+      await page.keyboard.press(key);
+    };
+    await say(page, "Read it.");
+    await press("n");
+    await waitForText(page, "Denied.");
+    await say(page, "Read it again.");
+    await press("2");
+    await waitForText(page, "Read.");
+    // It was allowed for the session.
+    await say(page, "Once more.");
+    await waitForText(page, "Again.");
+    expect(JSON.stringify(model.asked.at(-1)!.context.messages)).toContain("NAME=");
+  });
 }
