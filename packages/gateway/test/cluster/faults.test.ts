@@ -15,7 +15,7 @@ import { NatsLogStore } from "../../src/cluster/log-store.ts";
 import { headerNames, parseLogId, placeLog } from "../../src/cluster/names.ts";
 import { type ClusterNode, openNode } from "../../src/cluster/open-node.ts";
 import { type AckedEntry, checkHistory, type HistoryMessage } from "./history.ts";
-import { hasNats, type NatsServer, type NatsServers, startNats, waitForJetStream, waitUntil } from "./nats-servers.ts";
+import { hasNats, type NatsServer, type NatsServers, startNats, waitUntil } from "./nats-servers.ts";
 import { openProxy, type TcpProxy } from "./tcp-proxy.ts";
 
 const isLong = process.env["TAU_LONG"] === "1";
@@ -38,9 +38,7 @@ interface Writer {
 async function openWriter(name: string, { servers }: NatsServers, agentDir: string): Promise<Writer> {
   const cables = await Promise.all(servers.map(({ port }) => openProxy(port)));
   const hosts = cables.map(({ port }) => `127.0.0.1:${port}`).join(",");
-  const open = () => openNode({ url: `nats://${hosts}?name=${name}`, agentDir, log: () => undefined, timing });
-  // On a busy machine it may take longer than a node waits until all servers know each other.
-  const node = await open().catch(open);
+  const node = await openNode({ url: `nats://${hosts}?name=${name}`, agentDir, log: () => undefined, timing });
   return {
     node,
     cables,
@@ -87,7 +85,6 @@ describe.skipIf(!hasNats)("a cluster of three servers", () => {
       onTestFinished(nats.close);
       const agentDir = await mkdtemp(join(tmpdir(), "tau-cluster-"));
       onTestFinished(() => rm(agentDir, { recursive: true, force: true, maxRetries: 10 }));
-      await waitForJetStream(nats.servers[0]!.url);
       const writers = await Promise.all(["one", "two", "three"].map((name) => openWriter(name, nats, agentDir)));
       const acked = new Map(sessions.map((id) => [id, [] as AckedEntry[]]));
       let isOver = false;

@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { vi } from "vitest";
 import { openProxy, type TcpProxy } from "./tcp-proxy.ts";
@@ -39,7 +40,7 @@ export interface NatsServers {
   close(): Promise<void>;
 }
 
-/** Another program may take a port after it was found to be free. */
+/** Another program may take a port after it was found to be free, and new servers do not always find each other. */
 const maxStarts = 3;
 
 /** One server, or several that replicate. `extra` is put into the configuration. */
@@ -85,6 +86,7 @@ async function startOnce(count: number, extra: string): Promise<NatsServers> {
   };
   try {
     await Promise.all(servers.map((server) => server.start()));
+    if (count > 1) await waitForReplication(servers);
   } catch (error) {
     await close();
     throw error;
@@ -164,17 +166,22 @@ async function findPorts(count: number): Promise<number[]> {
 export const waitUntil = (isDone: () => boolean | Promise<boolean>): Promise<unknown> =>
   vi.waitUntil(isDone, { timeout: 60_000, interval: 20 });
 
-/** Waits until the servers have elected a leader and take streams. */
-export async function waitForJetStream(url: string): Promise<void> {
-  const { jetstreamManager } = await import("@nats-io/jetstream");
-  const nats = await connect({ servers: url, waitOnFirstConnect: true, reconnectTimeWait: 100 });
+/** Waits until the servers have elected a leader and all of them take the replicas of a stream. */
+async function waitForReplication([first, ...others]: readonly NatsServer[]): Promise<void> {
+  const nats = await connect({ servers: first!.url, waitOnFirstConnect: true, reconnectTimeWait: 100 });
   try {
-    await waitUntil(() =>
-      jetstreamManager(nats, { timeout: 1_000 }).then(
-        () => true,
-        () => false,
-      ),
-    );
+    const manager = await jetstreamManager(nats, { timeout: 1_000, checkAPI: false });
+    const probe = { name: "probe", subjects: ["probe"], num_replicas: others.length + 1 };
+    const attempt = async () => {
+      try {
+        await manager.streams.add(probe);
+        return await manager.streams.delete(probe.name);
+      } catch (error) {
+        if (!(error instanceof Error)) throw error;
+        return false;
+      }
+    };
+    await vi.waitUntil(attempt, { timeout: 30_000, interval: 100 });
   } finally {
     await nats.close();
   }
