@@ -40,7 +40,7 @@ export interface KeyActionsOptions extends Pick<Interface, "say" | "leave"> {
 }
 
 const doublePressMs = 500;
-/** The same after a message that says what the second press does. */
+/** How long a second press waits for a person who reads what it does. */
 const readMs = 3_000;
 
 /** Keys that do what a slash command does. */
