@@ -12,70 +12,37 @@ import { buildSandboxHelper } from "./build-sandbox-helper.mjs";
 
 const root = join(import.meta.dirname, "..");
 
-/** The entries of each package; everything they import is bundled, except what it depends on at run time. */
+/**
+ * The packages, in the order in which they import each other. The entries of each are those that its manifest exports and
+ * `others`; everything they import is bundled, except what the package depends on at run time.
+ */
 const packages = [
   {
     name: "ai",
     // What everybody needs, and so must be one file.
     core: "index",
-    entries: [
-      "index",
-      "internal/index",
-      "testing/index",
-      "platform/node",
-      "platform/browser",
-      "schema/engine",
-      "schema/engine-node",
-    ],
+    others: ["platform/node", "platform/browser", "schema/engine", "schema/engine-node"],
     /** For `require`: loaded late, and synchronously. */
     commonjs: ["schema/engine"],
   },
-  { name: "agent", entries: ["index"] },
-  { name: "tools", entries: ["index", "platform/index", "testing/index"] },
-  {
-    name: "protocol",
-    entries: [
-      "index",
-      "gateway/index",
-      "client/index",
-      "client/web-socket-node",
-      "client/web-socket-browser",
-      "node/index",
-    ],
-  },
-  { name: "markdown", entries: ["index"] },
-  {
-    name: "harness",
-    entries: [
-      "",
-      "session/",
-      "settings/",
-      "auth/",
-      "models/",
-      "policy/",
-      "sandbox/",
-      "extensions/",
-      "packages/",
-      "extensions/isolated/",
-      "fields/",
-      "host/",
-      "durable/",
-      "export/",
-      "testing/",
-    ].map((front) => `${front}index`),
-  },
-  { name: "tui", entries: ["index", "testing/index"] },
-  { name: "pi", entries: ["index"] },
-  { name: "gateway", entries: ["index", "cluster/index", "testing/index"] },
-  { name: "cli", entries: ["index"] },
+  { name: "agent" },
+  { name: "protocol", others: ["client/web-socket-node", "client/web-socket-browser"] },
+  { name: "tools" },
+  { name: "markdown" },
+  { name: "harness" },
+  { name: "tui" },
+  { name: "pi" },
+  { name: "gateway" },
+  { name: "cli" },
 ];
 
 /** Bundled because loading them as many small files costs more than their code. */
 const bundled = new Set(["typebox", "eventsource-parser"]);
 
-for (const { name, entries, core, commonjs = [] } of packages) {
+for (const { name, others = [], core, commonjs = [] } of packages) {
   const directory = join(root, "packages", name);
   const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+  const entries = [...getEntries(manifest), ...others];
   // What is there only if the person installed it is not ours to bring along.
   const wanted = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies };
   const dependencies = Object.keys(wanted).filter((dependency) => !bundled.has(dependency));
@@ -125,6 +92,12 @@ for (const { name, entries, core, commonjs = [] } of packages) {
       outExtension: { ".js": ".cjs" },
     });
   }
+}
+
+/** The source files that a package exports, without their endings. */
+function getEntries({ exports }) {
+  const files = Object.values(exports).map((entry) => entry["@tau/source"]);
+  return files.filter((file) => file !== undefined).map((file) => /^\.\/src\/(.+)\.ts$/.exec(file)[1]);
 }
 
 /**

@@ -11,8 +11,8 @@ const root = join(import.meta.dirname, "..");
 const mayImport = {
   ai: [],
   agent: ["ai"],
-  tools: ["ai", "agent"],
   protocol: ["ai"],
+  tools: ["ai", "agent", "protocol"],
   markdown: [],
   harness: ["ai", "agent", "tools", "protocol", "markdown"],
   "sandbox-helper": [],

@@ -1,5 +1,5 @@
 import { systemIds } from "@tau/ai";
-import { HarnessError } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import { type ExtensionPlace, type ExtensionSource, findExtensions } from "@tau/harness/extensions";
 import { writeExtensionTrust } from "@tau/harness/policy";
 import { ask, askAtStart } from "./ask.ts";

@@ -1,8 +1,7 @@
 import { systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import { HarnessError } from "@tau/harness";
+import { HarnessError, type TrustData, type TrustDifference } from "@tau/protocol";
 import { isAboutTextsOnly, readTrust, writeTrust } from "@tau/harness/policy";
-import type { TrustData, TrustDifference } from "@tau/protocol";
 import { ask, askAtStart, askKey } from "./ask.ts";
 import type { Io } from "./command.ts";
 

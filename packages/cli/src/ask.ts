@@ -1,7 +1,7 @@
 /** Questions on a terminal. They are written to standard error, so that standard output holds only the result. */
 import { type Readable, Writable } from "node:stream";
 import type { ReadStream } from "node:tty";
-import { HarnessError } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import type { Io } from "./command.ts";
 import { UsageError } from "./errors.ts";
 import { formatRows } from "./help.ts";

@@ -1,4 +1,4 @@
-import type { HarnessErrorCode } from "@tau/harness";
+import type { HarnessErrorCode } from "@tau/protocol";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HarnessError } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import type { NamedPackage } from "@tau/harness/extensions";
 import { type FetchedPackage, fetchPackage, type PackageSource, parseSource } from "@tau/harness/packages";
 import { openSettings } from "@tau/harness/policy";

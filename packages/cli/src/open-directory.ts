@@ -2,7 +2,8 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { systemIds } from "@tau/ai";
-import { type AgentSession, HarnessError, type SettingsManager } from "@tau/harness";
+import type { AgentSession, SettingsManager } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { openSettings, readNamedFile } from "@tau/harness/policy";

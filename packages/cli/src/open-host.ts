@@ -1,6 +1,7 @@
 /** Creates the host with one open session from the flags. */
 import { untilAborted } from "@tau/ai/internal";
-import { type AgentSession, type AskChoice, HarnessError, loadNamedAgent, SessionManager } from "@tau/harness";
+import { type AgentSession, type AskChoice, loadNamedAgent, SessionManager } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import type { Host } from "@tau/harness/host";
 import { findUnknownTools } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";

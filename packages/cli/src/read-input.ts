@@ -1,5 +1,5 @@
 import { addAbortSignal } from "node:stream";
-import { HarnessError } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import type { Io } from "./command.ts";
 
 /** More than the context window of any model. */

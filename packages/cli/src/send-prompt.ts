@@ -1,7 +1,13 @@
 /** Print and JSON mode: sends the prompt of the command line, and shows how it ended. */
 import { resolve } from "node:path";
-import { HarnessError } from "@tau/harness";
-import type { CommandParams, PromptEnd, SessionEvent, SessionHeader, StatsData } from "@tau/protocol";
+import {
+  HarnessError,
+  type CommandParams,
+  type PromptEnd,
+  type SessionEvent,
+  type SessionHeader,
+  type StatsData,
+} from "@tau/protocol";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import type { ExitCode } from "./exit-codes.ts";

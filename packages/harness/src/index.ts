@@ -13,7 +13,7 @@ export type { ContextUse, SessionStats } from "./agent-session/stats.ts";
 export type { BashResult } from "./agent-session/user-bash.ts";
 export { AuthStorage } from "./auth/auth-storage.ts";
 export { Budget, type BudgetLimit, type BudgetLimits, createBudget } from "./budget/budget.ts";
-export { HarnessError, type HarnessErrorCode } from "./errors.ts";
+export { HarnessError, type HarnessErrorCode } from "@tau/protocol";
 export { ModelRegistry } from "./models/model-registry.ts";
 export { createDebugLog, type DebugLog, type DebugLogOptions } from "./observe/debug-log.ts";
 export { findTracer } from "./observe/opentelemetry.ts";

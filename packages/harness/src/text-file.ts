@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
-import { orUndefined, readWhole } from "./durable-file.ts";
+import { orUndefined, readWhole } from "@tau/tools/durable";
 
 export type FileText =
   | { readonly kind: "text"; readonly text: string }

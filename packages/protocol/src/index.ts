@@ -141,3 +141,4 @@ export { ViewTracker } from "./view-tracker.ts";
 export { emptyUi, type OpenDialog, reduceUi, type ShownUi } from "./shown-ui.ts";
 export { createNoteFrame, listUiFrames } from "./ui-frames.ts";
 export type { UiAnswer, UiDialog, UiNote } from "./ui-request.ts";
+export { HarnessError, type HarnessErrorCode } from "./errors.ts";

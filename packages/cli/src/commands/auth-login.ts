@@ -8,7 +8,8 @@ import {
   literalKey,
   parseTypedKey,
 } from "@tau/harness/auth";
-import { type AuthStorage, HarnessError } from "@tau/harness";
+import type { AuthStorage } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import { compareProviders } from "@tau/harness/models";
 import { ask, choose, type ChoiceItem, confirm, isInteractive } from "../ask.ts";
 import type { Io } from "../command.ts";

@@ -1,6 +1,6 @@
 /** Settings by their dotted names. Pure. */
 import { didYouMean, isRecord, tryParseJson } from "@tau/ai/internal";
-import { HarnessError } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import { settingsSchema } from "@tau/harness/settings";
 
 interface Schema {

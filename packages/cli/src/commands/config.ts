@@ -1,9 +1,9 @@
-import { writeTextFile } from "@tau/harness/export";
+import { writeTextFile } from "@tau/tools/durable";
 import { spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { systemIds } from "@tau/ai";
-import { HarnessError } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import { keepTrust } from "@tau/harness/policy";
 import { nestSetting, settingsSchema } from "@tau/harness/settings";
 import type { Io } from "../command.ts";

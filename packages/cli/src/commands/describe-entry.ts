@@ -1,6 +1,6 @@
 /** One line about an entry. Accepts any entry, because a log is not validated. Pure. */
 import { isRecord } from "@tau/ai/internal";
-import type { SessionEntry } from "@tau/harness/session";
+import type { SessionEntry } from "@tau/protocol";
 
 export interface EntryDescription {
   author: string;

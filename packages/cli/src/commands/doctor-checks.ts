@@ -3,7 +3,7 @@ import { access, constants, mkdtemp, readdir, rm, stat, statfs, writeFile } from
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { getErrorMessage, platform } from "@tau/ai/internal";
-import { HarnessError } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import { getMessageText } from "@tau/harness/host";
 import { getSandboxSettings } from "@tau/harness/policy";
 import { type FileProblem, formatFileProblem, ignoredSettings } from "@tau/harness/settings";

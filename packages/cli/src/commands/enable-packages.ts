@@ -1,5 +1,5 @@
 /** What a package brings, and the question whether it is used. */
-import { HarnessError } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import { type FetchedPackage, resourceKinds } from "@tau/harness/packages";
 import { ask, isInteractive } from "../ask.ts";
 import type { Io } from "../command.ts";

@@ -1,6 +1,6 @@
 import { systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
-import { HarnessError } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import { findExtensions, type FoundExtension } from "@tau/harness/extensions";
 import {
   type ExtensionTrustState,

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findEnvKeys, getProviders } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
-import { HarnessError } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import type { Io } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { flagGroups } from "../flags.ts";

@@ -1,5 +1,5 @@
 import { getErrorMessage } from "@tau/ai/internal";
-import { HarnessError } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import {
   type FetchedPackage,
   fetchPackage,

@@ -35,7 +35,7 @@ export async function updateModels(args: Pick<CommandArgs, "has" | "positionals"
     yes: args.has("yes"),
     declined: "The catalogue was not changed.",
   });
-  const { writeTextFile } = await import("@tau/harness/durable");
+  const { writeTextFile } = await import("@tau/tools/durable");
   await writeTextFile(path, plan.text, { replaces: true });
   io.err(`Written to ${path}. tau models update --reset removes it.\n`);
 }

@@ -2,7 +2,8 @@
 import { homedir } from "node:os";
 import { systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
-import { HarnessError, type SettingsManager } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
+import type { SettingsManager } from "@tau/harness";
 import {
   changePackageEntries,
   type FetchOptions,

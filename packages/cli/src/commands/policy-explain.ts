@@ -1,5 +1,5 @@
+import { capabilities } from "@tau/tools";
 import {
-  capabilities,
   evaluateFor,
   type ExtensionPolicy,
   getSandboxSettings,

@@ -1,4 +1,4 @@
-import { HarnessError } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import { choose, isInteractive } from "../ask.ts";
 import type { Io } from "../command.ts";
 import { cleanLine, cutTo } from "../table.ts";

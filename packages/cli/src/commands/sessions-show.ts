@@ -1,5 +1,5 @@
 import type { SessionManager } from "@tau/harness";
-import type { SessionEntry } from "@tau/harness/session";
+import type { SessionEntry } from "@tau/protocol";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
 import { cleanLine, cutTo, tableText, terminalWidth } from "../table.ts";

@@ -1,9 +1,8 @@
 /** RPC mode: commands are lines on standard input; responses and events are lines on standard output. */
 import { Readable } from "node:stream";
 import { getErrorMessage, untilAborted } from "@tau/ai/internal";
-import { HarnessError } from "@tau/harness";
+import { HarnessError, type Command, isCommandName } from "@tau/protocol";
 import { type CommandOptions, type Host, isLongCommand } from "@tau/harness/host";
-import { type Command, isCommandName } from "@tau/protocol";
 import type { SessionOptions } from "../args.ts";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";

@@ -1,8 +1,7 @@
 /** Sessions in a cluster: every node can open each, one at a time. */
 import type { SessionStorage } from "@tau/harness/session";
-import { HarnessError } from "@tau/harness";
-import type { LogStoreOptions } from "./log-store.ts";
-import { NatsLogStore } from "./log-store.ts";
+import { HarnessError } from "@tau/protocol";
+import { type LogStoreOptions, NatsLogStore } from "./log-store.ts";
 
 export interface ClusterStorageOptions extends Omit<LogStoreOptions, "sessionId"> {
   /** Whether sessions in the trash are found too. Default false. */

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { type Ids } from "@tau/ai";
 import { isRecord, SerialQueue, tryParseJson } from "@tau/ai/internal";
-import { writeWhole } from "@tau/harness/durable";
+import { writeWhole } from "@tau/tools/durable";
 import { readOwnFile } from "@tau/protocol/node";
 import { nodeFileSystem } from "@tau/tools/platform";
 

@@ -1,4 +1,4 @@
-import type { AcceptedEntry } from "@tau/harness/session";
+import type { AcceptedEntry } from "@tau/protocol";
 import type { StoredMessage } from "./message.ts";
 
 /** A message of a session's own queue as one of the inbox. It keeps its id. */

@@ -4,7 +4,7 @@
  */
 import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import type { AfterCrash, HostedSession } from "@tau/harness/host";
-import type { AcceptedEntry } from "@tau/harness/session";
+import type { AcceptedEntry } from "@tau/protocol";
 import type { InboxRequestData } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
 import { toAdopted } from "./adopt.ts";

@@ -4,7 +4,7 @@
  */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import { writeWhole } from "@tau/harness/durable";
+import { writeWhole } from "@tau/tools/durable";
 import { createFileStore, encodeLine, type LogStore } from "@tau/harness/session";
 import { type FileSystem, nodeFileSystem, systemCode } from "@tau/tools/platform";
 import { GatewayError } from "../errors.ts";

@@ -1,5 +1,5 @@
 import { chmodSync, lstatSync } from "node:fs";
-import { makeDirectory } from "@tau/harness/durable";
+import { makeDirectory } from "@tau/tools/durable";
 import { getGatewayFiles, type GatewayFiles } from "@tau/protocol/node";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { GatewayError } from "../errors.ts";

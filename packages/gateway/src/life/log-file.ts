@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { createDebugLog } from "@tau/harness";
-import { readWhole } from "@tau/harness/durable";
+import { readWhole } from "@tau/tools/durable";
 import { nodeFileSystem } from "@tau/tools/platform";
 
 export interface LogFile {

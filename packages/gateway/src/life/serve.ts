@@ -1,7 +1,7 @@
 /** The one gateway of an account: it can be found and controlled by the account's other programs, and stops in order. */
 import { unlink } from "node:fs/promises";
 import { systemIds } from "@tau/ai";
-import { writeWhole } from "@tau/harness/durable";
+import { writeWhole } from "@tau/tools/durable";
 import type { RequestFrame } from "@tau/protocol/gateway";
 import type { GatewayFiles } from "@tau/protocol/node";
 import { acquireLease, nodeFileSystem, tolerate } from "@tau/tools/platform";

@@ -5,11 +5,10 @@
 import type { AgentMessage } from "@tau/agent";
 import { type Clock, emptyUsage, type ImageContent, type TextContent, type Usage, type UserMessage } from "@tau/ai";
 import { followSignal, getErrorMessage, SerialQueue, withoutUndefined } from "@tau/ai/internal";
-import type { RunEnd } from "@tau/protocol";
+import { type RunEnd, HarnessError } from "@tau/protocol";
 import { createBudget, type Budget, type BudgetLimits } from "../budget/budget.ts";
 import { addUsage } from "../budget/usage.ts";
 import { modelName } from "../request/prefix.ts";
-import { HarnessError } from "../errors.ts";
 import { continuesAfter } from "../run/next-step.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
 import type { RunHost } from "../run/run-host.ts";

@@ -6,20 +6,20 @@
 import type { AgentMessage, AgentTool, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type {
-  ApprovalAnswer,
-  LifecycleEvent,
-  PermissionData,
-  PermissionMode,
-  QueuedMessage,
-  SessionEvent,
-  Termination,
+import {
+  type ApprovalAnswer,
+  type LifecycleEvent,
+  type PermissionData,
+  type PermissionMode,
+  type QueuedMessage,
+  type SessionEvent,
+  type Termination,
+  HarnessError,
 } from "@tau/protocol";
 import type { Jobs, ToolLogLevel } from "@tau/tools";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { Budget, BudgetLimits } from "../budget/budget.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
-import { HarnessError } from "../errors.ts";
 import type { SessionEnd } from "../extensions/events.ts";
 import type { SessionStart } from "../extensions/session/extension-slot.ts";
 import type { SessionExtensions } from "../extensions/session/session-extensions.ts";

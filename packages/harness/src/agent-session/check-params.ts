@@ -1,7 +1,6 @@
 /** Refuses parameters of a session that are wrong, before anything is opened. */
 import { isRecord } from "@tau/ai/internal";
-import { permissionModes } from "@tau/protocol";
-import { HarnessError } from "../errors.ts";
+import { permissionModes, HarnessError } from "@tau/protocol";
 import {
   check,
   createCheck,

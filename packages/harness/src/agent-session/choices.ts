@@ -1,7 +1,7 @@
 /** What counts for the next request: the model, its thinking level, its tools, its prompt, and the settings. */
 import type { QueueMode, ThinkingLevel } from "@tau/agent";
 import { clampThinkingLevel, type Clock, type Model, parseThinkingLevel } from "@tau/ai";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { ExtensionEvent } from "../extensions/events.ts";
 import type { ExtensionHooks } from "../extensions/runner.ts";
 import type { GivenTool, HarnessActions, PipelineInput } from "../pipeline/layer.ts";

@@ -10,7 +10,7 @@ import {
 import { describeUnlisted, toProviderId, withoutUndefined } from "@tau/ai/internal";
 import type { ModelChoice } from "./choices.ts";
 import type { AgentSessionParams } from "./params.ts";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { ExtensionProblem } from "../extensions/extension.ts";
 import type { DefaultModel } from "../models/defaults.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";

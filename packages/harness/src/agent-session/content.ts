@@ -1,6 +1,6 @@
 /** What a person said, with all that goes along, as the content of a message. */
 import type { ImageContent, TextContent } from "@tau/ai";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { createCheck, param, refuseProblems } from "../fields/arguments.ts";
 import { flag, image, jsonObject, list, nonEmptyText, object, oneOf, text as textField } from "../fields/kinds.ts";
 import { attachFiles, type ExpandPort, expandPrompt, inputBlock } from "../prompt/expand.ts";

@@ -1,10 +1,9 @@
 /** The three-line version: an AI, tools by name, and a text in, a text out. */
-import type { AI } from "@tau/ai";
-import { modelsAreEqual, streamSimple } from "@tau/ai";
+import { type AI, modelsAreEqual, streamSimple } from "@tau/ai";
 import type { AgentSession } from "./agent-session.ts";
 import { createAgentSession } from "./create-agent-session.ts";
 import type { AgentSessionParams } from "./params.ts";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { createCheck, withMethods } from "../fields/arguments.ts";
 import { jsonObject } from "../fields/kinds.ts";
 import { SessionManager } from "../session/session-manager.ts";

@@ -4,8 +4,7 @@
  */
 import type { QueueMode } from "@tau/agent";
 import type { Ids, ImageContent, TextContent, UserMessage } from "@tau/ai";
-import { getTypedContent, type QueuedMessage, type QueuedSummary } from "@tau/protocol";
-import { HarnessError } from "../errors.ts";
+import { getTypedContent, type QueuedMessage, type QueuedSummary, HarnessError } from "@tau/protocol";
 import type { AcceptedEntry } from "../session/entry.ts";
 import type { Session } from "../session/session.ts";
 

@@ -3,7 +3,7 @@ import type { StreamFn } from "@tau/agent";
 import type { Model, Usage } from "@tau/ai";
 import type { Budget } from "../budget/budget.ts";
 import { summariseBranch } from "../compaction/branch-summary.ts";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { RunHost } from "../run/run-host.ts";
 import type { Session } from "../session/session.ts";
 import type { Settings } from "../settings/schema.ts";

@@ -1,7 +1,7 @@
 /** The log that a session is kept in: given, found by its id, or new. */
 import type { Closers } from "@tau/ai/internal";
 import type { AgentSessionParams } from "./params.ts";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import { checkArguments } from "./check-params.ts";

@@ -1,7 +1,7 @@
 /** How a prompt gets into a session: it is offered to extensions, expanded, and then begins a run or is queued. */
 import type { ImageContent } from "@tau/ai";
 import type { Files } from "@tau/tools";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { ExtensionEvent, InputSource } from "../extensions/events.ts";
 import type { SessionExtensions } from "../extensions/session/session-extensions.ts";
 import type { Mentioned } from "../prompt/expand.ts";

@@ -9,7 +9,7 @@ import { chooseKeyChain } from "../auth/system-key-chain.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import { hasPackages } from "../packages/has-packages.ts";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { formatFileProblem } from "../file-problem.ts";
 import { minSecretLength } from "../observe/secret-forms.ts";
 import { openSettings } from "../policy/open-settings.ts";

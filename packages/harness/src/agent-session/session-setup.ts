@@ -4,7 +4,7 @@ import { type Closers, getErrorMessage } from "@tau/ai/internal";
 import { systemClock, systemIds } from "@tau/ai";
 import { lookAt, nodeFileSystem } from "@tau/tools/platform";
 import { defaultAgentDir } from "../agent-dir.ts";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { ExtensionPolicy } from "../policy/extension-policy.ts";
 import { Grants } from "../policy/grants.ts";
 import type { PathRules } from "../policy/paths.ts";

@@ -1,6 +1,6 @@
 /** The tools of a session as the caller, the user and the extensions name them. */
 import type { Tools } from "@tau/tools";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { ExtensionSlot } from "../extensions/session/extension-slot.ts";
 import type { GivenTool } from "../pipeline/layer.ts";
 import { harnessToolNames } from "../pipeline/harness-tools.ts";

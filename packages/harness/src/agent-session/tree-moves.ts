@@ -1,6 +1,6 @@
 /** Moves in the tree of a session: to another entry, now or when a run is over, and to a session of its own. */
 import { withoutUndefined } from "@tau/ai/internal";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { ExtensionHooks } from "../extensions/runner.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { navigate, type NavigateOptions, type NavigateParts } from "./navigate.ts";

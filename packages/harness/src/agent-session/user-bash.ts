@@ -2,9 +2,8 @@
 import type { AgentTool } from "@tau/agent";
 import { type Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { BashExecutionMessage } from "@tau/protocol";
+import { type BashExecutionMessage, HarnessError } from "@tau/protocol";
 import type { BashDetails } from "@tau/tools";
-import { HarnessError } from "../errors.ts";
 import type { BashOperations, ExtensionResult } from "../extensions/events.ts";
 import type { ExtensionHooks } from "../extensions/runner.ts";
 import { getText } from "../run/translate.ts";

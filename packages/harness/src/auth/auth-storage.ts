@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { type Clock, findEnvKeys, systemClock, systemIds } from "@tau/ai";
 import { getErrorMessage, isRecord, Listeners, toProviderId, withoutUndefined } from "@tau/ai/internal";
 import { nodeFileSystem } from "@tau/tools/platform";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { defaultAgentDir } from "../agent-dir.ts";
 import { createCheck, fn } from "../fields/arguments.ts";
 import { jsonObject, text } from "../fields/kinds.ts";

@@ -1,7 +1,7 @@
 /** Whether a key or a login can be stored for a provider. */
 import { getProviders } from "@tau/ai";
 import { didYouMean, toProviderId } from "@tau/ai/internal";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 
 /** Where the names of providers come from. */
 export interface ProviderSources {

@@ -2,7 +2,7 @@
  * Moves stored credentials between `auth.json` and the key chain. The new place is complete before the old one is changed,
  * so that after a crash at any moment each credential is readable with the place that is chosen then.
  */
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { AuthEntries } from "./auth-file.ts";
 import type { AuthStore } from "./auth-store.ts";
 import type { Credential } from "./credential.ts";

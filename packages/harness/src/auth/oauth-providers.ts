@@ -1,5 +1,5 @@
 /** The OAuth providers, as data. */
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { isLoopback } from "./key-host.ts";
 
 export interface OAuthProvider {

@@ -1,6 +1,6 @@
 /** Reads and writes the credential of an entry of `auth.json`, in the key chain if there is one. */
 import { getProviderInfo, isRecord } from "@tau/ai/internal";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { type AuthEntries, parseAuthFile } from "./auth-file.ts";
 import { type Credential, parseCredential, type ParsedCredential } from "./credential.ts";
 import { type Failed, failed } from "./failure.ts";

@@ -1,6 +1,6 @@
 /** The key chain of the operating system: Keychain on macOS, Credential Manager on Windows, Secret Service on Linux. */
 import type * as Keyring from "@napi-rs/keyring";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { Settings } from "../settings/schema.ts";
 import type { KeyChain } from "./key-chain.ts";
 

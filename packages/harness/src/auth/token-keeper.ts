@@ -1,7 +1,7 @@
 /** Renews access tokens before they expire, once for all callers and all processes. */
 import type { Clock } from "@tau/ai";
 import { untilAborted } from "@tau/ai/internal";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { Env } from "./auth-options.ts";
 import type { AuthStore, Change } from "./auth-store.ts";
 import type { OAuthCredential } from "./credential.ts";

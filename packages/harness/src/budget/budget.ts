@@ -4,7 +4,7 @@
  * timer: the run sets one for `deadlineMs`.
  */
 import type { AssistantMessage, Clock, Usage } from "@tau/ai";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { type BudgetRequest, type Demand, limitOutput, type Remaining, toDemand } from "./demand.ts";
 import { parseUsage, toAmount } from "./usage.ts";
 

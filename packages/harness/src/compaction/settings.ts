@@ -1,6 +1,6 @@
 /** When to compact, and how much to keep. */
 import type { Model } from "@tau/ai";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { textTokens } from "./text.ts";
 
 export interface CompactionChoices {

@@ -2,7 +2,7 @@
 import { type Dirent } from "node:fs";
 import { opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { orUndefined } from "../durable-file.ts";
+import { orUndefined } from "@tau/tools/durable";
 import type { PathList } from "./path-list.ts";
 
 const namesPerRead = 512;

@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { lookAt, nodeFileSystem } from "@tau/tools/platform";
 import type { LocateRipgrep, RunningProcess } from "@tau/tools";
-import { orUndefined } from "../durable-file.ts";
+import { orUndefined } from "@tau/tools/durable";
 import type { PathList } from "./path-list.ts";
 
 export interface ListTreeOptions {

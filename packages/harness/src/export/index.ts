@@ -1,5 +1,5 @@
 /** Exporting and importing sessions. */
-export { keepAs, writeTextFile } from "../durable-file.ts";
+export { keepAs, writeTextFile } from "@tau/tools/durable";
 export { exportHtml, type ExportHtmlOptions } from "./html.ts";
 export { type ImportedSession, type ImportProblem, importSession } from "./import.ts";
 export { type ImportedFile, importSessionFile } from "./import-file.ts";

@@ -5,8 +5,8 @@ import { pipeline } from "node:stream/promises";
 import { systemClock } from "@tau/ai";
 import { closeAfter, getErrorMessage, sleep } from "@tau/ai/internal";
 import { unlessMissing } from "@tau/tools/platform";
-import { namingFile, writeTextFile } from "../durable-file.ts";
-import { HarnessError } from "../errors.ts";
+import { namingFile, writeTextFile } from "@tau/tools/durable";
+import { HarnessError } from "@tau/protocol";
 
 export type Target =
   | { kind: "new"; path: string }

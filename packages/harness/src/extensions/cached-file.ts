@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { systemIds } from "@tau/ai";
 import { nodeFileSystem, systemCode } from "@tau/tools/platform";
-import { orUndefined, writeWhole } from "../durable-file.ts";
+import { orUndefined, writeWhole } from "@tau/tools/durable";
 
 export interface CachedFile {
   path: string;

@@ -3,7 +3,7 @@
  * extension: later it would fail what uses all registrations, such as every prompt.
  */
 import { isRecord } from "@tau/ai/internal";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { ProviderConfig } from "./provider-config.ts";
 
 /** Throws `invalid_input` unless `name` is a name, and `definition` an object. */

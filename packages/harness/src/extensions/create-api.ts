@@ -1,6 +1,6 @@
 /** The API object of one extension in this process: it fills the registrations and passes everything else to the session. */
 import { didYouMean, getErrorMessage } from "@tau/ai/internal";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { checkTool } from "../pipeline/adapt-tool.ts";
 import type { EventBus, ExtensionAPI, FlagDefinition, ProviderConfig } from "./api.ts";
 import type { Lifetime } from "./create-context.ts";

@@ -1,5 +1,5 @@
 /** Builds the contexts of handlers, tools and commands over the port to their session. */
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type {
   ExtensionCommandContext,
   ExtensionContext,

@@ -1,6 +1,6 @@
 /** Runs a program for an extension in this process, with the rights of this process. */
 import type { RunningProcess } from "@tau/tools";
-import { maxOutputMb, runToEnd } from "../run-to-end.ts";
+import { maxOutputMb, runToEnd } from "@tau/tools/platform";
 import type { ExecOptions, ExecResult } from "./api.ts";
 
 /** Programs with a group of their own, which a terminal does not interrupt together with ours. */

@@ -1,6 +1,6 @@
 /** What extensions give to be stored is written and sent as JSON. Fails where it is given, not where it is written. */
 import { getErrorMessage } from "@tau/ai/internal";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 
 export function mustBeData<T>(value: T, what: string): T {
   stringify(value, what);

@@ -4,7 +4,7 @@
  */
 import { didYouMean, isRecord } from "@tau/ai/internal";
 import type { ToolContext, ToolFacilities, ToolLogLevel } from "@tau/tools";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { adaptTool } from "../pipeline/adapt-tool.ts";
 import type { GivenTool } from "../pipeline/layer.ts";
 import { createFacilities } from "../pipeline/tool-facilities.ts";

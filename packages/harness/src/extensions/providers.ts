@@ -10,7 +10,7 @@ import {
 import { getBuiltinProvider, getErrorMessage, replaceApi, untilTimeout } from "@tau/ai/internal";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { ExtensionProblem } from "./extension.ts";
 import { findProviderProblem } from "./isolated/provider-problem.ts";
 import type { ListedRegistrations } from "./list-registrations.ts";

@@ -1,6 +1,6 @@
 /** What public functions are given by the program that calls them: it is refused by its name, before anything is done. */
 import { isRecord } from "@tau/ai/internal";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { Field, FieldProblem, Fields, OptionalField } from "./field.ts";
 import { object, optional, scalar } from "./kinds.ts";
 import { formatFieldProblem, type ProblemWords } from "./problem.ts";

@@ -5,7 +5,14 @@
  */
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type Command, type CommandData, type CommandName, commandNames, isCommandName } from "@tau/protocol";
+import {
+  type Command,
+  type CommandData,
+  type CommandName,
+  commandNames,
+  isCommandName,
+  HarnessError,
+} from "@tau/protocol";
 import { type Ids, systemIds } from "@tau/ai";
 import { didYouMean, isRecord } from "@tau/ai/internal";
 import { unlessMissing } from "@tau/tools/platform";
@@ -14,7 +21,6 @@ import { sessionManagerField } from "../agent-session/check-params.ts";
 import { createAgentSession } from "../agent-session/create-agent-session.ts";
 import { LiveSessions } from "../agent-session/live-sessions.ts";
 import type { AgentSessionParams } from "../agent-session/params.ts";
-import { HarnessError } from "../errors.ts";
 import type { SessionEnd } from "../extensions/events.ts";
 import { check, createCheck, fn, withMethods } from "../fields/arguments.ts";
 import { jsonObject, nonEmptyText } from "../fields/kinds.ts";

@@ -9,6 +9,7 @@ import {
   type View,
   ViewTracker,
   windowSize,
+  HarnessError,
 } from "@tau/protocol";
 import type { RunOutcome } from "../run/run.ts";
 import type { Submission } from "../agent-session/activity.ts";
@@ -16,7 +17,6 @@ import type { FileCompletion } from "../completion/file-completion.ts";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { SessionEnd } from "../extensions/events.ts";
 import type { SubmitOptions } from "../agent-session/prompts.ts";
-import { HarnessError } from "../errors.ts";
 import { EventRing } from "./event-ring.ts";
 import { Logins } from "./login.ts";
 

@@ -4,7 +4,7 @@ import { checkProvider } from "../auth/known-provider.ts";
 import { literalKey } from "../auth/key-value.ts";
 import type { LoginEvent, LoginInteraction, LoginQuestion } from "../auth/login-interaction.ts";
 import { parseTypedKey } from "../auth/typed-key.ts";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 
 /** The logins of one session. */
 export class Logins {

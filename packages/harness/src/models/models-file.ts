@@ -1,7 +1,7 @@
 /** Parses `models.json`, which describes providers and models in pi's format, with comments and trailing commas. */
 import type { FieldProblem, Path } from "../fields/field.ts";
 import { toProviderId } from "@tau/ai/internal";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { FileProblem } from "../file-problem.ts";
 import { formatFieldProblem, formatPath } from "../fields/problem.ts";
 import { parseJsonDocument } from "../json/document.ts";

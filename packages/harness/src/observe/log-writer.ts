@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { dirname } from "node:path";
 import { type FileSystem, type OpenHandle, unlessMissing } from "@tau/tools/platform";
-import { makeDirectory } from "../durable-file.ts";
+import { makeDirectory } from "@tau/tools/durable";
 
 export interface LogWriterOptions {
   path: string;

@@ -1,7 +1,7 @@
 /** Fetches packages with git: one commit, without its history, hooks, filters and submodules. */
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { installDependencies } from "./fetch-npm.ts";
 import type { Fetched, FetchPorts } from "./fetch-ports.ts";
 import type { LockedPackage } from "./lock-file.ts";

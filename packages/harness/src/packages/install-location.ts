@@ -1,7 +1,7 @@
 /** Where packages are installed. */
 import { dirname, join } from "node:path";
 import { isWithin, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { getRealPath } from "../settings/locate.ts";
 import type { LockedPackage } from "./lock-file.ts";
 import type { PackageScope } from "./package-resources.ts";

@@ -5,7 +5,7 @@
 import { realpath } from "node:fs/promises";
 import type { Ids } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
-import { orUndefined } from "../durable-file.ts";
+import { orUndefined } from "@tau/tools/durable";
 import { describeRecordFile } from "../policy/record-file.ts";
 import { fingerprintTree } from "./tree.ts";
 

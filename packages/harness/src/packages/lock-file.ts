@@ -4,9 +4,8 @@ import { unlink } from "node:fs/promises";
 import { type Ids, systemClock } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { nodeFileSystem, tolerate } from "@tau/tools/platform";
-import { namingFile, readWhole, writeWhole } from "../durable-file.ts";
-import { HarnessError } from "../errors.ts";
-import { holdLease } from "../wait-for-lease.ts";
+import { namingFile, readWhole, writeWhole, holdLease } from "@tau/tools/durable";
+import { HarnessError } from "@tau/protocol";
 
 export interface LockedPackage {
   /** As in the settings. */

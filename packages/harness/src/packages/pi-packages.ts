@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import type { Ids } from "@tau/ai";
 import { nodeFileSystem, systemCode } from "@tau/tools/platform";
-import { orUndefined, readWhole } from "../durable-file.ts";
-import { HarnessError } from "../errors.ts";
+import { orUndefined, readWhole } from "@tau/tools/durable";
+import { HarnessError } from "@tau/protocol";
 import { parseJsonDocument } from "../json/document.ts";
 import { describeRecordFile } from "../policy/record-file.ts";
 import { getRealPath } from "../settings/locate.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import { lookAt, nodeFileSystem, systemCode } from "@tau/tools/platform";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { getRealPath } from "../settings/locate.ts";
 import { combineEntries, type ConfiguredPackage } from "./combine-entries.ts";
 import { readLocalPackage } from "./local-package.ts";

@@ -1,7 +1,7 @@
 /** Runs npm and git. */
 import { createSpawn } from "@tau/tools";
-import { HarnessError } from "../errors.ts";
-import { runToEnd } from "../run-to-end.ts";
+import { HarnessError } from "@tau/protocol";
+import { runToEnd } from "@tau/tools/platform";
 
 export interface ProgramRequest {
   argv: readonly [string, ...string[]];

@@ -4,8 +4,8 @@ import { createReadStream } from "node:fs";
 import { lstat, readdir, realpath } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { isWithin } from "@tau/tools/platform";
-import { orUndefined } from "../durable-file.ts";
-import { HarnessError } from "../errors.ts";
+import { orUndefined } from "@tau/tools/durable";
+import { HarnessError } from "@tau/protocol";
 
 /** Far more than packages have. */
 export const treeLimits = { maxFiles: 50_000, maxBytes: 1024 ** 3 };

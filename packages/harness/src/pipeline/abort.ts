@@ -1,6 +1,6 @@
 /** Layer 7: a call ends with its session, and has a context of its own. */
 import { followSignal, oncePerPair } from "@tau/ai/internal";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { withCallContext } from "./call-context.ts";
 import type { Layer, PipelineTool } from "./layer.ts";
 

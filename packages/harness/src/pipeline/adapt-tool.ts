@@ -2,7 +2,7 @@
 import { type JsonSchema } from "@tau/ai";
 import { isRecord, oncePer, withoutUndefined } from "@tau/ai/internal";
 import type { ToolDescription, ToolLifecycle } from "@tau/tools";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { GivenTool, InputSchemaTool, PipelineTool } from "./layer.ts";
 import { createFacilities } from "./tool-facilities.ts";
 import { toolResult } from "./tool-result.ts";

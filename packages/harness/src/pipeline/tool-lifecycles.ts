@@ -2,7 +2,7 @@
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, oncePer, untilAborted, untilTimeout } from "@tau/ai/internal";
 import type { ToolBinding, ToolCallContext, ToolContext, ToolFacilities, ToolLogLevel } from "@tau/tools";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { adaptTool } from "./adapt-tool.ts";
 import type { GivenTool, LifecyclePort, PipelineTool } from "./layer.ts";
 import { createFacilities } from "./tool-facilities.ts";

@@ -1,7 +1,7 @@
 /** Turns the result of a tool in the `inputSchema` form into one that a model reads. Pure. */
 import type { AgentToolResult } from "@tau/agent";
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 
 /** Some providers refuse an empty result, and a model mistakes one for a failure. */
 const doneText = "Done.";

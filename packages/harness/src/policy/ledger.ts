@@ -9,8 +9,7 @@ import { dirname, join } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { closeAfter, isRecord, tryParseJson } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem, type OpenHandle, unlessMissing } from "@tau/tools/platform";
-import { namingFile, syncDirectory } from "../durable-file.ts";
-import { withFileLease } from "../wait-for-lease.ts";
+import { namingFile, syncDirectory, withFileLease } from "@tau/tools/durable";
 
 export interface LedgerOptions {
   agentDir: string;

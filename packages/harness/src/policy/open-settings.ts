@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { nodeFileSystem, unlessMissing } from "@tau/tools/platform";
-import { readWhole } from "../durable-file.ts";
+import { readWhole } from "@tau/tools/durable";
 import { listExisting, locateResources } from "../resources/locations.ts";
 import { SettingsManager, type SettingsManagerOptions } from "../settings/settings-manager.ts";
 import { createTrustCheck, isTrustStored } from "./trust.ts";

@@ -1,7 +1,7 @@
 /** Which paths are allowed, denied or need a question: the rules of the policy and of the guard of opened files. Pure. */
 import { isAbsolute, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { isProtectedPath } from "../sandbox/protected-names.ts";
 import { isCredentialFile, isOwnSettingsFile } from "./credential-files.ts";
 import type { NamedCredential } from "./named-credentials.ts";

@@ -6,8 +6,8 @@ import {
   type PermissionData,
   type PermissionMode,
   permissionModes,
+  HarnessError,
 } from "@tau/protocol";
-import { HarnessError } from "../errors.ts";
 
 export interface PermissionsParts {
   /** The mode of the user's settings, which counts as long as nobody has chosen another one. */

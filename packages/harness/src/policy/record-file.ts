@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { type Ids, systemClock } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem, systemCode } from "@tau/tools/platform";
-import { formatReadFailure, namingFile, readWhole, writeWhole } from "../durable-file.ts";
-import { HarnessError } from "../errors.ts";
-import { withFileLease } from "../wait-for-lease.ts";
+import { formatReadFailure, namingFile, readWhole, writeWhole, withFileLease } from "@tau/tools/durable";
+import { HarnessError } from "@tau/protocol";
 
 export interface RecordFileOptions {
   agentDir: string;

@@ -2,7 +2,7 @@
  * What the user allowed for a project, or everywhere, so that it is not asked again. Kept in `approvals.json` in the
  * user's directory, and read each time a question would be asked: what was removed from the file counts no more.
  */
-import { orUndefined } from "../durable-file.ts";
+import { orUndefined } from "@tau/tools/durable";
 import { type CoverOptions, type Grant, isCovered } from "./grants.ts";
 import { isAccess } from "./is-access.ts";
 import type { Capability, Target } from "./policy.ts";

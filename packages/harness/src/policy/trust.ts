@@ -9,16 +9,14 @@ import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { systemClock, systemIds } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
-import type { TrustData, TrustDifference } from "@tau/protocol";
+import { type TrustData, type TrustDifference, HarnessError } from "@tau/protocol";
 import { type FileSystem, isWithin, lookAt, nodeFileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
 import { expandHome } from "../agent-dir.ts";
-import { readWhole } from "../durable-file.ts";
-import { HarnessError } from "../errors.ts";
+import { readWhole, withFileLease } from "@tau/tools/durable";
 import { parseJsonDocument } from "../json/document.ts";
 import { isLocalSource } from "../packages/package-source.ts";
 import { createPathFilter, resolvePathEntry } from "../resources/path-filter.ts";
 import { projectSkillDirectories } from "../resources/skills.ts";
-import { withFileLease } from "../wait-for-lease.ts";
 import { describeRecordFile, type RecordFileOptions } from "./record-file.ts";
 
 export type TrustOptions = RecordFileOptions;

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Ids } from "@tau/ai";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
-import { writeWhole } from "../durable-file.ts";
+import { writeWhole } from "@tau/tools/durable";
 
 export interface ResultSaverOptions {
   /** The directory of the files; called each time. It is created if it does not exist, for its owner only (0700). */

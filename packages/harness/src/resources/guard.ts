@@ -4,7 +4,7 @@
  */
 import { dirname, join } from "node:path";
 import { type FileSystem, isWithin, pathOfHandle, ToolsError } from "@tau/tools/platform";
-import { orUndefined } from "../durable-file.ts";
+import { orUndefined } from "@tau/tools/durable";
 import { isShared } from "../text-file.ts";
 import { isCredentialFile } from "../policy/credential-files.ts";
 import { findNamedCredentials } from "../policy/named-credentials.ts";

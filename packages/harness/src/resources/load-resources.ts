@@ -1,6 +1,6 @@
 /** Reads all files that users write for an agent, once. */
 import { type FileSystem } from "@tau/tools/platform";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import {
   contextDirectories,
   contextFilePaths,

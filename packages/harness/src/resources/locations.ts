@@ -2,7 +2,7 @@
 import { join, relative } from "node:path";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { joinName } from "../join-name.ts";
-import { orUndefined } from "../durable-file.ts";
+import { orUndefined } from "@tau/tools/durable";
 import type { NamedAgent } from "./named-agent.ts";
 import { getPathKind } from "./read-text.ts";
 import { projectSkillDirectories } from "./skills.ts";

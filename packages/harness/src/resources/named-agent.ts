@@ -5,9 +5,9 @@
 import { join } from "node:path";
 import { didYouMean } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
-import { orUndefined } from "../durable-file.ts";
+import { orUndefined } from "@tau/tools/durable";
 import { joinName } from "../join-name.ts";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { TextFile } from "./context-files.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { getPathKind, readDirectory, readText } from "./read-text.ts";

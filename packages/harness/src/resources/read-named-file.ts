@@ -1,8 +1,8 @@
 /** Reads a file that the user named for a prompt, through the guard: a repository may have put a link in its place. */
 import { homedir } from "node:os";
 import { nodeFileSystem, ToolsError } from "@tau/tools/platform";
-import { readWhole } from "../durable-file.ts";
-import { HarnessError } from "../errors.ts";
+import { readWhole } from "@tau/tools/durable";
+import { HarnessError } from "@tau/protocol";
 import { guardResources, type ResourceDirectories } from "./guard.ts";
 
 /** `home` is the home directory if it is left out. Throws `HarnessError` `invalid_input` for a file that may not be read. */

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { closeAfter } from "@tau/ai/internal";
 import { type FileSystem, getKind, systemCode, lookAt, ToolsError } from "@tau/tools/platform";
-import { orUndefined, readUpTo } from "../durable-file.ts";
+import { orUndefined, readUpTo } from "@tau/tools/durable";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 
 export type TextOutcome =

@@ -7,7 +7,7 @@ import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { ToolsError } from "@tau/tools";
 import { systemCode, tolerate } from "@tau/tools/platform";
-import { formatWriteFailure } from "../durable-file.ts";
+import { formatWriteFailure } from "@tau/tools/durable";
 import { isInMemory, lookAtPath, unlessUnseen } from "./look.ts";
 
 export interface TemporaryDirectory {

@@ -1,6 +1,6 @@
 /** Appends lines to a log in batches, one batch at a time, and resolves when the lines are acknowledged. */
 import { getErrorMessage } from "@tau/ai/internal";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { copyAdvice } from "./read-only.ts";
 import type { AppendOutcome, LogStore } from "./store.ts";
 

@@ -12,7 +12,7 @@ import {
   systemCode,
   lookAt,
 } from "@tau/tools/platform";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import {
   formatWriteFailure,
   makeDirectory,
@@ -21,7 +21,7 @@ import {
   readWhole,
   syncDirectory,
   writeWhole,
-} from "../durable-file.ts";
+} from "@tau/tools/durable";
 import { type AppendOutcome, closedError, closedOutcome, type LogStore } from "./store.ts";
 
 export interface FileStoreOptions {

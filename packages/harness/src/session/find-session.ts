@@ -3,7 +3,7 @@ import { open, realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
 import { isWithin, unlessMissing } from "@tau/tools/platform";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { isSessionStart } from "./load-log.ts";
 import { sessionDirectory, sessionsRoot } from "./session-directory.ts";
 import { notSession } from "./store.ts";

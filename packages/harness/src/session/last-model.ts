@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
 import { type FileSystem, lookAt, nodeFileSystem } from "@tau/tools/platform";
-import { orUndefined } from "../durable-file.ts";
+import { orUndefined } from "@tau/tools/durable";
 import { readChoices } from "./branch.ts";
 import type { SessionChoices } from "./context.ts";
 import { createFileStore } from "./file-store.ts";

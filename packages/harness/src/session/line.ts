@@ -1,7 +1,7 @@
 /** One line of a log: encodes an entry with a checksum, and verifies the checksum of a line. */
 import { crc32 } from "node:zlib";
 import { getErrorMessage } from "@tau/ai/internal";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 
 /** The length of the longest line that is written or parsed. A string cannot hold twice as many bytes. */
 export const maxLineBytes = 256 * 1024 * 1024;

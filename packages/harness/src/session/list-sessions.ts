@@ -6,7 +6,7 @@ import { constants, type Stats } from "node:fs";
 import { join } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
 import { type FileSystem, systemCode, lookAt } from "@tau/tools/platform";
-import { mustBeRegular, orUndefined, readUpTo, readWhole, writeWhole } from "../durable-file.ts";
+import { mustBeRegular, orUndefined, readUpTo, readWhole, writeWhole } from "@tau/tools/durable";
 import { createFileStore } from "./file-store.ts";
 import { createMemoryStore, MemoryLog } from "./memory-store.ts";
 import { idInFileName, isSessionFile } from "./session-directory.ts";

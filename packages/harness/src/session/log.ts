@@ -1,6 +1,6 @@
 /** An open log: its table, its entries (read on demand) and a queue that appends. The table holds acknowledged entries. */
 import { systemCode } from "@tau/tools/platform";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { AppendQueue, type Durability } from "./append-queue.ts";
 import type { SessionEntry, SessionHeader } from "./entry.ts";
 import { type EntryTable, idNumber, isPlainId } from "./entry-table.ts";

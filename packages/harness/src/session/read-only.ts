@@ -1,7 +1,7 @@
 /** Why a session cannot be written, as data and in words. */
 import { assertNever } from "@tau/ai/internal";
 import type { LeaseHolder } from "@tau/tools/platform";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 
 export type ReadOnly =
   | { reason: "asked" }

@@ -1,7 +1,7 @@
 /** The directories and file names of sessions. */
 import { basename, join, resolve } from "node:path";
 import { defaultAgentDir } from "../agent-dir.ts";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { hexCrc } from "./line.ts";
 
 /** The directory for the sessions of `cwd`: its path with dashes as separators. */

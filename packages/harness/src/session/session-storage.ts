@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { type FileSystem, tolerate } from "@tau/tools/platform";
-import { writeWhole } from "../durable-file.ts";
+import { writeWhole } from "@tau/tools/durable";
 import type { SessionHeader } from "./entry.ts";
 import { createFileStore } from "./file-store.ts";
 import { createMemoryStore, MemoryLog } from "./memory-store.ts";

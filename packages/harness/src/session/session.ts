@@ -5,8 +5,7 @@
 import type { AgentMessage } from "@tau/agent";
 import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
 import { isRecord, Listeners, SerialQueue, withoutUndefined } from "@tau/ai/internal";
-import { HarnessError } from "../errors.ts";
-import type { PermissionMode, Termination } from "@tau/protocol";
+import { HarnessError, type PermissionMode, type Termination } from "@tau/protocol";
 import type { ExportSource } from "../export/source.ts";
 import { check, createCheck, fn } from "../fields/arguments.ts";
 import { text } from "../fields/kinds.ts";

@@ -3,7 +3,7 @@
  * memory implement it; any other implementation must pass `storeContract`.
  */
 import type { LeaseOutcome } from "@tau/tools/platform";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 
 /** Only `appended` is an acknowledgement. */
 export type AppendOutcome =

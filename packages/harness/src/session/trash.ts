@@ -1,8 +1,8 @@
 /** Deleting sessions: their files move to a `trash` directory beside them and back, or are removed for good. */
 import { basename, dirname, join, resolve } from "node:path";
 import { acquireLease, type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
-import { orUndefined } from "../durable-file.ts";
-import { HarnessError } from "../errors.ts";
+import { orUndefined } from "@tau/tools/durable";
+import { HarnessError } from "@tau/protocol";
 import { mustBeSession, pickSession, type SessionLookup } from "./find-session.ts";
 import { idInFileName, isSessionFile, sessionsRoot } from "./session-directory.ts";
 import { SessionManager } from "./session-manager.ts";

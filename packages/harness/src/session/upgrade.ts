@@ -1,7 +1,7 @@
 /** Upgrades logs of older versions. The old file is kept beside the new one. */
 import type { Ids } from "@tau/ai";
 import { type FileSystem, systemCode } from "@tau/tools/platform";
-import { keepAs, orUndefined, writeWhole } from "../durable-file.ts";
+import { keepAs, orUndefined, writeWhole } from "@tau/tools/durable";
 import { type SessionHeader, sessionVersion } from "./entry.ts";
 import { encodeLine } from "./line.ts";
 import { createMigration, migrateHeader, type RawEntry, getVersion } from "./migrate.ts";

@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { systemCode } from "@tau/tools/platform";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { joinName } from "../join-name.ts";
 import { createFileSource, type FileSourceOptions, type SettingsSource } from "./source.ts";
 import type { SettingsScope } from "./file-state.ts";

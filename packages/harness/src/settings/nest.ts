@@ -1,4 +1,4 @@
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { SettingsInput } from "./schema.ts";
 
 /** More than any setting has. What checks and writes settings calls itself for each level. */

@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { withEveryFault } from "@tau/tools/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { SettingsInput } from "./schema.ts";
 import { SettingsManager } from "./settings-manager.ts";
 import { formatFileProblem } from "../file-problem.ts";

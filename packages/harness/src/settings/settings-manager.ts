@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { getErrorMessage, isRecord, Listeners, SerialQueue } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { defaultAgentDir } from "../agent-dir.ts";
 import { createCheck, fn } from "../fields/arguments.ts";
 import { jsonObject, oneOf, text } from "../fields/kinds.ts";

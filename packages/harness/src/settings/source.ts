@@ -3,10 +3,9 @@ import { dirname, join, relative, isAbsolute, sep } from "node:path";
 import { type Clock, type Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type FileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
-import { HarnessError } from "../errors.ts";
-import { formatWriteFailure, writeWhole } from "../durable-file.ts";
+import { HarnessError } from "@tau/protocol";
+import { formatWriteFailure, writeWhole, holdLease } from "@tau/tools/durable";
 import { decodeText, readBytes, readTextFile, type FileText } from "../text-file.ts";
-import { holdLease } from "../wait-for-lease.ts";
 import type { SettingsLocation } from "./shape.ts";
 
 export interface SettingsSource {

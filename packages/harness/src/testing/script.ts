@@ -1,7 +1,7 @@
 /** A scripted model that fails if it is asked something unexpected, and shows the difference. */
 import { type ScriptedModel, scriptedModel, type ScriptedModelOptions, type ScriptedTurn } from "@tau/ai/testing";
 import type { Message } from "@tau/ai";
-import { HarnessError } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 
 /** A turn with its expected request: the conversation must end with these lines. See `transcript`. */
 export interface ExpectedTurn {

@@ -2,8 +2,14 @@
  * The contract of every surface: after each step, the view of the surface equals that of the host. The script has prompts,
  * steering, an approval, a denial, an abort, a lost connection, a branch, a compaction and navigation.
  */
-import type { Approval, Command, CommandData, CommandName, View } from "@tau/protocol";
-import { HarnessError } from "../errors.ts";
+import {
+  type Approval,
+  type Command,
+  type CommandData,
+  type CommandName,
+  type View,
+  HarnessError,
+} from "@tau/protocol";
 import type { Host } from "../host/host.ts";
 import type { Cursor } from "../host/hosted-session.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { findEnvKeys, getModels, getProviders } from "@tau/ai";
 import { expect, test } from "vitest";
 import { localServers } from "../../../ai/src/providers/local-servers.ts";
-import { cleanEnvironment } from "../../../tools/src/shell/environment.ts";
+import { cleanEnvironment } from "@tau/tools";
 import { variable as jobVariable } from "../../../tools/src/shell/process-tree.ts";
 import { getSessionEnv } from "../../src/agent-session/session-env.ts";
 

@@ -1,4 +1,5 @@
-import { call, createTestSession, text, transcript } from "@tau/harness/testing";
+import { call, text } from "../../../ai/src/testing/script.ts";
+import { createTestSession, transcript } from "@tau/harness/testing";
 import { expect, onTestFinished, test } from "vitest";
 
 test("the agent reads the list before it answers", async () => {

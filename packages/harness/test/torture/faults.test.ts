@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { type Fault, type FaultyFileSystem, withEveryFault } from "@tau/tools/testing";
 import { afterAll, describe, expect, test } from "vitest";
-import { HarnessError } from "../../src/errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { createFileStore } from "../../src/session/file-store.ts";
 import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";

@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, renameSync, rmSync, statSync, truncateSync,
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { HarnessError } from "../../src/errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { encodeLine } from "../../src/session/line.ts";
 import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";

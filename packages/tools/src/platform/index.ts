@@ -18,3 +18,4 @@ export { ownPipe } from "./release.ts";
 export { foldName, foldNames, isWithin } from "./within.ts";
 export { holdsPassword, isSecretName } from "../shell/environment.ts";
 export { detectImageType, type ImageType } from "../files/sniff.ts";
+export { maxOutputMb, type ProgramEnd, runToEnd, type RunToEndOptions } from "./run-to-end.ts";

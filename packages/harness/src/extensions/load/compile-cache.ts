@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { nodeFileSystem } from "@tau/tools/platform";
-import { orUndefined } from "../../durable-file.ts";
+import { orUndefined } from "@tau/tools/durable";
 import { type CachedFile, readCachedFile, writeCachedFile } from "../cached-file.ts";
 import { type CompiledModule, compileModule, compilerVersion } from "./compile.ts";
 import { createModuleFunction, type ModuleFunction } from "./module-function.ts";

@@ -1,7 +1,7 @@
 /** Loads the module of an extension, with everything that it imports. */
 import { dirname } from "node:path";
 import { isRecord } from "@tau/ai/internal";
-import { HarnessError } from "../../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { ExtensionFactory } from "../api.ts";
 import type { ExtensionObject } from "../object-form.ts";
 import {

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { dirname, extname, isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
 import { didYouMean, getErrorMessage, SerialQueue } from "@tau/ai/internal";
-import { HarnessError } from "../../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { CompileError } from "./compile.ts";
 import { compileCached, type RunnableModule } from "./compile-cache.ts";
 import { importPackage } from "./import-package.ts";

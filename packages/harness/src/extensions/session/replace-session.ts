@@ -1,5 +1,5 @@
 /** Leaving a session for another one, as a command of an extension asks for it. */
-import { HarnessError } from "../../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { ReplacedSessionContext } from "../context.ts";
 import type { SessionExtensions } from "./session-extensions.ts";
 import type { ExtensionHost, Replacement } from "./surface.ts";

@@ -8,7 +8,7 @@ import { exportHtml } from "../../export/html.ts";
 import { importIntoStorage, importSessionFile } from "../../export/import-file.ts";
 import { exportJsonl } from "../../export/jsonl.ts";
 import { writeFileTarget } from "../../export/write-target.ts";
-import { HarnessError } from "../../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { flag, nonEmptyText, optional, text } from "../../fields/kinds.ts";
 import { SessionManager } from "../../session/session-manager.ts";
 import { createBugReport } from "../bug-report.ts";

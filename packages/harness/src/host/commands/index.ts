@@ -1,6 +1,5 @@
 /** The one table of commands. */
-import type { CommandName, CommandParams } from "@tau/protocol";
-import { HarnessError } from "../../errors.ts";
+import { type CommandName, type CommandParams, HarnessError } from "@tau/protocol";
 import { parseFields } from "../../fields/parse.ts";
 import { bashCommands } from "./bash.ts";
 import { jobCommands } from "./jobs.ts";

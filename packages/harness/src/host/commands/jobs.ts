@@ -1,7 +1,7 @@
 /** Commands about what the model started in the background. */
 import { toJobData } from "../../agent-session/job-reports.ts";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
-import { HarnessError } from "../../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { nonEmptyText, optional, wholeNumber } from "../../fields/kinds.ts";
 import { command, longCommand, type SomeCommands } from "./command.ts";
 

@@ -1,10 +1,9 @@
 /** Commands that choose the model, its thinking level, its tools and how the session behaves. */
 import { getSupportedThinkingLevels, modelsAreEqual } from "@tau/ai";
 import { thinkingLevels, withoutUndefined } from "@tau/ai/internal";
-import type { CommandParams } from "@tau/protocol";
+import { type CommandParams, HarnessError } from "@tau/protocol";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { formatNothingToCompact } from "../../compaction/nothing-to-compact.ts";
-import { HarnessError } from "../../errors.ts";
 import { flag, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
 import { compareProviders, defaultModels } from "../../models/defaults.ts";
 import { findLastModel } from "../../session/last-model.ts";

@@ -1,7 +1,6 @@
 /** Commands that talk to the model, and to those who are asked about calls. */
 import { withoutUndefined } from "@tau/ai/internal";
-import { approvalChoices, getTypedContent, type RunEnd, toTermination } from "@tau/protocol";
-import { HarnessError } from "../../errors.ts";
+import { approvalChoices, getTypedContent, type RunEnd, toTermination, HarnessError } from "@tau/protocol";
 import { flag, image, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
 import type { SubmitOptions } from "../../agent-session/prompts.ts";
 import { runPrompt } from "../run-prompt.ts";

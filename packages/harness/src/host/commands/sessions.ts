@@ -1,9 +1,8 @@
 /** Commands about the tree of a session, and about other sessions. */
 import { resolve } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
-import type { CommandParams } from "@tau/protocol";
+import { type CommandParams, HarnessError } from "@tau/protocol";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
-import { HarnessError } from "../../errors.ts";
 import { flag, nonEmptyText, nullable, oneOf, optional, text, wholeNumber } from "../../fields/kinds.ts";
 import { findSession, mustBeInSessionDirectory } from "../../session/find-session.ts";
 import { filterSessions } from "../../session/filter-sessions.ts";

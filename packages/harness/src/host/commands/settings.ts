@@ -1,5 +1,5 @@
 /** Commands about settings, trust and credentials. */
-import { HarnessError } from "../../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { anyJson, flag, nonEmptyText, oneOf, optional } from "../../fields/kinds.ts";
 import { createTrustCheck, keepTrust, readTrust, writeTrust } from "../../policy/trust.ts";
 import { formatFileProblem } from "../../file-problem.ts";

@@ -1,5 +1,5 @@
 /** Commands that only read. */
-import { HarnessError } from "../../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import { flag, optional, nonEmptyText, text, wholeNumber } from "../../fields/kinds.ts";
 import { complete } from "../../completion/complete.ts";
 import { FileCompletion } from "../../completion/file-completion.ts";

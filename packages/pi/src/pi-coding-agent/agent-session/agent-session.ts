@@ -7,7 +7,7 @@ import type { AgentMessage, ThinkingLevel } from "@tau/agent";
 import { type ImageContent, type Model } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ExtensionContext, ExtensionUi } from "@tau/harness/extensions";
-import type { SessionEntry } from "@tau/harness/session";
+import type { SessionEntry } from "@tau/protocol";
 import { contentText } from "../../pi-ai/content.ts";
 import { collectEntriesForBranchSummary } from "../compaction/branch-summary.ts";
 import type { CommandActions, ContextActions, ExtensionActions } from "../extensions/extension.ts";

@@ -1,7 +1,7 @@
 /** Decides whether the context is compacted after an answer. Pure. */
 import type { AgentMessage } from "@tau/agent";
 import { type AssistantMessage, isContextOverflow, type Model } from "@tau/ai";
-import type { SessionEntry } from "@tau/harness/session";
+import type { SessionEntry } from "@tau/protocol";
 import {
   calculateContextTokens,
   type CompactionSettings,

@@ -1,7 +1,7 @@
 /** What a session has used. */
 import type { AgentMessage } from "@tau/agent";
 import type { Usage } from "@tau/ai";
-import type { SessionEntry } from "@tau/harness/session";
+import type { SessionEntry } from "@tau/protocol";
 import { calculateContextTokens, estimateContextTokens } from "../compaction/tokens.ts";
 
 export interface SessionStats {

@@ -2,7 +2,7 @@
 import type { AgentMessage } from "@tau/agent";
 import type { Model, Usage } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { SessionEntry } from "@tau/harness/session";
+import type { SessionEntry } from "@tau/protocol";
 import { sessionEntryToContextMessages } from "../session/context.ts";
 import { requestSummary, type SummaryRequest } from "./compact.ts";
 import { collectFileOperations, type FileOperations, formatFiles, listFiles } from "./file-operations.ts";

@@ -1,5 +1,5 @@
 /** Where a branch is cut in two for a compaction. */
-import type { SessionEntry } from "@tau/harness/session";
+import type { SessionEntry } from "@tau/protocol";
 import { sessionEntryToContextMessages } from "../session/context.ts";
 import { estimateTokens } from "./tokens.ts";
 

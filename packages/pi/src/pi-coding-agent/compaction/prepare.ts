@@ -1,6 +1,6 @@
 /** Decides what a compaction sums up and what it keeps. */
 import type { AgentMessage } from "@tau/agent";
-import type { CompactionEntry, SessionEntry } from "@tau/harness/session";
+import type { CompactionEntry, SessionEntry } from "@tau/protocol";
 import { buildSessionContext } from "../session/context.ts";
 import { findCutPoint, listMessages } from "./cut-point.ts";
 import { collectFileOperations, type FileOperations } from "./file-operations.ts";

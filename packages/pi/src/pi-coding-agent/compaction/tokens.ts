@@ -1,6 +1,6 @@
 /** Tokens of messages and contexts, as pi counts them. */
 import type { AgentMessage } from "@tau/agent";
-import type { SessionEntry } from "@tau/harness/session";
+import type { SessionEntry } from "@tau/protocol";
 import type { AssistantMessage, Usage } from "@tau/ai";
 
 export interface CompactionSettings {

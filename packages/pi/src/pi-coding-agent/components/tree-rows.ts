@@ -1,5 +1,5 @@
 /** The entries of a session's tree in the order in which they are shown. Pure. */
-import type { SessionEntry } from "@tau/harness/session";
+import type { SessionEntry } from "@tau/protocol";
 import { contentText } from "../../pi-ai/content.ts";
 import type { SessionTreeNode } from "../session/session-tree.ts";
 

@@ -1,6 +1,7 @@
 /** What a model is sent of the entries of a session. */
 import type { AgentMessage } from "@tau/agent";
-import { contextEntries, contextMessages, getChoices, type SessionEntry } from "@tau/harness/session";
+import { contextEntries, contextMessages, getChoices } from "@tau/harness/session";
+import type { SessionEntry } from "@tau/protocol";
 
 export interface SessionContext {
   messages: AgentMessage[];

@@ -1,5 +1,5 @@
 /** The lines of a session file, as values. */
-import type { CompactionEntry, SessionEntry, SessionHeader } from "@tau/harness/session";
+import type { CompactionEntry, SessionEntry, SessionHeader } from "@tau/protocol";
 import { createMigration, getVersion } from "@tau/harness/session";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 

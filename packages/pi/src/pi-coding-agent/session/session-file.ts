@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import type { SessionEntry, SessionHeader } from "@tau/harness/session";
+import type { SessionEntry, SessionHeader } from "@tau/protocol";
 import { replaceFile } from "../replace-file.ts";
 import { tryRead } from "../try-read.ts";
 import { type FileEntry, isHeader, migrateSessionEntries, parseSessionEntries } from "./entries.ts";

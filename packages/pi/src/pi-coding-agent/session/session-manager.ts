@@ -7,13 +7,8 @@ import { dirname, join, resolve } from "node:path";
 import type { AgentMessage } from "@tau/agent";
 import type { ImageContent, TextContent, Usage } from "@tau/ai";
 import { withoutUndefined } from "@tau/ai/internal";
-import {
-  type ContextEditEntry,
-  sessionDirectory,
-  type SessionEntry,
-  sessionFileName,
-  type SessionHeader,
-} from "@tau/harness/session";
+import type { ContextEditEntry, SessionEntry, SessionHeader } from "@tau/protocol";
+import { sessionDirectory, sessionFileName } from "@tau/harness/session";
 import {
   buildContextEntries,
   buildSessionContext,

@@ -1,7 +1,6 @@
 /** The entries of a session in memory: a tree with a leaf, on which the next entry hangs. */
 import { randomBytes } from "node:crypto";
-import { getLeafAfter } from "@tau/protocol";
-import type { SessionEntry } from "@tau/harness/session";
+import { getLeafAfter, type SessionEntry } from "@tau/protocol";
 import { walkBranch } from "./context.ts";
 
 export interface SessionTreeNode {

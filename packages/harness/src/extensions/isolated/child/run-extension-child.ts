@@ -1,7 +1,7 @@
 /** The process of one isolated extension: loads it, and does what the host asks of it until the host is gone. */
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ToolLogLevel } from "@tau/tools";
-import { HarnessError } from "../../../errors.ts";
+import { HarnessError } from "@tau/protocol";
 import type { Capability } from "../../../policy/policy.ts";
 import type { EventBus, ExtensionAPI, ExtensionFactory, FlagDefinition } from "../../api.ts";
 import { createApi, createEventBus } from "../../create-api.ts";

@@ -3,16 +3,11 @@ import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
 import { closeAfter } from "@tau/ai/internal";
-import {
-  type FileSystem,
-  lookAt,
-  nodeFileSystem,
-  noLinkCodes,
-  type OpenHandle,
-  systemCode,
-  unlessMissing,
-} from "@tau/tools/platform";
-import { HarnessError } from "./errors.ts";
+import { type FileSystem, lookAt, nodeFileSystem } from "../platform/file-system.ts";
+import { noLinkCodes } from "../platform/lease.ts";
+import type { OpenHandle } from "../platform/open-handle.ts";
+import { systemCode, unlessMissing } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 
 /** Makes a directory, and those above it. It is lost with the power, with all that is in it, until its name is synced. */
 export async function makeDirectory(fs: FileSystem, path: string): Promise<void> {

@@ -1,15 +1,10 @@
 import { dirname } from "node:path";
 import { type Clock } from "@tau/ai";
 import { sleep } from "@tau/ai/internal";
-import {
-  acquireLease,
-  type FileSystem,
-  type LeaseOptions,
-  type LeaseOutcome,
-  nodeFileSystem,
-  tolerate,
-} from "@tau/tools/platform";
-import { HarnessError } from "./errors.ts";
+import { acquireLease, type LeaseOptions, type LeaseOutcome } from "../platform/lease.ts";
+import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
+import { tolerate } from "../errors.ts";
+import { HarnessError } from "@tau/protocol";
 
 export interface WaitForLeaseOptions extends LeaseOptions {
   clock: Clock;

@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream";
 import { systemClock } from "@tau/ai";
 import { untilTimeout } from "@tau/ai/internal";
-import type { ExitStatus, RunningProcess } from "@tau/tools";
+import type { ExitStatus, RunningProcess } from "./spawn.ts";
 
 export interface RunToEndOptions {
   signal?: AbortSignal | undefined;
