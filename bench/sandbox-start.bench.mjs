@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSessionSandbox } from "@tau/harness/sandbox";
+import { createSessionSandbox } from "@tau/sandbox";
 import { createBashTool, createFiles, createJobs, createSpawn } from "@tau/tools";
 import { bareBash, quickTime } from "./bare-bash.mjs";
 

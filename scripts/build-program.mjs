@@ -59,7 +59,7 @@ const parts = {
  * that answers without calling a tool reads neither these files nor their code caches.
  */
 const chunkFiles = {
-  tools: /^packages\/(tools\/src\/(files|hashline|search|shell)|harness\/src\/(policy\/exec|sandbox))\//,
+  tools: /^packages\/(tools\/src\/(files|hashline|search|shell)|sandbox\/src|harness\/src\/policy\/exec)\//,
   gateway: /^packages\/(gateway\/src|cli\/src\/(gateway|commands\/gateway))/,
   // The cache of an extension that has not changed does without.
   compiler: /^node_modules\/sucrase\//,
@@ -107,7 +107,7 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   rmSync(join(outdir, "catalog"), { recursive: true, force: true });
   cpSync(join(root, "packages", "ai", "catalog"), join(outdir, "catalog"), { recursive: true });
   rmSync(join(outdir, "sandbox-helper"), { recursive: true, force: true });
-  const helper = join(root, "packages", "sandbox-helper", "dist");
+  const helper = join(root, "packages", "sandbox", "dist", "helper");
   if (existsSync(helper)) cpSync(helper, join(outdir, "sandbox-helper"), { recursive: true });
   rmSync(join(outdir, "page"), { recursive: true, force: true });
   const page = join(root, "packages", "web", "dist");

@@ -6,15 +6,15 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-const directory = join(import.meta.dirname, "..", "packages", "sandbox-helper");
+const directory = join(import.meta.dirname, "..", "packages", "sandbox");
 const name = "tau-sandbox-helper";
 
 /** The path of the program; undefined if it cannot be built here. Builds only what is older than its sources. */
 export function buildSandboxHelper() {
   if (process.platform !== "linux") return undefined;
-  const outdir = join(directory, "dist", `linux-${process.arch}`);
+  const outdir = join(directory, "dist", "helper", `linux-${process.arch}`);
   const path = join(outdir, name);
-  const sources = readdirSync(join(directory, "src")).map((file) => join(directory, "src", file));
+  const sources = readdirSync(join(directory, "helper")).map((file) => join(directory, "helper", file));
   const newest = Math.max(...sources.map((file) => statSync(file).mtimeMs));
   if (existsSync(path) && statSync(path).mtimeMs > newest) return path;
   mkdirSync(outdir, { recursive: true });

@@ -29,6 +29,7 @@ const packages = [
   { name: "protocol", others: ["client/web-socket-node", "client/web-socket-browser"] },
   { name: "tools" },
   { name: "markdown" },
+  { name: "sandbox" },
   { name: "harness" },
   { name: "tui" },
   { name: "pi" },

@@ -173,7 +173,7 @@ async function checkSearch({ io }: CheckContext): Promise<CheckResult> {
 }
 
 async function checkSandbox({ cwd, agentDir, settings: manager }: CheckContext): Promise<CheckResult> {
-  const { createSessionSandbox } = await import("@tau/harness/sandbox");
+  const { createSessionSandbox } = await import("@tau/sandbox");
   const settings = getSandboxSettings(manager);
   const state = await createSessionSandbox({ cwd, agentDir, home: homedir(), settings }).getState();
   switch (state.kind) {

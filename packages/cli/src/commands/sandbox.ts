@@ -1,6 +1,6 @@
 import { constants, homedir } from "node:os";
 import { getSandboxSettings } from "@tau/harness/policy";
-import { createSessionSandbox, openInside, type SandboxSettings, type SandboxState } from "@tau/harness/sandbox";
+import { createSessionSandbox, openInside, type SandboxSettings, type SandboxState } from "@tau/sandbox";
 import { cleanEnvironment, createSpawn, type ExitStatus } from "@tau/tools";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";

@@ -2,7 +2,7 @@
 import { symlink } from "node:fs/promises";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { call, text } from "../../../ai/src/testing/script.ts";
+import { call, text } from "@tau/harness/testing";
 import { expect, test } from "vitest";
 import { listResults, openExample } from "./kit.ts";
 

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { extensionEventNames, type ExtensionUi, noUi } from "@tau/harness/extensions";
 import { resolvePolicy } from "@tau/harness/policy";
-import { call, text } from "../../../ai/src/testing/script.ts";
+import { call, text } from "@tau/harness/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createModelWorkspace, createWorkspace, run, temporaryDirectory, textReply } from "../kit.ts";
 import { lendModule } from "../../src/lend-module.ts";

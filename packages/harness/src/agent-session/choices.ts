@@ -13,7 +13,7 @@ import type { TouchesParts } from "../pipeline/touches.ts";
 import { formatDate, type SystemPrompt } from "../prompt/system-prompt.ts";
 import { listChangedFiles, type Resources } from "../resources/resources.ts";
 import type { SessionContext } from "../session/context.ts";
-import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
+import type { SessionSandbox } from "@tau/sandbox";
 import type { Session } from "../session/session.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { BudgetLimits } from "../budget/budget.ts";

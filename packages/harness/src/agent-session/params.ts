@@ -15,7 +15,7 @@ import type { FileAuthority } from "./named-files.ts";
 import type { AfterCrash } from "./after-crash.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
-import type { SandboxSettings } from "../sandbox/settings.ts";
+import type { SandboxSettings } from "@tau/sandbox";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";

@@ -2,7 +2,7 @@
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { joinName } from "../join-name.ts";
-import { findNamedCredentials } from "../policy/named-credentials.ts";
+import { findNamedCredentials } from "@tau/sandbox/internal";
 import { type PathRules, realPathRules } from "../policy/paths.ts";
 import { getReadablePath } from "../resources/skills.ts";
 import { getResultsDirectory } from "./results.ts";

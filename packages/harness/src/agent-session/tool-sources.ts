@@ -5,7 +5,7 @@ import type { ExtensionSlot } from "../extensions/session/extension-slot.ts";
 import type { GivenTool } from "../pipeline/layer.ts";
 import { harnessToolNames } from "../pipeline/harness-tools.ts";
 import { createNameMatcher, findUnknownTools } from "../pipeline/tool-patterns.ts";
-import { describeSandbox } from "../sandbox/describe-sandbox.ts";
+import { describeSandbox } from "@tau/sandbox/internal";
 import type { ToolSources } from "./choices.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import type { Workspace } from "./workspace.ts";

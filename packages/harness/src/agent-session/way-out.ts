@@ -3,7 +3,7 @@ import type { JudgeParts } from "../policy/judge.ts";
 import { createPortPolicy } from "../policy/port-policy.ts";
 import type { WayOut } from "../policy/way-out.ts";
 import type { ToolSandbox } from "../pipeline/sandbox.ts";
-import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
+import type { SessionSandbox } from "@tau/sandbox";
 
 /** `getParts` is called for each question: who answers may change. */
 export function createToolSandbox(

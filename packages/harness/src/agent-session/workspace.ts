@@ -5,11 +5,13 @@ import { createPathGuard, createPersonGuard } from "../policy/guard.ts";
 import type { SecretBroker } from "../policy/secret-broker.ts";
 import { getSandboxSettings } from "../policy/session-policy.ts";
 import { getReadablePath } from "../resources/skills.ts";
-import { isSandboxMissing } from "../sandbox/describe-sandbox.ts";
-import { createLateSandbox } from "../sandbox/late-sandbox.ts";
-import type { SessionSandboxOptions } from "../sandbox/session-sandbox.ts";
-import type { SandboxSettings } from "../sandbox/settings.ts";
-import { getTemporaryDirectories, withTemporaryFiles } from "../sandbox/temporary-files.ts";
+import {
+  isSandboxMissing,
+  createLateSandbox,
+  getTemporaryDirectories,
+  withTemporaryFiles,
+} from "@tau/sandbox/internal";
+import type { SessionSandboxOptions, SandboxSettings } from "@tau/sandbox";
 import { getRealPath } from "../settings/locate.ts";
 import { getSessionEnv } from "./session-env.ts";
 import type { SessionSetup } from "./session-setup.ts";

@@ -31,10 +31,12 @@ const inSandbox = oncePerPair((sandbox: ToolSandbox, tool: PipelineTool): Pipeli
 }));
 
 const withSandbox = (context: ToolCallContext, sandbox: CommandSandbox | undefined): ToolCallContext =>
-  sandbox ? { ...context, sandbox, spawn: spawnInside(sandbox, context.spawn) } : context;
+  sandbox ? { ...context, sandbox, spawn: createInsideSpawn(sandbox, context.spawn) } : context;
 
 /** Loaded late: most tools start nothing. */
-const spawnInside =
+const createInsideSpawn =
   (sandbox: CommandSandbox, spawn: Spawn): Spawn =>
-  async (request) =>
-    await (await import("../sandbox/spawn-inside.ts")).spawnInside(sandbox, spawn, request);
+  async (request) => {
+    const { spawnInside } = await import("@tau/sandbox/internal");
+    return await spawnInside(sandbox, spawn, request);
+  };

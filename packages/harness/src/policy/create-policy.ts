@@ -7,12 +7,12 @@ import { createDefaultPolicy } from "./default-policy.ts";
 import type { Classification, ExecContext } from "./exec/classification.ts";
 import type { ExecMediationPolicy, ExecMediationResult } from "./exec/mediation.ts";
 import { evaluateFor, type ExtensionPolicy, getSecretFiles } from "./extension-policy.ts";
-import type { SandboxNetwork } from "../sandbox/settings.ts";
+import type { SandboxNetwork } from "@tau/sandbox";
 import type { PermissionMode } from "@tau/protocol";
 import type { PathRules } from "./paths.ts";
 import { applyPermissionMode, needsSandboxState } from "./permission-mode.ts";
 import type { Decide, PolicyRequest, Verdict } from "./policy.ts";
-import { isNamedFor, isProjectSecret, projectSecretReason } from "./project-secrets.ts";
+import { isNamedFor, isProjectSecret, projectSecretReason } from "@tau/sandbox/internal";
 import type { SecretBroker } from "./secret-broker.ts";
 import { describeTaint, findNetworkProgram, type Taint } from "./taint.ts";
 

@@ -1,6 +1,6 @@
 /** The check behind the judge: asked when a file is really opened, wherever a link may lead by then. */
 import type { Guard } from "@tau/tools";
-import type { CredentialHomes } from "./credential-files.ts";
+import type { CredentialHomes } from "@tau/sandbox/internal";
 import { credentialReason, credentialReasonForModel, explainDenial, verbs } from "./default-policy.ts";
 import type { FileGrants } from "./grants.ts";
 import { type PathRules, pathStanding, resolvePathRules, type RuledStanding, ruledStanding } from "./paths.ts";
@@ -42,7 +42,7 @@ function withoutLinkedCredentials(guard: Guard, rules: CredentialHomes, explain:
     await guard(realPath, access, file);
     // Writing does not change what is under the other names.
     if (access === "write" || file.hardLinks === 1) return;
-    const { findLinkedCredential } = await import("./linked-credentials.ts");
+    const { findLinkedCredential } = await import("@tau/sandbox/internal");
     const credential = findLinkedCredential(realPath, rules);
     if (credential !== undefined) await refuse(explain(credential));
   };

@@ -2,9 +2,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { HarnessError } from "@tau/protocol";
-import { isProtectedPath } from "../sandbox/protected-names.ts";
-import { isCredentialFile, isOwnSettingsFile } from "./credential-files.ts";
-import type { NamedCredential } from "./named-credentials.ts";
+import { isProtectedPath, isCredentialFile, isOwnSettingsFile, type NamedCredential } from "@tau/sandbox/internal";
 
 /** All are real paths: for a link, the path that it leads to. */
 export interface PathRules {

@@ -1,7 +1,6 @@
 /** What surfaces show of the policy and of the sandbox. */
 import type { PermissionData, PolicyData, SandboxData } from "@tau/protocol";
-import type { SandboxSettings } from "../sandbox/settings.ts";
-import type { SandboxState } from "../sandbox/state.ts";
+import type { SandboxSettings, SandboxState } from "@tau/sandbox";
 import type { Permissions } from "./permissions.ts";
 import type { ExtensionPolicy } from "./extension-policy.ts";
 import { policyProfiles, profileTexts } from "./profiles.ts";

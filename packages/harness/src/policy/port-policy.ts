@@ -1,6 +1,6 @@
 /** Asks a person, once for each port, whether programs of this machine may reach a server that runs in the sandbox. */
 import { getErrorMessage, untilAborted } from "@tau/ai/internal";
-import type { PortPolicy } from "../sandbox/network/asked-ports.ts";
+import type { PortPolicy } from "@tau/sandbox/internal";
 import { findGrant, type JudgeParts, judgeTarget } from "./judge.ts";
 import { listOffers, toOfferedChoice } from "./offers.ts";
 import type { Decision, PolicyRequest, Question } from "./policy.ts";

@@ -1,6 +1,6 @@
 /** The policy and the sandbox of a session, from the user's settings and what a trusted project makes stricter. */
-import { restrictSandbox } from "../sandbox/restrict-settings.ts";
-import type { SandboxSettings } from "../sandbox/settings.ts";
+import { restrictSandbox } from "@tau/sandbox/internal";
+import type { SandboxSettings } from "@tau/sandbox";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import { type ExtensionPolicy, resolvePolicy } from "./extension-policy.ts";
 import { restrictPolicy } from "./restrict-policy.ts";

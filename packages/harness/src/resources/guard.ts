@@ -6,8 +6,7 @@ import { dirname, join } from "node:path";
 import { type FileSystem, isWithin, pathOfHandle, ToolsError } from "@tau/tools/platform";
 import { orUndefined } from "@tau/tools/durable";
 import { isShared } from "../text-file.ts";
-import { isCredentialFile } from "../policy/credential-files.ts";
-import { findNamedCredentials } from "../policy/named-credentials.ts";
+import { isCredentialFile, findNamedCredentials } from "@tau/sandbox/internal";
 import { ancestors } from "./context-files.ts";
 import { getPathKind } from "./read-text.ts";
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { call, text } from "@tau/ai/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Question } from "../../src/policy/policy.ts";
-import { findProgram } from "../../src/sandbox/programs.ts";
+import { findProgram } from "../../../sandbox/src/programs.ts";
 import { openDesk } from "./desk.ts";
 
 const hasBwrap = findProgram("bwrap", "/nowhere") !== undefined;

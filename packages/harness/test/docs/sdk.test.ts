@@ -4,13 +4,21 @@ import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AI, type Model, complete, completeSimple, stream, streamSimple } from "@tau/ai";
-import { AgentSession, type AgentSessionParams, createAgentSession } from "@tau/harness";
-import { type HarnessErrorCode, type RunEnd, type SessionEvent, toTermination, type View } from "@tau/protocol";
+import { AgentSession, type AgentSessionParams, createAgentSession, type HarnessErrorCode } from "@tau/harness";
+import { type RunEnd, type SessionEvent, toTermination, type View } from "@tau/protocol";
 import { createHost } from "@tau/harness/host";
 import type { MemoryLog } from "@tau/harness/session";
-import { call, text } from "../../../ai/src/testing/script.ts";
-import { createTestSession, type TestSessionParams, type TestTurn, transcript } from "@tau/harness/testing";
-import { scriptedModel, type ScriptedModelOptions, type ScriptedTurn } from "../../../ai/src/testing/scripted-model.ts";
+import {
+  call,
+  text,
+  createTestSession,
+  type TestSessionParams,
+  type TestTurn,
+  transcript,
+  scriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedTurn,
+} from "@tau/harness/testing";
 import type { ToolDescription } from "@tau/tools";
 import { expect, onTestFinished, test } from "vitest";
 import { ask } from "./answer-to.example.ts";

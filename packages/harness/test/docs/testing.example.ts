@@ -1,5 +1,4 @@
-import { call, text } from "../../../ai/src/testing/script.ts";
-import { createTestSession, transcript } from "@tau/harness/testing";
+import { call, createTestSession, text, transcript } from "@tau/harness/testing";
 import { expect, onTestFinished, test } from "vitest";
 
 test("the agent reads the list before it answers", async () => {

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import type { Context } from "@tau/ai";
 import { call, type ScriptedTurn, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { SandboxSettings } from "../../src/sandbox/settings.ts";
+import type { SandboxSettings } from "@tau/sandbox";
 import { openDesk, temporaryDirectory } from "../agent-session/desk.ts";
 import { findOrder, type Injection, listInjections, projectKey, sendScript, writeOrder } from "./injections.ts";
 

@@ -7,7 +7,7 @@ import { text as readText } from "node:stream/consumers";
 import { call, text } from "@tau/ai/testing";
 import { expect, test } from "vitest";
 import type { Answer, Question } from "../../src/policy/index.ts";
-import { findProgram } from "../../src/sandbox/programs.ts";
+import { findProgram } from "../../../sandbox/src/programs.ts";
 import { openDesk, temporaryDirectory } from "../agent-session/desk.ts";
 
 const isMissing = findProgram("bwrap", "/nowhere") === undefined;

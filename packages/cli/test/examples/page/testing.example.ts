@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { noUi } from "@tau/harness/extensions";
-import { call, text } from "../../../../ai/src/testing/script.ts";
-import { createTestSession } from "@tau/harness/testing";
+import { call, createTestSession, text } from "@tau/harness/testing";
 import { expect, onTestFinished, test } from "vitest";
 import guard from "./guard.example.ts";
 

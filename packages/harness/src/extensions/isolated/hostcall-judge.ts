@@ -5,7 +5,7 @@ import { Grants } from "../../policy/grants.ts";
 import { createPathGuard } from "../../policy/guard.ts";
 import { createJudge, type JudgeParts } from "../../policy/judge.ts";
 import type { PathRules } from "../../policy/paths.ts";
-import { isNamedFor, isProjectSecret, projectSecretReason } from "../../policy/project-secrets.ts";
+import { isNamedFor, isProjectSecret, projectSecretReason } from "@tau/sandbox/internal";
 import type { HostcallJudge } from "./ports.ts";
 
 /** `parts` are those of the session. What a person allows the extension for a session counts for nobody else. */

@@ -1,12 +1,14 @@
 /** Gathers what the process of an isolated extension sees. */
+import { defaultSandboxSettings } from "@tau/sandbox";
 import { dirname } from "node:path";
 import { isWithin } from "@tau/tools/platform";
-import { findNamedCredentials } from "../../policy/named-credentials.ts";
-import { findProjectSecrets } from "../../sandbox/find-project-secrets.ts";
-import { findHiddenPaths } from "../../sandbox/hidden-paths.ts";
-import { findSystemFacts } from "../../sandbox/facts.ts";
-import { findRealPath } from "../../sandbox/look.ts";
-import { defaultSandboxSettings } from "../../sandbox/settings.ts";
+import {
+  findNamedCredentials,
+  findProjectSecrets,
+  findHiddenPaths,
+  findSystemFacts,
+  findRealPath,
+} from "@tau/sandbox/internal";
 import type { ExtensionSource } from "../extension.ts";
 import type { RoomFacts } from "./room.ts";
 

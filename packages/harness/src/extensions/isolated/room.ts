@@ -1,5 +1,5 @@
 /** What the process of an isolated extension sees: from facts to the arguments of bubblewrap. Pure. */
-import type { FoundPath } from "../../sandbox/mounts.ts";
+import type { FoundPath } from "@tau/sandbox/internal";
 
 /** All real paths. */
 export interface RoomFacts {

@@ -1,14 +1,11 @@
 /** Starts the process of an isolated extension behind its wall, and limits its memory before any foreign code runs. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { defaultSandboxSettings } from "@tau/sandbox";
+import { type ChildProcess, spawn, execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { promisify } from "node:util";
-import { execFile } from "node:child_process";
 import { getErrorMessage } from "@tau/ai/internal";
-import { findObstacle, findPrograms, tryBwrap } from "../../sandbox/probe.ts";
-import { findProgram } from "../../sandbox/programs.ts";
-import { defaultSandboxSettings } from "../../sandbox/settings.ts";
-import { createSystemCallFilter } from "../../sandbox/system-calls.ts";
+import { findObstacle, findPrograms, tryBwrap, findProgram, createSystemCallFilter } from "@tau/sandbox/internal";
 import { type RoomFacts, toNodeOptions, toRoomArguments, toRoomEnvironment } from "./room.ts";
 
 export interface WallPrograms {

@@ -1,5 +1,5 @@
 /** The types of exec mediation: what a command line was found to do, and how dangerous that is. */
-import type { NamedCredential } from "../named-credentials.ts";
+import type { NamedCredential } from "@tau/sandbox/internal";
 import type { DangerousCommandClass } from "./dangerous-class.ts";
 import type { ReadLink } from "./links.ts";
 

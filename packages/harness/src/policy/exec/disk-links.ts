@@ -1,5 +1,5 @@
 /** Lets a classification follow the links that are on the disk. */
-import { lookAtPath, readLink } from "../../sandbox/look.ts";
+import { lookAtPath, readLink } from "@tau/sandbox/internal";
 import type { ExecContext } from "./classification.ts";
 import { followLinks, type ReadLink } from "./links.ts";
 

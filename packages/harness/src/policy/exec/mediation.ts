@@ -7,7 +7,7 @@ import {
   type ExecTier,
   findWorst,
 } from "./classification.ts";
-import type { SandboxNetwork } from "../../sandbox/settings.ts";
+import type { SandboxNetwork } from "@tau/sandbox";
 import type { DangerousCommandClass } from "./dangerous-class.ts";
 import { isBelow } from "./paths.ts";
 import { isAllowedBy, isDeniedBy } from "./patterns.ts";

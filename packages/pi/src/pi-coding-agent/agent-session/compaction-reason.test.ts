@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { AgentMessage } from "@tau/agent";
 import type { AssistantMessage } from "@tau/ai";
-import type { SessionEntry } from "@tau/protocol";
+import type { SessionEntry } from "@tau/harness/session";
 import { createFauxCore, fauxAssistantMessage } from "../../pi-ai/faux.ts";
 import { getCompactionReason } from "./compaction-reason.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type AssistantMessage, emptyUsage, type Usage, type UserMessage } from "@tau/ai";
 import { text, scriptedModel, type ScriptedModel } from "@tau/ai/testing";
-import type { SessionEntry } from "@tau/protocol";
+import type { SessionEntry } from "@tau/harness/session";
 import { SessionManager } from "../session/session-manager.ts";
 import { collectEntriesForBranchSummary, generateBranchSummary, prepareBranchEntries } from "./branch-summary.ts";
 import { compact, generateSummary } from "./compact.ts";

@@ -8,7 +8,7 @@ import { resolve } from "node:path";
 import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { isWithin } from "@tau/tools/platform";
-import { isProjectSecret } from "../../../policy/project-secrets.ts";
+import { isProjectSecret } from "@tau/sandbox/internal";
 import { HostcallError, type HostLink } from "./link.ts";
 
 export interface FilePlaces {

@@ -3,9 +3,7 @@ import { lookup as lookUp } from "node:dns/promises";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
-import { isPublicAddress } from "../../../sandbox/proxy/addresses.ts";
-import type { Address } from "../../../sandbox/proxy/admit.ts";
-import { parseHost } from "../../../sandbox/proxy/host.ts";
+import { isPublicAddress, type Address, parseHost } from "@tau/sandbox/internal";
 import type { HttpReply } from "../messages.ts";
 import { type Args, type Hostcall, HostcallFault, takeRecord, takeText } from "./hostcall.ts";
 

@@ -1,5 +1,5 @@
 /** Programs that read or pack all files below a directory: in the home directory, credentials are among them. */
-import { mayHoldCredentials } from "../../credential-files.ts";
+import { mayHoldCredentials } from "@tau/sandbox/internal";
 import { isBelow } from "../paths.ts";
 import { isOwnDirectory, reportOwnSecrets } from "../shell/files.ts";
 import { forNames, getOperands, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { protectedNames } from "../../../sandbox/protected-names.ts";
+import { protectedNames } from "@tau/sandbox/internal";
 import { classifyCommand } from "../classify-command.ts";
 
 const context = { cwd: "/src/app", home: "/home/me", workspace: "/src/app" };

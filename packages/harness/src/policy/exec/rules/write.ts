@@ -1,5 +1,5 @@
 /** Writing to files: which paths are protected, and why. */
-import { isProtectedPath } from "../../../sandbox/protected-names.ts";
+import { isProtectedPath } from "@tau/sandbox/internal";
 import type { ExecClass, ExecContext, ExecFinding } from "../classification.ts";
 import { isUnresolved } from "../links.ts";
 import { getZone, isBelow } from "../paths.ts";

@@ -1,7 +1,12 @@
 /** What files contain, as far as a script itself or their names tell. */
-import { isCredentialFile, isNamedCredential, isOwnCredential } from "../../credential-files.ts";
-import { isCredentialPattern, isOwnPattern } from "../../credential-patterns.ts";
-import { defaultOwnDirectories } from "../../own-files.ts";
+import {
+  isCredentialFile,
+  isNamedCredential,
+  isOwnCredential,
+  isCredentialPattern,
+  isOwnPattern,
+  defaultOwnDirectories,
+} from "@tau/sandbox/internal";
 import type { ExecContext } from "../classification.ts";
 import { getZone, isBelow } from "../paths.ts";
 import { report, type Scope } from "./analysis.ts";

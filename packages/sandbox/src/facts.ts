@@ -1,5 +1,5 @@
 /** Gathers the facts that decide what commands see. */
-import type { NamedCredential } from "../policy/named-credentials.ts";
+import type { NamedCredential } from "./credentials/named-credentials.ts";
 import { isWithin } from "@tau/tools/platform";
 import { findHiddenPaths, type HiddenPaths } from "./hidden-paths.ts";
 import { findRealPath, lookAtPath } from "./look.ts";

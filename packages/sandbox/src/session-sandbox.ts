@@ -1,5 +1,5 @@
 /** The sandbox of one session: every command runs inside, and all of them share one network. */
-import type { NamedCredential } from "../policy/named-credentials.ts";
+import type { NamedCredential } from "./credentials/named-credentials.ts";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type CommandEnd, type CommandSandbox, type SandboxEntry, type SpawnRequest, ToolsError } from "@tau/tools";

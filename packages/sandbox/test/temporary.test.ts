@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { call, type ScriptedTurn, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { openDesk, type DeskOptions } from "../agent-session/desk.ts";
+import { openDesk, type DeskOptions } from "../../harness/test/agent-session/desk.ts";
 import { users } from "./kit.ts";
 
 const hasSandbox = users.length > 0;

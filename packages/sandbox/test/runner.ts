@@ -16,8 +16,8 @@ import {
   type SandboxRefusal,
   type ToolsError,
 } from "@tau/tools";
-import { createSessionSandbox, type SandboxGrant } from "../../src/sandbox/session-sandbox.ts";
-import { defaultSandboxSettings, type SandboxSettings } from "../../src/sandbox/settings.ts";
+import { createSessionSandbox, type SandboxGrant } from "../src/session-sandbox.ts";
+import { defaultSandboxSettings, type SandboxSettings } from "../src/settings.ts";
 
 export interface RunnerInput {
   temporaryDirectories?: string[];

@@ -7,10 +7,10 @@ import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { ConfinedLimits, SpawnRequest } from "@tau/tools";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Helper, openHelper } from "../../src/sandbox/helper.ts";
-import { getCapabilityMask, toBwrapArguments } from "../../src/sandbox/mounts.ts";
-import { findProgram } from "../../src/sandbox/programs.ts";
-import { createSystemCallFilter } from "../../src/sandbox/system-calls.ts";
+import { type Helper, openHelper } from "../src/helper.ts";
+import { getCapabilityMask, toBwrapArguments } from "../src/mounts.ts";
+import { findProgram } from "../src/programs.ts";
+import { createSystemCallFilter } from "../src/system-calls.ts";
 import { type Base, createBase, createProjects, inProject, removeBase, runSessions, users } from "./kit.ts";
 
 let base: Base;

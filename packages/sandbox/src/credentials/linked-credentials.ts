@@ -1,7 +1,7 @@
 /** Finds credentials that have another name: a hard link has a path of its own, which says nothing about its content. */
 import { join } from "node:path";
-import { listCredentialPaths } from "../sandbox/hidden-paths.ts";
-import { listNames, lookAtPath } from "../sandbox/look.ts";
+import { listCredentialPaths } from "../hidden-paths.ts";
+import { listNames, lookAtPath } from "../look.ts";
 import { type CredentialHomes, isCredentialFile } from "./credential-files.ts";
 
 /** The credential that the file is another name of; undefined if there is none. Directories are searched one level deep. */

@@ -1,11 +1,16 @@
 /** Finds what commands must not see: credentials, and sockets of programs outside, through which they could act there. */
-import type { NamedCredential } from "../policy/named-credentials.ts";
+import type { NamedCredential } from "./credentials/named-credentials.ts";
 import { readFileSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { foldName, isWithin } from "@tau/tools/platform";
-import { type CredentialHomes, isCredentialFile } from "../policy/credential-files.ts";
-import { type CredentialPath, type CredentialPaths, getHomePaths, getSystemPaths } from "../policy/credential-paths.ts";
-import { defaultOwnDirectories, isOwnSecret } from "../policy/own-files.ts";
+import { type CredentialHomes, isCredentialFile } from "./credentials/credential-files.ts";
+import {
+  type CredentialPath,
+  type CredentialPaths,
+  getHomePaths,
+  getSystemPaths,
+} from "./credentials/credential-paths.ts";
+import { defaultOwnDirectories, isOwnSecret } from "./credentials/own-files.ts";
 import { findRealPath, listEntries, listNames, lookAtPath, unlessUnseen } from "./look.ts";
 import type { FoundPath } from "./mounts.ts";
 

@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { findProgram } from "../../src/sandbox/programs.ts";
+import { findProgram } from "../src/programs.ts";
 import type { RunnerInput, RunnerResult } from "./runner.ts";
 
 export type User = "root" | "ordinary";
@@ -58,7 +58,7 @@ export async function createBase(): Promise<Base> {
 
 /** Undefined where there is no compiler. */
 function buildHelper(): string | undefined {
-  const script = join(import.meta.dirname, "../../../../scripts/build-sandbox-helper.mjs");
+  const script = join(import.meta.dirname, "../../../scripts/build-sandbox-helper.mjs");
   const path = execFileSync(process.execPath, [script], { encoding: "utf8" }).trim();
   return path === "not built" ? undefined : path;
 }

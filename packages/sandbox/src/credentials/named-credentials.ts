@@ -1,7 +1,7 @@
 /** Finds the credentials that environment variables lead to, such as `KUBECONFIG`. */
 import { delimiter, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
-import { findRealPath } from "../sandbox/look.ts";
+import { findRealPath } from "../look.ts";
 import { type CredentialPaths, listCredentialVariables } from "./credential-paths.ts";
 
 /** A place that a variable leads to. */

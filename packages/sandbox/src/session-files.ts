@@ -1,5 +1,5 @@
 /** What the commands of one session see, and what is put right after each of them. */
-import type { NamedCredential } from "../policy/named-credentials.ts";
+import type { NamedCredential } from "./credentials/named-credentials.ts";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSpawn } from "@tau/tools";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { createSessionSandbox } from "../../src/sandbox/session-sandbox.ts";
-import { defaultSandboxSettings } from "../../src/sandbox/settings.ts";
-import { spawnInside } from "../../src/sandbox/spawn-inside.ts";
+import { createSessionSandbox } from "../src/session-sandbox.ts";
+import { defaultSandboxSettings } from "../src/settings.ts";
+import { spawnInside } from "../src/spawn-inside.ts";
 import {
   type Base,
   createBase,

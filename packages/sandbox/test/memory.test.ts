@@ -1,7 +1,7 @@
 /** Limits of memory: of file systems in memory, and of the processes of a command. */
 import { call, text } from "@tau/ai/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDesk } from "../agent-session/desk.ts";
+import { openDesk } from "../../harness/test/agent-session/desk.ts";
 import { type Base, createBase, createProjects, inProject, removeBase, runSessions, users } from "./kit.ts";
 
 let base: Base;

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { foldName } from "@tau/tools/platform";
-import { placeholders } from "../policy/credential-programs.ts";
+import { placeholders } from "./credentials/credential-programs.ts";
 import { lookAtPath, unlessUnseen } from "./look.ts";
 import type { FoundPath } from "./mounts.ts";
 

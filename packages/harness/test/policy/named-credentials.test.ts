@@ -2,10 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { findHiddenPaths } from "../sandbox/hidden-paths.ts";
-import { isCredentialFile } from "./credential-files.ts";
-import { classifyCommand } from "./exec/classify-command.ts";
-import { findNamedCredentials } from "./named-credentials.ts";
+import { findHiddenPaths, findNamedCredentials, isCredentialFile } from "@tau/sandbox/internal";
+import { classifyCommand } from "@tau/harness/policy";
 
 let root: string;
 let home: string;

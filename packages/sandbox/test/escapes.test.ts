@@ -4,7 +4,7 @@ import { createServer, type ListenOptions, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findProgram } from "../../src/sandbox/programs.ts";
+import { findProgram } from "../src/programs.ts";
 import { type EscapeCase, escapeCases } from "./escape-cases.ts";
 import {
   type Base,

@@ -1,6 +1,6 @@
 /** Finds files of a project that hold secrets, by their names. */
 import { join } from "node:path";
-import { isNamedFor, isProjectSecret } from "../policy/project-secrets.ts";
+import { isNamedFor, isProjectSecret } from "./credentials/project-secrets.ts";
 import { listEntries } from "./look.ts";
 import type { FoundPath } from "./mounts.ts";
 
