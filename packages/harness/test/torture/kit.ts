@@ -3,7 +3,8 @@
  *
  *     TORTURE=10 npx vitest run packages/harness/test/torture
  *
- * which repeats everything ten times as often, with ten times the timeouts. `SEED=…` sets the random seed.
+ * which repeats everything ten times as often, with ten times the timeouts. Where a test gives two numbers, the first is
+ * for `TAU_LONG=1` and for longer runs, and otherwise a sample is taken. `SEED=…` sets the random seed, which is printed.
  */
 import { mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +20,10 @@ import type { SessionManager } from "../../src/session/session-manager.ts";
 
 /** How many times longer this run is than the default. */
 export const factor = Math.max(1, Number(process.env["TORTURE"]) || 1);
-export const times = (count: number): number => Math.ceil(count * factor);
+/** Whether everything is tried, and not a sample. */
+export const isLong = factor > 1 || Boolean(process.env["TAU_LONG"]);
+/** How often to repeat something: `count` times the factor, or `sample` times in a short run. */
+export const times = (count: number, sample = count): number => (isLong ? Math.ceil(count * factor) : sample);
 /** A time limit in milliseconds, from the seconds that are more than enough on an idle machine. */
 export const patience = (seconds: number): number => 5 * seconds * 1_000 * factor;
 

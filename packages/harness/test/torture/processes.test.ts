@@ -99,7 +99,7 @@ test(
   "a writer that is killed at any moment loses nothing that it acknowledged",
   { timeout: patience(180) },
   async () => {
-    const kills = times(200);
+    const kills = times(200, 60);
     const counts = { killed: 0, inside: 0, acknowledged: 0, torn: 0 };
     const lane = async (number: number) => {
       const random = randomFrom(seed + number);
@@ -154,7 +154,7 @@ test(
   "eight processes that wait for each other write without a word between another's",
   { timeout: patience(180) },
   async () => {
-    const [writers, quota] = [8, times(500)];
+    const [writers, quota] = [8, times(500, 120)];
     const path = join(quickScratch(), "2026-01-01T00-00-00-000Z_torture.jsonl");
     writeFileSync(path, encodeLine(header()));
     const all = Array.from({ length: writers }, (_unused, at) =>
@@ -178,7 +178,7 @@ test(
       expect(ids.filter((_id, row) => names[row] === `w${at}`)).toEqual(acknowledgedBy(writer));
     const handOvers = names.filter((name, row) => row > 0 && name !== names[row - 1]).length;
     console.log(`${writers} processes, ${ids.length} entries, ${handOvers} hand-overs`);
-    expect(handOvers).toBeGreaterThanOrEqual(200);
+    expect(handOvers).toBeGreaterThanOrEqual(writers * 6);
   },
 );
 
