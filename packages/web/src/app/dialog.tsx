@@ -28,7 +28,11 @@ export function Dialog({ title, onClose, children, shape = "middle" }: DialogPro
     event.preventDefault();
     onClose();
   };
-  const listeners = { onClose, onClick, onKeyDown: onKey };
+  // The event comes later than the call. A dialog that is gone by then must not close the one that was opened since.
+  const onClosed = () => {
+    if (dialog.current) onClose();
+  };
+  const listeners = { onClose: onClosed, onClick, onKeyDown: onKey };
   return (
     <dialog class={`dialog ${shape}`} ref={dialog} aria-label={title} {...listeners}>
       <div class="dialog-body">
