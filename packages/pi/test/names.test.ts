@@ -51,7 +51,7 @@ const absentClasses = [
   "StreamingJsonParser",
 ];
 
-/** They are undefined, so that programs can test for them. Decision 81 has the reasons. */
+/** They are undefined, so that programs can test for them. docs/decisions/pi.md has the reasons. */
 const absentMembers: Record<string, string[]> = {
   Agent: ["peekQueuedMessages"],
   AgentSession: [
