@@ -134,7 +134,7 @@ async function takeTurns(run: Run): Promise<void> {
     if (shouldStop && (await callHook(run, "shouldStopAfterTurn", () => shouldStop(turn)))) {
       // Steering that was taken from its queue must not be lost, even though the model does not answer it in this run.
       for (const queued of steering) await addMessage(run, queued);
-      return;
+      return run.failure && (await endWithFailure(run, []));
     }
     pending = steering.length > 0 ? steering : await pollMessages(run, "getSteeringMessages");
     if (!wantsMore && pending.length === 0) pending = await pollMessages(run, "getFollowUpMessages");
@@ -156,7 +156,7 @@ async function endWithFailure(run: Run, pending: readonly AgentMessage[]): Promi
 /** Executes the calls of an answer. Calls of a truncated answer are refused: their arguments may be incomplete. */
 function answerCalls(run: Run, message: AssistantMessage): Promise<BatchOutcome> {
   const calls = isFailed(message) ? [] : message.content.filter((block) => block.type === "toolCall");
-  return isTruncated(message) ? refuseToolCalls(run, calls, truncated) : executeToolCalls(run, message, calls);
+  return isTruncated(message) ? refuseToolCalls(run, message, calls, truncated) : executeToolCalls(run, message, calls);
 }
 
 const isFailed = ({ stopReason }: AssistantMessage) => stopReason === "error" || stopReason === "aborted";

@@ -20,6 +20,7 @@ export interface AgentSettingsOptions {
   onPayload?: SimpleStreamOptions["onPayload"];
   onResponse?: SimpleStreamOptions["onResponse"];
   beforeToolCall?: AgentLoopConfig["beforeToolCall"];
+  onToolExecution?: AgentLoopConfig["onToolExecution"];
   afterToolCall?: AgentLoopConfig["afterToolCall"];
   shouldStopAfterTurn?: AgentLoopConfig["shouldStopAfterTurn"];
   prepareNextTurn?: AgentLoopConfig["prepareNextTurn"];
@@ -46,6 +47,7 @@ export class AgentSettings {
   onPayload: AgentSettingsOptions["onPayload"] | undefined;
   onResponse: AgentSettingsOptions["onResponse"] | undefined;
   beforeToolCall: AgentSettingsOptions["beforeToolCall"] | undefined;
+  onToolExecution: AgentSettingsOptions["onToolExecution"] | undefined;
   afterToolCall: AgentSettingsOptions["afterToolCall"] | undefined;
   shouldStopAfterTurn: AgentSettingsOptions["shouldStopAfterTurn"] | undefined;
   prepareNextTurn: AgentSettingsOptions["prepareNextTurn"] | undefined;

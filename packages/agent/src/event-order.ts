@@ -9,6 +9,8 @@ export class EventOrder {
   readonly #onSinkFailure: (error: unknown) => void;
   /** Resolves when the sink has handled every event emitted so far. */
   #handled: Promise<void> = Promise.resolve();
+  /** How many events were emitted and are not handled. */
+  #unhandled = 0;
 
   constructor(sink: AgentEventSink, onSinkFailure: (error: unknown) => void) {
     this.#sink = sink;
@@ -17,8 +19,19 @@ export class EventOrder {
 
   /** Resolves when the sink has handled the event, and all events before it. Never rejects. */
   emit(event: AgentEvent): Promise<void> {
-    this.#handled = this.#handled.then(() => this.emitNow(event));
+    this.#unhandled++;
+    this.#handled = this.#handled.then(() => this.#handle(event));
     return this.#handled;
+  }
+
+  /** Whether the sink is handling an event that was emitted with `emit`, or has to. */
+  get isBusy(): boolean {
+    return this.#unhandled > 0;
+  }
+
+  async #handle(event: AgentEvent): Promise<void> {
+    await this.emitNow(event);
+    this.#unhandled--;
   }
 
   /**

@@ -24,10 +24,13 @@ export type {
   BeforeToolCallContext,
   BeforeToolCallResult,
   CustomAgentMessages,
+  NestedCallOptions,
   PrepareNextTurnContext,
+  RunningToolCall,
   ShouldStopAfterTurnContext,
   StreamFn,
   ThinkingLevel,
+  ToolCallOutcome,
   ToolExecutionMode,
   TurnContext,
 } from "./types.ts";

@@ -36,6 +36,8 @@ export interface Run {
   /** Settings that `prepareNextTurn` may change between turns. */
   readonly current: { model: Model; reasoning: ThinkingLevel };
   readonly events: EventOrder;
+  /** How many calls its tools have made, so that each has an id of its own. */
+  nestedCallCount: number;
   /** Why the run cannot continue, if a hook, the stream or a listener failed. Set once, by `failRun`. */
   failure: RunFailure | undefined;
 }
@@ -77,6 +79,7 @@ export function createRun({ context, prompts, config, sink, signal, streamFn }: 
       failRun(run, "A listener", error);
       abort.now(error);
     }),
+    nestedCallCount: 0,
     failure: undefined,
   };
   return run;
@@ -106,6 +109,7 @@ function toStreamOptions(config: AgentLoopConfig, signal: AbortSignal): SimpleSt
     getFollowUpMessages: _followUps,
     toolExecution: _execution,
     beforeToolCall: _before,
+    onToolExecution: _execute,
     afterToolCall: _after,
     reasoning: _reasoning,
     apiKey: _apiKey,

@@ -107,6 +107,39 @@ export interface AgentTool<TParameters extends ToolParameters = any, TDetails = 
   readOnly?: boolean;
 }
 
+/** How a tool call ended. */
+export interface ToolCallOutcome {
+  result: AgentToolResult;
+  isError: boolean;
+  /** Why the call failed; see `tool_execution_end`. Only of an error. */
+  errorCode?: string;
+}
+
+export interface NestedCallOptions {
+  /** Default: the id of the running call, and a number that is unique in the run. */
+  id?: string;
+  /** The tools that can be called. Default: those of the run. */
+  tools?: readonly AgentTool[];
+  /** Aborts this call alone. */
+  signal?: AbortSignal;
+  onUpdate?: AgentToolUpdateCallback;
+}
+
+/** A call whose tool is being executed. */
+export interface RunningToolCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The call that this one is made in. */
+  readonly parentToolCallId?: string;
+  /**
+   * Makes a call inside this one. It takes the same path as a call of the model: validation, `beforeToolCall`,
+   * `afterToolCall` and events, which carry this call's id as `parentToolCallId`. It is aborted when this call ends, and
+   * always ends before it. Arguments and result are copied. Never rejects. After this call has ended nothing is executed or
+   * reported, and the outcome is an error.
+   */
+  callTool(name: string, args: unknown, options?: NestedCallOptions): Promise<ToolCallOutcome>;
+}
+
 /** The input of a run. The loop copies it and never changes the original. */
 export interface AgentContext {
   systemPrompt: string;
@@ -119,7 +152,10 @@ export interface BeforeToolCallContext {
   toolCall: AgentToolCall;
   /** Validated. */
   args: unknown;
+  /** For a nested call its tools are those that can be called. */
   context: AgentContext;
+  /** The call that this one is made in. */
+  parentToolCallId?: string;
 }
 
 export interface BeforeToolCallResult {
@@ -194,6 +230,8 @@ export interface AgentLoopConfig extends SimpleStreamOptions {
     call: BeforeToolCallContext,
     signal?: AbortSignal,
   ) => BeforeToolCallResult | undefined | Promise<BeforeToolCallResult | undefined>;
+  /** Called when a tool is about to be executed, with a way to call others while it is. If it throws, the call fails. */
+  onToolExecution?: (call: RunningToolCall) => void;
   /** May replace parts of a result. */
   afterToolCall?: (
     call: AfterToolCallContext,
@@ -207,7 +245,8 @@ export type ToolCallArguments = any;
 
 /**
  * The events of a run. Every `_start` has exactly one `_end`, also after an abort or a failure, and `agent_end` is the
- * last event. `message_update.message` is the live partial message: copy it to keep it.
+ * last event. `message_update.message` is the live partial message: copy it to keep it. A call that a tool makes has the
+ * id of that tool's call as its `parentToolCallId`, and ends before it.
  */
 export type AgentEvent =
   | { type: "agent_start" }
@@ -217,13 +256,20 @@ export type AgentEvent =
   | { type: "message_start"; message: AgentMessage }
   | { type: "message_update"; message: AgentMessage; assistantMessageEvent: AssistantMessageEvent }
   | { type: "message_end"; message: AgentMessage }
-  | { type: "tool_execution_start"; toolCallId: string; toolName: string; args: ToolCallArguments }
+  | {
+      type: "tool_execution_start";
+      toolCallId: string;
+      toolName: string;
+      args: ToolCallArguments;
+      parentToolCallId?: string;
+    }
   | {
       type: "tool_execution_update";
       toolCallId: string;
       toolName: string;
       args: ToolCallArguments;
       partialResult: AgentToolUpdate;
+      parentToolCallId?: string;
     }
   | {
       type: "tool_execution_end";
@@ -231,6 +277,7 @@ export type AgentEvent =
       toolName: string;
       result: AgentToolResult;
       isError: boolean;
+      parentToolCallId?: string;
       /**
        * Why the call failed: `denied`, `unknown_tool`, `invalid_arguments`, `aborted`, `skipped` (by steering), `truncated`
        * (with its answer), `not_executed` (the run had failed), else the `code` of the tool's error, else `tool_failed`.

@@ -74,6 +74,12 @@ const scenarios = {
     answers: [calls({ id: "a", tool: later }, { id: "b" })],
     hooks: [{ hook: "shouldStopAfterTurn", nth: 0, behavior: { settles: "now" }, stops: true }],
   },
+  "two sequential calls, and a listener that fails at the steering that skipped one": {
+    execution: "sequential",
+    answers: [calls({ id: "a", tool: later }, { id: "b" })],
+    hooks: [{ hook: "shouldStopAfterTurn", nth: 0, behavior: { settles: "now" }, stops: true }],
+    listeners: [{ on: "message_end", nth: 5, behavior: laterFails }],
+  },
   "calls that are not executed": {
     answers: [calls({ id: "a", kind: "unknown" }, { id: "b", kind: "invalid" }, { id: "c", tool: later })],
   },
@@ -99,6 +105,87 @@ const scenarios = {
   "calls that end the run": { answers: [calls({ id: "a", tool: later, terminates: true })] },
   "a call between two answers": {
     answers: [{ arrives: "later", stopsOnAbort: true, calls: [{ id: "a", tool: later }] }, arrivesNow],
+  },
+} satisfies Record<string, Scenario>;
+
+/** Calls that tools make. */
+const nestedScenarios = {
+  "a tool that waits for the calls it makes": {
+    answers: [
+      calls({
+        id: "a",
+        waitsForNested: true,
+        nested: [
+          { id: "x", tool: later },
+          { id: "y", tool: laterFails },
+        ],
+      }),
+    ],
+  },
+  "a tool that ends before the calls it makes": {
+    answers: [
+      calls({
+        id: "a",
+        tool: later,
+        nested: [
+          { id: "x", tool: later, updates: 1 },
+          { id: "y", tool: never },
+        ],
+      }),
+    ],
+  },
+  "a tool that fails before the call it makes stops": {
+    answers: [calls({ id: "a", tool: laterFails, nested: [{ id: "x", tool: { settles: "onAbort" } }] })],
+  },
+  "a tool that never returns and makes calls": {
+    answers: [calls({ id: "a", tool: never, nested: [{ id: "x", tool: later, review: later }] }, { id: "b" })],
+  },
+  "nested calls that are not executed": {
+    answers: [
+      calls({
+        id: "a",
+        waitsForNested: true,
+        nested: [
+          { id: "x", kind: "unknown" },
+          { id: "y", kind: "invalid" },
+          { id: "z", guard: later, blocks: true },
+        ],
+      }),
+    ],
+  },
+  "a nested call whose guard decides after its parent has ended": {
+    answers: [calls({ id: "a", tool: later, nested: [{ id: "x", guard: later, tool: later }] })],
+  },
+  "a call in a call in a call": {
+    answers: [
+      calls({
+        id: "a",
+        tool: later,
+        nested: [{ id: "x", waitsForNested: true, nested: [{ id: "y", tool: later, review: laterFails }] }],
+      }),
+    ],
+  },
+  "two calls with one id that both make calls": {
+    answers: [
+      calls(
+        { id: "a", tool: later, nested: [{ id: "x", tool: later }] },
+        { id: "a", nested: [{ id: "x", tool: never }] },
+      ),
+    ],
+  },
+  "a nested call that ends the run": {
+    answers: [calls({ id: "a", waitsForNested: true, nested: [{ id: "x", tool: later, terminates: true }] })],
+  },
+  "a nested call that a slow listener hears of": {
+    answers: [calls({ id: "a", tool: later, nested: [{ id: "x", tool: later }] })],
+    listeners: [
+      { on: "tool_execution_start", nth: 1, behavior: later },
+      { on: "tool_execution_end", nth: 0, behavior: later },
+    ],
+  },
+  "a nested call that a listener fails at": {
+    answers: [calls({ id: "a", tool: later, nested: [{ id: "x", tool: later }] })],
+    listeners: [{ on: "tool_execution_start", nth: 1, behavior: laterFails }],
   },
 } satisfies Record<string, Scenario>;
 
@@ -134,15 +221,19 @@ for (const [index, behavior] of behaviors.entries()) {
   }
 }
 
+const countLater = (behavior?: Behavior) => (behavior?.settles === "later" ? 1 : 0);
+
+function countCallSteps({ tool, guard, review, updates = 0, nested = [] }: CallPlan): number {
+  const own = countLater(tool) + countLater(guard) + countLater(review) + updates;
+  return nested.reduce((steps, plan) => steps + countCallSteps(plan), own);
+}
+
 /** How many steps of a script the scheduler orders. */
 function countSteps({ answers, hooks = [], listeners = [], actions: userActions = [] }: Omit<Script, "api">): number {
-  const countLater = (behavior?: Behavior) => (behavior?.settles === "later" ? 1 : 0);
   let steps = userActions.length;
   for (const { arrives, opens, calls: plans = [] } of answers) {
     steps += (arrives === "later" ? 2 : 0) + countLater(opens);
-    for (const { tool, guard, review, updates = 0 } of plans) {
-      steps += countLater(tool) + countLater(guard) + countLater(review) + updates;
-    }
+    for (const plan of plans) steps += countCallSteps(plan);
   }
   for (const { behavior } of [...hooks, ...listeners]) steps += countLater(behavior);
   return steps;
@@ -200,6 +291,11 @@ describe("in every order of up to six steps, the laws hold", () => {
     expect(await countOrders("agent", ordered, ["abort", "interrupt"], 1)).toBeGreaterThan(50);
   });
 
+  test("for calls that tools make", { timeout: timeoutMs }, async () => {
+    expect(await countOrders("sink", nestedScenarios, ["abort", "steer"], 2)).toBeGreaterThan(500);
+    expect(await countOrders("agent", nestedScenarios, ["abort", "interrupt"], 1)).toBeGreaterThan(100);
+  });
+
   test("for an Agent that is steered, interrupted and aborted", { timeout: timeoutMs }, async () => {
     expect(await countOrders("agent", scenarios, ["abort", "steer", "interrupt"], 3)).toBeGreaterThan(3_000);
   });
@@ -223,21 +319,29 @@ describe("in every order of up to six steps, the laws hold", () => {
 
 const behavior = fc.constantFrom<Behavior>(later, later, later, { settles: "now" }, ...behaviors);
 
-const anyCall = fc.record<CallPlan, "id" | "tool">(
-  {
-    id: fc.constantFrom("a", "b", "c"),
-    kind: fc.constantFrom("work", "work", "work", "unknown", "invalid"),
-    order: fc.constantFrom("read", "write", "unordered"),
-    tool: behavior,
-    guard: behavior,
-    blocks: fc.boolean(),
-    review: behavior,
-    updates: fc.nat(3),
-    updatesOnAbort: fc.boolean(),
-    terminates: fc.boolean(),
-  },
-  { requiredKeys: ["id", "tool"] },
-);
+const callFields = {
+  id: fc.constantFrom("a", "b", "c"),
+  kind: fc.constantFrom("work", "work", "work", "unknown", "invalid"),
+  order: fc.constantFrom("read", "write", "unordered"),
+  tool: behavior,
+  guard: behavior,
+  blocks: fc.boolean(),
+  review: behavior,
+  updates: fc.nat(3),
+  updatesOnAbort: fc.boolean(),
+  terminates: fc.boolean(),
+} as const;
+
+/** A call whose tools make calls, down to this depth. */
+const createCall = (depth: number): fc.Arbitrary<CallPlan> =>
+  fc.record<CallPlan, "id" | "tool">(
+    depth === 0
+      ? callFields
+      : { ...callFields, nested: fc.array(createCall(depth - 1), { maxLength: 2 }), waitsForNested: fc.boolean() },
+    { requiredKeys: ["id", "tool"] },
+  );
+
+const anyCall = createCall(1);
 
 const anyAnswer = fc.record<AnswerPlan, "arrives">(
   {

@@ -84,6 +84,24 @@ class OpenCalls {
   }
 }
 
+/** The calls of tools that have not ended, with the call that each was made in. */
+class NestedCalls {
+  readonly #parents = new Map<string, string>();
+
+  /** Returns the law that the start violates, if it does. */
+  start(id: string, parentId: string, isExecuting: boolean): string | undefined {
+    if (this.#parents.has(id)) return "two nested calls share an id";
+    this.#parents.set(id, parentId);
+    return isExecuting ? undefined : "a nested call starts whose parent is not executing";
+  }
+
+  end = (id: string): boolean => this.#parents.delete(id);
+
+  has = (id: string): boolean => this.#parents.has(id);
+
+  hasParent = (parentId: string): boolean => [...this.#parents.values()].includes(parentId);
+}
+
 const isUnordered = ({ name }: ToolCall) => name === toolNames.unordered;
 
 /** Whether `call` may start only after `other`, which started before it, has ended. */
@@ -98,6 +116,8 @@ export function checkEvents(observation: Observation): void {
   let openMessage: AgentMessage | undefined;
   let answer: AssistantMessage | undefined;
   let openCalls = new OpenCalls([], script);
+  const nestedCalls = new NestedCalls();
+  const isOpen = (toolCallId: string) => nestedCalls.has(toolCallId) || openCalls.isExecuting({ toolCallId });
   let ended: string[] = [];
   let results: AgentMessage[] = [];
   let messages: AgentMessage[] = [];
@@ -158,16 +178,26 @@ export function checkEvents(observation: Observation): void {
       }
       case "tool_execution_start": {
         check(isInTurn && !openMessage, "a call starts in a message");
-        const violation = openCalls.start(event);
+        const { toolCallId, parentToolCallId: parentId } = event;
+        const violation =
+          parentId === undefined ? openCalls.start(event) : nestedCalls.start(toolCallId, parentId, isOpen(parentId));
         check(violation === undefined, violation ?? "");
         break;
       }
       case "tool_execution_update":
-        check(openCalls.isExecuting(event), "an update of a call that is not executing");
+        check(isOpen(event.toolCallId), "an update of a call that is not executing");
         break;
       case "tool_execution_end":
+        if (event.parentToolCallId !== undefined) {
+          check(nestedCalls.end(event.toolCallId), "a nested call ends that did not start, or twice");
+          check(!nestedCalls.hasParent(event.toolCallId), "a call ends before one that was made in it");
+          break;
+        }
         check(openCalls.isExecuting(event), "a call ends that did not start");
         openCalls.end(event);
+        // Two calls may share an id: those that one of them made may be open when the other ends.
+        if (!openCalls.isExecuting(event))
+          check(!nestedCalls.hasParent(event.toolCallId), "a call ends before one that was made in it");
         ended.push(event.toolCallId);
         if (answer?.stopReason === "length") check(event.isError, "a call of a truncated answer succeeds");
     }

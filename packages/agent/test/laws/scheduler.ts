@@ -19,11 +19,14 @@ export class Scheduler {
   /** The labels of the steps that were taken, in order. */
   readonly taken: string[] = [];
   readonly #choose: Choose;
+  readonly #isRunAborted: () => boolean;
   #pending: Step[] = [];
-  #graceLeftMs = graceMs;
+  #isGraceOver = false;
 
-  constructor(choose: Choose) {
+  /** A call that its tool has left running has a grace period of its own, unless the run is aborted. */
+  constructor(choose: Choose, isRunAborted: () => boolean) {
     this.#choose = choose;
+    this.#isRunAborted = isRunAborted;
   }
 
   add(label: string, run: () => void): void {
@@ -45,12 +48,12 @@ export class Scheduler {
 
   /** A new run has a grace period of its own. */
   renewGrace(): void {
-    this.#graceLeftMs = graceMs;
+    this.#isGraceOver = false;
   }
 
-  /** Whether code that does not stop by itself has been abandoned. */
+  /** Whether an aborted run has abandoned code that does not stop by itself. */
   get isGraceOver(): boolean {
-    return this.#graceLeftMs === 0;
+    return this.#isGraceOver;
   }
 
   /** Takes steps until `isOver`. When no step is possible, `unblock` is called; it returns whether it changed anything. */
@@ -88,9 +91,8 @@ export class Scheduler {
     const [step] = this.#pending.splice(index, 1);
     this.taken.push(step?.label ?? graceLabel);
     if (step) return step.run();
-    const leftMs = this.#graceLeftMs;
-    this.#graceLeftMs = 0;
-    await this.clock.advance(leftMs);
+    this.#isGraceOver = this.#isRunAborted();
+    await this.clock.advance(graceMs);
   }
 }
 

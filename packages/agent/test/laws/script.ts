@@ -21,6 +21,10 @@ export interface CallPlan {
   updates?: number;
   updatesOnAbort?: boolean;
   terminates?: boolean;
+  /** Calls that the tool makes when it begins. */
+  nested?: CallPlan[];
+  /** Whether the tool waits for them before it does anything else. Default false: it may end first. */
+  waitsForNested?: boolean;
 }
 
 export interface AnswerPlan {

@@ -226,6 +226,7 @@ export async function simulate(script: Script, choose: Choose): Promise<void> {
   }
   await waitForQuiet();
   checkEvents(simulation);
+  simulation.check(simulation.openNestedCalls === 0, "a nested call has no outcome");
   const isUnchanged = simulation.requests.every(({ messages, copy }) => isSame(messages, copy));
   simulation.check(isUnchanged, "the messages of a request have changed");
   simulation.check(simulation.scheduler.clock.waiting === 0, "a timer is left");

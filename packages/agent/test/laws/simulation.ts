@@ -1,7 +1,15 @@
 import { type AssistantMessage, AssistantMessageEventStream, emptyUsage, type Message } from "@tau/ai";
 import { text } from "@tau/ai/testing";
 import { defaultConvertToLlm } from "../../src/convert.ts";
-import type { AgentContext, AgentEvent, AgentLoopConfig, AgentMessage, AgentTool, StreamFn } from "../../src/types.ts";
+import type {
+  AgentContext,
+  AgentEvent,
+  AgentLoopConfig,
+  AgentMessage,
+  AgentTool,
+  RunningToolCall,
+  StreamFn,
+} from "../../src/types.ts";
 import { checkTranscript, isFailed, isSame, type Observation, type Queued } from "./laws.ts";
 import { type Choose, Scheduler } from "./scheduler.ts";
 import {
@@ -47,6 +55,10 @@ export class Simulation implements Observation {
   ignoresScript = false;
   act: (action: Action) => void = () => {};
   signal: () => AbortSignal | undefined = () => undefined;
+  /** How many nested calls have no outcome. */
+  openNestedCalls = 0;
+  /** The call whose tool is about to be executed. */
+  #running: RunningToolCall | undefined;
   readonly #plans: CallPlan[] = [];
   readonly #executed = new Set<CallPlan>();
   readonly #denied = new Set<CallPlan>();
@@ -57,7 +69,7 @@ export class Simulation implements Observation {
 
   constructor(script: Script, choose: Choose) {
     this.script = script;
-    this.scheduler = new Scheduler(choose);
+    this.scheduler = new Scheduler(choose, () => this.hasFailed || this.signal()?.aborted === true);
   }
 
   /** `detail` is a separate parameter, so that no string is built for a law that holds. */
@@ -260,10 +272,25 @@ export class Simulation implements Observation {
     const update = () => onUpdate?.({ content: [text("so far")] });
     for (let left = plan.updates ?? 0; left > 0; left--) this.scheduler.add(`tool ${n} updates`, update);
     if (plan.updatesOnAbort) signal?.addEventListener("abort", update);
-    const { terminates: terminate = false } = plan;
+    const { terminates: terminate = false, nested = [] } = plan;
     const getResult = () => deepFreeze({ content: [text("done")], details: {}, terminate });
-    return Promise.resolve(this.#behave(`tool ${n}`, plan.tool, signal, getResult));
+    const running = this.#running;
+    const outcomes = nested.map((inner) => this.#callNested(running!, inner));
+    const settle = () => this.#behave(`tool ${n}`, plan.tool, signal, getResult);
+    return plan.waitsForNested ? Promise.all(outcomes).then(settle) : Promise.resolve(settle());
   };
+
+  async #callNested(running: RunningToolCall, plan: CallPlan): Promise<void> {
+    const { name, arguments: args } = this.#createCall(plan, false);
+    this.openNestedCalls++;
+    try {
+      const { isError, errorCode } = await running.callTool(name, args);
+      this.check(isError === (errorCode !== undefined), "a nested call has a code without an error, or none with one");
+    } catch (error) {
+      this.check(false, `a nested call rejects: ${String(error)}`);
+    }
+    this.openNestedCalls--;
+  }
 
   /** A tool for each order. Frozen: the engine must not change the list. */
   readonly tools = Object.freeze([
@@ -277,7 +304,7 @@ export class Simulation implements Observation {
   }
 
   /** Only the hooks of the script: without one the loop takes another path. */
-  hooks(): Pick<AgentLoopConfig, (typeof hookNames)[number] | "beforeToolCall" | "afterToolCall"> {
+  hooks(): Pick<AgentLoopConfig, (typeof hookNames)[number] | "beforeToolCall" | "onToolExecution" | "afterToolCall"> {
     const planned = new Set(this.script.hooks?.map(({ hook }) => hook));
     const call = <T>(hook: HookPlan["hook"], getValue: (plan?: HookPlan) => T, signal?: AbortSignal) => {
       const nth = this.#count(hook);
@@ -288,8 +315,11 @@ export class Simulation implements Observation {
       this.check(!this.signal()?.aborted, `${hook} is polled after the abort`);
       return call(hook, () => (this.scheduler.isGraceOver ? [] : this.#takeWaiting(queue)));
     };
-    const calls = this.script.answers.flatMap((answer) => answer.calls ?? []);
+    const calls = this.script.answers.flatMap((answer) => (answer.calls ?? []).flatMap(withNested));
     return {
+      ...(calls.some(({ nested }) => nested) && {
+        onToolExecution: (running: RunningToolCall) => void (this.#running = running),
+      }),
       convertToLlm: planned.has("convertToLlm")
         ? (messages) => call("convertToLlm", () => Object.freeze(defaultConvertToLlm(messages)) as Message[])
         : defaultConvertToLlm,
@@ -339,3 +369,6 @@ export class Simulation implements Observation {
     return deepFreeze(taken.map(({ message }) => message));
   }
 }
+
+/** A call, and all that are made in it. */
+const withNested = (plan: CallPlan): CallPlan[] => [plan, ...(plan.nested ?? []).flatMap(withNested)];
