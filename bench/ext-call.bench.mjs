@@ -9,7 +9,7 @@ import { streamSimple, systemClock, systemIds } from "@tau/ai";
 import { createAgentSession, SessionManager, SettingsManager } from "@tau/harness";
 import { loadIsolated, StreamBatch, systemNetwork } from "@tau/harness/extensions/isolated";
 import { createEventBus } from "@tau/harness/extensions";
-import { resolvePolicy } from "@tau/harness/policy";
+import { resolvePolicy } from "@tau/policy";
 import { cpuSince, echoTool, model } from "./memory-model.mjs";
 import { withModel } from "./streaming.mjs";
 

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
-const corpus = join(root, "packages/harness/test/exec");
+const corpus = join(root, "packages/policy/test/exec");
 const context = { cwd: "/src/app", home: "/home/me", workspace: "/src/app" };
 
 export default async function bench(report) {
@@ -25,8 +25,8 @@ export default async function bench(report) {
 async function measureAll(directory, report) {
   // The packages load this code with the first command, as a chunk whose name is not known here.
   const sources = [
-    join(root, "packages/harness/src/policy/exec/classify-command.ts"),
-    join(root, "packages/harness/src/policy/exec/disk-links.ts"),
+    join(root, "packages/policy/src/exec/classify-command.ts"),
+    join(root, "packages/policy/src/exec/disk-links.ts"),
     join(corpus, "noise.ts"),
     join(corpus, "random.ts"),
     join(corpus, "long-arguments.ts"),

@@ -59,13 +59,13 @@ const parts = {
  * that answers without calling a tool reads neither these files nor their code caches.
  */
 const chunkFiles = {
-  tools: /^packages\/(tools\/src\/(files|hashline|search|shell)|sandbox\/src|harness\/src\/policy\/exec)\//,
+  tools: /^packages\/(tools\/src\/(files|hashline|search|shell)|sandbox\/src|policy\/src\/exec)\//,
   gateway: /^packages\/(gateway\/src|cli\/src\/(gateway|commands\/gateway))/,
   // The cache of an extension that has not changed does without.
   compiler: /^node_modules\/sucrase\//,
   extensions: /^packages\/(harness\/src\/extensions|pi\/src)\//,
   commands:
-    /^packages\/(cli\/src\/(commands\/|show-help|named-packages|run-terminal)|harness\/src\/(export|packages)\/|markdown\/src\/lex-markdown)/,
+    /^packages\/(cli\/src\/(commands\/|show-help|named-packages|run-terminal)|harness\/src\/export\/|config\/src\/installs\/|markdown\/src\/lex-markdown)/,
 };
 
 /** Returns the paths of all files that went into the program. */

@@ -30,6 +30,8 @@ const packages = [
   { name: "tools" },
   { name: "markdown" },
   { name: "sandbox" },
+  { name: "policy" },
+  { name: "config" },
   { name: "harness" },
   { name: "tui" },
   { name: "pi" },

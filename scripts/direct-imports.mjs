@@ -6,7 +6,20 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
-const packages = ["ai", "agent", "tools", "protocol", "markdown", "sandbox", "harness", "tui", "pi", "gateway"];
+const packages = [
+  "ai",
+  "agent",
+  "tools",
+  "protocol",
+  "markdown",
+  "sandbox",
+  "policy",
+  "config",
+  "harness",
+  "tui",
+  "pi",
+  "gateway",
+];
 const fronts = new Map(packages.flatMap(getFronts));
 
 export const directImports = {

@@ -45,7 +45,7 @@ async function loadChecks() {
     await build({
       stdin: {
         contents: [
-          'export { checkCatalogue } from "./packages/harness/src/models/catalogue/check-catalogue.ts";',
+          'export { checkCatalogue } from "./packages/config/src/models/catalogue/check-catalogue.ts";',
           'export { toProviderId } from "./packages/ai/src/providers/index.ts";',
         ].join("\n"),
         resolveDir: root,

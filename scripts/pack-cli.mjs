@@ -58,11 +58,7 @@ function packedManifest({ name, version, description, license, bin, type, import
       nativeDependencies.map((dependency) => [dependency, tools.dependencies[dependency]]),
     ),
     // For the key chain of the operating system, which few installations need. Our own packages are in the program.
-    optionalDependencies: Object.fromEntries(
-      Object.entries(readJson(join(root, "packages", "harness", "package.json")).optionalDependencies).filter(
-        ([dependency]) => !dependency.startsWith("@tau/"),
-      ),
-    ),
+    optionalDependencies: readJson(join(root, "packages", "config", "package.json")).optionalDependencies,
     engines,
   };
 }

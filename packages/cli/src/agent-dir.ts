@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { defaultAgentDir } from "@tau/harness/settings";
+import { defaultAgentDir } from "@tau/config/settings";
 import type { Io } from "./command.ts";
 
 /** The directory with the user's settings, credentials, models and sessions. */

@@ -1,6 +1,6 @@
 /** Asks the user on the terminal about calls that the policy does not allow by itself. */
 import { SerialQueue } from "@tau/ai/internal";
-import { toVisibleLine } from "@tau/harness/policy";
+import { toVisibleLine } from "@tau/policy";
 import type { Approval, ApprovalAnswer } from "@tau/protocol";
 import { ask } from "./ask.ts";
 import type { Io } from "./command.ts";

@@ -1,7 +1,7 @@
 import { systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { HarnessError, type TrustData, type TrustDifference } from "@tau/protocol";
-import { isAboutTextsOnly, readTrust, writeTrust } from "@tau/harness/policy";
+import { isAboutTextsOnly, readTrust, writeTrust } from "@tau/config/trust";
 import { ask, askAtStart, askKey } from "./ask.ts";
 import type { Io } from "./command.ts";
 

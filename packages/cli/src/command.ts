@@ -1,4 +1,4 @@
-import type { KeyChain, OAuthProvider } from "@tau/harness/auth";
+import type { KeyChain, OAuthProvider } from "@tau/config/auth";
 import type { Readable } from "node:stream";
 
 /** The streams and the environment of the program; tests pass their own. */

@@ -1,6 +1,7 @@
 /** The hosts of the interactive terminal: one for each directory whose sessions were opened. */
 import { realpath } from "node:fs/promises";
-import { SessionManager, type SettingsManager } from "@tau/harness";
+import { SessionManager } from "@tau/harness";
+import type { SettingsManager } from "@tau/config/settings";
 import type { Host, HostedSession } from "@tau/harness/host";
 import { getAgentDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";

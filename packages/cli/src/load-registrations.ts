@@ -20,7 +20,7 @@ export async function loadRegistrations(io: Io, options: ChosenExtensions): Prom
   io.claimOutput?.();
   const [{ existsNamed, listRegistrations }, { openSettings }, { lendModule }] = await Promise.all([
     import("@tau/harness/extensions"),
-    import("@tau/harness/policy"),
+    import("@tau/config/trust"),
     import("./lend-module.ts"),
   ]);
   const settings = await openSettings({ cwd, agentDir, watch: false });

@@ -2,11 +2,13 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { systemIds } from "@tau/ai";
-import type { AgentSession, SettingsManager } from "@tau/harness";
+import type { AgentSession } from "@tau/harness";
+import type { SettingsManager } from "@tau/config/settings";
 import { HarnessError } from "@tau/protocol";
 import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
-import { openSettings, readNamedFile } from "@tau/harness/policy";
+import { openSettings } from "@tau/config/trust";
+import { readNamedFile } from "@tau/config/resources";
 import { getAgentDir, isOffline } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import { isInteractive } from "./ask.ts";
@@ -69,7 +71,7 @@ export async function createDirectoryOpener(
       });
       manager.mustBeWhole();
       if (surface === "tui" && asksTrust && canAnswer(options, io) && !options.noExtensions) {
-        const { findGlobalPackages } = await import("@tau/harness/packages");
+        const { findGlobalPackages } = await import("@tau/config/installs");
         const asking = findGlobalPackages(agentDir).length > 0 ? await import("./ask-global-packages.ts") : undefined;
         await asking?.askGlobalPackages(io, { cwd, agentDir, settings: manager });
       }

@@ -1,12 +1,13 @@
 /** Creates the host with one open session from the flags. */
 import { untilAborted } from "@tau/ai/internal";
-import { type AgentSession, type AskChoice, loadNamedAgent, SessionManager } from "@tau/harness";
+import { type AgentSession, type AskChoice, SessionManager } from "@tau/harness";
+import { loadNamedAgent } from "@tau/config/resources";
 import { HarnessError } from "@tau/protocol";
 import type { Host } from "@tau/harness/host";
-import { findUnknownTools } from "@tau/harness/policy";
+import { findUnknownTools } from "@tau/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
 import type { ExtensionPlace, ExtensionsParams } from "@tau/harness/extensions";
-import type { Settings } from "@tau/harness/settings";
+import type { Settings } from "@tau/config/settings";
 import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { systemIds } from "@tau/ai";
-import type { SettingsManager } from "@tau/harness/settings";
+import type { SettingsManager } from "@tau/config/settings";
 import type { Io } from "./command.ts";
 
 /** About packages of pi, once for users who come from there; for all others it looks for one file. */
@@ -12,6 +12,6 @@ export async function takePiNotice(
 ): Promise<string | undefined> {
   const home = io.env["HOME"] || homedir();
   if (!existsSync(join(home, ".pi", "agent", "settings.json"))) return undefined;
-  const { getPackageEntries, takePiPackagesNotice } = await import("@tau/harness/packages");
+  const { getPackageEntries, takePiPackagesNotice } = await import("@tau/config/installs");
   return await takePiPackagesNotice({ home, agentDir, entries: getPackageEntries(settings).user, ids: systemIds });
 }

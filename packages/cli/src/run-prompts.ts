@@ -49,7 +49,10 @@ function toPromptSession(hosted: HostedSession, { mode }: SessionOptions, io: Io
       const { tokens, cost } = await session.stats();
       return { tokens, cost, ...(session.sessionFile !== undefined && { sessionFile: session.sessionFile }) };
     },
-    createRedactor: async () => (await import("@tau/harness/policy")).createSessionFrameRedactor(session),
+    createRedactor: async () => {
+      const { createSessionFrameRedactor } = await import("@tau/harness/host");
+      return createSessionFrameRedactor(session);
+    },
     start: async () => void (session.extensions && (await attachExtensions(session, mode, io))),
     run: ({ prompt, ...content }) => runPrompt(hosted, prompt, { ...content, source: "interactive" }),
   };

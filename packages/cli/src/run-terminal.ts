@@ -7,7 +7,7 @@ import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import type { Program } from "./interactive/program.ts";
 import type { SessionClient } from "./interactive/session-client.ts";
 import { lendTerminalLook } from "./lend-module.ts";
-import type { Settings, SettingsManager } from "@tau/harness/settings";
+import type { Settings, SettingsManager } from "@tau/config/settings";
 import { readChangelog } from "./program.ts";
 import { createDraftFile } from "./terminal/draft.ts";
 import { describeExtendedKeys } from "./terminal/extended-keys.ts";

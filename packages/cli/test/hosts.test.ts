@@ -2,7 +2,7 @@ import { mkdir, readdir, readlink, rm, symlink, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { systemIds } from "@tau/ai";
 import { SessionManager } from "@tau/harness";
-import { writeTrust } from "@tau/harness/policy";
+import { writeTrust } from "@tau/config/trust";
 import { expect, onTestFinished, test } from "vitest";
 import { parseSessionArgs } from "../src/args.ts";
 import { Hosts } from "../src/hosts.ts";

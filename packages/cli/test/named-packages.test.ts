@@ -4,8 +4,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
-import { createRepository } from "../../harness/test/packages/kit.ts";
-import { type PublishOptions, type Registry, startRegistry } from "../../harness/test/packages/registry.ts";
+import { createRepository } from "../../config/test/installs/kit.ts";
+import { type PublishOptions, type Registry, startRegistry } from "../../config/test/installs/registry.ts";
 import { createModelWorkspace, type ModelWorkspace, run, type RunOptions, textReply } from "./kit.ts";
 
 interface PackageWorkspace extends ModelWorkspace {

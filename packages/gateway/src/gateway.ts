@@ -1,7 +1,7 @@
 /** A gateway: everything that it consists of, put together, and its life from start to stop. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { Closers, getErrorMessage, untilTimeout } from "@tau/ai/internal";
-import { formatFileProblem, type SettingsManager } from "@tau/harness/settings";
+import { formatFileProblem, type SettingsManager } from "@tau/config/settings";
 import { getGatewayFiles } from "@tau/protocol/node";
 import { openDevices } from "./auth/devices.ts";
 import { Guesses } from "./auth/guesses.ts";

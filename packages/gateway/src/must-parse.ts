@@ -1,4 +1,4 @@
-import { type Fields, type FieldValues, parseFields } from "@tau/harness/fields";
+import { type Fields, type FieldValues, parseFields } from "@tau/config/fields";
 import { GatewayError } from "./errors.ts";
 
 /** The parameters of a request. Throws `invalid_parameters` for wrong ones, also for fields that are not known. */

@@ -1,5 +1,5 @@
 import type { Clock, Ids, Model } from "@tau/ai";
-import type { Settings, SettingsManager } from "@tau/harness/settings";
+import type { Settings, SettingsManager } from "@tau/config/settings";
 import type { Devices } from "./auth/devices.ts";
 import type { Guesses } from "./auth/guesses.ts";
 import type { Pairing } from "./auth/pairing.ts";

@@ -1,7 +1,7 @@
 /** Messages from the moment that they are accepted until the session has them, through a real gateway. */
 import { join } from "node:path";
 import { createFakeClock, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
-import type { SettingsInput } from "@tau/harness/settings";
+import type { SettingsInput } from "@tau/config/settings";
 import type { InboxMessageData } from "@tau/protocol/gateway";
 import { expect, onTestFinished, test } from "vitest";
 import { openInboxFile } from "../src/inbox/inbox-store.ts";

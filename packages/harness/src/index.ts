@@ -11,10 +11,10 @@ export type { PromptOptions, SteerOptions, SubmitOptions } from "./agent-session
 export type { AgentSessionEvent } from "./agent-session/publisher.ts";
 export type { ContextUse, SessionStats } from "./agent-session/stats.ts";
 export type { BashResult } from "./agent-session/user-bash.ts";
-export { AuthStorage } from "./auth/auth-storage.ts";
+export { AuthStorage } from "@tau/config/auth";
 export { Budget, type BudgetLimit, type BudgetLimits, createBudget } from "./budget/budget.ts";
 export { HarnessError, type HarnessErrorCode } from "@tau/protocol";
-export { ModelRegistry } from "./models/model-registry.ts";
+export { ModelRegistry } from "@tau/config/models";
 export { createDebugLog, type DebugLog, type DebugLogOptions } from "./observe/debug-log.ts";
 export { findTracer } from "./observe/opentelemetry.ts";
 export type { RequestSpan, RunSpan, ToolSpan, Tracer } from "./observe/trace.ts";
@@ -25,14 +25,14 @@ export {
   type SystemPrompt,
   type SystemPromptInput,
 } from "./prompt/system-prompt.ts";
-export { listNamedAgents, loadNamedAgent, type NamedAgent, type NamedAgentOptions } from "./resources/named-agent.ts";
-export type { ResourceProblem } from "./resources/resource-problem.ts";
-export type { PromptTemplate } from "./resources/prompt-templates.ts";
-export { createResourceLoader, type ResourceLoader, type ResourceLoaderOptions } from "./resources/resource-loader.ts";
-export type { Resources } from "./resources/resources.ts";
-export type { Skill } from "./resources/skills.ts";
+export { listNamedAgents, loadNamedAgent, type NamedAgent, type NamedAgentOptions } from "@tau/config/resources";
+export type { ResourceProblem } from "@tau/config/resources";
+export type { PromptTemplate } from "@tau/config/resources";
+export { createResourceLoader, type ResourceLoader, type ResourceLoaderOptions } from "@tau/config/resources";
+export type { Resources } from "@tau/config/resources";
+export type { Skill } from "@tau/config/resources";
 export { recordRuns } from "./run/record.ts";
 export type { RunOutcome } from "./run/run.ts";
 export { isSilent } from "./run/silent.ts";
 export { SessionManager } from "./session/session-manager.ts";
-export { SettingsManager } from "./settings/settings-manager.ts";
+export { SettingsManager } from "@tau/config/settings";

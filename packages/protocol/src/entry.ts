@@ -203,3 +203,10 @@ export const customTypes = {
 /** The entry that the next one hangs on once `entry` was appended: a navigation moves the leaf to its parent. */
 export const getLeafAfter = (entry: SessionEntry): string | null =>
   entry.type === "custom" && entry.customType === customTypes.navigated ? entry.parentId : entry.id;
+
+/** The checksum of an earlier line does not apply to a new one. */
+export function withoutChecksum<Line extends object>(line: Line): Line {
+  if (!("crc" in line)) return line;
+  const { crc: _, ...others } = line;
+  return others as Line;
+}

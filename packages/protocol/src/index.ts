@@ -63,6 +63,7 @@ export {
   type SessionInfoEntry,
   type ThinkingLevelChangeEntry,
   type UsageEntry,
+  withoutChecksum,
 } from "./entry.ts";
 export {
   type EventEnvelope,

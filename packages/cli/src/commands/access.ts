@@ -5,9 +5,10 @@ import {
   createSystemKeyChain,
   type CredentialInfo,
   type KeyChain,
-} from "@tau/harness/auth";
-import { AuthStorage, ModelRegistry, SettingsManager } from "@tau/harness";
-import { withProxySetting } from "@tau/harness/settings";
+  AuthStorage,
+} from "@tau/config/auth";
+import { ModelRegistry } from "@tau/config/models";
+import { SettingsManager, withProxySetting } from "@tau/config/settings";
 import type { Io } from "../command.ts";
 import { getAgentDir } from "../agent-dir.ts";
 

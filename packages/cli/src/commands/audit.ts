@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { getLedgerPath, type LedgerProblem, type LedgerRecord, verifyLedger } from "@tau/harness/policy";
+import { getLedgerPath, type LedgerProblem, type LedgerRecord, verifyLedger } from "@tau/policy";
 import { tolerate } from "@tau/tools/platform";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";

@@ -7,10 +7,10 @@ import {
   loginMethods,
   literalKey,
   parseTypedKey,
-} from "@tau/harness/auth";
-import type { AuthStorage } from "@tau/harness";
+  type AuthStorage,
+} from "@tau/config/auth";
 import { HarnessError } from "@tau/protocol";
-import { compareProviders } from "@tau/harness/models";
+import { compareProviders } from "@tau/config/models";
 import { ask, choose, type ChoiceItem, confirm, isInteractive } from "../ask.ts";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";

@@ -1,8 +1,8 @@
 /** Where each key comes from. Never shows a key. */
 import { findEnvKeys } from "@tau/ai";
 import { closeAfter } from "@tau/ai/internal";
-import type { Credential } from "@tau/harness/auth";
-import { formatFileProblem } from "@tau/harness/settings";
+import type { Credential } from "@tau/config/auth";
+import { formatFileProblem } from "@tau/config/settings";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
 import { tableText } from "../table.ts";

@@ -1,8 +1,8 @@
 import { closeAfter } from "@tau/ai/internal";
-import { SessionManager, type SettingsManager } from "@tau/harness";
-import { openSettings } from "@tau/harness/policy";
+import { SessionManager } from "@tau/harness";
+import { type SettingsManager, formatFileProblem } from "@tau/config/settings";
+import { openSettings } from "@tau/config/trust";
 import { findSession, mustBeInSessionDirectory, type SessionInfo, type SessionLookup } from "@tau/harness/session";
-import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
 import { getAgentDir, getSessionDir } from "../agent-dir.ts";
 import { clearLine, showsProgress } from "../terminal-text.ts";

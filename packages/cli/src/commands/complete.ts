@@ -146,7 +146,7 @@ async function listValues(kind: string, { words, current, io }: Context): Promis
     case "SESSION":
       return current.includes("/") ? await listFiles(io, current) : await listSessionIds(words, io);
     case "AGENT": {
-      const { listNamedAgents } = await import("@tau/harness");
+      const { listNamedAgents } = await import("@tau/config/resources");
       return (await listNamedAgents(getAgentDir(io))).map(toCandidate);
     }
     case "KEY":
@@ -205,7 +205,7 @@ async function listPackageSources(words: readonly string[], current: string, io:
   if (/^[./~]/.test(current)) return await listFiles(io, current);
   const [{ openPackageContext }, { getPackageEntries, toDetailed }] = await Promise.all([
     import("./package-context.ts"),
-    import("@tau/harness/packages"),
+    import("@tau/config/installs"),
   ]);
   const has = (name: string) => words.includes(`--${name}`);
   const { settings } = await openPackageContext({ subcommand: "", positionals: [], has, value: () => undefined }, io);

@@ -1,7 +1,7 @@
 /** Settings by their dotted names. Pure. */
 import { didYouMean, isRecord, tryParseJson } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
-import { settingsSchema } from "@tau/harness/settings";
+import { settingsSchema } from "@tau/config/settings";
 
 interface Schema {
   type?: string | readonly string[];

@@ -1,6 +1,6 @@
 /** What a package brings, and the question whether it is used. */
 import { HarnessError } from "@tau/protocol";
-import { type FetchedPackage, resourceKinds } from "@tau/harness/packages";
+import { type FetchedPackage, resourceKinds } from "@tau/config/installs";
 import { ask, isInteractive } from "../ask.ts";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";

@@ -10,7 +10,7 @@ import {
   runsToCandidate,
   type TrustChange,
   writeExtensionTrust,
-} from "@tau/harness/policy";
+} from "@tau/config/trust";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";

@@ -1,7 +1,7 @@
 /** `tau gateway hook-token`: what a program shows that calls a webhook. */
 import { systemClock, systemIds } from "@tau/ai";
 import { findHookToken, openDevices } from "@tau/gateway";
-import { openSettings } from "@tau/harness/policy";
+import { openSettings } from "@tau/config/trust";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";

@@ -1,6 +1,6 @@
 /** `tau gateway`: serves sessions until somebody stops it. */
 import { serveGateway } from "@tau/gateway";
-import { openSettings } from "@tau/harness/policy";
+import { openSettings } from "@tau/config/trust";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";

@@ -14,7 +14,7 @@ import {
   readLock,
   toDetailed,
   toEntry,
-} from "@tau/harness/packages";
+} from "@tau/config/installs";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { askToEnable, describePackage, mustBeAnswerable } from "./enable-packages.ts";

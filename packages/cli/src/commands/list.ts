@@ -1,5 +1,5 @@
 import { findExtensions } from "@tau/harness/extensions";
-import { findPiPackages, getPackageEntries, inspectPackages, resourceKinds } from "@tau/harness/packages";
+import { findPiPackages, getPackageEntries, inspectPackages, resourceKinds } from "@tau/config/installs";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
 import { tableText } from "../table.ts";

@@ -2,7 +2,7 @@
 import { open, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { closeAfter, getErrorMessage, platform } from "@tau/ai/internal";
-import { type CatalogueDifference, planRenewal, StoredCatalogue } from "@tau/harness/models";
+import { type CatalogueDifference, planRenewal, StoredCatalogue } from "@tau/config/models";
 import { expandHome, getAgentDir } from "../agent-dir.ts";
 import { confirm } from "../ask.ts";
 import type { Io } from "../command.ts";

@@ -1,8 +1,8 @@
 import { type Model, systemClock } from "@tau/ai";
 import { closeAfter, didYouMean } from "@tau/ai/internal";
-import type { ModelRegistry } from "@tau/harness";
+import type { ModelRegistry } from "@tau/config/models";
 import type { ExtensionProblem } from "@tau/harness/extensions";
-import { formatFileProblem } from "@tau/harness/settings";
+import { formatFileProblem } from "@tau/config/settings";
 import { isOffline } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
-import type { SettingsManager } from "@tau/harness";
+import type { SettingsManager } from "@tau/config/settings";
 import {
   changePackageEntries,
   type FetchOptions,
@@ -15,7 +15,7 @@ import {
   type PackageScope,
   type PackageSource,
   toDetailed,
-} from "@tau/harness/packages";
+} from "@tau/config/installs";
 import {
   type ExtensionTrustState,
   openSettings,
@@ -23,7 +23,7 @@ import {
   readTrust,
   type TrustSubject,
   writeExtensionTrust,
-} from "@tau/harness/policy";
+} from "@tau/config/trust";
 import { expandHome, getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import { reportSettingsProblems } from "./command-context.ts";

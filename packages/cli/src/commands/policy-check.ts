@@ -2,14 +2,8 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { homedir } from "node:os";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
-import {
-  classifyCommand,
-  type ExecContext,
-  type ExecMediationPolicy,
-  getSessionPolicy,
-  mediate,
-  withDiskLinks,
-} from "@tau/harness/policy";
+import { classifyCommand, type ExecContext, type ExecMediationPolicy, mediate, withDiskLinks } from "@tau/policy/exec";
+import { getSessionPolicy } from "@tau/config/trust";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";

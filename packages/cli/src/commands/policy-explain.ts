@@ -1,11 +1,6 @@
 import { capabilities } from "@tau/tools";
-import {
-  evaluateFor,
-  type ExtensionPolicy,
-  getSandboxSettings,
-  getSessionPolicy,
-  type PolicyReason,
-} from "@tau/harness/policy";
+import { evaluateFor, type ExtensionPolicy, type PolicyReason } from "@tau/policy";
+import { getSandboxSettings, getSessionPolicy } from "@tau/config/trust";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { jsonLine } from "../json-line.ts";

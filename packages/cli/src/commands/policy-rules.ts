@@ -1,5 +1,5 @@
 import { systemIds } from "@tau/ai";
-import { formatRule, listRules, type RememberedRule, removeRule } from "@tau/harness/policy";
+import { formatRule, listRules, type RememberedRule, removeRule } from "@tau/policy";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";

@@ -6,8 +6,8 @@ import {
   type PackageEntry,
   removePackage,
   toDetailed,
-} from "@tau/harness/packages";
-import { forgetExtensionTrust } from "@tau/harness/policy";
+} from "@tau/config/installs";
+import { forgetExtensionTrust } from "@tau/config/trust";
 import type { Io } from "../command.ts";
 import { changePackages, findEntry, openPackageContext } from "./package-context.ts";
 import type { CommandArgs } from "./usage.ts";

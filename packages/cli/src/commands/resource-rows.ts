@@ -16,9 +16,9 @@ import {
   toEntry,
   toggleResource,
   toSettingsScope,
-} from "@tau/harness/packages";
-import { keepTrust } from "@tau/harness/policy";
-import { createPathFilter } from "@tau/harness/settings";
+} from "@tau/config/installs";
+import { keepTrust } from "@tau/config/trust";
+import { createPathFilter } from "@tau/config/settings";
 import { changePackages, type PackageContext } from "./package-context.ts";
 
 export interface ResourceRow {

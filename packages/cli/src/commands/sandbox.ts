@@ -1,5 +1,5 @@
 import { constants, homedir } from "node:os";
-import { getSandboxSettings } from "@tau/harness/policy";
+import { getSandboxSettings } from "@tau/config/trust";
 import { createSessionSandbox, openInside, type SandboxSettings, type SandboxState } from "@tau/sandbox";
 import { cleanEnvironment, createSpawn, type ExitStatus } from "@tau/tools";
 import type { Io } from "../command.ts";

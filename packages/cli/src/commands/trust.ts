@@ -1,6 +1,7 @@
 import { systemIds } from "@tau/ai";
-import { describeIgnoredPiFiles, writeTrust } from "@tau/harness/policy";
-import { SettingsManager } from "@tau/harness/settings";
+import { describeIgnoredPiFiles } from "@tau/config/resources";
+import { writeTrust } from "@tau/config/trust";
+import { SettingsManager } from "@tau/config/settings";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import type { CommandArgs } from "./usage.ts";

@@ -1,4 +1,4 @@
-import { getEntrySource, isPinned, toDetailed } from "@tau/harness/packages";
+import { getEntrySource, isPinned, toDetailed } from "@tau/config/installs";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { mustBeAnswerable } from "./enable-packages.ts";

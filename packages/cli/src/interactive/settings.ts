@@ -1,5 +1,5 @@
 /** The settings that the terminal itself uses. */
-import type { Settings } from "@tau/harness/settings";
+import type { Settings } from "@tau/config/settings";
 
 export type TerminalSettings = Pick<
   Settings,

@@ -1,7 +1,6 @@
 import { getErrorMessage } from "@tau/ai/internal";
 import type { AgentSession } from "@tau/harness";
-import type { Host, HostedSession } from "@tau/harness/host";
-import { createSessionFrameRedactor } from "@tau/harness/policy";
+import { type Host, type HostedSession, createSessionFrameRedactor } from "@tau/harness/host";
 import type { ApprovalAnswer } from "@tau/protocol";
 import { leaveSession } from "../leave-session.ts";
 import type { RpcUi } from "./extension-ui.ts";

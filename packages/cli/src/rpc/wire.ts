@@ -1,4 +1,4 @@
-import type { FrameRedactor } from "@tau/harness/policy";
+import type { FrameRedactor } from "@tau/harness/host";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
 import { type Framing, notification } from "./framing.ts";

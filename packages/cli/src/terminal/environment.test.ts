@@ -1,4 +1,4 @@
-import { SettingsManager } from "@tau/harness/settings";
+import { SettingsManager } from "@tau/config/settings";
 import { expect, test } from "vitest";
 import {
   getEditorCommand,

@@ -1,5 +1,5 @@
 /** What variables and settings say about the terminal. Pure. */
-import type { Settings } from "@tau/harness/settings";
+import type { Settings } from "@tau/config/settings";
 import type { TerminalCapabilities } from "@tau/tui";
 
 type Environment = Readonly<Record<string, string | undefined>>;

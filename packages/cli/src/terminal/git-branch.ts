@@ -1,6 +1,6 @@
 /** The branch of a repository, read from its files: to start git takes a tenth of the time to the first frame. */
 import { dirname, join, resolve } from "node:path";
-import { readTextFile } from "@tau/harness/settings";
+import { readTextFile } from "@tau/config/settings";
 import { lookAt, nodeFileSystem } from "@tau/tools/platform";
 
 /** The branch that is checked out in `directory`; undefined outside of a repository, and without a branch. */

@@ -1,6 +1,6 @@
 /** Reads the files of themes of this machine. */
 import { join } from "node:path";
-import { createPathFilter, readTextFile } from "@tau/harness/settings";
+import { createPathFilter, readTextFile } from "@tau/config/settings";
 import { lookAt, nodeFileSystem } from "@tau/tools/platform";
 import type { ParsedTheme, ThemeProblem } from "@tau/tui";
 import type { ThemeFile } from "../interactive/themes.ts";

@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import { systemClock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import { hasPackages, readTextFile, type SettingsManager, watchFiles } from "@tau/harness/settings";
+import { hasPackages, readTextFile, type SettingsManager, watchFiles } from "@tau/config/settings";
 import { nodeFileSystem } from "@tau/tools/platform";
 import type { KeybindingsManager } from "@tau/tui";
 import type { SessionOptions } from "../args.ts";
@@ -43,7 +43,7 @@ async function findPackageThemes({
   options,
 }: LooksOptions): Promise<readonly string[]> {
   if (options.noThemes || !hasPackages(settingsManager)) return [];
-  const { listPackagePaths } = await import("@tau/harness/packages");
+  const { listPackagePaths } = await import("@tau/config/installs");
   return (await listPackagePaths({ agentDir, cwd, settings: settingsManager })).themes;
 }
 

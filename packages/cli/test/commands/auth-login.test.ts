@@ -9,8 +9,8 @@ import {
   type AuthorizationServer,
   canary,
   startAuthorizationServer,
-} from "../../../harness/test/auth/authorization-server.ts";
-import { visit } from "../../../harness/test/auth/kit.ts";
+} from "../../../config/test/auth/authorization-server.ts";
+import { visit } from "../../../config/test/auth/kit.ts";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { createWorkspace, run, type RunOptions, type RunResult, type Workspace } from "../kit.ts";
 

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemIds } from "@tau/ai";
 import { findExtensions } from "@tau/harness/extensions";
-import { openSettings, recordExtensionRun } from "@tau/harness/policy";
+import { openSettings, recordExtensionRun } from "@tau/config/trust";
 import { expect, test } from "vitest";
 import { createModelWorkspace, run } from "../kit.ts";
 

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { createRepository, writeFiles } from "../../../harness/test/packages/kit.ts";
+import { createRepository, writeFiles } from "../../../config/test/installs/kit.ts";
 import { createWorkspace, run as runProgram, type RunOptions, type Workspace } from "../kit.ts";
 
 const run = (workspace: Workspace, line: string, options: RunOptions = {}) =>

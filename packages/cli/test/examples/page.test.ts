@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { extensionEventNames, type ExtensionUi, noUi } from "@tau/harness/extensions";
-import { resolvePolicy } from "@tau/harness/policy";
+import { resolvePolicy } from "@tau/policy";
 import { call, text } from "@tau/harness/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createModelWorkspace, createWorkspace, run, temporaryDirectory, textReply } from "../kit.ts";

@@ -4,7 +4,7 @@ import { createKeybindings } from "../../src/interactive/keybindings.ts";
 import { App } from "../../src/interactive/app.ts";
 import type { Program } from "../../src/interactive/program.ts";
 import { Themes } from "../../src/interactive/themes.ts";
-import { SettingsManager } from "@tau/harness/settings";
+import { SettingsManager } from "@tau/config/settings";
 import type { ClientSocket } from "@tau/protocol/client";
 import { connectToGateway } from "@tau/protocol/node";
 import { VirtualTerminal } from "@tau/tui/testing";

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemIds } from "@tau/ai";
-import { writeExtensionTrust } from "@tau/harness/policy";
+import { writeExtensionTrust } from "@tau/config/trust";
 import { expect, test } from "vitest";
 import { writeExtension } from "../extension-kit.ts";
 import { textReply, toolReply } from "../kit.ts";

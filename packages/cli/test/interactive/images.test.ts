@@ -1,6 +1,6 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SettingsManager } from "@tau/harness/settings";
+import { SettingsManager } from "@tau/config/settings";
 import { resetCapabilitiesCache, setCapabilities } from "@tau/tui";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ModelWorkspace, textReply, toolReply } from "../kit.ts";

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WireReply } from "@tau/ai/testing";
-import type { SettingsInput } from "@tau/harness/settings";
+import type { SettingsInput } from "@tau/config/settings";
 import type { ColorMode } from "@tau/tui";
 import { VirtualTerminal } from "@tau/tui/testing";
 import { expect, onTestFinished } from "vitest";

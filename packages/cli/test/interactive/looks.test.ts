@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SettingsManager } from "@tau/harness/settings";
+import { SettingsManager } from "@tau/config/settings";
 import { builtInThemes } from "@tau/tui";
 import { expect, onTestFinished, test } from "vitest";
 import * as ui from "../../src/interactive/index.ts";

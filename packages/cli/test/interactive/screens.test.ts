@@ -3,7 +3,7 @@ import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text, thinking } from "@tau/ai/testing";
 import { SessionManager } from "@tau/harness";
-import type { SettingsInput } from "@tau/harness/settings";
+import type { SettingsInput } from "@tau/config/settings";
 import { expect, test } from "vitest";
 import { textReply, toolReply } from "../kit.ts";
 import { openApp, type OpenedApp, type OpenOptions } from "./kit.ts";

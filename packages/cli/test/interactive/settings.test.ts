@@ -1,7 +1,7 @@
 /** Themes, keys and settings of the terminal, as a person sees them. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SettingsManager } from "@tau/harness/settings";
+import { SettingsManager } from "@tau/config/settings";
 import { builtInThemes, type ThemeDefinition } from "@tau/tui";
 import { describe, expect, test } from "vitest";
 import type { SessionClient } from "../../src/interactive/session-client.ts";

@@ -5,7 +5,7 @@ import { mkdir, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
-import { type Registry, startRegistry } from "../../../harness/test/packages/registry.ts";
+import { type Registry, startRegistry } from "../../../config/test/installs/registry.ts";
 import { writeExtension, writeModule } from "../extension-kit.ts";
 import { createModelWorkspace, textReply, type Workspace } from "../kit.ts";
 import { installed, runPacked, start } from "./kit.ts";

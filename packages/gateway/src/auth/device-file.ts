@@ -3,7 +3,7 @@ import { lstatSync } from "node:fs";
 import { type Clock, type Ids } from "@tau/ai";
 import { getErrorMessage, tryParseJson } from "@tau/ai/internal";
 import { namingFile, withFileLease, writeWhole } from "@tau/tools/durable";
-import { list, nonEmptyText, object, oneOf, parseFields, wholeNumber } from "@tau/harness/fields";
+import { list, nonEmptyText, object, oneOf, parseFields, wholeNumber } from "@tau/config/fields";
 import { type GatewayScope, gatewayScopes } from "@tau/protocol/gateway";
 import { ownDeviceId, readOwnFile } from "@tau/protocol/node";
 import { nodeFileSystem, systemCode } from "@tau/tools/platform";

@@ -1,7 +1,7 @@
 /** Which devices may connect, with which key and scopes. What the file says counts, at any moment. */
 import { getErrorMessage, Listeners } from "@tau/ai/internal";
 import { writeWhole } from "@tau/tools/durable";
-import { watchFiles } from "@tau/harness/settings";
+import { watchFiles } from "@tau/config/settings";
 import { type DeviceData, gatewayScopes, type GatewayScope } from "@tau/protocol/gateway";
 import { getGatewayFiles, ownDeviceId } from "@tau/protocol/node";
 import { nodeFileSystem } from "@tau/tools/platform";

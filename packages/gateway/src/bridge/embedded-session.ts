@@ -1,6 +1,6 @@
 /** The events of a session that a program embeds, for any object that sends events to those who follow sessions. */
 import type { AgentSession } from "@tau/harness";
-import { createSessionFrameRedactor, type FrameRedactor } from "@tau/harness/policy";
+import { createSessionFrameRedactor, type FrameRedactor } from "@tau/harness/host";
 import { type NamedEvent, nameEvent, type SessionEvent } from "@tau/protocol";
 
 /** What a gateway sends of an event. */

@@ -7,7 +7,7 @@ import { hostname } from "node:os";
 import type { Subscription } from "@nats-io/transport-node";
 import type { Clock, Ids } from "@tau/ai";
 import { asRecord, getErrorMessage, sleep, tryParseJson, withoutUndefined } from "@tau/ai/internal";
-import { type FieldValues, flag, nonEmptyText, optional, wholeNumber } from "@tau/harness/fields";
+import { type FieldValues, flag, nonEmptyText, optional, wholeNumber } from "@tau/config/fields";
 import { GatewayError } from "../errors.ts";
 import { mustParse } from "../must-parse.ts";
 import { type Bus, isOutage } from "./bus.ts";

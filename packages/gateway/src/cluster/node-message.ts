@@ -10,7 +10,7 @@ import {
   parseFields,
   text,
   wholeNumber,
-} from "@tau/harness/fields";
+} from "@tau/config/fields";
 import { asRecord, tryParseJson } from "@tau/ai/internal";
 import { type GatewayFault, type GatewayScope, gatewayScopes } from "@tau/protocol/gateway";
 import type { ClientAbilities } from "../client.ts";

@@ -2,7 +2,7 @@
  * Commands of a session that name another one. Sessions of a cluster are no files, and the other one may run anywhere, so
  * that each becomes a call for the session that it names, or is answered from the catalogue.
  */
-import { type Fields, nonEmptyText } from "@tau/harness/fields";
+import { type Fields, nonEmptyText } from "@tau/config/fields";
 import { listFields } from "@tau/harness/host";
 import { isSessionId } from "@tau/harness/session";
 import type { GatewayMethod } from "@tau/protocol/gateway";

@@ -1,6 +1,6 @@
 /** Chat completions and the list of models, for programs that speak OpenAI's protocol and nothing else. */
 import type { ServerResponse } from "node:http";
-import { listNamedAgents } from "@tau/harness";
+import { listNamedAgents } from "@tau/config/resources";
 import { maxBufferedBytes } from "../client.ts";
 import { toFault } from "../errors.ts";
 import { endResponse } from "../server/end-response.ts";

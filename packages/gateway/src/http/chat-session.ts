@@ -2,7 +2,8 @@
 import { rm } from "node:fs/promises";
 import type { Clock } from "@tau/ai";
 import { createAssistantMessage } from "@tau/ai/internal";
-import { type AgentSession, listNamedAgents, type SessionManager } from "@tau/harness";
+import type { AgentSession, SessionManager } from "@tau/harness";
+import { listNamedAgents } from "@tau/config/resources";
 import type { Client } from "../client.ts";
 import { GatewayError } from "../errors.ts";
 import type { GatewayParts } from "../parts.ts";

@@ -10,7 +10,7 @@ import {
   oneOf,
   optional,
   text,
-} from "@tau/harness/fields";
+} from "@tau/config/fields";
 import { gatewayScopes } from "@tau/protocol/gateway";
 import { encodeJson } from "../encoded-frame.ts";
 import { queueMode } from "../inbox/accept-command.ts";

@@ -1,6 +1,6 @@
 /** The commands of a session that are messages: they go through the inbox. */
 import { withoutUndefined } from "@tau/ai/internal";
-import { type Fields, flag, image, list, oneOf, optional, text } from "@tau/harness/fields";
+import { type Fields, flag, image, list, oneOf, optional, text } from "@tau/config/fields";
 import type { CommandName } from "@tau/protocol";
 import type { QueueMode } from "@tau/protocol/gateway";
 import type { Client } from "../client.ts";

@@ -1,8 +1,8 @@
 /** Methods about the settings of the user, and about the gateway itself. */
 import { createHash } from "node:crypto";
 import { SerialQueue } from "@tau/ai/internal";
-import { anyJson, nonEmptyText, optional, wholeNumber } from "@tau/harness/fields";
-import { nestSetting, type SettingsManager } from "@tau/harness/settings";
+import { anyJson, nonEmptyText, optional, wholeNumber } from "@tau/config/fields";
+import { nestSetting, type SettingsManager } from "@tau/config/settings";
 import { GatewayError } from "../errors.ts";
 import { method, type SomeMethods } from "./method.ts";
 

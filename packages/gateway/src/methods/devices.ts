@@ -1,5 +1,5 @@
 /** Methods about who may connect. */
-import { list, nonEmptyText, oneOf, optional } from "@tau/harness/fields";
+import { list, nonEmptyText, oneOf, optional } from "@tau/config/fields";
 import { gatewayScopes } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
 import { method, type SomeMethods } from "./method.ts";

@@ -1,5 +1,5 @@
 /** Answers to dialogs of extensions. */
-import { flag, nonEmptyText, object, optional, text } from "@tau/harness/fields";
+import { flag, nonEmptyText, object, optional, text } from "@tau/config/fields";
 import type { UiAnswer } from "@tau/protocol";
 import { GatewayError } from "../errors.ts";
 import { method, type SomeMethods } from "./method.ts";

@@ -1,5 +1,5 @@
 /** Messages that wait for their session, and those that were given up. */
-import { nonEmptyText, oneOf, optional } from "@tau/harness/fields";
+import { nonEmptyText, oneOf, optional } from "@tau/config/fields";
 import { withoutUndefined } from "@tau/ai/internal";
 import { GatewayError } from "../errors.ts";
 import type { InboxMessageData } from "@tau/protocol/gateway";

@@ -1,4 +1,4 @@
-import { nonEmptyText } from "@tau/harness/fields";
+import { nonEmptyText } from "@tau/config/fields";
 import { method, type SomeMethods } from "./method.ts";
 
 export const interruptMethods = {

@@ -1,6 +1,6 @@
 /** What a method is: the fields that it takes, and what it does. */
 import type { GatewayMethod, MethodData, MethodParams } from "@tau/protocol/gateway";
-import type { Fields, FieldValues } from "@tau/harness/fields";
+import type { Fields, FieldValues } from "@tau/config/fields";
 import type { Client } from "../client.ts";
 import type { GatewayParts } from "../parts.ts";
 

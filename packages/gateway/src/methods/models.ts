@@ -1,4 +1,4 @@
-import { nonEmptyText, optional } from "@tau/harness/fields";
+import { nonEmptyText, optional } from "@tau/config/fields";
 import { toModelData } from "@tau/harness/host";
 import { method, type SomeMethods } from "./method.ts";
 

@@ -1,6 +1,6 @@
 /** The commands of a session as methods. The host checks their parameters. */
 import { resolve } from "node:path";
-import { createSessionFrameRedactor } from "@tau/harness/policy";
+import { createSessionFrameRedactor, parseParams } from "@tau/harness/host";
 import {
   findSession,
   idInFileName,
@@ -10,7 +10,6 @@ import {
   trashSession,
 } from "@tau/harness/session";
 import { SessionManager } from "@tau/harness";
-import { parseParams } from "@tau/harness/host";
 import type { Command, CommandData, CommandName, CommandParams } from "@tau/protocol";
 import { maxBufferedBytes } from "../client.ts";
 import { encodeFrame } from "../encoded-frame.ts";

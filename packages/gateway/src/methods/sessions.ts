@@ -1,5 +1,5 @@
 /** Methods about which sessions there are, which are open, and who follows them. */
-import { nonEmptyText, object, oneOf, optional, wholeNumber } from "@tau/harness/fields";
+import { nonEmptyText, object, oneOf, optional, wholeNumber } from "@tau/config/fields";
 import { listFields } from "@tau/harness/host";
 import { canResume } from "../bridge/session-feed.ts";
 import { GatewayError } from "../errors.ts";

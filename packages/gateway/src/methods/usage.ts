@@ -1,7 +1,7 @@
 /** What sessions have used. */
 import { closeAfter } from "@tau/ai/internal";
 import { SessionManager } from "@tau/harness";
-import { nonEmptyText, optional } from "@tau/harness/fields";
+import { nonEmptyText, optional } from "@tau/config/fields";
 import { sumUsage } from "@tau/harness/session";
 import type { UsageData } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";

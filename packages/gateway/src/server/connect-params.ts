@@ -10,7 +10,7 @@ import {
   parseFields,
   text,
   wholeNumber,
-} from "@tau/harness/fields";
+} from "@tau/config/fields";
 import { type ConnectParams, gatewayProtocol, gatewayScopes, type RequestFrame } from "@tau/protocol/gateway";
 import { tryParseJson } from "@tau/ai/internal";
 import { GatewayError } from "../errors.ts";

@@ -1,5 +1,5 @@
 /** How a device without a token gets one: it asks, a person types its code, and it claims the token. */
-import { nonEmptyText } from "@tau/harness/fields";
+import { nonEmptyText } from "@tau/config/fields";
 import { mustParse } from "../must-parse.ts";
 import type { OpenRoute } from "./route.ts";
 

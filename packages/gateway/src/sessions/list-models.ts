@@ -1,8 +1,8 @@
 /** The models that can be used, without a session. Runs no key command and contacts no server. */
 import { findEnvKeys, type Model } from "@tau/ai";
-import { AuthStorage, ModelRegistry } from "@tau/harness";
-import { chooseKeyChain } from "@tau/harness/auth";
-import type { SettingsManager } from "@tau/harness/settings";
+import { AuthStorage, chooseKeyChain } from "@tau/config/auth";
+import { ModelRegistry } from "@tau/config/models";
+import type { SettingsManager } from "@tau/config/settings";
 
 export async function listModels(agentDir: string, settings: SettingsManager): Promise<readonly Model[]> {
   const env = (name: string) => process.env[name];

@@ -1,7 +1,6 @@
 /** A session that is open in the gateway: how long it stays open, and what happens when nobody follows it any more. */
 import type { Clock, Ids } from "@tau/ai";
-import type { Host, HostedSession } from "@tau/harness/host";
-import type { FrameRedactor } from "@tau/harness/policy";
+import type { Host, HostedSession, FrameRedactor } from "@tau/harness/host";
 import type { OnDisconnect, OpenSessionData } from "@tau/protocol/gateway";
 import type { Client } from "../client.ts";
 import { SessionDialogs } from "../dialogs/session-dialogs.ts";

@@ -3,10 +3,15 @@ import { rm } from "node:fs/promises";
 import type { Clock, Ids } from "@tau/ai";
 import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import { type AgentSessionParams, SessionManager } from "@tau/harness";
-import type { AdmitRun, AfterCrash, Host, HostedSession } from "@tau/harness/host";
-import { createSessionFrameRedactor } from "@tau/harness/policy";
+import {
+  type AdmitRun,
+  type AfterCrash,
+  type Host,
+  type HostedSession,
+  createSessionFrameRedactor,
+} from "@tau/harness/host";
 import { getWorkingDirectory, isSessionId, type SessionStorage } from "@tau/harness/session";
-import type { SettingsManager } from "@tau/harness/settings";
+import type { SettingsManager } from "@tau/config/settings";
 import type { OpenSessionData } from "@tau/protocol/gateway";
 import type { Subscriptions } from "../bridge/subscriptions.ts";
 import { GatewayError } from "../errors.ts";

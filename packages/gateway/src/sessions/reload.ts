@@ -1,4 +1,4 @@
-import type { SettingsManager } from "@tau/harness/settings";
+import type { SettingsManager } from "@tau/config/settings";
 import type { OpenSessions } from "./open-sessions.ts";
 
 /** Reads the settings of the gateway and of its open sessions again. Answers with the names of those that changed. */

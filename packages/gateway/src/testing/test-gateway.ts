@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ScriptedModel, scriptedModel } from "@tau/ai/testing";
 import { createHost, type HostOptions } from "@tau/harness/host";
-import { SettingsManager, type SettingsInput } from "@tau/harness/settings";
+import { SettingsManager, type SettingsInput } from "@tau/config/settings";
 import { type Gateway, type GatewayOptions, startGateway } from "../gateway.ts";
 
 export interface TestGateway {

@@ -2,8 +2,7 @@
 import { systemIds } from "@tau/ai";
 import { createFakeClock, type FakeClock } from "@tau/ai/testing";
 import { type AgentSession, createAgentSession, SessionManager, SettingsManager } from "@tau/harness";
-import { HostedSession } from "@tau/harness/host";
-import { createSessionFrameRedactor } from "@tau/harness/policy";
+import { HostedSession, createSessionFrameRedactor } from "@tau/harness/host";
 import { emptyView } from "@tau/protocol";
 import type { EventFrame } from "@tau/protocol/gateway";
 import { onTestFinished } from "vitest";

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { scriptedModel, text } from "@tau/ai/testing";
-import type { Fields } from "@tau/harness/fields";
+import type { Fields } from "@tau/config/fields";
 import { nameEvent, type SessionEvent } from "@tau/protocol";
 import { createProof, gatewayScopes, importToken, methodScopes } from "@tau/protocol/gateway";
 import { expect, onTestFinished, test } from "vitest";

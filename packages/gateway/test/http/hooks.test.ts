@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, scriptedModel, text } from "@tau/ai/testing";
-import type { SettingsInput } from "@tau/harness/settings";
+import type { SettingsInput } from "@tau/config/settings";
 import { expect, onTestFinished, test } from "vitest";
 import { createHookToken } from "../../src/http/hook-token.ts";
 import { connectRaw, openTestGateway, type TestGatewayOptions } from "../../src/testing/index.ts";

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scriptedModel } from "@tau/ai/testing";
 import { createHost } from "@tau/harness/host";
-import { SettingsManager } from "@tau/harness/settings";
+import { SettingsManager } from "@tau/config/settings";
 import { findGateway, getGatewayFiles } from "@tau/protocol/node";
 import { expect, onTestFinished, test } from "vitest";
 import { askControl } from "../../src/life/control-socket.ts";

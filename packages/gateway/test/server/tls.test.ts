@@ -7,7 +7,7 @@ import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHost } from "@tau/harness/host";
-import { SettingsManager } from "@tau/harness/settings";
+import { SettingsManager } from "@tau/config/settings";
 import { createProof, importToken } from "@tau/protocol/gateway";
 import { connectToGateway, getGatewayFiles } from "@tau/protocol/node";
 import { WebSocket } from "ws";

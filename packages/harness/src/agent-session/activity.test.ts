@@ -4,7 +4,7 @@ import { call, type ScriptedTurn, text } from "@tau/ai/testing";
 import { type RunEnd, type SessionEvent, type Termination, toTermination } from "@tau/protocol";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Submission } from "./activity.ts";
-import { AuthStorage } from "../auth/auth-storage.ts";
+import { AuthStorage } from "@tau/config/auth";
 import { SessionManager } from "../session/session-manager.ts";
 import {
   createCrashFileSystem,

@@ -1,7 +1,7 @@
 import { createFakeClock } from "@tau/ai/testing";
 import type { SessionEvent } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
-import type { Answer, Question } from "../policy/policy.ts";
+import type { Answer, Question } from "@tau/policy";
 import { Approvals, type AskChoice } from "./approvals.ts";
 import { Publisher } from "./publisher.ts";
 

@@ -1,7 +1,7 @@
 /** Questions that wait for a person. Every surface is told, and the first answer counts. */
 import { type Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { Answer, Ask, Question } from "../policy/policy.ts";
+import type { Answer, Ask, Question } from "@tau/policy";
 import type { Publisher } from "./publisher.ts";
 
 /** A surface that answers with `AgentSession.approve`. */

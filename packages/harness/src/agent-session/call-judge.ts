@@ -1,9 +1,7 @@
 /** Judges the calls of one session: a person is asked where the policy says so, and surfaces are told what was denied. */
 import type { Clock, Ids } from "@tau/ai";
-import { adviseUser } from "../policy/advice.ts";
-import { createJudge, type JudgeParts } from "../policy/judge.ts";
-import type { PolicyReport } from "../policy/policy-report.ts";
-import type { SessionTaint } from "../policy/session-taint.ts";
+import { adviseUser, createJudge, type JudgeParts, type PolicyReport } from "@tau/policy/internal";
+import type { SessionTaint } from "../session/session-taint.ts";
 import type { RunHost } from "../run/run-host.ts";
 import { Approvals, type AskChoice } from "./approvals.ts";
 import type { LiveSession } from "./live-sessions.ts";

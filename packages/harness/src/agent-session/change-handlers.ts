@@ -1,10 +1,9 @@
 /** What a session does when its log, the settings or the resources change. */
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ExtensionHooks } from "../extensions/runner.ts";
-import { formatFileProblem } from "../file-problem.ts";
+import { formatFileProblem, type SettingsChange } from "@tau/config/settings";
 import type { RunHost } from "../run/run-host.ts";
 import type { SessionEntry } from "../session/entry.ts";
-import type { SettingsChange } from "../settings/settings-manager.ts";
 import type { Activity } from "./activity.ts";
 import type { Choices } from "./choices.ts";
 import type { Notices } from "./notices.ts";

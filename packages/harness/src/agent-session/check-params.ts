@@ -10,11 +10,12 @@ import {
   param,
   refuseProblems,
   withMethods,
-} from "../fields/arguments.ts";
-import type { Field, OptionalField } from "../fields/field.ts";
-import {
-  anyJson,
   decimal,
+} from "@tau/config/internal";
+import {
+  type Field,
+  type OptionalField,
+  anyJson,
   flag,
   jsonObject,
   list,
@@ -23,7 +24,7 @@ import {
   object,
   oneOf,
   text,
-} from "../fields/kinds.ts";
+} from "@tau/config/fields";
 import { getName, getProblem } from "../pipeline/adapt-tool.ts";
 import type { GivenTool } from "../pipeline/layer.ts";
 import type { AgentSessionParams } from "./params.ts";

@@ -8,14 +8,15 @@ import type { GivenTool, HarnessActions, PipelineInput } from "../pipeline/layer
 import { getProblem } from "../pipeline/adapt-tool.ts";
 import type { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
 import { harnessToolNames } from "../pipeline/harness-tools.ts";
-import { createNameMatcher, resolveDefaultTools } from "../pipeline/tool-patterns.ts";
+import { createNameMatcher, resolveDefaultTools } from "@tau/policy/internal";
 import type { TouchesParts } from "../pipeline/touches.ts";
 import { formatDate, type SystemPrompt } from "../prompt/system-prompt.ts";
-import { listChangedFiles, type Resources } from "../resources/resources.ts";
+import { listChangedFiles } from "@tau/config/internal";
+import type { Resources } from "@tau/config/resources";
 import type { SessionContext } from "../session/context.ts";
 import type { SessionSandbox } from "@tau/sandbox";
 import type { Session } from "../session/session.ts";
-import type { Settings } from "../settings/schema.ts";
+import type { Settings } from "@tau/config/settings";
 import type { BudgetLimits } from "../budget/budget.ts";
 import { formatUnlisted } from "./choose-model.ts";
 import { buildToolsAndPrompt, type ToolsAndPrompt } from "./tools-and-prompt.ts";

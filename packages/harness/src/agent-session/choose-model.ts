@@ -12,10 +12,8 @@ import type { ModelChoice } from "./choices.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "@tau/protocol";
 import type { ExtensionProblem } from "../extensions/extension.ts";
-import type { DefaultModel } from "../models/defaults.ts";
-import type { ModelRegistry } from "../models/model-registry.ts";
-import type { ScopedModel } from "../models/scope.ts";
-import { formatFileProblem } from "../file-problem.ts";
+import type { DefaultModel, ModelRegistry, ScopedModel } from "@tau/config/models";
+import { formatFileProblem } from "@tau/config/settings";
 import type { SessionSetup } from "./session-setup.ts";
 
 interface ChosenModel extends ModelChoice {

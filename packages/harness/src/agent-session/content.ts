@@ -1,8 +1,8 @@
 /** What a person said, with all that goes along, as the content of a message. */
 import type { ImageContent, TextContent } from "@tau/ai";
 import { HarnessError } from "@tau/protocol";
-import { createCheck, param, refuseProblems } from "../fields/arguments.ts";
-import { flag, image, jsonObject, list, nonEmptyText, object, oneOf, text as textField } from "../fields/kinds.ts";
+import { createCheck, param, refuseProblems } from "@tau/config/internal";
+import { flag, image, jsonObject, list, nonEmptyText, object, oneOf, text as textField } from "@tau/config/fields";
 import { attachFiles, type ExpandPort, expandPrompt, inputBlock } from "../prompt/expand.ts";
 
 export interface PromptContent {

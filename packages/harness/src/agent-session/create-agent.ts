@@ -4,8 +4,8 @@ import type { AgentSession } from "./agent-session.ts";
 import { createAgentSession } from "./create-agent-session.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "@tau/protocol";
-import { createCheck, withMethods } from "../fields/arguments.ts";
-import { jsonObject } from "../fields/kinds.ts";
+import { createCheck, withMethods } from "@tau/config/internal";
+import { jsonObject } from "@tau/config/fields";
 import { SessionManager } from "../session/session-manager.ts";
 
 export interface CreateAgentOptions extends Omit<AgentSessionParams, "model" | "streamFn"> {

@@ -1,10 +1,10 @@
 /** The open sessions of one host, so that a child finds its parent by id: it ends with it and spends from its budget. */
 import type { Usage } from "@tau/ai";
 import type { Budget } from "../budget/budget.ts";
-import type { SessionTaint } from "../policy/session-taint.ts";
+import type { SessionTaint } from "../session/session-taint.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Activity } from "./activity.ts";
-import type { Permissions } from "../policy/permissions.ts";
+import type { Permissions } from "@tau/policy/internal";
 
 export interface ChildSpending {
   provider: string;

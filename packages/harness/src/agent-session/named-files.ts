@@ -3,8 +3,8 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Ids } from "@tau/ai";
 import type { Files } from "@tau/tools";
-import { expandHome } from "../agent-dir.ts";
-import { createJudge, type JudgeParts, judgeTarget } from "../policy/judge.ts";
+import { expandHome } from "@tau/config/internal";
+import { createJudge, type JudgeParts, judgeTarget } from "@tau/policy/internal";
 
 /**
  * Whose rights count for files that prompts and commands name. `person`: everything of the user but credentials. `model`: what

@@ -6,7 +6,7 @@ import { summariseBranch } from "../compaction/branch-summary.ts";
 import { HarnessError } from "@tau/protocol";
 import type { RunHost } from "../run/run-host.ts";
 import type { Session } from "../session/session.ts";
-import type { Settings } from "../settings/schema.ts";
+import type { Settings } from "@tau/config/settings";
 
 export interface NavigateOptions {
   /** Summarise the branch that is left at the new place. Default false. */

@@ -3,7 +3,7 @@ import type { Closers } from "@tau/ai/internal";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "@tau/protocol";
 import { SessionManager } from "../session/session-manager.ts";
-import type { SettingsManager } from "../settings/settings-manager.ts";
+import type { SettingsManager } from "@tau/config/settings";
 import { checkArguments } from "./check-params.ts";
 import type { SessionBase } from "./services.ts";
 

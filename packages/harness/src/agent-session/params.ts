@@ -2,13 +2,13 @@
 import type { StreamFn, ThinkingLevel } from "@tau/agent";
 import type { Clock, Ids, Model } from "@tau/ai";
 import type { LifecycleEvent, PermissionMode } from "@tau/protocol";
-import type { AuthStorage } from "../auth/auth-storage.ts";
-import type { ModelRegistry } from "../models/model-registry.ts";
+import type { AuthStorage } from "@tau/config/auth";
+import type { ModelRegistry } from "@tau/config/models";
 import type { DebugLog } from "../observe/debug-log.ts";
 import type { ExtensionsParams } from "../extensions/has-extensions.ts";
 import type { ChannelBinding, GivenTool } from "../pipeline/layer.ts";
-import type { Audit, Decide } from "../policy/policy.ts";
-import type { ResourceLoader, ResourceLoaderOptions } from "../resources/resource-loader.ts";
+import type { Audit, Decide } from "@tau/policy";
+import type { ResourceLoader, ResourceLoaderOptions } from "@tau/config/resources";
 import type { AgentSession } from "./agent-session.ts";
 import type { AskChoice } from "./approvals.ts";
 import type { FileAuthority } from "./named-files.ts";
@@ -17,8 +17,7 @@ import type { LiveSessions } from "./live-sessions.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
 import type { SandboxSettings } from "@tau/sandbox";
 import type { SessionManager } from "../session/session-manager.ts";
-import type { Settings } from "../settings/schema.ts";
-import type { SettingsManager } from "../settings/settings-manager.ts";
+import type { Settings, SettingsManager } from "@tau/config/settings";
 
 /**
  * Resolves when a run of the session may begin, with what is called when it is over and nothing follows it. Must resolve soon

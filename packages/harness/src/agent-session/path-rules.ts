@@ -1,10 +1,10 @@
 /** Which paths are open to the tools of a session. */
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { joinName } from "../join-name.ts";
 import { findNamedCredentials } from "@tau/sandbox/internal";
-import { type PathRules, realPathRules } from "../policy/paths.ts";
-import { getReadablePath } from "../resources/skills.ts";
+import type { PathRules } from "@tau/policy";
+import { realPathRules } from "@tau/policy/internal";
+import { getReadablePath } from "@tau/config/internal";
 import { getResultsDirectory } from "./results.ts";
 import type { SessionSetup } from "./session-setup.ts";
 
@@ -17,7 +17,7 @@ export async function createPathRules(setup: Omit<SessionSetup, "rules">): Promi
   const skills = services.resources.resources.skills.map(getReadablePath);
   const sessionFile = setup.sessionManager.getSessionFile();
   const results = sessionFile === undefined ? [] : [getResultsDirectory(sessionFile)];
-  const own = ["skills", "agents", "prompts", "resources"].map((name) => joinName(agentDir, name));
+  const own = ["skills", "agents", "prompts", "resources"].map((name) => join(agentDir, name));
   const { directory, examples } = params.documents ?? {};
   const documents = [directory, examples].flatMap((path) => (path === undefined ? [] : [resolve(cwd, path)]));
   const added = [...services.settings.get().additionalDirectories, ...(params.additionalDirectories ?? [])];

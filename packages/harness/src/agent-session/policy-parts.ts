@@ -1,12 +1,14 @@
 /** What decides about the calls of a session, and records it. */
 import { SerialQueue } from "@tau/ai/internal";
-import { createAudit } from "../policy/audit.ts";
-import { createPolicy } from "../policy/create-policy.ts";
-import type { Audit } from "../policy/policy.ts";
-import { PolicyReport } from "../policy/policy-report.ts";
-import { createRememberedRules } from "../policy/remembered-rules.ts";
-import type { SecretBroker } from "../policy/secret-broker.ts";
-import { SessionTaint } from "../policy/session-taint.ts";
+import {
+  createAudit,
+  createPolicy,
+  PolicyReport,
+  createRememberedRules,
+  type SecretBroker,
+} from "@tau/policy/internal";
+import type { Audit } from "@tau/policy";
+import { SessionTaint } from "../session/session-taint.ts";
 import { describeSandbox, findRealPath } from "@tau/sandbox/internal";
 import type { SandboxNetwork, SandboxSettings } from "@tau/sandbox";
 import type { PolicyParts } from "./call-judge.ts";
@@ -110,6 +112,9 @@ function createSessionAudit({ sessionManager: log, agentDir, clock, ids }: Sessi
     append: (type, data) => log.appendCustomEntry(type, data),
     // One after the other: calls at the same time would wait for each other's lease.
     record: (fact) =>
-      recording.add(async () => (await import("../policy/ledger.ts")).appendToLedger(fact, { agentDir, clock, ids })),
+      recording.add(async () => {
+        const { appendToLedger } = await import("@tau/policy/internal");
+        return await appendToLedger(fact, { agentDir, clock, ids });
+      }),
   });
 }

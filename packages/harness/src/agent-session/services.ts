@@ -1,22 +1,16 @@
 /** What a session is made with when it is not given: settings, models and their keys. */
 import type { Closers } from "@tau/ai/internal";
 import { type Clock, getEnvApiKey, type Ids } from "@tau/ai";
-import { AuthStorage } from "../auth/auth-storage.ts";
-import type { AuthNotice } from "../auth/failure.ts";
-import { keyCommands } from "../auth/key-command.ts";
-import { resolveKey } from "../auth/key-value.ts";
-import { chooseKeyChain } from "../auth/system-key-chain.ts";
+import { AuthStorage, type AuthNotice, chooseKeyChain } from "@tau/config/auth";
+import { keyCommands, resolveKey } from "@tau/config/internal";
 import type { AgentSessionParams } from "./params.ts";
-import { ModelRegistry } from "../models/model-registry.ts";
-import { hasPackages } from "../packages/has-packages.ts";
+import { ModelRegistry } from "@tau/config/models";
+import { hasPackages, formatFileProblem, type SettingsManager, withProxySetting } from "@tau/config/settings";
 import { HarnessError } from "@tau/protocol";
-import { formatFileProblem } from "../file-problem.ts";
-import { minSecretLength } from "../observe/secret-forms.ts";
-import { openSettings } from "../policy/open-settings.ts";
-import { createResourceLoader, type ResourceLoader } from "../resources/resource-loader.ts";
+import { minSecretLength } from "@tau/policy/internal";
+import { openSettings } from "@tau/config/trust";
+import { createResourceLoader, type ResourceLoader } from "@tau/config/resources";
 import type { SessionManager } from "../session/session-manager.ts";
-import type { SettingsManager } from "../settings/settings-manager.ts";
-import { withProxySetting } from "../settings/with-proxy-setting.ts";
 
 export interface SessionBase {
   cwd: string;
@@ -102,7 +96,8 @@ export async function openResources(
 /** Most users have no packages, and then their code is not loaded. */
 async function findPackagePaths(options: { cwd: string; agentDir: string; settings: SettingsManager }) {
   if (!hasPackages(options.settings)) return { skills: [], prompts: [] };
-  return await (await import("../packages/package-paths.ts")).listPackagePaths(options);
+  const { listPackagePaths } = await import("@tau/config/installs");
+  return await listPackagePaths(options);
 }
 
 /** A session keeps its agent, so that resuming it never gives it other tools. `wanted` is null for none. */

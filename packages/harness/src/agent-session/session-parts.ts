@@ -15,7 +15,7 @@ import type { ModelChoice, ToolSources } from "./choices.ts";
 import type { FileAuthority } from "./named-files.ts";
 import type { PromptsParts } from "./prompts.ts";
 import type { LiveSession, LiveSessions } from "./live-sessions.ts";
-import type { Permissions } from "../policy/permissions.ts";
+import type { Permissions } from "@tau/policy/internal";
 import type { Notice } from "./notices.ts";
 import type { Services } from "./services.ts";
 

@@ -5,9 +5,9 @@ import { choiceProblems } from "../pipeline/choices.ts";
 import type { DroppedTool, PipelineInput } from "../pipeline/layer.ts";
 import { buildPipeline } from "../pipeline/pipeline.ts";
 import { keepOrder } from "../pipeline/stable-order.ts";
-import { createNameMatcher } from "../pipeline/tool-patterns.ts";
+import { createNameMatcher } from "@tau/policy/internal";
 import { buildSystemPrompt, type SystemPrompt, type SystemPromptInput } from "../prompt/system-prompt.ts";
-import type { Resources } from "../resources/resources.ts";
+import type { Resources } from "@tau/config/resources";
 import type { Notice } from "./notices.ts";
 
 export interface ToolsAndPrompt {

@@ -1,7 +1,5 @@
 /** What happens to a command that the sandbox stopped: a person is asked, and it is run again as they say. */
-import type { JudgeParts } from "../policy/judge.ts";
-import { createPortPolicy } from "../policy/port-policy.ts";
-import type { WayOut } from "../policy/way-out.ts";
+import { type JudgeParts, createPortPolicy, type WayOut } from "@tau/policy/internal";
 import type { ToolSandbox } from "../pipeline/sandbox.ts";
 import type { SessionSandbox } from "@tau/sandbox";
 
@@ -24,7 +22,7 @@ export function createToolSandbox(
     },
     async askNextTry({ tool, ...call }, signal) {
       // Loaded late: few commands are stopped.
-      const { askWayOut } = await import("../policy/way-out.ts");
+      const { askWayOut } = await import("@tau/policy/internal");
       const answer = await askWayOut(getParts(), { ...call, tool, name: tool.name }, signal);
       if (answer.kind === "denied") return answer;
       const { way, message } = answer;

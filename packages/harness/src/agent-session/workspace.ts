@@ -1,10 +1,8 @@
 /** The tools of a session, the files they work on, and where their commands run. */
 import type { Files, Limits, ToolCallContext } from "@tau/tools";
-import type { UsedKeys } from "../auth/used-keys.ts";
-import { createPathGuard, createPersonGuard } from "../policy/guard.ts";
-import type { SecretBroker } from "../policy/secret-broker.ts";
-import { getSandboxSettings } from "../policy/session-policy.ts";
-import { getReadablePath } from "../resources/skills.ts";
+import { type UsedKeys, getReadablePath, getRealPath } from "@tau/config/internal";
+import { createPathGuard, createPersonGuard, type SecretBroker } from "@tau/policy/internal";
+import { getSandboxSettings } from "@tau/config/trust";
 import {
   isSandboxMissing,
   createLateSandbox,
@@ -12,7 +10,6 @@ import {
   withTemporaryFiles,
 } from "@tau/sandbox/internal";
 import type { SessionSandboxOptions, SandboxSettings } from "@tau/sandbox";
-import { getRealPath } from "../settings/locate.ts";
 import { getSessionEnv } from "./session-env.ts";
 import type { SessionSetup } from "./session-setup.ts";
 

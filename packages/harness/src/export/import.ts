@@ -1,7 +1,8 @@
 /** Reads session files of any version, including damaged ones. */
+import { withoutChecksum } from "@tau/protocol";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { isHeader, type SessionEntry, type SessionHeader, sessionVersion } from "../session/entry.ts";
-import { readChecksum, withoutChecksum } from "../session/line.ts";
+import { readChecksum } from "../session/line.ts";
 import {
   createMigration,
   idOfLine,

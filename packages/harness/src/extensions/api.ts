@@ -3,7 +3,7 @@ import type { AgentToolResult, AgentToolUpdateCallback, ThinkingLevel, ToolExecu
 import type { ImageContent, Model, TextContent, ToolArguments, ToolParameters } from "@tau/ai";
 import type { SlashCommandData } from "@tau/protocol";
 import type { ToolDescription, ToolLifecycle } from "@tau/tools";
-import type { Settings } from "../settings/schema.ts";
+import type { Settings } from "@tau/config/settings";
 import type {
   ExtensionCommandContext,
   ExtensionContext,

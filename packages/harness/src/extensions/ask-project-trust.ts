@@ -4,7 +4,7 @@
  */
 import { type Clock, type Ids, systemClock } from "@tau/ai";
 import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
-import { readTrust, writeTrust } from "../policy/trust.ts";
+import { readTrust, writeTrust } from "@tau/config/trust";
 import { type CombinedResult, combineResult } from "./combine-results.ts";
 import type { ExtensionContext, ExtensionMode } from "./context.ts";
 import type { ExtensionEvent, ExtensionResult } from "./events.ts";

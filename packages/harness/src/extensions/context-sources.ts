@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import { enclose } from "../prompt/enclose.ts";
-import type { Settings } from "../settings/schema.ts";
+import type { Settings } from "@tau/config/settings";
 import type { ExtensionAPI, ExtensionFactory } from "./api.ts";
 
 export type ContextSource = Settings["contextSources"][number];

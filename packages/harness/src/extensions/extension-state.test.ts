@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ExtensionTrustState, StoredTrust } from "../policy/extension-trust.ts";
+import type { ExtensionTrustState, StoredTrust } from "@tau/config/trust";
 import type { ExtensionOrigin } from "./extension.ts";
 import { resolveExtensionState } from "./extension-state.ts";
 

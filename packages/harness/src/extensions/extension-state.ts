@@ -1,5 +1,6 @@
 /** Whether an extension runs, and where. Pure. */
-import { type ExtensionTrustState, getTrustState, type StoredTrust } from "../policy/extension-trust.ts";
+import type { ExtensionTrustState, StoredTrust } from "@tau/config/trust";
+import { getTrustState } from "@tau/config/internal";
 import type { ExtensionSource } from "./extension.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** An extension and everything that it registered. The runner works with these, wherever the code of the extension runs. */
-import type { ExtensionTrustState } from "../policy/extension-trust.ts";
+import type { ExtensionTrustState } from "@tau/config/trust";
 import type {
   CommandDefinition,
   EntryRenderer,

@@ -1,12 +1,9 @@
 /** All extensions of a session with their states. Loads none of them. */
 import { join } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
-import { findGlobalPackages } from "../packages/global-packages.ts";
-import { readLocalPackage } from "../packages/local-package.ts";
-import { getPackageEntries } from "../packages/package-settings.ts";
-import type { PackageResources } from "../packages/package-resources.ts";
-import { resolvePackages } from "../packages/resolve-packages.ts";
-import { type ExtensionTrustState, findStoredTrust, listExtensionTrust } from "../policy/extension-trust.ts";
+import { findGlobalPackages, getPackageEntries, type PackageResources, resolvePackages } from "@tau/config/installs";
+import { readLocalPackage, findStoredTrust } from "@tau/config/internal";
+import { type ExtensionTrustState, listExtensionTrust } from "@tau/config/trust";
 import type { ExtensionProblem, ExtensionSource } from "./extension.ts";
 import { resolveExtensionState } from "./extension-state.ts";
 import type { ExtensionPlace, NamedPackage } from "./has-extensions.ts";

@@ -1,8 +1,8 @@
 import type { Model } from "@tau/ai";
 import { createFakeClock } from "@tau/ai/testing";
 import { expect, test } from "vitest";
-import { AuthStorage } from "../auth/auth-storage.ts";
-import { ModelRegistry } from "../models/model-registry.ts";
+import { AuthStorage } from "@tau/config/auth";
+import { ModelRegistry } from "@tau/config/models";
 import type { ExtensionProblem } from "./extension.ts";
 import type { ProviderConfig } from "./provider-config.ts";
 import { createProviders } from "./providers.ts";

@@ -1,9 +1,7 @@
 /** Looks for the models and the key of a provider, once at the beginning and again when its key or login changes. */
 import { getErrorMessage, isRecord, SerialQueue, withoutUndefined } from "@tau/ai/internal";
-import type { AuthStorage } from "../auth/auth-storage.ts";
-import type { Credential } from "../auth/credential.ts";
-import { literalKey } from "../auth/key-value.ts";
-import type { ModelRegistry } from "../models/model-registry.ts";
+import { type AuthStorage, type Credential, literalKey } from "@tau/config/auth";
+import type { ModelRegistry } from "@tau/config/models";
 import type { ExtensionProblem } from "./extension.ts";
 import type { ProviderConfig } from "./provider-config.ts";
 

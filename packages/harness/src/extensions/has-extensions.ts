@@ -1,9 +1,8 @@
 /** Which extensions a session may have, and whether there is any. Cheap: it is asked at every start. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { findGlobalPackages } from "../packages/global-packages.ts";
-import { hasPackages } from "../packages/has-packages.ts";
-import type { SettingsManager } from "../settings/settings-manager.ts";
+import { findGlobalPackages } from "@tau/config/installs";
+import { hasPackages, type SettingsManager } from "@tau/config/settings";
 import type { ExtensionFactory } from "./api.ts";
 import type { ExtensionEvent } from "./events.ts";
 import type { LoadSharedModule } from "./load/loaded-module.ts";

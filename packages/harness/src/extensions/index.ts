@@ -52,7 +52,7 @@ export { askProjectTrust, type AskProjectTrustParts } from "./ask-project-trust.
 export { createEventBus } from "./create-api.ts";
 export { execProgram } from "./exec.ts";
 export type { ExtensionOrigin, ExtensionProblem, ExtensionSource, Registrations } from "./extension.ts";
-export { type Entries, type Entry, findAt, findInDirectory } from "../packages/find-entries.ts";
+export { type Entries, type Entry, findAt, findInDirectory } from "@tau/config/internal";
 export { loadExtensionModule, type LoadModuleOptions } from "./load/load-module.ts";
 export { resolveExtensionState } from "./extension-state.ts";
 export {

@@ -1,8 +1,8 @@
 /** The models of a session as extensions see them, with requests that have the keys of the user. Names are pi's. */
 import type { StreamFn } from "@tau/agent";
 import type { AssistantMessage, AssistantMessageEventStream, Context, Model, SimpleStreamOptions } from "@tau/ai";
-import type { AuthStorage } from "../auth/auth-storage.ts";
-import type { ModelRegistry } from "../models/model-registry.ts";
+import type { AuthStorage } from "@tau/config/auth";
+import type { ModelRegistry } from "@tau/config/models";
 import type { ProviderConfig } from "./api.ts";
 import { startLate } from "./late-stream.ts";
 import type { ProviderPort } from "./providers.ts";

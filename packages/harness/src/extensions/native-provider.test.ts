@@ -2,8 +2,8 @@ import { type AssistantMessage, createAssistantMessageEventStream, type Model, s
 import { createAssistantMessage } from "@tau/ai/internal";
 import { createFakeClock } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { AuthStorage } from "../auth/auth-storage.ts";
-import { ModelRegistry } from "../models/model-registry.ts";
+import { AuthStorage } from "@tau/config/auth";
+import { ModelRegistry } from "@tau/config/models";
 import { toProviderConfig } from "./native-provider.ts";
 import type { NativeProvider } from "./provider-config.ts";
 import { createProviders } from "./providers.ts";

@@ -3,7 +3,7 @@ import { access } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { AssistantMessageEvent, Context, Model, SimpleStreamOptions } from "@tau/ai";
 import { withoutUndefined } from "@tau/ai/internal";
-import { expandHome } from "../agent-dir.ts";
+import { expandHome } from "@tau/config/internal";
 import { startLate } from "./late-stream.ts";
 import type {
   AuthInteraction,

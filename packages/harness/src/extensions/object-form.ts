@@ -9,7 +9,7 @@ import { adaptTool } from "../pipeline/adapt-tool.ts";
 import type { GivenTool } from "../pipeline/layer.ts";
 import { createFacilities } from "../pipeline/tool-facilities.ts";
 import { getRawResult } from "../pipeline/tool-result.ts";
-import type { Capability } from "../policy/policy.ts";
+import type { Capability } from "@tau/policy";
 import type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "./api.ts";
 import type { ExtensionContext } from "./context.ts";
 

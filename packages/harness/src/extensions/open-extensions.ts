@@ -1,10 +1,10 @@
 /** Finds and loads the extensions of a session, before there is a session: they may bring its model. */
 import type { Clock, Ids } from "@tau/ai";
 import type { ToolLogLevel } from "@tau/tools";
-import type { AuthStorage } from "../auth/auth-storage.ts";
-import type { ModelRegistry } from "../models/model-registry.ts";
-import type { ExtensionTrustState } from "../policy/extension-trust.ts";
-import type { Audit, Decision } from "../policy/policy.ts";
+import type { AuthStorage } from "@tau/config/auth";
+import type { ModelRegistry } from "@tau/config/models";
+import type { ExtensionTrustState } from "@tau/config/trust";
+import type { Audit, Decision } from "@tau/policy";
 import type { ContextSource } from "./context-sources.ts";
 import { createEventBus } from "./create-api.ts";
 import { createLifetime } from "./create-context.ts";

@@ -2,11 +2,8 @@
 import { homedir } from "node:os";
 import type { Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { ExtensionPolicy } from "../policy/extension-policy.ts";
-import type { JudgeParts } from "../policy/judge.ts";
-import type { PathRules } from "../policy/paths.ts";
-import type { Audit } from "../policy/policy.ts";
-import { createRememberedRules } from "../policy/remembered-rules.ts";
+import type { ExtensionPolicy, PathRules, Audit } from "@tau/policy";
+import { type JudgeParts, createRememberedRules } from "@tau/policy/internal";
 import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
 import type { ChildProgram } from "./has-extensions.ts";
 import { createEarlyJudge } from "./isolated/early-judge.ts";

@@ -1,7 +1,6 @@
 /** The forms in which extensions describe providers. Names are pi's. */
 import type { AssistantMessageEvent, Context, Model, SimpleStreamOptions } from "@tau/ai";
-import type { Credential } from "../auth/credential.ts";
-import type { LoginQuestion } from "../auth/login-interaction.ts";
+import type { Credential, LoginQuestion } from "@tau/config/auth";
 
 type Fields = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LoginEvent, LoginInteraction } from "../auth/login-interaction.ts";
+import type { LoginEvent, LoginInteraction } from "@tau/config/auth";
 import type { OAuthLoginCallbacks } from "./provider-config.ts";
 import { toCustomLogin } from "./provider-login.ts";
 

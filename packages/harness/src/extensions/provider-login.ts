@@ -1,8 +1,7 @@
 /** The login of a provider of an extension, with pi's callbacks, as a login of ours. */
 import { untilAborted } from "@tau/ai/internal";
-import type { CustomLogin } from "../auth/custom-login.ts";
-import { formatLoginCommand } from "../auth/key-hint.ts";
-import type { LoginEvent, LoginInteraction, LoginQuestion } from "../auth/login-interaction.ts";
+import type { CustomLogin, LoginEvent, LoginInteraction, LoginQuestion } from "@tau/config/auth";
+import { formatLoginCommand } from "@tau/config/internal";
 import type { OAuthLoginCallbacks, ProviderConfig } from "./provider-config.ts";
 
 /** `removed` aborts when the provider is taken away: nobody could use what the login gives then. */

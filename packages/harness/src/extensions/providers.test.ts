@@ -1,8 +1,8 @@
 import { getApiProvider, streamSimple, systemClock } from "@tau/ai";
 import { startWireServer, text } from "@tau/ai/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { AuthStorage } from "../auth/auth-storage.ts";
-import { ModelRegistry } from "../models/model-registry.ts";
+import { AuthStorage } from "@tau/config/auth";
+import { ModelRegistry } from "@tau/config/models";
 import type { ProviderConfig } from "./api.ts";
 import { createProviders, registerProviders } from "./providers.ts";
 

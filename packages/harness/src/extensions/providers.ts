@@ -8,8 +8,8 @@ import {
   unregisterApiProviders,
 } from "@tau/ai";
 import { getBuiltinProvider, getErrorMessage, replaceApi, untilTimeout } from "@tau/ai/internal";
-import type { AuthStorage } from "../auth/auth-storage.ts";
-import type { ModelRegistry } from "../models/model-registry.ts";
+import type { AuthStorage } from "@tau/config/auth";
+import type { ModelRegistry } from "@tau/config/models";
 import { HarnessError } from "@tau/protocol";
 import type { ExtensionProblem } from "./extension.ts";
 import { findProviderProblem } from "./isolated/provider-problem.ts";

@@ -2,7 +2,7 @@
 import type { AgentTool, AgentToolUpdateCallback, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model, TextContent } from "@tau/ai";
 import type { SlashCommandData } from "@tau/protocol";
-import type { Settings } from "../settings/schema.ts";
+import type { Settings } from "@tau/config/settings";
 import type { ExecOptions, ExecResult, ProviderConfig, ToolInfo } from "./api.ts";
 import type {
   ContextUsage,

@@ -1,6 +1,6 @@
 /** The parts of the system prompt that handlers of `before_agent_start` may look at and change. */
-import type { TextFile } from "../resources/context-files.ts";
-import type { Skill } from "../resources/skills.ts";
+import type { TextFile } from "@tau/config/internal";
+import type { Skill } from "@tau/config/resources";
 
 export interface SystemPromptOptions {
   cwd: string;

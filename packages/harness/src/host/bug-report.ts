@@ -1,6 +1,6 @@
 import { arch, platform, release } from "node:os";
 import type { AgentSession } from "../agent-session/agent-session.ts";
-import { formatFileProblem } from "../file-problem.ts";
+import { formatFileProblem } from "@tau/config/settings";
 import { toModelData, toStatsData } from "./data.ts";
 import { createSessionRedactor } from "./redact-session.ts";
 

@@ -12,3 +12,4 @@ export { createHost, Host, type HostOptions, type HostWatcher } from "./host.ts"
 export { type Cursor, type EventRedactor, HostedSession, type HostEvent, type HostListener } from "./hosted-session.ts";
 export { runPrompt } from "./run-prompt.ts";
 export { createRequestUi, findMisfit, OpenDialogs, type OpenDialogsOptions } from "../extensions/ui-requests.ts";
+export { createSessionFrameRedactor, type FrameRedactor } from "../observe/frame-redactor.ts";

@@ -1,9 +1,13 @@
 /** Storing a key, or logging in with a provider's own login. What the user has to do comes as notices of the session. */
 import type { AgentSession } from "../agent-session/agent-session.ts";
-import { checkProvider } from "../auth/known-provider.ts";
-import { literalKey } from "../auth/key-value.ts";
-import type { LoginEvent, LoginInteraction, LoginQuestion } from "../auth/login-interaction.ts";
-import { parseTypedKey } from "../auth/typed-key.ts";
+import {
+  checkProvider,
+  literalKey,
+  type LoginEvent,
+  type LoginInteraction,
+  type LoginQuestion,
+  parseTypedKey,
+} from "@tau/config/auth";
 import { HarnessError } from "@tau/protocol";
 
 /** The logins of one session. */

@@ -2,8 +2,7 @@
 import { holdsPassword } from "@tau/tools/platform";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { ExportSource } from "../export/source.ts";
-import { createRedactor, type Redactor } from "../observe/redact.ts";
-import { isSecretName } from "../observe/secret-patterns.ts";
+import { createRedactor, type Redactor, isSecretName } from "@tau/policy/internal";
 
 /** A session may hold large images. */
 const limits = { depth: 100, values: 20_000_000, characters: 2_000_000_000 };

@@ -6,7 +6,7 @@ import type { Clock } from "@tau/ai";
 import { untilTimeout } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { LogWriter } from "./log-writer.ts";
-import { createRedactor, type Redactor } from "./redact.ts";
+import { createRedactor, type Redactor } from "@tau/policy/internal";
 
 export interface DebugLogOptions {
   path: string;

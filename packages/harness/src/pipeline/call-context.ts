@@ -1,7 +1,7 @@
 /** Gives each call of a tool a context of its own, which the engine does not know. */
 import { oncePerPair } from "@tau/ai/internal";
 import type { AgentToolResult } from "@tau/agent";
-import { removeSecrets } from "../policy/secret-broker.ts";
+import { removeSecrets } from "@tau/policy/internal";
 import type { PipelineInput, PipelineTool } from "./layer.ts";
 
 /**

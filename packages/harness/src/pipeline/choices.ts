@@ -1,7 +1,7 @@
 /** Applies the options that a named agent sets for single tools: defaults of their arguments. Pure. */
 import { isAiError, validateToolArguments } from "@tau/ai";
 import { didYouMean, isRecord, oncePerPair } from "@tau/ai/internal";
-import type { ToolChoice } from "../resources/tools-yaml.ts";
+import type { ToolChoice } from "@tau/config/internal";
 import type { PipelineTool } from "./layer.ts";
 import { wireSchema } from "./wire-schema.ts";
 

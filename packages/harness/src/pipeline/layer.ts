@@ -9,7 +9,7 @@ import type {
   ToolLifecycle,
 } from "@tau/tools";
 import type { ToolSandbox } from "./sandbox.ts";
-import type { ToolChoice } from "../resources/tools-yaml.ts";
+import type { ToolChoice } from "@tau/config/internal";
 
 /**
  * A tool whose parameters are a plain JSON Schema, and whose result may be any value. It is told from the other form by

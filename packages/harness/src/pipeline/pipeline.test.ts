@@ -4,7 +4,7 @@ import { call, scriptedModel, text } from "@tau/ai/testing";
 import fc from "fast-check";
 import { type CommandSandbox, createFiles, createSpawn, type ToolCallContext } from "@tau/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { ToolChoice } from "../resources/tools-yaml.ts";
+import type { ToolChoice } from "@tau/config/internal";
 import { choiceProblems } from "./choices.ts";
 import type { DroppedTool, GivenTool, HarnessActions, InputSchemaTool, PipelineInput, PipelineTool } from "./layer.ts";
 import { buildPipeline, layers } from "./pipeline.ts";

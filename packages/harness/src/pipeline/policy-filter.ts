@@ -1,6 +1,6 @@
 /** Layer 5: hides tools that a session must not have. It judges no calls: the judge does. */
 import type { Layer, PipelineInput, PipelineTool } from "./layer.ts";
-import { createNameMatcher } from "./tool-patterns.ts";
+import { createNameMatcher } from "@tau/policy/internal";
 
 export const policyFilter: Layer = (tools, input) => {
   const getReason = createFilter(input);

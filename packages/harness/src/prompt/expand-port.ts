@@ -1,10 +1,9 @@
 /** Connects the expansion of prompts to the resources of a session. */
 import { homedir } from "node:os";
 import { nodeFileSystem } from "@tau/tools/platform";
-import { guardResources } from "../resources/guard.ts";
-import type { ResourceLoader } from "../resources/resource-loader.ts";
-import { formatFileProblem } from "../file-problem.ts";
-import { readSkill } from "../resources/skills.ts";
+import { guardResources, readSkill } from "@tau/config/internal";
+import type { ResourceLoader } from "@tau/config/resources";
+import { formatFileProblem } from "@tau/config/settings";
 import type { ExpandPort } from "./expand.ts";
 
 export interface ExpandPortOptions {

@@ -4,9 +4,8 @@
  */
 import { type ImageContent, type TextContent } from "@tau/ai";
 import { assertNever, didYouMean } from "@tau/ai/internal";
-import type { PromptTemplate } from "../resources/prompt-templates.ts";
-import type { Skill } from "../resources/skills.ts";
-import { fillTemplate, splitArguments } from "../resources/template-arguments.ts";
+import type { PromptTemplate, Skill } from "@tau/config/resources";
+import { fillTemplate, splitArguments } from "@tau/config/internal";
 import { enclose } from "./enclose.ts";
 import { findMentions, type Mention } from "./mentions.ts";
 

@@ -2,11 +2,10 @@
 import type { StreamFn } from "@tau/agent";
 import { AssistantMessageEventStream, type Clock, type Failure, findEnvKeys, type Model } from "@tau/ai";
 import { createAssistantMessage, withFailure } from "@tau/ai/internal";
-import type { AuthStorage } from "../auth/auth-storage.ts";
-import { isLocalProvider } from "../models/local-models.ts";
-import type { ModelRegistry } from "../models/model-registry.ts";
-import type { Settings } from "../settings/schema.ts";
-import { withProxySetting } from "../settings/with-proxy-setting.ts";
+import type { AuthStorage } from "@tau/config/auth";
+import { isLocalProvider } from "@tau/config/internal";
+import type { ModelRegistry } from "@tau/config/models";
+import { type Settings, withProxySetting } from "@tau/config/settings";
 
 export interface RequestParts {
   auth: AuthStorage;

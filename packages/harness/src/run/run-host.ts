@@ -7,7 +7,7 @@ import type { GetTouches } from "../compaction/files.ts";
 import type { Tracer } from "../observe/trace.ts";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
 import type { Session } from "../session/session.ts";
-import type { Settings } from "../settings/schema.ts";
+import type { Settings } from "@tau/config/settings";
 import type { Inbox } from "../agent-session/inbox.ts";
 import type { Publisher } from "../agent-session/publisher.ts";
 import type { PrefixTracker } from "../request/prefix-tracker.ts";

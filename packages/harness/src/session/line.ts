@@ -1,7 +1,7 @@
 /** One line of a log: encodes an entry with a checksum, and verifies the checksum of a line. */
 import { crc32 } from "node:zlib";
 import { getErrorMessage } from "@tau/ai/internal";
-import { HarnessError } from "@tau/protocol";
+import { HarnessError, withoutChecksum } from "@tau/protocol";
 
 /** The length of the longest line that is written or parsed. A string cannot hold twice as many bytes. */
 export const maxLineBytes = 256 * 1024 * 1024;
@@ -26,13 +26,6 @@ export function encodeLine(value: object): Buffer {
     );
   }
   return Buffer.from(`${start},"crc":"${hexCrc(start)}"}\n`);
-}
-
-/** The checksum of an earlier line does not apply to a new one. */
-export function withoutChecksum<Line extends object>(line: Line): Line {
-  if (!("crc" in line)) return line;
-  const { crc: _, ...others } = line;
-  return others as Line;
 }
 
 /** The CRC-32 as eight hex digits. */

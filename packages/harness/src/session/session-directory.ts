@@ -1,6 +1,6 @@
 /** The directories and file names of sessions. */
 import { basename, join, resolve } from "node:path";
-import { defaultAgentDir } from "../agent-dir.ts";
+import { defaultAgentDir } from "@tau/config/settings";
 import { HarnessError } from "@tau/protocol";
 import { hexCrc } from "./line.ts";
 

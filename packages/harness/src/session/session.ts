@@ -7,8 +7,8 @@ import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
 import { isRecord, Listeners, SerialQueue, withoutUndefined } from "@tau/ai/internal";
 import { HarnessError, type PermissionMode, type Termination } from "@tau/protocol";
 import type { ExportSource } from "../export/source.ts";
-import { check, createCheck, fn } from "../fields/arguments.ts";
-import { text } from "../fields/kinds.ts";
+import { check, createCheck, fn } from "@tau/config/internal";
+import { text } from "@tau/config/fields";
 import {
   type BranchContext,
   type BranchPage,

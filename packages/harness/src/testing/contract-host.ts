@@ -5,7 +5,7 @@ import { join, parse } from "node:path";
 import { call, scriptedModel, text } from "@tau/ai/testing";
 import { createHost, type Host } from "../host/host.ts";
 import { SessionManager } from "../session/session-manager.ts";
-import { SettingsManager } from "../settings/settings-manager.ts";
+import { SettingsManager } from "@tau/config/settings";
 import type { ContractStep } from "./surface-contract.ts";
 
 export interface ContractHost {

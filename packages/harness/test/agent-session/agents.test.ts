@@ -4,7 +4,7 @@ import { scriptedModel, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { createHost } from "../../src/host/index.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import { SettingsManager } from "../../src/settings/settings-manager.ts";
+import { SettingsManager } from "@tau/config/settings";
 import { openDesk, temporaryDirectory } from "./desk.ts";
 
 async function createAgents(): Promise<string> {

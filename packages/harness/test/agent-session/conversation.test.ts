@@ -7,7 +7,7 @@ import type { DescribedTool } from "@tau/tools";
 import { expect, test } from "vitest";
 import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import { SettingsManager } from "../../src/settings/settings-manager.ts";
+import { SettingsManager } from "@tau/config/settings";
 import { type Desk, openDesk, sayTool, temporaryDirectory, getTypes, until } from "./desk.ts";
 
 const getResults = ({ session }: Desk) =>

@@ -10,8 +10,7 @@ import type { AgentSession } from "../../src/agent-session/agent-session.ts";
 import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
 import type { AgentSessionParams } from "../../src/agent-session/params.ts";
 import type { AgentSessionEvent } from "../../src/agent-session/publisher.ts";
-import { SettingsManager } from "../../src/settings/settings-manager.ts";
-import type { SettingsInput } from "../../src/settings/schema.ts";
+import { SettingsManager, type SettingsInput } from "@tau/config/settings";
 
 export interface DeskOptions extends Omit<AgentSessionParams, "settingsManager"> {
   settings?: SettingsInput;

@@ -5,8 +5,7 @@ import { startWireServer, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
 import type { AgentSessionParams } from "../../src/agent-session/params.ts";
-import { SettingsManager } from "../../src/settings/settings-manager.ts";
-import type { SettingsInput } from "../../src/settings/schema.ts";
+import { SettingsManager, type SettingsInput } from "@tau/config/settings";
 import { temporaryDirectory } from "./desk.ts";
 
 interface Body {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAI } from "@tau/ai";
 import { createAgent, createAgentSession, SessionManager } from "@tau/harness";
-import { AuthStorage } from "@tau/harness/auth";
+import { AuthStorage } from "@tau/config/auth";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 
 let agentDir = "";

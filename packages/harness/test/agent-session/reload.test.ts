@@ -4,7 +4,7 @@ import { call, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import { SettingsManager } from "../../src/settings/settings-manager.ts";
+import { SettingsManager } from "@tau/config/settings";
 import { type Desk, openDesk, sayTool, temporaryDirectory } from "./desk.ts";
 
 const getBreaks = ({ events }: Desk) =>

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { call, text } from "@tau/ai/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Question } from "../../src/policy/policy.ts";
-import { findProgram } from "../../../sandbox/src/programs.ts";
+import type { Question } from "@tau/policy";
+import { findProgram } from "@tau/sandbox/internal";
 import { openDesk } from "./desk.ts";
 
 const hasBwrap = findProgram("bwrap", "/nowhere") !== undefined;

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getApiProviders } from "@tau/ai";
 import { expect, onTestFinished, test } from "vitest";
-import { ModelRegistry } from "../../src/models/model-registry.ts";
-import { modelsFile } from "../../src/models/schema.ts";
+import { ModelRegistry } from "@tau/config/models";
+import { modelsFile } from "../../../config/src/models/schema.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../../../docs/models.md"), "utf8");
 

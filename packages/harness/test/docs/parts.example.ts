@@ -1,5 +1,5 @@
 import { AuthStorage, createAgentSession, ModelRegistry, SettingsManager } from "@tau/harness";
-import { formatFileProblem } from "@tau/harness/settings";
+import { formatFileProblem } from "@tau/config/settings";
 
 /** A session whose parts are shared with the rest of a program, which closes them. */
 export async function openWithParts(cwd: string, agentDir: string) {

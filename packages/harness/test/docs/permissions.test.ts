@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { rm } from "node:fs/promises";
-import { createPolicy } from "../../src/policy/create-policy.ts";
-import type { PolicyRequest } from "../../src/policy/policy.ts";
-import { createSecretBroker } from "../../src/policy/secret-broker.ts";
-import { getSandboxSettings, getSessionPolicy } from "../../src/policy/session-policy.ts";
-import { SettingsManager } from "../../src/settings/settings-manager.ts";
+import { createPolicy } from "../../../policy/src/create-policy.ts";
+import type { PolicyRequest } from "@tau/policy";
+import { createSecretBroker } from "../../../policy/src/secrets/secret-broker.ts";
+import { getSandboxSettings, getSessionPolicy } from "@tau/config/trust";
+import { SettingsManager } from "@tau/config/settings";
 
 const page = readFileSync(join(import.meta.dirname, "../../../../docs/permissions.md"), "utf8");
 const recipes = new Map(

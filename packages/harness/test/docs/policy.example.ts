@@ -1,4 +1,4 @@
-import type { Ask, Decide } from "@tau/harness/policy";
+import type { Ask, Decide } from "@tau/policy";
 
 /** Commands and writing are denied, and the user is asked about reading. Paths are real paths, not links. */
 export const decide: Decide = ({ capability, target }) => {

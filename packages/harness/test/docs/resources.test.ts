@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { expect, onTestFinished, test } from "vitest";
-import { contextFileNames } from "../../src/resources/context-files.ts";
-import { type Locations, locateResources, mergeLocations } from "../../src/resources/locations.ts";
+import { contextFileNames } from "../../../config/src/resources/context-files.ts";
+import { type Locations, locateResources, mergeLocations } from "../../../config/src/resources/locations.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../../../docs/resources.md"), "utf8");
 

@@ -1,5 +1,5 @@
 /** docs/sdk.md is true: its examples are compiled and run here, and its tables have a row for each name in the code. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,7 +40,8 @@ import { countFiles } from "./three-lines.example.ts";
 import { openWithTools } from "./tools.example.ts";
 import { follow } from "./view.example.ts";
 
-const page = readFileSync(join(import.meta.dirname, "../../../../docs/sdk.md"), "utf8");
+const root = join(import.meta.dirname, "../../../..");
+const page = readFileSync(join(root, "docs/sdk.md"), "utf8");
 
 test("every TypeScript block of the page is one of the examples here, and each of them is on the page once", () => {
   const blocks = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code);
@@ -215,13 +216,22 @@ test("the table of a tool's description has a row for each field, and no other",
   expect(rows.toSorted()).toEqual(Object.keys(toolFields).toSorted());
 });
 
-test("the table of entry points has a row for each that the package exports", () => {
-  const packageJson = readFileSync(join(import.meta.dirname, "../../package.json"), "utf8");
-  const { exports } = JSON.parse(packageJson) as { exports: Record<string, unknown> };
-  const expected = Object.keys(exports).flatMap((path) =>
-    path === "./package.json" ? [] : [`@tau/harness${path.slice(1)}`],
+test("the table of entry points has a row for each that the packages of a session export", () => {
+  const names = ["sandbox", "policy", "config", "extensions", "harness"];
+  const present = names.filter((name) => existsSync(join(root, "packages", name)));
+  const expected = present.flatMap((name) => {
+    const text = readFileSync(join(root, "packages", name, "package.json"), "utf8");
+    const { exports } = JSON.parse(text) as { exports: Record<string, string | { types: string }> };
+    // Former places are kept for one version, and internal entries are not for users.
+    const isPublic = (entry: string | { types: string }) =>
+      typeof entry !== "string" && !/\/(?:moved|internal)\//.test(entry.types);
+    return Object.entries(exports).flatMap(([path, entry]) =>
+      isPublic(entry) ? [`@tau/${name}${path.slice(1)}`] : [],
+    );
+  });
+  const rows = [...page.matchAll(/^\| `(@tau\/(?:sandbox|policy|config|extensions|harness)[\w/]*)`/gm)].map(
+    ([, path]) => path!,
   );
-  const rows = [...page.matchAll(/^\| `(@tau\/harness[\w/]*)`/gm)].map(([, path]) => path!);
   expect(rows.toSorted()).toEqual(expected.toSorted());
 });
 

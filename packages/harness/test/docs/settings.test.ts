@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { settingsReference, settingsSchema } from "../../src/settings/reference.ts";
+import { settingsReference, settingsSchema } from "@tau/config/settings";
 
 const docs = join(import.meta.dirname, "../../../../docs");
 

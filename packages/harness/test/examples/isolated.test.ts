@@ -3,10 +3,10 @@ import { cpSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemClock } from "@tau/ai";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { AuthStorage } from "../../src/auth/auth-storage.ts";
+import { AuthStorage } from "@tau/config/auth";
 import type { Extension } from "../../src/extensions/extension.ts";
 import { createProviders, registerProviders } from "../../src/extensions/providers.ts";
-import { ModelRegistry } from "../../src/models/model-registry.ts";
+import { ModelRegistry } from "@tau/config/models";
 import { createTestSession } from "../../src/testing/index.ts";
 import { createPlace, createSource, type HostOptions, isWalled, load } from "../extensions-isolated/kit.ts";
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { systemNetwork } from "../../src/extensions/isolated/index.ts";
-import { readExtensionTrust } from "../../src/policy/extension-trust.ts";
+import { readExtensionTrust } from "@tau/config/trust";
 import { hostileCases } from "./hostile-cases.ts";
 import { callTool, createPlace, createSource, isWalled, load, open, openPolicy, type Place } from "./kit.ts";
 

@@ -21,10 +21,8 @@ import { createHostcallJudge, loadIsolated } from "../../src/extensions/isolated
 import type { HostcallJudge } from "../../src/extensions/isolated/ports.ts";
 import type { ExtensionSessionPort } from "../../src/extensions/session-port.ts";
 import { noUi } from "../../src/extensions/ui.ts";
-import { resolvePolicy } from "../../src/policy/extension-policy.ts";
-import { getRuns, listExtensionRuns } from "../../src/policy/extension-runs.ts";
-import { readExtensionTrust } from "../../src/policy/extension-trust.ts";
-import { verifyLedger } from "../../src/policy/ledger.ts";
+import { resolvePolicy, verifyLedger } from "@tau/policy";
+import { getRuns, listExtensionRuns, readExtensionTrust } from "@tau/config/trust";
 import {
   callTool,
   createPlace,

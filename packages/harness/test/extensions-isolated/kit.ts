@@ -17,10 +17,9 @@ import {
 import { findWall } from "../../src/extensions/isolated/start-process.ts";
 import type { ExtensionSessionPort } from "../../src/extensions/session-port.ts";
 import { noUi } from "../../src/extensions/ui.ts";
-import { createPolicy } from "../../src/policy/create-policy.ts";
-import { type PolicyInput, resolvePolicy } from "../../src/policy/extension-policy.ts";
-import type { Decision } from "../../src/policy/policy.ts";
-import { createSecretBroker } from "../../src/policy/secret-broker.ts";
+import { createPolicy } from "../../../policy/src/create-policy.ts";
+import { type PolicyInput, resolvePolicy, type Decision } from "@tau/policy";
+import { createSecretBroker } from "../../../policy/src/secrets/secret-broker.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..", "..");
 

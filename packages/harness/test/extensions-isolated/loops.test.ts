@@ -7,7 +7,7 @@ import { systemClock } from "@tau/ai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { extensionEventNames } from "../../src/extensions/index.ts";
 import { loadIsolated } from "../../src/extensions/isolated/index.ts";
-import { readExtensionTrust } from "../../src/policy/extension-trust.ts";
+import { readExtensionTrust } from "@tau/config/trust";
 import {
   createPlace,
   createPorts,

@@ -4,12 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scriptedModel, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import type { ExtensionAPI, ExtensionFactory } from "../../src/extensions/index.ts";
-import { noUi } from "../../src/extensions/index.ts";
+import { type ExtensionAPI, type ExtensionFactory, noUi } from "../../src/extensions/index.ts";
 import { createHost } from "../../src/host/index.ts";
-import { AuthStorage } from "../../src/auth/auth-storage.ts";
-import { ModelRegistry } from "../../src/models/model-registry.ts";
-import { SettingsManager } from "../../src/settings/settings-manager.ts";
+import { AuthStorage } from "@tau/config/auth";
+import { ModelRegistry } from "@tau/config/models";
+import { SettingsManager } from "@tau/config/settings";
 
 async function openHost(extensions: object) {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-extensions-")));

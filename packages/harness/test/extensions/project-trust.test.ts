@@ -6,7 +6,7 @@ import { createFakeClock } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { askProjectTrust } from "../../src/extensions/index.ts";
 import { maxHandlerMs } from "../../src/extensions/runner.ts";
-import { openSettings } from "../../src/policy/open-settings.ts";
+import { openSettings } from "@tau/config/trust";
 
 async function open(decision: string, clock?: Clock) {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-project-trust-")));

@@ -7,7 +7,7 @@ import type { AgentSession } from "../../src/agent-session/agent-session.ts";
 import { createHost } from "../../src/host/host.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { trashSession } from "../../src/session/trash.ts";
-import { SettingsManager } from "../../src/settings/settings-manager.ts";
+import { SettingsManager } from "@tau/config/settings";
 
 async function openHost() {
   const directory = await mkdtemp(join(tmpdir(), "tau-host-"));

@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { systemIds } from "@tau/ai";
 import { expect, test } from "vitest";
 import { findExtensions } from "../../src/extensions/find-extensions.ts";
-import { changePackageEntries, getPackageEntries } from "../../src/packages/package-settings.ts";
-import { findPiPackages, takePiPackagesNotice } from "../../src/packages/pi-packages.ts";
-import { readTrust, writeTrust } from "../../src/policy/trust.ts";
-import { SettingsManager } from "../../src/settings/settings-manager.ts";
-import { createWorkspace, type Workspace, writeFiles } from "./kit.ts";
+import { changePackageEntries, getPackageEntries, findPiPackages, takePiPackagesNotice } from "@tau/config/installs";
+import { readTrust, writeTrust } from "@tau/config/trust";
+import { SettingsManager } from "@tau/config/settings";
+import { createWorkspace, type Workspace, writeFiles } from "../../../config/test/installs/kit.ts";
 
 const open = ({ cwd, agentDir }: Workspace, projectTrusted = true) =>
   SettingsManager.create(cwd, agentDir, { projectTrusted, watch: false });

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { call, text } from "@tau/ai/testing";
 import { expect, test } from "vitest";
-import type { Answer, Question } from "../../src/policy/index.ts";
-import { findProgram } from "../../../sandbox/src/programs.ts";
+import type { Answer, Question } from "@tau/policy";
+import { findProgram } from "@tau/sandbox/internal";
 import { openDesk, temporaryDirectory } from "../agent-session/desk.ts";
 
 const isMissing = findProgram("bwrap", "/nowhere") === undefined;

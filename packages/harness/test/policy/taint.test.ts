@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { Answer, Question } from "../../src/policy/index.ts";
+import type { Answer, Question } from "@tau/policy";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { openDesk, temporaryDirectory } from "../agent-session/desk.ts";
 

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { defaultAgentDir } from "@tau/harness/settings";
+import { defaultAgentDir } from "@tau/config/settings";
 
 /** The version of pi whose names these modules have. */
 export const VERSION = "1.5.0";

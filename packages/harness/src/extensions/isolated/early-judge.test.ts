@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { systemIds } from "@tau/ai";
 import type { AccessRequest } from "@tau/tools";
 import { expect, onTestFinished, test } from "vitest";
-import { type PolicyInput, resolvePolicy } from "../../policy/extension-policy.ts";
-import type { Decision } from "../../policy/policy.ts";
-import { createRememberedRules } from "../../policy/remembered-rules.ts";
+import { type PolicyInput, resolvePolicy, type Decision } from "@tau/policy";
+import { createRememberedRules } from "@tau/policy/internal";
 import { createEarlyJudge } from "./early-judge.ts";
 
 const signal = new AbortController().signal;

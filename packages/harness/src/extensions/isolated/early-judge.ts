@@ -4,9 +4,8 @@
  * requests to a host.
  */
 import type { AccessRequest } from "@tau/tools";
-import { evaluateFor, type ExtensionPolicy } from "../../policy/extension-policy.ts";
-import type { Audit } from "../../policy/policy.ts";
-import { formatRule, type RememberedRules } from "../../policy/remembered-rules.ts";
+import { evaluateFor, type ExtensionPolicy, type Audit, formatRule } from "@tau/policy";
+import type { RememberedRules } from "@tau/policy/internal";
 import type { HostcallJudge } from "./ports.ts";
 
 export interface EarlyJudgeParts {

@@ -1,10 +1,7 @@
 /** Hostcalls of isolated extensions before the one judge of the session. */
 import { createGuardedFiles, type Guard, ToolsError } from "@tau/tools";
-import { type ExtensionPolicy, getSecretFiles } from "../../policy/extension-policy.ts";
-import { Grants } from "../../policy/grants.ts";
-import { createPathGuard } from "../../policy/guard.ts";
-import { createJudge, type JudgeParts } from "../../policy/judge.ts";
-import type { PathRules } from "../../policy/paths.ts";
+import type { ExtensionPolicy, PathRules } from "@tau/policy";
+import { getSecretFiles, Grants, createPathGuard, createJudge, type JudgeParts } from "@tau/policy/internal";
 import { isNamedFor, isProjectSecret, projectSecretReason } from "@tau/sandbox/internal";
 import type { HostcallJudge } from "./ports.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { getProfile } from "../../policy/profiles.ts";
+import { getProfile } from "@tau/policy/internal";
 import { KillRules } from "./kill-rules.ts";
 import { QuotaMeter } from "./quota.ts";
 

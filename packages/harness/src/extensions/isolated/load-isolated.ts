@@ -1,5 +1,5 @@
 /** Loads an extension that the user has not vouched for: its code runs in a process of its own, behind the sandbox. */
-import { recordExtensionRun } from "../../policy/extension-runs.ts";
+import { recordExtensionRun } from "@tau/config/trust";
 import { createRegistrations, type Extension, type ExtensionSource } from "../extension.ts";
 import { createOwnSessionGetter } from "../session/own-session.ts";
 import { createWaits, type Waits } from "../waits.ts";

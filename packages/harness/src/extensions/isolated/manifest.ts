@@ -2,7 +2,7 @@
 import type { ToolParameters } from "@tau/ai";
 import type { FlagDefinition, ProviderConfig, ToolDefinition } from "../api.ts";
 import type { ExtensionEventName } from "../events.ts";
-import type { Capability } from "../../policy/policy.ts";
+import type { Capability } from "@tau/policy";
 import { type LifecyclePhase } from "./messages.ts";
 
 /** A tool without its functions. */

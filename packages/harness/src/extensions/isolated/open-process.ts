@@ -1,7 +1,8 @@
 /** Starts one process of an extension and waits until the extension is loaded in it. */
 import { dirname } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
-import { evaluateFor, getSecretFiles } from "../../policy/extension-policy.ts";
+import { evaluateFor } from "@tau/policy";
+import { getSecretFiles } from "@tau/policy/internal";
 import type { ExtensionSource } from "../extension.ts";
 import { Connection } from "./connection.ts";
 import { Handshake, maxSentenceLength } from "./handshake.ts";

@@ -1,6 +1,7 @@
 /** Reads what the process of an extension says about itself. Nothing of it is taken for granted. Pure. */
 import { asRecord, isRecord } from "@tau/ai/internal";
-import { capabilities, type Capability } from "../../policy/policy.ts";
+import { capabilities } from "@tau/tools";
+import type { Capability } from "@tau/policy";
 import type { FlagDefinition } from "../api.ts";
 import { extensionEventNames } from "../events.ts";
 import { type Manifest, providerDataKeys, type ProviderData, type ToolData, toolDataKeys } from "./manifest.ts";

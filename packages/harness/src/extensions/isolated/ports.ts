@@ -1,8 +1,7 @@
 /** What isolated extensions need of the program around them. */
 import type { Clock, Ids } from "@tau/ai";
 import type { AccessRequest, Files } from "@tau/tools";
-import type { ExtensionPolicy } from "../../policy/extension-policy.ts";
-import type { Audit } from "../../policy/policy.ts";
+import type { ExtensionPolicy, Audit } from "@tau/policy";
 import type { EventBus, FlagDefinition } from "../api.ts";
 import type { ExtensionProblem } from "../extension.ts";
 import type { LogExtension } from "../object-form.ts";

@@ -1,5 +1,5 @@
 /** Counts what an isolated extension does, and says when it is too much. Pure but for the clock that is given. */
-import type { ExtensionQuota } from "../../policy/profiles.ts";
+import type { ExtensionQuota } from "@tau/policy/internal";
 
 /** What was exceeded, as a sentence. A breach counts once until the extension keeps to the quota again. */
 export interface Breach {

@@ -1,7 +1,7 @@
 /** The process of one isolated extension: started with the first call, started again after a crash, turned off by rules. */
 import { getErrorMessage, untilAborted, untilTimeout } from "@tau/ai/internal";
 import { maxLoadMs } from "../../pipeline/tool-lifecycles.ts";
-import { writeExtensionTrust } from "../../policy/extension-trust.ts";
+import { writeExtensionTrust } from "@tau/config/trust";
 import type { ExtensionEvent } from "../events.ts";
 import type { ExtensionSource } from "../extension.ts";
 import { HostcallServer } from "./hostcalls/server.ts";

@@ -1,13 +1,20 @@
 /** Finds all extensions of a session, without loading any. */
 import { join, resolve } from "node:path";
-import { createPathFilter, type PathFilter } from "../../resources/path-filter.ts";
-import { digestDirectory, digestFile } from "../../packages/digest.ts";
-import { type Entries, type Entry, findAt, findInDirectory } from "../../packages/find-entries.ts";
-import { getOwner } from "../../packages/install-location.ts";
-import { getKind } from "../../packages/read-directory.ts";
+import { createPathFilter, type PathFilter } from "@tau/config/settings";
+import {
+  digestDirectory,
+  digestFile,
+  type Entries,
+  type Entry,
+  findAt,
+  findInDirectory,
+  getKind,
+  findPackage,
+  listGlobalDirectories,
+} from "@tau/config/internal";
+import { getOwner } from "@tau/config/installs";
 import type { SourceInfo } from "../api.ts";
 import type { ExtensionOrigin, ExtensionProblem, ExtensionSource } from "../extension.ts";
-import { findPackage, listGlobalDirectories } from "./find-package.ts";
 
 /** The extensions of an installed package. */
 export interface PackageExtensions {

@@ -3,8 +3,8 @@ import { createRequire, isBuiltin } from "node:module";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isWithin, systemCode } from "@tau/tools/platform";
-import { findFile } from "../../packages/find-file.ts";
-import { type Manifest, loadManifest } from "../../packages/manifest.ts";
+import { findFile, loadManifest } from "@tau/config/internal";
+import type { Manifest } from "@tau/config/installs";
 import { isTypeScript } from "./compile.ts";
 import { mapImport } from "./map-import.ts";
 

@@ -1,9 +1,9 @@
 import type { BeforeToolCallContext } from "@tau/agent";
 import { createTools } from "@tau/tools";
 import { expect, test } from "vitest";
-import { Grants } from "../../policy/grants.ts";
-import type { JudgeParts } from "../../policy/judge.ts";
-import type { Question, Verdict } from "../../policy/policy.ts";
+import { Grants } from "@tau/policy/internal";
+import type { JudgeParts } from "@tau/policy/internal";
+import type { Question, Verdict } from "@tau/policy";
 import { ChangedInputs } from "./changed-inputs.ts";
 
 const tools = Object.values(createTools({ cwd: "/w" }).byName);

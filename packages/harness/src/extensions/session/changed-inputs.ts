@@ -3,9 +3,8 @@
  * through a tool of the session what they may not do themselves.
  */
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
-import { Grants } from "../../policy/grants.ts";
-import { createJudge } from "../../policy/judge.ts";
-import type { Decide } from "../../policy/policy.ts";
+import { Grants, createJudge } from "@tau/policy/internal";
+import type { Decide } from "@tau/policy";
 import type { Judging } from "../open-isolated.ts";
 
 export class ChangedInputs {

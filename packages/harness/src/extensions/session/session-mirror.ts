@@ -5,9 +5,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
-import { getLeafAfter, type SessionEntry, type TreeNodeData } from "@tau/protocol";
+import { getLeafAfter, type SessionEntry, type TreeNodeData, withoutChecksum } from "@tau/protocol";
 import { contextMessages, getChoices } from "../../session/context.ts";
-import { withoutChecksum } from "../../session/line.ts";
 import type { SessionManager } from "../../session/session-manager.ts";
 import type { SessionReader } from "../session-reader.ts";
 

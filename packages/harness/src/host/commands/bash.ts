@@ -1,5 +1,5 @@
 /** Commands that the user runs with their own authority. */
-import { flag, nonEmptyText, optional } from "../../fields/kinds.ts";
+import { flag, nonEmptyText, optional } from "@tau/config/fields";
 import { command, type SomeCommands, longCommand } from "./command.ts";
 
 export const bashCommands = {

@@ -2,7 +2,7 @@
 import type { Ids } from "@tau/ai";
 import type { CommandData, CommandName, CommandParams } from "@tau/protocol";
 import type { AgentSession, StartReason } from "../../agent-session/agent-session.ts";
-import type { Fields, FieldValues } from "../../fields/field.ts";
+import type { Fields, FieldValues } from "@tau/config/fields";
 import type { SessionLookup } from "../../session/find-session.ts";
 import type { SessionManager } from "../../session/session-manager.ts";
 import type { SessionEnd } from "../../extensions/events.ts";

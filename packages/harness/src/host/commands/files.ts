@@ -2,14 +2,14 @@
 import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { extname, join, resolve } from "node:path";
-import { expandHome } from "../../agent-dir.ts";
+import { expandHome } from "@tau/config/internal";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { exportHtml } from "../../export/html.ts";
 import { importIntoStorage, importSessionFile } from "../../export/import-file.ts";
 import { exportJsonl } from "../../export/jsonl.ts";
 import { writeFileTarget } from "../../export/write-target.ts";
 import { HarnessError } from "@tau/protocol";
-import { flag, nonEmptyText, optional, text } from "../../fields/kinds.ts";
+import { flag, nonEmptyText, optional, text } from "@tau/config/fields";
 import { SessionManager } from "../../session/session-manager.ts";
 import { createBugReport } from "../bug-report.ts";
 import { readRedacted } from "../redact-session.ts";

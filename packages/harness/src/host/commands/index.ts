@@ -1,6 +1,6 @@
 /** The one table of commands. */
 import { type CommandName, type CommandParams, HarnessError } from "@tau/protocol";
-import { parseFields } from "../../fields/parse.ts";
+import { parseFields } from "@tau/config/fields";
 import { bashCommands } from "./bash.ts";
 import { jobCommands } from "./jobs.ts";
 import type { CommandDefinitions, CommandOptions } from "./command.ts";

@@ -2,7 +2,7 @@
 import { toJobData } from "../../agent-session/job-reports.ts";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { HarnessError } from "@tau/protocol";
-import { nonEmptyText, optional, wholeNumber } from "../../fields/kinds.ts";
+import { nonEmptyText, optional, wholeNumber } from "@tau/config/fields";
 import { command, longCommand, type SomeCommands } from "./command.ts";
 
 export const jobCommands = {

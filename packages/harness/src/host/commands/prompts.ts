@@ -1,7 +1,7 @@
 /** Commands that talk to the model, and to those who are asked about calls. */
 import { withoutUndefined } from "@tau/ai/internal";
 import { approvalChoices, getTypedContent, type RunEnd, toTermination, HarnessError } from "@tau/protocol";
-import { flag, image, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
+import { flag, image, list, nonEmptyText, oneOf, optional, text } from "@tau/config/fields";
 import type { SubmitOptions } from "../../agent-session/prompts.ts";
 import { runPrompt } from "../run-prompt.ts";
 import { command, type CommandContext, type CommandOptions, type SomeCommands, longCommand } from "./command.ts";

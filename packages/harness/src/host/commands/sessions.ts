@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
 import { type CommandParams, HarnessError } from "@tau/protocol";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
-import { flag, nonEmptyText, nullable, oneOf, optional, text, wholeNumber } from "../../fields/kinds.ts";
+import { flag, nonEmptyText, nullable, oneOf, optional, text, wholeNumber } from "@tau/config/fields";
 import { findSession, mustBeInSessionDirectory } from "../../session/find-session.ts";
 import { filterSessions } from "../../session/filter-sessions.ts";
 import { readOnlyError } from "../../session/read-only.ts";

@@ -1,11 +1,10 @@
 /** Commands about settings, trust and credentials. */
 import { HarnessError } from "@tau/protocol";
-import { anyJson, flag, nonEmptyText, oneOf, optional } from "../../fields/kinds.ts";
-import { createTrustCheck, keepTrust, readTrust, writeTrust } from "../../policy/trust.ts";
-import { formatFileProblem } from "../../file-problem.ts";
-import { describeIgnoredPiFiles } from "../../resources/locations.ts";
-import { describeSettings } from "../../settings/describe.ts";
-import { nestSetting } from "../../settings/nest.ts";
+import { anyJson, flag, nonEmptyText, oneOf, optional } from "@tau/config/fields";
+import { createTrustCheck, describeSettings } from "@tau/config/internal";
+import { keepTrust, readTrust, writeTrust } from "@tau/config/trust";
+import { formatFileProblem, nestSetting } from "@tau/config/settings";
+import { describeIgnoredPiFiles } from "@tau/config/resources";
 import { command, type SomeCommands, longCommand } from "./command.ts";
 
 export const settingsCommands = {

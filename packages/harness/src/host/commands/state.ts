@@ -1,6 +1,6 @@
 /** Commands that only read. */
 import { HarnessError } from "@tau/protocol";
-import { flag, optional, nonEmptyText, text, wholeNumber } from "../../fields/kinds.ts";
+import { flag, optional, nonEmptyText, text, wholeNumber } from "@tau/config/fields";
 import { complete } from "../../completion/complete.ts";
 import { FileCompletion } from "../../completion/file-completion.ts";
 import { listSlashCommands } from "../../agent-session/slash-commands.ts";

@@ -5,12 +5,11 @@ import {
   createEventBus,
   type EventBus,
   type ExtensionFactory,
-  findAt,
-  findInDirectory,
   loadExtensionModule,
   type LoadSharedModule,
   loadTypeboxModule,
 } from "@tau/harness/extensions";
+import { findAt, findInDirectory } from "@tau/config/internal";
 import { loadPiModule } from "../../modules.ts";
 import { CONFIG_DIR_NAME, getAgentDir } from "../config.ts";
 import { expandHome } from "../expand-home.ts";

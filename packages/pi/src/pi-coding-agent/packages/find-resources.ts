@@ -1,8 +1,8 @@
 /** Finds the resources of one kind in a directory, and decides which of them count. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { findAt } from "@tau/harness/extensions";
-import { filterResources } from "@tau/harness/packages";
+import { findAt } from "@tau/config/internal";
+import { filterResources } from "@tau/config/installs";
 import { expandHome } from "../expand-home.ts";
 import { findSkillFiles } from "../skills/load-skills.ts";
 import { tryRead } from "../try-read.ts";

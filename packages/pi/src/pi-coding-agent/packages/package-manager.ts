@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
-import { readManifest, listResources, type PackageSource, parseSource } from "@tau/harness/packages";
+import { readManifest, listResources, type PackageSource, parseSource } from "@tau/config/installs";
 import { CONFIG_DIR_NAME } from "../config.ts";
 import { expandHome } from "../expand-home.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";

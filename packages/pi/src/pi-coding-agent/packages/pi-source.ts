@@ -1,5 +1,5 @@
 /** Sources of packages in the form that pi parses them to. */
-import { parseSource } from "@tau/harness/packages";
+import { parseSource } from "@tau/config/installs";
 
 export type PiSource =
   | { type: "npm"; spec: string; name: string; pinned: boolean }

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { SettingsManager as OwnSettingsManager } from "@tau/harness/settings";
+import { SettingsManager as OwnSettingsManager } from "@tau/config/settings";
 import { SettingsManager } from "./settings-manager.ts";
 
 let cwd: string;

@@ -2,7 +2,7 @@
 import type { ProviderConfig, ToolDefinition } from "../../api.ts";
 import { noParameters } from "../../../pipeline/adapt-tool.ts";
 import type { Registrations } from "../../extension.ts";
-import type { Capability } from "../../../policy/policy.ts";
+import type { Capability } from "@tau/policy";
 import { type Manifest, type ProviderData, providerDataKeys, type ToolData, toolDataKeys } from "../manifest.ts";
 import { lifecyclePhases } from "../messages.ts";
 import type { HandlerIds } from "./handler-ids.ts";

@@ -2,7 +2,7 @@
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ToolLogLevel } from "@tau/tools";
 import { HarnessError } from "@tau/protocol";
-import type { Capability } from "../../../policy/policy.ts";
+import type { Capability } from "@tau/policy";
 import type { EventBus, ExtensionAPI, ExtensionFactory, FlagDefinition } from "../../api.ts";
 import { createApi, createEventBus } from "../../create-api.ts";
 import { createLifetime } from "../../create-context.ts";

@@ -1,8 +1,7 @@
 /** Answers the hostcalls of one extension: declared, within its quota, judged, done, and the failures written down. */
 import { getErrorMessage, PendingWork, SerialQueue } from "@tau/ai/internal";
 import type { AccessRequest } from "@tau/tools";
-import { evaluateFor, isDangerous, type PolicyReason } from "../../../policy/extension-policy.ts";
-import type { Capability } from "../../../policy/policy.ts";
+import { evaluateFor, isDangerous, type PolicyReason, type Capability } from "@tau/policy";
 import type { ExtensionSessionPort } from "../../session-port.ts";
 import type { KillReason, KillRules } from "../kill-rules.ts";
 import type { HostcallFailure, SyncReply } from "../messages.ts";

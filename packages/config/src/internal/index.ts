@@ -1,0 +1,36 @@
+/** What the packages of tau share and users do not need. It may change in any version. */
+export { keyCommands } from "../auth/key-command.ts";
+export { formatLoginCommand } from "../auth/key-hint.ts";
+export { resolveKey } from "../auth/key-value.ts";
+export { createUsedKeys, removeForms, type UsedKeys } from "../auth/used-keys.ts";
+export {
+  check,
+  createCheck,
+  fn,
+  hasMethods,
+  isFunction,
+  param,
+  refuseProblems,
+  withMethods,
+} from "../fields/arguments.ts";
+export { decimal } from "../fields/kinds.ts";
+export { expandHome } from "../files/agent-dir.ts";
+export { digestDirectory, digestFile } from "../installs/digest.ts";
+export { type Entries, type Entry, findAt, findInDirectory } from "../installs/find-entries.ts";
+export { findFile } from "../installs/find-file.ts";
+export { findPackage, listGlobalDirectories } from "../installs/find-package.ts";
+export { readLocalPackage } from "../installs/local-package.ts";
+export { loadManifest } from "../installs/manifest.ts";
+export { getKind } from "../installs/read-directory.ts";
+export { isLocalProvider } from "../models/local-models.ts";
+export type { TextFile } from "../resources/context-files.ts";
+export { guardResources } from "../resources/guard.ts";
+export { changedNames, listChangedFiles } from "../resources/resources.ts";
+export { getReadablePath, readSkill } from "../resources/skills.ts";
+export { fillTemplate, splitArguments } from "../resources/template-arguments.ts";
+export type { ToolChoice } from "../resources/tools-yaml.ts";
+export { describeSettings } from "../settings/describe.ts";
+export { getRealPath } from "../settings/locate.ts";
+export { findStoredTrust, getTrustState } from "../trust/extension-trust.ts";
+export { createTrustCheck } from "../trust/trust.ts";
+export { quoteArgument } from "../resources/template-arguments.ts";

@@ -1,0 +1,9 @@
+/** Files that people write for the model: context files, skills, prompt templates and named agents. */
+export { describeIgnoredPiFiles } from "./locations.ts";
+export { listNamedAgents, loadNamedAgent, type NamedAgent, type NamedAgentOptions } from "./named-agent.ts";
+export type { PromptTemplate } from "./prompt-templates.ts";
+export { readNamedFile } from "./read-named-file.ts";
+export { createResourceLoader, type ResourceLoader, type ResourceLoaderOptions } from "./resource-loader.ts";
+export type { ResourceProblem } from "./resource-problem.ts";
+export type { Resources } from "./resources.ts";
+export type { Skill } from "./skills.ts";

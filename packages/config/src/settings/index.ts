@@ -1,0 +1,19 @@
+/** The settings of the user and of a project. */
+export { defaultAgentDir } from "../files/agent-dir.ts";
+export { type FileProblem, formatFileProblem } from "../files/file-problem.ts";
+export { hasPackages } from "../installs/has-packages.ts";
+export { createPathFilter, type PathFilter } from "../resources/path-filter.ts";
+export { type FileText, readTextFile } from "../files/text-file.ts";
+export { type FileWatch, watchFiles, type WatchOptions } from "../files/watch-files.ts";
+export { nestSetting } from "./nest.ts";
+export { ignoredSettings } from "./pi-settings.ts";
+export { settingsReference, settingsSchema } from "./reference.ts";
+export type { Settings, SettingsInput } from "./schema.ts";
+export {
+  type SettingsChange,
+  type SettingsListener,
+  SettingsManager,
+  type SettingsManagerOptions,
+} from "./settings-manager.ts";
+export type { SettingsProblem, SettingsScope } from "./file-state.ts";
+export { withProxySetting } from "./with-proxy-setting.ts";

@@ -1,0 +1,65 @@
+/** Finds the settings files of the user and of the project. */
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { systemCode } from "@tau/tools/platform";
+import { HarnessError } from "@tau/protocol";
+import { createFileSource, type FileSourceOptions, type SettingsSource } from "./source.ts";
+import type { SettingsScope } from "./file-state.ts";
+
+/** The files, each over the ones before it. `pi` is a project's file for pi: it is read, and never written. */
+export const settingsLayers = ["global", "pi", "project"] as const;
+export type SettingsLayerName = (typeof settingsLayers)[number];
+
+export const getScope = (layer: SettingsLayerName): SettingsScope => (layer === "global" ? "global" : "project");
+
+export interface LocatedSettings {
+  readonly sources: Readonly<Record<SettingsLayerName, SettingsSource>>;
+  /** The files to watch. */
+  readonly files: readonly string[];
+}
+
+/** `<agentDir>/settings.json`, and `.pi/settings.json` and `.tau/settings.json` in the working directory. */
+export function locateSettings(
+  cwd: string,
+  agentDir: string,
+  ports: Pick<FileSourceOptions, "fileSystem" | "clock" | "ids">,
+): LocatedSettings {
+  const userDirectory = resolve(agentDir);
+  const realUserDirectory = getRealPath(userDirectory);
+  const projectDirectory = resolve(cwd);
+  const createSource = (directory: string, rest: { mode: number; within?: string }) => {
+    const location = { directory, cwd: projectDirectory, home: homedir() };
+    return createFileSource({ path: join(directory, "settings.json"), location, ...ports, ...rest });
+  };
+  const global = createSource(userDirectory, { mode: 0o600 });
+  const createProjectSource = (name: string) => {
+    const directory = join(projectDirectory, name);
+    // In the home directory both are the same file, which counts as the user's.
+    if (realUserDirectory === getRealPath(directory)) return createNoSource(global);
+    return createSource(directory, { mode: 0o644, within: projectDirectory });
+  };
+  const sources = { global, pi: createProjectSource(".pi"), project: createProjectSource(".tau") };
+  return { sources, files: [...new Set(Object.values(sources).map(({ file }) => file))] };
+}
+
+/** For a project without settings of its own. */
+const createNoSource = ({ file, location }: SettingsSource): SettingsSource => ({
+  file,
+  location,
+  read: () => Promise.resolve({ kind: "absent" }),
+  rewrite: () =>
+    Promise.reject(
+      new HarnessError("invalid_input", `${file} holds your own settings. Change the scope "global" instead.`),
+    ),
+});
+
+/** The path itself if it does not exist. */
+export function getRealPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return path;
+  }
+}

@@ -1,0 +1,353 @@
+/**
+ * All settings, in one table, from which the types, the defaults, the checks, the reference page and the JSON Schema for
+ * editors are made. Names are pi's where pi has the setting.
+ */
+import { defaultRunMs } from "@tau/protocol";
+import type { Field } from "../fields/field.ts";
+import { decimal, flag, list, nonEmptyText, object, oneOf, optional, text, wholeNumber } from "../fields/kinds.ts";
+import { packageEntries } from "../installs/package-entry.ts";
+import { group, type Group, type MapOf, mapSetting, type Setting, setting } from "./node.ts";
+import { paths, program, proxyUrl, thinkingLevel, workingPath } from "./shape.ts";
+import { gatewaySettings } from "./gateway-settings.ts";
+import { policySettings } from "./policy-settings.ts";
+import { terminalSettings } from "./terminal-settings.ts";
+
+/** With all defaults. */
+type Resolved<N> =
+  N extends Setting<infer T, infer D>
+    ? undefined extends D
+      ? T | undefined
+      : T
+    : N extends Group<infer F>
+      ? { readonly [K in keyof F]: Resolved<F[K]> }
+      : N extends MapOf<infer E>
+        ? Readonly<Record<string, Chosen<E>>>
+        : never;
+
+/** Without defaults, as inside of a map. */
+type Chosen<N> =
+  N extends Setting<infer T> ? T : N extends Group<infer F> ? { readonly [K in keyof F]?: Chosen<F[K]> } : never;
+
+/** As in a file: anything may be left out, and null stands for the default. */
+type Input<N> =
+  N extends Setting<infer T>
+    ? T | null | undefined
+    : N extends Group<infer F>
+      ? { readonly [K in keyof F]?: Input<F[K]> } | null | undefined
+      : N extends MapOf<infer E>
+        ? Readonly<Record<string, Input<E>>> | null | undefined
+        : never;
+
+/** Readonly, since settings are frozen. */
+const texts: Field<readonly string[]> = list(nonEmptyText);
+
+/** How many of something, 0 or more. */
+const count = (unit: string) => wholeNumber({ min: 0, unit });
+const milliseconds = wholeNumber({ min: 1, unit: "milliseconds" });
+
+/** The settings of tools that a model can have of its own. */
+const toolsOfModel = {
+  edit: setting(oneOf("text", "hashline"), {
+    default: "text",
+    description: "How files are edited: `text` replaces pieces of text, `hashline` replaces lines by their anchors.",
+  }),
+};
+
+const contextSources: Field<
+  readonly { name: string; file?: string; command?: string; each?: "prompt" | "turn"; maxBytes?: number }[]
+> = list(
+  object({
+    name: nonEmptyText,
+    file: optional(nonEmptyText),
+    command: optional(nonEmptyText),
+    each: optional(oneOf("prompt", "turn")),
+    maxBytes: optional(wholeNumber({ min: 1, unit: "bytes" })),
+  }),
+);
+
+const queueMode = oneOf("all", "one-at-a-time");
+
+/** The settings of compaction that a model can have of its own. */
+const compaction = {
+  enabled: setting(flag, {
+    default: true,
+    description: "Compact automatically when the context is nearly full.",
+  }),
+  reserveTokens: setting(count("tokens"), {
+    default: 16_384,
+    description: "Tokens of the context window to keep free; a longer context is compacted.",
+  }),
+  keepRecentTokens: setting(count("tokens"), {
+    default: 20_000,
+    description: "Tokens at the end of the conversation that compaction leaves as they are.",
+  }),
+};
+
+export const settingsTable = group("The settings of tau.", {
+  approvals: group("Questions about calls.", {
+    timeoutMs: setting(milliseconds, {
+      default: undefined,
+      description:
+        "How long a question waits before the call is denied, in milliseconds. Default: in a terminal for ever, over RPC and the gateway 5 minutes, in pi's RPC format 30 seconds.",
+      project: "when trusted",
+    }),
+  }),
+  additionalDirectories: setting(paths, {
+    default: [],
+    description:
+      "Directories besides the working directory in which tools may read and write without a question, relative to the directory of this file. Counts for sessions that are opened later.",
+    project: "when trusted",
+  }),
+  auth: group("Stored credentials.", {
+    store: setting(oneOf("file", "keychain"), {
+      default: "file",
+      description:
+        "Where keys and logins are stored: in `auth.json`, or in the key chain of the operating system. `tau auth move` moves them and changes this.",
+      project: "never",
+    }),
+  }),
+  defaultProjectTrust: setting(oneOf("ask", "always", "never"), {
+    default: "ask",
+    description:
+      "Whether a project is trusted: `ask` trusts those that you said yes to, `always` trusts all, `never` trusts none. The flags `--approve` and `--no-approve` override it for one run.",
+    project: "never",
+  }),
+  defaultProvider: setting(nonEmptyText, {
+    default: undefined,
+    description: "The provider a new session starts with.",
+    project: "when trusted",
+  }),
+  defaultModel: setting(nonEmptyText, {
+    default: undefined,
+    description: "The id of the model a new session starts with.",
+    project: "when trusted",
+  }),
+  defaultThinkingLevel: setting(thinkingLevel, {
+    default: "medium",
+    description: "The thinking level of a new session.",
+  }),
+  thinkingBudgets: group("The most tokens that a model may use for thinking, by level.", {
+    minimal: setting(count("tokens"), { default: 1_024, description: "Tokens for the level `minimal`." }),
+    low: setting(count("tokens"), { default: 1_024, description: "Tokens for the level `low`." }),
+    medium: setting(count("tokens"), { default: 8_192, description: "Tokens for the level `medium`." }),
+    high: setting(count("tokens"), { default: 32_768, description: "Tokens for the level `high` and beyond." }),
+  }),
+  enabledModels: setting(texts, {
+    default: undefined,
+    description:
+      "Patterns of the models to choose from, such as `anthropic/*` or `*sonnet*:high`. Default: all models.",
+    project: "when trusted",
+  }),
+  transport: setting(oneOf("auto", "sse", "websocket", "websocket-cached"), {
+    default: "auto",
+    description:
+      "How answers of the Responses APIs arrive: `websocket` opens a WebSocket for each request, `websocket-cached` keeps one for the session and sends only what is new. Where the server has none, server-sent events are used, as with `sse` and `auto`.",
+  }),
+  httpIdleTimeoutMs: setting(count("milliseconds"), {
+    default: 120_000,
+    description:
+      "How long a provider may send nothing before the request fails; 0 means no limit. Set it higher for a local server that takes minutes to load a model or to read a long prompt.",
+    project: "when trusted",
+  }),
+  limits: group("Time limits.", {
+    runMs: setting(milliseconds, {
+      default: defaultRunMs,
+      description: "How long a run may take. Default: 48 hours.",
+      project: "when trusted",
+    }),
+    bashMs: setting(milliseconds, {
+      default: undefined,
+      description:
+        "How long a command of `bash` may take if its call sets no timeout. Background jobs are not limited. Default: no limit.",
+      project: "when trusted",
+    }),
+    maxBashMs: setting(milliseconds, {
+      default: undefined,
+      description:
+        "The longest timeout of a `bash` command; a longer one is shortened. Background jobs are not limited. Default: no limit.",
+      project: "when trusted",
+    }),
+  }),
+  retry: group("Retries after a failure of a provider that may be temporary.", {
+    enabled: setting(flag, { default: true, description: "Retry failed requests." }),
+    maxRetries: setting(count("retries"), {
+      default: undefined,
+      description:
+        "The most retries of one request. Default: 3; a busy provider (a rate limit, or too much load) is asked again for ten minutes in the terminal and the gateway.",
+    }),
+    baseDelayMs: setting(count("milliseconds"), {
+      default: 2_000,
+      description: "Milliseconds before the first retry; the wait doubles each time.",
+    }),
+  }),
+  compaction: group("Compaction: a summary takes the place of old messages when the context window fills up.", {
+    ...compaction,
+    models: mapSetting(group("Settings for one model.", compaction), {
+      by: "`provider/id`",
+      description: "Settings for single models.",
+    }),
+  }),
+  pruning: group("Pruning: old tool results are left out of requests. The session keeps them.", {
+    enabled: setting(flag, { default: true, description: "Leave old tool results out of requests." }),
+    keepRecentTokens: setting(count("tokens"), {
+      default: 40_000,
+      description: "Tokens at the end of the conversation whose tool results are always sent.",
+    }),
+  }),
+  budgets: group("Limits of one run, including its sub-agents. Default: no limits.", {
+    tokens: setting(count("tokens"), {
+      default: undefined,
+      description: "The most tokens, input and output together.",
+      project: "when trusted",
+    }),
+    cost: setting(decimal({ min: 0, unit: "dollars" }), {
+      default: undefined,
+      description: "The highest cost, in US dollars.",
+      project: "when trusted",
+    }),
+    turns: setting(count("turns"), { default: undefined, description: "The most turns.", project: "when trusted" }),
+    timeMs: setting(count("milliseconds"), {
+      default: undefined,
+      description: "The longest time, in milliseconds.",
+      project: "when trusted",
+    }),
+  }),
+  steeringMode: setting(queueMode, {
+    default: "one-at-a-time",
+    description: "How many queued steering messages are sent at once.",
+  }),
+  followUpMode: setting(queueMode, {
+    default: "one-at-a-time",
+    description: "How many queued follow-up messages are sent at once.",
+  }),
+  sessionDir: setting(workingPath, {
+    default: undefined,
+    description: "The directory of sessions, relative to the working directory. Default: in tau's own directory.",
+    project: "when trusted",
+  }),
+  durability: setting(oneOf("strict", "turn", "none"), {
+    default: "strict",
+    description:
+      "When an entry counts as stored. `strict`: when it is on disk. `turn`: when the operating system has it, and each turn ends on disk. `none`: at once; it is written soon after.",
+    project: "when trusted",
+  }),
+  httpProxy: setting(proxyUrl, {
+    default: undefined,
+    description:
+      "The proxy for requests to providers, where no variable such as `HTTPS_PROXY` names one. `NO_PROXY` counts as usual.",
+    project: "when trusted",
+  }),
+  defaultTools: setting(texts, {
+    default: undefined,
+    description:
+      "The built-in tools of a new session. Plain names replace the defaults, `+name` adds a tool and `-name` removes one.",
+    project: "when trusted",
+  }),
+  tools: group("The tools that the model can use.", {
+    allowed: setting(texts, {
+      default: undefined,
+      description: "Only these tools; `*` stands for any text. Default: all tools.",
+      project: "when trusted",
+    }),
+    excluded: setting(texts, {
+      default: [],
+      description: "All but these tools; `*` stands for any text.",
+      project: "when trusted",
+    }),
+    ...toolsOfModel,
+    models: mapSetting(group("Settings for one model.", toolsOfModel), {
+      by: "`provider/id`",
+      description: "Settings for single models.",
+    }),
+    execution: setting(oneOf("ordered", "sequential"), {
+      default: "ordered",
+      description:
+        "How the calls of one answer are executed: `ordered` runs calls that only read together and all others in order; `sequential` runs one call at a time, and a message from you skips the rest.",
+    }),
+    writeNeedsRead: setting(flag, {
+      default: true,
+      description: "Refuse to replace a file that the model has not read, or that has changed since.",
+      project: "when trusted",
+    }),
+  }),
+  shellPath: setting(program, {
+    default: undefined,
+    description: "The shell that runs the commands of a new session. Default: bash, or sh if there is no bash.",
+    project: "when trusted",
+  }),
+  shellCommandPrefix: setting(nonEmptyText, {
+    default: undefined,
+    description: "Text to put before every command of a new session.",
+    project: "when trusted",
+  }),
+  shellEnv: mapSetting(
+    setting(text, { default: undefined, description: "The value of one variable.", project: "when trusted" }),
+    { by: "name", description: "Environment variables of every command of a new session.", project: "when trusted" },
+  ),
+  extensions: setting(paths, {
+    default: [],
+    description:
+      "More extensions: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
+    project: "when trusted",
+  }),
+  contextSources: setting(contextSources, {
+    default: [],
+    description:
+      "What files and commands say, for the model: a list of objects with a `name`, a `file` or a `command`, `each` and `maxBytes`. `each` is `prompt` (default) or `turn`; at most `maxBytes` (16384) of it are sent, after everything else.",
+    project: "when trusted",
+  }),
+  packages: setting(packageEntries, {
+    default: [],
+    description:
+      "Packages with extensions, skills, prompt templates and themes: `npm:NAME`, `git:HOST/PATH`, an https address, or a path, relative to the directory of this file. An object has lists of the resources that count. `tau install` adds packages, and those of a project are used beside yours.",
+    project: "when trusted",
+  }),
+  packageMinAgeDays: setting(count("days"), {
+    default: 3,
+    description:
+      "How old a release on npm has to be before it is installed, in days; 0 means any age. Most malicious releases are found and removed within three days.",
+    project: "never",
+  }),
+  skills: setting(paths, {
+    default: [],
+    description:
+      "More skills: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
+    project: "when trusted",
+  }),
+  prompts: setting(paths, {
+    default: [],
+    description:
+      "More prompt templates: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
+    project: "when trusted",
+  }),
+  enableSkillCommands: setting(flag, { default: true, description: "Make each skill a command, `/skill:name`." }),
+  images: group("Images that are sent to a model.", {
+    autoResize: setting(flag, {
+      default: true,
+      description: "Shrink images that are larger than models accept.",
+    }),
+    blockImages: setting(flag, { default: false, description: "Never send images.", project: "when trusted" }),
+  }),
+  otel: group("OpenTelemetry.", {
+    enabled: setting(flag, {
+      default: true,
+      description: "Report spans if an OpenTelemetry SDK is registered.",
+      project: "when trusted",
+    }),
+  }),
+  ...policySettings,
+  ...gatewaySettings,
+  ...terminalSettings,
+});
+
+/** All settings, with all defaults. Frozen, also inside. */
+export type Settings = Resolved<typeof settingsTable>;
+
+/** What a project sets to restrict: only what it has. */
+export type Restrictions = { readonly [K in keyof typeof policySettings]?: Chosen<(typeof policySettings)[K]> };
+
+/**
+ * Settings as in a file. A setting that is left out is inherited; null stands for the default. In a change, undefined
+ * removes a setting from the file.
+ */
+export type SettingsInput = NonNullable<Input<typeof settingsTable>>;

@@ -1,0 +1,56 @@
+/** The fields that only settings have: what they mean depends on where the file is. */
+import { resolve } from "node:path";
+import { type ModelThinkingLevel, parseThinkingLevel } from "@tau/ai";
+import { thinkingLevels } from "@tau/ai/internal";
+import { expandHome } from "../files/agent-dir.ts";
+import type { Field } from "../fields/field.ts";
+import { resolvePathEntry } from "../resources/path-filter.ts";
+import { list, nonEmptyText, oneOf, scalar } from "../fields/kinds.ts";
+
+/** The directories that relative paths in a settings file depend on. All absolute. */
+export interface SettingsLocation {
+  /** The directory of the file. */
+  readonly directory: string;
+  readonly cwd: string;
+  readonly home: string;
+}
+
+export interface Shape<T> extends Field<T> {
+  /** Resolves an accepted value, such as a relative path. Default: the value itself. */
+  resolve?(value: T, location: SettingsLocation): T;
+}
+
+const level = oneOf(...thinkingLevels);
+
+/** `none` is what older files call `off`. */
+export const thinkingLevel: Shape<ModelThinkingLevel> = {
+  ...level,
+  schema: { enum: [...thinkingLevels, "none"] },
+  // Kept as written, so that a file that is rewritten stays the same.
+  read: (value, context) => (value === "none" ? (value as ModelThinkingLevel) : level.read(value, context)),
+  resolve: (value) => parseThinkingLevel(value) ?? value,
+};
+
+/** A program: a name without a directory stays as it is, to be searched for. */
+export const program: Shape<string> = { ...nonEmptyText, resolve: (path, { home }) => expandHome(path, home) };
+
+/** A directory, from the working directory if it is relative. */
+export const workingPath: Shape<string> = {
+  ...nonEmptyText,
+  resolve: (path, { cwd, home }) => resolve(cwd, expandHome(path, home)),
+};
+
+/** Files and directories, from the directory of the settings file if they are relative; see `createPathFilter`. */
+export const paths: Shape<readonly string[]> = {
+  ...list(nonEmptyText),
+  resolve: (each, { directory, home }) =>
+    each.map((entry) => resolvePathEntry(entry, directory, (path) => expandHome(path, home))),
+};
+
+/** A proxy that is not valid would be ignored, and requests would go out without it. */
+export const proxyUrl: Shape<string> = scalar({
+  expected: "an address that begins with http:// or https://",
+  type: "string",
+  schema: { type: "string", pattern: "^https?://" },
+  accepts: (value): value is string => typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value),
+});

@@ -1,0 +1,21 @@
+/** The former place of these names, kept for one version. New code imports them from the packages below. */
+export {
+  type Field,
+  type FieldValues,
+  type Fields,
+  type OptionalField,
+  type ParsedFields,
+  anyJson,
+  flag,
+  image,
+  jsonObject,
+  list,
+  nonEmptyText,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  parseFields,
+  text,
+  wholeNumber,
+} from "@tau/config/fields";

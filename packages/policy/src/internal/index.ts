@@ -1,0 +1,26 @@
+/** What the packages of tau share and users do not need. It may change in any version. */
+export { adviseUser } from "../advice.ts";
+export { createAudit } from "../audit.ts";
+export { createPolicy } from "../create-policy.ts";
+export { execTiers } from "../exec/classification.ts";
+export { getSecretFiles } from "../extension-policy.ts";
+export { Grants } from "../grants.ts";
+export { createPathGuard, createPersonGuard } from "../guard.ts";
+export { createJudge, type JudgeParts, judgeTarget } from "../judge.ts";
+export { appendToLedger } from "../ledger.ts";
+export { realPathRules } from "../paths.ts";
+export { Permissions } from "../permissions.ts";
+export { PolicyReport } from "../policy-report.ts";
+export { createPortPolicy } from "../port-policy.ts";
+export { type ExtensionQuota, policyModes, policyProfiles } from "../profiles.ts";
+export { describeRecordFile, type RecordFileOptions } from "../record-file.ts";
+export { createRememberedRules, type RememberedRules } from "../remembered-rules.ts";
+export { createRedactor, mark, type Redactor } from "../secrets/redact.ts";
+export { createSecretBroker, removeSecrets, type SecretBroker } from "../secrets/secret-broker.ts";
+export { getSecretForms, minSecretLength } from "../secrets/secret-forms.ts";
+export { isSecretName } from "../secrets/secret-patterns.ts";
+export { renameSnakeCase } from "../snake-case.ts";
+export { findTaint, type Taint, type TaintContext } from "../taint.ts";
+export { createNameMatcher, resolveDefaultTools } from "../tool-patterns.ts";
+export { askWayOut, type WayOut } from "../way-out.ts";
+export { getProfile } from "../profiles.ts";
