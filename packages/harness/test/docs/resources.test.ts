@@ -47,6 +47,6 @@ test("Context files", () => {
     `the first of ${contextFileNames
       .map((name) => `\`${name}\``)
       .join(", ")
-      .replace(/, ([^,]*)$/, " and $1")} counts`,
+      .replace(/, ([^,]*)$/, " and $1")} applies`,
   );
 });
