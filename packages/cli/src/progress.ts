@@ -1,6 +1,7 @@
 /** One line on standard error that says what the run is doing. */
 import { systemClock } from "@tau/ai";
 import { formatRetry, type SessionEvent } from "@tau/protocol";
+import { getCallSubject } from "@tau/protocol/surface";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import type { ShownSession } from "./shown-session.ts";
@@ -70,9 +71,7 @@ function formatLine(event: SessionEvent, verbose: boolean): string | undefined {
 
 const maxArgumentWidth = 60;
 
-/** The tool with its most telling argument, on one line. */
+/** Formats a call as the tool and what it is about, on one line. */
 function formatCall({ toolName, input }: Extract<SessionEvent, { type: "tool_execution_start" }>): string {
-  const name = cleanLine(toolName);
-  const value = input["command"] ?? input["path"] ?? input["pattern"] ?? Object.values(input)[0];
-  return typeof value === "string" ? `${name} ${cutTo(cleanLine(value), maxArgumentWidth)}`.trim() : name;
+  return `${cleanLine(toolName)} ${cutTo(cleanLine(getCallSubject(input)), maxArgumentWidth)}`.trim();
 }

@@ -1,6 +1,7 @@
 /** How print and JSON mode tell the end of a prompt. Pure. */
 import type { Failure } from "@tau/ai";
-import { defaultRunMs, formatLimit, getFailureAdvice, type PromptEnd, type RunEnd } from "@tau/protocol";
+import { defaultRunMs, formatLimit, type PromptEnd, type RunEnd } from "@tau/protocol";
+import { getFailureAdvice } from "@tau/protocol/surface";
 import { logAdvice } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 

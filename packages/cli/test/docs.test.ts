@@ -1,13 +1,14 @@
 /** README.md and docs/*.md are true about the program: commands, exit codes, the lines of JSON mode; and their links lead somewhere. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { listCommandsHere } from "@tau/protocol/surface";
 import { expect, test } from "vitest";
 import { parseSessionArgs } from "../src/args.ts";
 import { commands } from "../src/commands/index.ts";
 import { parseCommandArgs, parseUsages } from "../src/commands/usage.ts";
 import { exitCodes } from "../src/exit-codes.ts";
 import { keybindingDefinitions } from "../src/interactive/keybindings.ts";
-import { slashCommands } from "../src/interactive/slash-commands.ts";
+import { terminalCommands } from "../src/interactive/slash-commands.ts";
 import { pages as pageTable } from "../src/pages.ts";
 import { createModelWorkspace, createWorkspace, run, textReply, toolReply } from "./kit.ts";
 
@@ -90,7 +91,7 @@ test("docs/keybindings.md has every action with its keys", () => {
 test("docs/terminal.md has every command of the terminal", () => {
   const rows = [...read("docs/terminal.md").matchAll(/^\| `\/([\w-]+)(?: \[(\w+)\])?` +\| (.*?) +\|$/gm)];
   expect(rows.map(([, name, argument, description]) => ({ name, argument, description }))).toEqual(
-    slashCommands.map(({ name, argument, description }) => ({ name, argument, description })),
+    listCommandsHere(terminalCommands).map(({ name, argument, description }) => ({ name, argument, description })),
   );
 });
 

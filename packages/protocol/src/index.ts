@@ -1,4 +1,3 @@
-export { type AdviceSurface, emptyAnswerText, getFailureAdvice, isEmptyAnswer } from "./answer-advice.ts";
 export {
   type Approval,
   type ApprovalAnswer,
@@ -39,7 +38,6 @@ export {
   type TrustData,
   type TrustDifference,
 } from "./command.ts";
-export { type DiffLine, type DiffRow, diffSigns, getNumberWidth, parseDiff, parseDiffs } from "./diff.ts";
 export {
   type AcceptedEntry,
   type BranchSummaryEntry,
@@ -106,13 +104,6 @@ export type {
   CustomMessage,
   SessionMessage,
 } from "./message.ts";
-export {
-  describeUnknownCommand,
-  findOtherCommand,
-  isRootDirectory,
-  type OtherCommand,
-  otherCommandNames,
-} from "./other-commands.ts";
 export { formatRetry, getWithdrawnId, isFailedAnswer, type ScheduledRetry } from "./retry.ts";
 export {
   type AbortedBy,

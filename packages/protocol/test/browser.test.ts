@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 
-test.each(["index.ts", "client/index.ts"])(
+test.each(["index.ts", "client/index.ts", "surface/index.ts"])(
   "in a browser %s needs nothing of Node, and nothing of other packages but their types",
   async (entry) => {
     const { metafile, outputFiles } = await build({

@@ -1,5 +1,6 @@
 import { systemClock } from "@tau/ai";
 import { type SessionInfo, SessionManager } from "@tau/harness/session";
+import { getSessionTitle } from "@tau/protocol/surface";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
 import { type Column, tableText } from "../table.ts";
@@ -45,7 +46,7 @@ function sessionTable(
 }
 
 export const formatTitle = (session: SessionInfo): string =>
-  session.name ?? (session.firstMessage || (isUnread(session) ? "(cannot be read)" : "(no messages)"));
+  isUnread(session) ? (session.name ?? "(cannot be read)") : getSessionTitle(session);
 
 /** A list has only the name of a file that it could not read. */
 const isUnread = ({ modified }: SessionInfo): boolean => modified.getTime() === 0;

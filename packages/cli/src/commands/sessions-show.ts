@@ -1,10 +1,10 @@
 import type { SessionManager } from "@tau/harness";
 import type { SessionEntry } from "@tau/protocol";
+import { describeEntry } from "@tau/protocol/surface";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
 import { cleanLine, cutTo, tableText, terminalWidth } from "../table.ts";
 import { findSessionFile, openCommandContext, readSession, reportSettingsProblems } from "./command-context.ts";
-import { describeEntry } from "./describe-entry.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function show(args: CommandArgs, io: Io): Promise<void> {

@@ -1,6 +1,7 @@
 /** The interactive terminal: shows one session, and sends what the user does as commands. */
 import { getErrorMessage } from "@tau/ai/internal";
 import { emptyView, type SessionEvent, type View, ViewTracker } from "@tau/protocol";
+import { findCommandHere, type SlashCommandName } from "@tau/protocol/surface";
 import {
   getEditorTheme,
   type Keybinding,
@@ -33,7 +34,7 @@ import type { SessionClient } from "./session-client.ts";
 import type { TerminalSettings } from "./settings.ts";
 import { ShellCommands } from "./shell-commands.ts";
 import { askUnknown } from "./commands/unknown.ts";
-import { slashCommands } from "./slash-commands.ts";
+import { terminalCommands } from "./slash-commands.ts";
 import { StatusArea } from "./status-area.ts";
 import type { Themes } from "./themes.ts";
 import { Transcript } from "./transcript.ts";
@@ -70,8 +71,7 @@ export interface AppOptions {
 export interface RunOptions {
   message?: string;
   draft?: string;
-  /** The name of a slash command. */
-  command?: string;
+  command?: SlashCommandName;
   /** What the user should know first. */
   notices?: readonly string[];
 }
@@ -288,7 +288,7 @@ export class App {
     return await ended;
   }
 
-  async #begin(command: string | undefined): Promise<void> {
+  async #begin(command: SlashCommandName | undefined): Promise<void> {
     const { state } = this.#status;
     if (state && !state.model) {
       await connectFirst(this.#interface);
@@ -472,10 +472,9 @@ export class App {
    */
   async #runCommand(name: string, argument: string): Promise<boolean> {
     if (this.#extensions.current?.hasCommand(name)) return false;
-    const command = slashCommands.find((one) => one.name === name);
+    const command = findCommandHere(terminalCommands, name);
     if (!command && argument === "") {
-      const has = (other: string) => slashCommands.some((one) => one.name === other);
-      const answer = await askUnknown(this.#interface, name, has);
+      const answer = await askUnknown(this.#interface, name);
       if (answer.kind === "run") return await this.#runCommand(answer.name, "");
       if (answer.kind === "edit" && this.#editor.getText() === "") this.#editor.setText(`/${name}`);
       if (answer.kind === "edit") return true;

@@ -75,7 +75,7 @@ describe("suggestions for arguments of commands", () => {
 
 describe("a suggestion that is taken", () => {
   test.each([
-    ["@m| x", "main.ts", "m", "@main.ts | x"],
+    ["@m| x", "main.ts", "m", "@main.ts |x"],
     ["@s|", "src/", "s", "@src/|"],
     ['@"my|', '"my dir/"', '"my', '@"my dir/|"'],
     ['@"my|"', '"my dir/"', '"my', '@"my dir/|"'],

@@ -1,6 +1,13 @@
 /** Completes commands, templates, skills and files. The session knows them, so that this works on another machine too. */
+import {
+  applyCompletion,
+  findCommandHere,
+  isCommandStart,
+  listCommandsHere,
+  type ShownCommand,
+} from "@tau/protocol/surface";
 import { type AutocompleteItem, type AutocompleteProvider, type AutocompleteSuggestions, fuzzyFilter } from "@tau/tui";
-import { type ArgumentSource, type SlashCommand, slashCommands } from "./slash-commands.ts";
+import { type ArgumentSource, terminalCommands } from "./slash-commands.ts";
 
 export function createCompletion(getSource: () => ArgumentSource): AutocompleteProvider {
   return {
@@ -20,18 +27,15 @@ export function createCompletion(getSource: () => ArgumentSource): AutocompleteP
       const data = await source.client.execute({ type: "complete", text: before, cursor: before.length, paths: force });
       if (signal.aborted) return null;
       const items = data.items.map(({ value, description }) => toItem(value, description));
-      if (isCommandStart(before)) return completeCommand(before, isFirstLine ? slashCommands : [], items);
+      if (isCommandStart(before))
+        return completeCommand(before, isFirstLine ? listCommandsHere(terminalCommands) : [], items);
       const isIncomplete = data.incomplete ?? false;
       return items.length === 0 && !isIncomplete ? null : { items, prefix: before.slice(data.from), isIncomplete };
     },
     applyCompletion(lines, cursorLine, cursorCol, item, prefix) {
       const line = lines[cursorLine] ?? "";
-      const start = cursorCol - prefix.length;
-      const { text, cursor } = toTakenText(item.value);
-      // A quote that was typed before is already there.
-      const after = line.slice(cursorCol).replace(/^["']/, (quote) => (isQuotedBy(item.value, quote) ? "" : quote));
-      const completed = `${line.slice(0, start)}${text}${after}`;
-      return { lines: lines.with(cursorLine, completed), cursorLine, cursorCol: start + cursor };
+      const { text, cursor } = applyCompletion(line, cursorCol - prefix.length, cursorCol, item.value);
+      return { lines: lines.with(cursorLine, text), cursorLine, cursorCol: cursor };
     },
   };
 }
@@ -42,21 +46,10 @@ const toItem = (value: string, description: string | undefined): AutocompleteIte
   ...(description !== undefined && { description }),
 });
 
-/** A directory is completed further, within its quotes; after anything else a new word begins. */
-function toTakenText(value: string): { text: string; cursor: number } {
-  if (/\/["']$/.test(value)) return { text: value, cursor: value.length - 1 };
-  const text = value.endsWith("/") ? value : `${value} `;
-  return { text, cursor: text.length };
-}
-
-const isQuotedBy = (value: string, quote: string): boolean => value.startsWith(quote) && value.endsWith(quote);
-
-const isCommandStart = (before: string): boolean => /^\/\S*$/.test(before);
-
 /** `items`: templates, skills and commands of extensions, which may have the name of one of ours instead. */
 function completeCommand(
   before: string,
-  commands: readonly SlashCommand[],
+  commands: readonly ShownCommand[],
   items: readonly AutocompleteItem[],
 ): AutocompleteSuggestions | null {
   const own = commands
@@ -77,8 +70,8 @@ async function completeArgument(
   before: string,
   isAsked: boolean,
 ): Promise<AutocompleteSuggestions | undefined> {
-  const [, name, prefix = ""] = /^\/([\w-]+) +(\S*)$/.exec(before) ?? [];
-  const command = slashCommands.find((one) => one.name === name);
+  const [, name = "", prefix = ""] = /^\/([\w-]+) +(\S*)$/.exec(before) ?? [];
+  const command = findCommandHere(terminalCommands, name);
   if (!command?.listArguments || (prefix === "" && !isAsked)) return undefined;
   const items = await command.listArguments(source);
   if (items.some(({ value }) => value === prefix)) return undefined;

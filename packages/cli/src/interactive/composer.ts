@@ -1,5 +1,6 @@
 /** What the user writes: images are attached to it, it is sent, and what is still queued is taken back. */
 import type { ImageContent } from "@tau/ai";
+import { parseTypedCommand } from "@tau/protocol/surface";
 import type { DraggedFile } from "./dragged-files.ts";
 import type { Interface } from "./interface.ts";
 import type { EditorSlot } from "./editor-slot.ts";
@@ -75,8 +76,8 @@ export class Composer {
     const trimmed = whole.trim();
     if (trimmed === "") return;
     transcript.keepRemarks();
-    const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
-    if (name !== undefined && (await runCommand(name, argument.trim()))) return;
+    const typed = parseTypedCommand(trimmed);
+    if (typed && (await runCommand(typed.name, typed.argument))) return;
     const send = () => (trimmed.startsWith("!") ? shell.run(trimmed) : this.#outbox.send("steer", whole));
     await this.#deliver(whole, send);
   }

@@ -1,5 +1,6 @@
 /** What the keys of the program do while the editor has the focus. */
 import type { View } from "@tau/protocol";
+import type { SlashCommandName } from "@tau/protocol/surface";
 import type { KeybindingsManager, Terminal, TUI } from "@tau/tui";
 import type { Composer } from "./composer.ts";
 import { findDraggedFiles } from "./dragged-files.ts";
@@ -44,7 +45,7 @@ const doublePressMs = 500;
 const readMs = 3_000;
 
 /** Keys that do what a slash command does. */
-const commands: Partial<Record<AppKeybinding, string>> = {
+const commands: Partial<Record<AppKeybinding, SlashCommandName>> = {
   "app.session.new": "new",
   "app.session.tree": "tree",
   "app.session.fork": "fork",

@@ -1,5 +1,13 @@
-/** What can be typed after a slash. Help and completion read this table. */
+/** Carries out what is typed after a slash. */
 import type { ThinkingLevelName } from "@tau/protocol";
+import {
+  type CommandHere,
+  findLastAnswerText,
+  formatUsage,
+  listCommandsHere,
+  pluralise,
+  type SlashCommandName,
+} from "@tau/protocol/surface";
 import { type SelectItem, toPlainLine } from "@tau/tui";
 import { listConfigured, listProviders, login, logout } from "./commands/connect.ts";
 import { showExtensions } from "./commands/extensions.ts";
@@ -16,87 +24,58 @@ import { changeSettings } from "./commands/settings.ts";
 import { chooseTheme, listThemes } from "./commands/theme.ts";
 import { openTree } from "./commands/tree.ts";
 import { changeTrust } from "./commands/trust.ts";
-import { getAnswerText } from "./describe-entry.ts";
 import { formatRows } from "./format-rows.ts";
 import type { Interface } from "./interface.ts";
 
-/** What arguments are listed from. */
+/** The part of the interface that arguments are listed from. */
 export type ArgumentSource = Pick<Interface, "client" | "themes">;
 
-export interface SlashCommand {
-  name: string;
-  description: string;
-  /** What follows it, for help. */
-  argument?: string;
-  /** What can follow it, for completion. */
-  listArguments?: (source: ArgumentSource) => Promise<SelectItem[]> | SelectItem[];
-  /** Whether a command of an extension with this name is run instead: pi has no such command, but its extensions may. */
-  yields?: true;
-  run: (ui: Interface, argument: string) => Promise<void> | void;
+export interface TerminalCommand extends CommandHere<Interface> {
+  /** Lists what can follow the command, for completion. */
+  readonly listArguments?: (source: ArgumentSource) => Promise<SelectItem[]> | SelectItem[];
 }
 
-export const slashCommands: readonly SlashCommand[] = [
-  { name: "model", description: "Choose a model", argument: "NAME", listArguments: listModels, run: chooseModel },
-  { name: "scoped-models", description: "Choose the models to cycle through", run: chooseScopedModels },
-  {
-    name: "thinking",
-    description: "Choose how much the model thinks",
-    argument: "LEVEL",
-    listArguments: listLevels,
-    run: chooseThinking,
-  },
-  { name: "tools", description: "Choose the tools that the model is shown", yields: true, run: chooseTools },
-  { name: "settings", description: "Change settings", run: changeSettings },
-  {
-    name: "theme",
-    description: "Choose the colors",
-    argument: "NAME",
-    yields: true,
-    listArguments: listThemes,
-    run: chooseTheme,
-  },
-  { name: "tree", description: "Go to another place in this session", run: openTree },
-  { name: "fork", description: "Begin a new session from an earlier message", run: fork },
-  { name: "clone", description: "Begin a new session with a copy of this one", run: clone },
-  { name: "resume", description: "Open another session", run: resume },
-  { name: "new", description: "Begin a new session", run: startNew },
-  { name: "name", description: "Name this session", argument: "NAME", run: nameSession },
-  { name: "session", description: "Show what this session has used", run: showSession },
-  { name: "compact", description: "Summarise the conversation so far", argument: "INSTRUCTIONS", run: compact },
-  { name: "export", description: "Write this session as .html or .jsonl", argument: "PATH", run: exportSession },
-  { name: "import", description: "Open a copy of a session file", argument: "PATH", run: importFile },
-  { name: "share", description: "Make a secret gist of this session", run: share },
-  { name: "copy", description: "Copy the last answer", run: copyAnswer },
-  { name: "queue", description: "Edit or remove queued messages", yields: true, run: editQueue },
-  { name: "approve", description: "Answer open questions", run: answerQuestions },
-  { name: "trust", description: "Trust this project, or take that back", run: changeTrust },
-  {
-    name: "permissions",
-    description: "Choose how much is done without asking",
-    argument: "MODE",
-    yields: true,
-    listArguments: listPermissionModes,
-    run: choosePermissions,
-  },
-  { name: "jobs", description: "Show, read or end what runs in the background", yields: true, run: showJobs },
-  { name: "policy", description: "Show the policy, the sandbox and what is allowed", run: showPolicy },
-  { name: "login", description: "Connect a provider", argument: "PROVIDER", listArguments: listProviders, run: login },
-  {
-    name: "logout",
-    description: "Remove a stored key or login",
-    argument: "PROVIDER",
-    listArguments: listConfigured,
-    run: logout,
-  },
-  { name: "extensions", description: "Show extensions, what they bring and their problems", run: showExtensions },
-  { name: "reload", description: "Read settings, extensions, skills, templates, themes and keys again", run: reload },
-  { name: "doctor", description: "Check whether everything works", yields: true, run: runDoctor },
-  { name: "changelog", description: "Show what has changed", run: showChangelog },
-  { name: "bug", description: "Write a file about a problem, and send nothing", argument: "TEXT", run: writeBugReport },
-  { name: "hotkeys", description: "Show the keys", run: showKeys },
-  { name: "help", description: "Show all commands", yields: true, run: showHelp },
-  { name: "quit", description: "Leave", run: (ui) => ui.leave() },
-];
+const here = (
+  run: TerminalCommand["run"],
+  listArguments?: NonNullable<TerminalCommand["listArguments"]>,
+): TerminalCommand => ({ kind: "here", run, ...(listArguments && { listArguments }) });
+
+export const terminalCommands: Readonly<Record<SlashCommandName, TerminalCommand>> = {
+  model: here(chooseModel, listModels),
+  "scoped-models": here(chooseScopedModels),
+  thinking: here(chooseThinking, listLevels),
+  tools: here(chooseTools),
+  settings: here(changeSettings),
+  theme: here(chooseTheme, listThemes),
+  tree: here(openTree),
+  fork: here(fork),
+  clone: here(clone),
+  resume: here(resume),
+  new: here(startNew),
+  name: here(nameSession),
+  session: here(showSession),
+  compact: here(compact),
+  export: here(exportSession),
+  import: here(importFile),
+  share: here(share),
+  copy: here(copyAnswer),
+  queue: here(editQueue),
+  approve: here(answerQuestions),
+  trust: here(changeTrust),
+  permissions: here(choosePermissions, listPermissionModes),
+  jobs: here(showJobs),
+  policy: here(showPolicy),
+  login: here(login, listProviders),
+  logout: here(logout, listConfigured),
+  extensions: here(showExtensions),
+  reload: here(reload),
+  doctor: here(runDoctor),
+  changelog: here(showChangelog),
+  bug: here(writeBugReport),
+  hotkeys: here(showKeys),
+  help: here(showHelp),
+  quit: here((ui) => ui.leave()),
+};
 
 async function listLevels({ client }: ArgumentSource): Promise<SelectItem[]> {
   const { levels } = await client.execute({ type: "get_available_thinking_levels" });
@@ -161,15 +140,13 @@ async function showSession(ui: Interface): Promise<void> {
     [
       `Session ${stats.sessionId}`,
       ...(stats.sessionFile === undefined ? ["It is not saved."] : [`File ${stats.sessionFile}`]),
-      `Messages: ${stats.userMessages} from you, ${count(stats.assistantMessages, "answer")}, ${count(stats.toolCalls, "tool call")}`,
+      `Messages: ${stats.userMessages} from you, ${pluralise(stats.assistantMessages, "answer")}, ${pluralise(stats.toolCalls, "tool call")}`,
       `Tokens: ${tokens.input} in, ${tokens.output} out, ${tokens.cacheRead} from the cache, ${tokens.cacheWrite} into it`,
       `Cost: $${cost.toFixed(4)}`,
       ...(contextUsage ? [`Context: ${contextUsage.tokens} of ${contextUsage.contextWindow} tokens`] : []),
     ].join("\n"),
   );
 }
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
 async function compact({ client }: Interface, argument: string): Promise<void> {
   await client.execute({ type: "compact", ...(argument !== "" && { customInstructions: argument }) });
@@ -178,7 +155,7 @@ async function compact({ client }: Interface, argument: string): Promise<void> {
 async function copyAnswer(ui: Interface): Promise<void> {
   const { text: inContext } = await ui.client.execute({ type: "get_last_assistant_text" });
   // After a compaction the answers before it are still to be seen.
-  const text = inContext ?? ui.view.log.entries.map(getAnswerText).findLast((answer) => answer.trim() !== "");
+  const text = inContext ?? findLastAnswerText(ui.view.log.entries);
   if (text === undefined) return ui.say("There is no answer yet.");
   ui.copy(text);
   ui.say("Copied.");
@@ -191,10 +168,9 @@ async function reload(ui: Interface): Promise<void> {
 }
 
 function showHelp(ui: Interface): void {
-  const rows = slashCommands.map(({ name, argument, description }) => {
-    const usage = argument === undefined ? `/${name}` : `/${name} [${argument}]`;
-    return [usage, description] as const;
-  });
+  const rows = listCommandsHere(terminalCommands).map(
+    (command) => [formatUsage(command), command.description] as const,
+  );
   ui.say(
     [
       ...formatRows(rows, ui.columns),

@@ -1,6 +1,7 @@
 /** The line below the editor: where we are, with which model, and what it has used. Pure. */
 import { basename } from "node:path";
 import { type BudgetLeftData, defaultPermissionMode, type PermissionMode, type StatsData } from "@tau/protocol";
+import { formatTokens, pluralise } from "@tau/protocol/surface";
 import { type Theme, toPlainLine, truncateToWidth, visibleWidth } from "@tau/tui";
 
 export interface Status {
@@ -33,7 +34,7 @@ export function drawStatus(status: Status, theme: Theme, width: number): string[
 /** What runs in the background, and what is out of the ordinary. Jobs are left out where there is little room. */
 function drawNotes({ jobs, lacksSandbox }: Status, theme: Theme, width: number): string {
   const warnings = lacksSandbox ? [theme.fg("warning", "no sandbox")] : [];
-  const running = jobs === 0 ? [] : [theme.fg("dim", jobs === 1 ? "1 job" : `${jobs} jobs`)];
+  const running = jobs === 0 ? [] : [theme.fg("dim", pluralise(jobs, "job"))];
   const separator = theme.fg("dim", " · ");
   const all = [...running, ...warnings].join(separator);
   return visibleWidth(all) <= width / 2 ? all : warnings.join(separator);
@@ -82,7 +83,7 @@ function formatBudget({ cost, tokens, turns, timeMs }: BudgetLeftData = {}): str
   const parts = [
     cost === undefined ? "" : formatCost(cost),
     tokens === undefined ? "" : `${formatTokens(tokens)} tokens`,
-    turns === undefined ? "" : `${turns} ${turns === 1 ? "turn" : "turns"}`,
+    turns === undefined ? "" : pluralise(turns, "turn"),
     timeMs === undefined ? "" : formatTime(timeMs),
   ].filter(Boolean);
   return parts.length === 0 ? "" : `left: ${parts.join(", ")}`;
@@ -98,9 +99,4 @@ function formatTime(timeMs: number): string {
 /** With `~` for the home directory. */
 export function shortenPath(path: string, home: string | undefined): string {
   return home && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path;
-}
-
-export function formatTokens(tokens: number): string {
-  if (tokens < 1_000) return String(tokens);
-  return tokens < 1_000_000 ? `${(tokens / 1_000).toFixed(tokens < 10_000 ? 1 : 0)}k` : `${(tokens / 1e6).toFixed(1)}M`;
 }

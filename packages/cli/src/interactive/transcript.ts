@@ -18,9 +18,9 @@ import {
   type SessionMessage,
   type View,
 } from "@tau/protocol";
+import { formatTokens, getText, toFields } from "@tau/protocol/surface";
 import { type Component, Container, Markdown, Spacer } from "@tau/tui";
 import { AssistantBlock, getTexts } from "./blocks/assistant-message.ts";
-import { getText, toFields } from "./blocks/fields.ts";
 import { createNote } from "./blocks/note.ts";
 import { OlderNote } from "./blocks/older-note.ts";
 import { ShellCommandBlock } from "./blocks/shell-command.ts";
@@ -30,7 +30,6 @@ import { getShownText, UserMessageBlock } from "./blocks/user-message.ts";
 import { RenderedItem } from "./extensions/rendered-item.ts";
 import type { Look } from "./look.ts";
 import { ShownCalls } from "./shown-calls.ts";
-import { formatTokens } from "./status-line.ts";
 
 /** How many entries of a session are drawn when it is opened. */
 const maxFirstEntries = 60;

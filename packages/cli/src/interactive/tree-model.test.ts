@@ -1,7 +1,7 @@
 import type { SessionEntry, TreeNodeData } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
 import {
-  createTree,
+  createSessionTree,
   drawConnectors,
   findNextStart,
   findRow,
@@ -39,7 +39,7 @@ function chain(parts: readonly { entry: SessionEntry; label?: string }[], branch
 }
 
 const forked = () =>
-  createTree(
+  createSessionTree(
     [
       chain(
         [say("q1", "user", "first question"), note("n"), say("a1", "assistant", "first answer", "good")],
@@ -58,7 +58,7 @@ const forked = () =>
 
 const draw = (filter: TreeFilter, { query = "", folded = [] as string[] } = {}) => {
   const rows = listRows(forked(), { filter, query, folded: new Set(folded) });
-  return rows.map(({ node }, position) => `${drawConnectors(rows, position)}${node.entry.id}`);
+  return rows.map(({ item }, position) => `${drawConnectors(rows, position)}${item.id}`);
 };
 
 describe("rows", () => {
@@ -84,7 +84,7 @@ describe("rows", () => {
   test("an entry that is not shown is stood for by the next one above it", () => {
     const tree = forked();
     const rows = listRows(tree, { filter: "user-only", query: "", folded: new Set() });
-    expect(rows[findRow(tree, rows, "a2")]!.node.entry.id).toBe("q2");
+    expect(rows[findRow(tree, rows, "a2")]!.item.id).toBe("q2");
   });
 
   test("of 100,000 entries in one chain are listed without recursion", () => {
@@ -97,7 +97,7 @@ describe("rows", () => {
       last.children.push(node);
       last = node;
     }
-    const tree = createTree([root], "e99999");
+    const tree = createSessionTree([root], "e99999");
     const rows = listRows(tree, { filter: "default", query: "", folded: new Set() });
     expect(rows.length).toBe(100_000);
     expect(drawConnectors(rows, 99_999)).toBe("");
@@ -106,7 +106,7 @@ describe("rows", () => {
 
 test("keys lead to the start of a part of a branch, then to the part above, and to the next part or the end", () => {
   const rows = listRows(forked(), { filter: "default", query: "", folded: new Set() });
-  const id = (position: number) => rows[position]!.node.entry.id;
+  const id = (position: number) => rows[position]!.item.id;
   expect(id(findStart(rows, 6))).toBe("q2");
   expect(id(findStart(rows, 4))).toBe("q1");
   expect(id(findStart(rows, 0))).toBe("q1");
@@ -117,7 +117,7 @@ test("keys lead to the start of a part of a branch, then to the part above, and 
 
 test("a user message is written again from before it; any other entry is continued after it", () => {
   const { nodes } = forked();
-  const target = (id: string) => toTarget(nodes.find(({ entry }) => entry.id === id)!);
+  const target = (id: string) => toTarget(nodes.find(({ item }) => item.id === id)!.item);
   expect(target("q2")).toEqual({ entryId: "a1", text: "second question" });
   expect(target("q1")).toEqual({ entryId: null, text: "first question" });
   expect(target("a2")).toEqual({ entryId: "a2", text: undefined });

@@ -1,9 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text, thinking, type WireReply } from "@tau/ai/testing";
-import { findOtherCommand, otherCommandNames } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
-import { slashCommands } from "../../src/interactive/slash-commands.ts";
 import { type ModelWorkspace, textReply, toolReply } from "../kit.ts";
 import { openApp, type OpenOptions } from "./kit.ts";
 
@@ -436,16 +434,6 @@ describe("commands", () => {
     app.press("escape", "enter");
     await app.sees("Reviewed.");
     expect(JSON.stringify(app.server.requests[0]!.body)).toContain("Look at everything.");
-  });
-
-  test("every command that another agent's name leads to exists, and no name is one of ours", () => {
-    const names = slashCommands.map(({ name }) => name);
-    const later = ["jobs", "permissions"];
-    for (const name of otherCommandNames) {
-      const { use } = findOtherCommand(name)!;
-      if (use !== undefined && !later.includes(use)) expect(names).toContain(use);
-      if (!later.includes(name)) expect(names).not.toContain(name);
-    }
   });
 
   test("/model chooses one, also by typing a part of its name", async () => {

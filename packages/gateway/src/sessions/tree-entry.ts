@@ -1,6 +1,7 @@
 /** What a tree shows of an entry. Outputs, images and thinking can be megabytes, and a tree has none of them. Pure. */
 import type { SessionEntry } from "@tau/protocol";
 import type { TreeEntryData } from "@tau/protocol/gateway";
+import { joinTexts } from "@tau/protocol/surface";
 
 const maxText = 300;
 
@@ -31,9 +32,9 @@ function describeEntry(entry: SessionEntry): Pick<TreeEntryData, "kind" | "text"
   const { message } = entry;
   switch (message.role) {
     case "user":
-      return { kind: "user", text: getWords(message.content) };
+      return { kind: "user", text: joinTexts(message.content) };
     case "assistant": {
-      const words = getWords(message.content);
+      const words = joinTexts(message.content);
       return words.trim() === "" ? {} : begin("assistant", words);
     }
     case "bashExecution":
@@ -49,8 +50,3 @@ const begin = (kind: NonNullable<TreeEntryData["kind"]>, text: string) => ({
   kind,
   text: text.slice(0, maxText).toWellFormed(),
 });
-
-const getWords = (content: string | readonly { type: string; text?: string }[]): string =>
-  typeof content === "string"
-    ? content
-    : content.flatMap((block) => (block.type === "text" && block.text !== undefined ? [block.text] : [])).join("\n");

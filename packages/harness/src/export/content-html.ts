@@ -1,8 +1,8 @@
 /** The contents of messages as HTML: text, thinking, tool calls, images, output. */
+import { getDiffs } from "@tau/protocol/surface";
 import { ansiHtml } from "./ansi-html.ts";
 import { diffHtml } from "./diff-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
-import { getDiffs } from "./source.ts";
 import {
   clean,
   cut,

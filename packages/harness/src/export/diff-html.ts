@@ -1,5 +1,5 @@
 /** A diff as HTML, with the numbers of its lines and a class for each kind of row. */
-import { type DiffRow, diffSigns, getNumberWidth, parseDiff } from "@tau/protocol";
+import { type DiffRow, diffSigns, getNumberWidth, parseDiff } from "@tau/protocol/surface";
 import { clean, escapeHtml } from "./text.ts";
 
 const classes: Readonly<Record<DiffRow["kind"], string | undefined>> = {

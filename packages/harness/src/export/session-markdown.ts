@@ -1,4 +1,5 @@
 /** Writes the current branch of a session as Markdown. */
+import { getDiffs } from "@tau/protocol/surface";
 import { fenced } from "../fence.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import { embedMarkdown } from "./embed-markdown.ts";
@@ -9,7 +10,6 @@ import {
   type ExportSource,
   formatContextEdit,
   getCurrentBranch,
-  getDiffs,
   getEntries,
   type Outline,
   reattachedText,

@@ -121,12 +121,6 @@ function getNames(entries: readonly SessionEntry[], indexes: ReadonlyMap<unknown
 }
 
 /** Tools report their changes in `diff`, or in the `diff` of each of their `files`. */
-export function getDiffs(details: unknown): string[] {
-  const { diff, files } = toFields(details);
-  const diffs = [diff, ...(Array.isArray(files) ? files.map((file) => toFields(file).diff) : [])];
-  return diffs.filter((text): text is string => typeof text === "string" && text !== "");
-}
-
 export const formatContextEdit = (replacement: unknown): string =>
   replacement === null ? "an entry is hidden from the model" : "the model sees other content in place of an entry";
 

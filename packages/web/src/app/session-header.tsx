@@ -2,8 +2,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { defaultPermissionMode } from "@tau/protocol";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
+import { pluralise } from "@tau/protocol/surface";
 import { deleteSession } from "../sessions/delete-session.ts";
-import { formatCost, pluralise, shortenPath } from "../text/format.ts";
+import { formatCost, shortenPath } from "../text/format.ts";
 import { Name } from "../text/name.tsx";
 import { toSafeName, toShortName } from "../text/visible-text.ts";
 import { FocusedInput } from "./focused-field.tsx";

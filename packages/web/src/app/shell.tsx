@@ -5,8 +5,8 @@ import { DevicesPanel } from "../panels/devices-panel.tsx";
 import { HelpPanel } from "../panels/help-panel.tsx";
 import { InboxPanel } from "../panels/inbox-panel.tsx";
 import { NewSession } from "../sessions/new-session.tsx";
-import { SessionList } from "../sessions/session-list.tsx";
-import { SessionPages } from "../sessions/session-pages.ts";
+import { type PanelName, SessionList } from "../sessions/session-list.tsx";
+import { SessionSidebar } from "../sessions/session-sidebar.ts";
 import { ConnectionBar } from "./connection-bar.tsx";
 import { hasUnsent } from "./drafts.ts";
 import { Problems } from "./problems.tsx";
@@ -16,11 +16,9 @@ import { SessionView } from "./session-view.tsx";
 import { type Shortcut, useShortcuts } from "./shortcuts.ts";
 import { toggleTheme } from "./theme.ts";
 
-export type PanelName = "new" | "help" | "devices" | "inbox";
-
 export function Shell({ client, onForget }: { client: GatewayClient; onForget: () => void }) {
   const [panel, setPanel] = useState<PanelName>();
-  const pages = useMemo(() => new SessionPages(client), [client]);
+  const pages = useMemo(() => new SessionSidebar(client), [client]);
   useEffect(() => pages.start(), [pages]);
   useEffect(() => warnBeforeLeaving(client), [client]);
   useRedraw(onRoute, []);
@@ -69,7 +67,7 @@ function warnBeforeLeaving(client: GatewayClient): () => void {
 
 const focus = (selector: string) => () => document.querySelector<HTMLElement>(selector)?.focus();
 
-function step(pages: SessionPages, by: number): void {
+function step(pages: SessionSidebar, by: number): void {
   const { sessions } = pages;
   const index = sessions.findIndex(({ id }) => id === getShownSession());
   const next = sessions[index < 0 ? 0 : index + by];

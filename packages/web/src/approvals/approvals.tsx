@@ -1,13 +1,20 @@
 /** Questions of the policy. Everything that would happen is shown, and allowing takes a deliberate choice. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Approval, ApprovalAnswer, OfferedChoice } from "@tau/protocol";
+import type { Approval, ApprovalAnswer } from "@tau/protocol";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
+import {
+  findChoiceIndex,
+  formatTimeLeft,
+  getTimeLeftMs,
+  listCommandLines,
+  pluralise,
+  toAllowAnswer,
+  toDenyAnswer,
+} from "@tau/protocol/surface";
 import { useAttempt } from "../app/attempt.ts";
 import { useDeaf } from "../app/deaf.ts";
 import { isCoarse } from "../app/pointer.ts";
-import { pluralise } from "../text/format.ts";
 import { Hidden } from "../text/hidden.tsx";
-import { listCommands } from "./list-commands.ts";
 
 export interface ApprovalsProps {
   client: GatewayClient;
@@ -61,16 +68,15 @@ function Question({ session, approval, others, mayAnswer, onAnswered }: Question
     onAnswered();
     void attempt.run(() => session.call("approve", { approvalId: approval.id, ...given }));
   };
-  const deny = () => answer({ decision: "deny", ...(reason.trim() !== "" && { message: reason.trim() }) });
+  const deny = () => answer(toDenyAnswer(reason));
   const isOff = isDeaf || attempt.isBusy || !mayAnswer;
   const onKeyDown = (event: KeyboardEvent) => {
     if (isOff || event.ctrlKey || event.altKey || event.metaKey || event.target instanceof HTMLInputElement) return;
-    const index = event.key === "y" ? 0 : /^[1-9]$/.test(event.key) ? Number(event.key) - 1 : -1;
-    const offered = approval.choices[index];
+    const offered = approval.choices[findChoiceIndex(event.key, approval.choices) ?? -1];
     if (event.key !== "n" && !offered) return;
     // The page's own shortcuts have the same keys.
     event.preventDefault();
-    if (offered) answer(toAnswer(offered));
+    if (offered) answer(toAllowAnswer(offered));
     else deny();
   };
   return (
@@ -125,7 +131,7 @@ const Choices = ({ choices, isOff, onDeny, onAllow }: ChoicesProps) => (
         class="button"
         disabled={isOff}
         title={index < 9 ? `Key ${index + 1}` : undefined}
-        onClick={() => onAllow(toAnswer(offered))}
+        onClick={() => onAllow(toAllowAnswer(offered))}
       >
         <Hidden text={offered.label} />
       </button>
@@ -133,29 +139,21 @@ const Choices = ({ choices, isOff, onDeny, onAllow }: ChoicesProps) => (
   </div>
 );
 
-const toAnswer = ({ choice, rule }: OfferedChoice): ApprovalAnswer => ({
-  decision: "allow",
-  choice,
-  ...(rule !== undefined && { rule }),
-});
-
 /** How long the question waits; nothing if it waits for ever. */
-function TimeLeft({ approval: { expiresAt, timeoutMs = Infinity } }: { approval: Approval }) {
+function TimeLeft({ approval }: { approval: Approval }) {
+  const { expiresAt } = approval;
   const [, redraw] = useState(0);
   useEffect(() => {
     if (expiresAt === undefined) return undefined;
     const timer = setInterval(() => redraw((count) => count + 1), 1_000);
     return () => clearInterval(timer);
   }, [expiresAt]);
-  if (expiresAt === undefined) return null;
-  // The clock of the gateway's machine may differ from ours.
-  const seconds = Math.max(0, Math.ceil(Math.min(expiresAt - Date.now(), timeoutMs) / 1_000));
-  const text = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-  return <span class="muted small question-time"> {text} left</span>;
+  const leftMs = getTimeLeftMs(approval, Date.now());
+  return leftMs === undefined ? null : <span class="muted small question-time"> {formatTimeLeft(leftMs)}</span>;
 }
 
 function QuestionFacts({ approval: { commands, path, host } }: { approval: Approval }) {
-  const lines = listCommands(commands ?? []);
+  const lines = listCommandLines(commands ?? []);
   return (
     <>
       {lines.length > 0 && (

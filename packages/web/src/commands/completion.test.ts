@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { applyCompletion, getCompletable, mergeItems } from "./completion.ts";
+import { getCompletable, mergeItems } from "./completion.ts";
 
 test.each([
   ["/mo|", "/mo"],
@@ -30,17 +30,4 @@ test.each([
   ["see @comp", ["@compact.ts"], ["@compact.ts"]],
 ])("%j is completed with %j of the session to %j", (before, values, expected) => {
   expect(getNames(before, values)).toEqual(expected);
-});
-
-test.each([
-  ["/co|", 1, "compact", "/compact |"],
-  ["/co| for me", 1, "compact", "/compact |for me"],
-  ["see @sr|", 4, "@src/", "see @src/|"],
-  ["see @sr|, please", 4, "@src/a.ts", "see @src/a.ts |, please"],
-  [`see @"my d|"`, 4, `@"my dir/"`, `see @"my dir/|"`],
-  [`see @"my f|"`, 4, `@"my file"`, `see @"my file" |`],
-])("taken into %j from %i, %j gives %j", (text, from, value, expected) => {
-  const cursor = text.indexOf("|");
-  const taken = applyCompletion(text.replace("|", ""), from, cursor, value);
-  expect(`${taken.text.slice(0, taken.cursor)}|${taken.text.slice(taken.cursor)}`).toBe(expected);
 });

@@ -1,7 +1,8 @@
 /** Completes what is being written: commands of the page and of the session, and files. */
 import type { CompletionData } from "@tau/protocol";
 import { GatewayClientError, type RemoteSession } from "@tau/protocol/client";
-import { slashCommands } from "./slash-commands.ts";
+import { applyCompletion, isCommandStart, listCommandsHere, type TakenText } from "@tau/protocol/surface";
+import { pageCommands } from "./slash-commands.ts";
 
 export interface CompletionItem {
   readonly value: string;
@@ -103,13 +104,11 @@ export function getCompletable(text: string, cursor: number): string | undefined
   return isCompletable ? before : undefined;
 }
 
-export const isCommandStart = (before: string): boolean => /^\/\S*$/.test(before);
-
 /** The page's own commands first, and before them one that is typed whole. Pure. */
 export function mergeItems(before: string, ofSession: readonly CompletionItem[]): CompletionItem[] {
   if (!isCommandStart(before)) return [...ofSession];
   const typed = before.slice(1);
-  const own = slashCommands.filter(
+  const own = listCommandsHere(pageCommands).filter(
     ({ name, yields }) => name.startsWith(typed) && !(yields && ofSession.some(({ value }) => value === name)),
   );
   const items = [
@@ -117,21 +116,4 @@ export function mergeItems(before: string, ofSession: readonly CompletionItem[])
     ...ofSession.filter(({ value }) => own.every(({ name }) => name !== value)),
   ];
   return items.toSorted((a, b) => Number(b.value === typed) - Number(a.value === typed));
-}
-
-export interface TakenText {
-  readonly text: string;
-  readonly cursor: number;
-}
-
-/** A directory is completed further, within its quotes; after anything else a new word begins. Pure. */
-export function applyCompletion(text: string, from: number, cursor: number, value: string): TakenText {
-  const isQuotedDirectory = /\/["']$/.test(value);
-  const isDirectory = isQuotedDirectory || value.endsWith("/");
-  // A quote and a blank that were typed before are already there.
-  const quote = /["']$/.exec(value)?.[0] ?? "";
-  const afterQuote = text.slice(text.startsWith(quote, cursor) ? cursor + quote.length : cursor);
-  const after = isDirectory || afterQuote.startsWith(" ") ? afterQuote : ` ${afterQuote}`;
-  const end = from + value.length + (isQuotedDirectory ? -1 : isDirectory ? 0 : 1);
-  return { text: `${text.slice(0, from)}${value}${after}`, cursor: end };
 }

@@ -1,16 +1,7 @@
+import { describeUnknownCommand } from "@tau/protocol/surface";
 import { expect, test } from "vitest";
-import { findCommand, isOfSession, parseCommand } from "./run-command.ts";
-
-test.each([
-  ["/compact", { name: "compact", argument: "" }],
-  ["  /name  A name\nof two lines ", { name: "name", argument: "A name\nof two lines" }],
-  ["/etc/hosts is wrong", undefined],
-  ["/skill:review this", undefined],
-  ["a /name", undefined],
-  ["/", undefined],
-])("%j is read as %j", (text, command) => {
-  expect(parseCommand(text)).toEqual(command);
-});
+import { isOfSession } from "./run-command.ts";
+import { pageCommands } from "./slash-commands.ts";
 
 test.each([
   ["deploy", "extension", true],
@@ -20,10 +11,19 @@ test.each([
   ["help", "prompt", false],
   // As in the terminal, where an extension may have it.
   ["help", "extension", true],
+  // A command of the terminal that the page does not have.
+  ["quit", "prompt", true],
   ["other", undefined, false],
 ] as const)("/%s, which the session has as %s, is for the session: %j", (name, source, expected) => {
-  const own = findCommand(name);
-  const listed = source === undefined ? [] : [{ name, source }];
-  const isAsked = own === undefined || own.yields === true;
-  expect(isAsked && isOfSession({ name, argument: "" }, own, listed)).toBe(expected);
+  expect(isOfSession(name, source === undefined ? [] : [{ name, source }])).toBe(expected);
+});
+
+test.each([
+  ["login", "A provider is connected on the gateway's machine, with /login in the terminal or tau auth login."],
+  // Known from other agents as the same.
+  ["signin", "A provider is connected on the gateway's machine, with /login in the terminal or tau auth login."],
+  ["quit", "Close the page to leave. The gateway keeps the session."],
+  ["clear", "Use /new."],
+])("/%s is not a command of the page, which says what to do instead", (name, hint) => {
+  expect(describeUnknownCommand(name, pageCommands)).toBe(`There is no command /${name} here. ${hint}`);
 });

@@ -1,28 +1,25 @@
 /** Decides whether a text is a command of the page, and carries it out. */
 import type { SlashCommandData } from "@tau/protocol";
-import { type CommandPort, type SlashCommand, slashCommands } from "./slash-commands.ts";
+import {
+  describeUnknownCommand,
+  findCommandHere,
+  isSlashCommandName,
+  parseTypedCommand,
+  slashCommands,
+} from "@tau/protocol/surface";
+import { type CommandPort, pageCommands } from "./slash-commands.ts";
 import { UnknownCommand } from "./unknown-command.ts";
 
-export interface TypedCommand {
-  readonly name: string;
-  readonly argument: string;
-}
-
-/** A path such as `/etc/hosts` is no command, and neither is a skill, such as `/skill:name`. Pure. */
-export function parseCommand(text: string): TypedCommand | undefined {
-  const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
-  return name === undefined ? undefined : { name, argument: argument.trim() };
-}
-
-export const findCommand = (name: string): SlashCommand | undefined =>
-  slashCommands.find((command) => command.name === name);
+/** Whether the page runs a command whatever the session has under this name. Pure. */
+export const isOfPageAlone = (name: string): boolean =>
+  findCommandHere(pageCommands, name) !== undefined && !(isSlashCommandName(name) && slashCommands[name].yields);
 
 /** Whether a typed name means a command, template or skill of the session, and not the page's own command. Pure. */
-export const isOfSession = (
-  { name }: TypedCommand,
-  own: SlashCommand | undefined,
-  listed: readonly Pick<SlashCommandData, "name" | "source">[],
-): boolean => listed.some((other) => other.name === name && (own === undefined || other.source === "extension"));
+export function isOfSession(name: string, listed: readonly Pick<SlashCommandData, "name" | "source">[]): boolean {
+  if (isOfPageAlone(name)) return false;
+  const own = findCommandHere(pageCommands, name);
+  return listed.some((other) => other.name === name && (own === undefined || other.source === "extension"));
+}
 
 export interface TypedText {
   readonly text: string;
@@ -31,15 +28,16 @@ export interface TypedText {
 
 /** Whether it was a command of the page. Otherwise the text is for the session. Throws `UnknownCommand`. */
 export async function runCommand(page: CommandPort, { text, images }: TypedText): Promise<boolean> {
-  const typed = parseCommand(text);
+  const typed = parseTypedCommand(text);
   if (!typed) return false;
-  const own = findCommand(typed.name);
-  if (!own || own.yields) {
+  const { name, argument } = typed;
+  if (!isOfPageAlone(name)) {
     const { commands } = await page.session.call("get_commands");
-    if (isOfSession(typed, own, commands)) return false;
+    if (isOfSession(name, commands)) return false;
   }
-  if (!own) throw new UnknownCommand(typed.name, (name) => findCommand(name) !== undefined);
-  if (images.length > 0) throw new Error(`/${own.name} takes no images.`);
-  await own.run(page, typed.argument);
+  const own = findCommandHere(pageCommands, name);
+  if (!own) throw new UnknownCommand(describeUnknownCommand(name, pageCommands));
+  if (images.length > 0) throw new Error(`/${name} takes no images.`);
+  await own.run(page, argument);
   return true;
 }

@@ -1,6 +1,13 @@
-/** What can be typed after a slash. Help and completion read this table. */
-import { permissionModes, permissionModeTexts, type SessionEntry, type ThinkingLevelName } from "@tau/protocol";
+/** Carries out what is typed after a slash. */
+import { permissionModes, permissionModeTexts, type ThinkingLevelName } from "@tau/protocol";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
+import {
+  type CommandElsewhere,
+  type CommandHere,
+  findLastAnswerText,
+  type SlashCommandText,
+  type SurfaceCommands,
+} from "@tau/protocol/surface";
 import { getDraft } from "../app/drafts.ts";
 import { getConnected } from "../app/get-connected.ts";
 import { tell } from "../app/problems.tsx";
@@ -10,7 +17,7 @@ import type { SessionInfo } from "../app/session-info.ts";
 import { toggleTheme } from "../app/theme.ts";
 import { downloadSession } from "./download-session.ts";
 
-/** What commands work with. */
+/** The part of the page that commands work with. */
 export interface CommandPort {
   readonly client: GatewayClient;
   readonly session: RemoteSession;
@@ -18,76 +25,68 @@ export interface CommandPort {
   readonly openPanel: (panel: SessionPanel | "help") => void;
 }
 
-export interface SlashCommand {
-  readonly name: string;
-  readonly description: string;
-  /** What follows it, for help. */
-  readonly argument?: string;
-  /** Whether a command of an extension with this name is run instead. The same as in the terminal. */
-  readonly yields?: true;
-  readonly run: (page: CommandPort, argument: string) => Promise<void> | void;
-}
+const here = (run: CommandHere<CommandPort>["run"], shown?: SlashCommandText): CommandHere<CommandPort> => ({
+  kind: "here",
+  run,
+  ...(shown && { shown }),
+});
 
-export const slashCommands: readonly SlashCommand[] = [
-  { name: "model", description: "Choose a model", argument: "NAME", run: chooseModel },
-  { name: "thinking", description: "Choose how much the model thinks", argument: "LEVEL", run: chooseThinking },
-  {
-    name: "tools",
-    description: "Choose the tools that the model is shown",
-    yields: true,
-    run: ({ openPanel }) => openPanel("tools"),
-  },
-  { name: "settings", description: "Show the settings", run: ({ openPanel }) => openPanel("settings") },
-  { name: "theme", description: "Light or dark", yields: true, run: toggleTheme },
-  { name: "tree", description: "Go to another place in this session", run: ({ openPanel }) => openPanel("tree") },
-  {
-    name: "fork",
-    description: "Begin a new session from an earlier message",
-    run: ({ openPanel }) => openPanel("tree"),
-  },
-  { name: "clone", description: "Begin a new session with a copy of this one", run: clone },
-  { name: "resume", description: "Open another session", run: showList },
-  { name: "new", description: "Begin a new session in this directory", run: startNew },
-  { name: "name", description: "Name this session", argument: "NAME", run: nameSession },
-  { name: "session", description: "Show what this session has used", run: ({ openPanel }) => openPanel("stats") },
-  { name: "compact", description: "Summarise the conversation so far", argument: "INSTRUCTIONS", run: compact },
-  {
-    name: "export",
+const elsewhere = (hint: string): CommandElsewhere => ({ kind: "elsewhere", hint });
+
+export const pageCommands: SurfaceCommands<CommandPort> = {
+  model: here(chooseModel),
+  "scoped-models": elsewhere("Models are cycled through with a key of the terminal. /model chooses one here."),
+  thinking: here(chooseThinking),
+  tools: here(({ openPanel }) => openPanel("tools")),
+  settings: here(({ openPanel }) => openPanel("settings"), { description: "Show the settings" }),
+  theme: here(toggleTheme, { description: "Light or dark" }),
+  tree: here(({ openPanel }) => openPanel("tree")),
+  fork: here(({ openPanel }) => openPanel("tree")),
+  clone: here(clone),
+  resume: here(showList),
+  new: here(startNew),
+  name: here(nameSession),
+  session: here(({ openPanel }) => openPanel("stats")),
+  compact: here(compact),
+  export: here(exportSession, {
     description: "Download this conversation, or write it as .html or .jsonl on the gateway's machine",
     argument: "PATH",
-    run: exportSession,
-  },
-  {
-    name: "import",
+  }),
+  import: here(importFile, {
     description: "Open a copy of a session file of the gateway's machine",
     argument: "PATH",
-    run: importFile,
-  },
-  { name: "copy", description: "Copy the last answer", run: copyAnswer },
-  {
-    name: "permissions",
-    description: "Choose how much is done without asking: ask, edit or free",
-    argument: "MODE",
-    yields: true,
-    run: choosePermissions,
-  },
-  {
-    name: "jobs",
+  }),
+  share: elsewhere("/share makes a gist in the terminal. /export downloads the conversation here."),
+  copy: here(copyAnswer),
+  queue: elsewhere(
+    "Waiting messages are shown above the field where you write. They are changed and taken back there.",
+  ),
+  approve: elsewhere("An open question is shown above the field where you write. It is answered there."),
+  trust: elsewhere("A project is trusted on the gateway's machine, with /trust in the terminal or tau trust."),
+  permissions: here(choosePermissions),
+  jobs: here(showJobs, {
     description: "List what runs in the background; with a number its output, with end and a number end it",
     argument: "[end] ID",
-    yields: true,
-    run: showJobs,
-  },
-  { name: "reload", description: "Read settings, extensions, skills and templates again", run: reload },
-  {
-    name: "bug",
+  }),
+  policy: elsewhere(
+    "The policy is shown on the gateway's machine, with /policy in the terminal or tau policy explain.",
+  ),
+  login: elsewhere("A provider is connected on the gateway's machine, with /login in the terminal or tau auth login."),
+  logout: elsewhere("A key is removed on the gateway's machine, with /logout in the terminal or tau auth logout."),
+  extensions: elsewhere(
+    "Extensions are shown on the gateway's machine, with /extensions in the terminal or tau extensions.",
+  ),
+  reload: here(reload, { description: "Read settings, extensions, skills and templates again" }),
+  doctor: elsewhere("The gateway's machine is checked there, with /doctor in the terminal or tau doctor."),
+  changelog: elsewhere("/changelog shows it in the terminal."),
+  bug: here(writeBugReport, {
     description: "Write a file about a problem on the gateway's machine, and send nothing",
     argument: "TEXT",
-    run: writeBugReport,
-  },
-  { name: "hotkeys", description: "Show the keys", run: ({ openPanel }) => openPanel("help") },
-  { name: "help", description: "Show all commands and keys", yields: true, run: ({ openPanel }) => openPanel("help") },
-];
+  }),
+  hotkeys: here(({ openPanel }) => openPanel("help")),
+  help: here(({ openPanel }) => openPanel("help"), { description: "Show all commands and keys" }),
+  quit: elsewhere("Close the page to leave. The gateway keeps the session."),
+};
 
 async function chooseModel(page: CommandPort, argument: string): Promise<void> {
   if (argument === "") return page.openPanel("model");
@@ -179,15 +178,10 @@ async function importFile(page: CommandPort, argument: string): Promise<void> {
 }
 
 async function copyAnswer({ session }: CommandPort): Promise<void> {
-  const text = session.view.log.entries.map(getAnswerText).findLast((answer) => answer.trim() !== "");
+  const text = findLastAnswerText(session.view.log.entries);
   if (text === undefined) return tell("There is no answer yet.");
   await navigator.clipboard.writeText(text);
   tell("Copied.");
-}
-
-function getAnswerText(entry: SessionEntry): string {
-  if (entry.type !== "message" || entry.message.role !== "assistant") return "";
-  return entry.message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 async function reload(page: CommandPort): Promise<void> {

@@ -1,10 +1,11 @@
 /** The field in which a message is written. It is as high as its text. */
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { RemoteSession } from "@tau/protocol/client";
+import { isCommandStart } from "@tau/protocol/surface";
 import type { Draft } from "../app/draft.ts";
 import { isCoarse } from "../app/pointer.ts";
 import { useRedraw } from "../app/redraw.ts";
-import { Completion, isCommandStart } from "../commands/completion.ts";
+import { Completion } from "../commands/completion.ts";
 import { CompletionList, completionListId, toOptionId } from "./completion-list.tsx";
 import { listImages } from "./dropped-files.ts";
 

@@ -3,10 +3,10 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { OpenDialog, UiAnswer, UiDialog } from "@tau/protocol";
 import type { RemoteSession } from "@tau/protocol/client";
+import { pluralise } from "@tau/protocol/surface";
 import { useAttempt } from "../app/attempt.ts";
 import { useDeaf } from "../app/deaf.ts";
 import { isCoarse } from "../app/pointer.ts";
-import { pluralise } from "../text/format.ts";
 import { Hidden } from "../text/hidden.tsx";
 
 export function ExtensionDialogs({ session, dialogs }: { session: RemoteSession; dialogs: readonly OpenDialog[] }) {

@@ -1,10 +1,10 @@
 /** The devices that may connect. A new one shows a code, which is typed here. */
 import { useState } from "preact/hooks";
 import type { GatewayClient } from "@tau/protocol/client";
+import { formatAge } from "@tau/protocol/surface";
 import { useAttempt } from "../app/attempt.ts";
 import { Dialog } from "../app/dialog.tsx";
 import { useLoaded } from "../app/loaded.ts";
-import { formatAge } from "../text/format.ts";
 import { Name } from "../text/name.tsx";
 import { toSafeName } from "../text/visible-text.ts";
 

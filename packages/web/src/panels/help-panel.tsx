@@ -1,7 +1,8 @@
 /** The commands and the keys. */
+import { formatUsage, listCommandsHere } from "@tau/protocol/surface";
 import { Dialog } from "../app/dialog.tsx";
 import { formatShortcut, type Shortcut } from "../app/shortcuts.ts";
-import { slashCommands } from "../commands/slash-commands.ts";
+import { pageCommands } from "../commands/slash-commands.ts";
 
 /** Of a session, and of the field where messages are written. */
 const others: readonly [string, string][] = [
@@ -30,14 +31,11 @@ export function HelpPanel({ shortcuts, onClose }: { shortcuts: readonly Shortcut
             </dd>
           </div>
         ))}
-        {slashCommands.map(({ name, argument, description }) => (
-          <div key={`/${name}`}>
-            <dt>{description}</dt>
+        {listCommandsHere(pageCommands).map((command) => (
+          <div key={command.name}>
+            <dt>{command.description}</dt>
             <dd>
-              <code>
-                /{name}
-                {argument !== undefined && ` [${argument}]`}
-              </code>
+              <code>{formatUsage(command)}</code>
             </dd>
           </div>
         ))}

@@ -1,9 +1,9 @@
 /** Messages that were accepted and never said. They can be sent again. */
 import type { GatewayClient } from "@tau/protocol/client";
+import { formatAge } from "@tau/protocol/surface";
 import { useAttempt } from "../app/attempt.ts";
 import { Dialog } from "../app/dialog.tsx";
 import { useLoaded } from "../app/loaded.ts";
-import { formatAge } from "../text/format.ts";
 import { Name } from "../text/name.tsx";
 
 export function InboxPanel({ client, onClose }: { client: GatewayClient; onClose: () => void }) {

@@ -2,11 +2,11 @@
 import { useState } from "preact/hooks";
 import type { ModelData, ThinkingLevelName } from "@tau/protocol";
 import type { RemoteSession } from "@tau/protocol/client";
+import { formatTokens } from "@tau/protocol/surface";
 import { useAttempt } from "../app/attempt.ts";
 import { Dialog } from "../app/dialog.tsx";
 import { useLoaded } from "../app/loaded.ts";
 import type { SessionInfo } from "../app/session-info.ts";
-import { formatTokens } from "../text/format.ts";
 import { Name } from "../text/name.tsx";
 
 export interface SessionPanelProps {

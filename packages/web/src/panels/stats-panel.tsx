@@ -1,7 +1,8 @@
 /** What a session has cost, and how full its context is. */
+import { formatTokens } from "@tau/protocol/surface";
 import { useAttempt } from "../app/attempt.ts";
 import { Dialog } from "../app/dialog.tsx";
-import { formatCost, formatTokens } from "../text/format.ts";
+import { formatCost } from "../text/format.ts";
 import type { SessionPanelProps } from "./model-panel.tsx";
 
 export function StatsPanel({ session, info, onClose }: SessionPanelProps) {

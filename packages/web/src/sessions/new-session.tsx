@@ -6,7 +6,7 @@ import { Dialog } from "../app/dialog.tsx";
 import { getDraft } from "../app/drafts.ts";
 import { showSession } from "../app/route.ts";
 import { toSafeName } from "../text/visible-text.ts";
-import type { SessionPages } from "./session-pages.ts";
+import type { SessionSidebar } from "./session-sidebar.ts";
 
 export function NewSession({
   client,
@@ -14,7 +14,7 @@ export function NewSession({
   onClose,
 }: {
   client: GatewayClient;
-  pages: SessionPages;
+  pages: SessionSidebar;
   onClose: () => void;
 }) {
   const roots = client.hello?.roots ?? [];

@@ -1,18 +1,21 @@
 /** All sessions, the last used first, with a search. */
 import { useRef } from "preact/hooks";
 import type { GatewayClient } from "@tau/protocol/client";
+import { formatAge, getSessionTitle, pluralise } from "@tau/protocol/surface";
 import { Logo, PlusIcon, SearchIcon, ThemeIcon } from "../app/icons.tsx";
 import { useRedraw } from "../app/redraw.ts";
 import { showSession } from "../app/route.ts";
-import type { PanelName } from "../app/shell.tsx";
 import { toggleTheme } from "../app/theme.ts";
-import { formatAge, pluralise, shortenPath } from "../text/format.ts";
+import { shortenPath } from "../text/format.ts";
 import { Name } from "../text/name.tsx";
-import type { SessionPages, SessionRow } from "./session-pages.ts";
+import type { SessionSidebar, SessionRow } from "./session-sidebar.ts";
+
+/** Panels that belong to no session. */
+export type PanelName = "new" | "help" | "devices" | "inbox";
 
 export interface SessionListProps {
   client: GatewayClient;
-  pages: SessionPages;
+  pages: SessionSidebar;
   shownId: string | undefined;
   onOpenPanel: (panel: PanelName) => void;
 }
@@ -90,7 +93,6 @@ export function SessionList({ client, pages, shownId, onOpenPanel }: SessionList
 }
 
 function SessionItem({ session, isShown, questions }: { session: SessionRow; isShown: boolean; questions: number }) {
-  const title = session.name ?? (session.firstMessage.trim() || "New session");
   return (
     <li>
       <button
@@ -103,7 +105,7 @@ function SessionItem({ session, isShown, questions }: { session: SessionRow; isS
             <span class={`dot ${session.status}`} title={session.status} />
           )}
           <span class="cut">
-            <Name text={title.slice(0, 200)} />
+            <Name text={getSessionTitle(session).slice(0, 200)} />
           </span>
           {questions > 0 && <span class="badge">{pluralise(questions, "question")}</span>}
         </span>

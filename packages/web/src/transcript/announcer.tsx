@@ -1,6 +1,7 @@
 /** Tells a screen reader what has arrived: whole answers, not every piece of them. */
 import { useEffect, useState } from "preact/hooks";
 import type { RemoteSession } from "@tau/protocol/client";
+import { getAnswerText } from "@tau/protocol/surface";
 
 const maxLength = 2_000;
 
@@ -11,11 +12,9 @@ export function Announcer({ session }: { session: RemoteSession }) {
       session.onEvent((event) => {
         if (event.type === "approval_requested") setText(`A question: ${event.approval.summary}`);
         if (event.type === "error") setText(event.message);
-        if (event.type !== "entry_appended" || event.entry.type !== "message") return;
-        const { message } = event.entry;
-        if (message.role !== "assistant") return;
-        const words = message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-        if (words.trim() !== "") setText(words.slice(0, maxLength));
+        if (event.type !== "entry_appended") return;
+        const answer = getAnswerText(event.entry);
+        if (answer.trim() !== "") setText(answer.slice(0, maxLength));
       }),
     [session],
   );

@@ -1,5 +1,5 @@
 /** A diff, with the numbers of its lines and a class for each kind of row. */
-import { type DiffRow, diffSigns, getNumberWidth } from "@tau/protocol";
+import { type DiffRow, diffSigns, getNumberWidth } from "@tau/protocol/surface";
 import { NumberedLine } from "./numbered-line.tsx";
 
 export function Diff({ rows }: { rows: readonly DiffRow[] }) {

@@ -1,5 +1,5 @@
 /** One item of a transcript. */
-import { emptyAnswerText, getFailureAdvice, isEmptyAnswer } from "@tau/protocol";
+import { emptyAnswerText, getFailureAdvice, isEmptyAnswer } from "@tau/protocol/surface";
 import { useContext } from "preact/hooks";
 import { ForkIcon } from "../app/icons.tsx";
 import { memo } from "../app/memo.ts";

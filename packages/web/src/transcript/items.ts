@@ -2,13 +2,13 @@
 import {
   formatRetry,
   getWithdrawnId,
-  isEmptyAnswer,
   isFailedAnswer,
   type LiveMessage,
   type LiveTool,
   type LiveView,
   type SessionEntry,
 } from "@tau/protocol";
+import { isEmptyAnswer } from "@tau/protocol/surface";
 import type { AssistantMessage, Content, MessageOf, SessionMessage, ToolCall } from "./messages.ts";
 import { findOutcomes, isSameOutcome, noOutcome, type Outcome } from "./outcomes.ts";
 

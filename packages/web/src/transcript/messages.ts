@@ -8,7 +8,3 @@ export type AssistantMessage = MessageOf<"assistant">;
 export type ToolResultMessage = MessageOf<"toolResult">;
 export type ToolCall = Extract<AssistantMessage["content"][number], { type: "toolCall" }>;
 export type Content = MessageOf<"user">["content"];
-
-/** What is in a value from elsewhere. */
-export const toFields = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

@@ -1,6 +1,7 @@
 /** What became of each call, from the entries after it. Pure. */
 import { type Approval, customTypes, type SessionEntry } from "@tau/protocol";
-import { toFields, type ToolCall, type ToolResultMessage } from "./messages.ts";
+import { toFields } from "@tau/protocol/surface";
+import type { ToolCall, ToolResultMessage } from "./messages.ts";
 
 /** What is known of a call besides the call itself. */
 export interface Outcome {

@@ -1,8 +1,8 @@
 /** Output of a tool: lines, of which only some are shown at first. */
-import { parseDiffs } from "@tau/protocol";
+import { parseDiffs } from "@tau/protocol/surface";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { pluralise } from "../text/format.ts";
+import { pluralise } from "@tau/protocol/surface";
 import { Hidden } from "../text/hidden.tsx";
 import { toPlainOutput, turning } from "../text/visible-text.ts";
 import { type Fold, folds, type Shows } from "./describe-call.ts";

@@ -1,5 +1,6 @@
 /** A call of a tool, from the moment the model begins to write it until its result is there. */
 import { useContext, useState } from "preact/hooks";
+import { getCallSubject, getDiffs, joinTexts, listOutcomeNotes } from "@tau/protocol/surface";
 import { memo } from "../app/memo.ts";
 import { ChevronIcon } from "../app/icons.tsx";
 import { Hidden } from "../text/hidden.tsx";
@@ -7,7 +8,7 @@ import { Name } from "../text/name.tsx";
 import { toSafeName } from "../text/visible-text.ts";
 import { SessionContext } from "../app/session-context.ts";
 import { ImageView } from "./content.tsx";
-import { describeOutcome, getCallStatus, getCallSubject, getDiffs, type Shows } from "./describe-call.ts";
+import { getCallStatus, type Shows } from "./describe-call.ts";
 import type { CallState } from "./items.ts";
 import { DiffOutput, FileOutput, Output } from "./output.tsx";
 
@@ -28,8 +29,8 @@ export const ToolCallView = memo(({ call }: { call: CallState }) => {
   const [showsInput, setShowsInput] = useState(false);
   const status = getCallStatus(call);
   const shows = showsByTool.get(call.name) ?? "text";
-  const outcome = describeOutcome(call);
-  const note = [status === "done" ? "" : statusNames[status], outcome].filter(Boolean).join(", ");
+  const outcome = listOutcomeNotes(call.result?.details, call.result?.isError ?? false);
+  const note = [...(status === "done" ? [] : [statusNames[status]]), ...outcome].join(", ");
   return (
     <section class={`call ${status}`} aria-label={`${toSafeName(call.name)}: ${statusNames[status]}`}>
       <button
@@ -73,11 +74,10 @@ function CallBody({ call, shows }: { call: CallState; shows: Shows }) {
   if (diffs.length > 0) return <DiffOutput diffs={diffs} />;
   const content = isChange && shows === "file" ? input?.["content"] : undefined;
   if (typeof content === "string" && content !== "") return <FileOutput content={content} />;
-  const text = result.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
   const images = result.content.filter((block) => block.type === "image");
   return (
     <>
-      <Output text={text} shows={isChange ? "text" : shows} isError={result.isError} />
+      <Output text={joinTexts(result.content)} shows={isChange ? "text" : shows} isError={result.isError} />
       {images.map((image, index) => (
         <ImageView key={index} mimeType={image.mimeType} data={image.data} />
       ))}

@@ -8,19 +8,19 @@ import { useLoaded } from "../app/loaded.ts";
 import { showSession } from "../app/route.ts";
 import { Name } from "../text/name.tsx";
 import { VirtualList } from "../transcript/virtual-list.tsx";
-import { listTreeRows, toTarget, type TreeRow } from "./tree-rows.ts";
+import { listPanelRows, type PanelRow, toTarget } from "./tree-rows.ts";
 
 const maxDepth = 8;
 
 export function TreePanel({ session, draft, onClose }: { session: RemoteSession; draft: Draft; onClose: () => void }) {
   const [loaded] = useLoaded(() => session.getTree(), [session]);
-  const [chosen, setChosen] = useState<TreeRow>();
+  const [chosen, setChosen] = useState<PanelRow>();
   const attempt = useAttempt();
   const rows = useMemo(
-    () => (loaded.kind === "loaded" ? listTreeRows(loaded.value.entries, loaded.value.leafId) : []),
+    () => (loaded.kind === "loaded" ? listPanelRows(loaded.value.entries, loaded.value.leafId) : []),
     [loaded],
   );
-  const go = (row: TreeRow, summarise: boolean) =>
+  const go = (row: PanelRow, summarise: boolean) =>
     attempt.run(async () => {
       const { entryId, text } = toTarget(row);
       // Not later: by then the conversation may have gone on.
@@ -28,13 +28,13 @@ export function TreePanel({ session, draft, onClose }: { session: RemoteSession;
       if (text !== undefined) draft.text = text;
       onClose();
     });
-  const branch = (row: TreeRow) =>
+  const branch = (row: PanelRow) =>
     attempt.run(async () => {
       const { sessionId } = await session.call("branch", { entryId: row.entry.id });
       onClose();
       showSession(sessionId);
     });
-  const draw = (row: TreeRow) => (
+  const draw = (row: PanelRow) => (
     <TreeItem row={row} isChosen={row.key === chosen?.key} onChoose={() => setChosen(row)} />
   );
   return (
@@ -69,7 +69,7 @@ export function TreePanel({ session, draft, onClose }: { session: RemoteSession;
   );
 }
 
-function TreeItem({ row, isChosen, onChoose }: { row: TreeRow; isChosen: boolean; onChoose: () => void }) {
+function TreeItem({ row, isChosen, onChoose }: { row: PanelRow; isChosen: boolean; onChoose: () => void }) {
   const classes = ["tree-row", `depth-${Math.min(row.depth, maxDepth)}`];
   if (row.isOnBranch) classes.push("on-branch");
   if (isChosen) classes.push("chosen");
@@ -79,9 +79,9 @@ function TreeItem({ row, isChosen, onChoose }: { row: TreeRow; isChosen: boolean
       <span class="cut">
         <Name text={row.text} />
       </span>
-      {row.label !== undefined && (
+      {row.entry.label !== undefined && (
         <span class="tag">
-          <Name text={row.label} />
+          <Name text={row.entry.label} />
         </span>
       )}
       {row.isLeaf && <span class="tag">here</span>}

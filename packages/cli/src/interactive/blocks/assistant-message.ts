@@ -1,6 +1,7 @@
 /** An answer, while it arrives and afterwards. It stays the same component, because its first lines may be printed already. */
 import type { AssistantMessage } from "@tau/ai";
-import { emptyAnswerText, getFailureAdvice, isEmptyAnswer, type LiveMessage } from "@tau/protocol";
+import type { LiveMessage } from "@tau/protocol";
+import { emptyAnswerText, getFailureAdvice, isEmptyAnswer } from "@tau/protocol/surface";
 import { type Component, Container, Markdown, Spacer, Text, toPlainText } from "@tau/tui";
 import { transformMarkdown } from "../extensions/transform-markdown.ts";
 import type { Look } from "../look.ts";

@@ -1,5 +1,5 @@
 /** A diff in colours, with the numbers of its lines. Where one line replaces another, the words that differ are marked. */
-import { type DiffLine, type DiffRow, diffSigns, getNumberWidth } from "@tau/protocol";
+import { type DiffLine, type DiffRow, diffSigns, getNumberWidth } from "@tau/protocol/surface";
 import type { Theme, ThemeColor } from "@tau/tui";
 import { drawNumbered } from "./numbered-lines.ts";
 

@@ -2,11 +2,11 @@
 import type { AgentToolResult } from "@tau/agent";
 import type { ToolResultMessage } from "@tau/ai";
 import type { LiveTool } from "@tau/protocol";
+import { getCallSubject, getPartialSubject } from "@tau/protocol/surface";
 import { type Component, toPlainLine, truncateToWidth, wrapTextWithAnsi } from "@tau/tui";
 import { ToolView, type ToolViewState } from "../extensions/tool-view.ts";
 import type { Look } from "../look.ts";
 import { ImageBlock } from "./image.ts";
-import { getCallSubject, getPartialSubject } from "./call-title.ts";
 import { describeOutcome, drawOutput, type ToolOutput } from "./tool-result.ts";
 
 type State =

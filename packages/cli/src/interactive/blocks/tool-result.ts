@@ -1,9 +1,17 @@
 /** The result of a call as lines, by how its tool says it is shown. No tool is known by its name. */
-import { parseDiffs, type ToolData } from "@tau/protocol";
+import type { ToolData } from "@tau/protocol";
+import {
+  type Fields,
+  getDiffs,
+  getNumber,
+  getText,
+  listOutcomeNotes,
+  parseDiffs,
+  toFields,
+} from "@tau/protocol/surface";
 import { type MarkdownTheme, type Theme, toPlainText } from "@tau/tui";
 import { getFileLanguage } from "../highlight/file-language.ts";
 import { drawDiff } from "./diff.ts";
-import { type Fields, getNumber, getText, toFields } from "./fields.ts";
 import { describeKey, fold, foldLines } from "./fold.ts";
 import { drawNumbered } from "./numbered-lines.ts";
 
@@ -120,25 +128,15 @@ function drawExcerpt(lines: readonly string[], { count, first }: Excerpt, { them
   return [...drawNumbers(lines.slice(0, count), { first, last, theme, width }), ...lines.slice(count)];
 }
 
-/** What is said after the title of a finished call; undefined if nothing. */
+/** Describes a finished call after its title; undefined if there is nothing to add. */
 export function describeOutcome({ details, isError }: ToolOutput, durationMs: number): string | undefined {
-  const fields = toFields(details);
-  const exitCode = getNumber(fields["exitCode"]);
-  const parts = [
-    fields["isNew"] === true && !isError ? "new" : undefined,
-    exitCode !== undefined && exitCode !== 0 ? `exit ${exitCode}` : undefined,
-    getText(fields["signal"]) || undefined,
-    isError && exitCode === undefined ? "failed" : undefined,
-    durationMs >= 1_000 ? `${Math.round(durationMs / 1_000)} s` : undefined,
+  const hasExitCode = getNumber(toFields(details)["exitCode"]) !== undefined;
+  const notes = [
+    ...listOutcomeNotes(details, isError),
+    ...(isError && !hasExitCode ? ["failed"] : []),
+    ...(durationMs >= 1_000 ? [`${Math.round(durationMs / 1_000)} s`] : []),
   ];
-  const text = parts.filter((part) => part !== undefined).join(", ");
-  return text === "" ? undefined : text;
-}
-
-function getDiffs(details: unknown): string[] {
-  const { diff, files } = toFields(details);
-  const all = [diff, ...(Array.isArray(files) ? files.map((file) => toFields(file)["diff"]) : [])];
-  return all.filter((text): text is string => typeof text === "string" && text !== "");
+  return notes.length === 0 ? undefined : notes.join(", ");
 }
 
 /** Without control characters, and without empty lines at the end. */

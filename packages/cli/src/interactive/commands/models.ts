@@ -1,11 +1,11 @@
 /** `/model` and `/scoped-models`. */
 import type { ModelData } from "@tau/protocol";
+import { formatTokens } from "@tau/protocol/surface";
 import { getKeybindings, type SelectItem } from "@tau/tui";
 import { Picker } from "../dialogs/picker.ts";
 import { ScopedModelsDialog } from "../dialogs/scoped-models.ts";
 import { reservedRows } from "../dialogs/search-dialog.ts";
 import type { Interface } from "../interface.ts";
-import { formatTokens } from "../status-line.ts";
 
 const toName = ({ provider, id }: Pick<ModelData, "provider" | "id">): string => `${provider}/${id}`;
 

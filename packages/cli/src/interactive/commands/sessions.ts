@@ -1,10 +1,10 @@
 /** `/resume`: opens another session, also one of another directory. */
 import { getErrorMessage } from "@tau/ai/internal";
 import type { SessionSummaryData } from "@tau/protocol";
+import { SessionPages } from "@tau/protocol/surface";
 import { reservedRows } from "../dialogs/search-dialog.ts";
 import { SessionDialog } from "../dialogs/sessions.ts";
 import type { Interface } from "../interface.ts";
-import { SessionPages } from "../session-pages.ts";
 import { changeTrust } from "./trust.ts";
 
 export const resume = (ui: Interface): Promise<void> =>
@@ -15,9 +15,13 @@ export const resume = (ui: Interface): Promise<void> =>
 
 const chooseSession = (ui: Interface) =>
   ui.open<SessionSummaryData | undefined>((finish) => {
-    const pages = new SessionPages(ui.client, (error) => {
-      if (error !== undefined) dialog.say(getErrorMessage(error));
-      ui.redraw();
+    const pages = new SessionPages<SessionSummaryData>({
+      fetchPage: (params) => ui.client.execute({ type: "list_sessions", ...params }),
+      onChange: (error) => {
+        if (error !== undefined) dialog.say(getErrorMessage(error));
+        ui.redraw();
+      },
+      pageSize: 100,
     });
     const dialog: SessionDialog = new SessionDialog({
       pages,
@@ -54,7 +58,7 @@ const chooseSession = (ui: Interface) =>
         try {
           const { message, deleted, selected } = await work();
           dialog.say(message, deleted);
-          await pages.load();
+          await pages.refresh();
           if (selected !== undefined) dialog.select(selected);
         } catch (error) {
           dialog.say(getErrorMessage(error));

@@ -4,27 +4,27 @@ import { TreeDialog } from "../dialogs/tree.ts";
 import { waitFor } from "../dialogs/wait.ts";
 import type { Interface } from "../interface.ts";
 import {
-  createTree,
+  createSessionTree,
   leavesMessages,
+  type SessionTree,
+  type SessionTreeItem,
   toTarget,
-  type Tree,
   type TreeFilter,
   treeFilters,
-  type TreeNode,
 } from "../tree-model.ts";
 
 export async function openTree(ui: Interface): Promise<void> {
   const { tree: roots, leafId } = await ui.client.execute({ type: "get_tree" });
-  const tree = createTree(roots, leafId);
+  const tree = createSessionTree(roots, leafId);
   if (tree.nodes.length === 0) return ui.say("The session is empty.");
   const { filter, skipsPrompt } = await readSettings(ui);
   for (let selected: string | undefined; ;) {
-    const node = await chooseNode(ui, tree, filter, selected);
-    if (!node) return;
-    const target = toTarget(node);
-    if (node.entry.id === leafId && target.text === undefined) return ui.say("The session is there already.");
+    const item = await chooseItem(ui, tree, filter, selected);
+    if (!item) return;
+    const target = toTarget(item);
+    if (item.id === leafId && target.text === undefined) return ui.say("The session is there already.");
     const summary = skipsPrompt || !leavesMessages(tree, target.entryId) ? {} : await askSummary(ui);
-    selected = node.entry.id;
+    selected = item.id;
     // Back to the tree.
     if (!summary) continue;
     await navigate(ui, target.entryId, summary);
@@ -41,8 +41,8 @@ async function readSettings(ui: Interface): Promise<{ filter: TreeFilter; skipsP
   return { filter, skipsPrompt: branchSummary?.skipPrompt === true };
 }
 
-const chooseNode = (ui: Interface, tree: Tree, filter: TreeFilter, selected: string | undefined) =>
-  ui.open<TreeNode | undefined>((finish) => {
+const chooseItem = (ui: Interface, tree: SessionTree, filter: TreeFilter, selected: string | undefined) =>
+  ui.open<SessionTreeItem | undefined>((finish) => {
     const dialog: TreeDialog = new TreeDialog({
       tree,
       theme: ui.theme,
@@ -53,17 +53,17 @@ const chooseNode = (ui: Interface, tree: Tree, filter: TreeFilter, selected: str
       onSelect: finish,
       onCancel: () => finish(undefined),
       onCopy: (text) => ui.copy(text),
-      onLabel: (node) => ui.run(() => editLabel(ui, node, dialog)),
+      onLabel: (item) => ui.run(() => editLabel(ui, item, dialog)),
     });
     return dialog;
   });
 
-async function editLabel(ui: Interface, node: TreeNode, dialog: TreeDialog): Promise<void> {
-  const text = await ui.ask("Label (empty: none)", { initial: node.label ?? "" });
+async function editLabel(ui: Interface, item: SessionTreeItem, dialog: TreeDialog): Promise<void> {
+  const text = await ui.ask("Label (empty: none)", { initial: item.label ?? "" });
   if (text === undefined) return;
   const label = text.trim();
-  await ui.client.execute({ type: "set_label", entryId: node.entry.id, ...(label !== "" && { label }) });
-  node.label = label === "" ? undefined : label;
+  await ui.client.execute({ type: "set_label", entryId: item.id, ...(label !== "" && { label }) });
+  item.label = label === "" ? undefined : label;
   dialog.update();
   ui.redraw();
 }

@@ -1,6 +1,14 @@
 /** A question of the policy. Everything that would happen is shown, and allowing takes a deliberate choice. */
 import type { Approval, ApprovalAnswer } from "@tau/protocol";
 import {
+  findChoiceIndex,
+  formatTimeLeft,
+  getTimeLeftMs,
+  listCommandLines,
+  toAllowAnswer,
+  toDenyAnswer,
+} from "@tau/protocol/surface";
+import {
   Container,
   getKeybindings,
   getSelectListTheme,
@@ -73,8 +81,7 @@ export class ApprovalDialog extends Container {
     const content = new Text(describe(approval, theme), 1, 0);
     const getMaxRows = () => shareRows(getRows(), this.#choices.length).questionRows;
     this.#question = new Excerpt({ content, theme, getMaxRows });
-    this.#message.onSubmit = (text) =>
-      options.onAnswer({ decision: "deny", ...(text.trim() !== "" && { message: text.trim() }) });
+    this.#message.onSubmit = (text) => options.onAnswer(toDenyAnswer(text));
     this.#message.onEscape = () => this.#setWriting(false);
     this.#setWriting(false);
   }
@@ -114,7 +121,7 @@ export class ApprovalDialog extends Container {
 
   /** Whether the key stands for an answer: y, n, or the number of a choice. */
   #chooseByKey(data: string): boolean {
-    const value = getValueByKey(data, this.#options.approval.choices.length);
+    const value = getValueByKey(data, this.#options.approval.choices);
     if (value !== undefined) this.#choose(value);
     return value !== undefined;
   }
@@ -152,21 +159,16 @@ export class ApprovalDialog extends Container {
   }
 
   #choose(value: string): void {
-    if (value === "no") this.#options.onAnswer({ decision: "deny" });
+    if (value === "no") this.#options.onAnswer(toDenyAnswer(""));
     else if (value === "message") this.#setWriting(true);
     else if (value === "later") this.#options.onLater();
-    else {
-      const { choice, rule } = this.#options.approval.choices[Number(value)]!;
-      this.#options.onAnswer({ decision: "allow", choice, ...(rule !== undefined && { rule }) });
-    }
+    else this.#options.onAnswer(toAllowAnswer(this.#options.approval.choices[Number(value)]!));
   }
 
   /** One line, whatever the width is: the rows below are counted. */
   #drawTitle(width: number): string {
     const { theme, others, approval, getTime = Date.now } = this.#options;
-    const { expiresAt, timeoutMs = Infinity } = approval;
-    // The clock of a gateway may differ from ours.
-    const leftMs = expiresAt === undefined ? undefined : Math.min(expiresAt - getTime(), timeoutMs);
+    const leftMs = getTimeLeftMs(approval, getTime());
     const notes = [
       ...(others > 0 ? [`${others} more waiting`] : []),
       ...(leftMs === undefined ? [] : [formatTimeLeft(leftMs)]),
@@ -189,21 +191,13 @@ export class ApprovalDialog extends Container {
   }
 }
 
-/** Such as "4:59 left". */
-export function formatTimeLeft(leftMs: number): string {
-  const seconds = Math.max(0, Math.ceil(leftMs / 1_000));
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} left`;
-}
-
 /** Besides y and the numbers of the choices. */
 const otherKeys: Readonly<Record<string, string>> = { n: "no", t: "message", l: "later" };
 
 /** The value of the item that a key stands for. */
-function getValueByKey(data: string, choices: number): string | undefined {
-  const named = otherKeys[data];
-  if (named !== undefined) return named;
-  const index = data === "y" ? 0 : /^[1-9]$/.test(data) ? Number(data) - 1 : undefined;
-  return index !== undefined && index < choices ? String(index) : undefined;
+function getValueByKey(data: string, choices: Approval["choices"]): string | undefined {
+  const index = findChoiceIndex(data, choices);
+  return otherKeys[data] ?? (index === undefined ? undefined : String(index));
 }
 
 /** How many items of the list are shown, and how many rows there are for the question. */
@@ -234,16 +228,10 @@ function listChoices({ choices }: Approval): SelectItem[] {
   ];
 }
 
-/** The text that a shell gets, and below it what it runs, if that is more than one command. */
-function describeCommands([shell, ...inside]: NonNullable<Approval["commands"]>): string[] {
-  const text = shell?.at(-1)?.split("\n") ?? [];
-  return inside.length > 1 ? [...text, "runs:", ...inside.map((argv) => `  ${argv.join(" ")}`)] : text;
-}
-
 function describe({ toolName, summary, reason, commands, path, host }: Approval, theme: Theme): string {
   const lines = [
     theme.fg("toolTitle", theme.bold(toVisibleText(summary))) + theme.fg("dim", ` (${toVisibleText(toolName)})`),
-    ...describeCommands(commands ?? []).map((line) => theme.fg("accent", `  ${toVisibleText(line)}`)),
+    ...listCommandLines(commands ?? []).map((line) => theme.fg("accent", `  ${toVisibleText(line)}`)),
     ...(path === undefined ? [] : [theme.fg("accent", `  ${toVisibleText(path)}`)]),
     ...(host === undefined ? [] : [theme.fg("accent", `  ${toVisibleText(host)}`)]),
     theme.fg("muted", toVisibleText(reason)),

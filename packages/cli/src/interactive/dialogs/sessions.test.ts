@@ -1,8 +1,7 @@
 import type { SessionSummaryData } from "@tau/protocol";
+import { SessionPages } from "@tau/protocol/surface";
 import { stripTerminalSequences } from "@tau/tui";
 import { expect, test } from "vitest";
-import type { SessionClient } from "../session-client.ts";
-import { SessionPages } from "../session-pages.ts";
 import { Themes } from "../themes.ts";
 import { SessionDialog } from "./sessions.ts";
 
@@ -16,7 +15,7 @@ async function openSessions() {
   const answer = () => {
     for (const resolve of waiting.splice(0)) resolve();
   };
-  const execute = async ({ query = "" }: { query?: string }) => {
+  const fetchPage = async ({ query }: { query: string }) => {
     await new Promise<void>((resolve) => waiting.push(resolve));
     const found = names.filter((name) => name.includes(query));
     const sessions = found.map((name, index) => ({
@@ -24,10 +23,11 @@ async function openSessions() {
       name,
       firstMessage: "",
       messageCount: index + 1,
+      modifiedAt: "2026-01-01T00:00:00.000Z",
     }));
     return { sessions: sessions as SessionSummaryData[] };
   };
-  const pages = new SessionPages({ execute } as unknown as SessionClient, () => {});
+  const pages = new SessionPages({ fetchPage, onChange: () => {}, pageSize: 10 });
   const calls: string[] = [];
   const dialog = new SessionDialog({
     pages,

@@ -1,13 +1,13 @@
 /** The list of sessions: search, rename, delete and open. It is drawn before the first page has come. */
 import type { SessionSummaryData } from "@tau/protocol";
+import { formatAge, getSessionTitle, pluralise, type SessionPages, sessionSorts } from "@tau/protocol/surface";
 import { getKeybindings, type Theme, toPlainLine, truncateToWidth, visibleWidth } from "@tau/tui";
 import { SearchDialog } from "./search-dialog.ts";
 import type { AppKeybinding } from "../keybindings.ts";
-import type { SessionPages } from "../session-pages.ts";
 import { shortenPath } from "../status-line.ts";
 
 export interface SessionDialogOptions {
-  pages: SessionPages;
+  pages: SessionPages<SessionSummaryData>;
   theme: Theme;
   home: string | undefined;
   getMaxRows: () => number;
@@ -20,7 +20,6 @@ export interface SessionDialogOptions {
   onCancel: () => void;
 }
 
-const sorts = ["modified", "created", "name"] as const;
 /** The next page is asked for when so many rows are left below the selection. */
 const rowsAhead = 30;
 
@@ -81,7 +80,7 @@ export class SessionDialog extends SearchDialog {
     else if (is("tui.input.tab")) void this.#load({ all: !query.all });
     else if (is("app.session.togglePath")) this.#showsPaths = !this.#showsPaths;
     else if (is("app.session.toggleSort"))
-      void this.#load({ sort: sorts[(sorts.indexOf(query.sort) + 1) % sorts.length]! });
+      void this.#load({ sort: sessionSorts[(sessionSorts.indexOf(query.sort) + 1) % sessionSorts.length]! });
     else if (is("app.session.toggleNamedFilter")) void this.#load({ named: !query.named });
     else if (session && is("app.session.rename")) onRename(session);
     else if (is("app.session.delete") || (is("app.session.deleteNoninvasive") && query.query === ""))
@@ -97,7 +96,7 @@ export class SessionDialog extends SearchDialog {
     if (session && isConfirmed) this.#options.onDelete(session);
   }
 
-  async #load(change: Parameters<SessionPages["load"]>[0]): Promise<void> {
+  async #load(change: Parameters<SessionPages<unknown>["load"]>[0]): Promise<void> {
     this.#selected = 0;
     this.say(undefined);
     const { pages, onSelect } = this.#options;
@@ -117,12 +116,12 @@ export class SessionDialog extends SearchDialog {
   #drawRow(session: SessionSummaryData, position: number, width: number): string {
     const { theme, pages, home, now } = this.#options;
     const isSelected = position === this.#selected;
-    const { name, firstMessage, cwd, messageCount, modifiedAt } = session;
-    const title = toPlainLine((name ?? firstMessage).slice(0, 500)) || "(no message)";
+    const { name, cwd, messageCount, modifiedAt } = session;
+    const title = toPlainLine(getSessionTitle(session).slice(0, 500));
     const details = [
       this.#showsPaths ? session.path : pages.query.all ? shortenPath(cwd, home) : "",
-      messageCount === 1 ? "1 message" : `${messageCount} messages`,
-      formatAge(now() - Date.parse(modifiedAt)),
+      pluralise(messageCount, "message"),
+      formatAge(modifiedAt, now()),
     ];
     const right = toPlainLine(details.filter(Boolean).join(" · "));
     const room = Math.max(10, width - visibleWidth(right) - 4);
@@ -136,7 +135,7 @@ export class SessionDialog extends SearchDialog {
   #drawFooter(): string {
     const { pages, theme, describeKey } = this.#options;
     if (this.#doomed) {
-      const title = toPlainLine((this.#doomed.name ?? this.#doomed.firstMessage).slice(0, 40));
+      const title = toPlainLine(getSessionTitle(this.#doomed).slice(0, 40));
       return theme.fg("warning", ` Delete "${title}"? Enter deletes it, any other key keeps it.`);
     }
     if (this.#message !== undefined) {
@@ -155,11 +154,4 @@ export class SessionDialog extends SearchDialog {
     ];
     return theme.fg("dim", ` ${count} · ${keys.join(" · ")}`);
   }
-}
-
-function formatAge(ms: number): string {
-  const minutes = Math.max(0, Math.floor(ms / 60_000));
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
 }

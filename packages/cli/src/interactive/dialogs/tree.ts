@@ -1,22 +1,22 @@
 /** The tree of a session: walk, fold, filter, search and label. Only the rows that are visible are drawn. */
+import { describeAnyEntry, getUserText, type TreeRow } from "@tau/protocol/surface";
 import { getKeybindings, matchesKey, type Theme, toPlainLine, truncateToWidth } from "@tau/tui";
 import { SearchDialog } from "./search-dialog.ts";
-import { describeEntry, getUserText } from "../describe-entry.ts";
 import {
   drawConnectors,
+  findLabelTimes,
   findNextStart,
   findRow,
   findStart,
   listRows,
-  type Tree,
+  type SessionTree,
+  type SessionTreeItem,
   type TreeFilter,
   treeFilters,
-  type TreeNode,
-  type TreeRow,
 } from "../tree-model.ts";
 
 export interface TreeDialogOptions {
-  tree: Tree;
+  tree: SessionTree;
   theme: Theme;
   filter: TreeFilter;
   /** The entry that is selected at first. Default: the one that the session is at. */
@@ -24,8 +24,8 @@ export interface TreeDialogOptions {
   /** How many rows the list may have now. */
   getMaxRows: () => number;
   describeKey: (id: "app.tree.editLabel" | "app.tree.filter.cycleForward") => string;
-  onSelect: (node: TreeNode) => void;
-  onLabel: (node: TreeNode) => void;
+  onSelect: (item: SessionTreeItem) => void;
+  onLabel: (item: SessionTreeItem) => void;
   onCopy: (text: string) => void;
   onCancel: () => void;
 }
@@ -41,9 +41,10 @@ const filterKeys = {
 export class TreeDialog extends SearchDialog {
   readonly #options: TreeDialogOptions;
   readonly #folded = new Set<string>();
+  readonly #labelTimes: ReadonlyMap<string, string>;
   #filter: TreeFilter;
   #showsTimes = false;
-  #rows: readonly TreeRow[] = [];
+  #rows: readonly TreeRow<SessionTreeItem>[] = [];
   #selected = 0;
   /** Is selected again after a filter or a search that nothing matches. */
   #lastId: string | null;
@@ -52,6 +53,7 @@ export class TreeDialog extends SearchDialog {
     super({ ...options, placeholder: "Type to search" });
     this.#options = options;
     this.#filter = options.filter;
+    this.#labelTimes = findLabelTimes(options.tree);
     this.#lastId = options.selected ?? options.tree.leafId;
     this.update();
   }
@@ -59,7 +61,7 @@ export class TreeDialog extends SearchDialog {
   /** After what is listed has changed, such as a label. */
   update(): void {
     const { tree } = this.#options;
-    this.#lastId = this.#node?.entry.id ?? this.#lastId;
+    this.#lastId = this.#item?.id ?? this.#lastId;
     this.#rows = listRows(tree, { filter: this.#filter, query: this.search.getValue(), folded: this.#folded });
     this.#selected = findRow(tree, this.#rows, this.#lastId);
   }
@@ -86,25 +88,25 @@ export class TreeDialog extends SearchDialog {
     else if (is("tui.select.pageDown")) this.#move(this.#selected + this.pageRows);
     else if (matchesKey(data, "home")) this.#move(0);
     else if (matchesKey(data, "end")) this.#move(this.#rows.length - 1);
-    else if (is("tui.select.confirm")) this.#withNode(this.#options.onSelect);
+    else if (is("tui.select.confirm")) this.#withItem(this.#options.onSelect);
     else if (is("app.tree.foldOrUp")) this.#foldOrUp();
     else if (is("app.tree.unfoldOrDown")) this.#unfoldOrDown();
-    else if (is("app.tree.editLabel")) this.#withNode(this.#options.onLabel);
+    else if (is("app.tree.editLabel")) this.#withItem(this.#options.onLabel);
     else if (is("app.tree.toggleLabelTimestamp")) this.#showsTimes = !this.#showsTimes;
     else if (is("app.message.copy"))
-      this.#withNode(({ entry }) => this.#options.onCopy(getUserText(entry) ?? describeEntry(entry).text));
+      this.#withItem(({ entry }) => this.#options.onCopy(getUserText(entry) ?? describeAnyEntry(entry).text));
     else if (filterKey) this.#setFilter(this.#filter === filterKeys[filterKey] ? "default" : filterKeys[filterKey]);
     else if (is("app.tree.filter.cycleForward")) this.#cycleFilter(1);
     else if (is("app.tree.filter.cycleBackward")) this.#cycleFilter(-1);
     else if (this.type(data)) this.#listAnew();
   }
 
-  get #node(): TreeNode | undefined {
-    return this.#rows[this.#selected]?.node;
+  get #item(): SessionTreeItem | undefined {
+    return this.#rows[this.#selected]?.item;
   }
 
-  #withNode(act: (node: TreeNode) => void): void {
-    if (this.#node) act(this.#node);
+  #withItem(act: (item: SessionTreeItem) => void): void {
+    if (this.#item) act(this.#item);
   }
 
   /** First ends the search. */
@@ -144,9 +146,9 @@ export class TreeDialog extends SearchDialog {
     this.#move(findNextStart(this.#rows, this.#selected));
   }
 
-  #setFolded({ node }: TreeRow, isFolded: boolean): void {
-    if (isFolded) this.#folded.add(node.entry.id);
-    else this.#folded.delete(node.entry.id);
+  #setFolded({ item }: TreeRow<SessionTreeItem>, isFolded: boolean): void {
+    if (isFolded) this.#folded.add(item.id);
+    else this.#folded.delete(item.id);
     this.update();
   }
 
@@ -158,13 +160,13 @@ export class TreeDialog extends SearchDialog {
 
   #drawRow(position: number, width: number): string {
     const { theme, tree } = this.#options;
-    const { node, index, isFolded } = this.#rows[position]!;
-    const { author, text } = describeEntry(node.entry);
+    const { item, index, isFolded } = this.#rows[position]!;
+    const { author, text } = describeAnyEntry(item.entry);
     const isSelected = position === this.#selected;
     const mark = tree.current.has(index) ? theme.fg("accent", "• ") : "  ";
-    const time = tree.labelTimes.get(node.entry.id);
+    const time = this.#labelTimes.get(item.id);
     const shownTime = this.#showsTimes && time !== undefined ? ` ${time.slice(0, 16).replace("T", " ")}` : "";
-    const label = node.label === undefined ? "" : theme.fg("warning", `[${toPlainLine(node.label)}${shownTime}] `);
+    const label = item.label === undefined ? "" : theme.fg("warning", `[${toPlainLine(item.label)}${shownTime}] `);
     const color = author === "user" ? "accent" : author === "assistant" ? "success" : "muted";
     const line = [
       isSelected ? theme.fg("accent", "→ ") : "  ",

@@ -1,8 +1,8 @@
 /** Keys of extensions. */
+import { slashCommandNames, slashCommands } from "@tau/protocol/surface";
 import type { BuiltIns } from "@tau/harness/extensions";
 import { type Keybinding, type KeybindingsManager, type KeyId, matchesKey } from "@tau/tui";
 import { editorActions, keybindingDefinitions } from "../keybindings.ts";
-import { slashCommands } from "../slash-commands.ts";
 import type { LoadedExtensions } from "./extension-client.ts";
 
 /** The key of an extension that was pressed. */
@@ -21,5 +21,5 @@ export function listBuiltIns(keybindings: KeybindingsManager): BuiltIns {
   for (const id of [...ids.toSorted((a, b) => editing(a) - editing(b)), ...editorActions]) {
     for (const key of keybindings.getKeys(id as Keybinding)) keys.set(key, id);
   }
-  return { commands: slashCommands.flatMap(({ name, yields }) => (yields ? [] : [name])), keys };
+  return { commands: slashCommandNames.filter((name) => !slashCommands[name].yields), keys };
 }

@@ -1,48 +1,49 @@
-/** The list of sessions, page by page. The gateway tells what changes in it. */
+/** The list of sessions beside the conversation. The gateway reports what changes in it. */
 import type { GatewayClient } from "@tau/protocol/client";
 import type { GatewayEventFrame, MethodData } from "@tau/protocol/gateway";
+import { SessionPages } from "@tau/protocol/surface";
 import { describeProblem } from "../app/attempt.ts";
 
 export type SessionRow = MethodData<"sessions.list">["sessions"][number];
 
 /** How many more are shown each time. */
 const pageSize = 40;
-/** The gateway gives no more at once. */
-const maxPageSize = 100;
-/** How often it is asked for at most because of what the gateway tells. */
+/** The list is read again at most this often because of what the gateway reports. */
 const minRefreshMs = 1_000;
 /** Other programs and other machines have sessions too, and ages grow. */
 const refreshMs = 60_000;
 
 type Changes = Extract<GatewayEventFrame, { event: "sessions.changed" }>["payload"]["sessions"];
 
-export class SessionPages {
+export class SessionSidebar {
   readonly #client: GatewayClient;
   readonly #listeners = new Set<() => void>();
-  #sessions: readonly SessionRow[] = [];
-  /** Where the sessions begin that are not shown; undefined if there are none. */
-  #cursor: string | undefined;
-  /** How many are to be shown, if there are as many. */
-  #wanted = pageSize;
-  #query = "";
+  readonly #pages: SessionPages<SessionRow>;
   /** Open questions by session. */
   #questions: ReadonlyMap<string, number> = new Map();
   #problem = "";
   /** The timer of the next refresh that a change has asked for. */
   #refreshing: number | undefined;
-  /** Counts what was asked: a late answer to an earlier question is of no interest. */
-  #round = 0;
 
   constructor(client: GatewayClient) {
     this.#client = client;
+    this.#pages = new SessionPages({
+      fetchPage: (params) => client.call("sessions.list", params),
+      onChange: (error) => {
+        this.#problem = error === undefined ? "" : describeProblem(error);
+        this.#emit();
+      },
+      pageSize,
+      query: { all: true },
+    });
   }
 
   get sessions(): readonly SessionRow[] {
-    return this.#sessions;
+    return this.#pages.sessions;
   }
 
   get hasMore(): boolean {
-    return this.#cursor !== undefined;
+    return this.#pages.hasMore;
   }
 
   get problem(): string {
@@ -76,16 +77,18 @@ export class SessionPages {
     };
   }
 
-  search(query: string): Promise<void> {
-    this.#query = query;
-    this.#wanted = pageSize;
-    return this.refresh();
+  async search(query: string): Promise<void> {
+    await this.#pages.load({ query: query.trim() });
   }
 
-  /** Asks for the list again, for as many sessions as are wanted. */
+  async loadMore(): Promise<void> {
+    await this.#pages.loadMore();
+  }
+
+  /** Reads the list and the open questions again. */
   async refresh(): Promise<void> {
     if (this.#client.state.kind !== "open") return;
-    await this.#load([], undefined);
+    await this.#pages.refresh();
     if (!this.#client.hello?.scopes.includes("approve")) return;
     try {
       const { approvals } = await this.#client.call("approvals.list");
@@ -110,12 +113,12 @@ export class SessionPages {
 
   /** Shows what is known at once. Where that is not enough, because the order may be another one, the list is asked for. */
   #takeChanges(changes: Changes): void {
-    const before = this.#sessions;
+    const before = this.#pages.sessions;
     const byId = new Map(changes.map((change) => [change.sessionId, change]));
     const questions = new Map(this.#questions);
     for (const change of changes) questions.set(change.sessionId, "approvals" in change ? change.approvals : 0);
     this.#questions = questions;
-    this.#sessions = this.#sessions.map((row) => {
+    this.#pages.update((row) => {
       const change = byId.get(row.id);
       if (!change || !("status" in change)) return row;
       return { ...row, status: change.status, ...(change.name !== undefined && { name: change.name }) };
@@ -131,39 +134,6 @@ export class SessionPages {
       this.#refreshing = undefined;
       if (document.visibilityState === "visible") void this.refresh();
     }, minRefreshMs);
-  }
-
-  async loadMore(): Promise<void> {
-    if (this.#cursor === undefined) return;
-    this.#wanted = this.#sessions.length + pageSize;
-    await this.#load(this.#sessions, this.#cursor);
-  }
-
-  /** Asks for what comes after the sessions that are known, until there are as many as are wanted. */
-  async #load(known: readonly SessionRow[], from: string | undefined): Promise<void> {
-    const round = ++this.#round;
-    const query = this.#query.trim();
-    try {
-      let [sessions, cursor] = [known, from];
-      do {
-        const page = await this.#client.call("sessions.list", {
-          all: true,
-          limit: Math.min(this.#wanted - sessions.length, maxPageSize),
-          ...(query !== "" && { query }),
-          ...(cursor !== undefined && { cursor }),
-        });
-        if (round !== this.#round) return;
-        sessions = [...sessions, ...page.sessions];
-        cursor = page.cursor;
-      } while (cursor !== undefined && sessions.length < this.#wanted);
-      this.#sessions = sessions;
-      this.#cursor = cursor;
-      this.#problem = "";
-    } catch (error) {
-      if (round !== this.#round) return;
-      this.#problem = describeProblem(error);
-    }
-    this.#emit();
   }
 
   #emit(): void {

@@ -1,13 +1,17 @@
 /** Slash commands that people know from other agents. The terminal and the page read this table. */
+import { isSlashCommandName, type SlashCommandName, type SurfaceCommands } from "./slash-commands.ts";
 
 export interface OtherCommand {
-  /** The command to use here, without the slash. A surface may not have it. */
-  readonly use?: string;
+  /** The command to use here. A surface may not have it. */
+  readonly use?: SlashCommandName;
   /** What to know, as a sentence. */
   readonly hint?: string;
 }
 
-const use = (name: string, hint?: string): OtherCommand => ({ use: name, ...(hint !== undefined && { hint }) });
+const use = (name: SlashCommandName, hint?: string): OtherCommand => ({
+  use: name,
+  ...(hint !== undefined && { hint }),
+});
 const hint = (text: string): OtherCommand => ({ hint: text });
 const notYet = hint("It is not there yet.");
 
@@ -102,14 +106,19 @@ export const findOtherCommand = (name: string): OtherCommand | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
 
 /**
- * What is wrong with a command that does not exist, and what to do instead. `has` says whether the surface has a command.
- * Pure.
+ * Describes what is wrong with a command that a surface does not carry out, and what to do instead. Pure.
  */
-export function describeUnknownCommand(name: string, has: (name: string) => boolean): string {
+export function describeUnknownCommand(name: string, commands: SurfaceCommands<never>): string {
+  return `There is no command /${name} here. ${describeInstead(name, commands)}`;
+}
+
+function describeInstead(name: string, commands: SurfaceCommands<never>): string {
   const other = findOtherCommand(name);
-  const isThere = other?.use !== undefined && has(other.use);
-  const rest = other?.hint ?? (isThere ? `Use /${other?.use}.` : "/help shows those that there are.");
-  return `There is no command /${name} here. ${rest}`;
+  if (other?.hint !== undefined) return other.hint;
+  const known = isSlashCommandName(name) ? name : other?.use;
+  if (known === undefined) return "/help shows those that there are.";
+  const command = commands[known];
+  return command.kind === "here" ? `Use /${known}.` : command.hint;
 }
 
 /** The names in the table. */

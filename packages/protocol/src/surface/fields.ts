@@ -1,7 +1,8 @@
-/** Reading data of tools and other programs, which may be anything. */
+/** Reads data of tools and other programs, which may be anything. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** The fields of an object; none for any other value. */
 export const toFields = (value: unknown): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 

@@ -2,7 +2,7 @@ import { SessionManager } from "@tau/harness";
 import { openTestGateway } from "@tau/gateway/testing";
 import { GatewayClient } from "@tau/protocol/client";
 import { expect, onTestFinished, test } from "vitest";
-import { SessionPages } from "../src/sessions/session-pages.ts";
+import { SessionSidebar } from "../src/sessions/session-sidebar.ts";
 
 test("a list that was made longer stays as long when it is asked for again, also above the longest page", async () => {
   const { gateway, token, workspace, agentDir, close } = await openTestGateway();
@@ -15,7 +15,7 @@ test("a list that was made longer stays as long when it is asked for again, also
   const client = new GatewayClient({ url: gateway.url, deviceId: "local", key: token });
   onTestFinished(() => client.close());
   await client.connect();
-  const pages = new SessionPages(client);
+  const pages = new SessionSidebar(client);
   await pages.refresh();
   expect(pages.sessions).toHaveLength(40);
   await pages.loadMore();

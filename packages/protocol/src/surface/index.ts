@@ -1,0 +1,63 @@
+/** Everything that more than one surface shows: commands, titles, rows, pages and their texts. Runs in a browser. */
+export { type AdviceSurface, emptyAnswerText, getFailureAdvice, isEmptyAnswer } from "./answer-advice.ts";
+export {
+  findChoiceIndex,
+  formatTimeLeft,
+  getTimeLeftMs,
+  listCommandLines,
+  toAllowAnswer,
+  toDenyAnswer,
+} from "./approval-text.ts";
+export { getCallSubject, getDiffs, getPartialSubject, listOutcomeNotes } from "./call-title.ts";
+export { applyCompletion, type TakenText } from "./completion.ts";
+export { describeAnyEntry, describeEntry, type EntryDescription } from "./describe-entry.ts";
+export { type DiffLine, type DiffRow, diffSigns, getNumberWidth, parseDiff, parseDiffs } from "./diff.ts";
+export { findLastAnswerText, getAnswerText, getUserText, joinTexts } from "./entry-text.ts";
+export { type Fields, getNumber, getText, toFields } from "./fields.ts";
+export { formatAge, formatTokens, pluralise } from "./format.ts";
+export {
+  describeUnknownCommand,
+  findOtherCommand,
+  isRootDirectory,
+  type OtherCommand,
+  otherCommandNames,
+} from "./other-commands.ts";
+export {
+  getSessionTitle,
+  type SessionPage,
+  SessionPages,
+  type SessionPagesOptions,
+  type SessionQuery,
+  sessionSorts,
+} from "./session-pages.ts";
+export {
+  createTree,
+  findTreeRow,
+  listTreeRows,
+  type RowOptions,
+  toTreeTarget,
+  type Tree,
+  type TreeItem,
+  type TreeNode,
+  type TreeRow,
+  type TreeTarget,
+} from "./tree-rows.ts";
+export {
+  type CommandElsewhere,
+  type CommandHere,
+  findCommandHere,
+  formatUsage,
+  isCommandStart,
+  isSlashCommandName,
+  listCommandsHere,
+  parseTypedCommand,
+  type ShownCommand,
+  type SlashCommandInfo,
+  type SlashCommandName,
+  slashCommandNames,
+  slashCommands,
+  type SlashCommandText,
+  type SurfaceCommand,
+  type SurfaceCommands,
+  type TypedCommand,
+} from "./slash-commands.ts";
