@@ -1,9 +1,13 @@
 import type { GatewayErrorCode, GatewayFault } from "@tau/protocol/gateway";
 import { getErrorMessage } from "@tau/ai/internal";
 
+/** Marks errors of every copy of this package: a bundle and a program that imports it each have a class of their own. */
+const brand = Symbol.for("tau.GatewayError");
+
 /** A request that is refused, with what its client is told. */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
+  readonly [brand] = true;
   readonly code: GatewayErrorCode;
   readonly retryAfterMs: number | undefined;
 
@@ -13,6 +17,10 @@ export class GatewayError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 }
+
+/** Whether an error is a `GatewayError`, of this copy of the package or of another. */
+export const isGatewayError = (error: unknown): error is GatewayError =>
+  typeof error === "object" && error !== null && (error as { [brand]?: unknown })[brand] === true;
 
 /** Such a request had no effect, and the reason may pass; `write_failed`: the disk is full, for example. */
 const retryableCodes: readonly string[] = ["rate_limited", "unavailable", "busy", "write_failed"];

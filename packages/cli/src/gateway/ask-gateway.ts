@@ -1,5 +1,5 @@
 /** What commands ask of the account's running gateway. */
-import { askControl, type ControlAnswer, GatewayError } from "@tau/gateway";
+import { askControl, type ControlAnswer, isGatewayError } from "@tau/gateway";
 import { findGateway, getGatewayFiles } from "@tau/protocol/node";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
@@ -10,7 +10,7 @@ export async function askGateway(io: Io, request: Record<string, unknown>): Prom
   try {
     return await askControl(getGatewayFiles(agentDir).control, request);
   } catch (error) {
-    if (!(error instanceof GatewayError) || error.code !== "unresponsive") throw error;
+    if (!isGatewayError(error) || error.code !== "unresponsive") throw error;
     const gateway = await findGateway(agentDir);
     throw new Error(`${error.message}${gateway ? ` If it stays so, end it: kill -9 ${gateway.pid}` : ""}`, {
       cause: error,
