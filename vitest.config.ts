@@ -14,7 +14,7 @@ const alone = [
   "packages/tools/test/containment.test.ts",
   "packages/tools/test/speed.test.ts",
   // Up to three servers each, which write to the disk all the time: several such clusters at once do not find their peers.
-  "packages/gateway/test/cluster/*.test.ts",
+  "packages/cluster/test/*.test.ts",
 ];
 
 /** Short files whose tests take long. They begin first: one that begins last leaves the other worker without work. */

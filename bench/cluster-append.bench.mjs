@@ -9,7 +9,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openNode } from "@tau/gateway/cluster";
+import { openNode } from "@tau/cluster";
 import { getNatsServer } from "../scripts/get-nats-server.mjs";
 
 const line = Buffer.from(`${JSON.stringify({ type: "message", id: "00000000", text: "word ".repeat(60) })}\n`);

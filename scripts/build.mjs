@@ -36,6 +36,7 @@ const packages = [
   { name: "tui" },
   { name: "pi" },
   { name: "gateway" },
+  { name: "cluster" },
   { name: "cli" },
 ];
 

@@ -19,6 +19,7 @@ const packages = [
   "tui",
   "pi",
   "gateway",
+  "cluster",
 ];
 const fronts = new Map(packages.flatMap(getFronts));
 

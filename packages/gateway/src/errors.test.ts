@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { GatewayError, isGatewayError } from "./errors.ts";
+import * as errors from "./errors.ts";
+
+const { GatewayError, isGatewayError } = errors;
 
 test("an error is recognised, also one of another copy of the package, and nothing else is", async () => {
-  const copy = (await import(
-    /* @vite-ignore */ `${import.meta.dirname}/errors.ts?copy`
-  )) as typeof import("./errors.ts");
+  const copy: typeof errors = await import(/* @vite-ignore */ `${import.meta.dirname}/errors.ts?copy`);
   const other = new copy.GatewayError("busy", "The session is running.");
   expect(other).not.toBeInstanceOf(GatewayError);
   expect([isGatewayError(other), copy.isGatewayError(new GatewayError("moved", "It moved."))]).toEqual([true, true]);

@@ -1,9 +1,8 @@
 import type { Clock, Ids, Model } from "@tau/ai";
-import type { Settings, SettingsManager } from "@tau/config/settings";
+import type { SettingsManager } from "@tau/config/settings";
 import type { Devices } from "./auth/devices.ts";
 import type { Guesses } from "./auth/guesses.ts";
 import type { Pairing } from "./auth/pairing.ts";
-import type { Cluster } from "./cluster/cluster.ts";
 import type { Subscriptions } from "./bridge/subscriptions.ts";
 import type { SessionKeys } from "./http/session-keys.ts";
 import type { RequestKeys } from "./idempotency/idempotency-keys.ts";
@@ -12,12 +11,13 @@ import type { Lanes } from "./lanes/lanes.ts";
 import type { WaitingSessions } from "./lanes/waiting-sessions.ts";
 import type { RunRecords } from "./lanes/run-records.ts";
 import type { LogLines } from "./log-lines.ts";
+import type { ClusterPort } from "./port/cluster.ts";
+import type { Reloaded } from "./reload.ts";
 import type { Connections } from "./server/connections.ts";
 import type { OpenSessions } from "./sessions/open-sessions.ts";
 import type { SessionIndex } from "./sessions/session-index.ts";
 import type { SessionWatch } from "./sessions/session-watch.ts";
-
-export type GatewaySettings = Settings["gateway"];
+import type { GatewaySettings } from "./settings.ts";
 
 /** What the parts of a gateway know of each other. Each owns its own state. */
 export interface GatewayParts {
@@ -43,14 +43,11 @@ export interface GatewayParts {
   readonly subscriptions: Subscriptions;
   readonly sessionWatch: SessionWatch;
   /** Undefined: this gateway is alone. */
-  readonly cluster: Cluster | undefined;
+  readonly cluster: ClusterPort | undefined;
   /** The models that can be used, where no session is open that knows more. */
   readonly listModels: () => Promise<readonly Model[]>;
-  /**
-   * Reads the settings again, also those of open sessions, and the certificate. Answers with the names of what changed, with
-   * what is wrong, and with the settings that count only after a restart.
-   */
-  readonly reload: () => Promise<{ changed: string[]; problems: string[]; needsRestart: string[] }>;
+  /** Reads the settings again, also those of open sessions, and the certificate. */
+  readonly reload: () => Promise<Reloaded>;
   readonly logs: LogLines;
   readonly lanes: Lanes;
   readonly waitingSessions: WaitingSessions;

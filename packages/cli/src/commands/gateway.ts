@@ -1,5 +1,5 @@
 /** `tau gateway`: serves sessions until somebody stops it. */
-import { serveGateway } from "@tau/gateway";
+import { type JoinCluster, serveGateway } from "@tau/gateway";
 import { openSettings } from "@tau/config/trust";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
@@ -16,7 +16,7 @@ export async function runGateway(args: CommandArgs, io: Io): Promise<void> {
   settings.mustBeWhole();
   const stopping = createStopping(io);
   const page = findPage();
-  const cluster = args.value("cluster");
+  const clusterUrl = args.value("cluster");
   try {
     const served = await serveGateway({
       agentDir,
@@ -26,7 +26,7 @@ export async function runGateway(args: CommandArgs, io: Io): Promise<void> {
       getSettings: () => ({ ...settings.get().gateway, ...overrides }),
       openDirectory: await createOpenDirectory(io),
       ...(page !== undefined && { pageDirectory: page }),
-      ...(cluster !== undefined && { cluster: { url: cluster } }),
+      ...(clusterUrl !== undefined && { joinCluster: createJoin(clusterUrl) }),
       onStop: stopping.ask,
     });
     const url = served.gateway.url.replace(/^ws/, "http");
@@ -52,6 +52,14 @@ function parseOverrides(args: CommandArgs): { host?: string; port?: number } {
   }
   return { ...(host !== undefined && { host }), ...(port !== undefined && { port: number }) };
 }
+
+/** Loads the code of clusters only where there is one. */
+const createJoin =
+  (url: string): JoinCluster =>
+  async (node) => {
+    const { joinCluster } = await import("@tau/cluster");
+    return await joinCluster({ ...node, url });
+  };
 
 /** The first signal asks the gateway to stop, and the second to wait for nothing. */
 function createStopping(io: Io) {

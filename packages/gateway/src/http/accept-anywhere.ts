@@ -15,6 +15,7 @@ export async function acceptAnywhere(
   if (!parts.cluster) return await here();
   const { sessionId } = draft;
   const call = { method: acceptCallName, sessionId, params: { ...draft } };
-  const request = { client, requestId: client.connectionId, parts };
-  return (await parts.cluster.callSession(request, call, here)) as { messageId: string };
+  return (await parts.cluster.callSession({ client, requestId: client.connectionId }, call, here)) as {
+    messageId: string;
+  };
 }

@@ -27,7 +27,7 @@ export async function answerAnywhere(context: ChatContext, call: ChatCall): Prom
   if (!parts.cluster || sessionId === undefined) return await here();
   // Steps come as frames from the other node.
   const receiver: Client = { ...client, send: (frame) => tell(JSON.parse(frame.json.toString()) as ChatStep) };
-  const request = { client: receiver, requestId: client.connectionId, parts };
+  const request = { client: receiver, requestId: client.connectionId };
   const { model, prompt } = call;
   const params = { sessionId, model, prompt };
   return (await parts.cluster.callSession(request, { method: chatCallName, sessionId, params }, here)) as ChatAnswer;

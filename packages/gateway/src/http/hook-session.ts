@@ -3,7 +3,8 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { customTypes } from "@tau/protocol";
 import { GatewayError } from "../errors.ts";
 import { getDigest } from "../idempotency/call-once.ts";
-import type { GatewayParts, GatewaySettings } from "../parts.ts";
+import type { GatewayParts } from "../parts.ts";
+import type { GatewaySettings } from "../settings.ts";
 
 export type Hook = GatewaySettings["hooks"][string];
 

@@ -1,7 +1,7 @@
 /** The token of a webhook. It opens this one door, and says nothing of the token that it was made from. */
 import { createHash, createHmac } from "node:crypto";
 import { isSameSecret } from "../auth/token.ts";
-import type { GatewaySettings } from "../parts.ts";
+import type { GatewaySettings } from "../settings.ts";
 
 /** A new token of the account is a new token of every webhook whose settings name none. */
 export const createHookToken = (accountToken: string, name: string): string =>

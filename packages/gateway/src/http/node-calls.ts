@@ -1,4 +1,4 @@
-/** What nodes of a cluster ask of the one that runs a session, besides the methods that clients have. */
+/** Calls that nodes of a cluster send to the one that runs a session, besides the methods that clients have. */
 import {
   type Fields,
   type FieldValues,
@@ -14,14 +14,13 @@ import {
 import { gatewayScopes } from "@tau/protocol/gateway";
 import { encodeJson } from "../encoded-frame.ts";
 import { queueMode } from "../inbox/accept-command.ts";
-import { wakeCallName, wakeSession } from "../inbox/wake-session.ts";
+import { wakeSession } from "../inbox/wake-session.ts";
 import type { MethodContext } from "../methods/method.ts";
 import { mustParse } from "../must-parse.ts";
+import type { GatewayParts } from "../parts.ts";
+import { type NodeCall, wakeCallName } from "../port/cluster.ts";
 import { acceptCallName } from "./accept-anywhere.ts";
 import { answerChat, chatCallName } from "./answer-chat.ts";
-
-/** Throws `invalid_parameters` for other parameters than those of this version. */
-export type NodeCall = (context: MethodContext, params: unknown) => Promise<unknown>;
 
 const chatFields = {
   sessionId: nonEmptyText,
@@ -29,7 +28,7 @@ const chatFields = {
   prompt: object({ text, images: list(image) }),
 };
 
-/** Those of `MessageDraft`. */
+/** The fields of `MessageDraft`. */
 const acceptFields = {
   sessionId: nonEmptyText,
   text,
@@ -44,29 +43,34 @@ const acceptFields = {
   }),
 };
 
-export const nodeCalls: Readonly<Record<string, NodeCall>> = {
-  [chatCallName]: createCall(chatFields, async ({ parts, client }, params) => {
-    const gone = new AbortController();
-    const stopWaiting = client.onClosed(() => gone.abort());
-    try {
-      return await answerChat(
-        { parts, client, signal: gone.signal, tell: (step) => client.send(encodeJson(JSON.stringify(step))) },
-        { ...params, history: [] },
-      );
-    } finally {
-      stopWaiting();
-    }
-  }),
-  [wakeCallName]: createCall(
-    { sessionId: nonEmptyText },
-    async ({ parts }, { sessionId }) => await wakeSession(parts, sessionId),
-  ),
-  [acceptCallName]: createCall(acceptFields, async ({ parts }, draft) => await parts.inbox.accept(draft)),
-};
+/** Each by its name between nodes. */
+export function createNodeCalls(parts: GatewayParts): Readonly<Record<string, NodeCall>> {
+  const createCall =
+    <F extends Fields>(
+      fields: F,
+      run: (context: MethodContext, params: FieldValues<F>) => Promise<unknown>,
+    ): NodeCall =>
+    async (context, params) =>
+      await run({ ...context, parts }, mustParse(fields, params));
+  return {
+    [chatCallName]: createCall(chatFields, runChat),
+    [wakeCallName]: createCall(
+      { sessionId: nonEmptyText },
+      async (_context, { sessionId }) => await wakeSession(parts, sessionId),
+    ),
+    [acceptCallName]: createCall(acceptFields, async (_context, draft) => await parts.inbox.accept(draft)),
+  };
+}
 
-function createCall<F extends Fields>(
-  fields: F,
-  run: (context: MethodContext, params: FieldValues<F>) => Promise<unknown>,
-): NodeCall {
-  return async (context, params) => await run(context, mustParse(fields, params));
+async function runChat({ parts, client }: MethodContext, params: FieldValues<typeof chatFields>): Promise<unknown> {
+  const gone = new AbortController();
+  const stopWaiting = client.onClosed(() => gone.abort());
+  try {
+    return await answerChat(
+      { parts, client, signal: gone.signal, tell: (step) => client.send(encodeJson(JSON.stringify(step))) },
+      { ...params, history: [] },
+    );
+  } finally {
+    stopWaiting();
+  }
 }

@@ -1,7 +1,7 @@
 /** What happens to messages that wait for a session. Pure: `session-inbox.ts` acts on it. */
 import type { QueuedState } from "@tau/harness/session";
 import type { QueueMode } from "@tau/protocol/gateway";
-import type { GatewaySettings } from "../parts.ts";
+import type { GatewaySettings } from "../settings.ts";
 import { getFirstWords, type MessageOutcome, type StoredMessage } from "./message.ts";
 
 type QueueSettings = GatewaySettings["queue"];

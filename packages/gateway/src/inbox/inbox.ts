@@ -3,14 +3,11 @@
  * is in the log of its session, it was cancelled, or it was given up and can be replayed.
  */
 import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
-import type { AfterCrash, HostedSession } from "@tau/harness/host";
-import type { AcceptedEntry } from "@tau/protocol";
+import type { HostedSession } from "@tau/harness/host";
 import type { InboxRequestData } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
-import { toAdopted } from "./adopt.ts";
 import type { Answer } from "./answers.ts";
-import { tooOld } from "./decide.ts";
-import { getLogId, type StoredMessage, toRequestData } from "./message.ts";
+import { type StoredMessage, toRequestData } from "./message.ts";
 import { type MessageDraft, SessionInbox, type SessionInboxParts } from "./session-inbox.ts";
 import { WaitingBytes } from "./waiting-bytes.ts";
 
@@ -102,12 +99,6 @@ export class Inbox {
     await Promise.all([...this.#sessions.values()].map((session) => session.settled()));
   }
 
-  /** What sessions are opened with. */
-  readonly afterCrash: AfterCrash = {
-    wasCut: (sessionId) => this.#parts.runs.wasCut(sessionId),
-    keepQueued: (sessionId, queued) => this.#keepQueued(sessionId, queued),
-  };
-
   /** A session was opened: its runs are written down, and messages that wait for it are looked at. */
   onOpened({ session }: HostedSession): void {
     const { runs, store, log } = this.#parts;
@@ -120,26 +111,6 @@ export class Inbox {
     });
     const hasWaiting = [...store.messages.ofSession(sessionId)].some(({ state }) => state === "waiting");
     if (hasWaiting && !this.#isStopped) this.#getSession(sessionId).wake();
-  }
-
-  /** Messages that were in a session's own queue when its process was killed wait again, unless they are too old. */
-  async #keepQueued(sessionId: string, queued: readonly AcceptedEntry[]): Promise<ReadonlySet<string>> {
-    const { store, clock, getSettings, onGivenUp } = this.#parts;
-    const known = [...store.messages.ofSession(sessionId)];
-    const kept = new Set<string>();
-    for (const entry of queued) {
-      const messages = known.filter((message) => getLogId(message) === entry.queueId);
-      const acceptedAt = Date.parse(entry.timestamp) || 0;
-      const isYoung = clock.now() - acceptedAt < getSettings().queue.ttlMs;
-      if (messages.length === 0) await store.accept(toAdopted(entry, { sessionId, acceptedAt }));
-      const ids = messages.length === 0 ? [entry.queueId] : messages.map(({ id }) => id);
-      if (!isYoung) {
-        const dead = ids.flatMap((id) => store.messages.get(id) ?? []).filter(({ state }) => state === "waiting");
-        await store.settle(ids, { kind: "dead", reason: tooOld });
-        for (const message of dead) onGivenUp({ ...message, state: "dead", reason: tooOld });
-      } else if (messages.every(({ state }) => state === "waiting")) kept.add(entry.queueId);
-    }
-    return kept;
   }
 
   #mustGet(id: string): StoredMessage {

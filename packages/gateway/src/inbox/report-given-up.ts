@@ -1,12 +1,18 @@
+import type { Subscriptions } from "../bridge/subscriptions.ts";
 import { encodeFrame } from "../encoded-frame.ts";
-import type { GatewayParts } from "../parts.ts";
+import type { OpenSessions } from "../sessions/open-sessions.ts";
 import { getFirstWords, type StoredMessage, toMessageData } from "./message.ts";
 
-/** Reports a message that was given up: as a notice in its session, if that is open, and to those who follow it. */
-export function reportGivenUp({ sessions, subscriptions }: GatewayParts, message: StoredMessage): void {
+/** Writes a notice about a message that was given up to its session, if that is open. */
+export function noticeGivenUp(sessions: Pick<OpenSessions, "find">, message: StoredMessage): void {
   const { sessionId, text, reason = "" } = message;
   const words = `This message was not said: ${getFirstWords(text)} (${reason})`;
   sessions.find(sessionId)?.hosted.session.notify("message_not_said", words);
+}
+
+/** Reports a message that was given up to the clients that follow its session. */
+export function sendGivenUp(subscriptions: Pick<Subscriptions, "listClients">, message: StoredMessage): void {
+  const { sessionId } = message;
   const payload = { sessionId, message: toMessageData(message) };
   const frame = encodeFrame({ type: "event", event: "session.message.given_up", payload });
   for (const client of subscriptions.listClients(sessionId)) client.send(frame);

@@ -4,7 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { AgentSession } from "@tau/harness";
 import type { HostedSession } from "@tau/harness/host";
 import type { SessionEntry } from "@tau/protocol";
-import type { GatewaySettings } from "../parts.ts";
+import type { GatewaySettings } from "../settings.ts";
 import { toAdopted } from "./adopt.ts";
 import { decideRecovery, toOutcome } from "./decide.ts";
 import type { InboxStore } from "./inbox-store.ts";

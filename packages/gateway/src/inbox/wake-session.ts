@@ -1,9 +1,6 @@
 /** Looks again at what waits for a session, at the node of a cluster that runs it. */
 import type { GatewayParts } from "../parts.ts";
 
-/** The name of this between nodes. */
-export const wakeCallName = "inbox.wake";
-
 /** Throws `moved` if another node runs the session. */
 export async function wakeSession({ sessions, cluster, inbox }: GatewayParts, sessionId: string): Promise<null> {
   await sessions.open(sessionId);

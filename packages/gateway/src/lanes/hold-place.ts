@@ -2,13 +2,18 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { AgentSession } from "@tau/harness";
 import type { AdmitRun } from "@tau/harness/host";
 import { createStoppingError } from "../life/drain.ts";
-import type { GatewayParts } from "../parts.ts";
 import { chooseLanes } from "./decide.ts";
+import type { Lanes } from "./lanes.ts";
+import type { RunRecords } from "./run-records.ts";
 
 /** A little longer than a run may take: a run that ends by its own limit keeps its place until then. */
 export const maxRunMs = 48 * 60 * 60_000 + 60_000;
 
-type PlaceParts = Pick<GatewayParts, "lanes" | "runs" | "log">;
+export interface PlaceParts {
+  lanes: Lanes;
+  runs: RunRecords;
+  log: (line: string) => void;
+}
 
 /** Does work that begins a run when there is a place for it, and holds the place until it is done. */
 export async function holdPlace<T>(
@@ -31,9 +36,8 @@ export async function holdPlace<T>(
  * from outside; the others are begun by extensions, and wait like those.
  */
 export const createAdmitRun =
-  (getParts: () => PlaceParts): AdmitRun =>
+  (parts: PlaceParts): AdmitRun =>
   async (session, signal) => {
-    const parts = getParts();
     const place = parts.lanes.join(session.sessionId) ?? request(parts, session, "");
     const aborted = new Promise<false>((resolve) => {
       if (signal.aborted) resolve(false);

@@ -47,8 +47,6 @@ interface PlaceEnds {
 export interface LanesParts {
   clock: Clock;
   getLimits: () => LaneLimits;
-  /** Called after the places or the line of those that wait have changed. */
-  onChange?: () => void;
 }
 
 export class Lanes {
@@ -57,10 +55,16 @@ export class Lanes {
   #lastId = 0;
   #lastGeneration = 0;
   readonly #places = new Map<number, PlaceEnds>();
+  readonly #listeners = new Set<() => void>();
   #isClosed = false;
 
   constructor(parts: LanesParts) {
     this.#parts = parts;
+  }
+
+  /** Calls the listener after the places or the line of those that wait have changed. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
   }
 
   /** How many hold a place, and how many wait for one. */
@@ -151,6 +155,6 @@ export class Lanes {
     const granted = decideGrants(this.#state, this.#parts.getLimits());
     this.#state = grantAll(this.#state, granted);
     for (const { id } of granted) this.#places.get(id)?.give(++this.#lastGeneration);
-    this.#parts.onChange?.();
+    for (const listener of this.#listeners) listener();
   }
 }

@@ -6,10 +6,8 @@ import type { Lanes } from "./lanes.ts";
 
 export interface WaitingSessionsParts {
   clock: Clock;
-  getLanes: () => Pick<Lanes, "listWaiting">;
+  lanes: Pick<Lanes, "listWaiting" | "onChange">;
   listFollowers: (sessionId: string) => readonly Client[];
-  /** Called with each session whose place in the line has changed. */
-  onChanged: (sessionId: string) => void;
 }
 
 /** Changes of this time are reported together. A place that is free is given within it, and nothing is reported. */
@@ -19,21 +17,26 @@ export class WaitingSessions {
   readonly #parts: WaitingSessionsParts;
   /** By session, from 1, as was last reported. */
   #positions: ReadonlyMap<string, number> = new Map();
+  readonly #listeners = new Set<(sessionId: string) => void>();
   #cancelTimer: (() => void) | undefined;
 
   constructor(parts: WaitingSessionsParts) {
     this.#parts = parts;
+    const { clock, lanes } = parts;
+    lanes.onChange(() => {
+      this.#cancelTimer ??= clock.setTimer(collectMs, () => this.#report());
+    });
+  }
+
+  /** Calls the listener with each session whose place in the line has changed. */
+  onChange(listener: (sessionId: string) => void): void {
+    this.#listeners.add(listener);
   }
 
   /** The place of a session in the line, from 1. Undefined if it does not wait. */
   getPosition(sessionId: string): number | undefined {
     return this.#positions.get(sessionId);
   }
-
-  /** Called when the places, or the line of those that wait, have changed. */
-  readonly onChange = (): void => {
-    this.#cancelTimer ??= this.#parts.clock.setTimer(collectMs, () => this.#report());
-  };
 
   close(): void {
     this.#cancelTimer?.();
@@ -42,16 +45,12 @@ export class WaitingSessions {
   #report(): void {
     this.#cancelTimer = undefined;
     const before = this.#positions;
-    this.#positions = new Map(
-      this.#parts
-        .getLanes()
-        .listWaiting()
-        .map((sessionId, index) => [sessionId, index + 1]),
-    );
+    const waiting = this.#parts.lanes.listWaiting();
+    this.#positions = new Map(waiting.map((sessionId, index) => [sessionId, index + 1]));
     for (const sessionId of new Set([...before.keys(), ...this.#positions.keys()])) {
       const position = this.#positions.get(sessionId);
       if (position === before.get(sessionId)) continue;
-      this.#parts.onChanged(sessionId);
+      for (const listener of this.#listeners) listener(sessionId);
       const payload = { sessionId, ...(position !== undefined && { position }) };
       const frame = encodeFrame({ type: "event", event: "session.waiting", payload });
       for (const client of this.#parts.listFollowers(sessionId)) client.send(frame);

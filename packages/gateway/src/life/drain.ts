@@ -1,8 +1,9 @@
 /** Waiting for what is running before the gateway stops. */
+import type { Clock } from "@tau/ai";
 import { sleep } from "@tau/ai/internal";
 import { type GatewayMethod, methodScopes } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
-import type { GatewayParts } from "../parts.ts";
+import type { OpenSessions } from "../sessions/open-sessions.ts";
 
 export interface DrainOptions {
   /** Default 30 s. */
@@ -16,18 +17,18 @@ const lookMs = 100;
 
 /** Resolves when no session is running, when it took too long, or when the signal says so. Returns how many still run. */
 export async function waitForRuns(
-  parts: GatewayParts,
+  { sessions, clock }: { sessions: Pick<OpenSessions, "list">; clock: Clock },
   { maxMs = defaultMaxMs, signal }: DrainOptions,
 ): Promise<number> {
-  const deadlineMs = parts.clock.monotonic() + maxMs;
+  const deadlineMs = clock.monotonic() + maxMs;
   for (;;) {
-    const running = parts.sessions.list().filter(({ status }) => status === "running").length;
-    if (running === 0 || signal?.aborted || parts.clock.monotonic() >= deadlineMs) return running;
-    await sleep(parts.clock, lookMs, signal);
+    const running = sessions.list().filter(({ status }) => status === "running").length;
+    if (running === 0 || signal?.aborted || clock.monotonic() >= deadlineMs) return running;
+    await sleep(clock, lookMs, signal);
   }
 }
 
-/** What still counts while the gateway stops, besides what only reads and answers: it ends work, or begins none. */
+/** Methods that still work while the gateway stops, besides those that only read or answer: they end work, or begin none. */
 const endingMethods: readonly GatewayMethod[] = ["session.abort", "agent.interrupt", "sessions.close"];
 
 /** Whether a method may begin work. Pure. */

@@ -4,17 +4,18 @@ import { SerialQueue } from "@tau/ai/internal";
 import { anyJson, nonEmptyText, optional, wholeNumber } from "@tau/config/fields";
 import { nestSetting, type SettingsManager } from "@tau/config/settings";
 import { GatewayError } from "../errors.ts";
-import { method, type SomeMethods } from "./method.ts";
+import { here, method, type SomeMethods } from "./method.ts";
 
 /** One change at a time: each is made for the settings that the one before has left. */
 const changes = new SerialQueue();
 
 export const configMethods = {
-  "config.get": method({}, async ({ parts: { settings } }) => {
+  "config.get": method(here, {}, async ({ parts: { settings } }) => {
     await settings.reload();
     return { settings: { ...settings.getGlobal() } as Record<string, unknown>, hash: getHash(settings) };
   }),
   "config.set": method(
+    here,
     { key: nonEmptyText, value: optional(anyJson), baseHash: nonEmptyText },
     ({ parts: { settings, lanes } }, { key, value, baseHash }) =>
       changes.add(async () => {
@@ -28,10 +29,14 @@ export const configMethods = {
         return { hash: getHash(settings) };
       }),
   ),
-  "gateway.reload": method({}, ({ parts }) => parts.reload()),
-  "logs.tail": method({ limit: optional(wholeNumber({ min: 1, unit: "lines" })) }, ({ parts }, { limit = 200 }) => ({
-    lines: parts.logs.tail(limit),
-  })),
+  "gateway.reload": method(here, {}, ({ parts }) => parts.reload()),
+  "logs.tail": method(
+    here,
+    { limit: optional(wholeNumber({ min: 1, unit: "lines" })) },
+    ({ parts }, { limit = 200 }) => ({
+      lines: parts.logs.tail(limit),
+    }),
+  ),
 } satisfies SomeMethods;
 
 const getHash = (settings: SettingsManager): string =>

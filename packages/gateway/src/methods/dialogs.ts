@@ -2,10 +2,11 @@
 import { flag, nonEmptyText, object, optional, text } from "@tau/config/fields";
 import type { UiAnswer } from "@tau/protocol";
 import { GatewayError } from "../errors.ts";
-import { method, type SomeMethods } from "./method.ts";
+import { here, method, type SomeMethods } from "./method.ts";
 
 export const dialogMethods = {
   "dialogs.answer": method(
+    here,
     {
       sessionId: nonEmptyText,
       id: nonEmptyText,

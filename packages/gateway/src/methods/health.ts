@@ -1,7 +1,7 @@
-import { method, type SomeMethods } from "./method.ts";
+import { here, method, type SomeMethods } from "./method.ts";
 
 export const healthMethods = {
-  health: method({}, ({ parts }) => {
+  health: method(here, {}, ({ parts }) => {
     const open = [...parts.sessions.all];
     return {
       ok: true,

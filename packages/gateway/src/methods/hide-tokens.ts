@@ -1,5 +1,5 @@
 /** The tokens of webhooks are in the settings, which a client may read that may not call a webhook. */
-import type { GatewaySettings } from "../parts.ts";
+import type { GatewaySettings } from "../settings.ts";
 
 export const hiddenToken = "[secret]";
 

@@ -5,7 +5,8 @@ import { GatewayError } from "../errors.ts";
 import type { InboxMessageData } from "@tau/protocol/gateway";
 import { type StoredMessage, toMessageData } from "../inbox/message.ts";
 import type { GatewayParts } from "../parts.ts";
-import { method, type SomeMethods } from "./method.ts";
+import type { MethodRoute } from "../port/method-route.ts";
+import { here, method, type SomeMethods } from "./method.ts";
 
 /** With the place of its session in the line, if that waits for a run. */
 function toListed({ waitingSessions }: GatewayParts, message: StoredMessage): InboxMessageData {
@@ -14,8 +15,11 @@ function toListed({ waitingSessions }: GatewayParts, message: StoredMessage): In
   return position === undefined ? data : { ...data, position };
 }
 
+const atMessage: MethodRoute = { kind: "message" };
+
 export const inboxMethods = {
   "inbox.list": method(
+    here,
     { sessionId: optional(nonEmptyText), state: optional(oneOf("waiting", "dead")) },
     async ({ parts }, filter) => {
       const wanted = withoutUndefined(filter);
@@ -23,17 +27,17 @@ export const inboxMethods = {
       return { messages: messages.map((message) => toListed(parts, message)) };
     },
   ),
-  "inbox.get": method({ idempotencyKey: nonEmptyText }, async ({ parts, requestKey = "" }) => {
+  "inbox.get": method(here, { idempotencyKey: nonEmptyText }, async ({ parts, requestKey = "" }) => {
     const request = parts.cluster
       ? await parts.cluster.inbox.findRequest(requestKey)
       : parts.inbox.findRequest(requestKey);
     if (request) return request;
     throw new GatewayError("not_found", "No message with this idempotency key was accepted from this device.");
   }),
-  "inbox.replay": method({ id: nonEmptyText }, async ({ parts, client }, { id }) =>
+  "inbox.replay": method(atMessage, { id: nonEmptyText }, async ({ parts, client }, { id }) =>
     toMessageData(await parts.inbox.replay(id, client.scopes)),
   ),
-  "inbox.cancel": method({ id: nonEmptyText }, async ({ parts }, { id }) => ({
+  "inbox.cancel": method(atMessage, { id: nonEmptyText }, async ({ parts }, { id }) => ({
     cancelled: await parts.inbox.cancel(id),
   })),
 } satisfies SomeMethods;

@@ -1,9 +1,10 @@
 /** Every method, and the one way in which a request becomes a call of one. */
-import { isCommandName } from "@tau/protocol";
+import { type CommandName, isCommandName } from "@tau/protocol";
 import { type GatewayMethod, isGatewayMethod, methodScopes, type RequestFrame } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
 import { callOnce } from "../idempotency/call-once.ts";
 import { mustParse } from "../must-parse.ts";
+import type { MethodRoute } from "../port/method-route.ts";
 import { approvalMethods } from "./approvals.ts";
 import { configMethods } from "./config.ts";
 import { devicesMethods } from "./devices.ts";
@@ -13,7 +14,7 @@ import { inboxMethods } from "./inbox.ts";
 import { interruptMethods } from "./interrupt.ts";
 import type { MethodContext, MethodDefinitions, OwnMethod } from "./method.ts";
 import { modelMethods } from "./models.ts";
-import { runCommand } from "./session.ts";
+import { getCommandRoute, runCommand } from "./session.ts";
 import { sessionsMethods } from "./sessions.ts";
 import { usageMethods } from "./usage.ts";
 
@@ -44,13 +45,28 @@ export async function callMethod(context: MethodContext, { method, params = {} }
     const own = key === undefined ? context : { ...context, requestKey: key };
     const here = () => run(own, method, fields);
     const { cluster } = context.parts;
-    return cluster ? await cluster.call(own, { method, params: fields }, here) : await here();
+    return cluster ? await cluster.call(own, { method, params: fields, route: getRoute(method) }, here) : await here();
   });
 }
 
-async function run(context: MethodContext, method: GatewayMethod, fields: Record<string, unknown>): Promise<unknown> {
-  const command = method.startsWith("session.") ? method.slice("session.".length) : undefined;
-  if (command !== undefined && isCommandName(command)) return await runCommand(context, command, fields);
+/** Methods but `connect`, which only the connection answers. */
+type RunnableMethod = Exclude<GatewayMethod, "connect">;
+
+async function run(context: MethodContext, method: RunnableMethod, fields: Record<string, unknown>): Promise<unknown> {
+  const command = findCommand(method);
+  if (command !== undefined) return await runCommand(context, command, fields);
   const definition = methodTable[method as OwnMethod];
   return await definition.run(context, mustParse(definition.fields, fields) as never);
+}
+
+/** Says which nodes of a cluster run a method. */
+export function getRoute(method: RunnableMethod): MethodRoute {
+  const command = findCommand(method);
+  return command === undefined ? methodTable[method as OwnMethod].route : getCommandRoute(command);
+}
+
+/** The command of a session that a method is; undefined for the gateway's own methods. */
+function findCommand(method: RunnableMethod): CommandName | undefined {
+  const command = method.startsWith("session.") ? method.slice("session.".length) : undefined;
+  return command !== undefined && isCommandName(command) ? command : undefined;
 }

@@ -1,17 +1,11 @@
-/** What a method is: the fields that it takes, and what it does. */
+/** The definition of a method: which nodes of a cluster run it, the fields that it takes, and what it does. */
 import type { GatewayMethod, MethodData, MethodParams } from "@tau/protocol/gateway";
 import type { Fields, FieldValues } from "@tau/config/fields";
-import type { Client } from "../client.ts";
 import type { GatewayParts } from "../parts.ts";
+import type { MethodRoute } from "../port/method-route.ts";
+import type { RequestContext } from "../request-context.ts";
 
-export interface MethodContext {
-  client: Client;
-  /** The id of the request's frame. */
-  requestId: string;
-  /** Names the request among those of all devices; undefined for one without an idempotency key. */
-  requestKey?: string;
-  /** Does something when the response was sent, such as sending the frames that it announces. Default: at once. */
-  afterResponse?: (act: () => void) => void;
+export interface MethodContext extends RequestContext {
   parts: GatewayParts;
 }
 
@@ -19,6 +13,7 @@ export interface MethodContext {
 export type OwnMethod = Exclude<GatewayMethod, "connect" | `session.${string}`>;
 
 export interface MethodDefinition<Name extends OwnMethod = OwnMethod> {
+  route: MethodRoute;
   fields: Fields;
   run(context: MethodContext, params: MethodParams<Name>): MethodData<Name> | Promise<MethodData<Name>>;
 }
@@ -28,7 +23,12 @@ export type MethodDefinitions = { readonly [Name in OwnMethod]: MethodDefinition
 /** The definitions of some methods; `index.ts` has all of them. */
 export type SomeMethods = Partial<MethodDefinitions>;
 
+/** Routes of methods that any node can answer, and of those that need the session `sessionId`. */
+export const here: MethodRoute = { kind: "here" };
+export const atSession: MethodRoute = { kind: "session" };
+
 export const method = <F extends Fields, Data>(
+  route: MethodRoute,
   fields: F,
   run: (context: MethodContext, params: FieldValues<F>) => Data,
-) => ({ fields, run });
+) => ({ route, fields, run });

@@ -17,9 +17,10 @@ import { GatewayError } from "../errors.ts";
 import { acceptCommand, isMessageCommand } from "../inbox/accept-command.ts";
 import { holdPlace } from "../lanes/hold-place.ts";
 import type { GatewayParts } from "../parts.ts";
+import { type MethodRoute, namingCommands } from "../port/method-route.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
 import { hideTokens } from "./hide-tokens.ts";
-import type { MethodContext } from "./method.ts";
+import { atSession, type MethodContext } from "./method.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -67,6 +68,12 @@ async function runBefore<Name extends CommandName>(
 const showsSettings: readonly CommandName[] = ["get_settings", "list_settings"];
 /** Commands that open a session besides the one that they are for. */
 const opensSession: readonly CommandName[] = ["new_session", "fork", "branch", "clone", "import_session"];
+
+/** Says which node of a cluster runs a command: the one that runs its session, or the session that it names. */
+export function getCommandRoute(name: CommandName): MethodRoute {
+  const naming = namingCommands.find((command) => command === name);
+  return naming === undefined ? atSession : { kind: "named_session", method: `session.${naming}` };
+}
 
 export async function runCommand(
   context: MethodContext,

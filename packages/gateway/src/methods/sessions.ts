@@ -6,7 +6,7 @@ import { GatewayError } from "../errors.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
 import { getSessionStatus, toListedSession } from "../sessions/session-status.ts";
 import { listTreeEntries } from "../sessions/tree-entry.ts";
-import { method, type MethodContext, type SomeMethods } from "./method.ts";
+import { atSession, here, method, type MethodContext, type SomeMethods } from "./method.ts";
 
 const onDisconnectField = optional(oneOf("continue", "stop"));
 const sessionId = nonEmptyText;
@@ -15,6 +15,7 @@ const maxListed = 100;
 
 export const sessionsMethods = {
   "sessions.list": method(
+    here,
     listFields,
     // Every directory is listed, whatever `all` says.
     async ({ parts }, { limit = maxListed, all: _all, ...filter }) => {
@@ -32,6 +33,7 @@ export const sessionsMethods = {
     },
   ),
   "sessions.create": method(
+    here,
     { cwd: nonEmptyText, agent: optional(nonEmptyText), name: optional(nonEmptyText), onDisconnect: onDisconnectField },
     async (context, { cwd, agent, name, onDisconnect }) => {
       const { parts, client } = context;
@@ -48,17 +50,18 @@ export const sessionsMethods = {
       return describe(context, open, onDisconnect);
     },
   ),
-  "sessions.open": method({ sessionId, onDisconnect: onDisconnectField }, async (context, params) => {
+  "sessions.open": method(atSession, { sessionId, onDisconnect: onDisconnectField }, async (context, params) => {
     if (params.onDisconnect !== undefined && !context.client.scopes.has("write")) throw mayNotStop();
     const { parts, client } = context;
     return describe(context, await parts.sessions.open(params.sessionId, client.deviceId), params.onDisconnect);
   }),
-  "sessions.close": method({ sessionId }, async ({ parts }, params) => {
+  "sessions.close": method(atSession, { sessionId }, async ({ parts }, params) => {
     if (!parts.sessions.find(params.sessionId)) throw notOpen(params.sessionId);
     await parts.sessions.close(params.sessionId);
     return null;
   }),
   "sessions.subscribe": method(
+    { kind: "session", follow: "begin" },
     {
       sessionId,
       resume: optional(object({ epoch: nonEmptyText, lastSeq: wholeNumber({ min: 0, unit: "events" }) })),
@@ -78,18 +81,18 @@ export const sessionsMethods = {
       return { ...position, resumed: start !== undefined && open.hosted.hasEventsAfter(start.seq) };
     },
   ),
-  "sessions.unsubscribe": method({ sessionId }, ({ parts, client }, params) => {
+  "sessions.unsubscribe": method({ kind: "session", follow: "end" }, { sessionId }, ({ parts, client }, params) => {
     parts.subscriptions.remove(client, params.sessionId);
     return null;
   }),
-  "sessions.tree": method({ sessionId }, async ({ parts, client }, params) =>
+  "sessions.tree": method(atSession, { sessionId }, async ({ parts, client }, params) =>
     parts.sessions.use(params.sessionId, client.deviceId, async (open) => {
       const { sessionManager } = open.hosted.session;
       const entries = listTreeEntries(await sessionManager.getEntries());
       return open.redact({ entries, leafId: sessionManager.getLeafId() });
     }),
   ),
-  "sessions.watch": method({}, ({ parts, client }) => {
+  "sessions.watch": method(here, {}, ({ parts, client }) => {
     parts.sessionWatch.add(client);
     return null;
   }),

@@ -6,7 +6,7 @@ import { sumUsage } from "@tau/harness/session";
 import type { UsageData } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
 import type { GatewayParts } from "../parts.ts";
-import { method, type SomeMethods } from "./method.ts";
+import { here, method, type SomeMethods } from "./method.ts";
 
 const pageSize = 100;
 /** Of the last used. */
@@ -14,6 +14,7 @@ const maxSessions = 1_000;
 
 export const usageMethods = {
   "usage.get": method(
+    here,
     { sessionId: optional(nonEmptyText), since: optional(nonEmptyText) },
     async ({ parts }, { sessionId, since }) => {
       const start = since === undefined ? undefined : new Date(since);

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { getErrorMessage } from "@tau/ai/internal";
 import { GatewayError } from "../errors.ts";
-import type { GatewaySettings } from "../parts.ts";
+import type { GatewaySettings } from "../settings.ts";
 
 /** What a server needs for TLS. */
 export interface Certificate {

@@ -11,8 +11,9 @@ import { WebSocketServer } from "ws";
 import { Rounds } from "../rounds.ts";
 import { GatewayError, toFault } from "../errors.ts";
 import type { GatewayParts } from "../parts.ts";
-import { isLoopback, toLimitKey } from "./address.ts";
-import { type Certificate, getFingerprint, isSameCertificate, readCertificate } from "./certificate.ts";
+import { toLimitKey } from "./address.ts";
+import type { Binding } from "./binding.ts";
+import type { Certificate } from "./certificate.ts";
 import { listAddresses } from "./check-request.ts";
 import { answerHttp, toErrorAnswer } from "./http.ts";
 import { defaultServerLimits, limits, type ServerLimits } from "./limits.ts";
@@ -36,28 +37,19 @@ export interface ListenOptions {
 export interface ListeningServer {
   /** Such as `ws://127.0.0.1:7433`. */
   readonly url: string;
-  /** SHA-256 of the certificate that it shows, as Node writes it. Undefined without TLS. */
-  readonly fingerprint: string | undefined;
-  /**
-   * Reads the certificate again, for connections from now on. Answers whether it is another one. Throws `needs_tls` for one
-   * that cannot be used; the one before stays. Does nothing without TLS.
-   */
-  reloadCertificate(): boolean;
-  /** Names the settings that were changed since it began to listen, and that count only after a restart. */
-  listStaleSettings(): string[];
-  /** No new connections; those that are open go on. */
+  /** Takes no new connections; those that are open continue. */
   stopAccepting(): void;
   close(): Promise<void>;
 }
 
-/** Throws `needs_tls`, `port_taken` or `unavailable`, with a sentence for people. */
-export async function listen(options: ListenOptions, parts: GatewayParts): Promise<ListeningServer> {
-  const { host, port, tls } = parts.getSettings();
+/** Throws `port_taken` or `unavailable`, with a sentence for people. */
+export async function listen(options: ListenOptions, binding: Binding, parts: GatewayParts): Promise<ListeningServer> {
+  const { host, port, isSecure } = binding;
   const serverLimits = { ...defaultServerLimits, ...options.serverLimits };
-  let secure = readCertificate(tls);
-  if (!secure && !isLoopback(host)) throw needsTls(host);
-  const isSecure = secure !== undefined;
-  const server = createServer(secure);
+  const server = createServer(binding.certificate);
+  binding.onCertificate((certificate) => {
+    if (server instanceof SecureServer) server.setSecureContext(certificate);
+  });
   server.maxHeadersCount = 64;
   server.maxConnections = serverLimits.maxConnections;
   server.listen(port, host === "localhost" ? "127.0.0.1" : host);
@@ -100,25 +92,6 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
 
   return {
     url: `${isSecure ? "wss" : "ws"}://${toHostName(host)}:${address.port}`,
-    get fingerprint() {
-      return secure && getFingerprint(secure);
-    },
-    listStaleSettings() {
-      const current = parts.getSettings();
-      const stale = {
-        "gateway.host": current.host !== host,
-        "gateway.port": current.port !== port,
-        "gateway.tls": (current.tls.cert !== undefined) !== isSecure,
-      };
-      return Object.entries(stale).flatMap(([name, isStale]) => (isStale ? [name] : []));
-    },
-    reloadCertificate() {
-      const next = isSecure ? readCertificate(parts.getSettings().tls) : undefined;
-      if (!next || !(server instanceof SecureServer) || isSameCertificate(next, secure)) return false;
-      server.setSecureContext(next);
-      secure = next;
-      return true;
-    },
     stopAccepting() {
       isAccepting = false;
       server.close();
@@ -132,15 +105,6 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
       await closed;
     },
   };
-}
-
-function needsTls(host: string): GatewayError {
-  const advice =
-    "Set gateway.tls.cert and gateway.tls.key, or listen on 127.0.0.1 and put a server with TLS before it.";
-  return new GatewayError(
-    "needs_tls",
-    `Without TLS the gateway listens on this machine only, not on ${host}. ${advice}`,
-  );
 }
 
 /** What clients on this machine can call it. */

@@ -6,9 +6,10 @@ import { type AgentSessionParams, SessionManager } from "@tau/harness";
 import {
   type AdmitRun,
   type AfterCrash,
+  createSessionFrameRedactor,
   type Host,
   type HostedSession,
-  createSessionFrameRedactor,
+  type HostWatcher,
 } from "@tau/harness/host";
 import { getWorkingDirectory, isSessionId, type SessionStorage } from "@tau/harness/session";
 import type { SettingsManager } from "@tau/config/settings";
@@ -59,15 +60,12 @@ export interface OpenSessionsOptions {
   beforeOpen?: (sessionId: string) => Promise<void>;
   subscriptions: Subscriptions;
   settings: SettingsManager;
-  reloadGateway: () => Promise<readonly string[]>;
+  /** Reads the settings of the gateway and of these sessions again. Answers with the names of those that changed. */
+  reloadGateway: (sessions: OpenSessions) => Promise<readonly string[]>;
   afterCrash: AfterCrash;
   admitRun: AdmitRun;
   /** The place of a session in the line of those that wait for a run, from 1. Undefined if it does not wait. */
   getPosition: (sessionId: string) => number | undefined;
-  /** Called with each session that was opened. */
-  onOpened: (hosted: HostedSession) => void;
-  /** Called with each session that was closed. */
-  onClosed: (sessionId: string) => void;
   clock: Clock;
   ids: Ids;
   log: (line: string) => void;
@@ -87,6 +85,7 @@ export class OpenSessions {
   /** Settle when their logs can be opened again. */
   readonly #closing = new Map<string, Promise<void>>();
   readonly #held: HeldSessions;
+  readonly #watchers: Partial<HostWatcher>[] = [];
   #isDisposed = false;
 
   constructor(options: OpenSessionsOptions) {
@@ -98,6 +97,11 @@ export class OpenSessions {
       close: (sessionId, reason) => this.close(sessionId, reason),
       getMaxOpen: () => settings.get().gateway.devices.maxOpenSessions,
     });
+  }
+
+  /** Calls the watcher with each session that is opened or closed from now on, after those that were added before it. */
+  watch(watcher: Partial<HostWatcher>): void {
+    this.#watchers.push(watcher);
   }
 
   get all(): Iterable<OpenSession> {
@@ -300,7 +304,7 @@ export class OpenSessions {
     const ask = { isAttended: (sessionId: string) => subscriptions.isAttended(sessionId) };
     const host = await openDirectory(cwd, {
       ask,
-      reloadGateway,
+      reloadGateway: () => reloadGateway(this),
       afterCrash,
       admitRun,
       waitsForBusyProvider: true,
@@ -316,7 +320,7 @@ export class OpenSessions {
   }
 
   #add(cwd: string, host: Host, hosted: HostedSession): void {
-    const { clock, ids, subscriptions, settings, index, getPosition, onOpened, log } = this.#options;
+    const { clock, ids, subscriptions, settings, index, getPosition, log } = this.#options;
     const { sessionId, sessionFile } = hosted.session;
     const redactor = createSessionFrameRedactor(hosted.session);
     hosted.redactWith(redactor);
@@ -342,18 +346,18 @@ export class OpenSessions {
         },
       }),
     );
-    onOpened(hosted);
+    for (const { onOpened } of this.#watchers) onOpened?.(hosted);
   }
 
   #remove(cwd: string, sessionId: string): void {
-    const { subscriptions, index, onClosed } = this.#options;
+    const { subscriptions, index } = this.#options;
     const open = this.#open.get(sessionId);
     if (!open) return;
     this.#open.delete(sessionId);
     open.end();
     // Where the gateway stops, its clients connect again and go on.
     subscriptions.close(sessionId, this.#isDisposed ? undefined : "closed");
-    onClosed(sessionId);
+    for (const { onClosed } of this.#watchers) onClosed?.(sessionId);
     const { sessionFile } = open.hosted.session;
     if (sessionFile !== undefined) index.markChanged(sessionFile);
     const directory = this.#directories.get(cwd);

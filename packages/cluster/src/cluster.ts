@@ -1,0 +1,108 @@
+/**
+ * Several gateways as one. Each serves any client; a session runs on the node that holds its lease, and the requests of
+ * other nodes' clients go there. When a node is lost, clients that followed its sessions continue with a snapshot from
+ * elsewhere.
+ */
+import type { Clock, Ids } from "@tau/ai";
+import {
+  type ClusterGateway,
+  type ClusterPort,
+  GatewayError,
+  type RequestContext,
+  type RoutedCall,
+  type SessionCall,
+} from "@tau/gateway/port";
+import type { SessionStorage } from "@tau/harness/session";
+import { Catalogue } from "./catalogue.ts";
+import { ClusterKeys } from "./cluster-keys.ts";
+import { ClusterInbox } from "./inbox-store.ts";
+import { type ClusterNode, type NodeOptions, openNode } from "./open-node.ts";
+import { ServingNode } from "./serving-node.ts";
+import { ClusterSessionKeys } from "./session-keys.ts";
+
+export interface ClusterOptions extends NodeOptions {
+  clock: Clock;
+  ids: Ids;
+}
+
+/** Makes this process a node of a cluster. Throws `unavailable` if the servers cannot be used. */
+export async function joinCluster(options: ClusterOptions): Promise<Cluster> {
+  return new Cluster(options, await openNode(options));
+}
+
+export class Cluster implements ClusterPort {
+  readonly #options: ClusterOptions;
+  readonly #node: ClusterNode;
+  readonly inbox: ClusterInbox;
+  readonly catalogue: Catalogue;
+  readonly requestKeys: ClusterKeys;
+  readonly sessionKeys: ClusterSessionKeys;
+  /** Undefined before the gateway of this node has started. */
+  #serving: ServingNode | undefined;
+
+  constructor(options: ClusterOptions, node: ClusterNode) {
+    const { clock, ids, log } = options;
+    const { bus, membership, leases, storage, wholeStorage } = node;
+    this.#options = options;
+    this.#node = node;
+    this.inbox = new ClusterInbox({ bus, clock, ids });
+    this.catalogue = new Catalogue({ bus, membership, leases, storage, wholeStorage, clock, ids, log });
+    this.requestKeys = new ClusterKeys({ bus, membership, clock, ids, log });
+    this.sessionKeys = new ClusterSessionKeys({
+      bus,
+      storage,
+      ids,
+      discard: (sessionId) => this.#mustServe().trash.add(sessionId),
+    });
+  }
+
+  get storage(): SessionStorage {
+    return this.#node.storage;
+  }
+
+  get nodeId(): string {
+    return this.#node.membership.nodeId;
+  }
+
+  get node(): ClusterNode {
+    return this.#node;
+  }
+
+  wasAbandoned(sessionId: string): boolean {
+    return this.#node.leases.wasAbandoned(sessionId);
+  }
+
+  async start(gateway: ClusterGateway): Promise<void> {
+    const { clock, ids, log } = this.#options;
+    const { inbox, catalogue } = this;
+    this.#serving = new ServingNode({ node: this.#node, inbox, catalogue, gateway, clock, ids, log });
+    await this.#serving.start();
+  }
+
+  async call(context: RequestContext, call: RoutedCall, here: () => Promise<unknown>): Promise<unknown> {
+    return await this.#mustServe().router.call(context, call, here);
+  }
+
+  async callSession(context: RequestContext, call: SessionCall, here: () => Promise<unknown>): Promise<unknown> {
+    return await this.#mustServe().router.callSession(context, call, here);
+  }
+
+  async leaveMessages(sessionId: string): Promise<void> {
+    // A node that starts looks at everything that waits.
+    await this.#serving?.router.leaveMessages(sessionId);
+  }
+
+  leave(): void {
+    this.#serving?.leave();
+  }
+
+  async close(): Promise<void> {
+    this.#serving?.close();
+    await this.#node.close();
+  }
+
+  #mustServe(): ServingNode {
+    if (this.#serving) return this.#serving;
+    throw new GatewayError("unavailable", "This node of the cluster is starting. Try again.", { retryAfterMs: 1_000 });
+  }
+}

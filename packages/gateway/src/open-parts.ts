@@ -1,0 +1,190 @@
+/** Builds the parts of a gateway, each from those before it. */
+import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import type { Closers } from "@tau/ai/internal";
+import type { SettingsManager } from "@tau/config/settings";
+import { getGatewayFiles } from "@tau/protocol/node";
+import { openDevices } from "./auth/devices.ts";
+import { Guesses } from "./auth/guesses.ts";
+import { Pairing } from "./auth/pairing.ts";
+import { Subscriptions } from "./bridge/subscriptions.ts";
+import { SessionKeyFile } from "./http/session-keys.ts";
+import { createAfterCrash } from "./inbox/after-crash.ts";
+import { Inbox } from "./inbox/inbox.ts";
+import { noticeGivenUp, sendGivenUp } from "./inbox/report-given-up.ts";
+import { createAdmitRun } from "./lanes/hold-place.ts";
+import { Lanes } from "./lanes/lanes.ts";
+import { WaitingSessions } from "./lanes/waiting-sessions.ts";
+import { LogLines } from "./log-lines.ts";
+import type { GatewayParts } from "./parts.ts";
+import type { JoinCluster } from "./port/cluster.ts";
+import { reloadGateway } from "./reload.ts";
+import type { Binding } from "./server/binding.ts";
+import { Connections } from "./server/connections.ts";
+import { listModels } from "./sessions/list-models.ts";
+import { type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
+import { SessionIndex } from "./sessions/session-index.ts";
+import { SessionWatch } from "./sessions/session-watch.ts";
+import type { GatewaySettings } from "./settings.ts";
+import { openStores } from "./stores.ts";
+
+export interface PartsOptions {
+  /** The directory with the user's settings, credentials, models and sessions. */
+  agentDir: string;
+  openDirectory: OpenDirectory;
+  /** The directory that the gateway was started in. */
+  startDirectory: string;
+  /** The user's settings. */
+  settings: SettingsManager;
+  /** Called when the gateway shows another certificate than before. */
+  onCertificate?: () => Promise<void>;
+  /** The program's version. */
+  version: string;
+  log: (line: string) => void;
+  /** Makes the gateway share its sessions with others; `joinCluster` of `@tau/cluster`, for example. Default: it is alone. */
+  joinCluster?: JoinCluster;
+  clock?: Clock;
+  ids?: Ids;
+}
+
+export interface PartsContext {
+  getSettings: () => GatewaySettings;
+  binding: Binding;
+  /** Aborted when nothing new may begin. */
+  stopping: AbortSignal;
+  /** Gets what has to be closed, also where this throws. */
+  closers: Closers;
+}
+
+/** Throws `unavailable` if the cluster cannot be joined, or another gateway uses the same directory. */
+export async function openParts(
+  options: PartsOptions,
+  { getSettings, binding, stopping, closers }: PartsContext,
+): Promise<GatewayParts> {
+  const { agentDir, settings, version, clock = systemClock, ids = systemIds } = options;
+  const logs = new LogLines(options.log);
+  const log = logs.add;
+  const startedAt = clock.now();
+
+  const cluster = await options.joinCluster?.({ agentDir, clock, ids, log });
+  if (cluster) closers.add(() => cluster.close());
+  const stores = await openStores({
+    agentDir,
+    clock,
+    ids,
+    log,
+    inboxStore: cluster?.inbox,
+    requestKeys: cluster?.requestKeys,
+  });
+  closers.add(() => stores.close());
+  const { inboxStore: store, runs } = stores;
+
+  const devices = await openDevices({ agentDir, clock, ids, log });
+  const guesses = new Guesses(clock, log);
+  const pairing = new Pairing({ devices, guesses, clock, ids, log });
+
+  const subscriptions = new Subscriptions(clock);
+  const lanes = new Lanes({ clock, getLimits: () => getSettings().lanes });
+  const waitingSessions = new WaitingSessions({
+    clock,
+    lanes,
+    listFollowers: (sessionId) => subscriptions.listClients(sessionId),
+  });
+  closers.add(() => waitingSessions.close());
+
+  const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
+  const reload = (open: OpenSessions) =>
+    reloadGateway({ settings, getSettings, lanes, binding, onCertificate: options.onCertificate }, open);
+  const sessions = new OpenSessions({
+    agentDir,
+    openDirectory: options.openDirectory,
+    startDirectory: options.startDirectory,
+    settings,
+    index: sessionIndex,
+    subscriptions,
+    clock,
+    ids,
+    log,
+    getPosition: (sessionId) => waitingSessions.getPosition(sessionId),
+    ...(cluster && { storage: cluster.storage, beforeOpen: (sessionId) => cluster.inbox.load(sessionId) }),
+    reloadGateway: async (open) => (await reload(open)).changed,
+    afterCrash: createAfterCrash({
+      store,
+      clock,
+      getSettings,
+      // In a cluster another node may have dealt with it meanwhile, so leases decide.
+      wasCut: (sessionId) => (cluster ? cluster.wasAbandoned(sessionId) : runs.wasCut(sessionId)),
+      onGivenUp: (message) => sendGivenUp(subscriptions, message),
+    }),
+    admitRun: createAdmitRun({ lanes, runs, log }),
+  });
+
+  const inbox = new Inbox({
+    store,
+    lanes,
+    runs,
+    openSession: (sessionId, deviceId) => sessions.open(sessionId, deviceId),
+    getSettings,
+    clock,
+    ids,
+    startedAt,
+    log,
+    onGivenUp: (message) => {
+      noticeGivenUp(sessions, message);
+      sendGivenUp(subscriptions, message);
+    },
+    ...(cluster && { leaveToOthers: (sessionId) => void cluster.leaveMessages(sessionId) }),
+  });
+  sessions.watch({ onOpened: (hosted) => inbox.onOpened(hosted) });
+
+  const sessionWatch = new SessionWatch({ clock, describe: (sessionId) => sessions.find(sessionId)?.describe() });
+  sessions.watch({
+    onOpened: (hosted) => sessionWatch.onOpened(hosted),
+    onClosed: (sessionId) => sessionWatch.markChanged(sessionId),
+  });
+  waitingSessions.onChange((sessionId) => sessionWatch.markChanged(sessionId));
+  if (cluster) {
+    sessions.watch({
+      onOpened: (hosted) => cluster.catalogue.watch(hosted),
+      onClosed: (sessionId) => {
+        cluster.catalogue.close(sessionId);
+        void cluster.inbox.unload(sessionId);
+      },
+    });
+  }
+
+  return {
+    version,
+    agentDir,
+    clock,
+    ids,
+    startedAt,
+    isStopping: () => stopping.aborted,
+    getSettings,
+    devices,
+    pairing,
+    guesses,
+    connections: new Connections(),
+    settings,
+    sessions,
+    sessionIndex,
+    sessionKeys:
+      cluster?.sessionKeys ??
+      new SessionKeyFile({
+        directory: getGatewayFiles(agentDir).directory,
+        ids,
+        hasSession: async (sessionId) => (await sessionIndex.find(sessionId)) !== undefined,
+      }),
+    subscriptions,
+    sessionWatch,
+    cluster,
+    listModels: () => listModels(agentDir, settings),
+    reload: () => reload(sessions),
+    logs,
+    lanes,
+    waitingSessions,
+    runs,
+    inbox,
+    idempotencyKeys: stores.requestKeys,
+    log,
+  };
+}

@@ -1,0 +1,39 @@
+/** What a gateway keeps besides sessions: accepted messages, runs, and keys of requests. */
+import { join } from "node:path";
+import type { Clock, Ids } from "@tau/ai";
+import { Closers } from "@tau/ai/internal";
+import { IdempotencyKeys, type RequestKeys } from "./idempotency/idempotency-keys.ts";
+import { type InboxStore, openInboxFile } from "./inbox/inbox-store.ts";
+import { RunRecords } from "./lanes/run-records.ts";
+
+export interface StoresOptions {
+  agentDir: string;
+  clock: Clock;
+  ids: Ids;
+  log: (line: string) => void;
+  /** Default: a file. */
+  inboxStore: InboxStore | undefined;
+  /** Default: a file. */
+  requestKeys: RequestKeys | undefined;
+}
+
+export interface Stores {
+  readonly inboxStore: InboxStore;
+  readonly runs: RunRecords;
+  readonly requestKeys: RequestKeys;
+  close(): Promise<void>;
+}
+
+/** Throws `unavailable` if another gateway uses the same directory. */
+export function openStores({ agentDir, clock, ids, log, ...shared }: StoresOptions): Promise<Stores> {
+  const directory = join(agentDir, "gateway");
+  return Closers.open(async (closers) => {
+    const inboxStore = shared.inboxStore ?? (await openInboxFile(directory, { clock, ids, log }));
+    closers.add(() => inboxStore.close());
+    const runs = await RunRecords.open(directory, { clock, ids, log });
+    closers.add(() => runs.close());
+    const requestKeys = shared.requestKeys ?? (await IdempotencyKeys.open(directory, { clock, ids, log }));
+    closers.add(() => requestKeys.close());
+    return { inboxStore, runs, requestKeys, close: () => closers.close() };
+  });
+}
