@@ -32,6 +32,15 @@ test("a killed gateway does not keep the next from starting, with the same token
   expect(await findGateway(workspace.agentDir)).toBeUndefined();
 });
 
+test("a gateway whose cluster cannot be reached says so, and does not start", async () => {
+  const workspace = await createWorkspace();
+  const args = ["gateway", "--port", "0", "--cluster", "nats://127.0.0.1:1?name=one"];
+  expect(await runPacked(workspace, args)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^tau gateway: The NATS servers of the cluster \(127\.0\.0\.1:1\) cannot be used/),
+  });
+});
+
 /** A session of the gateway whose model has called `bash`, and a client that follows it. */
 async function runCommand(workspace: Workspace, gateway: Started, command: string) {
   const { url, token } = (await findGateway(workspace.agentDir))!;
