@@ -66,6 +66,8 @@ const chunkFiles = {
   // The cache of an extension that has not changed does without.
   compiler: /^node_modules\/sucrase\//,
   extensions: /^packages\/(harness\/src\/extensions|pi\/src)\//,
+  // Few extensions create sessions of their own.
+  "pi-sdk": /^packages\/pi-sdk\/src\//,
   commands:
     /^packages\/(cli\/src\/(commands\/|show-help|named-packages|run-terminal)|harness\/src\/export\/|config\/src\/installs\/|markdown\/src\/lex-markdown)/,
 };

@@ -35,6 +35,7 @@ const packages = [
   { name: "harness" },
   { name: "tui" },
   { name: "pi" },
+  { name: "pi-sdk" },
   { name: "gateway" },
   { name: "cluster" },
   { name: "cli" },

@@ -18,6 +18,7 @@ const packages = [
   "harness",
   "tui",
   "pi",
+  "pi-sdk",
   "gateway",
   "cluster",
 ];
@@ -26,7 +27,7 @@ const fronts = new Map(packages.flatMap(getFronts));
 export const directImports = {
   name: "direct-imports",
   setup(bundler) {
-    bundler.onLoad({ filter: /packages[\\/][a-z]+[\\/]src[\\/].*\.ts$/ }, ({ path }) => ({
+    bundler.onLoad({ filter: /packages[\\/][a-z-]+[\\/]src[\\/].*\.ts$/ }, ({ path }) => ({
       contents: rewrite(readFileSync(path, "utf8")),
       loader: "ts",
     }));
@@ -36,12 +37,12 @@ export const directImports = {
 /** Only what is said in full: the names in the braces of `import { … } from "@tau/…"`, and the same of late imports. */
 function rewrite(source) {
   return source
-    .replaceAll(/^import \{([^}]*)\} from "(@tau\/[a-z]+(?:\/[a-z]+)?)";$/gm, (whole, names, from) => {
+    .replaceAll(/^import \{([^}]*)\} from "(@tau\/[a-z-]+(?:\/[a-z-]+)?)";$/gm, (whole, names, from) => {
       const lines = getFiles(names, from).map(([name, file]) => `import { ${name} } from ${JSON.stringify(file)};`);
       // The lines below stay where they are.
       return lines.join(" ") + whole.replaceAll(/[^\n]/g, "");
     })
-    .replaceAll(/\bconst \{([^}]*)\} = await import\("(@tau\/[a-z]+(?:\/[a-z]+)?)"\);/g, (_, names, from) =>
+    .replaceAll(/\bconst \{([^}]*)\} = await import\("(@tau\/[a-z-]+(?:\/[a-z-]+)?)"\);/g, (_, names, from) =>
       getFiles(names, from)
         .map(([name, file]) => `const { ${name} } = await import(${JSON.stringify(file)});`)
         .join(" "),

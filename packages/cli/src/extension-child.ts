@@ -2,4 +2,7 @@
 import { loadTypeboxModule, runExtensionChild } from "@tau/harness/extensions/isolated";
 import { loadPiModule } from "@tau/pi";
 
-runExtensionChild({ loadShared: (name) => loadTypeboxModule(name) ?? loadPiModule(name) });
+runExtensionChild({
+  loadShared: (name, names) =>
+    loadTypeboxModule(name) ?? loadPiModule(name, { names, loadSdk: () => import("@tau/pi-sdk") }),
+});

@@ -14,13 +14,13 @@ export function lendTerminalLook(lent: TerminalLook): void {
 }
 
 /** Late, because only extensions need them. Undefined for a name that is none of these. */
-export const lendModule: LoadSharedModule = (name) => (pattern.test(name) ? load(name) : undefined);
+export const lendModule: LoadSharedModule = (name, names) => (pattern.test(name) ? load(name, names) : undefined);
 
-async function load(name: string): Promise<Record<string, unknown>> {
+async function load(name: string, names: readonly string[] | undefined): Promise<Record<string, unknown>> {
   const { loadPiModule, setTerminalLook } = await import("@tau/pi");
   setLoadedLook = setTerminalLook;
   if (look) setTerminalLook(look);
-  const loading = loadPiModule(name);
+  const loading = loadPiModule(name, { names, loadSdk: () => import("@tau/pi-sdk") });
   if (loading) return await loading;
   throw new Error(`There is no module ${name} in tau.`);
 }

@@ -1,9 +1,10 @@
 /** Extensions of the packed program: its help, and packages that are fetched for one run and run isolated. */
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, realpath } from "node:fs/promises";
+import { cp, mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { type Registry, startRegistry } from "../../../config/test/installs/registry.ts";
 import { writeExtension, writeModule } from "../extension-kit.ts";
@@ -50,6 +51,30 @@ test("pi's package directory is that of the program", async () => {
   const { out, err } = await runPacked(workspace, ["-p", "Go"], { input: "" });
   const directory = await realpath(await installed());
   expect({ out, err }).toEqual({ out: "ok\n", err: `${directory},${join(directory, "README.md")}\n` });
+});
+
+test("the code of pi's SDK is loaded only for an extension that uses it", async () => {
+  const workspace = await createModelWorkspace([textReply("ok"), textReply("ok")]);
+  const copy = join(workspace.directory, "program");
+  await cp(await installed(), copy, { recursive: true });
+  await rm(join(copy, "dist", "pi-sdk.cjs"));
+  const runWith = async (source: string) => {
+    await writeModule(join(workspace.agentDir, "extensions", "a.ts"), source);
+    const env = { PATH: process.env["PATH"] ?? "", HOME: workspace.directory, TAU_DIR: workspace.agentDir };
+    const args = [join(copy, "dist", "tau.cjs"), "-p", "Go"];
+    const running = promisify(execFile)(process.execPath, args, { cwd: workspace.directory, env });
+    running.child.stdin?.end();
+    const { stdout, stderr } = await running;
+    return { out: stdout, err: stderr };
+  };
+  const without = `import { type AgentSession, createReadTool, SessionManager } from "@earendil-works/pi-coding-agent";
+    console.log(createReadTool("/").name, typeof SessionManager.open);
+    export default (_pi: unknown, _session?: AgentSession) => {};`;
+  expect(await runWith(without)).toEqual({ out: "ok\n", err: "read function\n" });
+  const using = `import { AgentSession } from "@earendil-works/pi-coding-agent";
+    console.log(typeof AgentSession);
+    export default () => {};`;
+  expect((await runWith(using)).err).toContain("pi-sdk.cjs");
 });
 
 const createNpmEnv = ({ directory }: Workspace, { url }: Registry) => ({

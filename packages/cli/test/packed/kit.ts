@@ -75,7 +75,7 @@ async function install(): Promise<string> {
 }
 
 /** The packages that are published besides the program. */
-export const libraries = "ai agent protocol tools markdown sandbox policy config harness tui".split(" ");
+export const libraries = "ai agent protocol tools markdown sandbox policy config harness tui pi pi-sdk".split(" ");
 
 /** Unpacks the archives of the libraries as npm would, beside links to their dependencies. They are made from `dist`. */
 export async function installLibraries(directory: string): Promise<void> {
@@ -88,7 +88,7 @@ export async function installLibraries(directory: string): Promise<void> {
   const execute = promisify(execFile);
   await execute("npm", ["pack", "--ignore-scripts", "--pack-destination", directory, ...sources]);
   for (const name of libraries) {
-    const archive = readdirSync(directory).find((file) => new RegExp(`-${name}-.*\\.tgz$`).test(file))!;
+    const archive = readdirSync(directory).find((file) => new RegExp(`-${name}-\\d.*\\.tgz$`).test(file))!;
     await execute("tar", ["xzf", join(directory, archive), "-C", directory]);
     await rename(join(directory, "package"), join(modules, "@tau", name));
   }

@@ -74,6 +74,8 @@ test("the example in the README of each library compiles and runs", async () => 
   expect(server.requests).toHaveLength(3);
   expect(await printed("protocol")).toContain("The session is open.");
   expect(await printed("tui")).toContain("| Hello from a       | 20");
+  expect(await printed("pi")).toBe("function\n");
+  expect(await printed("pi-sdk")).toBe("read bash edit write\n");
   await printed("harness");
   expect(listFiles(home).some((file) => file.endsWith(".jsonl"))).toBe(true);
 });

@@ -16,6 +16,7 @@ const program = `
 import { Agent, type AgentTool } from "@tau/agent";
 import type { AI, Model } from "@tau/ai";
 import { createAgent, createAgentSession, type InputSchemaTool } from "@tau/harness";
+import { createAgentSession as createPiSession, createReadTool } from "@tau/pi-sdk";
 import type { ToolContext } from "@tau/tools";
 import * as Type from "typebox";
 
@@ -46,6 +47,7 @@ const sum: InputSchemaTool<Sum, { sum: number }> = {
 export const open = (model: Model, ai: AI) => [
   createAgentSession({ model, customTools: [weather, plain, sum], tools: ["read", weather, plain, sum] }),
   createAgent({ ai, tools: [weather, "read"], customTools: [plain, sum] }),
+  createPiSession({ model, tools: ["bash", createReadTool("/"), weather] }).then(({ session }) => session.prompt("Hi")),
   new Agent({ initialState: { model, tools: [weather, plain] } }),
 ];
 

@@ -38,7 +38,7 @@ export async function loadWithoutSession(
     flagValues: flags ?? new Map(),
     findFlag: () => undefined,
     listMcpServers: () => [],
-    loadShared: (name) => loadTypeboxModule(name) ?? loadShared?.(name),
+    loadShared: (name, names) => loadTypeboxModule(name) ?? loadShared?.(name, names),
     cacheDirectory: getCacheDirectory(place.agentDir),
   });
   return { found, extensions: loaded.extensions, problems: [...problems, ...loaded.problems] };

@@ -119,7 +119,7 @@ function createPorts(
       extensions.flatMap(({ mcpServers, source }) =>
         [...mcpServers].map(([name, config]) => ({ name, config, extensionPath: source.path })),
       ),
-    loadShared: (name) => loadTypeboxModule(name) ?? loadShared(name),
+    loadShared: (name, names) => loadTypeboxModule(name) ?? loadShared(name, names),
     cacheDirectory: getCacheDirectory(agentDir),
   };
 }

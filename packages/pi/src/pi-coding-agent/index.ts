@@ -1,8 +1,4 @@
-/** pi's module `pi-coding-agent`. */
-export { AgentSession } from "./agent-session/agent-session.ts";
-export { createAgentSession } from "./agent-session/create-agent-session.ts";
-export { AuthStorage, readStoredCredential } from "./auth/auth-storage.ts";
-export { FileAuthStorageBackend, InMemoryAuthStorageBackend } from "./auth/backends.ts";
+/** pi's module `pi-coding-agent`, without the names that programs embed: `@tau/pi-sdk` has those. */
 export { copyToClipboard } from "./clipboard.ts";
 export { BorderedLoader } from "./components/bordered-loader.ts";
 export { CustomEditor } from "./components/custom-editor.ts";
@@ -30,18 +26,11 @@ export {
   UserMessageComponent,
 } from "./components/messages.ts";
 export { truncateToVisualLines } from "./components/visual-lines.ts";
-export { discoverAndLoadExtensions, loadExtensionFromFactory, loadExtensions } from "./extensions/load.ts";
-export { ExtensionRunner } from "./extensions/runner.ts";
-export { createExtensionRuntime } from "./extensions/runtime.ts";
-export { wrapRegisteredTool, wrapRegisteredTools } from "./extensions/wrap.ts";
 export { detectSupportedImageMimeTypeFromFile, formatDimensionNote, resizeImage } from "./images.ts";
-export { ModelRegistry } from "./models/model-registry.ts";
-export { DefaultPackageManager } from "./packages/package-manager.ts";
-export { loadProjectContextFiles } from "./resources/context-files.ts";
-export { DefaultResourceLoader } from "./resources/resource-loader.ts";
 export { formatSkillsForPrompt } from "./skills/format-skills.ts";
 export { parseFrontmatter, stripFrontmatter } from "./skills/frontmatter.ts";
 export { loadSkills, loadSkillsFromDir } from "./skills/load-skills.ts";
+export type { Skill } from "./skills/skill.ts";
 export { parseSkillBlock } from "./skills/skill-block.ts";
 export { createSyntheticSourceInfo } from "./source-info.ts";
 export { getLanguageFromPath } from "./theme/language.ts";
@@ -54,7 +43,7 @@ export {
   generateBranchSummary,
   prepareBranchEntries,
 } from "./compaction/branch-summary.ts";
-export { compact, generateSummary, generateSummaryWithUsage } from "./compaction/compact.ts";
+export { compact, type CompactionResult, generateSummary, generateSummaryWithUsage } from "./compaction/compact.ts";
 export { findCutPoint, findTurnStartIndex } from "./compaction/cut-point.ts";
 export { prepareCompaction } from "./compaction/prepare.ts";
 export { serializeConversation } from "./compaction/serialize.ts";
@@ -101,7 +90,6 @@ export {
   parseSessionEntries,
 } from "./session/entries.ts";
 export { SessionManager } from "./session/session-manager.ts";
-export { SettingsManager } from "./settings/settings-manager.ts";
 export { getShellConfig } from "./shell-config.ts";
 export { createBashTool, createBashTool as createBashToolDefinition } from "./tools/bash.ts";
 export { createLocalBashOperations } from "./tools/bash-operations.ts";

@@ -27,16 +27,16 @@ export async function compileCached(
   const file = cacheDirectory === undefined ? undefined : { path: join(cacheDirectory, `${key}.bin`), key };
   const cached = file && readCached(file);
   if (cached) {
-    const { code, requires, imports, isAsync, cachedData } = cached;
-    return { requires, imports, ...createModuleFunction(path, code, { isAsync, cachedData }) };
+    const { code, requires, imports, usedNames, isAsync, cachedData } = cached;
+    return { requires, imports, usedNames, ...createModuleFunction(path, code, { isAsync, cachedData }) };
   }
-  const { code, requires, imports } = await compileModule(path, source);
+  const { code, requires, imports, usedNames } = await compileModule(path, source);
   const { run, isAsync, cachedData } = createModuleFunction(path, code);
   if (file && cachedData) {
-    await writeCachedFile(file, serialise({ code, requires, imports, isAsync, cachedData }));
+    await writeCachedFile(file, serialise({ code, requires, imports, usedNames, isAsync, cachedData }));
     await removeOldest(dirname(file.path));
   }
-  return { requires, imports, run, isAsync };
+  return { requires, imports, usedNames, run, isAsync };
 }
 
 /** How many files are kept. Every change of an extension and every version of Node adds some. */

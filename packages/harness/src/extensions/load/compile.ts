@@ -5,7 +5,7 @@
 import { extname } from "node:path";
 import { compileFunction } from "node:vm";
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
-import { type ImportedNames, scanImports, scanRequires } from "./scan-imports.ts";
+import { type ImportedNames, scanImports, scanRequires, scanUsedNames, type UsedNames } from "./scan-imports.ts";
 
 export interface CompiledModule {
   /** The body of a function with the parameters of `moduleParameters`. */
@@ -14,10 +14,12 @@ export interface CompiledModule {
   readonly requires: readonly string[];
   /** The names that it imports and uses as values. */
   readonly imports: readonly ImportedNames[];
+  /** For each module of `requires` of which it uses only exports that it names, these. */
+  readonly usedNames: readonly UsedNames[];
 }
 
 /** Belongs to the key of cached files: what is compiled in another way must not be found. */
-export const compilerVersion = "2";
+export const compilerVersion = "3";
 
 const typeScript = new Set([".ts", ".tsx", ".mts", ".cts"]);
 const jsx = new Set([".tsx", ".jsx"]);
@@ -36,9 +38,16 @@ export const isPlainCommonJs = (path: string, source: string): boolean =>
 
 export async function compileModule(path: string, source: string): Promise<CompiledModule> {
   const text = source.replace(/^#!.*/, "");
-  if (isPlainCommonJs(path, text)) return { code: text, requires: scanRequires(text), imports: [] };
+  if (isPlainCommonJs(path, text)) {
+    return { code: text, requires: scanRequires(text), imports: [], usedNames: [] };
+  }
   const code = await transformSource(path, text);
-  return { code, requires: scanRequires(code), imports: scanImports(code, { includesExports: !isTypeScript(path) }) };
+  return {
+    code,
+    requires: scanRequires(code),
+    imports: scanImports(code, { includesExports: !isTypeScript(path) }),
+    usedNames: scanUsedNames(code),
+  };
 }
 
 async function transformSource(path: string, source: string): Promise<string> {

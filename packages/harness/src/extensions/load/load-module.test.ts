@@ -460,3 +460,69 @@ describe("the cache", () => {
     expect(await run("a.ts")).toBe(1);
   });
 });
+
+describe("modules of ours are asked only for the exports that an extension uses", () => {
+  const module = "@mariozechner/pi-coding-agent";
+  /** The second file is a package that needs the module. */
+  const askedFor = async (source: string, name = "main.ts") => {
+    write({
+      [name]: source,
+      "node_modules/other/package.json": JSON.stringify({ main: "index.js", dependencies: { [module]: "1" } }),
+      "node_modules/other/index.js": `exports.value = require("${module}").value;`,
+    });
+    const asked: (readonly string[] | undefined)[] = [];
+    const load: LoadSharedModule = (wanted, names) => {
+      if (wanted !== module) return undefined;
+      asked.push(names);
+      return Promise.resolve(Object.fromEntries((names ?? ["value", "all"]).map((key) => [key, [key]])));
+    };
+    const cacheDirectory = join(directory, "cache");
+    const loaded = await loadExtensionModule(join(directory, name), { loadShared: load, cacheDirectory });
+    if (loaded.kind !== "factory") throw new Error(loaded.kind === "failed" ? loaded.message : loaded.kind);
+    const result = await (loaded.factory as unknown as () => unknown)();
+    return { asked, result };
+  };
+
+  test.each([
+    ["values", `import { value, type Other } from "${module}"; export default () => value;`, ["value"]],
+    ["renamed", `import { value as own } from "${module}"; export default () => ({ own }).own;`, ["value"]],
+    ["spread", `import { value } from "${module}"; export default () => [...value];`, ["value"]],
+    ["exported", `export { value as own } from "${module}"; export default () => ["value"];`, ["value"]],
+    [
+      "two declarations",
+      `import { value } from "${module}"; import { more } from "${module}"; export default () => (value, more, value);`,
+      ["value", "more"],
+    ],
+  ])("%s", async (_form, source, names) => {
+    const first = await askedFor(source);
+    expect(first).toEqual({ asked: [names], result: ["value"] });
+    // From the cache.
+    expect(await askedFor(source)).toEqual(first);
+  });
+
+  test("only types: nothing is loaded", async () => {
+    const source = `import type { A } from "${module}"; import { B } from "${module}"; export default (b?: B & A) => b;`;
+    expect((await askedFor(source)).asked).toEqual([]);
+  });
+
+  test.each([
+    ["a namespace", `import * as pi from "${module}"; export default () => pi["al" + "l"];`],
+    ["all exported again", `export * from "${module}"; export default () => ["all"];`],
+    ["a call of require", `export default () => require("${module}").all;`],
+    ["plain CommonJS", `module.exports = () => require("${module}").all;`, "main.cjs"],
+    ["a late import", `export default async () => (await import("${module}")).all;`],
+  ] as [string, string, string?][])("%s: all of them", async (_form, source, name) => {
+    expect(await askedFor(source, name)).toEqual({ asked: [undefined], result: ["all"] });
+  });
+
+  test("a late import beside a declaration gets all of them", async () => {
+    const source = `import { value } from "${module}";
+      export default async () => [value, (await import("${module}")).all, value].flat();`;
+    expect(await askedFor(source)).toEqual({ asked: [["value"], undefined], result: ["value", "all", "value"] });
+  });
+
+  test("whether a package needs the module is asked without loading any of them", async () => {
+    const source = `import { value } from "other"; export default () => value;`;
+    expect(await askedFor(source)).toEqual({ asked: [[], undefined], result: ["value"] });
+  });
+});

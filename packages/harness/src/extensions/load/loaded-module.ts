@@ -5,9 +5,13 @@ import type { DescribedProvider } from "../provider-definition.ts";
 
 /**
  * Loads modules that extensions import by a name of ours, such as `typebox` or those of pi. Undefined for any other name,
- * which Node then resolves from the file that imports it.
+ * which Node then resolves from the file that imports it. `names` are the exports that the importer uses; undefined if it may use
+ * any. The module may lack others.
  */
-export type LoadSharedModule = (name: string) => Promise<Record<string, unknown>> | undefined;
+export type LoadSharedModule = (
+  name: string,
+  names?: readonly string[],
+) => Promise<Record<string, unknown>> | undefined;
 
 export type LoadedModule =
   | { kind: "factory"; factory: ExtensionFactory }

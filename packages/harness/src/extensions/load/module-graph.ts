@@ -70,12 +70,18 @@ export class ModuleGraph {
     const code = await compileCached(path, source, this.#options);
     const unit: Unit = { path, code, module: { exports: {} }, links: new Map(), state: { kind: "new" } };
     this.#units.set(path, unit);
-    for (const name of code.requires) unit.links.set(name, await this.#link(name, unit));
+    for (const name of code.requires) {
+      const used = code.usedNames.find(({ module }) => module === name);
+      unit.links.set(name, await this.#link(name, unit, used?.names));
+    }
   }
 
-  /** A name that cannot be found or loaded fails where it is used: code may have a way to do without. */
-  async #link(name: string, unit: Unit): Promise<Link> {
-    const shared = this.#options.loadShared(name);
+  /**
+   * A name that cannot be found or loaded fails where it is used: code may have a way to do without. `names` are the exports
+   * that the code uses; undefined if it may use any.
+   */
+  async #link(name: string, unit: Unit, names?: readonly string[]): Promise<Link> {
+    const shared = this.#options.loadShared(name, names);
     if (shared) {
       const module = await shared;
       checkNames(unit, name, module);
@@ -83,7 +89,7 @@ export class ModuleGraph {
     }
     const target = resolveImport(name, unit.path, {
       root: this.#options.root,
-      isShared: (dependency) => this.#options.loadShared(dependency) !== undefined,
+      isShared: (dependency) => this.#options.loadShared(dependency, []) !== undefined,
     });
     switch (target.kind) {
       case "file":
@@ -212,9 +218,12 @@ export class ModuleGraph {
   async #import(unit: Unit, name: string): Promise<unknown> {
     // One after the other: two imports at once must not each compile a file that both need.
     const link = await this.#linking.add(async () => {
-      const known = unit.links.get(name) ?? (await this.#link(name, unit));
-      unit.links.set(name, known);
-      return known;
+      const known = unit.links.get(name);
+      // A declaration may have loaded only the exports that it names.
+      if (known && known.kind !== "loaded") return known;
+      const whole = await this.#link(name, unit);
+      unit.links.set(name, whole);
+      return whole;
     });
     if (link.kind === "file") await this.#settle(link.path, unit);
     return toNamespace(this.#require(unit, name, "import"));

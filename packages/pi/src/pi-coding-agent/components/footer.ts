@@ -1,8 +1,16 @@
 /** Where a session works, what it has used and its model. */
 import { homedir } from "node:os";
+import type { AgentState } from "@tau/agent";
 import { type Component, truncateToWidth, visibleWidth } from "@tau/tui";
-import type { AgentSession } from "../agent-session/agent-session.ts";
+import type { SessionManager } from "../session/session-manager.ts";
 import { theme } from "../theme/theme.ts";
+
+/** The members of pi's `AgentSession` that the footer reads. */
+interface FooterSession {
+  readonly sessionManager: Pick<SessionManager, "getCwd" | "getEntries" | "getSessionName">;
+  readonly state: Pick<AgentState, "model" | "thinkingLevel">;
+  getContextUsage(): { contextWindow: number; percent: number | null } | undefined;
+}
 
 interface FooterData {
   getGitBranch(): string | null;
@@ -11,11 +19,11 @@ interface FooterData {
 }
 
 export class FooterComponent implements Component {
-  readonly #session: AgentSession;
+  readonly #session: FooterSession;
   readonly #data: FooterData;
   #isAutoCompact = true;
 
-  constructor(session: AgentSession, footerData: FooterData) {
+  constructor(session: FooterSession, footerData: FooterData) {
     this.#session = session;
     this.#data = footerData;
   }

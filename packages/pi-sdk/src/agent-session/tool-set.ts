@@ -1,0 +1,86 @@
+/** The tools of a session: those of the program, of its creator and of extensions. */
+import type { AgentTool } from "@tau/agent";
+import type { ToolDefinition } from "@tau/harness/extensions";
+import type { RegisteredTool } from "../extensions/extension.ts";
+import type { ExtensionRunner } from "../extensions/runner.ts";
+import { wrapRegisteredTools } from "../extensions/wrap.ts";
+import { createAllTools, type ToolsOptions } from "@tau/pi/internal";
+
+export interface ToolSetOptions {
+  cwd: string;
+  customTools: readonly ToolDefinition[];
+  baseToolsOverride: Record<string, AgentTool> | undefined;
+  /** Asked at each `refresh`: settings change. */
+  getToolsOptions(): ToolsOptions;
+}
+
+/** Snippets and guidelines of a tool, as lines without breaks. */
+export interface ToolLines {
+  name: string;
+  snippet: string | undefined;
+  guidelines: string[];
+}
+
+const defaultNames = ["read", "bash", "edit", "write"];
+
+export class ToolSet {
+  readonly #options: ToolSetOptions;
+  readonly #custom: RegisteredTool[];
+  #all: ReadonlyMap<string, AgentTool> = new Map();
+  #definitions: ReadonlyMap<string, ToolDefinition> = new Map();
+
+  constructor(options: ToolSetOptions) {
+    this.#options = options;
+    this.#custom = options.customTools.map((definition) => ({ definition, extensionPath: "<sdk>" }));
+  }
+
+  /** Takes what extensions have registered by now. */
+  refresh(runner: ExtensionRunner): void {
+    const { cwd, baseToolsOverride, getToolsOptions } = this.#options;
+    const base = Object.entries(baseToolsOverride ?? createAllTools(cwd, getToolsOptions()));
+    const registered = [...runner.getAllRegisteredTools(), ...this.#custom];
+    const wrapped = wrapRegisteredTools(registered, runner);
+    this.#all = new Map([...base, ...wrapped.map((tool) => [tool.name, tool] as const)]);
+    this.#definitions = new Map(registered.map(({ definition }) => [definition.name, definition]));
+  }
+
+  /** The program's usual tools, and all others. */
+  getDefaultNames(initial: readonly string[] | undefined): string[] {
+    const { baseToolsOverride } = this.#options;
+    const base = initial ?? (baseToolsOverride ? Object.keys(baseToolsOverride) : defaultNames);
+    return [...new Set([...base, ...this.#definitions.keys()])];
+  }
+
+  getNewNames(known: ReadonlySet<string>): string[] {
+    return [...this.#all.keys()].filter((name) => !known.has(name) && this.#definitions.has(name));
+  }
+
+  /** Of a tool of an extension or of the creator; a tool of the program is its own. */
+  getDefinition(name: string): ToolDefinition | undefined {
+    return this.#definitions.get(name) ?? (this.#all.get(name) as unknown as ToolDefinition | undefined);
+  }
+
+  getNames(): string[] {
+    return [...this.#all.keys()];
+  }
+
+  list(): AgentTool[] {
+    return [...this.#all.values()];
+  }
+
+  /** Unknown names are left out. */
+  select(names: readonly string[]): AgentTool[] {
+    return names.flatMap((name) => this.#all.get(name) ?? []);
+  }
+
+  getLines(names: readonly string[]): ToolLines[] {
+    return names.flatMap((name) => {
+      const tool: Partial<ToolDefinition> | undefined = this.getDefinition(name);
+      if (!tool) return [];
+      const guidelines = (tool.promptGuidelines ?? []).filter((line) => typeof line === "string");
+      return [{ name, snippet: tool.promptSnippet && toLine(tool.promptSnippet), guidelines: guidelines.map(toLine) }];
+    });
+  }
+}
+
+const toLine = (text: string): string => text.replace(/\s+/g, " ").trim();

@@ -1,0 +1,68 @@
+/** The parts, the events and the options of a session. */
+import type { Agent, AgentEvent, AgentTool, ThinkingLevel } from "@tau/agent";
+import { type ImageContent, type Model, type TextContent } from "@tau/ai";
+import type { ToolDefinition } from "@tau/harness/extensions";
+import type { CompactionResult, SessionManager } from "@tau/pi/internal";
+import type { ExtensionRunner } from "../extensions/runner.ts";
+import type { ModelRegistry } from "../models/model-registry.ts";
+import type { SettingsManager } from "../settings/settings-manager.ts";
+import type { ResourceSource } from "./resource-source.ts";
+
+export type Content = string | (TextContent | ImageContent)[];
+export type ScopedModel = { model: Model; thinkingLevel?: ThinkingLevel };
+
+export interface AgentSessionConfig {
+  agent: Agent;
+  sessionManager: SessionManager;
+  settingsManager: SettingsManager;
+  cwd: string;
+  modelRegistry: ModelRegistry;
+  resourceLoader: ResourceSource;
+  scopedModels?: ScopedModel[];
+  customTools?: ToolDefinition[];
+  initialActiveToolNames?: string[];
+  baseToolsOverride?: Record<string, AgentTool>;
+  extensionRunnerRef?: { current?: ExtensionRunner };
+}
+
+export type AgentSessionEvent =
+  | AgentEvent
+  /** The name of versions before 1.0, without the compactions that somebody asked for. */
+  | { type: "auto_compaction_start"; reason: "threshold" | "overflow" }
+  | ({ type: "auto_compaction_end" } & CompactionEnd)
+  | { type: "compaction_start"; reason: CompactionReason }
+  | ({ type: "compaction_end"; reason: CompactionReason } & CompactionEnd)
+  /** The run is over, and so are its retries and compactions. */
+  | { type: "agent_settled"; aborted: boolean }
+  /** The texts that wait. */
+  | { type: "queue_update"; steering: readonly string[]; followUp: readonly string[] }
+  | { type: "auto_retry_start"; attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
+  | { type: "auto_retry_end"; success: boolean; attempt: number; finalError?: string };
+
+export type CompactionReason = "manual" | "threshold" | "overflow";
+
+export interface CompactionEnd {
+  result: CompactionResult | undefined;
+  aborted: boolean;
+  willRetry: boolean;
+  errorMessage?: string;
+}
+
+export interface PromptOptions {
+  /** Default true. */
+  expandPromptTemplates?: boolean;
+  images?: ImageContent[];
+  /** Needed while a run is in progress. */
+  streamingBehavior?: "steer" | "followUp";
+  source?: string;
+}
+
+export interface CustomDraft {
+  customType: string;
+  content: Content;
+  display: boolean;
+  details?: unknown;
+}
+
+/** What is going on besides the agent's own run, and how it is ended. */
+export type Activity = { kind: "idle" } | { kind: "retrying" | "compacting" | "summarizing"; abort: AbortController };
