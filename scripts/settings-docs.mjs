@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, "..");
 const run = (...args) => execFileSync(process.execPath, args, { cwd: root, stdio: "inherit" });
 
 run("scripts/build.mjs");
-const { settingsReference, settingsSchema } = await import("../packages/harness/dist/settings/index.js");
+const { settingsReference, settingsSchema } = await import("../packages/config/dist/settings/index.js");
 writeFileSync(join(root, "docs/settings.md"), settingsReference());
 writeFileSync(join(root, "docs/settings.schema.json"), `${JSON.stringify(settingsSchema(), null, 2)}\n`);
 run("node_modules/oxfmt/bin/oxfmt", "docs/settings.md", "docs/settings.schema.json");

@@ -35,12 +35,12 @@ const hook = group("A door for other programs: `POST /hooks/NAME` with a token o
   token: setting(secret, {
     default: undefined,
     description:
-      "Its token, at least 32 characters, or `sha256:` and the SHA-256 of it in hexadecimal digits, so that nobody who reads the settings has the token. Default: what `tau gateway hook-token NAME` says.",
+      "Its token, at least 32 characters, or `sha256:` and the SHA-256 of it in hexadecimal digits, so that nobody who reads the settings has the token. Default: what `tau gateway hook-token NAME` prints.",
     project,
   }),
   prompt: setting(nonEmptyText, {
     default: undefined,
-    description: "What the agent is told before the payload, which is marked as not trusted.",
+    description: "What the agent reads before the payload, which is marked as not trusted.",
     project,
   }),
 });
@@ -86,7 +86,7 @@ export const gatewaySettings = {
       maxOpenSessions: setting(wholeNumber({ min: 1, unit: "sessions" }), {
         default: 32,
         description:
-          "How many sessions it holds open. Idle ones are closed for a new one; if none is idle, it is refused.",
+          "How many sessions it has open. Idle ones are closed for a new one; if none is idle, it is refused.",
         project,
       }),
       maxWaitingBytes: setting(wholeNumber({ min: 1, unit: "bytes" }), {
@@ -109,7 +109,7 @@ export const gatewaySettings = {
       mode: setting(oneOf("steer", "followup", "collect", "interrupt"), {
         default: "steer",
         description:
-          "What happens to them: `steer` is said after the running calls, `followup` after the run, `collect` joins those that come together, `interrupt` ends the run first.",
+          "What happens to them: `steer` is sent after the running calls, `followup` after the run, `collect` joins those that come together, `interrupt` ends the run first.",
         project,
       }),
       debounceMs: setting(milliseconds, {

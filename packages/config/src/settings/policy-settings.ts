@@ -14,7 +14,7 @@ const someCapabilities: Field<readonly (typeof capabilities)[number][]> = list(o
 const somePorts: Field<readonly number[]> = list(wholeNumber({ min: 1, unit: "ports" }));
 const mode = oneOf(...policyModes);
 
-const perExtension = group("What counts for one extension.", {
+const perExtension = group("What applies to one extension.", {
   mode: setting(mode, {
     default: undefined,
     description: "What happens to a capability that no list names.",
@@ -41,7 +41,7 @@ const policy = group(
     permissionMode: setting(oneOf(...permissionModes), {
       default: defaultPermissionMode,
       description:
-        "How much a session does without a question: `ask` asks about every change too, `edit` about what is risky, `free` about nothing as long as the sandbox holds it. `/permissions` and `--permission-mode` choose another one for a session.",
+        "How much a session does without a question: `ask` asks about every change too, `edit` about what is risky, `free` about nothing as long as the sandbox contains it. `/permissions` and `--permission-mode` choose another one for a session.",
       project,
     }),
     mode: setting(mode, {
@@ -103,7 +103,7 @@ const policy = group(
         prefixes: setting(texts, { default: undefined, description: "Beginnings of the names of secrets.", project }),
         disclosureAllowlist: setting(texts, {
           default: undefined,
-          description: "Names that are given out although they look like those of secrets.",
+          description: "Names that commands get although they look like those of secrets.",
           project,
         }),
       },

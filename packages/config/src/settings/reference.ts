@@ -89,18 +89,18 @@ tau config path                       # where the files are
 tau config schema                     # a JSON Schema for editors
 \`\`\`
 
-Objects are merged, lists are replaced, and \`null\` stands for the default. Changes count at once.
+Objects are merged, lists are replaced, and \`null\` stands for the default. Changes apply at once.
 A name that contains a dot cannot be a part of a key: set the object around it, as JSON.
 
-A mistake is reported with its file, line and name; only the setting with the mistake is ignored.
-No session starts with a file that cannot be read whole, or with a mistake in the settings of
+An error is reported with its file, line and name; only the setting with the error is ignored.
+No session starts with a file that cannot be read whole, or with an error in the settings of
 approvals, budgets, credentials, images, the policy, the sandbox, tools or trust: a restriction
-could be missing. A project that is not trusted does not keep tau from starting: with a mistake in
+could be missing. A project that is not trusted does not keep tau from starting: with an error in
 its files, all of its settings are ignored.
 
 ## What a project may set
 
-Each setting below says whether a project may set it:
+Each setting below lists whether a project may set it:
 
 - **always**: in any project.
 - **when trusted**: in a project that you trust. It could execute something, send data elsewhere, or

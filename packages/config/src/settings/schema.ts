@@ -95,7 +95,7 @@ export const settingsTable = group("The settings of tau.", {
   additionalDirectories: setting(paths, {
     default: [],
     description:
-      "Directories besides the working directory in which tools may read and write without a question, relative to the directory of this file. Counts for sessions that are opened later.",
+      "Directories besides the working directory in which tools may read and write without a question, relative to the directory of this file. Applies to sessions that are opened later.",
     project: "when trusted",
   }),
   auth: group("Stored credentials.", {
@@ -228,13 +228,13 @@ export const settingsTable = group("The settings of tau.", {
   durability: setting(oneOf("strict", "turn", "none"), {
     default: "strict",
     description:
-      "When an entry counts as stored. `strict`: when it is on disk. `turn`: when the operating system has it, and each turn ends on disk. `none`: at once; it is written soon after.",
+      "When an entry is acknowledged as stored. `strict`: when it is on disk. `turn`: when the operating system has it, and each turn ends on disk. `none`: at once; it is written soon after.",
     project: "when trusted",
   }),
   httpProxy: setting(proxyUrl, {
     default: undefined,
     description:
-      "The proxy for requests to providers, where no variable such as `HTTPS_PROXY` names one. `NO_PROXY` counts as usual.",
+      "The proxy for requests to providers, where no variable such as `HTTPS_PROXY` names one. `NO_PROXY` applies as usual.",
     project: "when trusted",
   }),
   defaultTools: setting(texts, {
@@ -293,13 +293,13 @@ export const settingsTable = group("The settings of tau.", {
   contextSources: setting(contextSources, {
     default: [],
     description:
-      "What files and commands say, for the model: a list of objects with a `name`, a `file` or a `command`, `each` and `maxBytes`. `each` is `prompt` (default) or `turn`; at most `maxBytes` (16384) of it are sent, after everything else.",
+      "The contents of files and the output of commands, for the model: a list of objects with a `name`, a `file` or a `command`, `each` and `maxBytes`. `each` is `prompt` (default) or `turn`; at most `maxBytes` (16384) of it are sent, after everything else.",
     project: "when trusted",
   }),
   packages: setting(packageEntries, {
     default: [],
     description:
-      "Packages with extensions, skills, prompt templates and themes: `npm:NAME`, `git:HOST/PATH`, an https address, or a path, relative to the directory of this file. An object has lists of the resources that count. `tau install` adds packages, and those of a project are used beside yours.",
+      "Packages with extensions, skills, prompt templates and themes: `npm:NAME`, `git:HOST/PATH`, an https address, or a path, relative to the directory of this file. An object has lists of the resources that are used. `tau install` adds packages, and those of a project are used beside yours.",
     project: "when trusted",
   }),
   packageMinAgeDays: setting(count("days"), {

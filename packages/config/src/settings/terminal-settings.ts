@@ -97,7 +97,7 @@ export const terminalSettings = {
     notifications: setting(oneOf("off", "bell", "osc9", "osc777"), {
       default: "bell",
       description:
-        "How you are told that a call waits for your answer, or that a run of more than 10 seconds has ended while the terminal did not have the focus (or does not report it): by the bell, by a notification in one of the two forms that terminals know, or not at all.",
+        "How you are notified that a call waits for your answer, or that a run of more than 10 seconds has ended while the terminal did not have the focus (or does not report it): by the bell, by a notification in one of the two forms that terminals know, or not at all.",
     }),
     hyperlinks: setting(flagOr("auto"), {
       default: "auto",
@@ -130,7 +130,7 @@ export const terminalSettings = {
   }),
   collapseChangelog: setting(flag, {
     default: false,
-    description: "After an update, say only that there is something new instead of listing the changes.",
+    description: "After an update, print only that there is something new instead of listing the changes.",
   }),
   tuiMode: setting(oneOf("regular", "fullscreen"), {
     default: "regular",
