@@ -1,16 +1,16 @@
 /** Questions that the policy asks a person, and the answers to them. */
 
-/** How long an answer counts: this call, until the session ends, in this project, or everywhere. */
+/** How long an answer applies: for this call, until the session ends, in this project, or everywhere. */
 export type ApprovalChoice = "once" | "session" | "project" | "always";
 
 export const approvalChoices: readonly ApprovalChoice[] = ["once", "session", "project", "always"];
 
-/** A question that must be answered before a call goes on. It holds everything that a person needs to decide. */
+/** A question that must be answered before a call continues. It has everything that a person needs to decide. */
 export interface Approval {
   id: string;
   toolCallId: string;
   toolName: string;
-  /** What the call would do, in one sentence. */
+  /** Describes in one sentence what the call would do. */
   summary: string;
   /** Why the policy asks, with the real path of what would be touched: a name in a call may be a link. */
   reason: string;
@@ -24,19 +24,19 @@ export interface Approval {
   expiresAt?: number;
   /** How long that was when it was asked, in milliseconds. */
   timeoutMs?: number;
-  /** What may be answered besides no. A choice may be offered with several rules. */
+  /** The answers besides no. A choice may be offered with several rules. */
   choices: readonly OfferedChoice[];
 }
 
 export interface OfferedChoice {
   choice: ApprovalChoice;
-  /** What would be allowed or remembered; absent for `once` if there is only one way. An answer repeats it. */
+  /** The rule that would be allowed or remembered; absent for `once` if there is only one way. An answer repeats it. */
   rule?: string;
-  /** The same in words for people, different for each choice of a question, such as "Yes, for this session". */
+  /** Describes the choice for people, different for each choice of a question, such as "Yes, for this session". */
   label: string;
 }
 
-/** An answer. Without `choice`, allowing counts for this call alone. */
+/** An answer. Without `choice`, allowing applies to this call alone. */
 export interface ApprovalAnswer {
   decision: "allow" | "deny";
   choice?: ApprovalChoice;

@@ -10,7 +10,7 @@ import type { SessionMessage } from "./message.ts";
 import type { PermissionData } from "./permission-mode.ts";
 import type { RunEnd, TerminationReason } from "./run-end.ts";
 
-/** What a client must be allowed to do before it may send a command. */
+/** The permission that a client needs to send a command. */
 export type Scope = "read" | "write" | "approve" | "admin";
 
 export type ThinkingLevelName = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
@@ -42,9 +42,9 @@ export interface StateData {
   autoRetryEnabled: boolean;
   messageCount: number;
   pendingMessageCount: number;
-  /** The paths of the context files that the model is told, such as `AGENTS.md`. The last has precedence. */
+  /** The paths of the context files that are sent to the model, such as `AGENTS.md`. The last has precedence. */
   contextFiles: string[];
-  /** As far as it is known: nothing is tried for this. */
+  /** The sandbox as far as it is known: nothing is tried for this. */
   sandbox: SandboxData;
   permissions: PermissionData;
   /** The commands that run in the background, oldest first. */
@@ -53,13 +53,13 @@ export interface StateData {
 
 /** Where the model's commands run. */
 export interface SandboxData {
-  /** As set. `auto`: in the sandbox where it works. `required`: in the sandbox, or not at all. */
+  /** The mode in the settings. `auto`: in the sandbox where it works. `required`: in the sandbox, or not at all. */
   mode: "off" | "auto" | "required";
   /** `untried`: no command has run yet. */
   state: "off" | "untried" | "works" | "unavailable";
   /** Why it is unavailable, if that is known. */
   reason?: string;
-  /** What would make it available. */
+  /** Describes how to make it available. */
   fix?: string;
 }
 
@@ -70,7 +70,7 @@ export interface PolicyData {
   /** All profiles by name, each with what it allows. */
   profiles: { name: string; description: string }[];
   permissions: PermissionData;
-  /** What happens to a capability of an extension that no list names: it is denied, asked for or allowed. */
+  /** Decides about a capability of an extension that no list names: it is denied, asked for or allowed. */
   mode: "strict" | "prompt" | "permissive";
   /** How commands are judged. */
   exec: {
@@ -80,7 +80,7 @@ export interface PolicyData {
     allowPatterns: string[];
   };
   sandbox: SandboxData;
-  /** What the user allowed for longer than a session, as far as it counts here. `always`: in every directory. */
+  /** Rules that the user allowed for longer than a session and that apply here. `always`: in every directory. */
   rules: { rule: string; scope: "project" | "always" }[];
 }
 
@@ -98,7 +98,7 @@ export interface StatsData {
   /** 0 to 1. */
   cacheHitRate: number;
   contextUsage?: { tokens: number; contextWindow: number; percent: number };
-  /** What the run, or else the next one, may still spend. Amounts without a limit are missing. */
+  /** The amounts that the run, or else the next one, may still spend. Amounts without a limit are missing. */
   budgetLeft?: BudgetLeftData;
 }
 
@@ -204,7 +204,7 @@ export interface TrustData {
   changed: boolean;
   /** Identifies the content of the files, for `set_trust`. */
   digest: string;
-  /** What changed, if that is known. */
+  /** The changes, if they are known. */
   difference?: TrustDifference;
 }
 
@@ -220,7 +220,7 @@ export interface ProviderData {
   /** Whether its models can be used now. */
   configured: boolean;
   modelCount: number;
-  /** What its own login is called, where it has one. */
+  /** The name of its own login, if it has one. */
   login?: string;
   /** The id of the model that a session begins with. */
   defaultModel?: string;
@@ -230,14 +230,14 @@ export interface SettingData {
   /** Dotted, such as `retry.maxRetries`. */
   key: string;
   description: string;
-  /** As in TypeScript. */
+  /** The type as TypeScript writes it. */
   type: string;
   /** All values that it can have, where they are few. */
   choices?: (string | number | boolean)[];
-  /** What counts. Absent if there is neither a value nor a default. */
+  /** The value in effect. Absent if there is neither a value nor a default. */
   value?: unknown;
   default?: unknown;
-  /** As in the user's own file. It counts unless `origin` is `project`. */
+  /** The value in the user's own file. It applies unless `origin` is `project`. */
   own?: unknown;
   /** Which file the value comes from. */
   origin: "default" | "global" | "project";
@@ -262,12 +262,12 @@ interface ExportTarget {
  */
 type Accepted = { disposition: Disposition; id?: string; notices?: string[] };
 
-/** A command that goes on with another session, which the client shows from then on. */
+/** A command that continues with another session, which the client shows from then on. */
 type OtherSession = { sessionId: string; cancelled: boolean };
 
 export interface Commands {
   /**
-   * What the client can do. With `approvals` it answers questions of the policy; without, what needs an answer is denied at
+   * Reports the client's abilities. With `approvals` it answers questions of the policy; without, what needs an answer is denied at
    * once. With `ui` it answers dialogs of extensions; without, they are cancelled at once.
    */
   initialize: { params: { approvals?: boolean; ui?: boolean }; data: { approvals: boolean; ui: boolean } };

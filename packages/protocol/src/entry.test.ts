@@ -4,7 +4,7 @@ import { customTypes, getLeafAfter, type SessionEntry } from "./entry.ts";
 
 const base = { id: "b", parentId: "a", timestamp: "2026-01-01T00:00:00.000Z" };
 
-/** One entry of each type: a type that is added to `SessionEntry` does not compile without one. */
+/** Has an entry of each type: a type that is added to `SessionEntry` does not compile without one. */
 const entries: { [Type in SessionEntry["type"]]: SessionEntry & { type: Type } } = {
   message: { ...base, type: "message", message: { role: "user", content: "Hi", timestamp: 1 } },
   model_change: { ...base, type: "model_change", provider: "p", modelId: "m" },

@@ -26,7 +26,7 @@ export interface SessionHeader {
   policy?: string;
 }
 
-/** What every line but the first has. */
+/** Fields of every line but the first. */
 export interface EntryBase {
   type: string;
   /** Eight hex digits, unique in its file; other writers may use other strings. */
@@ -74,7 +74,7 @@ export interface CompactionEntry<TDetails = unknown> extends EntryBase {
   firstKeptEntryId: string;
   tokensBefore: number;
   details?: TDetails;
-  /** What the summary cost. */
+  /** Usage of the summary. */
   usage?: Usage;
 }
 
@@ -94,7 +94,7 @@ export interface CustomEntry<TData = unknown> extends EntryBase {
   data?: TData;
 }
 
-/** What an extension tells the model. */
+/** A message of an extension to the model. */
 export interface CustomMessageEntry<TDetails = unknown> extends EntryBase {
   type: "custom_message";
   customType: string;
@@ -152,7 +152,7 @@ export interface DroppedEntry extends EntryBase {
   reason: string;
 }
 
-/** What requests begin with from here on. A later process compares with it to tell whether a provider's cache still holds. */
+/** The beginning of requests from here on. A later process compares with it to find out whether a provider's cache still holds. */
 export interface PrefixEntry extends EntryBase {
   type: "prefix";
   model: string;
@@ -184,7 +184,7 @@ export type SessionEntry =
   | DroppedEntry
   | PrefixEntry;
 
-/** What tau itself writes as `custom` entries. */
+/** Types of the `custom` entries that tau itself writes. */
 export const customTypes = {
   /** The user ran a command while a run was in progress. Its message follows when the run is over. `data` is the message. */
   bashRan: "tau.bash_ran",

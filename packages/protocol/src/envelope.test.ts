@@ -6,7 +6,7 @@ const position: EventPosition = { seq: 7, epoch: "e1", stateVersion: 12 };
 
 type Row<Type extends SessionEvent["type"]> = [wireName: string, event: SessionEvent & { type: Type }];
 
-/** One event of each kind with all its fields: a kind that is added to `SessionEvent` does not compile without a row. */
+/** Has an event of each kind with all its fields: a kind that is added to `SessionEvent` does not compile without a row. */
 const table: { [Type in SessionEvent["type"]]: Row<Type> } = {
   agent_start: [
     "session.status.changed",

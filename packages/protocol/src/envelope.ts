@@ -52,7 +52,7 @@ const names = {
 /** Every name, once. */
 export const wireEventNames: readonly WireEventName[] = [...new Set(Object.values(names))];
 
-/** What an event of a session is called on a wire, and what it carries there. */
+/** The name of an event on a wire, and its payload there. */
 export interface NamedEvent {
   name: WireEventName;
   payload: EventEnvelope["payload"];

@@ -35,7 +35,7 @@ export type HarnessErrorCode =
   | "denied"
   | "aborted";
 
-/** What the harness throws on purpose. */
+/** Thrown by the harness on purpose. */
 export class HarnessError extends Error {
   override readonly name = "HarnessError";
   readonly code: HarnessErrorCode;

@@ -1,5 +1,5 @@
 /**
- * What a session reports. Plain JSON: deltas and ids, never a whole partial message. Eleven events tell the life of a run;
+ * Events that a session reports. Plain JSON: deltas and ids, never a whole partial message. Eleven events report the life of a run;
  * the others are facts of the session.
  */
 import type { ImageContent, Message, TextContent } from "@tau/ai";
@@ -9,12 +9,12 @@ import type { JobSummary } from "./job.ts";
 import type { PermissionMode } from "./permission-mode.ts";
 import type { TerminationReason } from "./run-end.ts";
 
-/** Why an answer ended, as surfaces are told. */
+/** The reason why an answer ended, for surfaces. */
 export type WireStopReason = "end_turn" | "tool_use" | "max_tokens" | "stop_sequence" | "error" | "aborted";
 
 export type UpdateType = "stdout" | "stderr" | "progress" | "partial-result";
 
-/** Tokens as surfaces are told. */
+/** Tokens, for surfaces. */
 export interface WireUsage {
   inputTokens: number;
   outputTokens: number;
@@ -67,7 +67,7 @@ export type LifecycleEvent =
       type: "tool_execution_end";
       toolCallId: string;
       success: boolean;
-      /** What the model reads. */
+      /** The text that the model reads. */
       output: string;
       durationMs: number;
       error?: { code: string; message: string };
@@ -102,7 +102,7 @@ export type LifecycleEvent =
       type: "error";
       code: string;
       message: string;
-      /** What failed (`cause`: `model`, `log` or `internal`), with which `model`, in which turn, and the HTTP `status`. */
+      /** The part that failed (`cause`: `model`, `log` or `internal`), with which `model`, in which turn, and the HTTP `status`. */
       context?: Record<string, unknown>;
       recoverable: boolean;
     };
@@ -116,7 +116,7 @@ export type CompactionResult =
 
 export type CompactionReason = "manual" | "threshold" | "overflow";
 
-/** What happens to a session besides the life of a run. */
+/** An event of a session outside the life of a run. */
 export type SessionFact =
   | { type: "thinking_delta"; messageId: string; delta: string; index: number }
   /** A piece of a call's arguments; the first names the tool. */
@@ -128,7 +128,7 @@ export type SessionFact =
   | { type: "compaction_end"; reason: CompactionReason; outcome: CompactionResult }
   /**
    * The policy, or the person it asked (`by`), did not allow a call. `rule` names the rule that decided, the model gets
-   * `reason`, and `advice` tells a person how to allow it.
+   * `reason`, and `advice` explains to a person how to allow it.
    */
   | {
       type: "tool_denied";
@@ -171,7 +171,7 @@ export interface QueuedMessage {
 /** A piece of the answer that is arriving. */
 export type Delta = Extract<SessionEvent, { delta: string }>;
 
-/** A queued message as events tell it: they repeat the whole queue, and images may be large. */
+/** A queued message as events report it: they repeat the whole queue, and images may be large. */
 export interface QueuedSummary {
   id: string;
   content: string | (TextContent | Omit<ImageContent, "data">)[];

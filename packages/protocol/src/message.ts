@@ -11,12 +11,12 @@ export interface BashExecutionMessage {
   cancelled: boolean;
   truncated: boolean;
   fullOutputPath?: string;
-  /** The model is not told (`!!cmd`). */
+  /** Not sent to the model (`!!cmd`). */
   excludeFromContext?: boolean;
   timestamp: number;
 }
 
-/** What an extension tells the model. */
+/** A message of an extension to the model. */
 export interface CustomMessage<TDetails = unknown> {
   role: "custom";
   customType: string;

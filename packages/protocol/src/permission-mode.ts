@@ -9,7 +9,7 @@ export type PermissionMode = (typeof permissionModes)[number];
 
 export const defaultPermissionMode: PermissionMode = "edit";
 
-/** One line for each mode, for people who choose one. */
+/** Describes each mode in one line, for people who choose one. */
 export const permissionModeTexts: Readonly<Record<PermissionMode, string>> = {
   ask: "asks before every change of a file and every command",
   edit: "changes files in the workspace without a question, and asks about what is risky",
@@ -20,11 +20,11 @@ export interface PermissionData {
   mode: PermissionMode;
   /** The modes that can be chosen here: a project, or the session that started this one, may allow fewer. */
   choices: PermissionMode[];
-  /** What is to be known about the mode here, such as that there is no sandbox. */
+  /** A remark about the mode here, such as that there is no sandbox. */
   note?: string;
 }
 
-/** What is wrong with a name, in whole sentences; undefined if it is that of a mode. */
+/** Describes what is wrong with a name, in whole sentences; undefined if it is that of a mode. */
 export function findPermissionModeProblem(name: string): string | undefined {
   if (isPermissionMode(name)) return undefined;
   const choices = `Choose ${permissionModes.slice(0, -1).join(", ")} or ${permissionModes.at(-1)}.`;

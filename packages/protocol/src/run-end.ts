@@ -1,7 +1,7 @@
-/** How a run ended, and how that is told on the wire. Code decides on `RunEnd`; its rendering is for people and logs. */
+/** How a run ended, and how that is reported on the wire. Code decides on `RunEnd`; its rendering is for people and logs. */
 import type { Failure } from "@tau/ai";
 
-/** Why a run ended, as surfaces are told: exactly one of these. */
+/** The reason why a run ended, for surfaces: exactly one of these. */
 export type TerminationReason =
   | "no_tool_calls"
   | "timeout_48h"

@@ -1,4 +1,4 @@
-/** What extensions of a session ask and show at a moment, reduced from the frames that tell of it. */
+/** The open dialogs and the notes of a session's extensions, reduced from the frames that report them. */
 import type { DialogFrame } from "./gateway/frame.ts";
 import type { UiDialog, UiNote } from "./ui-request.ts";
 
@@ -22,7 +22,7 @@ export interface ShownUi {
 
 export const emptyUi: ShownUi = { dialogs: [], statuses: [], widgets: [], title: undefined };
 
-/** What is shown after a frame. The same object if nothing of it is kept: `notify` and `set_editor_text` are shown once. */
+/** Reduces a frame. Returns the same object if nothing of the frame is kept: `notify` and `set_editor_text` are shown once. */
 export function reduceUi(ui: ShownUi, frame: Pick<DialogFrame, "event" | "payload">): ShownUi {
   const told = frame as DialogFrame;
   switch (told.event) {
@@ -62,7 +62,7 @@ function reduceNote(ui: ShownUi, note: UiNote): ShownUi {
   }
 }
 
-/** One that exists already stays where it is among the others; undefined removes it. */
+/** Sets an item. An existing one stays where it is among the others; undefined removes it. */
 function replace<T extends { readonly key: string }>(
   items: readonly T[],
   key: string,

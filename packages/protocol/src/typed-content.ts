@@ -1,4 +1,4 @@
-/** What a person typed and attached, of a message as it is sent. */
+/** Reads the text and the images that a person typed and attached from a message as it is sent. */
 import type { ImageContent, TextContent } from "@tau/ai";
 
 /** A view knows images without their data. */
@@ -9,7 +9,7 @@ export interface TypedContent<Image> {
   images: Image[];
 }
 
-/** As a mentioned file or directory is written after the text. */
+/** Matches a mentioned file or directory, as it is written after the text. */
 const attachment = /^<((?:file|directory)(?:-\d+)?) name="[^"\n]*">\n[\s\S]*\n<\/\1>$/;
 
 /**

@@ -39,7 +39,7 @@ function listNotes(told: ShownUi, shown: ShownUi): UiNote[] {
   return [...statuses, ...widgets, ...(title === (told.title ?? "") ? [] : [{ method: "setTitle", title } as const])];
 }
 
-/** What differs. Without `item` it is gone. */
+/** Lists the frames for what differs. Without `item` it is gone. */
 function listChanges<T extends { readonly key: string }>(told: readonly T[], shown: readonly T[]) {
   const before = new Map(told.map((item) => [item.key, item]));
   const after = new Map(shown.map((item) => [item.key, item]));

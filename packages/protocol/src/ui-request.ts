@@ -1,4 +1,4 @@
-/** What extensions show and ask, as far as it can leave the process. Names and fields are pi's. */
+/** Dialogs and notes of extensions, as far as they can leave the process. Names and fields are pi's. */
 
 /** A question. It is over when it is answered, when its time is up, or when the extension takes it back. */
 export type UiDialog =

@@ -7,7 +7,7 @@ import { addOlderEntries, emptyView, reduce, type View, viewFromEntries, windowS
 
 const reduceAll = (events: readonly SessionEvent[], view: View = emptyView) => events.reduce(reduce, view);
 
-/** What a run may do, drawn; each makes events, and entries as the harness appends them. */
+/** Steps that a run may take, drawn at random; each makes events, and entries as the harness appends them. */
 type Step =
   | { kind: "turn"; text: string[]; calls: string[]; isCut: boolean }
   | { kind: "steer"; text: string }

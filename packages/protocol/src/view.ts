@@ -1,5 +1,5 @@
 /**
- * What a surface draws. `reduce` is the only place where an event becomes state. `log` is what survives a restart; `live`
+ * The state that a surface draws. `reduce` is the only place where an event becomes state. `log` is what survives a restart; `live`
  * is what is happening now. Each event costs the same, however long the session is: the log is a window over the end of
  * the shown branch, and surfaces ask for older entries when they need them (`get_entries`, then `addOlderEntries`).
  */
@@ -24,7 +24,7 @@ export interface LogView {
   /** The entry that the next one will hang on. */
   readonly leafId: string | null;
   readonly name: string | undefined;
-  /** Of the whole log, all branches together: the session's `stateVersion`. */
+  /** Number of entries in the whole log, all branches together: the session's `stateVersion`. */
   readonly entryCount: number;
 }
 
@@ -47,11 +47,11 @@ export interface LiveView {
   /** The commands that run in the background, oldest first. */
   readonly jobs: readonly JobSummary[];
   readonly permissionMode: PermissionMode;
-  /** What the user should know, the latest last. */
+  /** Notices for the user, the latest last. */
   readonly notices: readonly { readonly code: string; readonly message: string }[];
   /** How the last run ended; undefined before the first. */
   readonly ended: { readonly reason: TerminationReason; readonly detail: string | undefined } | undefined;
-  /** What went wrong in the last run. */
+  /** The error of the last run. */
   readonly error: { readonly code: string; readonly message: string; readonly recoverable: boolean } | undefined;
 }
 
@@ -208,7 +208,7 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
       return { ...live, jobs: event.running };
     case "permission_mode_changed":
       return { ...live, permissionMode: event.mode };
-    // Either an entry of the log tells it too, or nothing of it is drawn.
+    // Either an entry of the log reports it too, or nothing of it is drawn.
     case "session_branched":
     case "model_changed":
     case "cache_break":

@@ -20,7 +20,7 @@ import { createBegin, findBrowserProblem, openPageKit, type PageKit, type Shared
 const problem = findBrowserProblem();
 if (problem !== undefined) console.warn(`The tests of the page are skipped: ${problem}`);
 
-/** One browser and one gateway for all of them: starting them takes longer than most tests. */
+/** Shares a browser and a gateway among all of them: starting them takes longer than most tests. */
 describe.skipIf(problem !== undefined)("the page", () => {
   let kit: PageKit;
   beforeAll(async () => {

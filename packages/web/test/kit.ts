@@ -1,4 +1,4 @@
-/** One gateway with the built page, and one browser with a paired page in front of it, for all tests. */
+/** A gateway with the built page, and a browser with a paired page in front of it, for all tests. */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ export function findBrowserProblem(): string | undefined {
 export interface OpenContext {
   context: BrowserContext;
   page: Page;
-  /** What went wrong in the page: errors, and what its policy has blocked. */
+  /** Problems of the page: errors, and what its policy has blocked. */
   problems: string[];
   /** Every address that the page asked for. */
   requested: string[];
@@ -38,13 +38,13 @@ export interface PageKit extends OpenContext, TestGateway {
   /** Such as `http://127.0.0.1:40000`. */
   url: string;
   model: ScriptedModel;
-  /** Of the model. */
+  /** Decides when the model continues. */
   pace: Pace;
-  /** What `/ask` of the extension in every session was answered with. */
+  /** The answers to `/ask` of the extension in every session. */
   answers: unknown[];
 }
 
-/** What the tests share. The kit is there while they run. */
+/** Shared by the tests. The kit is there while they run. */
 export interface Shared {
   readonly kit: PageKit;
   /** Begins a session in which the model does this. What the page did wrong fails the test at its end. */
@@ -136,7 +136,7 @@ export function createBegin(getKit: () => PageKit): Shared["begin"] {
   };
 }
 
-/** What the page asked for of others than its gateway. */
+/** Requests of the page to others than its gateway. */
 export const findStrangeAddresses = ({ requested, url }: PageKit): string[] =>
   requested.filter((address) => !address.startsWith("data:") && new URL(address).host !== new URL(url).host);
 

@@ -1,4 +1,4 @@
-/** What decides when the model goes on. */
+/** Decides when the model continues. */
 import { type Clock, systemClock } from "@tau/ai";
 import type { ScriptedTurn } from "@tau/ai/testing";
 

@@ -6,7 +6,7 @@ const maxDelayMs = 30_000;
 export interface RetryInput {
   /** How many tries have failed in a row, this one included. */
   failures: number;
-  /** What the gateway asked for. */
+  /** The delay that the gateway asked for. */
   retryAfterMs?: number | undefined;
   /** In [0, 1): clients that lost the same gateway do not come back all at once. */
   random: number;

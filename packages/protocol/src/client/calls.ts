@@ -10,7 +10,7 @@ export interface CallOptions {
    * what must not happen later, such as an abort, which would end another run: rejects with `disconnected`.
    */
   isLasting?: boolean;
-  /** Of `session.bash`: called with what it prints, piece by piece. */
+  /** Called with the output of `session.bash`, piece by piece. */
   onOutput?: (delta: string) => void;
 }
 
@@ -74,7 +74,7 @@ export class Calls {
     for (const { isLasting, settle } of this.#waiting.values()) if (!isLasting) settle({ error });
   }
 
-  /** What has to be sent on a new connection, in the order in which it was asked. */
+  /** Lists the requests to send on a new connection, in their order. */
   getLasting(): RequestFrame[] {
     return [...this.#waiting.values()].filter(({ isLasting }) => isLasting).map(({ frame }) => frame);
   }

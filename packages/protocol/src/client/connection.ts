@@ -1,11 +1,11 @@
-/** One WebSocket to a gateway: it says who it is, and notices when the other side has gone without a word. */
+/** A WebSocket to a gateway: it authenticates, and notices when the other side has gone without a word. */
 import type { Clock } from "@tau/ai";
 import { type ChallengePayload, type Frame, gatewayProtocol, type ResponseFrame } from "../gateway/frame.ts";
 import type { ConnectParams, HelloData } from "../gateway/methods.ts";
 import { createProof } from "../gateway/proof.ts";
 import { GatewayClientError } from "./errors.ts";
 
-/** What a client needs of a WebSocket; those of browsers and of `ws` have it. */
+/** The part of a WebSocket that a client needs; those of browsers and of `ws` have it. */
 export interface ClientSocket {
   send(text: string): void;
   close(code?: number, reason?: string): void;
@@ -19,7 +19,7 @@ export interface ConnectionOptions {
   socket: ClientSocket;
   deviceId: string;
   key: CryptoKey;
-  /** What is said of this client. */
+  /** The client's description of itself. */
   greeting: Pick<ConnectParams, "client" | "scopes" | "abilities">;
   clock: Clock;
 }
@@ -148,7 +148,7 @@ export class Connection {
     this.send(JSON.stringify({ type: "req", id, method, params }));
   }
 
-  /** `detail`: what Node knows, and browsers do not tell. */
+  /** `detail`: what Node knows, and browsers do not report. */
   #loseSocket(detail = ""): void {
     const reason = detail === "" ? "." : `: ${detail}`;
     if (this.#hello) this.#lose(lost("disconnected", `The connection to the gateway was lost${reason}`));

@@ -1,6 +1,6 @@
 import type { GatewayFault } from "../gateway/frame.ts";
 
-/** What goes wrong on this side of the wire. Codes of the gateway come as they are. */
+/** Errors on this side of the wire. Codes of the gateway come as they are. */
 export type ClientErrorCode =
   /** The gateway could not be reached, or did not answer. */
   | "unreachable"

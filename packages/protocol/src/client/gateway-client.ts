@@ -27,7 +27,7 @@ export interface GatewayClientOptions {
   deviceId: string;
   /** The device's token, or the key that it was imported as. */
   key: CryptoKey | string;
-  /** What the gateway's log calls this client. Default: `tau-client`. */
+  /** The name of this client in the gateway's log. Default: `tau-client`. */
   client?: ConnectParams["client"];
   /** Default: all that the device has. */
   scopes?: NonNullable<ConnectParams["scopes"]>;
@@ -41,7 +41,7 @@ export interface GatewayClientOptions {
   createSocket?: (url: string) => ClientSocket;
 }
 
-/** What an interface shows. Times are in milliseconds since the epoch. */
+/** The state that an interface shows. Times are in milliseconds since the epoch. */
 export type ClientState =
   | { readonly kind: "connecting" }
   | { readonly kind: "open"; readonly hello: HelloData }
@@ -80,7 +80,7 @@ export class GatewayClient {
   /** Tries that failed in a row. */
   #failures = 0;
   #openedAt: number | undefined;
-  /** What a gateway that stops said about when it is back. */
+  /** The time until a stopping gateway is back, as it announced it. */
   #restartMs: number | undefined;
   #cancelRetry = () => {};
 
@@ -111,14 +111,14 @@ export class GatewayClient {
     return this.#states.add(listener);
   }
 
-  /** What the gateway says of itself, and not of a session that this client follows. */
+  /** Adds a listener for events of the gateway itself, not of a session that this client follows. */
   onGatewayEvent(listener: (frame: GatewayEventFrame) => void): () => void {
     return this.#events.add(listener);
   }
 
   /**
    * Connects, and stays connected until `close`. Resolves with the first hello; rejects if the first try fails, after which
-   * the client goes on trying unless it was refused. A connection that there is already is left for a new one.
+   * the client continues trying unless it was refused. A connection that there is already is left for a new one.
    */
   connect(): Promise<HelloData> {
     return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** A session of a gateway, as this client sees it. It goes on after any disconnect as if there had been none. */
+/** A session of a gateway, as this client sees it. It continues after any disconnect as if there had been none. */
 import type { CommandName } from "../command.ts";
 import { type EventPosition, unwrapEvent } from "../envelope.ts";
 import type { SessionEntry } from "../entry.ts";
@@ -30,7 +30,7 @@ export type SessionCallArgs<Name extends CommandName> =
     ? [params?: SessionMethodParams<Name>, options?: CallOptions]
     : [params: SessionMethodParams<Name>, options?: CallOptions];
 
-/** What a session needs of its client. */
+/** The part of its client that a session needs. */
 export interface SessionPort {
   call(method: string, params: Record<string, unknown>, options?: CallOptions): Promise<unknown>;
   setTimer(afterMs: number, fire: () => void): () => void;
@@ -65,13 +65,13 @@ export class RemoteSession {
     this.#port = port;
   }
 
-  /** What surfaces draw. The same object until something changes. */
+  /** The state that surfaces draw. The same object until something changes. */
   get view(): View {
     return this.#tracker.view;
   }
 
   /**
-   * What extensions ask and show, for a client with the ability `ui`. The same object until something of it changes; empty
+   * Open dialogs and notes of extensions, for a client with the ability `ui`. The same object until something of it changes; empty
    * while there is no connection.
    */
   get ui(): ShownUi {
@@ -150,7 +150,7 @@ export class RemoteSession {
     void this.subscribe();
   }
 
-  /** Stops following the session. Its run goes on, unless it was opened otherwise. */
+  /** Stops following the session. Its run continues, unless it was opened otherwise. */
   close(): void {
     // The client may follow the session again by now, with another object.
     if (this.#isClosed) return;
@@ -164,18 +164,18 @@ export class RemoteSession {
     this.#port.release(this.id);
   }
 
-  /** Of the client: there is a connection. */
+  /** Called by the client when there is a connection. */
   async subscribe(isFresh = false): Promise<void> {
     const mine = ++this.#subscription;
     this.#cancelRetry();
     const resume = isFresh ? undefined : this.#position;
-    // What is still open or shown is told again.
+    // What is still open or shown is sent again.
     this.#forgetUi();
     try {
       const params = { sessionId: this.id, ...(resume && { resume: { epoch: resume.epoch, lastSeq: resume.seq } }) };
       const answer = await this.#port.call("sessions.subscribe", params, { isLasting: false });
       const { resumed } = answer as MethodData<"sessions.subscribe">;
-      // Without it a snapshot follows, and the view counts from that on.
+      // Without it a snapshot follows, and the view continues from that.
       if (mine === this.#subscription && resumed) this.#set({ kind: "live" });
     } catch (error) {
       if (!(error instanceof GatewayClientError)) throw error;
@@ -183,7 +183,7 @@ export class RemoteSession {
     }
   }
 
-  /** Of the client: the connection is lost, and `subscribe` will be called when there is another. */
+  /** Called by the client when the connection is lost; `subscribe` follows when there is another. */
   suspend(): void {
     this.#subscription++;
     this.#cancelRetry();
@@ -191,7 +191,7 @@ export class RemoteSession {
     if (this.#state.kind === "live") this.#set({ kind: "waiting" });
   }
 
-  /** Of the client: a frame of this session. */
+  /** Called by the client with a frame of this session. */
   take(frame: SessionEventFrame | SnapshotFrame): void {
     const { epoch, seq } = frame;
     if (frame.event === "session.snapshot") {
@@ -212,7 +212,7 @@ export class RemoteSession {
     this.#changed.emit();
   }
 
-  /** Of the client: what an extension asks or shows. */
+  /** Called by the client with what an extension asks or shows. */
   takeUi(frame: DialogFrame): void {
     this.#ui = reduceUi(this.#ui, frame);
     if (frame.event === "session.dialog.note") this.#notes.emit(frame.payload.note);
@@ -225,7 +225,7 @@ export class RemoteSession {
     this.#changed.emit();
   }
 
-  /** Of the client: the gateway no longer has the session open. */
+  /** Called by the client when the gateway no longer has the session open. */
   takeClosed(reason: string): void {
     this.#subscription++;
     this.#forgetUi();

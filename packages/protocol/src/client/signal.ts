@@ -1,9 +1,9 @@
-/** Functions that are told something. One that fails does not keep the others from being told; its error is reported by the platform. */
+/** Listeners. One that fails does not keep the others from being called; its error is reported by the platform. */
 export class Signal<Value> {
   /** Never changed in place: those that are being called stay the same when one is added or removed meanwhile. */
   #entries: readonly { readonly call: (value: Value) => void }[] = [];
 
-  /** The same function can be added several times. Returns how to remove this one. */
+  /** Adds a listener and returns how to remove it. The same function can be added several times. */
   add(listener: (value: Value) => void): () => void {
     const entry = { call: listener };
     this.#entries = [...this.#entries, entry];

@@ -1,13 +1,13 @@
 /**
- * What crosses the WebSocket of a gateway: one JSON object in each message. A client asks with `req`, each of which gets
- * one `res`; the gateway tells with `event`. Fields that are not listed here are refused.
+ * Frames that cross the WebSocket of a gateway: one JSON object in each message. A client asks with `req`, each of which gets
+ * one `res`; the gateway reports with `event`. Fields that are not listed here are refused.
  */
 import type { EventEnvelope } from "../envelope.ts";
 import type { UiDialog, UiNote } from "../ui-request.ts";
 import type { View } from "../view.ts";
 import type { InboxMessageData, OpenSessionData } from "./methods.ts";
 
-/** What both sides must speak. A client names the range that it can. */
+/** Version that both sides must speak. A client names the range that it supports. */
 export const gatewayProtocol = 2;
 
 export interface RequestFrame {
@@ -31,7 +31,7 @@ export interface GatewayFault {
   retryAfterMs?: number;
 }
 
-/** What can be wrong with a request. Codes of the session's own errors, such as `busy`, come as they are. */
+/** Errors of a request. Codes of the session's own errors, such as `busy`, come as they are. */
 export type GatewayErrorCode =
   | "unauthorized"
   | "forbidden"
@@ -50,7 +50,7 @@ export type GatewayErrorCode =
 /** An event of a session, with its place in the session's stream. */
 export type SessionEventFrame = EventEnvelope;
 
-/** What a session looks like at a position: a client that has missed events goes on from it. */
+/** The state of a session at a position: a client that has missed events continues from it. */
 export interface SnapshotFrame {
   type: "event";
   event: "session.snapshot";
@@ -60,7 +60,7 @@ export interface SnapshotFrame {
   stateVersion: number;
 }
 
-/** What a gateway says of itself. It has no place in a session's stream. */
+/** An event of the gateway itself. It has no position in a session's stream. */
 export type GatewayEventFrame =
   | { type: "event"; event: "connect.challenge"; payload: ChallengePayload }
   /** The gateway stops, and may come back. */
@@ -74,7 +74,7 @@ export type GatewayEventFrame =
   | { type: "event"; event: "session.waiting"; payload: { sessionId: string; position?: number } }
   /** A message was given up, and will not be said unless somebody replays it. Sent to clients that follow the session. */
   | { type: "event"; event: "session.message.given_up"; payload: { sessionId: string; message: InboxMessageData } }
-  /** What `session.bash` prints while it runs; `id` is that of the request. */
+  /** Output of `session.bash` while it runs; `id` is that of the request. */
   | { type: "event"; event: "session.bash.output"; payload: { sessionId: string; id: string; delta: string } }
   /**
    * Sessions that were opened or closed, or whose list entry has changed. One that is not open has its id alone. Sent to
@@ -84,7 +84,7 @@ export type GatewayEventFrame =
   | DialogFrame;
 
 /**
- * What the extensions of a session ask and show. Sent to clients that follow the session and have the ability `ui`, and
+ * Questions and notes of a session's extensions. Sent to clients that follow the session and have the ability `ui`, and
  * those that are still open or shown once more after each `sessions.subscribe`: whoever follows it again forgets what it
  * has before.
  */

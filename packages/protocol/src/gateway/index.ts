@@ -1,4 +1,4 @@
-/** What a gateway and its clients say to each other. */
+/** Frames, methods and proofs that a gateway and its clients exchange. */
 export {
   type ChallengePayload,
   type DialogFrame,

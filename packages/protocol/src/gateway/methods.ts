@@ -51,7 +51,7 @@ export interface HelloData {
 }
 
 export interface GatewayLimits {
-  /** Of one frame. */
+  /** Maximum size of one frame. */
   maxPayloadBytes: number;
   /** How much may wait for a client that reads slowly. */
   maxBufferedBytes: number;
@@ -120,7 +120,7 @@ export interface InboxMessageData {
   acceptedAt: string;
 }
 
-/** What became of the message of a request with an idempotency key. */
+/** The outcome of the message of a request with an idempotency key. */
 export interface InboxRequestData {
   messageId: string;
   sessionId: string;
@@ -143,7 +143,7 @@ export interface UsageData {
 type None = Record<never, never>;
 type WithSession = { sessionId: string };
 
-/** What a session does when the last client that watched it has left. `stop` ends its run half a minute later. */
+/** Decides what a session does when the last client that watched it has left. `stop` ends its run half a minute later. */
 export type OnDisconnect = "continue" | "stop";
 
 /** An entry of a session's log, as a tree shows it. */
@@ -188,7 +188,7 @@ interface OwnMethods {
   "sessions.watch": { params: None; data: null };
 
   "approvals.list": { params: None; data: { approvals: { sessionId: string; approval: Approval }[] } };
-  /** A dialog of an extension, see `DialogFrame`. The first answer counts; `accepted` is false for every later one. */
+  /** A dialog of an extension, see `DialogFrame`. The first answer applies; `accepted` is false for every later one. */
   "dialogs.answer": { params: WithSession & { id: string; answer: UiAnswer }; data: { accepted: boolean } };
   "models.list": { params: { cwd?: string }; data: { models: ModelData[] } };
   "usage.get": { params: { sessionId?: string; since?: string }; data: UsageData };
@@ -238,7 +238,7 @@ type SessionMethods = {
 
 export type GatewayMethods = OwnMethods & SessionMethods;
 export type GatewayMethod = keyof GatewayMethods;
-/** What has an effect may carry a key: the same request with the same key has its effect once. */
+/** Parameters of a method. A request that has an effect may carry a key: the same request with the same key has its effect once. */
 export type MethodParams<Name extends GatewayMethod> = GatewayMethods[Name]["params"] & { idempotencyKey?: string };
 export type MethodData<Name extends GatewayMethod> = GatewayMethods[Name]["data"];
 

@@ -8,13 +8,13 @@ export interface ProofInput {
   deviceId: string;
 }
 
-/** What is signed. A device's id is part of it, so that a proof cannot be used in another device's name. */
+/** Builds the text that is signed. A device's id is part of it, so that a proof cannot be used in another device's name. */
 export const toProofText = ({ nonce, deviceId }: ProofInput): string => `tau-gateway-connect-2\n${deviceId}\n${nonce}`;
 
 /** The text whose HMAC-SHA-256, with the token's characters as the key, is the seed. */
 export const seedText = "tau-gateway-key-1";
 
-/** What stands before the 32 bytes of a seed in PKCS #8 (RFC 8410), in hexadecimal digits. */
+/** The bytes before the 32 bytes of a seed in PKCS #8 (RFC 8410), in hexadecimal digits. */
 export const seedPrefix = "302e020100300506032b657004220420";
 
 const hmac = { name: "HMAC", hash: "SHA-256" };
@@ -28,7 +28,7 @@ export async function importToken(token: string): Promise<CryptoKey> {
   return await deriveKey(await crypto.subtle.importKey("raw", toBytes(token), hmac, false, ["sign"]));
 }
 
-/** The same for a token that is only there as a key for HMAC-SHA-256, as pages stored it before. */
+/** Derives the signing key of a token that is only there as a key for HMAC-SHA-256, as pages stored it before. */
 export async function deriveKey(tokenKey: CryptoKey): Promise<CryptoKey> {
   const seed = new Uint8Array(await crypto.subtle.sign("HMAC", tokenKey, toBytes(seedText)));
   const prefix = Uint8Array.from(seedPrefix.match(/../g)!, (digits) => Number.parseInt(digits, 16));

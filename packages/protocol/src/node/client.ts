@@ -1,4 +1,4 @@
-/** One end of a conversation with a program in RPC mode. It speaks JSON-RPC, so events come as `SessionEvent`s. */
+/** A client of a program in RPC mode. It speaks JSON-RPC, so events come as `SessionEvent`s. */
 import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import type { Approval, ApprovalAnswer } from "../approval.ts";
@@ -8,9 +8,9 @@ import type { UiAnswer, UiDialog, UiNote } from "../ui-request.ts";
 import { TauClientError } from "./errors.ts";
 
 export interface ClientStreams {
-  /** What the program reads. */
+  /** The program's input. */
   toProgram: Writable;
-  /** What the program writes. */
+  /** The program's output. */
   fromProgram: Readable;
   /** Resolves when the program has ended, with how. Default: when `fromProgram` is closed. */
   ended?: Promise<string>;
@@ -42,7 +42,7 @@ interface Waiting {
 
 interface Reply {
   answer: (signal: AbortSignal) => unknown;
-  /** What is answered if `answer` fails. */
+  /** The answer that is sent if `answer` fails. */
   no: ApprovalAnswer | UiAnswer;
   problem: string;
 }
@@ -79,7 +79,7 @@ export class TauClient {
   readonly #options: ClientOptions;
   readonly #waiting = new Map<number, Waiting>();
   readonly #onEnd = new Set<() => void>();
-  /** What the program has asked and was not answered, by the id of the request. */
+  /** Questions of the program without an answer, by the id of the request. */
   readonly #asked = new Map<unknown, AbortController>();
   #listeners: readonly Listener[] = [];
   #lastId = 0;
@@ -91,7 +91,7 @@ export class TauClient {
     const { fromProgram, toProgram, ended } = streams;
     const lines = new Lines((line) => this.#take(line));
     fromProgram.on("data", (chunk: Buffer) => lines.push(chunk));
-    // What is written to a program that is gone fails. Whoever waits is told of the end, not of that.
+    // What is written to a program that is gone fails. Callers that wait get the end as their error, not that.
     toProgram.on("error", () => undefined);
     fromProgram.on("error", () => undefined);
     const gone = ended ?? new Promise((resolve) => fromProgram.once("close", () => resolve("The program has ended.")));
@@ -111,7 +111,7 @@ export class TauClient {
     });
   }
 
-  /** Says something; resolves when it is accepted. Events tell what comes of it. */
+  /** Sends a prompt; resolves when it is accepted. Events report what comes of it. */
   prompt(message: string, others: Omit<CommandParams<"prompt">, "message"> = {}): Promise<CommandData<"prompt">> {
     return this.call("prompt", { message, ...others });
   }
@@ -158,7 +158,7 @@ export class TauClient {
     }
   }
 
-  /** Nothing is heard any more: everything that waits is told so. */
+  /** Ends the connection: everything that waits fails. */
   #end(reason: TauClientError): void {
     if (this.#ended) return;
     this.#ended = reason;
@@ -204,7 +204,7 @@ export class TauClient {
     else if (method === "ui_request") void this.#ask(params as UiDialog, id);
   }
 
-  /** One that fails does not keep the others from hearing. */
+  /** Calls a listener. One that throws does not keep the others from being called. */
   #tell(listener: Listener, event: SessionEvent): void {
     try {
       listener(event);

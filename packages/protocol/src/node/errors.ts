@@ -9,7 +9,7 @@ export type TauClientErrorCode =
 export class TauClientError extends Error {
   override readonly name = "TauClientError";
   readonly code: TauClientErrorCode;
-  /** What the program calls the reason, such as `busy`. */
+  /** The program's name for the reason, such as `busy`. */
   readonly reason: string | undefined;
 
   constructor(

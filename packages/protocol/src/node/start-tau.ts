@@ -7,9 +7,9 @@ import { type ClientOptions, TauClient } from "./client.ts";
 import { TauClientError } from "./errors.ts";
 
 export interface StartTauOptions extends ClientOptions {
-  /** What to run. Default `tau`. */
+  /** The program to run. Default `tau`. */
   command?: string;
-  /** What comes before `--mode rpc`, such as the file that `node` is to run. */
+  /** Arguments before `--mode rpc`, such as the file that `node` is to run. */
   commandArgs?: readonly string[];
   /** The program's flags. */
   args?: readonly string[];

@@ -1,7 +1,7 @@
-/** What a person can do about an answer that is of no use. Pure. */
+/** Advises a person about an answer that is of no use. Pure. */
 import type { AssistantMessage } from "@tau/ai";
 
-/** What the person has at hand: slash commands, or only the options of the program. */
+/** The commands that the person has at hand: slash commands, or only the options of the program. */
 export type AdviceSurface = "session" | "program";
 
 type FailureKind = NonNullable<AssistantMessage["failure"]>["kind"];
@@ -29,5 +29,5 @@ export const isEmptyAnswer = ({ stopReason, content }: Pick<AssistantMessage, "s
   stopReason === "stop" &&
   !content.some(({ type, ...block }) => type === "toolCall" || ("text" in block && block.text.trim() !== ""));
 
-/** What is shown for an answer without text and without calls. */
+/** Shown for an answer without text and without calls. */
 export const emptyAnswerText = "The answer is empty. Ask again, or choose another model with /model.";

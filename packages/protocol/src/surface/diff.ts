@@ -31,7 +31,7 @@ export function parseDiff(diff: string): DiffRow[] {
       next = { before: Number(header[1]), after: Number(header[2]) };
     } else if (/^(?:Index:|diff |={10})/.test(line)) next = undefined;
     else if (next) rows.push(toRow(line, next));
-    // Before a hunk these name the files; the new name counts.
+    // Before a hunk these name the files; the new name is used.
     else if (line.startsWith("+++ ")) rows.push({ kind: "file", text: line.slice(4).replace(/\t.*$/, "") });
     else if (!line.startsWith("--- ")) rows.push({ kind: getKind(line), number: undefined, text: line });
   }

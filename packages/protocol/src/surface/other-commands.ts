@@ -4,7 +4,7 @@ import { isSlashCommandName, type SlashCommandName, type SurfaceCommands } from 
 export interface OtherCommand {
   /** The command to use here. A surface may not have it. */
   readonly use?: SlashCommandName;
-  /** What to know, as a sentence. */
+  /** A sentence about what to do here. */
   readonly hint?: string;
 }
 

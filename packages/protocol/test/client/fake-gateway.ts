@@ -5,7 +5,7 @@ import type { Frame, HelloData, RequestFrame, ResponseFrame } from "../../src/ga
 
 type Listener = (event: { data: unknown } & object) => void;
 
-/** One end of a connection. Frames are delivered one after the other, each in a microtask of its own. */
+/** An end of a connection. Frames are delivered one after the other, each in a microtask of its own. */
 export class FakeSocket implements ClientSocket {
   readonly #server: FakeGateway;
   readonly #listeners = new Map<string, Listener[]>();

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 
 export interface Attempt {
   readonly isBusy: boolean;
-  /** What went wrong last time; empty if nothing. */
+  /** The error of the last attempt; empty if there was none. */
   readonly problem: string;
   /** Whether it went well. */
   run(act: () => Promise<unknown>): Promise<boolean>;

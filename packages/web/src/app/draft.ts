@@ -1,4 +1,4 @@
-/** What is being written for a session, and what of it is on its way. Other parts may put a text there. */
+/** The text that is being written for a session, and the messages on their way. Other parts may put a text there. */
 import type { AttachedImage } from "../composer/attach-image.ts";
 import { UnknownCommand } from "../commands/unknown-command.ts";
 import { describeProblem } from "./attempt.ts";
@@ -12,7 +12,7 @@ export interface OutgoingMessage {
   readonly problem: string | undefined;
   /** Whether it was not taken because it looks like a command. The user may have meant it as it is. */
   readonly isUnknownCommand: boolean;
-  /** Whether it takes long enough to tell the user. */
+  /** Whether it takes so long that the user is shown it. */
   readonly isLate: boolean;
 }
 

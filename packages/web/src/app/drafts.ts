@@ -1,10 +1,10 @@
-/** What is being written for each session, as long as the page is open. */
+/** Keeps the draft of each session, as long as the page is open. */
 import type { GatewayClient } from "@tau/protocol/client";
 import { Draft } from "./draft.ts";
 
 const drafts = new WeakMap<GatewayClient, Map<string, Draft>>();
 
-/** The same object for the same session, so that what was written is there again when the session is shown again. */
+/** Returns the same object for the same session, so that what was written is there again when the session is shown again. */
 export function getDraft(client: GatewayClient, sessionId: string): Draft {
   const bySession = drafts.get(client) ?? new Map<string, Draft>();
   drafts.set(client, bySession);

@@ -1,4 +1,4 @@
-/** What the user should know, until they have read it. */
+/** Notices of the session, until the user has read them. */
 import { useState } from "preact/hooks";
 import type { LiveView } from "@tau/protocol";
 import { Hidden } from "../text/hidden.tsx";

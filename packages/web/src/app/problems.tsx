@@ -1,4 +1,4 @@
-/** What went wrong where nothing else would tell it, and what a command has to say, over the transcript until it is read. */
+/** Problems that nothing else would show, and messages of commands, over the transcript until they are read. */
 import { Hidden } from "../text/hidden.tsx";
 import { describeProblem } from "./attempt.ts";
 import { CloseIcon } from "./icons.tsx";
@@ -8,7 +8,7 @@ interface Remark {
   readonly id: number;
   readonly kind: "problem" | "note";
   readonly text: string;
-  /** What can be done about it. */
+  /** An action that the user can take. */
   readonly action: RemarkAction | undefined;
 }
 

@@ -1,8 +1,8 @@
-/** What the parts of a session's view share. */
+/** Values that the parts of a session's view share. */
 import { createContext } from "preact";
 import type { Shows } from "../transcript/describe-call.ts";
 
-/** What is shown beside a session, one at a time. */
+/** Panels beside a session, one at a time. */
 export type SessionPanel = "tree" | "model" | "stats" | "tools" | "settings";
 
 export interface SessionContextValue {

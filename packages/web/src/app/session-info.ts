@@ -1,4 +1,4 @@
-/** What is asked about a session besides its view: its model, its tools, and what it has cost. */
+/** Facts about a session besides its view: its model, its tools, and what it has cost. */
 import type { StateData, StatsData, ToolData } from "@tau/protocol";
 import type { RemoteSession } from "@tau/protocol/client";
 
@@ -22,7 +22,7 @@ export class SessionInfo {
   start(): () => void {
     const refresh = () => void this.refresh();
     if (this.#session.isLoaded) refresh();
-    // What has happened before it is not told as events.
+    // What has happened before it is not reported as events.
     const stopSnapshots = this.#session.onSnapshot(refresh);
     const stopEvents = this.#session.onEvent(({ type }) => {
       if (type === "agent_end" || type === "turn_end" || type === "model_changed" || type === "compaction_end")

@@ -1,4 +1,4 @@
-/** One session: its header, transcript, questions, queue, and where messages are written. */
+/** A session: its header, transcript, questions, queue, and where messages are written. */
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { GatewayClient } from "@tau/protocol/client";
 import { Approvals } from "../approvals/approvals.tsx";

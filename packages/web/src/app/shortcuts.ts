@@ -2,7 +2,7 @@
 import { useEffect } from "preact/hooks";
 
 export interface Shortcut {
-  /** As `KeyboardEvent.key`; with `mod`, together with Control or Command. */
+  /** The value of `KeyboardEvent.key`; with `mod`, together with Control or Command. */
   key: string;
   mod?: boolean;
   label: string;

@@ -61,7 +61,7 @@ function Question({ session, approval, others, mayAnswer, onAnswered }: Question
   const isDeaf = useDeaf();
   const box = useRef<HTMLElement>(null);
   useEffect(() => {
-    // Who writes goes on writing; else the question gets the keys.
+    // A user who is writing keeps the focus; else the question gets the keys.
     if (!(document.activeElement instanceof HTMLTextAreaElement)) box.current?.focus();
   }, []);
   const answer = (given: ApprovalAnswer) => {

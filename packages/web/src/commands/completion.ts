@@ -9,7 +9,7 @@ export interface CompletionItem {
   readonly description?: string;
 }
 
-/** What is offered for a text before the cursor. */
+/** The completions of a text before the cursor. */
 export interface Completions {
   /** The line before the cursor, for which they are. */
   readonly before: string;

@@ -123,7 +123,7 @@ async function showJobs(page: CommandPort, argument: string): Promise<void> {
   tell(`${job.state}\n${output.split("\n").slice(-maxOutputLines).join("\n")}`);
 }
 
-/** What has room in a note. */
+/** The lines of output that fit into a note. */
 const maxOutputLines = 20;
 
 async function clone(page: CommandPort): Promise<void> {

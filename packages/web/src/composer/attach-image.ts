@@ -6,7 +6,7 @@ export interface AttachedImage {
   data: string;
 }
 
-/** Of all images of a message: the gateway takes frames of one megabyte, and Base64 adds a third. */
+/** The limit for all images of a message: the gateway takes frames of one megabyte, and Base64 adds a third. */
 const maxBytes = 700_000;
 /** Models make larger images smaller themselves. */
 const maxSide = 1_600;

@@ -1,4 +1,4 @@
-/** What completes the text in the field. The field keeps the focus. */
+/** Lists what completes the text in the field. The field keeps the focus. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Completions } from "../commands/completion.ts";
 import { Name } from "../text/name.tsx";

@@ -1,4 +1,4 @@
-/** What the page remembers between visits, in IndexedDB: it can hold keys that scripts can use but not read. */
+/** Stores what the page remembers between visits, in IndexedDB: it can hold keys that scripts can use but not read. */
 
 const databaseName = "tau";
 const storeName = "values";

@@ -62,7 +62,7 @@ export function PairingView({ onPaired }: { onPaired: (device: StoredValues["dev
   );
 }
 
-/** The code counts as long as it did: the next request may arrive. */
+/** The code is valid as long as before: the next request may arrive. */
 function ignoreLoss(error: unknown): undefined {
   if (!(error instanceof PairingError) || error.code !== "unreachable") throw error;
 }

@@ -1,4 +1,4 @@
-/** What extensions ask, one after the other. */
+/** Dialogs of extensions, one after the other. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { OpenDialog, UiAnswer, UiDialog } from "@tau/protocol";
@@ -36,7 +36,7 @@ function ExtensionDialog({ dialog, others, answer }: ExtensionDialogProps) {
   const isDeaf = useDeaf();
   const box = useRef<HTMLElement>(null);
   useEffect(() => {
-    // Who writes goes on writing; else the question gets the keys.
+    // A user who is writing keeps the focus; else the question gets the keys.
     if (!(document.activeElement instanceof HTMLTextAreaElement)) box.current?.focus();
   }, []);
   const isOff = isDeaf || attempt.isBusy;

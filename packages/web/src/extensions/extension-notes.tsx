@@ -1,4 +1,4 @@
-/** What extensions say once, until it was read. */
+/** Notes that extensions show once, until they were read. */
 import { useEffect, useState } from "preact/hooks";
 import type { UiNote } from "@tau/protocol";
 import type { RemoteSession } from "@tau/protocol/client";

@@ -1,4 +1,4 @@
-/** What extensions show as long as they like: lines near the field for messages, and short states. */
+/** Widgets that extensions show as long as they like: lines near the field for messages, and short states. */
 import type { ShownUi } from "@tau/protocol";
 import { Hidden } from "../text/hidden.tsx";
 import { Name } from "../text/name.tsx";

@@ -4,7 +4,7 @@ import { Dialog } from "../app/dialog.tsx";
 import { formatShortcut, type Shortcut } from "../app/shortcuts.ts";
 import { pageCommands } from "../commands/slash-commands.ts";
 
-/** Of a session, and of the field where messages are written. */
+/** Keys of a session, and of the field where messages are written. */
 const others: readonly [string, string][] = [
   ["t", "Tree of the session"],
   ["m", "Model and thinking"],

@@ -1,4 +1,4 @@
-/** What a session has cost, and how full its context is. */
+/** Shows what a session has cost, and how full its context is. */
 import { formatTokens } from "@tau/protocol/surface";
 import { useAttempt } from "../app/attempt.ts";
 import { Dialog } from "../app/dialog.tsx";

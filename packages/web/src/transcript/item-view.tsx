@@ -1,4 +1,4 @@
-/** One item of a transcript. */
+/** Draws an item of a transcript. */
 import { emptyAnswerText, getFailureAdvice, isEmptyAnswer } from "@tau/protocol/surface";
 import { useContext } from "preact/hooks";
 import { ForkIcon } from "../app/icons.tsx";
@@ -92,7 +92,7 @@ function UserMessage({ item: { entryId, content } }: { item: Item & { kind: "use
   );
 }
 
-/** The same elements while it arrives and afterwards, so that a selection and what was unfolded stay. */
+/** Draws the same elements while an answer arrives and afterwards, so that a selection and what was unfolded stay. */
 function Answer({ item }: { item: Item & { kind: "answer" | "live" } }) {
   const isLive = item.kind === "live";
   const parts = isLive ? toLiveParts(item.message) : toParts(item.message);

@@ -1,4 +1,4 @@
-/** What a transcript shows: entries of the log and what is happening now, as items with a height each. Pure. */
+/** The items of a transcript, with a height each: entries of the log, and what is happening now. Pure. */
 import {
   formatRetry,
   getWithdrawnId,
@@ -131,7 +131,7 @@ function buildLive({ message, error, retry, compaction, ended }: LiveView, logge
   return items;
 }
 
-/** Answers that failed and were asked for again, or may still be: the last one of a run that goes on. */
+/** Answers that failed and were asked for again, or may still be: the last one of a run that continues. */
 function findRepeated(entries: readonly SessionEntry[], hasRun: boolean): ReadonlySet<string> {
   const withdrawn = new Set(entries.map(getWithdrawnId));
   const last = hasRun ? entries.findLast(({ type }) => type === "message") : undefined;

@@ -5,7 +5,7 @@ export interface LoadedEntries {
   readonly hasOlder: boolean;
 }
 
-/** What was loaded before, up to where the window begins, and the window. Without a connection between them, the window alone. Pure. */
+/** Joins what was loaded before, up to where the window begins, and the window. Without a connection between them, the window alone. Pure. */
 export function joinEntries(
   loaded: LoadedEntries,
   { entries, hasOlder }: Pick<LogView, "entries" | "hasOlder">,

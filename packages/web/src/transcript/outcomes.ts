@@ -1,9 +1,9 @@
-/** What became of each call, from the entries after it. Pure. */
+/** Finds the outcome of each call in the entries after it. Pure. */
 import { type Approval, customTypes, type SessionEntry } from "@tau/protocol";
 import { toFields } from "@tau/protocol/surface";
 import type { ToolCall, ToolResultMessage } from "./messages.ts";
 
-/** What is known of a call besides the call itself. */
+/** Everything known of a call besides the call itself. */
 export interface Outcome {
   readonly result: ToolResultMessage | undefined;
   /** Why it was not allowed. */
@@ -22,7 +22,7 @@ export function findOutcomes(
   approvals: readonly Pick<Approval, "toolCallId">[],
 ): Map<ToolCall, Outcome> {
   const outcomes = new Map<ToolCall, Outcome>();
-  /** Of the last answer that has the id; some answers have an id twice. */
+  /** Outcomes of the last answer that has the id; some answers have an id twice. */
   const byId = new Map<string, OpenOutcome[]>();
   const findOpen = (id: string) => byId.get(id)?.find(({ result }) => !result);
   for (const entry of entries) {

@@ -49,7 +49,7 @@ export function DiffOutput({ diffs }: { diffs: readonly string[] }) {
   return <Folded lines={rows} fold={folds.diff} draw={(shown) => <Diff rows={shown} />} />;
 }
 
-/** What was written to a file. */
+/** The content that was written to a file. */
 export function FileOutput({ content }: { content: string }) {
   const lines = useMemo(() => toPlainOutput(content).replace(/\n$/, "").split("\n"), [content]);
   return (

@@ -10,7 +10,7 @@ export function getOffsets(before: Float64Array, kept: number, heights: readonly
   return offsets;
 }
 
-/** The same items, of which one has another height. */
+/** Changes the height of an item. */
 export function changeHeight(offsets: Float64Array, index: number, height: number): void {
   const difference = height - (offsets[index + 1]! - offsets[index]!);
   for (let next = index + 1; next < offsets.length; next++) offsets[next]! += difference;

@@ -1,4 +1,4 @@
-/** What the model thought, folded. */
+/** The model's thinking, folded. */
 import { useState } from "preact/hooks";
 import { ChevronIcon } from "../app/icons.tsx";
 import { Markdown } from "../markdown/markdown.tsx";

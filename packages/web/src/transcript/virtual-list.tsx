@@ -146,7 +146,7 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
   #takePosition({ scrollTop, scrollHeight, clientHeight }: HTMLDivElement): void {
     const restHeight = scrollHeight - scrollTop - clientHeight;
     const moved = scrollTop - this.#lastTop;
-    // It grows while it is drawn, so being short of the end counts only for a reader who went back, however little.
+    // It grows while it is drawn, so being short of the end matters only for a reader who went back, however little.
     if (restHeight <= 1 || (moved > 0 && restHeight <= endSlack)) this.#setAtEnd(true);
     else if (moved < 0) this.#setAtEnd(false);
     this.#lastTop = scrollTop;

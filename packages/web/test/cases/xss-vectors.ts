@@ -1,6 +1,6 @@
 /** Texts that would run a script if any part of them were taken for HTML, or if a link led where it must not. */
 
-/** What each script would do. */
+/** The effect of each script. */
 const run = "window.hacked=1";
 
 /** Complete tags and pieces of them. `RUN` is where the script goes. */
