@@ -213,7 +213,8 @@ describe("a swap", () => {
     return child;
   }
 
-  test("of files, links and directories leads nowhere in 100,000 reads, looks, lists and writes", async () => {
+  test("of files, links and directories leads nowhere while files are read, looked at, listed and written", async () => {
+    const loops = process.env["TAU_LONG"] ? 100_000 : 20_000;
     const base = inMemory();
     const [root, outside] = [join(base, "root"), join(base, "outside")];
     fs.mkdirSync(root);
@@ -247,7 +248,7 @@ describe("a swap", () => {
     ];
     const swapper = await startSwapping(root, outside);
     const counts: Record<string, number> = {};
-    for (let loop = 0; loop < 100_000; loop++) {
+    for (let loop = 0; loop < loops; loop++) {
       const code = await works[loop % works.length]!().then(
         () => "done",
         (error: unknown) => (error instanceof ToolsError ? error.code : String(error)),
@@ -258,8 +259,8 @@ describe("a swap", () => {
     expect([...leaks]).toEqual([]);
     expect(takeSnapshot(outside)).toEqual(before);
     // Otherwise nothing was raced for.
-    expect(counts["done"]).toBeGreaterThan(1_000);
-    expect(counts["denied"]).toBeGreaterThan(1_000);
+    expect(counts["done"]).toBeGreaterThan(loops / 100);
+    expect(counts["denied"]).toBeGreaterThan(loops / 100);
   });
 });
 
