@@ -181,7 +181,8 @@ describe.each(containments)("with %s", (containment, namespace) => {
     await bash("true");
     const openFiles = () => readdirSync("/proc/self/fd").length;
     const before = openFiles();
-    for (let round = 0; round < (isLong ? 20 : 5); round++) await Promise.all(Array.from({ length: 10 }, () => bash("echo x | cat")));
+    for (let round = 0; round < (isLong ? 20 : 5); round++)
+      await Promise.all(Array.from({ length: 10 }, () => bash("echo x | cat")));
     // Pipes are closed a moment after their process is gone.
     await expect.poll(openFiles).toBeLessThanOrEqual(before);
     await expect.poll(zombies).toEqual([]);

@@ -402,5 +402,8 @@ test("in random orders of more steps, the laws hold", { timeout: timeoutMs }, as
   const law = fc.asyncProperty(anyScript, fc.array(fc.nat(30), { maxLength: 100 }), (script, numbers) =>
     simulate(script, toOrder(numbers)),
   );
-  await fc.assert(law, { numRuns: isLong ? 2_000 : 1_000, ...(LAWS_SEED !== undefined && { seed: Number(LAWS_SEED) }) });
+  await fc.assert(law, {
+    numRuns: isLong ? 2_000 : 1_000,
+    ...(LAWS_SEED !== undefined && { seed: Number(LAWS_SEED) }),
+  });
 });
