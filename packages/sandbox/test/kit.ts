@@ -4,6 +4,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { test, type TestContext } from "vitest";
 import { findProgram } from "../src/programs.ts";
 import type { RunnerInput, RunnerResult } from "./runner.ts";
 
@@ -19,6 +20,21 @@ if (!hasBwrap) console.log("bubblewrap is not installed: THE SANDBOX IS NOT TEST
 
 /** The users that the tests run as. Only root can become an ordinary user. */
 export const users: readonly User[] = !hasBwrap ? [] : isRoot ? ["root", "ordinary"] : ["ordinary"];
+
+type TestFunction = (context: TestContext) => Promise<void>;
+
+/**
+ * `test` for tests that are repeated for each user and each kind of sandbox. In a short run each of them is run for one kind as
+ * root and for the other kind as an ordinary user, in turns; with `TAU_LONG=1` for all.
+ */
+export function takeTurns(user: User, kind: 0 | 1): (name: string, run: TestFunction) => void {
+  let turn = kind + users.indexOf(user);
+  const isLong = Boolean(process.env["TAU_LONG"]) || users.length === 1;
+  return (name, run) => {
+    // oxlint-disable-next-line vitest/no-conditional-tests -- one that is not run here is run elsewhere
+    if (turn++ % 2 === 0 || isLong) test(name, run);
+  };
+}
 
 export interface Base {
   directory: string;

@@ -16,6 +16,7 @@ import {
   removeBase,
   runSessions,
   startRunner,
+  takeTurns,
   users,
 } from "./kit.ts";
 import type { RunnerInput } from "./runner.ts";
@@ -84,6 +85,7 @@ const serve = (port: number, family = "INET", loopback = "INADDR_LOOPBACK", pack
 for (const user of users) {
   for (const way of ["session", "command"] as const) {
     describe(`the network of a sandbox for each ${way}, as ${user === "root" ? "root" : "an ordinary user"}`, () => {
+      const testInTurn = takeTurns(user, way === "session" ? 0 : 1);
       const getHelper = () => (way === "session" ? base.helper : false);
       const prepare = async (more: Partial<RunnerInput>) => {
         const [project = ""] = await createProjects(base, user, [`${way}-network-${count++}`]);
@@ -93,7 +95,7 @@ for (const user of users) {
         (await runSessions({ base, user }, [{ ...(await prepare(more)), commands }]))[0]!;
       const isMissing = () => getHelper() === undefined;
 
-      test("curl, git and npm reach the hosts that are allowed, and no others", async ({ skip }) => {
+      testInTurn("curl, git and npm reach the hosts that are allowed, and no others", async ({ skip }) => {
         skip(isMissing());
         const settings = { network: { allow: [host] } };
         const [curl, direct, git, npm, other, pauses] = await run(
@@ -116,6 +118,7 @@ for (const user of users) {
         expect(pauses!.text).toBe("1000 2 7");
       });
 
+      // Not in turns: only root may have them.
       test("pip and cargo reach a registry that is allowed, and a person is asked about one that is not", async ({
         skip,
       }) => {
@@ -141,7 +144,7 @@ for (const user of users) {
         expect(refused.map((result) => result.refused?.hosts)).toEqual([[host], [host]]);
       });
 
-      test("what a failed command was refused is told, with the setting that allows it", async ({ skip }) => {
+      testInTurn("what a failed command was refused is told, with the setting that allows it", async ({ skip }) => {
         skip(isMissing());
         const [secure, plain, fine, later] = await run([
           "curl -sS https://registry.example/x",
@@ -158,7 +161,7 @@ for (const user of users) {
         expect(later!.text).not.toMatch(/sandbox/);
       });
 
-      test("a path that the sandbox holds is told, and others are not", async ({ skip }) => {
+      testInTurn("a path that the sandbox holds is told, and others are not", async ({ skip }) => {
         skip(isMissing());
         const [written, asked, system, inside, hidden, ordinary] = await run([
           "echo x >../outside/file",
@@ -188,7 +191,7 @@ for (const user of users) {
         expect(ordinary!.refused).toBeUndefined();
       });
 
-      test("servers inside can be reached on the ports that are listed, and on no others", async ({ skip }) => {
+      testInTurn("servers inside can be reached on the ports that are listed, and on no others", async ({ skip }) => {
         skip(isMissing());
         const [open, other, newer] = [await findPort(), await findPort(), await findPort()];
         const input = await prepare({
@@ -215,57 +218,58 @@ for (const user of users) {
         await expect.poll(findConnecting).toBe("");
       });
 
-      test("a person is asked once about a port that is not listed, when a program outside connects", async ({
-        skip,
-      }) => {
-        skip(isMissing());
-        const [wanted, unwanted] = [await findPort(), await findPort()];
-        const start = async (ports: RunnerInput["ports"], port: number) => {
-          const input = await prepare({
-            ...(ports && { ports }),
-            stays: true,
-            commands: [`&${serve(port)}`, `&${serve(80)}`, "true"],
-          });
-          const child = startRunner({ base, user }, [input]);
-          const asked: number[] = [];
-          let results = 0;
-          for await (const line of createInterface(child.stdout!)) {
-            if (line.includes("asked")) asked.push((JSON.parse(line) as { asked: number }).asked);
-            else if (++results === 3) break;
-          }
-          createInterface(child.stdout!).on("line", (line) =>
-            asked.push((JSON.parse(line) as { asked: number }).asked),
-          );
-          const end = async () => {
-            child.kill("SIGKILL");
-            await once(child, "exit");
+      testInTurn(
+        "a person is asked once about a port that is not listed, when a program outside connects",
+        async ({ skip }) => {
+          skip(isMissing());
+          const [wanted, unwanted] = [await findPort(), await findPort()];
+          const start = async (ports: RunnerInput["ports"], port: number) => {
+            const input = await prepare({
+              ...(ports && { ports }),
+              stays: true,
+              commands: [`&${serve(port)}`, `&${serve(80)}`, "true"],
+            });
+            const child = startRunner({ base, user }, [input]);
+            const asked: number[] = [];
+            let results = 0;
+            for await (const line of createInterface(child.stdout!)) {
+              if (line.includes("asked")) asked.push((JSON.parse(line) as { asked: number }).asked);
+              else if (++results === 3) break;
+            }
+            createInterface(child.stdout!).on("line", (line) =>
+              asked.push((JSON.parse(line) as { asked: number }).asked),
+            );
+            const end = async () => {
+              child.kill("SIGKILL");
+              await once(child, "exit");
+            };
+            return { asked, end };
           };
-          return { asked, end };
-        };
-        const yes = await start({ standing: "ask", answer: true }, wanted);
-        await expect.poll(() => askPort(wanted)).toBe("from inside");
-        expect(await askPort(wanted)).toBe("from inside");
-        // Neither the proxy nor a port of the system is offered.
-        expect(yes.asked).toEqual([wanted]);
-        await yes.end();
-        await expect.poll(() => askPort(wanted)).toBeUndefined();
-        const no = await start({ standing: "ask", answer: false }, unwanted);
-        await expect.poll(async () => [await askPort(unwanted), no.asked].flat()).toContain(unwanted);
-        // Nobody listens there any more.
-        await expect.poll(() => askPort(unwanted)).toBeUndefined();
-        expect(no.asked).toEqual([unwanted]);
-        await no.end();
-        const before = await start({ standing: "open", answer: false }, wanted);
-        await expect.poll(() => askPort(wanted)).toBe("from inside");
-        expect(before.asked).toEqual([]);
-        await before.end();
-        const closed = await start({ standing: "closed", answer: true }, wanted);
-        expect(await askPort(wanted)).toBeUndefined();
-        expect(closed.asked).toEqual([]);
-        await closed.end();
-      });
+          const yes = await start({ standing: "ask", answer: true }, wanted);
+          await expect.poll(() => askPort(wanted)).toBe("from inside");
+          expect(await askPort(wanted)).toBe("from inside");
+          // Neither the proxy nor a port of the system is offered.
+          expect(yes.asked).toEqual([wanted]);
+          await yes.end();
+          await expect.poll(() => askPort(wanted)).toBeUndefined();
+          const no = await start({ standing: "ask", answer: false }, unwanted);
+          await expect.poll(async () => [await askPort(unwanted), no.asked].flat()).toContain(unwanted);
+          // Nobody listens there any more.
+          await expect.poll(() => askPort(unwanted)).toBeUndefined();
+          expect(no.asked).toEqual([unwanted]);
+          await no.end();
+          const before = await start({ standing: "open", answer: false }, wanted);
+          await expect.poll(() => askPort(wanted)).toBe("from inside");
+          expect(before.asked).toEqual([]);
+          await before.end();
+          const closed = await start({ standing: "closed", answer: true }, wanted);
+          expect(await askPort(wanted)).toBeUndefined();
+          expect(closed.asked).toEqual([]);
+          await closed.end();
+        },
+      );
 
-      test("protected names of a directory that a person allows stay as they are", async ({ skip }) => {
+      testInTurn("protected names of a directory that a person allows stay as they are", async ({ skip }) => {
         skip(isMissing() || way === "command");
         const input = await prepare({});
         const path = join(input.cwd, "../outside");
@@ -292,7 +296,7 @@ for (const user of users) {
         expect(text).not.toMatch(/envrc|pre-commit|pager|^x$/m);
       });
 
-      test("what a person allows counts for one command, or from then on", async ({ skip }) => {
+      testInTurn("what a person allows counts for one command, or from then on", async ({ skip }) => {
         skip(isMissing());
         const input = await prepare({});
         const path = join(input.cwd, "../outside");
@@ -340,33 +344,34 @@ for (const user of users) {
         expect(readdirSync(path).toSorted()).toEqual(["a", "c", "d", "file"]);
       });
 
-      test("a server of this machine on loopback is told of, and reached only when its port is allowed", async ({
-        skip,
-      }) => {
-        skip(isMissing());
-        const machine = createServer((_request, response) => response.end("from the machine"));
-        await once(machine.listen(0, "127.0.0.1"), "listening");
-        const { port } = machine.address() as AddressInfo;
-        const nobody = await findPort();
-        const ask = `curl -sSf http://127.0.0.1:${port}/`;
-        const grant = { hosts: [`localhost:${port}`], paths: [] };
-        const results = await run([ask, `curl -sSf http://localhost:${nobody}/`, ask, ask, ask, ask], {
-          grants: { 2: { ...grant, term: "command" }, 4: { ...grant, term: "session" } },
-        });
-        const settings = { network: { allow: [`localhost:${port}`, `localhost:${nobody}`] }, ports: [nobody] };
-        const [listed] = await run([ask], { settings }).finally(() => machine.close());
-        expect(results.map(({ isError }) => isError)).toEqual([true, true, false, true, false, false]);
-        expect(results[0]!.refused).toMatchObject({ hosts: [`localhost:${port}`], paths: [] });
-        expect(results[0]!.text).toContain(`sandbox.network: {"allow":["localhost:${port}"]}`);
-        // Nobody listens there outside either, so it is not the sandbox that is in the way.
-        expect(results[1]!.refused).toBeUndefined();
-        expect(results[2]!.text).toContain("from the machine");
-        expect(listed).toMatchObject({ isError: false, text: expect.stringContaining("from the machine") });
-        // It would lead to itself.
-        expect(listed!.text).toMatch(new RegExp(`Port ${nobody} of this machine cannot be reached from inside`));
-      });
+      testInTurn(
+        "a server of this machine on loopback is told of, and reached only when its port is allowed",
+        async ({ skip }) => {
+          skip(isMissing());
+          const machine = createServer((_request, response) => response.end("from the machine"));
+          await once(machine.listen(0, "127.0.0.1"), "listening");
+          const { port } = machine.address() as AddressInfo;
+          const nobody = await findPort();
+          const ask = `curl -sSf http://127.0.0.1:${port}/`;
+          const grant = { hosts: [`localhost:${port}`], paths: [] };
+          const results = await run([ask, `curl -sSf http://localhost:${nobody}/`, ask, ask, ask, ask], {
+            grants: { 2: { ...grant, term: "command" }, 4: { ...grant, term: "session" } },
+          });
+          const settings = { network: { allow: [`localhost:${port}`, `localhost:${nobody}`] }, ports: [nobody] };
+          const [listed] = await run([ask], { settings }).finally(() => machine.close());
+          expect(results.map(({ isError }) => isError)).toEqual([true, true, false, true, false, false]);
+          expect(results[0]!.refused).toMatchObject({ hosts: [`localhost:${port}`], paths: [] });
+          expect(results[0]!.text).toContain(`sandbox.network: {"allow":["localhost:${port}"]}`);
+          // Nobody listens there outside either, so it is not the sandbox that is in the way.
+          expect(results[1]!.refused).toBeUndefined();
+          expect(results[2]!.text).toContain("from the machine");
+          expect(listed).toMatchObject({ isError: false, text: expect.stringContaining("from the machine") });
+          // It would lead to itself.
+          expect(listed!.text).toMatch(new RegExp(`Port ${nobody} of this machine cannot be reached from inside`));
+        },
+      );
 
-      test("a sandbox that was killed is started again with its proxy and its ports", async ({ skip }) => {
+      testInTurn("a sandbox that was killed is started again with its proxy and its ports", async ({ skip }) => {
         skip(isMissing() || way === "command");
         const port = await findPort();
         const input = await prepare({
@@ -388,7 +393,7 @@ for (const user of users) {
         await once(child, "exit");
       });
 
-      test("a port that is taken is told, and commands run nevertheless", async ({ skip }) => {
+      testInTurn("a port that is taken is told, and commands run nevertheless", async ({ skip }) => {
         skip(isMissing());
         const taken = createServer().listen(0, "127.0.0.1");
         await once(taken, "listening");

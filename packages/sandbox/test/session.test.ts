@@ -17,6 +17,7 @@ import {
   removeBase,
   runSessions,
   startRunner,
+  takeTurns,
   type User,
   users,
 } from "./kit.ts";
@@ -35,6 +36,7 @@ const ways = ["session", "command"] as const;
 for (const user of users) {
   for (const way of ways) {
     describe(`a sandbox for each ${way}, as ${user === "root" ? "root" : "an ordinary user"}`, () => {
+      const testInTurn = takeTurns(user, way === "session" ? 0 : 1);
       const getHelper = () => (way === "session" ? base.helper : false);
       const prepare = async (more: Partial<RunnerInput> = {}) => {
         const [project = ""] = await createProjects(base, user, [`test-${count++}`]);
@@ -48,7 +50,7 @@ for (const user of users) {
       };
       const isMissing = () => getHelper() === undefined;
 
-      test("reports output, exit codes, signals and what outlived a command", async ({ skip }) => {
+      testInTurn("reports output, exit codes, signals and what outlived a command", async ({ skip }) => {
         skip(isMissing());
         const { texts } = await run([
           // Without a helper the output is a socket, which cannot be opened again.
@@ -69,29 +71,35 @@ for (const user of users) {
         expect(texts[5]).toBe("ended");
       });
 
-      test("starts commands in a directory that is named by a link in the temporary directory", async ({ skip }) => {
-        skip(isMissing());
-        const { project, session } = await prepare();
-        const link = join(project, "link");
-        symlinkSync("ws", link);
-        const [results = []] = await runSessions({ base, user }, [{ ...session, cwd: link, commands: ["pwd"] }]);
-        expect(results.map(({ text }) => text)).toEqual([join(project, "ws")]);
-      });
+      testInTurn(
+        "starts commands in a directory that is named by a link in the temporary directory",
+        async ({ skip }) => {
+          skip(isMissing());
+          const { project, session } = await prepare();
+          const link = join(project, "link");
+          symlinkSync("ws", link);
+          const [results = []] = await runSessions({ base, user }, [{ ...session, cwd: link, commands: ["pwd"] }]);
+          expect(results.map(({ text }) => text)).toEqual([join(project, "ws")]);
+        },
+      );
 
-      test("lets ordinary work with git succeed, also in a directory that was no repository", async ({ skip }) => {
-        skip(isMissing());
-        const { project, texts, results } = await run([
-          "echo b >b.txt; git add . && git commit -qm two && git switch -qc side && git log --oneline | wc -l",
-          "git config user.name Somebody && git remote add origin https://example.com/a.git && git branch -m other",
-          "mkdir n && cd n && git init -q && git config user.name a && git config user.email b@c && git commit -q --allow-empty -m x && git log --oneline | wc -l",
-        ]);
-        expect(results.map(({ isError }) => isError)).toEqual([false, false, false]);
-        expect(texts[0]).toMatch(/^2/);
-        expect(texts[2]).toMatch(/1/);
-        expect(readFileSync(join(project, "ws/.git/config"), "utf8")).toMatch(/Somebody[^]*example\.com/);
-      });
+      testInTurn(
+        "lets ordinary work with git succeed, also in a directory that was no repository",
+        async ({ skip }) => {
+          skip(isMissing());
+          const { project, texts, results } = await run([
+            "echo b >b.txt; git add . && git commit -qm two && git switch -qc side && git log --oneline | wc -l",
+            "git config user.name Somebody && git remote add origin https://example.com/a.git && git branch -m other",
+            "mkdir n && cd n && git init -q && git config user.name a && git config user.email b@c && git commit -q --allow-empty -m x && git log --oneline | wc -l",
+          ]);
+          expect(results.map(({ isError }) => isError)).toEqual([false, false, false]);
+          expect(texts[0]).toMatch(/^2/);
+          expect(texts[2]).toMatch(/1/);
+          expect(readFileSync(join(project, "ws/.git/config"), "utf8")).toMatch(/Somebody[^]*example\.com/);
+        },
+      );
 
-      test("undoes what it must, keeps the rest, and says so", async ({ skip }) => {
+      testInTurn("undoes what it must, keeps the rest, and says so", async ({ skip }) => {
         skip(isMissing());
         const { project, texts } = await run([
           "git config core.fsmonitor evil; git config user.name Kept; echo evil >.envrc",
@@ -106,7 +114,7 @@ for (const user of users) {
         expect(readFileSync(join(project, "ws/.git/config"), "utf8")).not.toMatch(/evil/);
       });
 
-      test("protects a repository that a command has made", async ({ skip }) => {
+      testInTurn("protects a repository that a command has made", async ({ skip }) => {
         skip(isMissing());
         const { project, session } = await prepare();
         await outside(user, `rm -rf ${project}/ws/.git`);
@@ -117,7 +125,7 @@ for (const user of users) {
         expect(existsSync(join(project, "ws/.git/config"))).toBe(true);
       });
 
-      test("runs commands when a socket that was hidden is gone", async ({ skip }) => {
+      testInTurn("runs commands when a socket that was hidden is gone", async ({ skip }) => {
         skip(isMissing());
         const directory = mkdtempSync(join(tmpdir(), "tau-socket-"));
         onTestFinished(() => rmSync(directory, { recursive: true }));
@@ -129,105 +137,110 @@ for (const user of users) {
         expect([texts[0], texts[2]]).toEqual(["one", "two"]);
       });
 
-      test("starts again if a hidden path vanishes while bubblewrap makes its mounts, and only then", async ({
-        skip,
-      }) => {
-        skip(isMissing());
-        const { project, session } = await prepare();
-        const [socket = "", armed, broken, log] = ["socket", "armed", "broken", "log"].map((name) =>
-          join(project, name),
-        );
-        const env = await shadowBwrap(
-          user,
-          project,
-          `case "$*" in *--args*) echo x >>${log}; if [ -e ${armed} ]; then rm ${armed} ${socket}; fi
-           if [ -e ${broken} ]; then exec "$real" --ro-bind ${project}/missing /mnt -- true; fi;; esac`,
-        );
-        const server = createServer().listen(socket);
-        onTestFinished(() => void server.close());
-        await once(server, "listening");
-        const counted = (starts: number) => `!test $(wc -l <${log}) = ${starts}`;
-        const commands = {
-          session: [`!touch ${armed}`, "echo one", "echo two"],
-          command: [
-            "true",
-            `!touch ${armed}; : >${log}`,
-            "echo one",
-            `${counted(2)} && : >${log}`,
-            'echo ran >>ran; echo "bwrap: Can\'t find source path /x" >&2; exit 1',
-            `${counted(1)} && test $(wc -l <ran) = 1 && : >${log} && touch ${broken}`,
-            "echo three",
-            `${counted(3)} && rm ${broken}`,
-            "echo four",
-          ],
-        }[way];
-        const [results = []] = await runSessions({ base, user, env }, [{ ...session, commands }]);
-        const texts = results.map(({ text }) => text);
-        if (way === "session") {
-          expect(texts.slice(1)).toEqual(["one", "two"]);
-          return expect(results[2]!.state).toContain("helper");
-        }
-        expect(texts[2]).toBe("one");
-        expect(texts[4]).toMatch(/Can't find source path \/x[^]*code 1/);
-        expect(texts[6]).toMatch(/could not be started[^]*sandbox[^]*bwrap: Can't find source path \S+missing/);
-        expect(texts[8]).toBe("four");
-      });
-
-      test("protects and hides files that a person has made or replaced since the session started", async ({
-        skip,
-      }) => {
-        skip(isMissing());
-        const { project, texts } = await run([
-          "true",
-          "!echo fine >.envrc; echo SECRET >../home/.netrc; mv .git/hooks h; cp -r h .git/hooks; rm -rf h",
-          "echo evil >.envrc; echo evil >.git/hooks/pre-commit; cat ~/.netrc",
-          "!echo better >n; mv n .envrc; echo SECRET >n; mv n ../home/.netrc",
-          "echo evil >.envrc; cat ~/.netrc",
-        ]);
-        expect(readFileSync(join(project, "ws/.envrc"), "utf8")).toBe("better\n");
-        expect(existsSync(join(project, "ws/.git/hooks/pre-commit"))).toBe(false);
-        expect(texts[4]).not.toMatch(/SECRET|sandbox protects/);
-      });
-
-      test.for(["mv ../ws ../old", "rm -rf ../ws"])(
-        "works in the directory that a person has put in place of the workspace (%s)",
-        async (away, { skip }) => {
+      testInTurn(
+        "starts again if a hidden path vanishes while bubblewrap makes its mounts, and only then",
+        async ({ skip }) => {
           skip(isMissing());
-          const { project, results, texts } = await run([
-            "echo one >made",
-            `!${away}; git init -q ../ws`,
-            "ls; echo two >made",
-            "echo evil >.git/hooks/post-checkout; cat made",
-          ]);
-          expect(texts[2]).toBe("(no output)");
-          expect(results[2]!.isError).toBe(false);
-          expect(readFileSync(join(project, "ws/made"), "utf8")).toBe("two\n");
-          expect(texts[3]).toMatch(/two/);
-          expect(existsSync(join(project, "ws/.git/hooks/post-checkout"))).toBe(false);
+          const { project, session } = await prepare();
+          const [socket = "", armed, broken, log] = ["socket", "armed", "broken", "log"].map((name) =>
+            join(project, name),
+          );
+          const env = await shadowBwrap(
+            user,
+            project,
+            `case "$*" in *--args*) echo x >>${log}; if [ -e ${armed} ]; then rm ${armed} ${socket}; fi
+           if [ -e ${broken} ]; then exec "$real" --ro-bind ${project}/missing /mnt -- true; fi;; esac`,
+          );
+          const server = createServer().listen(socket);
+          onTestFinished(() => void server.close());
+          await once(server, "listening");
+          const counted = (starts: number) => `!test $(wc -l <${log}) = ${starts}`;
+          const commands = {
+            session: [`!touch ${armed}`, "echo one", "echo two"],
+            command: [
+              "true",
+              `!touch ${armed}; : >${log}`,
+              "echo one",
+              `${counted(2)} && : >${log}`,
+              'echo ran >>ran; echo "bwrap: Can\'t find source path /x" >&2; exit 1',
+              `${counted(1)} && test $(wc -l <ran) = 1 && : >${log} && touch ${broken}`,
+              "echo three",
+              `${counted(3)} && rm ${broken}`,
+              "echo four",
+            ],
+          }[way];
+          const [results = []] = await runSessions({ base, user, env }, [{ ...session, commands }]);
+          const texts = results.map(({ text }) => text);
+          if (way === "session") {
+            expect(texts.slice(1)).toEqual(["one", "two"]);
+            return expect(results[2]!.state).toContain("helper");
+          }
+          expect(texts[2]).toBe("one");
+          expect(texts[4]).toMatch(/Can't find source path \/x[^]*code 1/);
+          expect(texts[6]).toMatch(/could not be started[^]*sandbox[^]*bwrap: Can't find source path \S+missing/);
+          expect(texts[8]).toBe("four");
         },
       );
 
-      test("lets a job go on in a workspace that was replaced, and gives commands new directories of their own", async ({
-        skip,
-      }) => {
-        skip(isMissing());
-        const { project, session } = await prepare();
-        const env = { TMPDIR: join(project, "temporary") };
-        await outside(user, `mkdir ${env.TMPDIR}`);
-        const commands = [
-          "&until [ -e go ]; do sleep 0.05; done; echo went >gone",
-          "echo one >/var/tmp/file; cat /var/tmp/file",
-          `!rm -rf ${env.TMPDIR}/* ../agent/cache; mv ../ws ../old; git init -q ../ws`,
-          "echo two >/var/tmp/file; cat /var/tmp/file; mkdir $npm_config_cache",
-          "!cd ../old; touch go; for i in $(seq 200); do [ -e gone ] && break; sleep 0.05; done",
-        ];
-        const [results = []] = await runSessions({ base, user, env }, [{ ...session, commands }]);
-        expect([1, 3].map((index) => results[index]!.text)).toEqual(["one", "two"]);
-        expect(readFileSync(join(project, "old/gone"), "utf8")).toBe("went\n");
-        expect(readdirSync(env.TMPDIR)).toEqual([]);
-      });
+      testInTurn(
+        "protects and hides files that a person has made or replaced since the session started",
+        async ({ skip }) => {
+          skip(isMissing());
+          const { project, texts } = await run([
+            "true",
+            "!echo fine >.envrc; echo SECRET >../home/.netrc; mv .git/hooks h; cp -r h .git/hooks; rm -rf h",
+            "echo evil >.envrc; echo evil >.git/hooks/pre-commit; cat ~/.netrc",
+            "!echo better >n; mv n .envrc; echo SECRET >n; mv n ../home/.netrc",
+            "echo evil >.envrc; cat ~/.netrc",
+          ]);
+          expect(readFileSync(join(project, "ws/.envrc"), "utf8")).toBe("better\n");
+          expect(existsSync(join(project, "ws/.git/hooks/pre-commit"))).toBe(false);
+          expect(texts[4]).not.toMatch(/SECRET|sandbox protects/);
+        },
+      );
 
-      test("shares loopback between commands, and with nobody else", async ({ skip }) => {
+      for (const away of ["mv ../ws ../old", "rm -rf ../ws"]) {
+        testInTurn(
+          `works in the directory that a person has put in place of the workspace (${away})`,
+          async ({ skip }) => {
+            skip(isMissing());
+            const { project, results, texts } = await run([
+              "echo one >made",
+              `!${away}; git init -q ../ws`,
+              "ls; echo two >made",
+              "echo evil >.git/hooks/post-checkout; cat made",
+            ]);
+            expect(texts[2]).toBe("(no output)");
+            expect(results[2]!.isError).toBe(false);
+            expect(readFileSync(join(project, "ws/made"), "utf8")).toBe("two\n");
+            expect(texts[3]).toMatch(/two/);
+            expect(existsSync(join(project, "ws/.git/hooks/post-checkout"))).toBe(false);
+          },
+        );
+      }
+
+      testInTurn(
+        "lets a job go on in a workspace that was replaced, and gives commands new directories of their own",
+        async ({ skip }) => {
+          skip(isMissing());
+          const { project, session } = await prepare();
+          const env = { TMPDIR: join(project, "temporary") };
+          await outside(user, `mkdir ${env.TMPDIR}`);
+          const commands = [
+            "&until [ -e go ]; do sleep 0.05; done; echo went >gone",
+            "echo one >/var/tmp/file; cat /var/tmp/file",
+            `!rm -rf ${env.TMPDIR}/* ../agent/cache; mv ../ws ../old; git init -q ../ws`,
+            "echo two >/var/tmp/file; cat /var/tmp/file; mkdir $npm_config_cache",
+            "!cd ../old; touch go; for i in $(seq 200); do [ -e gone ] && break; sleep 0.05; done",
+          ];
+          const [results = []] = await runSessions({ base, user, env }, [{ ...session, commands }]);
+          expect([1, 3].map((index) => results[index]!.text)).toEqual(["one", "two"]);
+          expect(readFileSync(join(project, "old/gone"), "utf8")).toBe("went\n");
+          expect(readdirSync(env.TMPDIR)).toEqual([]);
+        },
+      );
+
+      testInTurn("shares loopback between commands, and with nobody else", async ({ skip }) => {
         skip(isMissing());
         const serve =
           "perl -MSocket -e 'socket(S, AF_INET, SOCK_STREAM, 0); bind(S, sockaddr_in(34567, INADDR_LOOPBACK)) or die; listen(S, 5); while (accept(C, S)) { syswrite C, \"hello\\n\"; close C }'";
@@ -238,38 +251,39 @@ for (const user of users) {
         expect((await outside(user, "exec 3<>/dev/tcp/127.0.0.1/34567")).code).not.toBe(0);
       });
 
-      test("opens the directories that a person allows, and gives package managers caches of the project", async ({
-        skip,
-      }) => {
-        skip(isMissing());
-        const { project, session } = await prepare();
-        const [results = []] = await runSessions({ base, user }, [
-          {
-            ...session,
-            settings: { allowedPaths: [join(project, "outside")] },
-            commands: [
-              "(cd ../outside; git init -q r; mkdir .vscode)",
-              "echo evil >../outside/.envrc; echo evil >../outside/.vscode/tasks.json",
-              "echo new >../outside/new && mkdir -p $npm_config_cache $CARGO_HOME && echo $npm_config_cache",
-              // npm complains about each variable for pnpm that begins as its own do.
-              "env | grep store_dir",
-              "env | grep store_dir; : pnpm",
-              "!touch pnpm-lock.yaml",
-              "env | grep store_dir",
-            ],
-          },
-        ]);
-        expect(results[2]).toMatchObject({ isError: false });
-        expect(results[2]!.text).toContain(join(project, "agent", "cache"));
-        const stores = [3, 4, 6].map((index) => results[index]!.text.match(/^p?npm(?=_config_store_dir)/gm)?.sort());
-        expect(stores).toEqual([["pnpm"], ["npm", "pnpm"], ["npm", "pnpm"]]);
-        expect(existsSync(join(project, "outside/.envrc"))).toBe(false);
-        expect(existsSync(join(project, "outside/.vscode/tasks.json"))).toBe(false);
-        expect(results[1]!.text).toContain(join(project, "outside/.envrc"));
-        expect(existsSync(join(project, "outside/new"))).toBe(true);
-      });
+      testInTurn(
+        "opens the directories that a person allows, and gives package managers caches of the project",
+        async ({ skip }) => {
+          skip(isMissing());
+          const { project, session } = await prepare();
+          const [results = []] = await runSessions({ base, user }, [
+            {
+              ...session,
+              settings: { allowedPaths: [join(project, "outside")] },
+              commands: [
+                "(cd ../outside; git init -q r; mkdir .vscode)",
+                "echo evil >../outside/.envrc; echo evil >../outside/.vscode/tasks.json",
+                "echo new >../outside/new && mkdir -p $npm_config_cache $CARGO_HOME && echo $npm_config_cache",
+                // npm complains about each variable for pnpm that begins as its own do.
+                "env | grep store_dir",
+                "env | grep store_dir; : pnpm",
+                "!touch pnpm-lock.yaml",
+                "env | grep store_dir",
+              ],
+            },
+          ]);
+          expect(results[2]).toMatchObject({ isError: false });
+          expect(results[2]!.text).toContain(join(project, "agent", "cache"));
+          const stores = [3, 4, 6].map((index) => results[index]!.text.match(/^p?npm(?=_config_store_dir)/gm)?.sort());
+          expect(stores).toEqual([["pnpm"], ["npm", "pnpm"], ["npm", "pnpm"]]);
+          expect(existsSync(join(project, "outside/.envrc"))).toBe(false);
+          expect(existsSync(join(project, "outside/.vscode/tasks.json"))).toBe(false);
+          expect(results[1]!.text).toContain(join(project, "outside/.envrc"));
+          expect(existsSync(join(project, "outside/new"))).toBe(true);
+        },
+      );
 
-      test("hands on no descriptor that our own process was started with", async ({ skip }) => {
+      testInTurn("hands on no descriptor that our own process was started with", async ({ skip }) => {
         skip(isMissing());
         const { project, session } = await prepare();
         const commands = ["echo evil >/proc/self/fd/40/evil; ls /proc/self/fd/40/"];
@@ -282,7 +296,7 @@ for (const user of users) {
         expect(existsSync(join(inherits, "evil"))).toBe(true);
       });
 
-      test("lets a command clean up when it is aborted", async ({ skip }) => {
+      testInTurn("lets a command clean up when it is aborted", async ({ skip }) => {
         skip(isMissing());
         const { project, session } = await prepare();
         // The shell itself waits for what it has started, which hears of the abort as well.
@@ -297,13 +311,13 @@ for (const user of users) {
         expect(readFileSync(cleaned, "utf8")).toBe("done\n");
       });
 
-      test("ends a command that takes more than its limits", async ({ skip }) => {
+      testInTurn("ends a command that takes more than its limits", async ({ skip }) => {
         skip(isMissing());
         const { texts } = await run(["for i in $(seq 200); do sleep 60 & done; wait"], { maxProcesses: 40 });
         expect(texts[0]).toMatch(/more than 40 processes at once/);
       });
 
-      test("leaves the project as it was after a command and an abort", async ({ skip }) => {
+      testInTurn("leaves the project as it was after a command and an abort", async ({ skip }) => {
         skip(isMissing());
         const { project, session } = await prepare();
         const before = await look(user, project);
@@ -314,7 +328,7 @@ for (const user of users) {
         expect(await look(user, project)).toBe(before);
       });
 
-      test("leaves the project as it was and no process when the harness is killed", async ({ skip }) => {
+      testInTurn("leaves the project as it was and no process when the harness is killed", async ({ skip }) => {
         skip(isMissing());
         const { project, session } = await prepare();
         const before = await look(user, project);
