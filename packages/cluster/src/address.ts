@@ -13,7 +13,7 @@ export interface ClusterAddress {
   creds?: string;
   nkey?: string;
   ca?: string;
-  /** Of this node. It is part of subjects, and the server's permissions name it. */
+  /** The name of this node. It is part of subjects, and the server's permissions name it. */
   name: string;
   /** Undefined: three in a cluster of servers, and one of a single server. */
   replicas: number | undefined;

@@ -1,4 +1,4 @@
-/** What a cluster asks of JetStream: messages that are stored only after the one they were written for, and reading them. */
+/** JetStream for a cluster: stores messages only after the one that they were written for, and reads them. */
 import {
   DeliverPolicy,
   type JetStreamClient,
@@ -19,7 +19,7 @@ export interface FencedMessage {
   data?: Uint8Array;
   /** The last message of the subject that the writer knows; 0: there is none. */
   after: number;
-  /** Of this message alone, so that it is recognised when the answer to it was lost. */
+  /** Differs for each message, so that it is recognised when the answer to it was lost. */
   id: string;
   headers?: Readonly<Record<string, string>> | undefined;
   /** After this long without an answer its fate stays unknown. */
@@ -113,7 +113,7 @@ export class Bus {
     return { kind: "unknown", reason };
   }
 
-  /** What became of a message that was not the expected one; undefined if that is not decided yet. */
+  /** Finds out what became of a message that was not the expected one; undefined if that is not decided yet. */
   async #decide(
     stream: string,
     subject: string,
@@ -200,7 +200,7 @@ export class Bus {
   }
 
   /**
-   * What servers deliver from a number on, until nothing comes any more. Messages that are lost with a connection are
+   * Reads what servers deliver from a number on, until nothing comes any more. Messages that are lost with a connection are
    * delivered for them, so a consumer may be silent although not all of its messages have arrived.
    */
   async *#readUntilSilent(

@@ -1,4 +1,4 @@
-/** What a list says of each session of a cluster. The node that runs a session writes it; every node reads all. */
+/** The entries of a cluster's list of sessions. The node that runs a session writes it; every node reads all. */
 import type { Clock, Ids } from "@tau/ai";
 import { closeAfter, getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import { SessionManager } from "@tau/harness";
@@ -34,7 +34,7 @@ export interface CatalogueOptions {
 interface CatalogueEntry {
   info: Omit<SessionInfo, "created" | "modified"> & { created: string; modified: string };
   nodeId: string;
-  /** Of the lease that its writer held last. An entry of an earlier one never takes its place. */
+  /** The epoch of the lease that its writer held last. An entry of an earlier one never takes its place. */
   epoch: number;
   status: "idle" | "running" | "closed";
   isTrashed: boolean;
@@ -42,7 +42,7 @@ interface CatalogueEntry {
   usage: { tokens: number; cost: number };
 }
 
-/** What is new about a session. */
+/** Changes of an entry. */
 type EntryChange = Partial<Pick<CatalogueEntry, "status" | "isTrashed" | "usage">> & {
   epoch: number;
   /** By the clock. It is written later. */
@@ -65,7 +65,7 @@ export class Catalogue implements ClusterCatalogue {
   #lastSeq = 0;
   /** By session, so that the last that is said of one is written last. */
   readonly #writing = new Map<string, SerialQueue>();
-  /** Of sessions that are open here, the epoch that is known. */
+  /** The known epochs of sessions that are open here. */
   readonly #epochs = new Map<string, number>();
   readonly #left = new Set<string>();
 
@@ -138,7 +138,7 @@ export class Catalogue implements ClusterCatalogue {
     return used.slice(0, maxCounted).map(({ id }) => id);
   }
 
-  /** What a session has used since, without opening it. Undefined if there is none. */
+  /** Sums up what a session has used since, without opening it. Undefined if there is none. */
   async readUsage(sessionId: string, from: Date): Promise<CatalogueEntry["usage"] | undefined> {
     const { storage } = this.#options;
     await this.#refresh();

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Channel, type Packet } from "./channel.ts";
 
-/** What happens to the next packet or acknowledgement that is under way. */
+/** Fates of the next packets and acknowledgements that are under way. */
 const fates = fc.array(fc.constantFrom("arrives", "is lost", "arrives twice", "comes later"), { maxLength: 60 });
 
 test("each packet arrives once and in order, whatever is lost, doubled or late", () => {

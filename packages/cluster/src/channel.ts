@@ -8,13 +8,13 @@ export interface Packet {
   readonly number: number;
   readonly text: string;
   readonly data: Uint8Array;
-  /** The content goes on in the next one. */
+  /** The content continues in the next one. */
   readonly hasMore: boolean;
   /** How often it was sent. */
   sent: number;
 }
 
-/** What becomes of a packet that has come. `again`: it is known; `gap`: others before it have not come. */
+/** How a packet that has come continues the ones before it. `again`: it is known; `gap`: others before it have not come. */
 export type Arrival = "next" | "again" | "gap";
 
 /** How many are sent again at once. */

@@ -1,4 +1,4 @@
-/** What happens when a node is declared dead: its sessions are opened on others, and clients that follow them continue. */
+/** Acts when a node is declared dead: its sessions are opened on others, and clients that follow them continue. */
 import { createHash } from "node:crypto";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ClusterGateway } from "@tau/gateway/port";

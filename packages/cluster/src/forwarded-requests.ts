@@ -5,7 +5,7 @@ import { type Client, encodeJson, GatewayError } from "@tau/gateway/port";
 import type { NodeLink } from "./node-link.ts";
 import type { NodeMessage } from "./node-message.ts";
 
-/** What became of a request at another node. */
+/** The outcome of a request at another node. */
 export type ForwardOutcome =
   | { kind: "answered"; payload: unknown }
   /** The session is not there any more, or the node is not: nothing has happened. */
@@ -219,7 +219,7 @@ export class ForwardedRequests {
 
 const closedStart = '{"type":"event","event":"session.closed"';
 
-/** What a frame says that closes a session; undefined for every other frame. */
+/** Reads a frame that closes a session; undefined for every other frame. */
 function readClosed(frame: Buffer): { sessionId: string; reason: string } | undefined {
   if (frame.subarray(0, closedStart.length).toString("latin1") !== closedStart) return undefined;
   return (JSON.parse(frame.toString()) as { payload: { sessionId: string; reason: string } }).payload;

@@ -42,7 +42,7 @@ export class ClusterInbox implements ClusterInboxStore {
   readonly #ids: Ids;
   readonly #clock: Clock;
   readonly #sessions = new Map<string, Promise<SessionRecords>>();
-  /** Those that are read. */
+  /** Sessions that are read. */
   readonly #known = new Map<string, SessionRecords>();
 
   constructor({ bus, ids, clock }: { bus: Bus; ids: Ids; clock: Clock }) {
@@ -90,7 +90,7 @@ export class ClusterInbox implements ClusterInboxStore {
     return [...tables.values()].flatMap((table) => [...table.all()]).filter(isWanted);
   }
 
-  /** What became of the message that a request with this key brought, whichever node runs its session. */
+  /** Finds the message that a request with this key brought, whichever node runs its session. */
   async findRequest(key: string): Promise<InboxRequestData | undefined> {
     for (const table of (await this.#readAll()).values()) {
       const request = table.findRequest(key);

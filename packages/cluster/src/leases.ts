@@ -168,7 +168,7 @@ export class SessionLeases {
     };
   }
 
-  /** Of this node's own leases, only those count that it knows of: what an answer that was lost has left is free. */
+  /** Whether a node holds a lease. A lease of this node's own that it does not know of is free: the answer to it was lost. */
   async #isHeld({ nodeId, holderId }: LeaseRecord): Promise<boolean> {
     const { membership } = this.#options;
     if (nodeId === undefined) return false;

@@ -21,7 +21,7 @@ export interface LogStoreOptions {
   ids: Ids;
 }
 
-/** What headers and the server's own limits may take of a message. */
+/** How much of a message headers and the server's own limits may take. */
 const headerBytes = 4096;
 const maxPartBytes = 512 * 1024;
 
@@ -36,10 +36,10 @@ export class NatsLogStore implements LogStore {
   readonly #options: LogStoreOptions;
   readonly #place: LogPlace;
   #segments: Segments | undefined;
-  /** Of the last message that was read; 0 if there was none. */
+  /** The epoch of the last message that was read; 0 if there was none. */
   #lastEpoch = 0;
   #identity = "";
-  /** Of this store alone. */
+  /** Differs for each store. */
   readonly #writerId: string;
   /** How many messages it has written, or tried to. */
   #written = 0;

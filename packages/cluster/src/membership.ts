@@ -26,7 +26,7 @@ export const defaultTiming: ClusterTiming = { beatMs: 1_500, deadAfterMs: 6_000,
 
 export interface MembershipOptions {
   bus: Bus;
-  /** Of this node, the same after a restart. */
+  /** The name of this node, the same after a restart. */
   name: string;
   clock: Clock;
   ids: Ids;
@@ -40,7 +40,7 @@ interface NodeRecord {
   isDead?: boolean;
 }
 
-/** What nodes tell each other, so that none has to read the keys of all others. */
+/** A message from each node to all others, so that none has to read the keys of all. */
 type Beat = FieldValues<typeof beatFields>;
 
 const beatFields = {
@@ -122,7 +122,7 @@ export class Membership {
     return this.#self !== undefined;
   }
 
-  /** Those that this node has seen die, or found dead. */
+  /** Nodes that this one has seen die, or found dead. */
   get deadNodes(): string[] {
     return [...this.#dead];
   }

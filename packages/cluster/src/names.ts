@@ -18,7 +18,7 @@ function logStream(index: number): string {
   return `tau-log-${String(index).padStart(2, "0")}`;
 }
 
-/** What a stream of logs takes. */
+/** Returns the subjects that a stream of logs takes. */
 export const logSubjects = (stream: string): string => `tau.log.${stream.slice(-2)}.*`;
 
 export interface LogPlace {
@@ -41,19 +41,19 @@ export const keySubject = (bucket: string, key: string): string => `$KV.${bucket
 
 export const bucketStream = (bucket: string): string => `KV_${bucket}`;
 
-/** What is said of a message, in its headers. */
+/** Headers of messages. */
 export const headerNames = {
   /** Chosen by the writer for this message alone. That of a log also says where its bytes are; see `formatLogId`. */
   id: "Tau-Id",
-  /** The content goes on in the next message. */
+  /** The content continues in the next message. */
   more: "Tau-More",
   /** The node that wrote it. In a log, the first message of each writer has it. */
   node: "Tau-Node",
 } as const;
 
-/** What the id of a log's message says. Every header costs each append, so there is one. */
+/** The id of a log's message, in its parts. Every header costs each append, so there is one. */
 export interface LogId {
-  /** Of this message alone. */
+  /** Differs for each message. */
   unique: string;
   /** Where in the log its bytes begin. */
   position: number;

@@ -26,7 +26,7 @@ export type TakeMessage = (fromNodeId: string, message: NodeMessage, content: Bu
 /** Another node, as long as both are who they are. */
 interface Peer {
   readonly channel: Channel;
-  /** What has come of a content that needs several messages. */
+  /** The parts that have come of a content that needs several messages. */
   parts: Buffer[];
   cancelResend: (() => void) | undefined;
   resendMs: number;
@@ -36,7 +36,7 @@ interface Peer {
 const messageHeader = "Tau-Message";
 const numberHeader = "Tau-Number";
 const ackHeader = "Tau-Ack";
-/** What headers may take of a message. */
+/** How much of a message its headers may take. */
 const headerBytes = 8192;
 /** A node that is there says at once that it has a call. */
 const deliveryMs = 2_000;

@@ -1,4 +1,4 @@
-/** What nodes say to each other, and how it is checked: another node may have another version. Pure. */
+/** Messages between nodes, and their checks: another node may have another version. Pure. */
 import {
   type Fields,
   flag,
@@ -58,7 +58,7 @@ const fault = object({
   retryAfterMs: optional(wholeNumber({ min: 0, unit: "milliseconds" })),
 });
 
-/** Those of each kind, besides the kind. */
+/** Fields of each kind, besides the kind. */
 const fieldsByKind: Readonly<Record<NodeMessage["kind"], Fields>> = {
   call: { callId: nonEmptyText, client, method: nonEmptyText, requestId: text, requestKey: optional(nonEmptyText) },
   answer: { callId: nonEmptyText },

@@ -39,7 +39,7 @@ export class RemoteClient implements Client {
     this.#link.send(this.#nodeId, { kind: "abilities", connectionId: this.connectionId, abilities });
   }
 
-  /** What its own node says of it now. */
+  /** Takes over what its own node says of it now. */
   update(data: ClientData): void {
     this.#data = data;
   }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type LogMessage, Segments } from "./segments.ts";
 
-/** What a writer does at the end of its log. */
+/** Acts of a writer at the end of its log. */
 type Step =
   | { kind: "append"; lengths: number[] }
   | { kind: "unfinished"; lengths: number[] }

@@ -1,5 +1,5 @@
 /**
- * What bytes a log has, as the messages of its subject say. Each message says where its bytes begin; what was there from
+ * The bytes of a log, as the messages of its subject say. Each message says where its bytes begin; what was there from
  * that position on is cut off. Nothing else is ever removed, so the same messages always give the same bytes.
  */
 
@@ -64,7 +64,7 @@ export class Segments {
     this.#parts = [];
   }
 
-  /** Those with bytes between two positions. */
+  /** Lists segments with bytes between two positions. */
   between(start: number, end: number): Segment[] {
     const found: Segment[] = [];
     for (let index = this.#find(start); index < this.#segments.length; index++) {

@@ -1,4 +1,4 @@
-/** The versions of servers, which each tells before anybody has said who it is. */
+/** The versions of servers, which each sends before it knows who connects. */
 import { connect } from "node:net";
 import { tryParseJson } from "@tau/ai/internal";
 
@@ -7,7 +7,7 @@ const answerMs = 1_000;
 const maxInfoLength = 64 * 1024;
 const defaultPort = 4222;
 
-/** Of all that can be reached. `hosts` may have ports. */
+/** Reads the versions of all servers that can be reached. `hosts` may have ports. */
 export async function readVersions(hosts: Iterable<string>): Promise<string[]> {
   const versions = await Promise.all([...new Set(hosts)].map(readVersion));
   return versions.filter((version) => version !== undefined);
@@ -31,7 +31,7 @@ function readVersion(address: string): Promise<string | undefined> {
   });
 }
 
-/** Of the first line that a server sends: `INFO` and an object. Pure. */
+/** Parses the first line that a server sends: `INFO` and an object. Pure. */
 function parseVersion(text: string): string | undefined {
   const [, json = ""] = /^INFO (\{.*\})\s*\r?\n/.exec(text) ?? [];
   const { version } = (tryParseJson(json) ?? {}) as { version?: unknown };

@@ -1,4 +1,4 @@
-/** What reading does when messages are gone, and when servers do not answer. */
+/** Reading when messages are gone, and when servers do not answer. */
 import { jetstreamManager } from "@nats-io/jetstream";
 import { TimeoutError } from "@nats-io/transport-node";
 import { type Clock, systemClock } from "@tau/ai";

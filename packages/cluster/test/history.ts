@@ -1,4 +1,4 @@
-/** What must be true of the log of a session, whatever happened to the servers and the nodes while it was written. */
+/** Checks what must be true of the log of a session, whatever happened to the servers and the nodes while it was written. */
 
 /** A message of the log's subject, in the order of the stream. */
 export interface HistoryMessage {

@@ -34,7 +34,7 @@ export interface ClusterKit {
   createSession(node: GatewayNode): Promise<string>;
 }
 
-/** One server for all tests of a file. */
+/** Starts a server for all tests of a file. */
 export function useCluster(): ClusterKit {
   let [nats, workspace]: [NatsServers | undefined, string] = [undefined, ""];
   beforeAll(async () => {
@@ -94,7 +94,7 @@ export function checkStream(frames: readonly EventFrame[]): void {
   }
 }
 
-/** What was streamed. */
+/** Joins the text that was streamed. */
 export const getText = (frames: readonly EventFrame[]): string =>
   frames
     .filter(({ event }) => event === "session.message.delta")

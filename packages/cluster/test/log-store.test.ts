@@ -31,7 +31,7 @@ describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
   const openOther = (name: string) =>
     openNode({ url: `${nats.servers[0]!.url}?name=${name}`, agentDir, log: () => undefined });
 
-  /** Of each message of a log. */
+  /** Reads the headers of each message of a log. */
   async function readHeaders(sessionId: string): Promise<MsgHdrs[]> {
     const { stream, subject } = placeLog(sessionId);
     const { seq: to } = (await node.bus.readLast(stream, subject))!;

@@ -43,7 +43,7 @@ export interface NatsServers {
 /** Another program may take a port after it was found to be free, and new servers do not always find each other. */
 const maxStarts = 3;
 
-/** One server, or several that replicate. `extra` is put into the configuration. */
+/** Starts a server, or several that replicate. `extra` is put into the configuration. */
 export async function startNats({ count = 1, extra = "" } = {}): Promise<NatsServers> {
   for (let starts = 1; ; starts++) {
     try {

@@ -9,7 +9,7 @@ export interface TcpProxy {
   heal(): void;
   /** Nothing is read any more, so that what is sent stays with the sender. New connections are refused. */
   stall(): void;
-  /** What the server sends from now on arrives in one piece, when the returned function is called. */
+  /** Holds back what the server sends from now on. It arrives in one piece when the returned function is called. */
   collect(): () => void;
   /** The next piece with this text that the server sends is lost, and the connection with it. */
   loseNext(text: string): void;

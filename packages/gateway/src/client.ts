@@ -17,7 +17,7 @@ export interface Client {
   readonly scopes: ReadonlySet<GatewayScope>;
   readonly abilities: ClientAbilities;
   setAbilities(abilities: ClientAbilities): void;
-  /** One that can wait may be written a moment later, together with others. */
+  /** `canWait`: it may be written a moment later, together with others. */
   send(frame: EncodedFrame, canWait?: boolean): void;
   /** How much was sent and is still waiting here, because the client reads slowly. */
   readonly bufferedBytes: number;

@@ -5,10 +5,10 @@
 import { stringifyJson } from "@tau/ai/internal";
 import type { EventFrame, ResponseFrame } from "@tau/protocol/gateway";
 
-/** What many clients get is encoded once, and they share it. */
+/** A frame that is encoded once, and shared by all clients that get it. */
 export interface EncodedFrame {
   readonly json: Buffer;
-  /** The same bytes as a text message of a server: whole, without a mask and not compressed (RFC 6455, 5.2). */
+  /** The bytes of `json` as a text message of a server: whole, without a mask and not compressed (RFC 6455, 5.2). */
   readonly message: Buffer;
 }
 

@@ -4,7 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 /** Marks errors of every copy of this package: a bundle and a program that imports it each have a class of their own. */
 const brand = Symbol.for("tau.GatewayError");
 
-/** A request that is refused, with what its client is told. */
+/** Refuses a request. Code and message are sent to its client. */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly [brand] = true;
@@ -25,7 +25,7 @@ export const isGatewayError = (error: unknown): error is GatewayError =>
 /** Such a request had no effect, and the reason may pass; `write_failed`: the disk is full, for example. */
 const retryableCodes: readonly string[] = ["rate_limited", "unavailable", "busy", "write_failed"];
 
-/** What a client is told of an error. Those without a code are ours, and their text may say too much. */
+/** Describes an error to a client. An error without a code is a bug of ours, and its text may say too much. */
 export function toFault(error: unknown): GatewayFault {
   const { code, retryAfterMs } = error as { code?: unknown; retryAfterMs?: unknown };
   if (typeof code !== "string" || /^[A-Z]/.test(code)) {

@@ -22,7 +22,7 @@ export interface Gateway {
   /** SHA-256 of its certificate, as Node writes it; undefined without TLS. */
   readonly fingerprint: string | undefined;
   readonly parts: GatewayParts;
-  /** Takes nobody and nothing new, tells clients, and waits for the runs. Returns how many still run. */
+  /** Takes nobody and nothing new, notifies clients, and waits for the runs. Returns how many still run. */
   drain(options?: DrainOptions): Promise<number>;
   /** Ends at once what still runs. */
   stop(): Promise<void>;
@@ -49,7 +49,7 @@ async function openGateway(options: GatewayOptions, closers: Closers): Promise<G
   devices.onRemoved((id) => {
     for (const client of connections.list(id)) client.close(1008, "the device was revoked");
   });
-  /** What waits begins no more runs, and stays on the disk for the next start. */
+  /** Begins no more runs: what waits stays on the disk for the next start. */
   const beginNothing = () => {
     stopping.abort();
     inbox.stop();
@@ -72,7 +72,7 @@ async function openGateway(options: GatewayOptions, closers: Closers): Promise<G
       beginNothing();
       cluster?.leave();
       runs.stop();
-      // Runs end before their clients go, who are told how.
+      // Runs end before their clients are closed, so that these see how.
       await sessions.dispose("gateway_disconnected");
       for (const client of connections.list()) client.close(1001, "the gateway stops");
       await server.close();

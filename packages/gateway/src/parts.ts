@@ -19,7 +19,7 @@ import type { SessionIndex } from "./sessions/session-index.ts";
 import type { SessionWatch } from "./sessions/session-watch.ts";
 import type { GatewaySettings } from "./settings.ts";
 
-/** What the parts of a gateway know of each other. Each owns its own state. */
+/** The parts of a gateway, as requests see them. Each owns its own state. */
 export interface GatewayParts {
   readonly version: string;
   /** The directory with the user's settings, credentials, models and sessions. */

@@ -22,7 +22,7 @@ export class Rounds {
     return () => void this.#waiting.delete(act);
   }
 
-  /** What is added meanwhile waits for the round after. */
+  /** Runs a round. Work that is added meanwhile waits for the next. */
   #run(): void {
     this.#isPlanned = false;
     const round = Array.from(this.#waiting);

@@ -1,4 +1,4 @@
-/** What a gateway keeps besides sessions: accepted messages, runs, and keys of requests. */
+/** The stores of a gateway besides sessions: accepted messages, runs, and keys of requests. */
 import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { Closers } from "@tau/ai/internal";

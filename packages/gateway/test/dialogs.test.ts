@@ -1,4 +1,4 @@
-/** What extensions ask and show, through a real gateway. */
+/** Dialogs, notes and widgets of extensions, through a real gateway. */
 import { createFakeClock } from "@tau/ai/testing";
 import { GatewayClient } from "@tau/protocol/client";
 import { expect, onTestFinished, test } from "vitest";

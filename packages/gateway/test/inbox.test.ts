@@ -29,7 +29,7 @@ async function open(queue: NonNullable<SettingsInput["gateway"]>["queue"] = {}) 
   const prompt = (message: string, fields: object = {}) =>
     client.must<{ disposition: string; messageId: string }>("session.prompt", { sessionId, message, ...fields });
   const list = async () => (await client.must<{ messages: InboxMessageData[] }>("inbox.list", {})).messages;
-  /** What the session was told, in order. */
+  /** Lists what was sent to the session, in order. */
   const said = async () => {
     const open = await kit.gateway.parts.sessions.open(sessionId);
     return open.hosted.session.messages.flatMap((message) =>

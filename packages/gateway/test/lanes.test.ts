@@ -13,7 +13,7 @@ async function open(lanes: { global?: number; subagents?: number }) {
   const gates: (() => void)[] = [];
   const turn: ScriptedTurn = () => new Promise((resolve) => gates.push(() => resolve([text("Answered.")])));
   const model = scriptedModel(Array.from({ length: 50 }, () => turn));
-  /** What the extension of each session can do, in the order in which they were created. */
+  /** The interface of each session's extension, in the order in which they were created. */
   const apis: Api[] = [];
   const extension = (api: Api) => {
     apis.push(api);
@@ -34,7 +34,7 @@ async function open(lanes: { global?: number; subagents?: number }) {
     await expect.poll(() => gates.length).toBeGreaterThan(0);
     gates.shift()!();
   };
-  /** What the session was told, in order. */
+  /** Lists what was sent to the session, in order. */
   const listSaid = (sessionId: string) => {
     const { messages } = kit.gateway.parts.sessions.find(sessionId)!.hosted.session;
     return messages.flatMap((message) => {

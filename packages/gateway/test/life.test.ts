@@ -1,4 +1,4 @@
-/** What a killed gateway leaves behind, and what the next one makes of it. */
+/** A killed gateway: its files, and what the next one makes of them. */
 import { existsSync } from "node:fs";
 import { createFakeClock, scriptedModel, text } from "@tau/ai/testing";
 import { customTypes, type View } from "@tau/protocol";

@@ -36,7 +36,7 @@ const fields = { version, devices: list(object({ ...shared, publicKey: nonEmptyT
 /** The first version kept the tokens themselves. */
 const firstFields = { version, devices: list(object({ ...shared, token: nonEmptyText })) };
 
-/** What the file has. */
+/** The content of the file. */
 export interface DeviceList {
   readonly devices: readonly Device[];
   /** The account's own token, in a file of the first version. Writing the file again removes it. */
@@ -54,7 +54,7 @@ export class DeviceFile {
     this.#ports = ports;
   }
 
-  /** What the file has now. Looking costs some microseconds. Throws `unavailable` for a file that must not be used. */
+  /** Returns the present content of the file, in some microseconds. Throws `unavailable` for a file that must not be used. */
   read(): DeviceList {
     const mark = getMark(this.path);
     if (mark === this.#mark) return this.#list;

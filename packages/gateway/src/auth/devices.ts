@@ -88,7 +88,7 @@ export class Devices {
     this.getOwnToken();
   }
 
-  /** As it was when the file was last looked at. */
+  /** Finds a device as it was when the file was last read. */
   get(id: string): Device | undefined {
     return this.#known.get(id);
   }
@@ -123,7 +123,7 @@ export class Devices {
     };
   }
 
-  /** Looks at the file. One that cannot be used lets nobody in. Listeners are told who was there and is not any more. */
+  /** Reads the file if it changed. One that cannot be used lets nobody in. Listeners are called with devices that were removed. */
   refresh(): void {
     const before = this.#known;
     this.#known = toMap(this.#read());
@@ -210,7 +210,7 @@ export class Devices {
 
 const noDevices: readonly Device[] = [];
 
-/** The same map for the same list. */
+/** Keeps the map of each list. */
 const maps = new WeakMap<readonly Device[], ReadonlyMap<string, Device>>();
 
 function toMap(devices: readonly Device[]): ReadonlyMap<string, Device> {

@@ -49,7 +49,7 @@ export class Guesses {
 export const getLockMs = (wrong: number): number =>
   wrong <= maxWrong ? 0 : Math.min(firstLockMs * 2 ** (wrong - maxWrong - 1), maxLockMs);
 
-/** What a client with a wrong proof or token is told; it is counted. */
+/** Creates the error for a client with a wrong proof or token, and counts the guess. */
 export function createWrongTokenError(guesses: Guesses, address: string): GatewayError {
   const retryAfterMs = guesses.addWrong(address);
   if (retryAfterMs === 0) return new GatewayError("unauthorized", "No device has shown this token.");

@@ -40,7 +40,7 @@ const defaultScopes: readonly GatewayScope[] = ["read", "write", "approve"];
 
 export interface ApproveOptions {
   code: string;
-  /** What the one who approves may do. */
+  /** The scopes of whoever approves. */
   approver: ReadonlySet<GatewayScope>;
   /** Default: to read, to write and to approve, as far as the approver may. */
   scopes?: readonly GatewayScope[];
@@ -98,7 +98,7 @@ export class Pairing {
     return devices.describe(device);
   }
 
-  /** The token is told once. Throws `not_found` for a request that is over. */
+  /** Gives out the token once. Throws `not_found` for a request that is over. */
   claim(requestId: string, secret: string, address: string): PairClaimData {
     mustWait(this.#claimLimit.take(address));
     const request = this.#requests.get(requestId);
@@ -115,7 +115,7 @@ export class Pairing {
     return { state: "paired", deviceId: device.id, token: device.token, scopes: [...device.scopes] };
   }
 
-  /** Those that nobody has approved. */
+  /** Lists requests that nobody has approved. */
   list(): DeviceData[] {
     return [...this.#requests.values()].flatMap(({ id, name, createdAt, device }) =>
       device ? [] : [{ id, name, scopes: [], state: "pending" as const, createdAt: new Date(createdAt).toISOString() }],
@@ -135,7 +135,7 @@ export class Pairing {
     this.#requests.clear();
   }
 
-  /** What could not be written was not approved. */
+  /** Writes down an approved device. If that fails, it is not approved. */
   async #add(request: PairRequest, device: { name: string; scopes: readonly GatewayScope[] }): Promise<NewDevice> {
     try {
       return await this.#options.devices.add(device);
@@ -169,17 +169,17 @@ function mustWait(retryAfterMs: number): void {
   throw new GatewayError("rate_limited", message, { retryAfterMs });
 }
 
-/** Without what is mistaken for another character when it is read. */
+/** Without characters that are easily taken for another. */
 const codeCharacters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 const createCode = (): string =>
   Array.from(randomBytes(8), (byte) => codeCharacters[byte % codeCharacters.length]).join("");
 
-/** As people type it. */
+/** Accepts a code as people type it. */
 const normaliseCode = (code: string): string =>
   code.toUpperCase().replaceAll(/[\s-]/g, "").replaceAll(/[IL]/g, "1").replaceAll("O", "0");
 
-/** What a stranger calls itself, in one line that cannot pretend to be something else. */
+/** Makes the name that a stranger gives itself one line that cannot pretend to be something else. */
 function toPlainName(name: string): string {
   const plain = name
     .normalize("NFC")

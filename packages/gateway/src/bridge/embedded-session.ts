@@ -3,7 +3,7 @@ import type { AgentSession } from "@tau/harness";
 import { createSessionFrameRedactor, type FrameRedactor } from "@tau/harness/host";
 import { type NamedEvent, nameEvent, type SessionEvent } from "@tau/protocol";
 
-/** What a gateway sends of an event. */
+/** A frame that a gateway sends for an event. */
 export interface BroadcastFrame {
   type: "event";
   event: string;
@@ -12,7 +12,7 @@ export interface BroadcastFrame {
   stateVersion: number;
 }
 
-/** What `subscribeEmbeddedPiSession` needs of a gateway. */
+/** The part of a gateway that `subscribeEmbeddedPiSession` needs. */
 export interface EventGateway {
   broadcastToSession(sessionId: string, frame: BroadcastFrame): unknown;
   /** Called once for each frame. */

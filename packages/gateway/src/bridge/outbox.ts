@@ -1,6 +1,6 @@
 /**
- * What may be sent to one client. A client that reads slowly gets no further events above a limit; those sessions wait here,
- * and continue with a snapshot when it has read what it was sent. One that does not read for long is closed.
+ * Decides what may be sent to a client. A client that reads slowly gets no further events above a limit; those sessions
+ * wait here, and continue with a snapshot when it has read what it was sent. A client that does not read for long is closed.
  */
 import type { Clock } from "@tau/ai";
 import { type Client, maxBufferedBytes } from "../client.ts";

@@ -94,7 +94,7 @@ export class SessionFeed {
 export const canResume = ({ position }: HostedSession, { epoch, seq }: Cursor): boolean =>
   epoch === position.epoch && seq <= position.seq;
 
-/** One client of a session. It gets every event, or loses some and gets a snapshot in their place. */
+/** A client of a session. It gets every event, or loses some and gets a snapshot in their place. */
 class Follower implements StaleSession {
   readonly #outbox: Outbox;
   readonly getSnapshot: () => SharedFrame;

@@ -1,4 +1,4 @@
-/** What the extensions of a session ask and show, for the clients that follow it and can show that. */
+/** Sends what the extensions of a session ask and show to the clients that follow it and can show that. */
 import type { Clock, Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ExtensionSurface } from "@tau/harness/extensions";
@@ -22,7 +22,7 @@ import { GatewayError } from "../errors.ts";
 export const returnMs = 30_000;
 /** When a client that was behind is looked at again. */
 const retryMs = 1_000;
-/** Of dialogs, statuses and widgets, each. */
+/** Limits dialogs, statuses and widgets, each. */
 const maxShown = 64;
 const maxBytes = 256 * 1024;
 
@@ -36,7 +36,7 @@ export interface SessionDialogsParts {
 
 export class SessionDialogs {
   readonly #parts: SessionDialogsParts;
-  /** What each client was told. */
+  /** By client, what was sent to it. */
   readonly #told = new Map<Client, ShownUi>();
   #shown: ShownUi = emptyUi;
   #open: OpenDialogs | undefined;
@@ -51,7 +51,7 @@ export class SessionDialogs {
     return this.#shown.dialogs.length > 0;
   }
 
-  /** Called whenever a client follows the session, or follows it and says what it can do: it is told everything anew. */
+  /** Sends everything anew. Called whenever a client follows the session, or follows it and says what it can do. */
   follow(client: Client): void {
     this.#told.delete(client);
     if (client.abilities.ui) {

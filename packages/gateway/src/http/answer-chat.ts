@@ -1,4 +1,4 @@
-/** Answers a chat completion where its session is: here, or at another node of the cluster, which tells how far it is. */
+/** Answers a chat completion where its session is: here, or at another node of the cluster, which reports its steps. */
 import type { Client } from "../client.ts";
 import type { GatewayParts } from "../parts.ts";
 import type { ChatRequest } from "./chat-request.ts";

@@ -1,4 +1,4 @@
-/** Picks the answer to one message out of what happens in its session. Pure: it is told every event, in order. */
+/** Picks the answer to one message out of what happens in its session. Pure: it takes every event, in order. */
 import type { SessionEvent } from "@tau/protocol";
 import { addUsage, type ChatUsage, type FinishReason, noUsage } from "./chat-shapes.ts";
 
@@ -15,7 +15,7 @@ export class AnswerReader {
   readonly #messageId: string;
   #isSaid = false;
   #text = "";
-  /** Of the message that is arriving: what it began with, if it turns out to count for nothing. */
+  /** The text before the message that is arriving, for when that message turns out not to be part of the answer. */
   #textBefore = "";
   #usage = noUsage;
   #stopReason: string | undefined;

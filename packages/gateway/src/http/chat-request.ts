@@ -1,4 +1,4 @@
-/** What a request for a chat completion asks for. Pure. */
+/** Parses requests for chat completions. Pure. */
 import type { ImageContent } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
 import { GatewayError } from "../errors.ts";
@@ -11,9 +11,9 @@ export interface ChatMessage {
 
 export interface ChatRequest {
   model: string;
-  /** What was said before; only a new session takes it over. */
+  /** Messages from before; only a new session takes them over. */
   history: ChatMessage[];
-  /** What is to be answered: the messages of the user at the end. */
+  /** The messages of the user at the end, which are to be answered. */
   prompt: { text: string; images: ImageContent[] };
   stream: boolean;
   includeUsage: boolean;

@@ -91,8 +91,8 @@ const toSessionHeader = (sessionId: string | undefined): Record<string, string> 
   sessionId === undefined ? {} : { [sessionHeader]: sessionId };
 
 /**
- * An answer in one piece of JSON. While the run goes on, blank lines before it keep servers between from giving up. The first
- * of them commits to the status 200, so a failure after it is told by `error` in the body alone.
+ * An answer in one piece of JSON. While the run continues, blank lines before it keep servers between from giving up. The first
+ * of them commits to the status 200, so a failure after it is only in `error` of the body.
  */
 class WholeAnswer {
   readonly #response: ServerResponse;

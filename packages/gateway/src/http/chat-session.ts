@@ -76,7 +76,7 @@ const createModelError = (model: string): GatewayError =>
     `There is no model or agent ${JSON.stringify(model.slice(0, 128))} that can be used. GET /v1/models lists them.`,
   );
 
-/** What was said before, as if it had been said here. */
+/** Writes messages from before, as if they had been sent here. */
 async function writeHistory(log: SessionManager, history: readonly ChatMessage[], clock: Clock): Promise<void> {
   for (const { role, text, images } of history) {
     const timestamp = clock.now();

@@ -1,4 +1,4 @@
-/** What a client of a chat completion gets, as OpenAI's clients expect it. Pure. */
+/** Answers to chat completions, as OpenAI's clients expect them. Pure. */
 import type { GatewayFault } from "@tau/protocol/gateway";
 import type { WireUsage } from "@tau/protocol";
 
@@ -29,7 +29,7 @@ export function addUsage(sum: ChatUsage, usage: WireUsage): ChatUsage {
   };
 }
 
-/** What all parts of one answer share. `created` is in seconds. */
+/** Fields that all parts of an answer share. `created` is in seconds. */
 export interface ChatHead {
   id: string;
   created: number;

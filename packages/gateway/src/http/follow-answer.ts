@@ -20,7 +20,7 @@ export interface FollowOptions {
   tell: (step: ChatStep) => void;
 }
 
-/** What is told of an answer before it is complete. */
+/** Steps that are reported before an answer is complete. */
 export type ChatStep =
   /** The message is on the disk. */
   | { kind: "accepted"; messageId: string; sessionId: string }

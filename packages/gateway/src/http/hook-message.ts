@@ -1,4 +1,4 @@
-/** What an agent is told of a call of a webhook. Pure. */
+/** Turns a call of a webhook into a message for the agent. Pure. */
 import { GatewayError } from "../errors.ts";
 
 /** Throws `invalid_parameters` for bytes that are not text. */

@@ -1,4 +1,4 @@
-/** Webhooks: other programs tell an agent that something has happened. */
+/** Webhooks: other programs report to an agent that something has happened. */
 import { randomBytes } from "node:crypto";
 import { withoutUndefined } from "@tau/ai/internal";
 import type { Client } from "../client.ts";

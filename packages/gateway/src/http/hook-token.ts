@@ -7,7 +7,7 @@ import type { GatewaySettings } from "../settings.ts";
 export const createHookToken = (accountToken: string, name: string): string =>
   createHmac("sha256", accountToken).update(`tau-gateway-hook-1\n${name}`).digest("base64url");
 
-/** What begins a token of the settings of which only the SHA-256 is there. */
+/** Begins a token in the settings of which only the SHA-256 is there. */
 const digestMark = "sha256:";
 
 export type HookToken =

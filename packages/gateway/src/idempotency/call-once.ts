@@ -46,7 +46,7 @@ export async function recoverMessage({ inbox, cluster }: GatewayParts, requestKe
   return { kind: cluster ? "unknown" : "no_effect" };
 }
 
-/** The same for the same content, whatever the order of its fields. */
+/** Returns the same digest for the same content, whatever the order of its fields. */
 export const getDigest = (value: unknown): string =>
   createHash("sha256")
     .update(JSON.stringify(value, (_key, part: unknown) => (isRecord(part) ? sortFields(part) : part)))

@@ -126,7 +126,7 @@ test("under any order of requests, crashes and restarts, each key has at most on
     let { keys, clock } = await open(directory, createFakeClock(), 500);
     const effects = new Map<string, string>();
     const answers = new Map<string, unknown>();
-    /** Those that never end, until the next restart. */
+    /** Requests that never end, until the next restart. */
     const running = new Set<string>();
     for (const [index, each] of steps.entries()) {
       if (each.kind === "restart") {

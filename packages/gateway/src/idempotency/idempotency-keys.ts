@@ -38,8 +38,8 @@ export interface IdempotencyOptions extends Pick<JournalOptions<KeyRecord>, "fil
 }
 
 /**
- * What is found out about a request whose answer was not kept. `no_effect`: nothing was done when the gateway was stopped,
- * so that it may be done now.
+ * The outcome of a request whose answer was not kept, as far as it was found out. `no_effect`: nothing was done when the
+ * gateway was stopped, so that it may be done now.
  */
 export type Recovered = { kind: "payload"; payload: unknown } | { kind: "no_effect" } | { kind: "unknown" };
 
@@ -146,7 +146,7 @@ export function mustBeSame(known: string, body: string): void {
   throw new GatewayError("conflict", "This idempotency key was used for another request. Choose a new one.");
 }
 
-/** What is kept of a failure. Undefined: it had no effect, and may be tried again. */
+/** Returns what is kept of a failure. Undefined: it had no effect, and may be tried again. */
 export function toFailure(error: unknown): StoredAnswer | undefined {
   const fault = toFault(error);
   return fault.retryable ? undefined : { kind: "fault", fault };

@@ -12,7 +12,7 @@ export const queueMode = oneOf("steer", "followup", "collect", "interrupt");
 
 const content = { message: text, images: optional(list(image)) } satisfies Fields;
 
-/** What each of them takes, as `CommandParams` says. */
+/** The parameters of each of them, as in `CommandParams`. */
 const messageFields = {
   prompt: {
     ...content,

@@ -1,4 +1,4 @@
-/** What a session is opened with after the process that ran it was killed. */
+/** Finds out what became of a session's run and queue after the process that ran it was killed. */
 import type { Clock } from "@tau/ai";
 import type { AfterCrash } from "@tau/harness/host";
 import type { GatewaySettings } from "../settings.ts";

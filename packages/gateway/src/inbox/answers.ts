@@ -1,11 +1,11 @@
-/** Those who sent a message and wait to be told what the session does with it. */
+/** Senders of messages that wait for what the session does with them. */
 import type { Clock } from "@tau/ai";
 import type { Disposition } from "@tau/protocol";
 
 /** `accepted`: it is on the disk, and its turn comes later. */
 export interface Answer {
   disposition: Disposition | "accepted";
-  /** What the sender should know, such as that a mentioned file was not read. */
+  /** Notes for the sender, such as that a mentioned file was not read. */
   notices?: string[];
 }
 
@@ -15,7 +15,7 @@ interface Waiting {
   cancelTimer: () => void;
 }
 
-/** Whoever sent a message is told after this long that it was accepted, whatever the session does. */
+/** The sender of a message gets the answer that it was accepted after this long, whatever the session does. */
 const maxAnswerMs = 2_000;
 
 export class Answers {

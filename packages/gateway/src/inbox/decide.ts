@@ -1,4 +1,4 @@
-/** What happens to messages that wait for a session. Pure: `session-inbox.ts` acts on it. */
+/** Decides about messages that wait for a session. Pure: `session-inbox.ts` acts on it. */
 import type { QueuedState } from "@tau/harness/session";
 import type { QueueMode } from "@tau/protocol/gateway";
 import type { GatewaySettings } from "../settings.ts";
@@ -94,14 +94,14 @@ export function joinTexts(messages: readonly StoredMessage[], leftOut: readonly 
   return `[${count} left out, because too many were waiting:\n${lines.join("\n")}]\n\n${text}`;
 }
 
-/** Which of the messages that were given up are told with these. A command must stay as it is. */
+/** Picks the given-up messages that are mentioned with these. A command must stay as it is. */
 export const pickUntold = (
   messages: readonly StoredMessage[],
   untold: readonly StoredMessage[],
 ): readonly StoredMessage[] => (messages.some(({ text }) => isCommandLike(text)) ? [] : untold);
 
 export interface RecoveryFacts {
-  /** What the session's log says of it; undefined if it does not know it. */
+  /** Its state in the session's log; undefined if the log does not have it. */
   logged: QueuedState | undefined;
   /** Whether it was accepted by a process that has ended. */
   isFromBefore: boolean;
@@ -111,7 +111,7 @@ export interface RecoveryFacts {
 
 export type Recovery = { kind: "settle"; outcome: MessageOutcome } | { kind: "queued" } | { kind: "inject" };
 
-/** What becomes of a message without an outcome when its session is opened. */
+/** Decides about a message without an outcome when its session is opened. */
 export function decideRecovery(
   message: StoredMessage,
   { logged, isFromBefore, ageMs, ttlMs }: RecoveryFacts,
@@ -126,7 +126,7 @@ export function decideRecovery(
 export const tooOld = "The gateway was stopped before it could be said, and it is too old now.";
 const perhapsExecuted = "The gateway was stopped while this command was running: it may have been executed.";
 
-/** What a message of the session's own queue has come to. */
+/** Turns the state of a message in the session's own queue into its outcome. */
 export function toOutcome(logged: Exclude<QueuedState, "waiting">): MessageOutcome {
   if (logged === "said") return { kind: "injected" };
   if (logged === "cancelled") return { kind: "cancelled", reason: "It was taken out of the queue." };

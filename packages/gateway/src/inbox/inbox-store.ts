@@ -6,8 +6,8 @@ import type { Handover, MessageOutcome, StoredMessage } from "./message.ts";
 import { type InboxRecord, MessageTable } from "./records.ts";
 
 /**
- * What resolves is on the disk; what rejects has not happened, unless with `unknown_outcome`. A message that has an outcome
- * keeps it: whatever is said of it later is ignored.
+ * Each method resolves when its change is on the disk, and rejects if it has not happened, unless with `unknown_outcome`. A
+ * message that has an outcome keeps it: later outcomes are ignored.
  */
 export interface InboxStore {
   readonly messages: Pick<MessageTable, "get" | "all" | "ofSession" | "findRequest" | "counts">;

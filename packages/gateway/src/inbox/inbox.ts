@@ -38,7 +38,7 @@ export class Inbox {
     return all.filter((message) => state === undefined || message.state === state);
   }
 
-  /** What became of the message that a request with this key brought. Undefined: no such message was accepted. */
+  /** Finds the message that a request with this key brought. Undefined: no such message was accepted. */
   findRequest(requestKey: string): InboxRequestData | undefined {
     const { messages } = this.#parts.store;
     const request = messages.findRequest(requestKey);

@@ -6,7 +6,7 @@ import type { InboxMessageData, InboxRequestData, QueueMode } from "@tau/protoco
 export interface MessageOrigin {
   readonly kind: "client" | "scheduled";
   readonly deviceId?: string;
-  /** What the sender may do, for tools that ask for a scope. */
+  /** The sender's scopes, for tools that ask for one. */
   readonly scopes?: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export interface StoredMessage extends InboxMessage {
 export interface Handover {
   /** The id of the message in the session's log, which may stand for several. */
   readonly logId: string;
-  /** The messages that were given up and are told with it. */
+  /** The given-up messages that are mentioned with it. */
   readonly told: readonly string[];
   /** It is a command of an extension, which leaves nothing in the log: it must not be handed over again. */
   readonly isCommand?: boolean;
@@ -52,7 +52,7 @@ export type MessageOutcome =
   | { readonly kind: "cancelled"; readonly reason: string }
   | { readonly kind: "dead"; readonly reason: string; readonly isUntold?: boolean };
 
-/** What became of the message of a request with an idempotency key. It is known longer than the message itself. */
+/** The outcome of a request with an idempotency key that brought a message. It is kept longer than the message itself. */
 export interface RequestRecord {
   readonly messageId: string;
   readonly sessionId: string;
@@ -65,7 +65,7 @@ export interface RequestRecord {
 /** The id of a message in the session's log. */
 export const getLogId = ({ id, handover }: StoredMessage): string => handover?.logId ?? id;
 
-/** What all senders may do. One who is not known any more may do nothing that needs a scope. */
+/** Returns the scopes that all senders have. A sender that is not known any more has none. */
 export const getCommonScopes = (messages: readonly InboxMessage[]): readonly string[] =>
   messages.map(({ origin }) => origin.scopes ?? []).reduce((all, one) => all.filter((scope) => one.includes(scope)));
 

@@ -1,4 +1,4 @@
-/** What an inbox writes down, and the state that it leads to. Pure. */
+/** The records of an inbox, and the state that they lead to. Pure. */
 import type { Handover, MessageOutcome, RequestRecord, StoredMessage } from "./message.ts";
 
 export type InboxRecord =
@@ -19,7 +19,7 @@ const maxRequestAgeMs = 24 * 60 * 60_000;
 /** The messages without a final outcome, and those that were given up, oldest first. */
 export class MessageTable {
   readonly #messages = new Map<string, StoredMessage>();
-  /** The same, by session. */
+  /** Messages by session. */
   readonly #bySession = new Map<string, Map<string, StoredMessage>>();
   #deadCount = 0;
   /** By key, oldest first. */

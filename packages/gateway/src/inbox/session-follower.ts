@@ -30,7 +30,7 @@ export class SessionFollower {
   /** `ready` resolves when the log was compared with what has no outcome. */
   #followed: { readonly hosted: HostedSession; readonly ready: Promise<void> } | undefined;
   #stopListening = () => {};
-  /** What the session has, or is about to get, by the id in its log. */
+  /** Ids in the log of messages that the session has, or is about to get. */
   readonly #handed = new Set<string>();
   /** The session's own queue has messages from before it was opened. */
   hasLeftovers = false;

@@ -137,7 +137,7 @@ export class SessionInbox {
     return { messageId: message.id, answer };
   }
 
-  /** One that cannot be taken back out of the session is said: the message in its place is accepted already. */
+  /** Takes a message back. If the session keeps it, it is sent all the same: the one in its place is accepted already. */
   async #drop(message: StoredMessage, isUntold: boolean): Promise<void> {
     const reason = "Too many messages were waiting for this session.";
     const outcome: MessageOutcome = { kind: "dead", reason, ...(isUntold && { isUntold }) };
@@ -159,7 +159,7 @@ export class SessionInbox {
     this.#parts.onIdle(this.#sessionId);
   }
 
-  /** Leaves the stored messages to the node that runs the session. They stay stored: the node that runs the session says it, or knows from the log that it was said. */
+  /** Leaves the messages to the node that runs the session: it sends them, or knows from its log that they were sent. */
   #leaveToOthers(leave: (sessionId: string) => void): void {
     this.stop();
     this.#place.release();
@@ -269,14 +269,14 @@ export class SessionInbox {
       ...(messages.some(({ isVerbatim }) => isVerbatim) && { expandPromptTemplates: false }),
     });
     const { disposition, notices } = submission;
-    // A run that fails tells it in its events.
+    // A run that fails says so in its events.
     if (disposition === "started") submission.outcome.catch(() => {});
     if (disposition === "handled") await this.#messages.settle(messages, { kind: "injected" });
     for (const { id } of messages) this.#answers.settle(id, { disposition, ...(notices && { notices: [...notices] }) });
     this.#place.wakeWhenIdle(hosted.session);
   }
 
-  /** Whoever still waits for the answer is told, and nothing was accepted. The others can be replayed. */
+  /** Fails the answers that senders still wait for: nothing was accepted. The other messages can be replayed. */
   async #giveUp(messages: readonly StoredMessage[], error: unknown): Promise<void> {
     // What waits when the gateway stops is looked at when it is started again.
     if (this.#isStopped) return;

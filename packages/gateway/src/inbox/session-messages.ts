@@ -22,7 +22,7 @@ export class SessionMessages {
   readonly #parts: SessionMessagesParts;
   /** They have an outcome, which is not on the disk yet. */
   readonly #settled = new Set<string>();
-  /** Those of them that could not be written. */
+  /** Outcomes that could not be written. */
   #unwritten: { ids: readonly string[]; outcome: MessageOutcome }[] = [];
   #cancelRetry: (() => void) | undefined;
 
@@ -40,12 +40,12 @@ export class SessionMessages {
     return this.#settled.has(id);
   }
 
-  /** Those without an outcome, oldest first. */
+  /** Lists messages without an outcome, oldest first. */
   listUnsettled(): StoredMessage[] {
     return this.#list(({ id, state }) => state === "waiting" && !this.#settled.has(id));
   }
 
-  /** Those that were given up, and were not told of yet. */
+  /** Lists messages that were given up, and that the session has not heard of yet. */
   listUntold(): StoredMessage[] {
     return this.#list(({ isUntold }) => isUntold === true);
   }
@@ -66,7 +66,7 @@ export class SessionMessages {
     }
   }
 
-  /** The same for what somebody is told. Throws if it is not on the disk: then the message has no outcome. */
+  /** Settles a message for somebody who waits for it. Throws if it is not on the disk: then the message has no outcome. */
   async mustSettle(message: StoredMessage, outcome: MessageOutcome): Promise<void> {
     try {
       await this.#write([message.id], outcome);
@@ -76,7 +76,7 @@ export class SessionMessages {
     }
   }
 
-  /** What could not be written is left to the next start. */
+  /** Leaves what could not be written to the next start. */
   stop(): void {
     this.#cancelRetry?.();
   }

@@ -169,7 +169,7 @@ function mustBeTold(error: unknown): void {
   if (code !== "unavailable" && code !== "EIO") throw error;
 }
 
-/** What was acknowledged is there; a later value may be there too, which was not acknowledged. */
+/** Expects what was acknowledged, or a later value that was not acknowledged. */
 function expectKept(state: ReadonlyMap<string, number>, acknowledged: ReadonlyMap<string, number>): void {
   for (const [name, value] of acknowledged) expect(state.get(name), name).toBeGreaterThanOrEqual(value);
 }

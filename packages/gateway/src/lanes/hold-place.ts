@@ -50,7 +50,7 @@ export const createAdmitRun =
     if (isHeld) await parts.runs.begin(session.sessionId).catch(tell);
     return () => {
       place.release();
-      // Also of a run that could not begin, and tells nothing of its end.
+      // Also for a run that could not begin, which has no event for its end.
       void parts.runs.end(session.sessionId).catch(tell);
     };
   };

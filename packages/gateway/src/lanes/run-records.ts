@@ -16,7 +16,7 @@ const maxRemembered = 10_000;
 export type RunRecordsOptions = Pick<JournalOptions<RunRecord>, "fileSystem" | "clock" | "ids" | "maxBytes" | "log">;
 
 export class RunRecords {
-  /** What is on the disk. */
+  /** The states that are on the disk. */
   readonly #states: Map<string, RunState>;
   /** The last state that was asked for, while it is not on the disk yet. */
   readonly #pending = new Map<string, RunRecord>();

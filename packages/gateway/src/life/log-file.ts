@@ -13,7 +13,7 @@ export interface LogFile {
 
 export interface LogFileOptions {
   path: string;
-  /** What must not be in it. It is asked for each line. */
+  /** Returns texts that must not be in it. Called for each line. */
   secrets: () => Iterable<string>;
   clock?: Clock;
   /** A larger file is renamed to `path.1`, which replaces an earlier one. Default 4 MB. */

@@ -25,7 +25,7 @@ export interface ServedGateway {
   stop(options?: DrainOptions): Promise<void>;
 }
 
-/** What `status` answers. */
+/** The answer of `status`. */
 export interface GatewayStatus {
   pid: number;
   url: string;
@@ -53,7 +53,7 @@ export async function serveGateway({ onStop, ...options }: ServeOptions): Promis
     await gateway?.stop();
     await lease.release();
     await log.close();
-    // The last: whoever has asked the gateway to stop is told by this that it has.
+    // The last: by this, whoever has asked the gateway to stop knows that it has.
     await control?.close();
   };
   try {

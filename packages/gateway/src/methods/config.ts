@@ -6,7 +6,7 @@ import { nestSetting, type SettingsManager } from "@tau/config/settings";
 import { GatewayError } from "../errors.ts";
 import { here, method, type SomeMethods } from "./method.ts";
 
-/** One change at a time: each is made for the settings that the one before has left. */
+/** Makes one change at a time, each to the settings that the one before has left. */
 const changes = new SerialQueue();
 
 export const configMethods = {

@@ -153,7 +153,7 @@ const getLookup = ({ host, hosted: { session } }: OpenSession): SessionLookup =>
 /** The session that a client names. A path has to be in a session directory: other files are none of its business. */
 async function findNamed(open: OpenSession, reference: string): Promise<{ sessionId: string; path: string }> {
   const lookup = getLookup(open);
-  // Before anything is looked at: otherwise the answers would tell which files there are.
+  // Before anything is looked at: otherwise the answers would reveal which files there are.
   if (/[/\\]/.test(reference)) await mustBeInSessionDirectory(resolve(lookup.cwd, reference), lookup);
   const path = await findSession(reference, lookup);
   await mustBeInSessionDirectory(path, lookup);

@@ -103,7 +103,7 @@ function describe({ client }: MethodContext, open: OpenSession, onDisconnect: "c
   return open.describe();
 }
 
-/** What happens to a run is not for those who only look. */
+/** Clients that only read do not decide what happens to a run. */
 const mayNotStop = (): GatewayError =>
   new GatewayError("forbidden", "onDisconnect needs the scope write, which this device does not have.");
 

@@ -1,4 +1,4 @@
-/** What sessions have used. */
+/** Methods about the usage of sessions. */
 import { closeAfter } from "@tau/ai/internal";
 import { SessionManager } from "@tau/harness";
 import { nonEmptyText, optional } from "@tau/config/fields";
@@ -9,7 +9,7 @@ import type { GatewayParts } from "../parts.ts";
 import { here, method, type SomeMethods } from "./method.ts";
 
 const pageSize = 100;
-/** Of the last used. */
+/** Only so many of the last used sessions are summed up. */
 const maxSessions = 1_000;
 
 export const usageMethods = {

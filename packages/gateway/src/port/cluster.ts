@@ -69,7 +69,7 @@ export interface SessionCall extends MethodCall {
 /** Runs what only nodes ask of each other. Throws `invalid_parameters` for other parameters than those of this version. */
 export type NodeCall = (context: RequestContext, params: unknown) => Promise<unknown>;
 
-/** What a cluster uses of the gateway of this node. */
+/** The part of this node's gateway that a cluster uses. */
 export interface ClusterGateway {
   readonly sessions: Pick<OpenSessions, "all" | "find" | "list" | "open" | "close">;
   readonly subscriptions: Pick<Subscriptions, "listClients" | "remove" | "tellClosed">;

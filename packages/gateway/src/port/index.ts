@@ -1,4 +1,4 @@
-/** What implements a cluster of gateways uses of this package. */
+/** The interface of a cluster of gateways, and what an implementation uses of this package. */
 export { callSoon, type Client, type ClientAbilities } from "../client.ts";
 export { encodeJson, type EncodedFrame } from "../encoded-frame.ts";
 export { GatewayError, isGatewayError, toFault } from "../errors.ts";

@@ -8,7 +8,7 @@ export function isLoopback(host: string): boolean {
   return isIP(plain) === 6 ? toGroups(plain).join(":") === "0:0:0:0:0:0:0:1" : host === "localhost";
 }
 
-/** What limits count by: an IPv4 address, or the network of an IPv6 address, since one machine has all that are in it. */
+/** Returns the key that limits apply to: an IPv4 address, or the network of an IPv6 address, which one machine has whole. */
 export function toLimitKey(remoteAddress: string | undefined): string {
   const address = (remoteAddress ?? "").replace(/^::ffff:(?=\d)/i, "");
   return isIP(address) === 6 ? toGroups(address).slice(0, 4).join(":") : address;

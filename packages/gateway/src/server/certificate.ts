@@ -6,7 +6,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { GatewayError } from "../errors.ts";
 import type { GatewaySettings } from "../settings.ts";
 
-/** What a server needs for TLS. */
+/** Options of a server with TLS. */
 export interface Certificate {
   cert: Buffer;
   key: Buffer;

@@ -1,16 +1,16 @@
 /** Whether a request came where it should and from whom it may. Pure: it sees the headers as they were sent. */
 import { isLoopback } from "./address.ts";
 
-/** What the gateway can be reached by. */
+/** Names by which the gateway can be reached. */
 export interface AllowedAddresses {
-  /** As in the header `Host`, in lower case. */
+  /** Values of the header `Host`, in lower case. */
   hosts: readonly string[];
-  /** As in the header `Origin`. */
+  /** Values of the header `Origin`. */
   origins: readonly string[];
 }
 
 export interface AddressOptions {
-  /** What it listens on. */
+  /** The address that it listens on. */
   host: string;
   port: number;
   isSecure: boolean;
@@ -83,7 +83,7 @@ export function checkAddresses(
   return undefined;
 }
 
-/** What else holds for requests that may have an effect: browsers say which site's page has sent them. */
+/** Checks requests that may have an effect further: browsers say which site's page has sent them. */
 export function checkEffect({ "sec-fetch-site": site }: { "sec-fetch-site"?: string }): Refusal | undefined {
   if (site !== undefined && site !== "same-origin") return refuse("Requests from other sites have no effect here.");
   return undefined;

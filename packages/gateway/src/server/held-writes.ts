@@ -28,7 +28,7 @@ export class HeldWrites {
     else if (++this.#held >= maxHeldFrames) this.flush();
   }
 
-  /** What waits goes out now. */
+  /** Writes what waits now. */
   flush(): void {
     if (!this.#isHolding) return;
     this.#tcp.uncork();

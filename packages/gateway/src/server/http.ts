@@ -1,4 +1,4 @@
-/** One HTTP request: where it came from, which route it means, who sends it, and its answer. */
+/** Answers an HTTP request: checks where it came from, which route it means and who sends it. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { GatewayFault } from "@tau/protocol/gateway";

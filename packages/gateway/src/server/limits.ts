@@ -1,14 +1,14 @@
 import type { GatewayLimits } from "@tau/protocol/gateway";
 import { maxBufferedBytes } from "../client.ts";
 
-/** What clients are told. */
+/** Limits that are reported to clients. */
 export const limits: GatewayLimits = {
   maxPayloadBytes: 1024 * 1024,
   maxBufferedBytes,
   pingIntervalMs: 15_000,
 };
 
-/** What holds before a client has shown who it is, and for all of them together. */
+/** Limits for clients that have not shown who they are, and for all clients together. */
 export interface ServerLimits {
   /** Open WebSockets that have not said who they are, of all addresses together and of one. The oldest gives way to a new one. */
   maxUnknownSockets: number;

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from "node:http";
 import { Server as SecureServer } from "node:https";
 import type { Duplex } from "node:stream";
 
-/** What only concerns the other protocol. */
+/** Headers that only concern the other protocol. */
 const upgradeHeaders = /^(?:connection|upgrade|http2-settings)$/i;
 
 /**

@@ -4,7 +4,7 @@
  */
 export interface RequestQueueOptions<Request> {
   maxRunning: number;
-  /** Of those that only read: all of their answers may be large. */
+  /** The limit for requests that only read: all of their answers may be large. */
   maxReading: number;
   isReading: (request: Request) => boolean;
   /** Whether the client has too much to read. Call `advance` when it has read it. */
@@ -17,7 +17,7 @@ export interface RequestQueueOptions<Request> {
 
 export class RequestQueue<Request> {
   readonly #options: RequestQueueOptions<Request>;
-  /** What was read together with the last request that was begun. */
+  /** Requests that were read together with the last one that was begun. */
   readonly #waiting: Request[] = [];
   #running = 0;
   #reading = 0;

@@ -1,4 +1,4 @@
-/** What a route is: a path, who may use it, and what it does. */
+/** A route: a path, who may use it, and what it does. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { GatewayFault, GatewayScope } from "@tau/protocol/gateway";
 import type { Client } from "../client.ts";
@@ -9,7 +9,7 @@ interface RouteBase {
   method: "GET" | "POST";
   /** A part that begins with a colon stands for any name: `/hooks/:name`. */
   path: string;
-  /** What `POST` takes. Default `json`, which no page of another origin can send without asking. `any` comes as bytes. */
+  /** The content of `POST`. Default `json`, which no page of another origin can send without asking. `any` comes as bytes. */
   body?: "json" | "any";
   /** The body of an answer to what failed, where clients expect another one than `{ error }`. */
   toErrorBody?(fault: GatewayFault): unknown;
@@ -36,9 +36,9 @@ export interface RouteRequest {
   /** The values of the path's names. */
   names: Readonly<Record<string, string>>;
   headers: IncomingMessage["headers"];
-  /** What JSON says, or a `Buffer` for `any`. Undefined for `GET`. */
+  /** Parsed JSON, or a `Buffer` for `any`. Undefined for `GET`. */
   body: unknown;
-  /** What limits count by. */
+  /** The key that limits apply to; see `toLimitKey`. */
   address: string;
   /** Aborted when the client is gone before it was answered. */
   signal: AbortSignal;

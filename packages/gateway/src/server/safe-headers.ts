@@ -1,4 +1,4 @@
-/** What every answer has. There are no headers that let pages of other origins read it. */
+/** Headers of every answer. There are none that let pages of other origins read it. */
 export const safeHeaders = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",

@@ -107,7 +107,7 @@ export async function listen(options: ListenOptions, binding: Binding, parts: Ga
   };
 }
 
-/** What clients on this machine can call it. */
+/** Returns the name by which clients on this machine reach it. */
 const toHostName = (host: string): string =>
   host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
 
@@ -118,7 +118,7 @@ const webSocketOptions = {
   maxFragments: 1_024,
   perMessageDeflate: false,
   skipUTF8Validation: false,
-  // Who is told to go and does not is cut off.
+  // A client that does not close in time is cut off.
   closeTimeout: 500,
 };
 

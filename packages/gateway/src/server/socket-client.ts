@@ -1,4 +1,4 @@
-/** One WebSocket. It is asked who it is; then its requests are answered until it goes. */
+/** A WebSocket connection: the client proves who it is, then its requests are answered until it leaves. */
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { getErrorMessage } from "@tau/ai/internal";
@@ -38,9 +38,9 @@ import { RequestQueue } from "./request-queue.ts";
 
 export interface SocketClientOptions {
   webSocket: WebSocket;
-  /** What it is on. */
+  /** The connection below the WebSocket. */
   tcp: Socket;
-  /** What limits count by. */
+  /** The key that limits apply to; see `toLimitKey`. */
   address: string;
   parts: GatewayParts;
   /** When what waited is written, for all clients together. */
@@ -51,7 +51,7 @@ export interface SocketClientOptions {
 
 interface Known {
   readonly deviceId: string;
-  /** What it asked for; the device may have less now than it had then. */
+  /** The scopes that it asked for; the device may have fewer now than it had then. */
   readonly wanted: readonly GatewayScope[];
   readonly abilities: Client["abilities"];
 }

@@ -27,7 +27,7 @@ export function chooseLeaving<Client>(
 export class Sockets {
   readonly #clock: Clock;
   readonly #open = new Set<SocketClient>();
-  /** Those that have not said who they are, with their addresses. */
+  /** Clients that have not proved who they are, with their addresses. */
   readonly #unknown = new Map<SocketClient, string>();
   /** Connections that gave way and have not answered yet, oldest first. */
   readonly #leaving = new Set<SocketClient>();
@@ -70,7 +70,7 @@ export class Sockets {
     oldest!.terminate();
   }
 
-  /** Resolves when all are closed, which does not need their consent. */
+  /** Resolves when all are closed, whether the clients agree or not. */
   async close(): Promise<void> {
     this.#cancelPing();
     for (const client of this.#unknown.keys()) client.terminate();

@@ -13,7 +13,7 @@ export interface HeldSessionsParts {
   getMaxOpen: () => number;
 }
 
-/** What the decision needs to know of an open session. */
+/** Facts about an open session that the decision needs. */
 export interface HeldSession {
   readonly sessionId: string;
   readonly isIdle: boolean;

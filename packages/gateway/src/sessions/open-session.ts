@@ -5,7 +5,7 @@ import type { OnDisconnect, OpenSessionData } from "@tau/protocol/gateway";
 import type { Client } from "../client.ts";
 import { SessionDialogs } from "../dialogs/session-dialogs.ts";
 
-/** How long the run of a session with `onDisconnect: "stop"` goes on when the last client has left. */
+/** How long the run of a session with `onDisconnect: "stop"` continues when the last client has left. */
 export const disconnectMs = 30_000;
 
 export interface OpenSessionParts {
@@ -27,7 +27,7 @@ export interface OpenSessionParts {
 export class OpenSession {
   readonly host: Host;
   readonly hosted: HostedSession;
-  /** What its extensions ask and show. */
+  /** Dialogs, notes and widgets of its extensions. */
   readonly dialogs: SessionDialogs;
   /** The device that had it opened. */
   heldBy: string | undefined;
@@ -111,7 +111,7 @@ export class OpenSession {
     this.#lastUsedMs = this.#parts.clock.monotonic();
   }
 
-  /** It is not closed as long as the work goes on. */
+  /** Keeps it open until the work is done. */
   async use<T>(work: () => Promise<T>): Promise<T> {
     this.#uses++;
     try {

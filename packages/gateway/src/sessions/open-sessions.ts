@@ -21,7 +21,7 @@ import { OpenSession } from "./open-session.ts";
 import type { SessionIndex } from "./session-index.ts";
 import { resolveDirectory } from "./session-roots.ts";
 
-/** What the sessions of a gateway are created with, besides what their directory says. */
+/** Parameters of a gateway's sessions, besides those of their directory. */
 export type GatewaySessionParams = Required<
   Pick<
     AgentSessionParams,
@@ -35,7 +35,7 @@ export type GatewaySessionParams = Required<
  */
 export type OpenDirectory = (cwd: string, params: GatewaySessionParams) => Promise<Host>;
 
-/** What a new session has of its own. */
+/** Options of a new session. */
 export interface NewSessionOptions {
   agentName?: string;
   /** Writes what it begins with, before it can be used. */
@@ -112,7 +112,7 @@ export class OpenSessions {
     return [...this.#open.values()].map((open) => open.describe());
   }
 
-  /** Tells the index which files were written here: the system may tell it later. */
+  /** Marks files that were written here in the index: the system may report them later. */
   markChanges(): void {
     for (const open of this.#open.values()) {
       const { sessionFile } = open.hosted.session;
@@ -195,13 +195,13 @@ export class OpenSessions {
     return done!;
   }
 
-  /** Opens it, and keeps it open as long as the work goes on. */
+  /** Opens it, and keeps it open until the work is done. */
   async use<T>(sessionId: string, deviceId: string, work: (open: OpenSession) => Promise<T>): Promise<T> {
     const open = await this.open(sessionId, deviceId);
     return await open.use(() => work(open));
   }
 
-  /** `reason` is what those who follow it are told. */
+  /** `reason` is sent to clients that follow it. */
   async close(sessionId: string, reason = "closed"): Promise<void> {
     const open = this.#open.get(sessionId);
     if (!open) {
@@ -271,7 +271,7 @@ export class OpenSessions {
     throw new GatewayError("not_found", `There is no session ${JSON.stringify(sessionId.slice(0, 128))}.`);
   }
 
-  /** Opens the host of a directory, if it is not open, and keeps it open as long as the work goes on. */
+  /** Opens the host of a directory, if it is not open, and keeps it open until the work is done. */
   async #withHost<T>(cwd: string, work: (host: Host) => Promise<T>): Promise<T> {
     if (this.#isDisposed) throw new GatewayError("unavailable", "The gateway stops. Try again when it runs.");
     const directory = this.#directories.get(cwd) ?? { host: this.#openHost(cwd), users: 0 };
@@ -355,7 +355,7 @@ export class OpenSessions {
     if (!open) return;
     this.#open.delete(sessionId);
     open.end();
-    // Where the gateway stops, its clients connect again and go on.
+    // Where the gateway stops, its clients connect again and continue.
     subscriptions.close(sessionId, this.#isDisposed ? undefined : "closed");
     for (const { onClosed } of this.#watchers) onClosed?.(sessionId);
     const { sessionFile } = open.hosted.session;

@@ -39,7 +39,7 @@ export class SessionDirectory {
     return this.#files.values();
   }
 
-  /** A file that this process has written: the system may tell it later. */
+  /** Marks a file that this process has written: the system may report it later. */
   markChanged(name: string): void {
     this.#changed?.add(name);
   }

@@ -1,4 +1,4 @@
-/** What a session in a list is doing. */
+/** The status of a session in a list. */
 import type { SessionInfo } from "@tau/harness/session";
 import { toSessionSummary } from "@tau/harness/host";
 import type { ListedSessionData, SessionStatus } from "@tau/protocol/gateway";

@@ -1,4 +1,4 @@
-/** Tells clients that show a list of sessions which of them have changed. */
+/** Reports to clients that show a list of sessions which of them have changed. */
 import type { Clock } from "@tau/ai";
 import type { HostedSession } from "@tau/harness/host";
 import type { SessionEvent } from "@tau/protocol";
@@ -12,12 +12,12 @@ export interface SessionWatchOptions {
   describe: (sessionId: string) => OpenSessionData | undefined;
 }
 
-/** Changes of this time are told together. */
+/** Changes within this time are reported together. */
 const collectMs = 250;
 
 export class SessionWatch {
   readonly #options: SessionWatchOptions;
-  /** What each client has not been told because it read too slowly. */
+  /** By client, the changes that were not reported because it read too slowly. */
   readonly #clients = new Map<Client, Set<string>>();
   readonly #changed = new Set<string>();
   #cancelTimer: (() => void) | undefined;
@@ -26,7 +26,7 @@ export class SessionWatch {
     this.#options = options;
   }
 
-  /** The client is told from now on, until it leaves. */
+  /** Reports changes to the client from now on, until it leaves. */
   add(client: Client): void {
     if (this.#clients.has(client)) return;
     this.#clients.set(client, new Set());

@@ -1,4 +1,4 @@
-/** What a tree shows of an entry. Outputs, images and thinking can be megabytes, and a tree has none of them. Pure. */
+/** Picks from an entry what a tree shows. Outputs, images and thinking can be megabytes, and a tree has none of them. Pure. */
 import type { SessionEntry } from "@tau/protocol";
 import type { TreeEntryData } from "@tau/protocol/gateway";
 import { joinTexts } from "@tau/protocol/surface";

@@ -15,7 +15,7 @@ export interface RawClient {
   frames: Frame[];
   /** Sends a request, and resolves with its response. */
   call(method: string, params?: Record<string, unknown>): Promise<ResponseFrame>;
-  /** The same, and throws what is no success. */
+  /** Calls a method like `call`, and throws for an error. */
   must<T = unknown>(method: string, params?: Record<string, unknown>): Promise<T>;
   events(): EventFrame[];
   /** Resolves when the socket is closed, with the code. */

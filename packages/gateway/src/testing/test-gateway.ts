@@ -14,19 +14,19 @@ export interface TestGateway {
   workspace: string;
   agentDir: string;
   model: ScriptedModel;
-  /** What the gateway wrote to its log. */
+  /** Lines that the gateway wrote to its log. */
   logged: string[];
   /** Stops the gateway and removes its files. */
   close: () => Promise<void>;
 }
 
 export interface TestGatewayOptions {
-  /** What the model does. Default: nothing; see `scriptedModel`. */
+  /** The script of the model; see `scriptedModel`. Default: empty. */
   model?: ScriptedModel;
   settings?: SettingsInput;
-  /** What each session is created with, besides. */
+  /** Further parameters of each session. */
   params?: Partial<HostOptions["params"]>;
-  /** Besides. */
+  /** Further options of the gateway. */
   options?: Partial<GatewayOptions>;
 }
 

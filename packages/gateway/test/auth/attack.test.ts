@@ -17,7 +17,7 @@ let attacker: RawClient;
 let owner: RawClient;
 let sessionId = "";
 let secrets: string[] = [];
-/** What the attacker was sent, besides frames. */
+/** Answers that the attacker got, besides frames. */
 const answers: string[] = [];
 
 beforeAll(async () => {

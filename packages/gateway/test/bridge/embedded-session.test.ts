@@ -80,7 +80,7 @@ test("keys that the session uses are removed, also from text that arrives in pie
   expect(deltas.join("")).not.toContain(key);
 });
 
-/** One event of each kind. */
+/** An event of each kind. */
 const events: { [Type in SessionEvent["type"]]: [Omit<Extract<SessionEvent, { type: Type }>, "type">, string] } = {
   agent_start: [
     { sessionId: "s", model: "m", tools: [], thinkingLevel: "off", timestamp: 1 },

@@ -14,7 +14,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-/** What a client knows of a session over all its connections. It fails at a gap, a duplicate or another event. */
+/** Collects what a client knows of a session over all its connections. Fails at a gap, a duplicate or another event. */
 class Follower {
   epoch = "";
   seq = -1;

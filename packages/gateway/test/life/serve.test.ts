@@ -1,4 +1,4 @@
-/** One gateway for each account: found, asked and stopped by its files, also after one was killed. */
+/** The gateway of an account: found, asked and stopped by its files, also after one was killed. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, symlink, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** What a page of another site can make a browser send. Nothing of it has an effect, and nothing of it can be read. */
+/** Requests that a page of another site can make a browser send. Nothing of it has an effect, and nothing of it can be read. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestGateway, type TestGateway } from "../../src/testing/index.ts";
 import { formatRequest, portOf, sendRaw } from "./raw-http.ts";
@@ -38,7 +38,7 @@ const origins: Record<string, Headers> = {
   "a link": [["Sec-Fetch-Site", "cross-site"]],
 };
 const json = '{"name":"evil"}';
-/** What a page can send without asking first. */
+/** Bodies that a page can send without asking first. */
 const bodies: Record<string, readonly [type: string, body: string]> = {
   text: ["text/plain", json],
   form: ["application/x-www-form-urlencoded", "name=evil"],

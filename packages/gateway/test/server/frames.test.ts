@@ -23,7 +23,7 @@ interface FrameOptions {
   /** The bits that extensions use. */
   reserved?: number;
   masked?: boolean;
-  /** What the frame says of its length, if not the truth. */
+  /** The length that the frame names, if not the real one. */
   length?: number;
 }
 

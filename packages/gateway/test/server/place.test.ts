@@ -32,7 +32,7 @@ const fill = (text: string) => text.replaceAll(P, String(port));
 const fillAll = (headers: readonly (readonly [string, string])[]) =>
   headers.map(([name, value]) => [name, fill(value)] as const);
 
-/** The same for a WebSocket and for a page's files; 200 stands for 101 there. */
+/** Rows for a WebSocket and for a page's files too; 200 stands for 101 there. */
 const places: Row[] = [
   ["the address", [["Host", good]], 200],
   ["the name of this machine", [["Host", `localhost:${P}`]], 200],

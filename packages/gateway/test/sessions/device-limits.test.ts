@@ -1,4 +1,4 @@
-/** What one device may use at a time. */
+/** Limits of what one device may use at a time. */
 import { createFakeClock, scriptedModel, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { chooseClosing, type HeldSession } from "../../src/sessions/held-sessions.ts";
