@@ -30,7 +30,7 @@ test("every library has a row, and the version of Node is that of the packages",
     .filter((name) => name !== "cli" && existsSync(join(root, "packages", name, "README.md")))
     .map((name) => JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")) as Manifest)
     .filter((manifest) => manifest.private !== true);
-  const rows = [...page.matchAll(/^\| `(@tau\/\w+)`/gm)].map(([, name]) => name!);
+  const rows = [...page.matchAll(/^\| `(@tau\/[\w-]+)`/gm)].map(([, name]) => name!);
   expect(rows.toSorted()).toEqual(manifests.map(({ name }) => name).toSorted());
   for (const { engines } of manifests) expect(page).toContain(`Node.js ${engines.node.replace(">=", "")} or newer`);
 });
