@@ -258,6 +258,33 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
     a.cable.heal();
   });
 
+  test("a dialog of an extension is answered at any node", async () => {
+    const answers: unknown[] = [];
+    const extension = (api: {
+      registerCommand(name: string, command: { handler: (args: string, context: Context) => Promise<void> }): void;
+    }) =>
+      api.registerCommand("ask", {
+        handler: async (question, { ui }) => void answers.push(await ui.confirm(question, "Really?")),
+      });
+    interface Context {
+      ui: { confirm(title: string, message: string): Promise<boolean> };
+    }
+    const a = await openGateway("w", [], { params: { extensions: { factories: [extension] } } as never });
+    const b = await openGateway("x", []);
+    const sessionId = await createSession(a);
+    const other = await connectRaw(b.gateway.url, { token: b.token, connect: { abilities: { ui: true } } });
+    onTestFinished(() => other.close());
+    await other.must("sessions.subscribe", { sessionId });
+    void a.client.call("session.prompt", { sessionId, message: "/ask Sure?" }).catch(() => undefined);
+    const listDialogs = () => other.events().filter(({ event }) => event === "session.dialog.requested");
+    await expect.poll(() => listDialogs().length).toBe(1);
+    const { id } = listDialogs()[0]!.payload as { id: string };
+    const answer = { sessionId, id, answer: { confirmed: true } };
+    expect(await other.must("dialogs.answer", answer)).toEqual({ accepted: true });
+    await expect.poll(() => answers).toEqual([true]);
+    expect(await other.must("dialogs.answer", answer)).toEqual({ accepted: false });
+  });
+
   test("what another node says is checked, and who waits for an answer is told what is wrong", async () => {
     const never: ScriptedTurn = () => new Promise(() => {});
     const [a, b] = await Promise.all([openGateway("a7", []), openGateway("b7", scriptedModel([never]))]);

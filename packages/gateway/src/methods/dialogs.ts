@@ -2,11 +2,11 @@
 import { flag, nonEmptyText, object, optional, text } from "@tau/config/fields";
 import type { UiAnswer } from "@tau/protocol";
 import { GatewayError } from "../errors.ts";
-import { here, method, type SomeMethods } from "./method.ts";
+import { atSession, method, type SomeMethods } from "./method.ts";
 
 export const dialogMethods = {
   "dialogs.answer": method(
-    here,
+    atSession,
     {
       sessionId: nonEmptyText,
       id: nonEmptyText,

@@ -24,6 +24,7 @@ test("in a cluster, other methods leave their node only for a session, a message
   const own = (kind: string) => listMethods(kind).filter((method) => !method.startsWith("session."));
   expect(own("session").toSorted()).toEqual([
     "agent.interrupt",
+    "dialogs.answer",
     "sessions.close",
     "sessions.open",
     "sessions.subscribe",
