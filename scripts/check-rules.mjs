@@ -57,6 +57,8 @@ function checkPackage(name) {
     for (const specifier of getImports(file)) {
       const other = /^@tau\/([a-z-]+)/.exec(specifier)?.[1];
       if (other && other !== name && !allowed.includes(other)) report(file, `may not import @tau/${other}`);
+      if (specifier.startsWith("@nats-io/") && name !== "cluster")
+        report(file, "may not import NATS: @tau/cluster does");
       if (specifier.startsWith(".") && !resolve(dirname(file), specifier).startsWith(directory + sep)) {
         report(file, `reaches out of its package with ${specifier}`);
       }
