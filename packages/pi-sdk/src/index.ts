@@ -1,17 +1,19 @@
 /** pi's SDK: its `AgentSession`, the managers that it works with, and the tools that programs give to it. */
-export { AgentSession, type ExtensionBindings } from "./agent-session/agent-session.ts";
+export { AgentSession } from "./agent-session/agent-session.ts";
+export type { BashResult } from "./agent-session/bash-commands.ts";
 export {
   createAgentSession,
   type CreateAgentSessionOptions,
   type CreateAgentSessionResult,
 } from "./agent-session/create-agent-session.ts";
+export type { ExtensionBindings } from "./agent-session/extension-host.ts";
 export type { ResourceSource } from "./agent-session/resource-source.ts";
-export type { BashResult } from "./agent-session/session-bash.ts";
 export type { SessionStats } from "./agent-session/stats.ts";
 export type {
   AgentSessionConfig,
   AgentSessionEvent,
   CustomDraft,
+  CustomMessageOptions,
   PromptOptions,
   ScopedModel,
 } from "./agent-session/types.ts";

@@ -64,5 +64,9 @@ export interface CustomDraft {
   details?: unknown;
 }
 
-/** What is going on besides the agent's own run, and how it is ended. */
-export type Activity = { kind: "idle" } | { kind: "retrying" | "compacting" | "summarizing"; abort: AbortController };
+export interface CustomMessageOptions {
+  /** Whether the message starts a run if none is in progress. Default false. */
+  triggerTurn?: boolean;
+  /** Default: `steer` while a run is in progress. `nextTurn` sends it with the next prompt. */
+  deliverAs?: "steer" | "followUp" | "nextTurn";
+}

@@ -1,9 +1,10 @@
-/** Commands that a person runs in a session. What they printed becomes part of the conversation. */
+/** Commands that a person runs in a session. Their output becomes part of the conversation. */
 import { StringDecoder } from "node:string_decoder";
 import { stripVTControlCharacters } from "node:util";
-import type { AgentMessage } from "@tau/agent";
-import { type BashOperations, CommandOutput, createLocalBashOperations } from "@tau/pi/internal";
-import { SessionRuns } from "./session-runs.ts";
+import type { Agent, AgentMessage } from "@tau/agent";
+import { type BashOperations, CommandOutput, createLocalBashOperations, type SessionManager } from "@tau/pi/internal";
+import type { SettingsManager } from "../settings/settings-manager.ts";
+import { getToolsOptions } from "./active-tools.ts";
 
 export interface BashResult {
   output: string;
@@ -15,33 +16,46 @@ export interface BashResult {
   fullOutputPath?: string | undefined;
 }
 
-interface RecordOptions {
+export interface RecordOptions {
   /** Whether the model does not see it. */
   excludeFromContext?: boolean;
 }
 
-export abstract class SessionBash extends SessionRuns {
+interface BashParts {
+  agent: Agent;
+  cwd: string;
+  sessionManager: SessionManager;
+  settingsManager: SettingsManager;
+}
+
+export class BashCommands {
+  readonly #parts: BashParts;
   #running: AbortController | undefined;
   /** Commands that ended while a run was in progress: a message between a call and its result would break it. */
   #pending: AgentMessage[] = [];
 
-  get isBashRunning(): boolean {
+  constructor(parts: BashParts) {
+    this.#parts = parts;
+  }
+
+  get isRunning(): boolean {
     return this.#running !== undefined;
   }
 
-  get hasPendingBashMessages(): boolean {
+  get hasPending(): boolean {
     return this.#pending.length > 0;
   }
 
-  abortBash(): void {
+  abort(): void {
     this.#running?.abort();
   }
 
-  async executeBash(
+  async execute(
     command: string,
-    onChunk?: (chunk: string) => void,
-    options: RecordOptions & { operations?: BashOperations } = {},
+    onChunk: ((chunk: string) => void) | undefined,
+    options: RecordOptions & { operations?: BashOperations },
   ): Promise<BashResult> {
+    const { cwd, settingsManager } = this.#parts;
     const abort = new AbortController();
     this.#running = abort;
     const output = new CommandOutput();
@@ -51,12 +65,10 @@ export abstract class SessionBash extends SessionRuns {
       onChunk?.(toPlain(decoder.write(data)));
     };
     try {
-      const { commandPrefix, ...shell } = this.getToolsOptions().bash;
+      const { commandPrefix, ...shell } = getToolsOptions(settingsManager).bash;
       const { exec } = options.operations ?? createLocalBashOperations(shell);
       const whole = commandPrefix ? `${commandPrefix}\n${command}` : command;
-      const ended = await exec(whole, this.config.cwd, { onData, signal: abort.signal }).catch((error: unknown) => ({
-        error,
-      }));
+      const ended = await exec(whole, cwd, { onData, signal: abort.signal }).catch((error: unknown) => ({ error }));
       output.close();
       if ("error" in ended && !abort.signal.aborted) throw ended.error;
       const { content, truncated } = output.getTail();
@@ -67,16 +79,17 @@ export abstract class SessionBash extends SessionRuns {
         truncated,
         fullOutputPath: output.logPath,
       };
-      this.recordBashResult(command, result, options);
+      this.record(command, result, options);
       return result;
     } finally {
       this.#running = undefined;
     }
   }
 
-  recordBashResult(command: string, result: BashResult, { excludeFromContext }: RecordOptions = {}): void {
+  /** Adds a command to the conversation; during a run, it waits for `addPending`. */
+  record(command: string, result: BashResult, { excludeFromContext }: RecordOptions): void {
     const { output, exitCode, cancelled, truncated, fullOutputPath } = result;
-    const message: AgentMessage = {
+    this.#pending.push({
       role: "bashExecution",
       command,
       output,
@@ -86,15 +99,15 @@ export abstract class SessionBash extends SessionRuns {
       ...(fullOutputPath !== undefined && { fullOutputPath }),
       ...(excludeFromContext !== undefined && { excludeFromContext }),
       timestamp: Date.now(),
-    };
-    this.#pending.push(message);
-    if (!this.isStreaming) this.addPendingBash();
+    });
+    if (!this.#parts.agent.state.isStreaming) this.addPending();
   }
 
-  protected addPendingBash(): void {
+  addPending(): void {
+    const { agent, sessionManager } = this.#parts;
     for (const message of this.#pending.splice(0)) {
-      this.agent.appendMessage(message);
-      this.sessionManager.appendMessage(message);
+      agent.appendMessage(message);
+      sessionManager.appendMessage(message);
     }
   }
 }
