@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
-const load = join(root, "packages/harness/src/extensions/load");
+const load = join(root, "packages/extensions/src/load");
 const count = 10;
 const lines = 200;
 const rounds = 10;

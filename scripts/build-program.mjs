@@ -51,7 +51,7 @@ const parts = {
   "google-auth-library": "google-auth-library",
   "schema-engine": "./packages/ai/src/schema/engine.ts",
   interactive: "./packages/cli/src/interactive/index.ts",
-  typebox: "./packages/harness/src/extensions/load/typebox.ts",
+  typebox: "./packages/extensions/src/load/typebox.ts",
 };
 
 /**
@@ -65,7 +65,7 @@ const chunkFiles = {
   cluster: /^packages\/cluster\/src\//,
   // The cache of an extension that has not changed does without.
   compiler: /^node_modules\/sucrase\//,
-  extensions: /^packages\/(harness\/src\/extensions|pi\/src)\//,
+  extensions: /^packages\/(extensions\/src\/(?!pipeline)|pi\/src)\//,
   // Few extensions create sessions of their own.
   "pi-sdk": /^packages\/pi-sdk\/src\//,
   commands:

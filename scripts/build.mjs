@@ -32,6 +32,7 @@ const packages = [
   { name: "sandbox" },
   { name: "policy" },
   { name: "config" },
+  { name: "extensions" },
   { name: "harness" },
   { name: "tui" },
   { name: "pi" },

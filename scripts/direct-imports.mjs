@@ -15,6 +15,7 @@ const packages = [
   "sandbox",
   "policy",
   "config",
+  "extensions",
   "harness",
   "tui",
   "pi",

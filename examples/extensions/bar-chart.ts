@@ -2,7 +2,7 @@
  * A tool with a renderer: the model passes labels and numbers, and the terminal draws bars as wide as there is room. The model
  * gets one line as the result: it knows the numbers already.
  */
-import type { ExtensionAPI, UiComponent } from "@tau/harness/extensions";
+import type { ExtensionAPI, UiComponent } from "@tau/extensions";
 
 interface Bar {
   label: string;

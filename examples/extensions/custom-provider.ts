@@ -2,7 +2,7 @@
  * Models of a server that tau does not know, here one with OpenAI's protocol. `LAB_URL` is its address and `LAB_KEY` its key.
  * A provider that is only data, as this one, can also be in `models.json`; an extension can decide what it offers.
  */
-import type { ExtensionAPI } from "@tau/harness/extensions";
+import type { ExtensionAPI } from "@tau/extensions";
 
 export default function customProvider(tau: ExtensionAPI): void {
   const baseUrl = process.env["LAB_URL"] ?? "http://127.0.0.1:9000/v1";

@@ -2,7 +2,7 @@
  * Before each prompt, the files that git tracks are saved as a commit that is on no branch. `/checkpoint` lists these, and
  * puts the files back as they were before one of the prompts. Files that git does not track are neither saved nor touched.
  */
-import type { ExtensionAPI, ExtensionCommandContext } from "@tau/harness/extensions";
+import type { ExtensionAPI, ExtensionCommandContext } from "@tau/extensions";
 
 interface Checkpoint {
   commit: string;

@@ -2,7 +2,7 @@
  * Asks before a command that can lose work: deleting recursively, discarding changes, rewriting what others have. The answer
  * can count for the rest of the session. Where nobody can be asked, such a command is blocked.
  */
-import type { ExtensionAPI } from "@tau/harness/extensions";
+import type { ExtensionAPI } from "@tau/extensions";
 
 const risks: readonly { pattern: RegExp; does: string }[] = [
   { pattern: /\brm\s+(?:-\w*[rR]\w*|--recursive)\b/, does: "deletes directories" },

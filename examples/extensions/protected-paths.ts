@@ -4,7 +4,7 @@
  */
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import type { ExtensionAPI } from "@tau/harness/extensions";
+import type { ExtensionAPI } from "@tau/extensions";
 
 const always = [".env", ".git", "package-lock.json"];
 const changing = new Set(["write", "edit", "hashline_edit"]);

@@ -2,7 +2,7 @@
  * `/side TASK` gives a task to a session of its own, which knows nothing of this conversation and does not fill its context.
  * When the task is done, you are back in this session, and its answer is a message here, which the model sees too.
  */
-import type { ExtensionAPI, ReplacedSessionContext } from "@tau/harness/extensions";
+import type { ExtensionAPI, ReplacedSessionContext } from "@tau/extensions";
 
 const messageType = "side-task";
 

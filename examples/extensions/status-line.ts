@@ -1,5 +1,5 @@
 /** Below the editor: how full the context is, how many turns the last run took, and how long. `/status-line` turns it off. */
-import type { ExtensionAPI, ExtensionContext } from "@tau/harness/extensions";
+import type { ExtensionAPI, ExtensionContext } from "@tau/extensions";
 
 const key = "status-line";
 

@@ -3,7 +3,7 @@
  * without one: it keeps every request word for word, the names of the files, and the last answer. It costs nothing, and what
  * you asked for is not lost.
  */
-import type { ExtensionAPI, ExtensionEvent } from "@tau/harness/extensions";
+import type { ExtensionAPI, ExtensionEvent } from "@tau/extensions";
 
 type Preparation = ExtensionEvent<"session_before_compact">["preparation"];
 type Message = Preparation["messagesToSummarize"][number];

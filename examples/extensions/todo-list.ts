@@ -2,7 +2,7 @@
  * A list of what is to be done, for the model and for you. The model keeps it with the tool `todo`; it is shown above the
  * editor, and `/todo` prints it. The list is in the results of the tool, so it follows you to another branch of the session.
  */
-import type { ExtensionAPI, ExtensionContext } from "@tau/harness/extensions";
+import type { ExtensionAPI, ExtensionContext } from "@tau/extensions";
 
 interface Item {
   text: string;

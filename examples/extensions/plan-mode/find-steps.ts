@@ -1,4 +1,4 @@
-import type { ExtensionEvent } from "@tau/harness/extensions";
+import type { ExtensionEvent } from "@tau/extensions";
 
 type Messages = ExtensionEvent<"agent_end">["messages"];
 

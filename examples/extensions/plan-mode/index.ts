@@ -2,7 +2,7 @@
  * First a plan, then the work. In plan mode the model has only tools that change nothing, and is told to end with numbered
  * steps. `/plan` or ctrl+alt+p turns the mode on and off, `--plan` begins with it, and `/plan go` carries the plan out.
  */
-import type { ExtensionAPI, ExtensionContext } from "@tau/harness/extensions";
+import type { ExtensionAPI, ExtensionContext } from "@tau/extensions";
 import { findSteps } from "./find-steps.ts";
 
 const readingTools = new Set(["read", "grep", "find", "ls"]);

@@ -1,5 +1,5 @@
 /** From what a person typed to what they want. Pure. */
-import type { NamedPackage } from "@tau/harness/extensions";
+import type { NamedPackage } from "@tau/extensions";
 import type { PermissionMode } from "@tau/protocol";
 import { type Flag, flags } from "./flags.ts";
 import { findValueProblem, type OptionToken, readTokens } from "./tokens.ts";

@@ -1,6 +1,6 @@
 import { systemIds } from "@tau/ai";
 import { HarnessError } from "@tau/protocol";
-import { type ExtensionPlace, type ExtensionSource, findExtensions } from "@tau/harness/extensions";
+import { type ExtensionPlace, type ExtensionSource, findExtensions } from "@tau/extensions";
 import { writeExtensionTrust } from "@tau/config/trust";
 import { ask, askAtStart } from "./ask.ts";
 import type { Io } from "./command.ts";

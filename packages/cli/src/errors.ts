@@ -32,7 +32,7 @@ const wantsStack = (args: readonly string[], { env }: Pick<Io, "env">): boolean 
 export async function reportCrash(error: unknown, args: readonly string[], io: Io): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   io.err(`tau: an unexpected error: ${message}\n`);
-  const { describeErrorOrigin } = await import("@tau/harness/extensions");
+  const { describeErrorOrigin } = await import("@tau/extensions");
   const origin = describeErrorOrigin(error);
   if (origin !== undefined) io.err(`${origin}. To start without extensions: tau -ne\n`);
   if (origin === undefined || wantsStack(args, io)) io.err(await getDetails(error, args, io));

@@ -1,5 +1,6 @@
 /** The program of the process in which one isolated extension runs. */
-import { loadTypeboxModule, runExtensionChild } from "@tau/harness/extensions/isolated";
+import { loadTypeboxModule } from "@tau/extensions";
+import { runExtensionChild } from "@tau/extensions/isolated";
 import { loadPiModule } from "@tau/pi";
 
 runExtensionChild({

@@ -1,5 +1,5 @@
 /** Options that extensions have registered. They are known once the extensions are loaded. */
-import type { LoadedExtension, ExtensionProblem, ListedRegistrations } from "@tau/harness/extensions";
+import type { LoadedExtension, ExtensionProblem, ListedRegistrations } from "@tau/extensions";
 import { parseSessionArgs, type SessionOptions } from "./args.ts";
 import { UsageError } from "./errors.ts";
 import { type Flag, flags } from "./flags.ts";

@@ -1,5 +1,5 @@
 /** Modules of the program that extensions import by a name of pi's, and the terminal library by its own. */
-import type { LoadSharedModule } from "@tau/harness/extensions";
+import type { LoadSharedModule } from "@tau/extensions";
 import type { TerminalLook } from "@tau/pi";
 
 const pattern = /^(?:@tau\/tui$|@(?:earendil-works|mariozechner)\/pi-(?:ai|agent-core|tui|coding-agent)(?:\/|$))/;

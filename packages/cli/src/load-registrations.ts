@@ -1,6 +1,6 @@
 /** What extensions add to lists of the program: options to `tau --help`, models to `tau models`. */
 import { join, resolve } from "node:path";
-import type { ListedRegistrations } from "@tau/harness/extensions";
+import type { ListedRegistrations } from "@tau/extensions";
 import { getAgentDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
@@ -19,7 +19,7 @@ export async function loadRegistrations(io: Io, options: ChosenExtensions): Prom
   if (named.length === 0 && (noExtensions || !mayHaveExtensions(places))) return [];
   io.claimOutput?.();
   const [{ existsNamed, listRegistrations }, { openSettings }, { lendModule }] = await Promise.all([
-    import("@tau/harness/extensions"),
+    import("@tau/extensions"),
     import("@tau/config/trust"),
     import("./lend-module.ts"),
   ]);

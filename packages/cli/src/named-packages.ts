@@ -4,7 +4,7 @@ import { mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HarnessError } from "@tau/protocol";
-import type { NamedPackage } from "@tau/harness/extensions";
+import type { NamedPackage } from "@tau/extensions";
 import { type FetchedPackage, fetchPackage, type PackageSource, parseSource } from "@tau/config/installs";
 import { openSettings } from "@tau/config/trust";
 import { getAgentDir } from "./agent-dir.ts";

@@ -5,7 +5,7 @@ import { systemIds } from "@tau/ai";
 import type { AgentSession } from "@tau/harness";
 import type { SettingsManager } from "@tau/config/settings";
 import { HarnessError } from "@tau/protocol";
-import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
+import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/extensions";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { openSettings } from "@tau/config/trust";
 import { readNamedFile } from "@tau/config/resources";
@@ -42,7 +42,7 @@ export async function createDirectoryOpener(
   const toPath = (path: string) => resolve(io.cwd, path);
   const extensions = createExtensionsParams(options, io, toPath);
   const askExtensions = async (place: ExtensionPlace) => {
-    const { askProjectTrust } = await import("@tau/harness/extensions");
+    const { askProjectTrust } = await import("@tau/extensions");
     const mode = options.mode === "json" || options.mode === "rpc" ? options.mode : surface;
     const report = ({ extension, message }: ExtensionProblem) => io.err(`tau: ${extension}: ${message}\n`);
     return await askProjectTrust(extensions, { ...place, ids: systemIds, mode, report });
@@ -151,7 +151,7 @@ async function mustExist(
     if (!(await findStats(toPath(path)))) throw createMissingError(path);
   }
   if (extensions.length > 0) {
-    const { existsNamed } = await import("@tau/harness/extensions");
+    const { existsNamed } = await import("@tau/extensions");
     const missing = extensions.find((path) => !existsNamed(path, place));
     if (missing !== undefined) throw createMissingError(missing);
   }

@@ -6,7 +6,7 @@ import { HarnessError } from "@tau/protocol";
 import type { Host } from "@tau/harness/host";
 import { findUnknownTools } from "@tau/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
-import type { ExtensionPlace, ExtensionsParams } from "@tau/harness/extensions";
+import type { ExtensionPlace, ExtensionsParams } from "@tau/extensions";
 import type { Settings } from "@tau/config/settings";
 import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
@@ -102,7 +102,7 @@ async function checkUnknownFlags(
   const { unknownFlags, session, sessionId, resume } = options;
   // A session may belong to another directory, which has extensions of its own.
   if (!unknownFlags || session !== undefined || sessionId !== undefined || resume) return;
-  const { hasExtensions } = await import("@tau/harness/extensions");
+  const { hasExtensions } = await import("@tau/extensions");
   if (hasExtensions(params, place)) return;
   throw await (await import("./extension-flags.ts")).createUnknownFlagError(unknownFlags);
 }

@@ -60,7 +60,7 @@ function toPromptSession(hosted: HostedSession, { mode }: SessionOptions, io: Io
 
 /** Starts the extensions: nobody can be asked. What they say is not the answer, so it goes to standard error. */
 async function attachExtensions(session: AgentSession, mode: SessionOptions["mode"], io: Io): Promise<void> {
-  const { noUi } = await import("@tau/harness/extensions");
+  const { noUi } = await import("@tau/extensions");
   const ui = { ...noUi, notify: (message: string) => io.err(`tau: ${message}\n`) };
   await session.attachSurface({ mode: mode === "text" ? "print" : "json", ui });
 }

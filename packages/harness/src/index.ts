@@ -10,7 +10,7 @@ export type { AgentSessionParams } from "./agent-session/params.ts";
 export type { PromptOptions, SteerOptions, SubmitOptions } from "./agent-session/prompts.ts";
 export type { AgentSessionEvent } from "./agent-session/publisher.ts";
 export type { ContextUse, SessionStats } from "./agent-session/stats.ts";
-export type { BashResult } from "./agent-session/user-bash.ts";
+export type { BashResult } from "@tau/extensions/internal";
 export { AuthStorage } from "@tau/config/auth";
 export { Budget, type BudgetLimit, type BudgetLimits, createBudget } from "./budget/budget.ts";
 export { HarnessError, type HarnessErrorCode } from "@tau/protocol";
@@ -18,7 +18,7 @@ export { ModelRegistry } from "@tau/config/models";
 export { createDebugLog, type DebugLog, type DebugLogOptions } from "./observe/debug-log.ts";
 export { findTracer } from "./observe/opentelemetry.ts";
 export type { RequestSpan, RunSpan, ToolSpan, Tracer } from "./observe/trace.ts";
-export type { ChannelBinding, DroppedTool, GivenTool, InputSchemaTool, PipelineTool } from "./pipeline/layer.ts";
+export type { ChannelBinding, DroppedTool, GivenTool, InputSchemaTool, PipelineTool } from "@tau/extensions/internal";
 export {
   buildSystemPrompt,
   type PromptSection,

@@ -30,7 +30,7 @@ export { loadProjectContextFiles } from "./resources/context-files.ts";
 export type { PromptTemplate } from "./resources/prompt-templates.ts";
 export { DefaultResourceLoader, type DefaultResourceLoaderOptions } from "./resources/resource-loader.ts";
 export { SettingsManager } from "./settings/settings-manager.ts";
-export type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "@tau/harness/extensions";
+export type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "@tau/extensions";
 export {
   bashTool,
   codingTools,

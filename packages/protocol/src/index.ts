@@ -134,3 +134,4 @@ export { emptyUi, type OpenDialog, reduceUi, type ShownUi } from "./shown-ui.ts"
 export { createNoteFrame, listUiFrames } from "./ui-frames.ts";
 export type { UiAnswer, UiDialog, UiNote } from "./ui-request.ts";
 export { HarnessError, type HarnessErrorCode } from "./errors.ts";
+export { findMentions, type Mention, mentionStart } from "./mentions.ts";

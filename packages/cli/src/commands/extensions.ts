@@ -1,7 +1,7 @@
 import { systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
-import { findExtensions, type FoundExtension } from "@tau/harness/extensions";
+import { findExtensions, type FoundExtension } from "@tau/extensions";
 import {
   type ExtensionTrustState,
   getRuns,

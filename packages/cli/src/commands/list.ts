@@ -1,4 +1,4 @@
-import { findExtensions } from "@tau/harness/extensions";
+import { findExtensions } from "@tau/extensions";
 import { findPiPackages, getPackageEntries, inspectPackages, resourceKinds } from "@tau/config/installs";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";

@@ -1,7 +1,7 @@
 import { type Model, systemClock } from "@tau/ai";
 import { closeAfter, didYouMean } from "@tau/ai/internal";
 import type { ModelRegistry } from "@tau/config/models";
-import type { ExtensionProblem } from "@tau/harness/extensions";
+import type { ExtensionProblem } from "@tau/extensions";
 import { formatFileProblem } from "@tau/config/settings";
 import { isOffline } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
@@ -62,7 +62,7 @@ async function addExtensionModels(
 ): Promise<{ close(): Promise<void> }> {
   const extensions = await loadRegistrations(io, chosen);
   if (extensions.every(({ providers }) => providers.size === 0)) return { close: async () => {} };
-  const { createProviders, registerProviders } = await import("@tau/harness/extensions");
+  const { createProviders, registerProviders } = await import("@tau/extensions");
   const report = ({ extension, message }: ExtensionProblem) => io.err(`tau: ${extension}: ${message}\n`);
   const providers = createProviders({ registry, auth, clock: systemClock, allowNetwork, report });
   for (const problem of registerProviders(extensions, providers)) report(problem);

@@ -1,7 +1,7 @@
 /** The interface of extensions for a client over RPC: dialogs and notes cross as records. */
 import { type Ids, systemClock } from "@tau/ai";
-import type { ExtensionUi } from "@tau/harness/extensions";
-import { createRequestUi, findMisfit, OpenDialogs } from "@tau/harness/host";
+import type { ExtensionUi } from "@tau/extensions";
+import { createRequestUi, findMisfit, OpenDialogs } from "@tau/extensions/internal";
 import type { UiAnswer, UiNote } from "@tau/protocol";
 import { dialogRecord, noteRecord } from "./framing.ts";
 import type { OpenQuestions } from "./open-questions.ts";

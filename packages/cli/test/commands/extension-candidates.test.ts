@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemIds } from "@tau/ai";
-import { findExtensions } from "@tau/harness/extensions";
+import { findExtensions } from "@tau/extensions";
 import { openSettings, recordExtensionRun } from "@tau/config/trust";
 import { expect, test } from "vitest";
 import { createModelWorkspace, run } from "../kit.ts";

@@ -1,6 +1,6 @@
 /** The extensions below `examples/`, as a user loads them: from their files, in a session with a scripted model. */
 import { join } from "node:path";
-import { type ExtensionUi, noUi } from "@tau/harness/extensions";
+import { type ExtensionUi, noUi } from "@tau/extensions";
 import { createTestSession, type TestSession, type TestSessionParams, type TestTurn } from "@tau/harness/testing";
 import { onTestFinished } from "vitest";
 import { lendModule } from "../../src/lend-module.ts";

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { extensionEventNames, type ExtensionUi, noUi } from "@tau/harness/extensions";
+import { extensionEventNames, type ExtensionUi, noUi } from "@tau/extensions";
 import { resolvePolicy } from "@tau/policy";
 import { call, text } from "@tau/harness/testing";
 import { expect, onTestFinished, test, vi } from "vitest";

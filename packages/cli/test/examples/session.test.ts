@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { noUi } from "@tau/harness/extensions";
+import { noUi } from "@tau/extensions";
 import { createHost } from "@tau/harness/host";
 import { AuthStorage } from "@tau/config/auth";
 import { ModelRegistry } from "@tau/config/models";

@@ -34,3 +34,4 @@ export { getRealPath } from "../settings/locate.ts";
 export { findStoredTrust, getTrustState } from "../trust/extension-trust.ts";
 export { createTrustCheck } from "../trust/trust.ts";
 export { quoteArgument } from "../resources/template-arguments.ts";
+export { enclose, escapeText } from "../resources/enclose.ts";

@@ -1,8 +1,8 @@
 /** Sends what the extensions of a session ask and show to the clients that follow it and can show that. */
 import type { Clock, Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { ExtensionSurface } from "@tau/harness/extensions";
-import { createRequestUi, findMisfit, OpenDialogs } from "@tau/harness/host";
+import type { ExtensionSurface } from "@tau/extensions";
+import { createRequestUi, findMisfit, OpenDialogs } from "@tau/extensions/internal";
 import type { AgentSession } from "@tau/harness";
 import {
   createNoteFrame,

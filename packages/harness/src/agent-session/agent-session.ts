@@ -20,15 +20,19 @@ import type { Jobs, ToolLogLevel } from "@tau/tools";
 import type { AuthStorage } from "@tau/config/auth";
 import type { Budget, BudgetLimits } from "../budget/budget.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
-import type { SessionEnd } from "../extensions/events.ts";
-import type { SessionStart } from "../extensions/session/extension-slot.ts";
-import type { SessionExtensions } from "../extensions/session/session-extensions.ts";
-import type { ExtensionHost, ExtensionSurface } from "../extensions/session/surface.ts";
+import {
+  type SessionEnd,
+  type SessionStart,
+  type ExtensionHost,
+  adaptTool,
+  toToolBinding,
+  type DroppedTool,
+  type GivenTool,
+  ToolLifecycles,
+  type BashResult,
+} from "@tau/extensions/internal";
+import type { SessionExtensions, ExtensionSurface } from "@tau/extensions";
 import type { ModelRegistry } from "@tau/config/models";
-import { adaptTool } from "../pipeline/adapt-tool.ts";
-import { toToolBinding } from "../pipeline/channel.ts";
-import type { DroppedTool, GivenTool } from "../pipeline/layer.ts";
-import { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
 import type { JudgeParts, PolicyReport } from "@tau/policy/internal";
 import type { ResourceLoader } from "@tau/config/resources";
 import { changedNames } from "@tau/config/internal";
@@ -64,7 +68,7 @@ import type { AgentSessionParts } from "./session-parts.ts";
 import { getCacheHitRate, getContextUse, type SessionStats } from "./stats.ts";
 import { Transcript } from "./transcript.ts";
 import { TreeMoves } from "./tree-moves.ts";
-import { type BashOptions, type BashResult, UserBash } from "./user-bash.ts";
+import { type BashOptions, UserBash } from "./user-bash.ts";
 import { createToolSandbox } from "./way-out.ts";
 
 /** Why a session begins, as extensions are told. */

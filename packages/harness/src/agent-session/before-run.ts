@@ -1,9 +1,9 @@
 /** What extensions add to a run before it begins: messages, and a system prompt for this run. */
 import type { AgentMessage } from "@tau/agent";
 import type { Clock } from "@tau/ai";
-import { toCustomMessage } from "../extensions/session/message-queue.ts";
-import { readPromptOptions, renderPrompt, toPromptOptions } from "../extensions/session/prompt-options.ts";
-import { describePrompts, type SessionExtensions } from "../extensions/session/session-extensions.ts";
+import { toCustomMessage, describePrompts } from "@tau/extensions/internal";
+import { readPromptOptions, renderPrompt, toPromptOptions } from "../prompt/prompt-options.ts";
+import type { SessionExtensions } from "@tau/extensions";
 import type { Choices } from "./choices.ts";
 
 export interface BeforeRunParts {

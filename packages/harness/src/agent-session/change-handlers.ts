@@ -1,6 +1,6 @@
 /** What a session does when its log, the settings or the resources change. */
 import { getErrorMessage } from "@tau/ai/internal";
-import type { ExtensionHooks } from "../extensions/runner.ts";
+import type { ExtensionHooks } from "@tau/extensions";
 import { formatFileProblem, type SettingsChange } from "@tau/config/settings";
 import type { RunHost } from "../run/run-host.ts";
 import type { SessionEntry } from "../session/entry.ts";

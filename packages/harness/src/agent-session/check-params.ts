@@ -25,8 +25,7 @@ import {
   oneOf,
   text,
 } from "@tau/config/fields";
-import { getName, getProblem } from "../pipeline/adapt-tool.ts";
-import type { GivenTool } from "../pipeline/layer.ts";
+import { getName, getProblem, type GivenTool } from "@tau/extensions/internal";
 import type { AgentSessionParams } from "./params.ts";
 
 /**

@@ -2,14 +2,17 @@
 import type { QueueMode, ThinkingLevel } from "@tau/agent";
 import { clampThinkingLevel, type Clock, type Model, parseThinkingLevel } from "@tau/ai";
 import { HarnessError } from "@tau/protocol";
-import type { ExtensionEvent } from "../extensions/events.ts";
-import type { ExtensionHooks } from "../extensions/runner.ts";
-import type { GivenTool, HarnessActions, PipelineInput } from "../pipeline/layer.ts";
-import { getProblem } from "../pipeline/adapt-tool.ts";
-import type { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
-import { harnessToolNames } from "../pipeline/harness-tools.ts";
+import type { ExtensionEvent, ExtensionHooks } from "@tau/extensions";
+import {
+  type GivenTool,
+  type HarnessActions,
+  type PipelineInput,
+  getProblem,
+  type ToolLifecycles,
+  harnessToolNames,
+  type TouchesParts,
+} from "@tau/extensions/internal";
 import { createNameMatcher, resolveDefaultTools } from "@tau/policy/internal";
-import type { TouchesParts } from "../pipeline/touches.ts";
 import { formatDate, type SystemPrompt } from "../prompt/system-prompt.ts";
 import { listChangedFiles } from "@tau/config/internal";
 import type { Resources } from "@tau/config/resources";

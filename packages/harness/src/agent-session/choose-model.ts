@@ -11,7 +11,7 @@ import { describeUnlisted, toProviderId, withoutUndefined } from "@tau/ai/intern
 import type { ModelChoice } from "./choices.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "@tau/protocol";
-import type { ExtensionProblem } from "../extensions/extension.ts";
+import type { ExtensionProblem } from "@tau/extensions";
 import type { DefaultModel, ModelRegistry, ScopedModel } from "@tau/config/models";
 import { formatFileProblem } from "@tau/config/settings";
 import type { SessionSetup } from "./session-setup.ts";

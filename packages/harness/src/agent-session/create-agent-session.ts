@@ -5,7 +5,7 @@ import type { StreamFn } from "@tau/agent";
 import { streamSimple } from "@tau/ai";
 import { createUsedKeys } from "@tau/config/internal";
 import { createBudget } from "../budget/budget.ts";
-import type { ExtensionSlot, SessionStart } from "../extensions/session/extension-slot.ts";
+import type { ExtensionSlot, SessionStart } from "@tau/extensions/internal";
 import type { DebugLog } from "../observe/debug-log.ts";
 import { findTracer } from "../observe/opentelemetry.ts";
 import { findUnknownTools } from "@tau/policy";

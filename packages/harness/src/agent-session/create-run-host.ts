@@ -1,5 +1,5 @@
 /** What a session lends to its runs. */
-import { createTouches } from "../pipeline/touches.ts";
+import { createTouches } from "@tau/extensions/internal";
 import { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { RunHost } from "../run/run-host.ts";
 import type { CallJudge } from "./call-judge.ts";

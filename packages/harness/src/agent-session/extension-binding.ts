@@ -1,8 +1,8 @@
 /** Connects a session with its extensions: what they can do with it, and what they add to its runs. */
 import type { AgentMessage } from "@tau/agent";
 import { getErrorMessage } from "@tau/ai/internal";
-import { toCustomMessage } from "../extensions/session/message-queue.ts";
-import type { SessionExtensions } from "../extensions/session/session-extensions.ts";
+import { toCustomMessage } from "@tau/extensions/internal";
+import type { SessionExtensions } from "@tau/extensions";
 import { applyBoundary } from "../run/boundary.ts";
 import type { RunHost } from "../run/run-host.ts";
 import type { Activity } from "./activity.ts";
@@ -27,10 +27,10 @@ export class ExtensionBinding {
   async bind(extensions: SessionExtensions): Promise<void> {
     const { session, host, choices } = this.#parts;
     const { sessionManager, modelRegistry: registry, authStorage: auth } = session;
-    const { createSessionMirror } = await import("../extensions/session/session-mirror.ts");
+    const { createSessionMirror } = await import("../session/session-mirror.ts");
     const { createExtensionPort } = await import("./extension-port.ts");
     const reader = await createSessionMirror(sessionManager);
-    const { createModelAccess } = await import("../extensions/model-access.ts");
+    const { createModelAccess } = await import("@tau/extensions/open");
     const models = await createModelAccess({ registry, auth, request: host.ask, providers: extensions.providers });
     const port = createExtensionPort({ ...this.#parts, extensions, reader, models, clock: host.clock });
     extensions.bind(port, () => reader.close());

@@ -5,17 +5,24 @@ import { createAssistantMessage, joinTextBlocks, getErrorMessage } from "@tau/ai
 import { type Clock, validateToolArguments } from "@tau/ai";
 import { type SessionEntry, HarnessError } from "@tau/protocol";
 import { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
-import type { SourceInfo, ToolDefinition, ToolInfo } from "../extensions/api.ts";
-import type { ToolCallOutcome } from "../extensions/context.ts";
-import { execProgram } from "../extensions/exec.ts";
-import { isCustomType, isMessageDraft } from "../extensions/parse-results.ts";
-import { toCustomMessage } from "../extensions/session/message-queue.ts";
-import { toPromptOptions } from "../extensions/session/prompt-options.ts";
-import { replaceSession } from "../extensions/session/replace-session.ts";
-import type { SessionExtensions } from "../extensions/session/session-extensions.ts";
-import type { ExtensionSessionPort } from "../extensions/session-port.ts";
-import type { ModelAccess } from "../extensions/model-access.ts";
-import type { SessionReader } from "../extensions/session-reader.ts";
+import {
+  type SourceInfo,
+  type ToolDefinition,
+  type ToolInfo,
+  type ToolCallOutcome,
+  execProgram,
+  type SessionExtensions,
+  type ExtensionSessionPort,
+  type SessionReader,
+} from "@tau/extensions";
+import {
+  isCustomType,
+  isMessageDraft,
+  toCustomMessage,
+  replaceSession,
+  type ModelAccess,
+} from "@tau/extensions/internal";
+import { toPromptOptions } from "../prompt/prompt-options.ts";
 import type { RunHost } from "../run/run-host.ts";
 import type { Activity } from "./activity.ts";
 import type { AgentSession } from "./agent-session.ts";

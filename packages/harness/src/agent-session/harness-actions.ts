@@ -1,5 +1,5 @@
 /** What the harness's own tools do with the session that they belong to. */
-import type { HarnessActions } from "../pipeline/layer.ts";
+import type { HarnessActions } from "@tau/extensions/internal";
 import { describeEntries } from "../session/describe-entries.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Activity } from "./activity.ts";

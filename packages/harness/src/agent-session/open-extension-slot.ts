@@ -1,7 +1,6 @@
 /** Loads the extensions of a session before there is one: they may bring its model. */
-import { type ExtensionsParams, hasExtensions } from "../extensions/has-extensions.ts";
-import type { OpenExtensionsParts } from "../extensions/open-extensions.ts";
-import { ExtensionSlot } from "../extensions/session/extension-slot.ts";
+import { type ExtensionsParams, hasExtensions } from "@tau/extensions";
+import { type OpenExtensionsParts, ExtensionSlot } from "@tau/extensions/internal";
 import type { SessionSetup } from "./session-setup.ts";
 
 export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionSlot> {
@@ -35,6 +34,6 @@ export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionS
 /** Late: most sessions have no extensions, and their code is not loaded then. */
 async function loadExtensions(params: ExtensionsParams, parts: OpenExtensionsParts) {
   if (!hasExtensions(params, parts)) return undefined;
-  const { openExtensions } = await import("../extensions/open-extensions.ts");
+  const { openExtensions } = await import("@tau/extensions/open");
   return await openExtensions(params, parts);
 }

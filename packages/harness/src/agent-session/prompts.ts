@@ -2,8 +2,7 @@
 import type { ImageContent } from "@tau/ai";
 import type { Files } from "@tau/tools";
 import { HarnessError } from "@tau/protocol";
-import type { ExtensionEvent, InputSource } from "../extensions/events.ts";
-import type { SessionExtensions } from "../extensions/session/session-extensions.ts";
+import type { ExtensionEvent, InputSource, SessionExtensions } from "@tau/extensions";
 import type { Mentioned } from "../prompt/expand.ts";
 import type { ResourcePort } from "../prompt/expand-port.ts";
 import { RunAborted } from "../run/run-aborted.ts";

@@ -3,7 +3,7 @@ import type { StreamFn } from "@tau/agent";
 import type { Clock, Ids } from "@tau/ai";
 import type { Files, Jobs, ToolLogLevel } from "@tau/tools";
 import type { Budget } from "../budget/budget.ts";
-import type { ExtensionSlot, SessionStart } from "../extensions/session/extension-slot.ts";
+import type { ExtensionSlot, SessionStart } from "@tau/extensions/internal";
 import type { Tracer } from "../observe/trace.ts";
 import type { ResourcePort } from "../prompt/expand-port.ts";
 import type { SessionManager } from "../session/session-manager.ts";

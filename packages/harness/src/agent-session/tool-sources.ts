@@ -1,9 +1,7 @@
 /** The tools of a session as the caller, the user and the extensions name them. */
 import type { Tools } from "@tau/tools";
 import { HarnessError } from "@tau/protocol";
-import type { ExtensionSlot } from "../extensions/session/extension-slot.ts";
-import type { GivenTool } from "../pipeline/layer.ts";
-import { harnessToolNames } from "../pipeline/harness-tools.ts";
+import { type ExtensionSlot, type GivenTool, harnessToolNames } from "@tau/extensions/internal";
 import { createNameMatcher } from "@tau/policy/internal";
 import { findUnknownTools } from "@tau/policy";
 import { describeSandbox } from "@tau/sandbox/internal";

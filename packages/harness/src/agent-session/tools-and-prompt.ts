@@ -1,10 +1,13 @@
 /** What a model is shown besides the conversation: its tools and its system prompt. Built once, and again when something changes. */
 import type { AgentTool } from "@tau/agent";
 import type { DescribedTool } from "@tau/tools";
-import { choiceProblems } from "../pipeline/choices.ts";
-import type { DroppedTool, PipelineInput } from "../pipeline/layer.ts";
-import { buildPipeline } from "../pipeline/pipeline.ts";
-import { keepOrder } from "../pipeline/stable-order.ts";
+import {
+  choiceProblems,
+  type DroppedTool,
+  type PipelineInput,
+  buildPipeline,
+  keepOrder,
+} from "@tau/extensions/internal";
 import { createNameMatcher } from "@tau/policy/internal";
 import { buildSystemPrompt, type SystemPrompt, type SystemPromptInput } from "../prompt/system-prompt.ts";
 import type { Resources } from "@tau/config/resources";

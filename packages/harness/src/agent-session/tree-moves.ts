@@ -1,7 +1,7 @@
 /** Moves in the tree of a session: to another entry, now or when a run is over, and to a session of its own. */
 import { withoutUndefined } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
-import type { ExtensionHooks } from "../extensions/runner.ts";
+import type { ExtensionHooks } from "@tau/extensions";
 import type { SessionManager } from "../session/session-manager.ts";
 import { navigate, type NavigateOptions, type NavigateParts } from "./navigate.ts";
 import type { Publisher } from "./publisher.ts";

@@ -1,26 +1,17 @@
 /** Commands that the user runs (`!cmd`), with the user's own authority: the policy does not judge them. */
+import type { BashResult } from "@tau/extensions/internal";
 import type { AgentTool } from "@tau/agent";
 import { type Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type BashExecutionMessage, HarnessError } from "@tau/protocol";
 import type { BashDetails } from "@tau/tools";
-import type { BashOperations, ExtensionResult } from "../extensions/events.ts";
-import type { ExtensionHooks } from "../extensions/runner.ts";
+import type { BashOperations, ExtensionResult, ExtensionHooks } from "@tau/extensions";
 import { getText } from "../run/translate.ts";
 import { customTypes } from "../session/entry.ts";
 import type { Session } from "../session/session.ts";
 import type { Activity } from "./activity.ts";
 import type { Notices } from "./notices.ts";
 import type { Transcript } from "./transcript.ts";
-
-export interface BashResult {
-  output: string;
-  /** Undefined when the command was cancelled. */
-  exitCode: number | undefined;
-  cancelled: boolean;
-  truncated: boolean;
-  fullOutputPath?: string;
-}
 
 export interface BashOptions {
   /** The model is not told of the command. Default false. */

@@ -1,6 +1,6 @@
 /** What happens to a command that the sandbox stopped: a person is asked, and it is run again as they say. */
 import { type JudgeParts, createPortPolicy, type WayOut } from "@tau/policy/internal";
-import type { ToolSandbox } from "../pipeline/sandbox.ts";
+import type { ToolSandbox } from "@tau/extensions/internal";
 import type { SessionSandbox } from "@tau/sandbox";
 
 /** `getParts` is called for each question: who answers may change. */

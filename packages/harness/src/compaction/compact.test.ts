@@ -10,7 +10,7 @@ import {
 } from "@tau/ai";
 import { createTools } from "@tau/tools";
 import { describe, expect, test } from "vitest";
-import { createTouches } from "../pipeline/touches.ts";
+import { createTouches } from "@tau/extensions/internal";
 import { contextMessages } from "../session/context.ts";
 import type { NewEntry, SessionEntry } from "../session/entry.ts";
 import { collectLeftBranch, summariseBranch } from "./branch-summary.ts";

@@ -2,7 +2,7 @@ import type { AgentMessage } from "@tau/agent";
 import { emptyUsage } from "@tau/ai";
 import { createTools } from "@tau/tools";
 import { describe, expect, test } from "vitest";
-import { createTouches } from "../pipeline/touches.ts";
+import { createTouches } from "@tau/extensions/internal";
 import type { NewEntry, SessionEntry } from "../session/entry.ts";
 import { cutPoints, splitTurnStart } from "./cut.ts";
 import { type CompactionPlan, type CompactionReason, planCompaction } from "./plan.ts";

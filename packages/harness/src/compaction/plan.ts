@@ -1,4 +1,5 @@
 /** Plans what a compaction replaces and what it keeps. Pure, but asynchronous: a branch may have a million entries. */
+import type { CompactionTrigger } from "@tau/extensions/internal";
 import type { AgentMessage } from "@tau/agent";
 import { type ContextMessage, iterateContext } from "../session/context.ts";
 import { nextTurn } from "../session/entry-table.ts";
@@ -12,7 +13,7 @@ import { isTooLong, maxKept, type ResolvedCompactionSettings } from "./settings.
 import { contextTokens, estimateTokens } from "./tokens.ts";
 
 /** The user asked, the context is nearly full, or a provider refused it as too long. */
-export type CompactionReason = "manual" | "threshold" | "overflow";
+export type CompactionReason = CompactionTrigger;
 
 export interface CompactionPlan {
   /** The summary of the last compaction, without its lists of files. It is to be updated. */

@@ -1,5 +1,5 @@
 /** The prompts for summaries. Pure. */
-import { enclose } from "../prompt/enclose.ts";
+import { enclose } from "@tau/config/internal";
 
 /** A conversation, the beginning of a turn whose end is kept, or a branch that was left. */
 export type SummaryKind = "history" | "turn" | "branch";

@@ -1,6 +1,6 @@
 /** The file that is being mentioned before the cursor, and how a path is written there. Pure. */
 import { isAbsolute, resolve } from "node:path";
-import { mentionStart } from "../prompt/mentions.ts";
+import { mentionStart } from "@tau/protocol";
 
 export interface OpenMention {
   /** What stands before it: another mention has another text before it. */

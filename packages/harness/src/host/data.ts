@@ -4,7 +4,7 @@ import { roundCost, withoutUndefined, withoutUserinfo } from "@tau/ai/internal";
 import type { ModelData, SessionSummaryData, StateData, StatsData, ToolData } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import { toJobSummary } from "../agent-session/job-reports.ts";
-import type { PipelineTool } from "../pipeline/layer.ts";
+import type { PipelineTool } from "@tau/extensions/internal";
 import type { SessionEntry } from "../session/entry.ts";
 import type { SessionInfo } from "../session/session-info.ts";
 import type { HostedSession } from "./hosted-session.ts";

@@ -1,6 +1,6 @@
 /** What a host does for the extensions of a session that leave it for another one. */
-import type { ExtensionEvent } from "../extensions/events.ts";
-import type { ExtensionHost } from "../extensions/session/surface.ts";
+import type { ExtensionEvent } from "@tau/extensions";
+import type { ExtensionHost } from "@tau/extensions/internal";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { Host } from "./host.ts";
 

@@ -21,7 +21,7 @@ import { sessionManagerField } from "../agent-session/check-params.ts";
 import { createAgentSession } from "../agent-session/create-agent-session.ts";
 import { LiveSessions } from "../agent-session/live-sessions.ts";
 import type { AgentSessionParams } from "../agent-session/params.ts";
-import type { SessionEnd } from "../extensions/events.ts";
+import type { SessionEnd } from "@tau/extensions/internal";
 import { check, createCheck, fn, withMethods } from "@tau/config/internal";
 import { jsonObject, nonEmptyText } from "@tau/config/fields";
 import { mustWorkIn } from "../session/working-directory.ts";

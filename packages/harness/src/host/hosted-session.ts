@@ -15,7 +15,7 @@ import type { RunOutcome } from "../run/run.ts";
 import type { Submission } from "../agent-session/activity.ts";
 import type { FileCompletion } from "../completion/file-completion.ts";
 import type { AgentSession } from "../agent-session/agent-session.ts";
-import type { SessionEnd } from "../extensions/events.ts";
+import type { SessionEnd } from "@tau/extensions/internal";
 import type { SubmitOptions } from "../agent-session/prompts.ts";
 import { EventRing } from "./event-ring.ts";
 import { Logins } from "./login.ts";

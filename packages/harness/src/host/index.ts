@@ -11,5 +11,5 @@ export { getMessageText, toModelData, toSessionSummary } from "./data.ts";
 export { createHost, Host, type HostOptions, type HostWatcher } from "./host.ts";
 export { type Cursor, type EventRedactor, HostedSession, type HostEvent, type HostListener } from "./hosted-session.ts";
 export { runPrompt } from "./run-prompt.ts";
-export { createRequestUi, findMisfit, OpenDialogs, type OpenDialogsOptions } from "../extensions/ui-requests.ts";
+export { createRequestUi, findMisfit, OpenDialogs, type OpenDialogsOptions } from "@tau/extensions/internal";
 export { createSessionFrameRedactor, type FrameRedactor } from "../observe/frame-redactor.ts";

@@ -8,7 +8,7 @@ import { createResourceLoader } from "@tau/config/resources";
 import { quoteArgument } from "@tau/config/internal";
 import { createExpandPort } from "./expand-port.ts";
 import { type ExpandPort, expandPrompt, type Mentioned } from "./expand.ts";
-import { findMentions } from "./mentions.ts";
+import { findMentions } from "@tau/protocol";
 import { createMentionReader } from "./read-mention.ts";
 
 const template = (name: string, content: string, argumentHint?: string) => ({

@@ -5,9 +5,8 @@
 import { type ImageContent, type TextContent } from "@tau/ai";
 import { assertNever, didYouMean } from "@tau/ai/internal";
 import type { PromptTemplate, Skill } from "@tau/config/resources";
-import { fillTemplate, splitArguments } from "@tau/config/internal";
-import { enclose } from "./enclose.ts";
-import { findMentions, type Mention } from "./mentions.ts";
+import { fillTemplate, splitArguments, enclose } from "@tau/config/internal";
+import { findMentions, type Mention } from "@tau/protocol";
 
 export interface ExpandPort {
   readonly templates: readonly PromptTemplate[];

@@ -2,9 +2,8 @@
  * Builds the system prompt from sections. Sections that never change come first, and the date comes last, so that
  * providers can cache the beginning. Pure.
  */
-import type { TextFile } from "@tau/config/internal";
+import { type TextFile, enclose, escapeText } from "@tau/config/internal";
 import type { Skill } from "@tau/config/resources";
-import { enclose, escapeText } from "./enclose.ts";
 import { findReader, formatToolLine, listGuidelines, type PromptTool } from "./tool-lines.ts";
 
 export interface SystemPromptInput {

@@ -5,7 +5,7 @@
 import { crc32 } from "node:zlib";
 import type { AgentMessage, AgentTool } from "@tau/agent";
 import type { Model } from "@tau/ai";
-import { toolPrefix } from "../pipeline/stable-order.ts";
+import { toolPrefix } from "@tau/extensions/internal";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
 import type { PrefixEntry, PrefixPart } from "../session/entry.ts";
 

@@ -1,7 +1,7 @@
 /** Lets extensions see and change what is sent to a provider and what it answers. */
 import type { StreamFn } from "@tau/agent";
 import type { SimpleStreamOptions } from "@tau/ai";
-import type { ExtensionHooks } from "../extensions/runner.ts";
+import type { ExtensionHooks } from "@tau/extensions";
 
 /** Adds a hook for each event that is handled, so that a request without handlers is as it was. */
 export function withProviderHooks(streamFn: StreamFn, getExtensions: () => ExtensionHooks | undefined): StreamFn {

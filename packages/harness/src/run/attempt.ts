@@ -17,14 +17,14 @@ import {
 import type { AssistantMessage } from "@tau/ai";
 import { isSameList } from "@tau/ai/internal";
 import { type Budget, countedUsage, type Reservation } from "../budget/budget.ts";
-import type { ExtensionHooks } from "../extensions/runner.ts";
+import type { ExtensionHooks } from "@tau/extensions";
 import { boundResult, maxResultCharacters } from "../request/bound.ts";
 import { failedStream } from "../request/request.ts";
 import { messagesToSend } from "../request/select-messages.ts";
 import { convertToLlm } from "../session/message.ts";
 import { type AppliedBoundary, applyBoundary, describeBoundary } from "./boundary.ts";
 import { findSpentLimit, isContextFull, reserveRequest } from "./context-size.ts";
-import { isValidChange } from "../extensions/parse-results.ts";
+import { isValidChange } from "@tau/extensions/internal";
 import { copyData, copyMessage, copyMessages } from "./copy-messages.ts";
 import type { StopRequest } from "./next-step.ts";
 import { afterAnswer, type Recovery } from "./recovery.ts";

@@ -1,7 +1,7 @@
 /** What extensions add to a session at the end of a turn or of a run. */
 import type { AgentMessage } from "@tau/agent";
 import type { CustomMessage } from "@tau/protocol";
-import type { BoundaryResult, BoundaryState, EntryDraft } from "../extensions/events.ts";
+import type { BoundaryResult, BoundaryState, EntryDraft } from "@tau/extensions";
 import { convertToLlm } from "../session/message.ts";
 import { copyMessages } from "./copy-messages.ts";
 import type { RunHost } from "./run-host.ts";

@@ -6,7 +6,7 @@ import { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
 import { compact, type CompactionOutcome, type InterceptedCompaction } from "../compaction/compact.ts";
 import { type CompactionPlan, type CompactionReason, maxConsecutive } from "../compaction/plan.ts";
 import type { ResolvedCompactionSettings } from "../compaction/settings.ts";
-import type { ExtensionHooks } from "../extensions/runner.ts";
+import type { ExtensionHooks } from "@tau/extensions";
 import type { SessionEntry } from "../session/entry.ts";
 import { getMaxRetries } from "./next-step.ts";
 import type { RunHost } from "./run-host.ts";

@@ -2,7 +2,7 @@
 import { resolveCompactionSettings, shouldCompact } from "../compaction/settings.ts";
 import { textTokens } from "../compaction/text.ts";
 import type { Budget, BudgetGrant } from "../budget/budget.ts";
-import { toolsPrefix } from "../pipeline/stable-order.ts";
+import { toolsPrefix } from "@tau/extensions/internal";
 import type { RunHost } from "./run-host.ts";
 
 type SizeHost = Pick<RunHost, "transcript" | "current" | "settings">;

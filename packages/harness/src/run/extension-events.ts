@@ -3,7 +3,7 @@
  * become part of the conversation. Pure.
  */
 import type { AgentEvent } from "@tau/agent";
-import type { ExtensionEvent } from "../extensions/events.ts";
+import type { ExtensionEvent } from "@tau/extensions";
 import { copyData, copyMessage } from "./copy-messages.ts";
 
 /** Undefined for what is told elsewhere: the ends of turns and runs, and messages that are streamed or may be replaced. */

@@ -5,7 +5,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { type RunEnd, toTermination } from "@tau/protocol";
 import { parseUsage } from "../budget/usage.ts";
 import { modelName } from "../request/prefix.ts";
-import type { ExtensionHooks } from "../extensions/runner.ts";
+import type { ExtensionHooks } from "@tau/extensions";
 import { copyMessage } from "./copy-messages.ts";
 import { toExtensionEvent } from "./extension-events.ts";
 import { StreamedCopy } from "./streamed-copy.ts";

@@ -2,7 +2,7 @@
 import type { AgentLoopConfig, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
 import type { Clock, Ids, Model } from "@tau/ai";
 import type { CustomMessage } from "@tau/protocol";
-import type { ExtensionHooks } from "../extensions/runner.ts";
+import type { RunExtensions } from "@tau/extensions/internal";
 import type { GetTouches } from "../compaction/files.ts";
 import type { Tracer } from "../observe/trace.ts";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
@@ -19,15 +19,6 @@ export interface CurrentChoices {
   thinkingLevel: ThinkingLevel;
   systemPrompt: SystemPrompt;
   tools: readonly AgentTool[];
-}
-
-/** What extensions do in runs. */
-export interface RunExtensions extends ExtensionHooks {
-  /** Messages that extensions have for the model, to be sent before the next request or when it would stop. */
-  take(kind: "steer" | "followUp"): CustomMessage[];
-  readonly isQueueEmpty: boolean;
-  /** Judges a call for isolated extensions that changed its arguments. Undefined lets it go on. */
-  judgeChanged: NonNullable<AgentLoopConfig["beforeToolCall"]>;
 }
 
 export interface RunHost {

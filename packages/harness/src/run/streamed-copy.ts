@@ -3,7 +3,7 @@
  * not become part of the conversation, and copying the message for each delta would cost more than everything else.
  */
 import type { AgentEvent, AgentMessage } from "@tau/agent";
-import type { ExtensionEvent } from "../extensions/events.ts";
+import type { ExtensionEvent } from "@tau/extensions";
 import { copyJson } from "./copy-messages.ts";
 
 type Update = AgentEvent & { type: "message_update" };

@@ -9,7 +9,7 @@ import type {
 } from "@tau/protocol";
 import { fenced } from "../fence.ts";
 import { asText } from "../compaction/text.ts";
-import { enclose } from "../prompt/enclose.ts";
+import { enclose } from "@tau/config/internal";
 
 declare module "@tau/agent" {
   interface CustomAgentMessages {

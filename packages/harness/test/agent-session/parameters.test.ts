@@ -13,7 +13,7 @@ import { ModelRegistry } from "@tau/config/models";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { SettingsManager } from "@tau/config/settings";
 import { createHost } from "../../src/host/host.ts";
-import type { InputSchemaTool } from "../../src/pipeline/layer.ts";
+import type { Tool as InputSchemaTool } from "@tau/extensions";
 import { createDebugLog } from "../../src/observe/debug-log.ts";
 import { openDesk, sayTool, temporaryDirectory } from "./desk.ts";
 

@@ -9,7 +9,7 @@ import { call, createFakeClock, startWireServer, text, type WireReply } from "@t
 import type { ToolContext } from "@tau/tools";
 import { expect, onTestFinished, test } from "vitest";
 import { createAgent } from "../../src/agent-session/create-agent.ts";
-import type { InputSchemaTool } from "../../src/pipeline/layer.ts";
+import type { Tool as InputSchemaTool } from "@tau/extensions";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { type Desk, never, openDesk, sayTool, temporaryDirectory, until } from "./desk.ts";
 

@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { rm } from "node:fs/promises";
-import { createPolicy } from "../../../policy/src/create-policy.ts";
+import { createPolicy, createSecretBroker } from "@tau/policy/internal";
 import type { PolicyRequest } from "@tau/policy";
-import { createSecretBroker } from "../../../policy/src/secrets/secret-broker.ts";
 import { getSandboxSettings, getSessionPolicy } from "@tau/config/trust";
 import { SettingsManager } from "@tau/config/settings";
 

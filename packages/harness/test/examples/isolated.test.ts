@@ -4,11 +4,10 @@ import { dirname, join } from "node:path";
 import { systemClock } from "@tau/ai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { AuthStorage } from "@tau/config/auth";
-import type { Extension } from "../../src/extensions/extension.ts";
-import { createProviders, registerProviders } from "../../src/extensions/providers.ts";
+import { type LoadedExtension as Extension, createProviders, registerProviders } from "@tau/extensions";
 import { ModelRegistry } from "@tau/config/models";
 import { createTestSession } from "../../src/testing/index.ts";
-import { createPlace, createSource, type HostOptions, isWalled, load } from "../extensions-isolated/kit.ts";
+import { createPlace, createSource, type HostOptions, isWalled, load } from "../../../extensions/test/isolated/kit.ts";
 
 const examples = join(import.meta.dirname, "../../../../examples/extensions");
 const names = readdirSync(examples);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scriptedModel, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { type ExtensionAPI, type ExtensionFactory, noUi } from "../../src/extensions/index.ts";
+import { type ExtensionAPI, type ExtensionFactory, noUi } from "@tau/extensions";
 import { createHost } from "../../src/host/index.ts";
 import { AuthStorage } from "@tau/config/auth";
 import { ModelRegistry } from "@tau/config/models";

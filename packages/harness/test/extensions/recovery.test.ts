@@ -2,8 +2,7 @@
 import { type ScriptedTurn, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import type { BudgetLimits } from "../../src/budget/budget.ts";
-import type { ExtensionEvent, ExtensionFactory } from "../../src/extensions/index.ts";
-import { extensionEventNames } from "../../src/extensions/index.ts";
+import { type ExtensionEvent, type ExtensionFactory, extensionEventNames } from "@tau/extensions";
 import { createTestSession } from "../../src/testing/index.ts";
 
 /** Two extensions that tell what they hear, so that the order of both is seen. */

@@ -1,7 +1,7 @@
 /** Messages that extensions send at moments when no run can take them any more, or none has begun. */
 import { text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import type { ExtensionAPI, ExtensionFactory } from "../../src/extensions/index.ts";
+import type { ExtensionAPI, ExtensionFactory } from "@tau/extensions";
 import { createTestSession } from "../../src/testing/index.ts";
 
 async function open(factory: ExtensionFactory) {

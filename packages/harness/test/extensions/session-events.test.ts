@@ -6,8 +6,13 @@ import { call, text } from "@tau/ai/testing";
 import { Type } from "typebox";
 import { expect, onTestFinished, test } from "vitest";
 import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
-import type { ExtensionAPI, ExtensionContext, ExtensionFactory } from "../../src/extensions/index.ts";
-import { extensionEventNames, noUi } from "../../src/extensions/index.ts";
+import {
+  type ExtensionAPI,
+  type ExtensionContext,
+  type ExtensionFactory,
+  extensionEventNames,
+  noUi,
+} from "@tau/extensions";
 import { createTestSession, type TestSessionParams } from "../../src/testing/index.ts";
 import type { TestTurn } from "../../src/testing/script.ts";
 

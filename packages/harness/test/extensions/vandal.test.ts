@@ -1,7 +1,7 @@
 /** A trusted extension that writes garbage into what it is told costs its own events, and no run. */
 import { call, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { type ExtensionEventName, extensionEventNames, type ExtensionFactory } from "../../src/extensions/index.ts";
+import { type ExtensionEventName, extensionEventNames, type ExtensionFactory } from "@tau/extensions";
 import { createTestSession } from "../../src/testing/index.ts";
 
 async function open(factory: ExtensionFactory) {

@@ -2,7 +2,7 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemIds } from "@tau/ai";
 import { expect, test } from "vitest";
-import { findExtensions } from "../../src/extensions/find-extensions.ts";
+import { findExtensions } from "@tau/extensions";
 import { changePackageEntries, getPackageEntries, findPiPackages, takePiPackagesNotice } from "@tau/config/installs";
 import { readTrust, writeTrust } from "@tau/config/trust";
 import { SettingsManager } from "@tau/config/settings";

@@ -1,5 +1,5 @@
 import type { Agent, AgentTool } from "@tau/agent";
-import type { ToolDefinition } from "@tau/harness/extensions";
+import type { ToolDefinition } from "@tau/extensions";
 import type { ToolsOptions } from "@tau/pi/internal";
 import type { ExtensionRunner } from "../extensions/runner.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { Agent, type AgentMessage } from "@tau/agent";
 import type { AssistantMessage } from "@tau/ai";
 import { call, type ScriptedModel, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
-import { createEventBus, type ExtensionFactory } from "@tau/harness/extensions";
+import { createEventBus, type ExtensionFactory } from "@tau/extensions";
 import { convertToLlm } from "@tau/harness/session";
 import { contentText, SessionManager, type Skill } from "@tau/pi/internal";
 import { AuthStorage } from "../auth/auth-storage.ts";

@@ -6,7 +6,7 @@
 import type { Agent, AgentMessage, AgentState, AgentTool, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model } from "@tau/ai";
 import { Listeners } from "@tau/ai/internal";
-import type { ToolDefinition } from "@tau/harness/extensions";
+import type { ToolDefinition } from "@tau/extensions";
 import {
   type BashOperations,
   type CompactionResult,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ThinkingLevel } from "@tau/agent";
 import { type ScriptedModel, scriptedModel, text } from "@tau/ai/testing";
-import type { ExtensionFactory } from "@tau/harness/extensions";
+import type { ExtensionFactory } from "@tau/extensions";
 import { AuthStorage } from "../auth/auth-storage.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import { DefaultResourceLoader } from "../resources/resource-loader.ts";

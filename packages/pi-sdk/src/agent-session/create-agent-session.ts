@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { AgentOptions, AgentTool, ThinkingLevel } from "@tau/agent";
 import { type Model, streamSimple } from "@tau/ai";
-import type { ToolDefinition } from "@tau/harness/extensions";
+import type { ToolDefinition } from "@tau/extensions";
 import { convertToLlm, sessionDirectory } from "@tau/harness/session";
 import { Agent, getAgentDir, getDefaultStreamFn, SessionManager } from "@tau/pi/internal";
 import { AuthStorage } from "../auth/auth-storage.ts";

@@ -1,6 +1,6 @@
 /** Connects extensions to their session: what they can do to it, what the program gives to them, and reloading them. */
 import type { Agent } from "@tau/agent";
-import type { ExtensionContext, ExtensionUi } from "@tau/harness/extensions";
+import type { ExtensionContext, ExtensionUi } from "@tau/extensions";
 import type { CommandActions } from "../extensions/extension.ts";
 import type { ExtensionError } from "../extensions/runner.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";

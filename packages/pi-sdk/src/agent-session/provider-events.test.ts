@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { ExtensionFactory } from "@tau/harness/extensions";
+import type { ExtensionFactory } from "@tau/extensions";
 import { AuthStorage } from "../auth/auth-storage.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import { DefaultResourceLoader } from "../resources/resource-loader.ts";

@@ -9,7 +9,7 @@ import {
   type ExtensionFactory,
   type ExtensionUi,
   noUi,
-} from "@tau/harness/extensions";
+} from "@tau/extensions";
 import { AuthStorage } from "../auth/auth-storage.ts";
 import type { ExtensionError } from "../extensions/runner.ts";
 import { ModelRegistry } from "../models/model-registry.ts";

@@ -1,6 +1,6 @@
 /** The tools of a session: those of the program, of its creator and of extensions. */
 import type { AgentTool } from "@tau/agent";
-import type { ToolDefinition } from "@tau/harness/extensions";
+import type { ToolDefinition } from "@tau/extensions";
 import type { RegisteredTool } from "../extensions/extension.ts";
 import type { ExtensionRunner } from "../extensions/runner.ts";
 import { wrapRegisteredTools } from "../extensions/wrap.ts";

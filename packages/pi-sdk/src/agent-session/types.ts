@@ -1,7 +1,7 @@
 /** The parts, the events and the options of a session. */
 import type { Agent, AgentEvent, AgentTool, ThinkingLevel } from "@tau/agent";
 import { type ImageContent, type Model, type TextContent } from "@tau/ai";
-import type { ToolDefinition } from "@tau/harness/extensions";
+import type { ToolDefinition } from "@tau/extensions";
 import type { CompactionResult, SessionManager } from "@tau/pi/internal";
 import type { ExtensionRunner } from "../extensions/runner.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";

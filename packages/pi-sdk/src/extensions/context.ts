@@ -1,5 +1,5 @@
 /** What handlers, tools and commands are given besides the event. All of it is what holds at the moment. */
-import { type ExtensionCommandContext, type ExtensionContext, type ExtensionUi, noUi } from "@tau/harness/extensions";
+import { type ExtensionCommandContext, type ExtensionContext, type ExtensionUi, noUi } from "@tau/extensions";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { SessionManager } from "@tau/pi/internal";
 import type { CommandActions, ContextActions, ExtensionRuntime } from "./extension.ts";

@@ -1,12 +1,6 @@
 /** What a factory is called with. */
 import { resolve } from "node:path";
-import {
-  type EventBus,
-  type ExtensionAPI,
-  execProgram,
-  isNativeProvider,
-  toProviderConfig,
-} from "@tau/harness/extensions";
+import { type EventBus, type ExtensionAPI, execProgram, isNativeProvider, toProviderConfig } from "@tau/extensions";
 import { createSyntheticSourceInfo } from "@tau/pi/internal";
 import type { ExtensionRuntime, Handler, PiExtension } from "./extension.ts";
 

@@ -13,7 +13,7 @@ import type {
   SourceInfo,
   ToolDefinition,
   ToolRendererResolver,
-} from "@tau/harness/extensions";
+} from "@tau/extensions";
 
 export type Handler = (event: unknown, context: ExtensionContext) => unknown;
 

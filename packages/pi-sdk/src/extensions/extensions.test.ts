@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createEventBus, type ExtensionAPI, type ExtensionFactory } from "@tau/harness/extensions";
+import { createEventBus, type ExtensionAPI, type ExtensionFactory } from "@tau/extensions";
 import { AuthStorage } from "../auth/auth-storage.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import { SessionManager } from "@tau/pi/internal";

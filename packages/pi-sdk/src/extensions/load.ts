@@ -8,7 +8,7 @@ import {
   loadExtensionModule,
   type LoadSharedModule,
   loadTypeboxModule,
-} from "@tau/harness/extensions";
+} from "@tau/extensions";
 import { findAt, findInDirectory } from "@tau/config/internal";
 import { loadPiModule } from "@tau/pi";
 import { CONFIG_DIR_NAME, expandHome, getAgentDir } from "@tau/pi/internal";

@@ -11,7 +11,7 @@ import {
   type MessageRenderer,
   noUi,
   type ToolDefinition,
-} from "@tau/harness/extensions";
+} from "@tau/extensions";
 import type { ModelRegistry, ProviderConfigInput } from "../models/model-registry.ts";
 import { type ResourceDiagnostic, type SessionManager, toError } from "@tau/pi/internal";
 import {

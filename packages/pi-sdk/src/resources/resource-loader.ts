@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
-import { createEventBus, type EventBus, type ExtensionFactory } from "@tau/harness/extensions";
+import { createEventBus, type EventBus, type ExtensionFactory } from "@tau/extensions";
 import { CONFIG_DIR_NAME, getAgentDir, loadSkills, type ResourceDiagnostic, type Skill } from "@tau/pi/internal";
 import { findConflicts } from "../extensions/conflicts.ts";
 import type { LoadExtensionsResult } from "../extensions/extension.ts";

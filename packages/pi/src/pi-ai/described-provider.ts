@@ -7,7 +7,7 @@ import {
   type Provider as ProviderDefinition,
   registerProvider as registerForAll,
 } from "@tau/ai";
-import { isDefinition, registerWithExtension } from "@tau/harness/extensions";
+import { isDefinition, registerWithExtension } from "@tau/extensions";
 import { createProvider as createFromParts, type Provider, type ProviderOptions } from "./provider.ts";
 
 /** Those of extensions, for `createAI`. They are of no use to anybody else until they are asked for. */

@@ -36,7 +36,7 @@ export { createSyntheticSourceInfo } from "./source-info.ts";
 export { getLanguageFromPath } from "./theme/language.ts";
 export { getMarkdownTheme, getSelectListTheme, getSettingsListTheme, highlightCode, initTheme } from "./theme/theme.ts";
 export { Theme } from "@tau/tui";
-export { createEventBus } from "@tau/harness/extensions";
+export { createEventBus } from "@tau/extensions";
 export { convertToLlm } from "@tau/harness/session";
 export {
   collectEntriesForBranchSummary,

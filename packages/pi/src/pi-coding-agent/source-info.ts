@@ -1,4 +1,4 @@
-import type { SourceInfo } from "@tau/harness/extensions";
+import type { SourceInfo } from "@tau/extensions";
 
 /** Where something comes from that was not found in one of the usual places. */
 export const createSyntheticSourceInfo = (

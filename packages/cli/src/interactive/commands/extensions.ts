@@ -1,4 +1,4 @@
-import type { LoadedExtension } from "@tau/harness/extensions";
+import type { LoadedExtension } from "@tau/extensions";
 import { toPlainLine } from "@tau/tui";
 import type { LoadedExtensions } from "../extensions/extension-client.ts";
 import type { Interface } from "../interface.ts";

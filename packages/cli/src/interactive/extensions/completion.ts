@@ -1,5 +1,5 @@
 /** Completion with what extensions add: arguments of their commands, and providers on top of ours. */
-import type { UiFactory } from "@tau/harness/extensions";
+import type { UiFactory } from "@tau/extensions";
 import type { AutocompleteItem, AutocompleteProvider, AutocompleteSuggestions } from "@tau/tui";
 import type { LoadedExtensions } from "./extension-client.ts";
 import { describeFailure } from "./wall.ts";

@@ -1,5 +1,5 @@
 /** Components of extensions that get the keys: in the place of the editor, or as overlays. */
-import type { ExtensionUi, UiComponent, UiFactory } from "@tau/harness/extensions";
+import type { ExtensionUi, UiComponent, UiFactory } from "@tau/extensions";
 import type { KeybindingsManager, OverlayHandle, OverlayOptions, Theme, TUI } from "@tau/tui";
 import type { DialogStack } from "../dialog-stack.ts";
 import { WalledComponent } from "./wall.ts";

@@ -1,5 +1,5 @@
 /** The dialogs of extensions: in the place of the editor, with the time that is left, and closed when they are not needed. */
-import type { DialogOptions } from "@tau/harness/extensions";
+import type { DialogOptions } from "@tau/extensions";
 import {
   type Component,
   Container,

@@ -1,6 +1,6 @@
 /** What the terminal needs of the extensions of a session. */
 import type { AgentToolResult } from "@tau/agent";
-import type { ExtensionSurface, SessionExtensions } from "@tau/harness/extensions";
+import type { ExtensionSurface, SessionExtensions } from "@tau/extensions";
 
 /** Those that are loaded; others after a reload. */
 export type LoadedExtensions = Pick<SessionExtensions, "list" | "idle" | "problems" | "registrations" | "runShortcut">;

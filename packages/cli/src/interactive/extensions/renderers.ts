@@ -1,6 +1,6 @@
 /** How extensions draw calls of tools, messages and entries, and what they make of Markdown. */
 import type { CustomEntry, CustomMessage } from "@tau/protocol";
-import type { ToolRenderers, UiComponent } from "@tau/harness/extensions";
+import type { ToolRenderers, UiComponent } from "@tau/extensions";
 import { getKeybindings, type Keybinding, type Theme } from "@tau/tui";
 import type { LoadedExtensions } from "./extension-client.ts";
 import { describeFailure, limitTime } from "./wall.ts";

@@ -1,6 +1,6 @@
 /** Keys of extensions. */
 import { slashCommandNames, slashCommands } from "@tau/protocol/surface";
-import type { BuiltIns } from "@tau/harness/extensions";
+import type { BuiltIns } from "@tau/extensions";
 import { type Keybinding, type KeybindingsManager, type KeyId, matchesKey } from "@tau/tui";
 import { editorActions, keybindingDefinitions } from "../keybindings.ts";
 import type { LoadedExtensions } from "./extension-client.ts";

@@ -1,5 +1,5 @@
 /** The extensions of the session that the terminal shows: lends them the terminal, and takes back what they put on it. */
-import type { ExtensionSurface } from "@tau/harness/extensions";
+import type { ExtensionSurface } from "@tau/extensions";
 import type { AutocompleteProvider, TuiInputListenerResult } from "@tau/tui";
 import type { DialogStack } from "../dialog-stack.ts";
 import type { SessionClient } from "../session-client.ts";

@@ -1,5 +1,5 @@
 /** The interface of extensions in a terminal, put together from its parts. */
-import type { ExtensionUi, UiComponent } from "@tau/harness/extensions";
+import type { ExtensionUi, UiComponent } from "@tau/extensions";
 import {
   type KeybindingsManager,
   type Terminal,

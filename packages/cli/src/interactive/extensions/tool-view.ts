@@ -1,6 +1,6 @@
 /** How an extension draws one call of a tool: its title and its result, each with a component that lives as long as the call. */
 import type { AgentToolResult } from "@tau/agent";
-import type { ToolRenderers, UiComponent, UiFactory } from "@tau/harness/extensions";
+import type { ToolRenderers, UiComponent, UiFactory } from "@tau/extensions";
 import type { Look } from "../look.ts";
 import { createKeyHints } from "./renderers.ts";
 import { createWalled, type WalledComponent } from "./wall.ts";

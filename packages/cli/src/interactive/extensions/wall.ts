@@ -1,6 +1,6 @@
 /** Components of extensions, so that one that fails costs its own place on the screen and nothing else. */
 import { getErrorMessage } from "@tau/ai/internal";
-import type { UiComponent } from "@tau/harness/extensions";
+import type { UiComponent } from "@tau/extensions";
 import {
   type Component,
   type Focusable,

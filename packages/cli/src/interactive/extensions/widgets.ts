@@ -1,5 +1,5 @@
 /** Widgets of extensions, above and below the editor. */
-import type { UiFactory } from "@tau/harness/extensions";
+import type { UiFactory } from "@tau/extensions";
 import { type Component, type Container, Text, type Theme, type TUI } from "@tau/tui";
 import { toStyledText } from "./safe-text.ts";
 import { createWalled } from "./wall.ts";

@@ -1,4 +1,4 @@
-import type { ExtensionAPI } from "@tau/harness/extensions";
+import type { ExtensionAPI } from "@tau/extensions";
 
 export default function (tau: ExtensionAPI) {
   // Each handler gets what the one before it made of the text. `handled` ends it: nothing is sent.

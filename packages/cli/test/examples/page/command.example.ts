@@ -1,4 +1,4 @@
-import type { ExtensionAPI } from "@tau/harness/extensions";
+import type { ExtensionAPI } from "@tau/extensions";
 
 const levels = ["off", "low", "high"] as const;
 

@@ -1,4 +1,4 @@
-import type { ExtensionAPI } from "@tau/harness/extensions";
+import type { ExtensionAPI } from "@tau/extensions";
 import { Editor, type EditorTheme, matchesKey, type TUI } from "@tau/tui";
 
 /** Tab writes two blanks, and the first line says so. */

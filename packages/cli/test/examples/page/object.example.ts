@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Extension, Tool } from "@tau/harness/extensions";
+import type { Extension, Tool } from "@tau/extensions";
 
 const lineCount: Tool = {
   name: "line_count",

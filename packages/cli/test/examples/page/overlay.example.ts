@@ -1,4 +1,4 @@
-import type { ExtensionAPI } from "@tau/harness/extensions";
+import type { ExtensionAPI } from "@tau/extensions";
 import { Box, type KeybindingsManager, SelectList, getSelectListTheme, Text, type Theme, type TUI } from "@tau/tui";
 
 const colors = ["red", "green", "blue"];

@@ -1,4 +1,4 @@
-import type { ExtensionAPI } from "@tau/harness/extensions";
+import type { ExtensionAPI } from "@tau/extensions";
 
 export default async function (tau: ExtensionAPI) {
   // A factory may wait; ten seconds are the limit. The models can be chosen from the start.

@@ -1,4 +1,4 @@
-import type { ExtensionAPI } from "@tau/harness/extensions";
+import type { ExtensionAPI } from "@tau/extensions";
 import { Text, type Theme } from "@tau/tui";
 
 export default function (tau: ExtensionAPI) {

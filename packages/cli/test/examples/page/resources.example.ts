@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ExtensionAPI } from "@tau/harness/extensions";
+import type { ExtensionAPI } from "@tau/extensions";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 

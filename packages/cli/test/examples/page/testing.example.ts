@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { noUi } from "@tau/harness/extensions";
+import { noUi } from "@tau/extensions";
 import { call, createTestSession, text } from "@tau/harness/testing";
 import { expect, onTestFinished, test } from "vitest";
 import guard from "./guard.example.ts";

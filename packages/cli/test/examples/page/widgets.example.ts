@@ -1,4 +1,4 @@
-import type { ExtensionAPI } from "@tau/harness/extensions";
+import type { ExtensionAPI } from "@tau/extensions";
 import { Container, Text, type Theme, truncateToWidth, type TUI } from "@tau/tui";
 
 /** What a footer is told. */

@@ -1,11 +1,11 @@
 /** What a command is: the fields that it takes, and what it does. */
+import type { SessionWriter, SessionEnd } from "@tau/extensions/internal";
 import type { Ids } from "@tau/ai";
 import type { CommandData, CommandName, CommandParams } from "@tau/protocol";
 import type { AgentSession, StartReason } from "../../agent-session/agent-session.ts";
 import type { Fields, FieldValues } from "@tau/config/fields";
 import type { SessionLookup } from "../../session/find-session.ts";
 import type { SessionManager } from "../../session/session-manager.ts";
-import type { SessionEnd } from "../../extensions/events.ts";
 import type { HostedSession } from "../hosted-session.ts";
 
 /** What commands need of their host. */
@@ -28,7 +28,7 @@ export interface CommandOptions {
   /** The scopes of the client; see `SubmitOptions.scopes`. */
   scopes?: readonly string[];
   /** Writes into the log of a new session before the session is opened. */
-  setup?: (sessionManager: SessionManager) => Promise<void>;
+  setup?: (sessionManager: SessionWriter) => Promise<void>;
   /** Gets what the client says of itself. */
   onInitialize?: (client: { approvals: boolean; ui: boolean }) => void;
 }

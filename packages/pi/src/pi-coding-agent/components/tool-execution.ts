@@ -1,5 +1,5 @@
 /** A call of a tool with its result, drawn. */
-import type { ToolRenderers } from "@tau/harness/extensions";
+import type { ToolRenderers } from "@tau/extensions";
 import { Box, type Component, Container, Spacer, Text, type TUI } from "@tau/tui";
 import { getErrorMessage } from "@tau/ai/internal";
 import { contentText } from "../../pi-ai/content.ts";

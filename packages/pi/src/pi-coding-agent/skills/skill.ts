@@ -1,7 +1,7 @@
 /** One skill: a Markdown file whose head names and describes it. */
 import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { SourceInfo } from "@tau/harness/extensions";
+import type { SourceInfo } from "@tau/extensions";
 import { getErrorMessage } from "@tau/ai/internal";
 import { createSyntheticSourceInfo } from "../source-info.ts";
 import type { ResourceDiagnostic } from "./diagnostics.ts";

@@ -1,0 +1,206 @@
+/** What an extension can register and do: the argument of a factory. Names are pi's, so that its extensions run here. */
+import type { AgentToolResult, AgentToolUpdateCallback, ThinkingLevel, ToolExecutionMode } from "@tau/agent";
+import type { ImageContent, Model, TextContent, ToolArguments, ToolParameters } from "@tau/ai";
+import type { SlashCommandData } from "@tau/protocol";
+import type { ToolDescription, ToolLifecycle } from "@tau/tools";
+import type { Settings } from "@tau/config/settings";
+import type {
+  ExtensionCommandContext,
+  ExtensionContext,
+  ExtensionToolContext,
+  SendMessageOptions,
+  SendUserMessageOptions,
+} from "./context.ts";
+import type { CustomMessageDraft, ExtensionEvent, ExtensionEventName, ExtensionResult } from "./events.ts";
+import type { NativeProvider, ProviderConfig } from "../providers/provider-config.ts";
+import type { UiComponent, UiFactory } from "./ui.ts";
+
+export type { ProviderConfig } from "../providers/provider-config.ts";
+
+/** What an extension module exports. */
+export type ExtensionFactory = (tau: ExtensionAPI) => void | Promise<void>;
+
+export type ExtensionHandler<Name extends ExtensionEventName> = (
+  event: ExtensionEvent<Name>,
+  context: ExtensionContext,
+) => ExtensionResult<Name> | void | Promise<ExtensionResult<Name> | void>;
+
+/**
+ * How a model reaches a tool. `direct` and `model-only` are shown to it. `codemode` and `deferred` are for tools that call
+ * others, of which there are none yet, so these tools are hidden like `hidden` ones.
+ */
+export type ToolExposure = "direct" | "model-only" | "codemode" | "deferred" | "hidden";
+
+/**
+ * A tool of an extension. It may also describe its calls as built-in tools do; one that does not is judged by its name.
+ * `execute` throws on failure, or answers with `isError`.
+ */
+// oxlint-disable-next-line typescript/no-explicit-any -- a list of tools mixes parameters and details of all kinds
+export interface ToolDefinition<TParameters extends ToolParameters = any, TDetails = any>
+  extends Omit<ToolDescription<ToolArguments<TParameters>>, "promptGuidelines">, ToolLifecycle {
+  name: string;
+  label: string;
+  description: string;
+  parameters: TParameters;
+  promptGuidelines?: string[];
+  executionMode?: Exclude<ToolExecutionMode, "ordered">;
+  /** Default `direct`. */
+  exposure?: ToolExposure;
+  /** Whether the model is shown it without being asked to. Default true for `direct` and `model-only`. */
+  defaultActive?: boolean;
+  namespace?: { name: string; aliases?: readonly string[]; description?: string; instructions?: string };
+  annotations?: {
+    readOnlyHint?: boolean;
+    destructiveHint?: boolean;
+    idempotentHint?: boolean;
+    openWorldHint?: boolean;
+  };
+  constrainedSampling?: unknown;
+  outputSchema?: unknown;
+  reachesTools?: (input: Record<string, unknown>) => "all" | readonly string[];
+  prepareLoadout?: (loadout: unknown) => unknown;
+  prepareArguments?: (args: unknown) => ToolArguments<TParameters>;
+  execute(
+    toolCallId: string,
+    params: ToolArguments<TParameters>,
+    signal: AbortSignal | undefined,
+    onUpdate: AgentToolUpdateCallback<TDetails> | undefined,
+    context: ExtensionToolContext,
+  ): Promise<AgentToolResult<TDetails> & { isError?: boolean }>;
+  /** `self`: the tool draws its own frame. */
+  renderShell?: "default" | "self";
+  /** Called by a terminal with the arguments, the theme and more. Undefined: as if there were no renderer. */
+  renderCall?: UiFactory<UiComponent | undefined>;
+  renderResult?: UiFactory<UiComponent | undefined>;
+}
+
+export interface Completion {
+  value: string;
+  label: string;
+  description?: string;
+}
+
+export interface CommandDefinition {
+  description?: string;
+  getArgumentCompletions?: (prefix: string) => Completion[] | null | Promise<Completion[] | null>;
+  handler: (args: string, context: ExtensionCommandContext) => void | Promise<void>;
+}
+
+export interface ShortcutDefinition {
+  description?: string;
+  handler: (context: ExtensionContext) => void | Promise<void>;
+}
+
+export type FlagDefinition = { description?: string } & (
+  | { type: "boolean"; default?: boolean }
+  | { type: "string"; default?: string }
+);
+
+export interface ExecOptions {
+  /** Its abort ends the program and all that it has started. */
+  signal?: AbortSignal;
+  /** Milliseconds, after which they are ended likewise. */
+  timeout?: number;
+  cwd?: string;
+}
+
+export interface ExecResult {
+  /** Of both outputs the first 16 MB. A program that writes more is ended. */
+  stdout: string;
+  stderr: string;
+  /** 1 for a program that a signal ended, or that could not be started. */
+  code: number;
+  /** Whether it was ended for its time limit, its signal or its output. */
+  killed: boolean;
+}
+
+export interface ToolInfo extends Pick<ToolDefinition, "name" | "description" | "parameters" | "promptGuidelines"> {
+  exposure: ToolExposure;
+  namespace?: ToolDefinition["namespace"];
+  annotations?: ToolDefinition["annotations"];
+  sourceInfo: SourceInfo;
+}
+
+/** Where something comes from. */
+export interface SourceInfo {
+  path: string;
+  source: string;
+  scope: "user" | "project" | "temporary";
+  origin: "package" | "top-level";
+  baseDir?: string;
+}
+
+export type MessageRenderer = UiFactory<UiComponent | undefined>;
+export type EntryRenderer = UiFactory<UiComponent | undefined>;
+export type MarkdownTransformer = (markdown: string, context: Record<string, unknown>) => string;
+
+export interface ToolRenderers {
+  renderShell?: "default" | "self";
+  renderCall?: UiFactory<UiComponent | undefined>;
+  renderResult?: UiFactory<UiComponent | undefined>;
+}
+export type ToolRendererResolver = (
+  toolName: string,
+  next: () => ToolRenderers | undefined,
+) => ToolRenderers | undefined;
+
+/** Lets extensions of one session talk to each other. */
+export interface EventBus {
+  on(channel: string, handler: (data: unknown) => void): () => void;
+  emit(channel: string, data: unknown): void;
+}
+
+/** One signature for each event: a generic one would not know the literals that a handler answers with. */
+type On = Signatures extends Record<string, infer Signature> ? Intersect<Signature> : never;
+type Signatures = {
+  [Name in ExtensionEventName]: (name: Name, handler: ExtensionHandler<Name>) => () => void;
+};
+type Intersect<Union> = (Union extends unknown ? (value: Union) => void : never) extends (value: infer All) => void
+  ? All
+  : never;
+
+export interface ExtensionAPI {
+  /** Returns how to stop. An unknown name is reported once; its handler is never called. */
+  on: On;
+
+  registerTool(tool: ToolDefinition): void;
+  registerCommand(name: string, command: CommandDefinition): void;
+  /** A key as in `keybindings.json`, such as `ctrl+shift+p`. */
+  registerShortcut(key: string, shortcut: ShortcutDefinition): void;
+  /** `--name` on the command line. */
+  registerFlag(name: string, flag: FlagDefinition): void;
+  getFlag(name: string): boolean | string | undefined;
+  registerMessageRenderer(customType: string, renderer: MessageRenderer): void;
+  registerEntryRenderer(customType: string, renderer: EntryRenderer): void;
+  registerMarkdownTransformer(transformer: MarkdownTransformer): void;
+  registerToolRenderer(resolver: ToolRendererResolver): void;
+  registerProvider(name: string | ({ id: string } & ProviderConfig) | NativeProvider, config?: ProviderConfig): void;
+  unregisterProvider(name: string): void;
+  /** Kept and listed; there is no client of MCP yet, which is said once. */
+  registerMcpServer(name: string, config: Record<string, unknown>): void;
+  unregisterMcpServer(name: string): void;
+  getMcpServers(): readonly { name: string; config: Record<string, unknown>; extensionPath: string }[];
+  /** Kept; there are no virtual models yet, which is said once. */
+  registerVirtualModel(model: Record<string, unknown>): void;
+  unregisterVirtualModel(provider: string, id: string): void;
+
+  sendMessage(message: CustomMessageDraft, options?: SendMessageOptions): void;
+  sendUserMessage(content: string | (TextContent | ImageContent)[], options?: SendUserMessageOptions): void;
+  /** State of the extension in the log. The model never sees it. */
+  appendEntry(customType: string, data?: unknown): void;
+  setSessionName(name: string): void;
+  getSessionName(): string | undefined;
+  setLabel(entryId: string, label: string | undefined): void;
+  exec(command: string, args: string[], options?: ExecOptions): Promise<ExecResult>;
+  getActiveTools(): string[];
+  getAllTools(): ToolInfo[];
+  /** Unknown and hidden tools are ignored. */
+  setActiveTools(names: string[]): void;
+  getSettings(): Settings;
+  getCommands(): SlashCommandData[];
+  /** False without a key for the model's provider. */
+  setModel(model: Model): Promise<boolean>;
+  getThinkingLevel(): ThinkingLevel;
+  setThinkingLevel(level: ThinkingLevel): void;
+  readonly events: EventBus;
+}

@@ -1,0 +1,343 @@
+/**
+ * The events that extensions can handle, and what their handlers may answer with. Names and fields are pi's. How the answers
+ * of several handlers are combined is in `combine-results.ts`.
+ */
+import type { AgentMessage, AgentToolResult, AgentToolUpdate, ThinkingLevel } from "@tau/agent";
+import type {
+  AssistantMessageEvent,
+  ImageContent,
+  Message,
+  Model,
+  TextContent,
+  ToolResultMessage,
+  Usage,
+} from "@tau/ai";
+import type { BranchSummaryEntry, CompactionEntry, CustomMessage, SessionEntry } from "@tau/protocol";
+import type { BashResult } from "./bash-result.ts";
+import type { SystemPromptOptions } from "./system-prompt-options.ts";
+
+type Content = (TextContent | ImageContent)[];
+
+/** A message that an extension adds to the conversation. */
+export type CustomMessageDraft<TDetails = unknown> = Pick<
+  CustomMessage<TDetails>,
+  "customType" | "content" | "display" | "details"
+>;
+
+/** An entry that an extension adds to the log at the end of a turn or of a run. */
+export type EntryDraft =
+  | { type: "custom"; customType: string; data?: unknown }
+  | ({ type: "custom_message" } & CustomMessageDraft)
+  | { type: "context_edit"; targetId: string; replacement: { content: string | Content } | null }
+  | { type: "compaction"; summary: string; firstKeptEntryId: string | null; details?: unknown; usage?: Usage };
+
+/** What is known at the end of a turn or of a run. Handlers see what earlier ones answered with. */
+export interface BoundaryState {
+  entries: EntryDraft[];
+  continue: boolean;
+  /** What the model would be sent next. */
+  context: {
+    contextMessages: AgentMessage[];
+    llmMessages: Message[];
+    pendingMessages: AgentMessage[];
+    canContinue: boolean;
+  };
+  outcome: "completed" | "aborted" | "error";
+}
+
+export interface BoundaryResult {
+  /** Replaces what earlier handlers wanted to add. */
+  entries?: EntryDraft[];
+  /** Asks for one more request. */
+  continue?: boolean;
+}
+
+/** What a compaction would do. */
+export interface CompactionPreparation {
+  firstKeptEntryId: string | null;
+  messagesToSummarize: AgentMessage[];
+  turnPrefixMessages: AgentMessage[];
+  isSplitTurn: boolean;
+  tokensBefore: number;
+  previousSummary: string | undefined;
+  fileOps: { read: readonly string[]; modified: readonly string[] };
+  settings: { enabled: boolean; reserveTokens: number; keepRecentTokens: number };
+}
+
+/** A summary that an extension made. */
+export interface ExtensionCompaction {
+  summary: string;
+  firstKeptEntryId: string | null;
+  tokensBefore: number;
+  details?: unknown;
+  usage?: Usage;
+}
+
+export interface TreePreparation {
+  targetId: string;
+  oldLeafId: string | null;
+  commonAncestorId: string | null;
+  entriesToSummarize: SessionEntry[];
+  userWantsSummary: boolean;
+  customInstructions?: string;
+  replaceInstructions?: boolean;
+  label?: string;
+}
+
+/** Runs commands in another way than tau does, for example on another machine. */
+export interface BashOperations {
+  exec(
+    command: string,
+    cwd: string,
+    options: { onData: (data: Buffer) => void; signal?: AbortSignal; timeout?: number; env?: NodeJS.ProcessEnv },
+  ): Promise<{ exitCode: number | null }>;
+}
+
+export type CompactionTrigger = "manual" | "threshold" | "overflow";
+export type InputSource = "interactive" | "rpc" | "extension";
+
+/** `event` is what a handler gets, `result` what it may answer with. */
+interface EventTypes {
+  project_trust: {
+    event: { cwd: string };
+    result: { trusted: "yes" | "no" | "undecided"; remember?: boolean };
+  };
+  resources_discover: {
+    event: { cwd: string; reason: "startup" | "reload" };
+    result: { skillPaths?: string[]; promptPaths?: string[]; themePaths?: string[] };
+  };
+  session_start: {
+    event: { reason: "startup" | "reload" | "new" | "resume" | "fork"; previousSessionFile?: string };
+    result: void;
+  };
+  session_info_changed: { event: { name: string | undefined }; result: void };
+  session_before_switch: {
+    event: { reason: "new" | "resume"; targetSessionFile?: string };
+    result: { cancel?: boolean };
+  };
+  session_before_fork: {
+    event: { entryId: string; position: "before" | "at" };
+    result: { cancel?: boolean; skipConversationRestore?: boolean };
+  };
+  session_before_compact: {
+    event: {
+      preparation: CompactionPreparation;
+      branchEntries: SessionEntry[];
+      customInstructions?: string;
+      reason: CompactionTrigger;
+      willRetry: boolean;
+      signal: AbortSignal;
+    };
+    result: { cancel?: boolean; compaction?: ExtensionCompaction };
+  };
+  session_compact: {
+    event: { compactionEntry: CompactionEntry; fromExtension: boolean; reason: CompactionTrigger; willRetry: boolean };
+    result: void;
+  };
+  session_compact_failed: {
+    event: {
+      reason: CompactionTrigger;
+      errorMessage?: string;
+      aborted: boolean;
+      willRetry: boolean;
+      fromExtension: boolean;
+    };
+    result: void;
+  };
+  session_shutdown: {
+    event: { reason: "quit" | "reload" | "new" | "resume" | "fork"; targetSessionFile?: string };
+    result: void;
+  };
+  session_before_tree: {
+    event: { preparation: TreePreparation; signal: AbortSignal };
+    result: {
+      cancel?: boolean;
+      summary?: { summary: string; details?: unknown; usage?: Usage };
+      customInstructions?: string;
+      replaceInstructions?: boolean;
+      label?: string;
+    };
+  };
+  session_tree: {
+    event: {
+      newLeafId: string | null;
+      oldLeafId: string | null;
+      summaryEntry?: BranchSummaryEntry;
+      fromExtension?: boolean;
+    };
+    result: void;
+  };
+  mcp_servers_change: { event: { servers: readonly unknown[] }; result: void };
+  context: { event: { messages: AgentMessage[] }; result: { messages?: AgentMessage[] } };
+  context_with_system: { event: { messages: AgentMessage[] }; result: { messages?: AgentMessage[] } };
+  cache_warming_decision: { event: Record<string, unknown>; result: unknown };
+  before_provider_request: { event: { payload: unknown }; result: unknown };
+  /** Handlers change `headers` in place; null removes a header. */
+  before_provider_headers: { event: { headers: Record<string, string | null> }; result: void };
+  after_provider_response: { event: { status: number; headers: Record<string, string> }; result: void };
+  provider_stream_event: {
+    event: { provider: string; api: string; model: string; data: unknown };
+    result: void;
+  };
+  before_agent_start: {
+    event: { readonly systemPrompt: string; systemPromptOptions: SystemPromptOptions } & (
+      | { messageType: "user"; prompt: string; images?: ImageContent[] }
+      | { messageType: "custom"; message: CustomMessage }
+    );
+    result: { message?: CustomMessageDraft; systemPrompt?: string };
+  };
+  agent_start: { event: object; result: void };
+  agent_end: { event: { messages: AgentMessage[] }; result: void };
+  agent_before_settle: { event: BoundaryState; result: BoundaryResult };
+  agent_settled: { event: { aborted: boolean }; result: void };
+  ui_prompt_start: { event: UiPrompt; result: void };
+  ui_prompt_end: { event: UiPrompt; result: void };
+  turn_start: { event: { turnIndex: number; timestamp: number }; result: void };
+  turn_end: {
+    event: BoundaryState & {
+      turnIndex: number;
+      message: AgentMessage;
+      toolResults: ToolResultMessage[];
+      messageEntryId: string;
+      toolResultEntryIds: string[];
+    };
+    result: BoundaryResult;
+  };
+  message_start: { event: { message: AgentMessage }; result: void };
+  message_update: { event: { message: AgentMessage; assistantMessageEvent: AssistantMessageEvent }; result: void };
+  /** The replacement must have the same role. */
+  message_end: { event: { message: AgentMessage }; result: { message?: AgentMessage } };
+  tool_execution_start: {
+    event: { toolCallId: string; toolName: string; args: unknown; parentToolCallId?: string };
+    result: void;
+  };
+  tool_execution_update: {
+    event: {
+      toolCallId: string;
+      toolName: string;
+      args: unknown;
+      partialResult: AgentToolUpdate;
+      parentToolCallId?: string;
+    };
+    result: void;
+  };
+  tool_execution_end: {
+    event: {
+      toolCallId: string;
+      toolName: string;
+      result: AgentToolResult;
+      isError: boolean;
+      durationMs?: number;
+      parentToolCallId?: string;
+    };
+    result: void;
+  };
+  model_select: {
+    event: { model: Model; previousModel: Model | undefined; source: "set" | "cycle" | "restore" };
+    result: void;
+  };
+  thinking_level_select: { event: { level: ThinkingLevel; previousLevel: ThinkingLevel }; result: void };
+  /** Handlers may change `input` in place; it is not validated again. The policy judges what is left in it. */
+  tool_call: {
+    event: { toolCallId: string; toolName: string; input: Record<string, unknown>; parentToolCallId?: string };
+    result: { block?: boolean; reason?: string; terminate?: boolean };
+  };
+  tool_result: {
+    event: {
+      toolCallId: string;
+      toolName: string;
+      input: Record<string, unknown>;
+      content: Content;
+      details: unknown;
+      isError: boolean;
+      usage?: Usage;
+      parentToolCallId?: string;
+    };
+    result: { content?: Content; details?: unknown; isError?: boolean; usage?: Usage };
+  };
+  user_bash: {
+    event: { command: string; excludeFromContext: boolean; cwd: string };
+    result: { operations: BashOperations; result?: never } | { operations?: never; result: BashResult };
+  };
+  input: {
+    event: { text: string; images?: ImageContent[]; source: InputSource; streamingBehavior?: "steer" | "followUp" };
+    result:
+      | { action: "continue" }
+      | { action: "transform"; text: string; images?: ImageContent[] }
+      | { action: "handled" };
+  };
+  /** Of earlier versions of pi; never fired. */
+  session_directory: { event: object; result: unknown };
+  session_switch: { event: object; result: unknown };
+  session_fork: { event: object; result: unknown };
+}
+
+interface UiPrompt {
+  reason: "ui_prompt";
+  kind: "select" | "confirm" | "input" | "editor" | "custom";
+  title?: string;
+}
+
+export type ExtensionEventName = keyof EventTypes;
+
+/** As a handler gets it. */
+export type ExtensionEvent<Name extends ExtensionEventName = ExtensionEventName> = {
+  [Key in Name]: { type: Key } & EventTypes[Key]["event"];
+}[Name];
+
+/** How a session, or its extensions, come to their end. */
+export type SessionEnd = Omit<ExtensionEvent<"session_shutdown">, "type">;
+
+/** What one handler may answer with. */
+export type ExtensionResult<Name extends ExtensionEventName> = EventTypes[Name]["result"];
+
+/** In the order in which a session fires them first, as far as there is one. */
+export const extensionEventNames = [
+  "project_trust",
+  "session_start",
+  "resources_discover",
+  "session_info_changed",
+  "session_before_switch",
+  "session_before_fork",
+  "session_before_compact",
+  "session_compact",
+  "session_compact_failed",
+  "session_shutdown",
+  "session_before_tree",
+  "session_tree",
+  "mcp_servers_change",
+  "input",
+  "before_agent_start",
+  "agent_start",
+  "turn_start",
+  "context",
+  "context_with_system",
+  "cache_warming_decision",
+  "before_provider_request",
+  "before_provider_headers",
+  "after_provider_response",
+  "provider_stream_event",
+  "message_start",
+  "message_update",
+  "message_end",
+  "tool_call",
+  "tool_execution_start",
+  "tool_execution_update",
+  "tool_result",
+  "tool_execution_end",
+  "turn_end",
+  "agent_end",
+  "agent_before_settle",
+  "agent_settled",
+  "ui_prompt_start",
+  "ui_prompt_end",
+  "model_select",
+  "thinking_level_select",
+  "user_bash",
+  "session_directory",
+  "session_switch",
+  "session_fork",
+] as const satisfies readonly ExtensionEventName[];
+
+/** Events whose handlers guard something: one that throws or takes too long denies. */
+export const guardEvents: ReadonlySet<ExtensionEventName> = new Set(["tool_call", "user_bash"]);

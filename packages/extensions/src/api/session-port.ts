@@ -1,0 +1,78 @@
+/** What extensions need of their session. The session implements it; the isolated host and tests can too. */
+import type { AgentTool, AgentToolUpdateCallback, ThinkingLevel } from "@tau/agent";
+import type { ImageContent, Model, TextContent } from "@tau/ai";
+import type { SlashCommandData } from "@tau/protocol";
+import type { Settings } from "@tau/config/settings";
+import type { ExecOptions, ExecResult, ProviderConfig, ToolInfo } from "./api.ts";
+import type {
+  ContextUsage,
+  ExtensionCommandContext,
+  ExtensionMode,
+  ScopedModel,
+  SendMessageOptions,
+  SendUserMessageOptions,
+  ToolCallOutcome,
+} from "./context.ts";
+import type { CustomMessageDraft, ExtensionCompaction } from "./events.ts";
+import type { ModelAccess } from "../providers/model-access.ts";
+import type { SessionReader } from "./session-reader.ts";
+import type { SystemPromptOptions } from "./system-prompt-options.ts";
+import type { ExtensionUi } from "./ui.ts";
+
+export interface ExtensionSessionPort {
+  readonly cwd: string;
+  readonly mode: ExtensionMode;
+  readonly ui: ExtensionUi;
+  readonly reader: SessionReader;
+  readonly modelRegistry: ModelAccess;
+
+  getModel(): Model | undefined;
+  setModel(model: Model): Promise<boolean>;
+  getScopedModels(): readonly ScopedModel[];
+  getThinkingLevel(): ThinkingLevel;
+  setThinkingLevel(level: ThinkingLevel): Promise<void>;
+
+  isIdle(): boolean;
+  isProjectTrusted(): boolean;
+  getSignal(): AbortSignal | undefined;
+  abort(): void;
+  hasPendingMessages(): boolean;
+  shutdown(): void;
+  getContextUsage(): ContextUsage | undefined;
+  compact(instructions: string | undefined): Promise<ExtensionCompaction>;
+  getSystemPrompt(): string;
+  getSystemPromptOptions(): SystemPromptOptions;
+  getSettings(): Settings;
+
+  /** Resolves when the message is in the log or queued. */
+  sendMessage(message: CustomMessageDraft, options: SendMessageOptions): Promise<void>;
+  sendUserMessage(content: string | (TextContent | ImageContent)[], options: SendUserMessageOptions): Promise<void>;
+  appendEntry(customType: string, data: unknown): Promise<void>;
+  setSessionName(name: string): Promise<void>;
+  setLabel(entryId: string, label: string | undefined): Promise<void>;
+
+  exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
+  getActiveTools(): string[];
+  getAllTools(): ToolInfo[];
+  setActiveTools(names: readonly string[]): void;
+  /** Tools were registered after the session began. */
+  refreshTools(): void;
+  getCallableTools(): readonly AgentTool[];
+  executeTool(
+    callerId: string,
+    name: string,
+    args: unknown,
+    /** `onBegin` is called with the id of the call, before it is judged. */
+    options: { signal?: AbortSignal; onUpdate?: AgentToolUpdateCallback; onBegin?: (id: string) => void },
+  ): Promise<ToolCallOutcome>;
+  getCommands(): SlashCommandData[];
+
+  registerProvider(name: string, config: ProviderConfig): void;
+  unregisterProvider(name: string): void;
+
+  waitForIdle(): Promise<void>;
+  reload(): Promise<void>;
+  /** Leave this session; the surface decides what it shows instead. */
+  readonly replace: Pick<ExtensionCommandContext, "newSession" | "fork" | "switchSession">;
+  navigateTree: ExtensionCommandContext["navigateTree"];
+}

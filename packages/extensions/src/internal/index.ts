@@ -1,0 +1,32 @@
+/** What the packages of tau share and users do not need. It may change in any version. */
+export type { BashResult } from "../api/bash-result.ts";
+export type { CompactionTrigger, SessionEnd } from "../api/events.ts";
+export type { SessionWriter } from "../api/session-writer.ts";
+export type { OpenExtensionsParts } from "../load/open-extensions.ts";
+export { adaptTool, getName, getProblem } from "../pipeline/adapt-tool.ts";
+export { toToolBinding } from "../pipeline/channel.ts";
+export { choiceProblems } from "../pipeline/choices.ts";
+export { harnessToolNames } from "../pipeline/harness-tools.ts";
+export type {
+  ChannelBinding,
+  DroppedTool,
+  GivenTool,
+  InputSchemaTool,
+  HarnessActions,
+  PipelineInput,
+  PipelineTool,
+} from "../pipeline/layer.ts";
+export { buildPipeline } from "../pipeline/pipeline.ts";
+export type { ToolSandbox } from "../pipeline/sandbox.ts";
+export { keepOrder, toolPrefix, toolsPrefix } from "../pipeline/stable-order.ts";
+export { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
+export { createTouches, type TouchesParts } from "../pipeline/touches.ts";
+export type { ModelAccess } from "../providers/model-access.ts";
+export { isCustomType, isMessageDraft, isPromptOptions, isValidChange } from "../runner/parse-results.ts";
+export { createRequestUi, findMisfit, OpenDialogs, type OpenDialogsOptions } from "../runner/ui-requests.ts";
+export { ExtensionSlot, type SessionStart } from "../session/extension-slot.ts";
+export { toCustomMessage } from "../session/message-queue.ts";
+export { replaceSession } from "../session/replace-session.ts";
+export type { RunExtensions } from "../session/run-extensions.ts";
+export { describePrompts } from "../session/session-extensions.ts";
+export type { ExtensionHost } from "../session/surface.ts";

@@ -1,0 +1,154 @@
+/** The session as an extension in a process of its own sees it: everything is asked of the host. */
+import type { AgentTool } from "@tau/agent";
+import type { Model } from "@tau/ai";
+import type { ExecResult } from "../../api/api.ts";
+import type { ModelAccess } from "../../providers/model-access.ts";
+import type { ExtensionSessionPort } from "../../api/session-port.ts";
+import type { SessionReader } from "../../api/session-reader.ts";
+import { withTextArguments } from "../../api/text-arguments.ts";
+import { describeProvider } from "./describe.ts";
+import { createChildUi } from "./ui.ts";
+import type { HostLink } from "./link.ts";
+import type { NeedsTrust } from "./needs-trust.ts";
+import type { RunSignals } from "./run-signals.ts";
+
+export interface SessionPortParts {
+  link: HostLink;
+  needsTrust: NeedsTrust;
+  signals: RunSignals;
+}
+
+export function createChildSession({ link, needsTrust, signals }: SessionPortParts): ExtensionSessionPort {
+  const read = (method: string, ...args: unknown[]) => link.read(method, args) as never;
+  const act = (method: string, ...args: unknown[]) => link.callSync(method, args) as never;
+  const call = (method: string, ...args: unknown[]) => link.call(method, args) as Promise<never>;
+  const begin = (method: string, ...args: unknown[]) => link.begin(method, args) as Promise<never>;
+  const ui = withTextArguments(createChildUi(link, needsTrust));
+  return {
+    get cwd() {
+      return read("cwd") as string;
+    },
+    get mode() {
+      return read("mode") as ExtensionSessionPort["mode"];
+    },
+    ui,
+    reader: createChildReader(read),
+    modelRegistry: createChildModels(read, needsTrust),
+
+    getModel: () => read("getModel"),
+    setModel: (model) => call("setModel", { provider: model.provider, id: model.id }),
+    getScopedModels: () => read("getScopedModels"),
+    getThinkingLevel: () => read("getThinkingLevel"),
+    setThinkingLevel: (level) => act("setThinkingLevel", level),
+
+    isIdle: () => read("isIdle"),
+    isProjectTrusted: () => read("isProjectTrusted"),
+    getSignal: () => signals.get(read("getRun")),
+    abort: () => act("abort"),
+    hasPendingMessages: () => read("hasPendingMessages"),
+    shutdown: () => act("shutdown"),
+    getContextUsage: () => read("getContextUsage"),
+    compact: (instructions) => call("compact", instructions),
+    getSystemPrompt: () => read("getSystemPrompt"),
+    getSystemPromptOptions: () => read("getSystemPromptOptions"),
+    getSettings: () => read("getSettings"),
+
+    sendMessage: (message, options) => call("sendMessage", message, options),
+    sendUserMessage: (content, options) => call("sendUserMessage", content, options),
+    appendEntry: (customType, data) => begin("appendEntry", customType, data),
+    setSessionName: (name) => begin("setSessionName", name),
+    setLabel: (entryId, label) => begin("setLabel", entryId, label),
+
+    exec: (command, args, { signal, ...options }) =>
+      link.call("exec", [command, args, options], { signal }) as Promise<ExecResult>,
+    getActiveTools: () => read("getActiveTools"),
+    getAllTools: () => read("getAllTools"),
+    setActiveTools: (names) => act("setActiveTools", names),
+    // The host notices it with the registration.
+    refreshTools: () => {},
+    getCallableTools: () =>
+      (read("getCallableTools") as Omit<AgentTool, "execute">[]).map((tool) => ({
+        ...tool,
+        execute: () => Promise.reject(needsTrust.refuse("calling a tool without `ctx.executeTool`")),
+      })),
+    executeTool: (callerId, name, args, { signal, onUpdate }) =>
+      link.call("executeTool", [callerId, name, args], { signal, onProgress: onUpdate }) as Promise<never>,
+    getCommands: () => read("getCommands"),
+
+    // At once, so that its models can be chosen in the next line.
+    registerProvider(name, config) {
+      for (const { provider } of describeProvider(name, config, needsTrust)) act("registerProvider", name, provider);
+    },
+    unregisterProvider: (name) => act("unregisterProvider", name),
+
+    waitForIdle: () => call("waitForIdle"),
+    reload: () => call("reload"),
+    replace: {
+      newSession: ({ setup, withSession, ...options } = {}) =>
+        setup || withSession ? refuseFunctions(needsTrust) : call("newSession", options),
+      fork: (entryId, { withSession, ...options } = {}) =>
+        withSession ? refuseFunctions(needsTrust) : call("fork", entryId, options),
+      switchSession: (path, { withSession } = {}) =>
+        withSession ? refuseFunctions(needsTrust) : call("switchSession", path),
+    },
+    navigateTree: (targetId, options) => call("navigateTree", targetId, options),
+  };
+}
+
+/** The process ends with its session, so nothing of it can go on in the next one. */
+const refuseFunctions = (needsTrust: NeedsTrust): Promise<never> =>
+  Promise.reject(needsTrust.refuse("going on in another session with `setup` or `withSession`"));
+
+type Read = (method: string, ...args: unknown[]) => never;
+
+const createChildReader = (read: Read): SessionReader => ({
+  getCwd: () => read("reader.getCwd"),
+  getSessionDir: () => read("reader.getSessionDir"),
+  getSessionId: () => read("reader.getSessionId"),
+  getSessionFile: () => read("reader.getSessionFile"),
+  getSessionName: () => read("reader.getSessionName"),
+  getLeafId: () => read("reader.getLeafId"),
+  getLeafEntry: () => read("reader.getLeafEntry"),
+  getEntry: (id) => read("reader.getEntry", id),
+  getLabel: (id) => read("reader.getLabel", id),
+  getBranch: (fromId) => read("reader.getBranch", fromId),
+  getHeader: () => read("reader.getHeader"),
+  getEntries: () => read("reader.getEntries"),
+  getTree: () => read("reader.getTree"),
+  isPersisted: () => read("reader.isPersisted"),
+  buildSessionContext: () => read("reader.buildSessionContext"),
+});
+
+/** Models without their keys and headers. Asking one costs the user, and its answer is not in the log. */
+function createChildModels(read: Read, needsTrust: NeedsTrust): ModelAccess {
+  const find = (provider: string, id: string): Model | undefined => read("models.find", provider, id);
+  const getAvailable = (): Model[] => read("models.getAvailable");
+  const displayName = (provider: string): string | undefined => read("models.displayName", provider);
+  const refuseKeys = () => Promise.reject(needsTrust.refuse("reading API keys"));
+  const refuseRequest = (): never => {
+    throw needsTrust.refuse("asking a model");
+  };
+  const refuseProvider = (): never => {
+    throw needsTrust.refuse("changing providers without `registerProvider` of the API");
+  };
+  return {
+    getAll: () => read("models.getAll"),
+    getAvailable,
+    find,
+    findOfType: (type, provider, id) => (type === "chat" ? find(provider, id) : undefined),
+    hasConfiguredAuth: ({ provider }) => getAvailable().some((model) => model.provider === provider),
+    isUsingOAuth: () => false,
+    getApiKey: refuseKeys,
+    getApiKeyForProvider: refuseKeys,
+    getApiKeyAndHeaders: refuseKeys,
+    getProviderDisplayName: (provider) => displayName(provider) ?? provider,
+    displayName,
+    getError: () => undefined,
+    refresh: async () => {},
+    streamSimple: refuseRequest,
+    stream: refuseRequest,
+    complete: async () => refuseRequest(),
+    registerProvider: refuseProvider,
+    unregisterProvider: refuseProvider,
+  };
+}

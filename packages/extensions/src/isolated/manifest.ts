@@ -1,0 +1,71 @@
+/** What an extension registered, as data. The functions stay in its process; the host forwards calls to them. */
+import type { ToolParameters } from "@tau/ai";
+import type { FlagDefinition, ProviderConfig, ToolDefinition } from "../api/api.ts";
+import type { ExtensionEventName } from "../api/events.ts";
+import type { Capability } from "@tau/policy";
+import { type LifecyclePhase } from "./messages.ts";
+
+/** A tool without its functions. */
+export type ToolData = Pick<
+  ToolDefinition,
+  | "name"
+  | "label"
+  | "description"
+  | "promptSnippet"
+  | "promptGuidelines"
+  | "executionMode"
+  | "exposure"
+  | "defaultActive"
+  | "namespace"
+  | "annotations"
+  | "constrainedSampling"
+  | "outputSchema"
+  | "readOnly"
+  | "shows"
+  | "parameterNeeds"
+> & { parameters: ToolParameters };
+
+export const toolDataKeys = [
+  "name",
+  "label",
+  "description",
+  "parameters",
+  "promptSnippet",
+  "promptGuidelines",
+  "executionMode",
+  "exposure",
+  "defaultActive",
+  "namespace",
+  "annotations",
+  "constrainedSampling",
+  "outputSchema",
+  "readOnly",
+  "shows",
+  "parameterNeeds",
+] as const satisfies readonly (keyof ToolData)[];
+
+export type ProviderData = Omit<ProviderConfig, "streamSimple" | "oauth" | "refreshModels">;
+
+export const providerDataKeys = [
+  "name",
+  "baseUrl",
+  "apiKey",
+  "api",
+  "headers",
+  "authHeader",
+  "models",
+] as const satisfies readonly (keyof ProviderData)[];
+
+export interface Manifest {
+  /** The handlers of each event, by their numbers. */
+  handlers: readonly (readonly [ExtensionEventName, readonly number[]])[];
+  tools: readonly { tool: ToolData; phases: readonly LifecyclePhase[] }[];
+  commands: readonly { name: string; description?: string; completes: boolean }[];
+  shortcuts: readonly { key: string; description?: string }[];
+  flags: readonly { name: string; flag: FlagDefinition }[];
+  providers: readonly { name: string; provider: ProviderData }[];
+  /** Sentences about what works only in a trusted extension. */
+  needsTrust: readonly string[];
+  /** What it declared to need; all else is denied. Absent: it declared nothing. */
+  capabilities?: readonly Capability[];
+}

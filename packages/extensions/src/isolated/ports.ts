@@ -1,0 +1,61 @@
+/** What isolated extensions need of the program around them. */
+import type { Clock, Ids } from "@tau/ai";
+import type { AccessRequest, Files } from "@tau/tools";
+import type { ExtensionPolicy, Audit } from "@tau/policy";
+import type { EventBus, FlagDefinition } from "../api/api.ts";
+import type { ExtensionProblem } from "../api/extension.ts";
+import type { LogExtension } from "../api/object-form.ts";
+import type { ProviderPort } from "../providers/providers.ts";
+import type { ExtensionSessionPort } from "../api/session-port.ts";
+import type { HostNetwork } from "./hostcalls/http.ts";
+import type { StreamBatch } from "./stream-batch.ts";
+
+/** One hostcall, as the policy judges it. */
+export interface JudgedHostcall {
+  id: string;
+  /** Such as `exec`, for people and the audit. */
+  method: string;
+  args: unknown;
+  access: readonly AccessRequest[];
+  /** What it would do, as one sentence. */
+  summary: string;
+}
+
+export interface HostcallJudge {
+  /** Why it is denied; undefined if it may go on. Writes the decision down. Never rejects. */
+  judge(call: JudgedHostcall, signal: AbortSignal): Promise<string | undefined>;
+  /** Files with the permissions of one hostcall. */
+  createFiles(id: string): Files;
+  /** Takes back what was granted for one hostcall. */
+  endCall(id: string): void;
+}
+
+export interface IsolatedPorts {
+  /** The JavaScript file of the process, and what it reads besides itself. */
+  program: { path: string; readable: readonly string[] };
+  agentDir: string;
+  home: string;
+  cwd: string;
+  /** The environment of which extensions may ask for variables. */
+  env: Readonly<Record<string, string | undefined>>;
+  getPolicy: () => ExtensionPolicy;
+  /** With the extension as its subject. */
+  createJudge: (extension: string) => HostcallJudge;
+  audit: Audit;
+  /** Undefined before the session has begun. */
+  getSession: () => ExtensionSessionPort | undefined;
+  flagValues: ReadonlyMap<string, boolean | string>;
+  findFlag: (name: string) => FlagDefinition | undefined;
+  events: EventBus;
+  log: LogExtension;
+  report: (problem: ExtensionProblem) => void;
+  /** The input of a tool call was changed by this extension, so it is judged for the extension too. */
+  onInputChanged: (toolCallId: string, extension: string) => void;
+  /** Those of all isolated extensions. */
+  providers: Pick<ProviderPort, "isIsolated" | "registerIsolated" | "unregisterIsolated">;
+  /** One for all isolated extensions of a session. */
+  stream: StreamBatch;
+  network: HostNetwork;
+  clock: Clock;
+  ids: Ids;
+}

@@ -1,0 +1,91 @@
+/** Runs the factory of one extension in this process. */
+import type { Clock } from "@tau/ai";
+import { untilTimeout } from "@tau/ai/internal";
+import type { EventBus, ExtensionFactory } from "../api/api.ts";
+import { type ApiParts, createApi } from "../runner/create-api.ts";
+import { createLifetime, type Lifetime } from "../runner/create-context.ts";
+import { createRegistrations, type Extension, type ExtensionSource } from "../api/extension.ts";
+import { createOwnSessionGetter } from "../session/own-session.ts";
+import { createWaits } from "../runner/waits.ts";
+import { describeFactoryError } from "./load-error.ts";
+import type { ModuleGlobals } from "./module-globals.ts";
+
+/** How long a factory may take. */
+export const maxFactoryMs = 10_000;
+
+export const describeSlowFactory = ({ name }: ExtensionSource): string =>
+  `It was not loaded after ${maxFactoryMs / 1_000} seconds. Long work belongs in a handler of session_start. To turn it off: tau extensions kill ${name}`;
+
+export interface StartParts extends Omit<ApiParts, "registrations" | "report"> {
+  clock: Clock;
+  report: ApiParts["report"];
+  /** The timers of the extension's code; closed with it. */
+  globals?: ModuleGlobals;
+}
+
+export type StartOutcome = { kind: "started"; extension: Extension } | { kind: "failed"; message: string };
+
+/** A factory that fails or takes too long leaves nothing: neither registrations nor timers, and its API works no more. */
+export async function startExtension(
+  source: ExtensionSource,
+  factory: ExtensionFactory,
+  { clock, globals, ...parts }: StartParts,
+): Promise<StartOutcome> {
+  const registrations = createRegistrations();
+  const waits = createWaits(clock);
+  const own = createLifetime();
+  const bus = createOwnBus(parts.events);
+  const close = (why: string): void => {
+    own.end(why);
+    bus.close();
+    globals?.close();
+  };
+  const lifetime: Lifetime = {
+    check() {
+      own.check();
+      parts.lifetime.check();
+    },
+    end: (why) => own.end(why),
+  };
+  const getSession = createOwnSessionGetter(parts.getSession, waits);
+  const api = createApi({ ...parts, getSession, registrations, lifetime, events: bus });
+  try {
+    const work: unknown = factory(api);
+    const outcome = isPromise(work) ? await untilTimeout(work, maxFactoryMs, clock) : ({ kind: "done" } as const);
+    if (outcome.kind === "done") {
+      const end = async (): Promise<void> => close("the extension was closed.");
+      return {
+        kind: "started",
+        extension: { ...registrations, source, state: "trusted", host: "process", waits, close: end },
+      };
+    }
+    close("the extension took too long to load.");
+    return { kind: "failed", message: describeSlowFactory(source) };
+  } catch (error) {
+    close("the extension failed to load.");
+    const place = { path: source.path, root: source.info.baseDir ?? source.path };
+    return { kind: "failed", message: describeFactoryError(error, place) };
+  }
+}
+
+const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise;
+
+/** Remembers the listeners of one extension, so that they end with it. */
+function createOwnBus(events: EventBus): EventBus & { close(): void } {
+  const removals = new Set<() => void>();
+  return {
+    emit: (channel, data) => events.emit(channel, data),
+    on(channel, handler) {
+      const remove = events.on(channel, handler);
+      const removeOnce = (): void => {
+        removals.delete(removeOnce);
+        remove();
+      };
+      removals.add(removeOnce);
+      return removeOnce;
+    },
+    close() {
+      for (const remove of removals) remove();
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/** The models of a session as extensions see them, with requests that have the keys of the user. Names are pi's. */
+import type { StreamFn } from "@tau/agent";
+import type { AssistantMessage, AssistantMessageEventStream, Context, Model, SimpleStreamOptions } from "@tau/ai";
+import type { AuthStorage } from "@tau/config/auth";
+import type { ModelRegistry } from "@tau/config/models";
+import type { ProviderConfig } from "../api/api.ts";
+import { startLate } from "./late-stream.ts";
+import type { ProviderPort } from "./providers.ts";
+
+export type RequestAuth =
+  | { ok: true; apiKey?: string; headers?: Record<string, string> }
+  | { ok: false; error: string };
+
+export interface ModelAccess {
+  getAll(): Model[];
+  /** Those whose provider can be used. */
+  getAvailable(): Model[];
+  find(provider: string, modelId: string): Model | undefined;
+  /** There are chat models only. */
+  findOfType(type: string, provider: string, modelId: string): Model | undefined;
+  hasConfiguredAuth(model: Pick<Model, "provider">): boolean;
+  /** Whether the user has logged in through the provider's page. */
+  isUsingOAuth(model: Pick<Model, "provider">): boolean;
+  getApiKeyAndHeaders(model: Model): Promise<RequestAuth>;
+  getApiKey(model: Model): Promise<string | undefined>;
+  getApiKeyForProvider(provider: string): Promise<string | undefined>;
+  /** The name for people. */
+  getProviderDisplayName(provider: string): string;
+  displayName(provider: string): string | undefined;
+  /** What is wrong with `models.json`. */
+  getError(): string | undefined;
+  refresh(): Promise<void>;
+  /** Asks a model with the keys and settings of the session. The answer is not in the log. */
+  streamSimple(model: Model, context: Context, options?: SimpleStreamOptions): AssistantMessageEventStream;
+  stream: ModelAccess["streamSimple"];
+  complete(model: Model, context: Context, options?: SimpleStreamOptions): Promise<AssistantMessage>;
+  registerProvider(name: string, config: ProviderConfig): void;
+  unregisterProvider(name: string): void;
+}
+
+export interface ModelAccessParts {
+  registry: ModelRegistry;
+  auth: AuthStorage;
+  /** Asks a model, with keys and headers. */
+  request: StreamFn;
+  providers: ProviderPort;
+}
+
+/** Logins are looked up once. */
+export async function createModelAccess(parts: ModelAccessParts): Promise<ModelAccess> {
+  const { registry, auth, request, providers } = parts;
+  const logins = new Set((await auth.list()).filter(({ type }) => type === "oauth").map(({ provider }) => provider));
+  const getKey = async (provider: string, host?: string): Promise<string | undefined> => {
+    const outcome = await auth.getApiKey(provider, host === undefined || host === "" ? {} : { host });
+    return outcome.kind === "found" ? outcome.key : undefined;
+  };
+  // A key has to be looked up before there is a stream.
+  const streamSimple: ModelAccess["streamSimple"] = (...question) => startLate(question[0], () => request(...question));
+  return {
+    getAll: () => registry.getAll(),
+    getAvailable: () => registry.getAvailable(),
+    find: (provider, modelId) => registry.find(provider, modelId),
+    findOfType: (type, provider, modelId) => (type === "chat" ? registry.find(provider, modelId) : undefined),
+    hasConfiguredAuth: ({ provider }) => registry.getAvailable().some((model) => model.provider === provider),
+    isUsingOAuth: ({ provider }) => logins.has(provider),
+    async getApiKeyAndHeaders(model) {
+      const apiKey = await getKey(model.provider, model.baseUrl);
+      const resolved = await registry.requestHeaders(model, apiKey);
+      if (resolved.kind === "unresolved") return { ok: false, error: resolved.message };
+      return { ok: true, ...(apiKey !== undefined && { apiKey }), headers: resolved.headers };
+    },
+    getApiKey: (model) => getKey(model.provider, model.baseUrl),
+    getApiKeyForProvider: (provider) => getKey(provider, registry.baseUrl(provider)),
+    getProviderDisplayName: (provider) => registry.displayName(provider) ?? provider,
+    displayName: (provider) => registry.displayName(provider),
+    getError: () => registry.problems[0]?.message,
+    refresh: () => registry.refresh(),
+    streamSimple,
+    stream: streamSimple,
+    complete: (...question) => streamSimple(...question).result(),
+    registerProvider: (name, config) => providers.register(name, config),
+    unregisterProvider: (name) => providers.unregister(name),
+  };
+}

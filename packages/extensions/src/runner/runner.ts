@@ -1,0 +1,196 @@
+/**
+ * The extensions of one session. Calls their handlers in the order in which they were loaded and registered, and combines
+ * the answers. A handler that fails is reported and skipped; one that guards something denies instead.
+ */
+import type { Clock } from "@tau/ai";
+import { getErrorMessage, oncePer, untilAborted, untilTimeout } from "@tau/ai/internal";
+import type { ExtensionContext } from "../api/context.ts";
+import { checkCompaction } from "./check-compaction.ts";
+import { type CombinedResult, combineResult } from "./combine-results.ts";
+import { createContext, createLifetime, type Lifetime } from "./create-context.ts";
+import { type ExtensionEvent, type ExtensionEventName, guardEvents } from "../api/events.ts";
+import type { AnyHandler, Extension, ExtensionProblem } from "../api/extension.ts";
+import { mustBeData } from "../api/must-be-data.ts";
+import { parseResult } from "./parse-results.ts";
+import type { ExtensionSessionPort } from "../api/session-port.ts";
+import { createOwnSession } from "../session/own-session.ts";
+import type { Waits } from "./waits.ts";
+
+/** What the session asks of its extensions; the session works the same without it. */
+export interface ExtensionHooks {
+  /** Whether a handler would be called. Asked first, so that an event that nobody handles costs nothing. */
+  has(name: ExtensionEventName): boolean;
+  /** The names of the extensions that handle it, for people. */
+  listHandlers(name: ExtensionEventName): string[];
+  /** Tells something that cannot be answered. A promise only if a handler takes time: deltas come by the thousand. */
+  notify(event: ExtensionEvent): void | Promise<void>;
+  /** Resolves when all handlers have answered. Rejects only for a guard that failed. */
+  emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined>;
+}
+
+export interface RunnerParts {
+  extensions: readonly Extension[];
+  session: ExtensionSessionPort;
+  clock: Clock;
+  report: (problem: ExtensionProblem) => void;
+  lifetime?: Lifetime;
+}
+
+interface HandlerCall {
+  readonly extension: Extension;
+  readonly handler: AnyHandler;
+  readonly context: ExtensionContext;
+}
+
+/** How long a handler may work. While its extension waits for a person, a command or another tool, that does not count. */
+export const maxHandlerMs = 10_000;
+
+export class ExtensionRunner implements ExtensionHooks {
+  readonly extensions: readonly Extension[];
+  readonly lifetime: Lifetime;
+  readonly #parts: RunnerParts;
+  /** The session, as an extension sees it. */
+  readonly getSession: (extension: Extension) => ExtensionSessionPort;
+  readonly #lists = new Map<ExtensionEventName, readonly HandlerCall[]>();
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+    this.extensions = parts.extensions;
+    this.lifetime = parts.lifetime ?? createLifetime();
+    this.getSession = oncePer(({ waits }: Extension) => createOwnSession(parts.session, waits));
+    for (const { handlers } of this.extensions) handlers.onChange(() => this.#lists.clear());
+  }
+
+  has(name: ExtensionEventName): boolean {
+    return this.#list(name).length > 0;
+  }
+
+  listHandlers(name: ExtensionEventName): string[] {
+    return this.extensions.filter(({ handlers }) => handlers.has(name)).map(({ source }) => source.name);
+  }
+
+  notify(event: ExtensionEvent): void | Promise<void> {
+    let pending: Promise<unknown> | undefined;
+    for (const call of this.#list(event.type)) {
+      // What it answers is ignored. In order, also if one of them takes time.
+      const answer = pending ? this.#callAfter(pending, call, event) : this.#call(call, event);
+      if (answer instanceof Promise) pending = answer;
+    }
+    return pending as Promise<void> | undefined;
+  }
+
+  async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
+    let current = event;
+    let result: CombinedResult<Name> | undefined;
+    for (const call of this.#list(event.type)) {
+      const called = this.#call(call, current as ExtensionEvent);
+      // Deltas come by the thousand, and most handlers answer at once.
+      const answer = called instanceof Promise ? await called : called;
+      if (answer === undefined) continue;
+      const combined = combineResult(current, result, answer);
+      current = combined.event;
+      result = combined.result;
+      if (combined.isFinal) return result;
+    }
+    return result;
+  }
+
+  /** Ends all contexts and what runs of the extensions. */
+  async close(why: string): Promise<void> {
+    this.lifetime.end(why);
+    for (const extension of this.extensions) {
+      await extension.close().catch((error: unknown) => this.#report(extension, getErrorMessage(error)));
+    }
+  }
+
+  /** All handlers of an event, in order. Deltas come by the thousand, so the list is kept until a handler comes or goes. */
+  #list(name: ExtensionEventName): readonly HandlerCall[] {
+    const known = this.#lists.get(name);
+    if (known) return known;
+    const list = this.extensions.flatMap((extension) => {
+      const handlers = extension.handlers.get(name) ?? [];
+      const context = createContext(this.getSession(extension), this.lifetime);
+      return handlers.map((handler) => ({ extension, handler, context }));
+    });
+    this.#lists.set(name, list);
+    return list;
+  }
+
+  async #callAfter(previous: Promise<unknown>, call: HandlerCall, event: ExtensionEvent): Promise<unknown> {
+    await previous;
+    return await this.#call(call, event);
+  }
+
+  /** Its answer, or a promise of it. Undefined if the handler failed; a guard that failed throws. */
+  #call({ extension, handler, context }: HandlerCall, event: ExtensionEvent): unknown {
+    try {
+      const answer = handler(event, context);
+      return isThenable(answer) ? this.#wait(extension, Promise.resolve(answer), event) : parseAnswer(event, answer);
+    } catch (error) {
+      return this.#fail(extension, event, error);
+    }
+  }
+
+  async #wait(extension: Extension, answer: Promise<unknown>, event: ExtensionEvent): Promise<unknown> {
+    try {
+      return parseAnswer(event, await this.#settle(extension, answer, event));
+    } catch (error) {
+      return this.#fail(extension, event, error);
+    }
+  }
+
+  #fail(extension: Extension, { type }: ExtensionEvent, error: unknown): undefined {
+    const message = `Its handler of ${type} failed: ${getErrorMessage(error)}`;
+    this.#report(extension, message);
+    if (guardEvents.has(type))
+      throw new Error(`The extension ${extension.source.name} failed, so this is not done. ${message}`, {
+        cause: error,
+      });
+    return undefined;
+  }
+
+  /** Handlers that ask a model take long. Their event has a signal, which ends the wait instead. */
+  async #settle({ waits }: Extension, answer: Promise<unknown>, event: ExtensionEvent): Promise<unknown> {
+    const { signal } = event as { signal?: AbortSignal };
+    if (!signal) return await this.#limit(waits, answer);
+    const outcome = await untilAborted(answer, signal);
+    return outcome.kind === "done" ? outcome.value : undefined;
+  }
+
+  async #limit(waits: Waits, answer: Promise<unknown>): Promise<unknown> {
+    const { clock } = this.#parts;
+    const start = clock.monotonic() - waits.waitedMs;
+    for (let leftMs = maxHandlerMs; leftMs > 0;) {
+      const outcome = await untilTimeout(answer, leftMs, clock);
+      if (outcome.kind === "done") return outcome.value;
+      if (waits.isWaiting) await Promise.race([waits.whenOver(), answer]);
+      leftMs = maxHandlerMs - (clock.monotonic() - waits.waitedMs - start);
+    }
+    throw new Error(`it took more than ${maxHandlerMs / 1_000} seconds`);
+  }
+
+  #report({ source }: Extension, message: string): void {
+    this.#parts.report({ extension: source.name, message });
+  }
+}
+
+/** Events whose answers become part of the log. */
+const storedAnswers: ReadonlySet<ExtensionEventName> = new Set([
+  "before_agent_start",
+  "tool_result",
+  "message_end",
+  "turn_end",
+  "agent_before_settle",
+  "session_before_compact",
+  "session_before_tree",
+]);
+
+function parseAnswer(event: ExtensionEvent, answer: unknown): unknown {
+  const result = parseResult(event.type, answer);
+  if (result && storedAnswers.has(event.type)) mustBeData(result, "Its answer");
+  if (event.type === "session_before_compact" && result) checkCompaction(event, result);
+  return result;
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && "then" in value;

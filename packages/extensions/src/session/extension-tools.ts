@@ -1,0 +1,46 @@
+/** Tools of extensions as tools of a session. */
+import { oncePerPair } from "@tau/ai/internal";
+import { noParameters } from "../pipeline/adapt-tool.ts";
+import type { GivenTool, PipelineTool } from "../pipeline/layer.ts";
+import type { ToolDefinition } from "../api/api.ts";
+import type { ExtensionToolContext } from "../api/context.ts";
+import type { Extension } from "../api/extension.ts";
+import type { Owned } from "../load/conflicts.ts";
+import { mustBeData } from "../api/must-be-data.ts";
+
+/** The context of one call of a tool of this extension. */
+export type CreateToolContext = (
+  extension: Extension,
+  call: { id: string; signal: AbortSignal | undefined },
+) => ExtensionToolContext;
+
+/** Whether a model can be shown the tool. */
+export const isShown = ({ exposure = "direct" }: ToolDefinition): boolean =>
+  exposure === "direct" || exposure === "model-only";
+
+/** Whether it is shown before anybody asks for it. */
+export const isActiveByDefault = (tool: ToolDefinition): boolean => isShown(tool) && tool.defaultActive !== false;
+
+/** The same definition always gives the same tool, so that the pipeline knows it again. */
+export function createToolAdapter(createContext: CreateToolContext): (tool: Owned<ToolDefinition>) => GivenTool {
+  const adapt = oncePerPair((tool: ToolDefinition, extension: Extension): PipelineTool => {
+    const { annotations, readOnly = annotations?.readOnlyHint ?? false } = tool;
+    return {
+      ...tool,
+      label: tool.label ?? tool.name,
+      parameters: tool.parameters ?? noParameters,
+      readOnly,
+      async execute(toolCallId, params, signal, onUpdate) {
+        const context = createContext(extension, { id: toolCallId, signal });
+        const update: typeof onUpdate = onUpdate && ((partial) => onUpdate(checkDetails(partial)));
+        return checkDetails(await tool.execute(toolCallId, params, signal, update, context));
+      },
+    };
+  });
+  return ({ definition, extension }) => adapt(definition, extension);
+}
+
+function checkDetails<T extends { details?: unknown } | undefined>(result: T): T {
+  mustBeData(result?.details, "Its details");
+  return result;
+}

@@ -1,0 +1,80 @@
+import { createFakeClock } from "@tau/ai/testing";
+import { expect, test } from "vitest";
+import { createPorts } from "../../test/ports.ts";
+import type { ExtensionFactory } from "../api/api.ts";
+import { createEventBus } from "../runner/create-api.ts";
+import { createLifetime } from "../runner/create-context.ts";
+import type { Extension, ExtensionSource } from "../api/extension.ts";
+import { startExtension } from "../load/start-extension.ts";
+import { noUi } from "../api/ui.ts";
+import { ChangedInputs } from "./changed-inputs.ts";
+import { type LoadedExtensions, SessionExtensions } from "./session-extensions.ts";
+
+async function start(name: string, factory: ExtensionFactory): Promise<Extension> {
+  const info = { path: name, source: "inline", scope: "temporary", origin: "top-level" } as const;
+  const source: ExtensionSource = { id: name, name, path: name, origin: "inline", digest: "", info };
+  const { ports } = createPorts();
+  const outcome = await startExtension(source, factory, { ...ports, report: () => {} });
+  if (outcome.kind === "failed") throw new Error(outcome.message);
+  return outcome.extension;
+}
+
+function open(extensions: readonly Extension[], changes: Partial<LoadedExtensions> = {}) {
+  const isClosed = { providers: false };
+  const session = new SessionExtensions({
+    loaded: {
+      extensions,
+      idle: [],
+      problems: [],
+      lifetime: createLifetime(),
+      providers: {
+        register: () => {},
+        unregister: () => {},
+        isIsolated: () => false,
+        registerIsolated: () => {},
+        unregisterIsolated: () => {},
+        settle: async () => {},
+        close: () => void (isClosed.providers = true),
+      },
+      changed: new ChangedInputs({} as never),
+      events: createEventBus(),
+      bind: () => {},
+      writeEarlyDecisions: async () => {},
+      ...changes,
+    },
+    clock: createFakeClock(),
+    report: () => {},
+    start: { reason: "startup" },
+    setResources: async () => {},
+  });
+  return { session, isClosed };
+}
+
+test("a start that failed is tried again, and tells the extensions once", async () => {
+  const told: string[] = [];
+  const extension = await start("one", (tau) => void tau.on("session_start", ({ reason }) => void told.push(reason)));
+  let isFull = true;
+  const writeEarlyDecisions = async () => {
+    if (isFull) throw new Error("The disk is full.");
+  };
+  const { session } = open([extension], { writeEarlyDecisions });
+  session.bind({ cwd: "/", ui: noUi, replace: {} } as never, () => {});
+  await expect(session.start()).rejects.toThrow("The disk is full.");
+  expect(session.isStarted).toBe(false);
+  isFull = false;
+  await session.start();
+  await session.start();
+  expect(told).toEqual(["startup"]);
+});
+
+test("all extensions of a session that could not be opened are closed, also when one of them fails", async () => {
+  const closed: string[] = [];
+  const create = async (name: string, close: () => Promise<void>) => ({ ...(await start(name, () => {})), close });
+  const broken = await create("broken", async () => {
+    throw new Error("It does not end.");
+  });
+  const other = await create("other", async () => void closed.push("other"));
+  const { session, isClosed } = open([broken, other]);
+  await expect(session.abandon()).rejects.toThrow("It does not end.");
+  expect([closed, isClosed.providers]).toEqual([["other"], true]);
+});
