@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
 import { Composer, type ComposerOptions } from "./composer.ts";
+import { Outbox } from "./outbox.ts";
+import type { SessionClient } from "./session-client.ts";
+import { SubmissionGate } from "./submission-gate.ts";
 
 const image = { type: "image", data: "AAAA", mimeType: "image/png" };
 
@@ -22,7 +25,11 @@ function createComposer(readImageFile: (path: string) => Promise<unknown> = asyn
     editor,
     transcript: { keepRemarks: () => undefined },
     program: { readImageFile },
-    getClient: () => ({ execute }),
+    outbox: new Outbox(
+      () => ({ execute }) as unknown as SessionClient,
+      () => undefined,
+    ),
+    gate: new SubmissionGate(),
     getCwd: () => "/",
     runCommand: async () => false,
     requestRender: () => undefined,

@@ -1,27 +1,28 @@
-/** What the user writes: images are attached to it, it is sent, and what is still queued is taken back. */
+/** Sends what the user writes, with the images that are attached to it. */
 import type { ImageContent } from "@tau/ai";
 import { parseTypedCommand } from "@tau/protocol/surface";
 import type { DraggedFile } from "./dragged-files.ts";
 import type { Interface } from "./interface.ts";
 import type { EditorSlot } from "./editor-slot.ts";
-import { Outbox } from "./outbox.ts";
+import type { Outbox } from "./outbox.ts";
 import type { Program } from "./program.ts";
-import type { SessionClient } from "./session-client.ts";
 import type { ShellCommands } from "./shell-commands.ts";
+import type { SubmissionGate } from "./submission-gate.ts";
 import type { Transcript } from "./transcript.ts";
 
 export interface ComposerOptions extends Pick<Interface, "say"> {
   editor: EditorSlot;
   transcript: Transcript;
   shell: ShellCommands;
+  outbox: Outbox;
+  gate: SubmissionGate;
   program: Program;
-  getClient: () => SessionClient;
   /** The directory of the session. */
   getCwd: () => string;
   /** Whether there is such a slash command. */
   runCommand: (name: string, argument: string) => Promise<boolean>;
   requestRender: () => void;
-  /** Called when `held` changes. */
+  /** Called when a text begins or ends to wait at the gate. */
   onHeld: () => void;
 }
 
@@ -33,72 +34,36 @@ interface Attachment {
 
 export class Composer {
   readonly #options: ComposerOptions;
-  readonly #outbox: Outbox;
-  /** What the user sends waits for this: see `Interface.settle`. */
-  #settling: Promise<unknown> | undefined;
-  #held: readonly { readonly text: string }[] = [];
   /** For the text that is written now. */
   #attachments: readonly Attachment[] = [];
 
   constructor(options: ComposerOptions) {
     this.#options = options;
-    this.#outbox = new Outbox(options.getClient, options.requestRender);
-  }
-
-  /** Messages that were sent and not confirmed, if that takes a while. */
-  get late(): readonly string[] {
-    return this.#outbox.late;
-  }
-
-  /** What the user sent, and what still waits for other work. */
-  get held(): readonly string[] {
-    return this.#held.map(({ text }) => text);
-  }
-
-  /** What is sent from now on waits for this work. */
-  async settle<T>(work: () => Promise<T>): Promise<T> {
-    const result = work();
-    const settling = Promise.allSettled([this.#settling, result]);
-    this.#settling = settling;
-    void settling.finally(() => {
-      if (this.#settling === settling) this.#settling = undefined;
-    });
-    return await result;
   }
 
   /** Runs a text that is a command, and sends any other one. */
   async submit(text: string): Promise<void> {
-    const { transcript, shell, runCommand } = this.#options;
+    const { transcript, shell, outbox, gate, runCommand, onHeld } = this.#options;
     const attachments = this.#takeAttachments();
     // Only if there is something to wait for: Escape takes back what was sent before it.
-    if (this.#settling) await this.#hold(text);
+    if (gate.isClosed) await gate.hold(text, onHeld);
     const whole = this.#complete(text, attachments);
     const trimmed = whole.trim();
     if (trimmed === "") return;
     transcript.keepRemarks();
     const typed = parseTypedCommand(trimmed);
     if (typed && (await runCommand(typed.name, typed.argument))) return;
-    const send = () => (trimmed.startsWith("!") ? shell.run(trimmed) : this.#outbox.send("steer", whole));
+    const send = () => (trimmed.startsWith("!") ? shell.run(trimmed) : outbox.send("steer", whole));
     await this.#deliver(whole, send);
   }
 
   /** Queues a text for after the run. */
   async followUp(text: string): Promise<void> {
+    const { outbox, gate, onHeld } = this.#options;
     const attachments = this.#takeAttachments();
-    if (this.#settling) await this.#hold(text);
+    if (gate.isClosed) await gate.hold(text, onHeld);
     const whole = this.#complete(text, attachments);
-    if (whole.trim() !== "") await this.#deliver(whole, () => this.#outbox.send("follow_up", whole));
-  }
-
-  /** Waits for `#settling`. Meanwhile the text is not lost if the program ends. */
-  async #hold(text: string): Promise<void> {
-    const { onHeld } = this.#options;
-    const held = { text };
-    this.#held = [...this.#held, held];
-    onHeld();
-    await this.#settling;
-    this.#held = this.#held.filter((other) => other !== held);
-    onHeld();
+    if (whole.trim() !== "") await this.#deliver(whole, () => outbox.send("follow_up", whole));
   }
 
   /** What is being read belongs to the text that is sent now. */
@@ -123,15 +88,6 @@ export class Composer {
       if (editor.getText() === "") editor.setText(text);
       throw error;
     }
-  }
-
-  /** What was queued comes back to the editor, before what is in it. */
-  async dequeue(): Promise<void> {
-    const { editor, requestRender } = this.#options;
-    const texts = await this.#outbox.takeBack();
-    const typed = editor.getExpandedText();
-    if (texts.length > 0) editor.setText([...texts, typed].filter((text) => text !== "").join("\n\n"));
-    requestRender();
   }
 
   async pasteImage(): Promise<void> {
@@ -159,14 +115,14 @@ export class Composer {
    * to whether there is an image.
    */
   async #attach(reading: Promise<ImageContent | undefined>, otherwise: string): Promise<boolean> {
-    const { editor, requestRender } = this.#options;
+    const { editor, outbox, gate, requestRender } = this.#options;
     const attachment: Attachment = { text: otherwise };
     this.#attachments = [...this.#attachments, attachment];
     let image: ImageContent | undefined;
     try {
-      image = await this.settle(async () => {
+      image = await gate.settle(async () => {
         const read = await reading;
-        if (read) attachment.text = this.#outbox.images.add(read);
+        if (read) attachment.text = outbox.images.add(read);
         return read;
       });
     } finally {

@@ -1,50 +1,40 @@
 /** Gives slash commands what they may do to the interface. */
-import type { View } from "@tau/protocol";
 import type { Terminal, TUI } from "@tau/tui";
 import type { DialogStack } from "./dialog-stack.ts";
 import { createAskText, createEditText } from "./dialogs/ask-text.ts";
-import { Picker } from "./dialogs/picker.ts";
 import type { EditorSlot } from "./editor-slot.ts";
+import type { Exit } from "./exit.ts";
+import type { FollowedSession } from "./followed-session.ts";
 import type { Interface } from "./interface.ts";
 import type { OpenQuestions } from "./open-questions.ts";
-import type { SessionClient } from "./session-client.ts";
+import type { Remarks } from "./remarks.ts";
+import type { SubmissionGate } from "./submission-gate.ts";
 
 export interface InterfaceParts extends Pick<
   Interface,
-  | "theme"
-  | "program"
-  | "say"
-  | "sayMarkdown"
-  | "move"
-  | "run"
-  | "settle"
-  | "takeNotices"
-  | "copy"
-  | "describeKey"
-  | "themes"
-  | "reloadTerminal"
-  | "leave"
+  "program" | "themes" | "choose" | "copy" | "describeKey" | "reloadTerminal"
 > {
   tui: TUI;
   terminal: Terminal;
+  session: FollowedSession;
+  remarks: Remarks;
   dialogs: DialogStack;
   questions: OpenQuestions;
   editor: EditorSlot;
-  getClient: () => SessionClient;
-  getView: () => View;
+  gate: SubmissionGate;
+  exit: Exit;
   requestRender: () => void;
 }
 
 export function createInterface(parts: InterfaceParts): Interface {
-  const { tui, terminal, dialogs, questions, editor, getClient, getView, requestRender, ...own } = parts;
-  const { theme, move } = own;
+  const { tui, terminal, session, remarks, dialogs, questions, editor, gate, exit, themes, requestRender } = parts;
+  const { theme } = themes;
   return {
-    ...own,
     get client() {
-      return getClient();
+      return session.client;
     },
     get view() {
-      return getView();
+      return session.view;
     },
     get rows() {
       return terminal.rows;
@@ -52,34 +42,29 @@ export function createInterface(parts: InterfaceParts): Interface {
     get columns() {
       return terminal.columns;
     },
-    choose: (title, items, { onHighlight, ...options } = {}) =>
-      dialogs.ask((finish) => {
-        const highlight = onHighlight && {
-          onHighlight: (value: string) => {
-            onHighlight(value);
-            requestRender();
-          },
-        };
-        return new Picker({
-          title,
-          items,
-          theme,
-          size: terminal,
-          ...options,
-          ...highlight,
-          onSelect: ({ value }) => finish(value),
-          onCancel: () => finish(undefined),
-        });
-      }),
+    theme,
+    themes,
+    program: parts.program,
+    say: remarks.say,
+    sayMarkdown: remarks.sayMarkdown,
+    run: remarks.run,
+    takeNotices: remarks.takeNotices,
+    choose: parts.choose,
     ask: (question, options = {}) => dialogs.ask((finish) => createAskText({ question, theme, ...options }, finish)),
     edit: (question, text) => dialogs.ask((finish) => createEditText({ question, theme, tui, initial: text }, finish)),
     open: (create) => dialogs.ask(create),
     redraw: requestRender,
     answer: (approval) => questions.ask(approval),
     setEditorText: (text) => editor.setText(text),
+    settle: gate.settle,
+    move: (client) => session.show(client),
     // An extension may have kept the user where they are.
     show: async (sessionId) => {
-      if (sessionId !== getClient().sessionId) await move(getClient().to(sessionId));
+      if (sessionId !== session.client.sessionId) await session.showId(sessionId);
     },
+    copy: parts.copy,
+    describeKey: parts.describeKey,
+    reloadTerminal: parts.reloadTerminal,
+    leave: () => remarks.run(() => exit.ask()),
   };
 }

@@ -13,10 +13,6 @@ async function open() {
     theme: getEditorTheme(theme),
     keybindings: createKeybindings(),
     settings: { paddingX: 0, autocompleteMaxVisible: 5 },
-    onChange: () => {},
-    onSubmit: () => {},
-    act: () => {},
-    runShortcut: () => false,
     onFailed: (message) => problems.push(message),
   });
   return { slot, problems };

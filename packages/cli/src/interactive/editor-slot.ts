@@ -19,14 +19,18 @@ export interface EditorSlotOptions {
   theme: EditorTheme;
   keybindings: KeybindingsManager;
   settings: Required<EditorOptions>;
+  /** Called with the reason why the editor of an extension is not used any more. */
+  onFailed: (message: string) => void;
+}
+
+/** Reacts to what the user types. */
+export interface EditorListener {
   onChange: () => void;
   onSubmit: (text: string) => void;
   /** Does what a key of the program does. */
   act: (action: AppKeybinding) => void;
   /** Whether the input was the key of an extension. */
   runShortcut: (data: string) => boolean;
-  /** Told why the editor of an extension is not used any more. */
-  onFailed: (message: string) => void;
 }
 
 export type EditorFactory = (tui: TUI, theme: EditorTheme, keybindings: KeybindingsManager) => EditorComponent;
@@ -43,6 +47,7 @@ export class EditorSlot implements Component, Focusable {
   #current: EditorComponent;
   #factory: EditorFactory | undefined;
   #provider: AutocompleteProvider | undefined;
+  #listener: EditorListener | undefined;
   /** What was in the editor of an extension last. */
   #typed = "";
   #isFocused = false;
@@ -52,6 +57,11 @@ export class EditorSlot implements Component, Focusable {
     this.#builtIn = new Editor(options.tui, options.theme, options.settings);
     this.#current = this.#builtIn;
     this.#connect(this.#builtIn);
+  }
+
+  /** Sets who reacts to what is typed. */
+  listen(listener: EditorListener): void {
+    this.#listener = listener;
   }
 
   get factory(): EditorFactory | undefined {
@@ -180,25 +190,25 @@ export class EditorSlot implements Component, Focusable {
   }
 
   #connect(editor: EditorComponent): void {
-    const { onChange, onSubmit, settings, act, runShortcut } = this.#options;
+    const { settings } = this.#options;
     editor.onChange = () => {
       if (editor !== this.#builtIn) this.#typed = getWholeText(editor);
-      onChange();
+      this.#listener?.onChange();
     };
     editor.onSubmit = (text) => {
       // An editor of an extension may leave it there.
       if (editor !== this.#builtIn) editor.setText("");
-      onSubmit(text);
+      this.#listener?.onSubmit(text);
     };
     editor.setPaddingX?.(settings.paddingX);
     editor.setAutocompleteMaxVisible?.(settings.autocompleteMaxVisible);
     if (this.#provider) editor.setAutocompleteProvider?.(this.#provider);
     if (!isActing(editor)) return;
-    editor.onExtensionShortcut = runShortcut;
-    for (const action of editorActions) editor.onAction(action, () => act(action));
+    editor.onExtensionShortcut = (data) => this.#listener?.runShortcut(data) ?? false;
+    for (const action of editorActions) editor.onAction(action, () => this.#listener?.act(action));
   }
 
-  /** An editor of an extension that fails is taken away, so that the user can go on writing. */
+  /** An editor of an extension that fails is taken away, so that the user can continue writing. */
   #guard<T>(work: () => T): T | undefined {
     if (this.#current === this.#builtIn) return work();
     try {

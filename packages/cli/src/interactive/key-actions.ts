@@ -1,4 +1,4 @@
-/** What the keys of the program do while the editor has the focus. */
+/** Does what the keys of the program mean while the editor has the focus. */
 import type { View } from "@tau/protocol";
 import type { SlashCommandName } from "@tau/protocol/surface";
 import type { KeybindingsManager, Terminal, TUI } from "@tau/tui";
@@ -10,9 +10,9 @@ import type { Interface } from "./interface.ts";
 import { cyclePermissions } from "./commands/permissions.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
 import type { Look } from "./look.ts";
+import type { RunControl } from "./run-control.ts";
 import type { SessionClient } from "./session-client.ts";
 import type { TerminalSettings } from "./settings.ts";
-import type { ShellCommands } from "./shell-commands.ts";
 
 export interface KeyActionsOptions extends Pick<Interface, "say" | "leave"> {
   tui: TUI;
@@ -21,7 +21,7 @@ export interface KeyActionsOptions extends Pick<Interface, "say" | "leave"> {
   editor: EditorSlot;
   dialogs: DialogStack;
   composer: Composer;
-  shell: ShellCommands;
+  control: RunControl;
   look: Look;
   getClient: () => SessionClient;
   getView: () => View;
@@ -79,7 +79,7 @@ export class KeyActions {
 
   /** Whether there was something to do. */
   act(action: AppKeybinding): boolean {
-    const { editor, composer, look, getClient, runCommand, suspend, leave } = this.#options;
+    const { editor, composer, control, look, getClient, runCommand, suspend, leave } = this.#options;
     const command = commands[action];
     if (command !== undefined) return this.#run(() => runCommand(command, ""));
     switch (action) {
@@ -119,7 +119,7 @@ export class KeyActions {
       case "app.message.followUp":
         return this.#followUp();
       case "app.message.dequeue":
-        return this.#run(() => composer.dequeue());
+        return this.#run(() => control.dequeue());
       default:
         return false;
     }
@@ -135,54 +135,25 @@ export class KeyActions {
     return true;
   }
 
-  /** Stops what is in progress; queued messages go back to the editor. False if nothing is. */
-  stopRun(): boolean {
-    return this.#hasRun && this.#run(() => this.#abort());
-  }
-
   #interrupt(): boolean {
-    const { editor, getSettings, runCommand } = this.#options;
+    const { editor, control, getSettings, runCommand } = this.#options;
     if (editor.isShowingAutocomplete()) return false;
-    if (this.#isBusy) return this.#run(() => this.#stop());
+    if (control.isBusy) return this.#run(() => control.stop());
     if (editor.getText() !== "") return false;
     const { doubleEscapeAction } = getSettings();
     if (!this.#isSecondPress("app.interrupt") || doubleEscapeAction === "none") return true;
     return this.#run(() => runCommand(doubleEscapeAction, ""));
   }
 
-  /** Whether something is going on that can be stopped. */
-  get #isBusy(): boolean {
-    return this.#options.shell.current !== undefined || this.#hasRun;
-  }
-
-  get #hasRun(): boolean {
-    const { run, compaction, retry } = this.#options.getView().live;
-    return Boolean(run || compaction || retry);
-  }
-
-  async #stop(): Promise<void> {
-    const { shell } = this.#options;
-    await (shell.current === undefined ? this.#abort() : shell.abort());
-  }
-
-  async #abort(): Promise<void> {
-    const { composer, getClient } = this.#options;
-    try {
-      await composer.dequeue();
-    } finally {
-      await getClient().execute({ type: "abort" });
-    }
-  }
-
-  /** Stops what is going on; else empties the editor; else leaves, when pressed twice. */
+  /** Stops what is in progress; else empties the editor; else leaves, when pressed twice. */
   #clear(): boolean {
-    const { editor, tui, leave, keybindings, say } = this.#options;
+    const { editor, control, tui, leave, keybindings, say } = this.#options;
     const isSecond = this.#isSecondPress("app.clear");
-    if (!isSecond && this.#isBusy) {
+    if (!isSecond && control.isBusy) {
       // What the next press does is read first.
       this.#lastPress = { action: "app.clear", at: this.#options.now(), withinMs: readMs };
       return this.#run(async () => {
-        await this.#stop();
+        await control.stop();
         const [key] = keybindings.getKeys("app.clear");
         say(`Stopped. ${key} again ${editor.getText() === "" ? "leaves tau" : "empties the editor"}.`);
       });

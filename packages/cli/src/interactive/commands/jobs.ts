@@ -20,11 +20,14 @@ export async function showJobs(ui: Interface): Promise<void> {
 }
 
 /** Whether the user leaves although jobs are running. */
-export async function confirmLeaving(ui: Interface, jobs: readonly JobSummary[]): Promise<boolean> {
+export async function confirmLeaving(
+  { choose }: Pick<Interface, "choose">,
+  jobs: readonly JobSummary[],
+): Promise<boolean> {
   const what =
     jobs.length === 1 ? "1 background job is running, and ends" : `${jobs.length} background jobs are running, and end`;
   const names = jobs.map(({ id, command }) => `${id}  ${toPlainLine(command)}`);
-  const chosen = await ui.choose(
+  const chosen = await choose(
     `${what} when you leave:`,
     [
       { value: "stay", label: "Stay" },

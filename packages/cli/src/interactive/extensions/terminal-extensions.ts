@@ -142,12 +142,23 @@ export class TerminalExtensions {
   }
 
   #createSurface(client: ExtensionClient): ExtensionSurface {
-    const { keybindings, show, leave, places, addThemes, say } = this.#options;
+    const { tui, terminal, keybindings, look, themes, editor, status, places } = this.#options;
+    const { show, leave, addThemes, say, redraw } = this.#options;
     return {
       mode: "tui",
       ui: createTerminalUi({
-        ...this.#options,
-        ...places,
+        tui,
+        terminal,
+        keybindings,
+        look,
+        themes,
+        editor,
+        status,
+        say,
+        redraw,
+        header: places.header,
+        footer: places.footer,
+        footerData: places.footerData,
         widgets: this.#widgets,
         dialogs: this.#dialogs,
         custom: this.#custom,
