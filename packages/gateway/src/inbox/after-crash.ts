@@ -16,11 +16,10 @@ export interface AfterCrashParts {
   onGivenUp: (message: StoredMessage) => void;
 }
 
-export const createAfterCrash = ({ wasCut, ...parts }: AfterCrashParts): AfterCrash => ({
+export const createAfterCrash = ({ store, clock, getSettings, wasCut, onGivenUp }: AfterCrashParts): AfterCrash => ({
   wasCut,
   // Messages that were in a session's own queue when its process was killed wait again, unless they are too old.
   async keepQueued(sessionId, queued) {
-    const { store, clock, getSettings, onGivenUp } = parts;
     const known = [...store.messages.ofSession(sessionId)];
     const kept = new Set<string>();
     for (const entry of queued) {

@@ -52,10 +52,11 @@ export class SessionInbox {
   constructor(sessionId: string, parts: SessionInboxParts) {
     this.#sessionId = sessionId;
     this.#parts = parts;
-    this.#messages = new SessionMessages(sessionId, { ...parts, onWritten: () => this.wake() });
+    const { store, clock, lanes, runs, log, onGivenUp } = parts;
+    this.#messages = new SessionMessages(sessionId, { store, clock, log, onGivenUp, onWritten: () => this.wake() });
     this.#follower = new SessionFollower(sessionId, this.#messages, parts);
-    this.#place = new RunPlace(sessionId, { ...parts, wake: () => this.wake() });
-    this.#answers = new Answers(parts.clock);
+    this.#place = new RunPlace(sessionId, { lanes, runs, log, wake: () => this.wake() });
+    this.#answers = new Answers(clock);
   }
 
   /** Resolves when the message is on the disk, and with what the session does with it if that is known soon. */
