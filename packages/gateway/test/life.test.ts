@@ -28,10 +28,12 @@ test(`${sessionCount} sessions that run when the gateway is killed are interrupt
   const first = await startChild(place, "never");
   const ids = [];
   for (let index = 0; index < sessionCount; index++) ids.push(await create(first.client, place.workspace));
-  const started = await Promise.all(
+  await Promise.all(
     ids.map((sessionId) => first.client.must("session.prompt", { sessionId, message: `Go ${sessionId}.` })),
   );
-  expect(started).toEqual(ids.map(() => expect.objectContaining({ disposition: "started" }) as unknown));
+  // On a busy machine some prompts are answered before their runs begin.
+  const countRunning = async () => (await first.client.must<{ runningSessions: number }>("health")).runningSessions;
+  await expect.poll(countRunning).toBe(sessionCount);
   await first.end("SIGKILL");
   const second = await startChild(place, "answers");
   const listed = await second.client.must<{ sessions: { id: string; status: string }[] }>("sessions.list", {});
@@ -44,9 +46,7 @@ test(`${sessionCount} sessions that run when the gateway is killed are interrupt
     (await second.client.must<typeof listed>("sessions.list", {})).sessions.find(({ id }) => id === sessionId)?.status;
   expect(await status(one)).toBe("interrupted");
   for (const sessionId of [one, other]) {
-    expect(await second.client.must("session.prompt", { sessionId, message: "Go on." })).toMatchObject({
-      disposition: "started",
-    });
+    await second.client.must("session.prompt", { sessionId, message: "Go on." });
     await expect.poll(() => status(sessionId)).toBe("idle");
   }
   await second.end("SIGTERM");
