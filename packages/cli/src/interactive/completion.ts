@@ -62,7 +62,7 @@ function completeCommand(
 }
 
 /**
- * What a command of ours can be followed by. Before anything is typed only if the user asks: Enter runs the command alone
+ * Lists what can follow a command of ours. Before anything is typed only if the user asks: Enter runs the command alone
  * then. Undefined if the command has no such list, or it is typed already.
  */
 async function completeArgument(

@@ -28,7 +28,7 @@ export interface ComposerOptions extends Pick<Interface, "say"> {
 
 /** An image that is being read. */
 interface Attachment {
-  /** What stands for it in the text. */
+  /** Stands for it in the text. */
   text: string;
 }
 
@@ -66,7 +66,7 @@ export class Composer {
     if (whole.trim() !== "") await this.#deliver(whole, () => outbox.send("follow_up", whole));
   }
 
-  /** What is being read belongs to the text that is sent now. */
+  /** Takes the images that are being read: they belong to the text that is sent now. */
   #takeAttachments(): readonly Attachment[] {
     const attachments = this.#attachments;
     this.#attachments = [];
@@ -79,7 +79,7 @@ export class Composer {
     return whole;
   }
 
-  /** What was not taken comes back to the editor. */
+  /** Sends a text. If it was not taken, it comes back to the editor. */
   async #deliver(text: string, send: () => Promise<unknown>): Promise<void> {
     const { editor } = this.#options;
     try {
@@ -96,7 +96,7 @@ export class Composer {
     if (!isImage) say("There is no image on the clipboard, or no program that reads it.", "warning");
   }
 
-  /** What is no image after all is pasted as text. */
+  /** Attaches images. A file that is no image after all is pasted as text. */
   async attachDragged(files: readonly DraggedFile[]): Promise<void> {
     const { program, getCwd } = this.#options;
     // All of them go along with a text that is sent meanwhile. They are read one after the other to keep their order.

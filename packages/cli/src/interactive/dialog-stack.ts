@@ -1,6 +1,6 @@
 import { type Component, Container } from "@tau/tui";
 
-/** What is asked in the place of the editor. The latest is shown and has the keys; without any, the editor. */
+/** Dialogs in the place of the editor. The latest is shown and has the keys; without any, the editor. */
 export class DialogStack {
   readonly slot = Object.assign(new Container(), { isEphemeral: true });
   readonly #editor: Component;

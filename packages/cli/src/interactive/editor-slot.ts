@@ -48,7 +48,7 @@ export class EditorSlot implements Component, Focusable {
   #factory: EditorFactory | undefined;
   #provider: AutocompleteProvider | undefined;
   #listener: EditorListener | undefined;
-  /** What was in the editor of an extension last. */
+  /** The last text in the editor of an extension. */
   #typed = "";
   #isFocused = false;
 
@@ -107,7 +107,7 @@ export class EditorSlot implements Component, Focusable {
     else this.setText(this.getExpandedText() + text);
   }
 
-  /** As if the user pasted it. */
+  /** Inserts a text as if the user pasted it. */
   paste(text: string): void {
     this.handleInput(`\x1b[200~${text}\x1b[201~`);
   }

@@ -4,7 +4,7 @@
  */
 import type { Transcript } from "./transcript.ts";
 
-/** What the first frame has caused comes first, such as a key. */
+/** Leaves time for what the first frame has caused, such as a key. */
 const delayMs = 150;
 
 export interface FirstEntriesOptions {

@@ -1,4 +1,4 @@
-/** What the commands that are typed after a slash may do to the interface. */
+/** The interface as the commands that are typed after a slash see it. */
 import type { Approval, View } from "@tau/protocol";
 import type { Component, SelectItem, Theme } from "@tau/tui";
 import type { AppKeybinding } from "./keybindings.ts";
@@ -16,7 +16,7 @@ export interface Interface {
   readonly program: Program;
   /** Prints a remark below the conversation. */
   say(text: string, color?: "dim" | "warning" | "error"): void;
-  /** The same for Markdown of the program itself. */
+  /** Prints Markdown of the program itself below the conversation. */
   sayMarkdown(text: string): void;
   /** Resolves to what was chosen; undefined if the user closed the list. */
   choose(
@@ -32,7 +32,7 @@ export interface Interface {
   ): Promise<string | undefined>;
   /** Resolves to what was typed; undefined if the user gave up. */
   ask(question: string, options?: { hidden?: boolean; initial?: string }): Promise<string | undefined>;
-  /** The same for a text that may have several lines. */
+  /** Lets the user edit a text of several lines; resolves to undefined if they gave up. */
   edit(question: string, text: string): Promise<string | undefined>;
   /** Shows a dialog until it calls `finish`. What was shown before comes back then. */
   open<T>(create: (finish: (value: T) => void) => Component): Promise<T>;
@@ -48,7 +48,7 @@ export interface Interface {
   /** Runs work that a dialog has started; what it throws is said. */
   run(work: () => Promise<void>): void;
   /**
-   * What the user sends waits for this work, such as a question and what its answer changes: keys that arrive together may
+   * Makes what the user sends wait for this work, such as a question and what its answer changes: keys that arrive together may
    * answer it and send a message. What is typed is taken meanwhile.
    */
   settle<T>(work: () => Promise<T>): Promise<T>;

@@ -18,7 +18,7 @@ const pageSize = 60;
 
 export class OlderEntries {
   readonly #options: OlderEntriesOptions;
-  /** What was asked for last, unless it came. So what fails is not asked for again with each frame. */
+  /** The last request, unless it was answered. So what fails is not asked for again with each frame. */
   #asked: { client: SessionClient; missing: Missing } | undefined;
 
   constructor(options: OlderEntriesOptions) {

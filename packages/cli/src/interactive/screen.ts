@@ -24,9 +24,9 @@ export function createScreen(terminal: Terminal, settings: TerminalSettings, the
 }
 
 export interface ScreenParts {
-  /** What grows; in a full screen it is scrolled. */
+  /** The part that grows; in a full screen it is scrolled. */
   conversation: readonly Component[];
-  /** What stays at the bottom. */
+  /** The part that stays at the bottom. */
   below: readonly Component[];
   theme: Theme;
 }

@@ -1,4 +1,4 @@
-/** What the terminal needs of a session. It may be in this process or on another machine. */
+/** The part of a session that the terminal needs. It may be in this process or on another machine. */
 import type { Command, CommandData, CommandName, JobSummary, SessionEvent, View } from "@tau/protocol";
 
 import type { ExtensionClient } from "./extensions/extension-client.ts";
@@ -13,7 +13,7 @@ export interface SessionClient {
   execute<Name extends CommandName>(command: Command<Name>, options?: ExecuteOptions): Promise<CommandData<Name>>;
   /** Calls `onSnapshot` first, and again where events were lost; then `onEvent` with every event. Returns how to stop. */
   subscribe(onSnapshot: (view: View) => void, onEvent: (event: SessionEvent) => void): () => void;
-  /** The same for another session of the same host, which is open already. */
+  /** Returns a client of another session of the same host, which is open already. */
   to(sessionId: string): SessionClient;
   readonly extensions?: ExtensionClient;
   /** Its runs go on when another session is shown, and when the terminal is left. */

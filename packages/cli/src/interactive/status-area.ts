@@ -1,4 +1,4 @@
-/** What is going on, above the editor, and where we are with which model, below it. */
+/** Shows what is in progress, above the editor, and the directory and the model, below it. */
 import type { StateData, StatsData, View } from "@tau/protocol";
 import type { Keybinding, Theme } from "@tau/tui";
 import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
@@ -70,7 +70,7 @@ export class StatusArea {
     return this.#known?.branch;
   }
 
-  /** As of the last `refresh`. */
+  /** The state as of the last `refresh`. */
   get state(): StateData | undefined {
     return this.#known?.state;
   }
@@ -114,7 +114,7 @@ export class StatusArea {
     this.#busy = { since: this.#options.now(), timer };
   }
 
-  /** What is going on is not shown any more: the last frame stays on the screen. */
+  /** Stops showing what is in progress: the last frame stays on the screen. */
   close(): void {
     this.#isClosed = true;
     this.update();

@@ -121,7 +121,7 @@ export class TreeDialog extends SearchDialog {
     this.#listAnew();
   }
 
-  /** Of other entries: what was folded must not hide them. */
+  /** Lists other entries. Nothing stays folded, so that none of them is hidden. */
   #listAnew(): void {
     this.#folded.clear();
     this.update();

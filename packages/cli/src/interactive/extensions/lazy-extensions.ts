@@ -3,7 +3,7 @@ import type { ExtensionClient } from "./extension-client.ts";
 import type { TerminalExtensions, TerminalExtensionsOptions } from "./terminal-extensions.ts";
 
 export interface LazyExtensionsOptions extends TerminalExtensionsOptions {
-  /** Of the session that is shown. */
+  /** The extensions of the session that is shown. */
   getExtensions: () => ExtensionClient | undefined;
 }
 

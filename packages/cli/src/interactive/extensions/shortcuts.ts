@@ -12,7 +12,7 @@ export function findShortcut(data: string, loaded: LoadedExtensions): string | u
   return [...loaded.registrations.shortcuts.keys()].find((key) => matchesKey(data, key as KeyId));
 }
 
-/** What the terminal itself has: extensions can have other keys and commands. */
+/** Lists the terminal's own keys and commands: extensions can have others. */
 export function listBuiltIns(keybindings: KeybindingsManager): BuiltIns {
   const ids = Object.keys(keybindingDefinitions).filter((id) => !(editorActions as readonly string[]).includes(id));
   const keys = new Map<string, string>();

@@ -46,7 +46,7 @@ export class TerminalExtensions {
   #providers: Parameters<typeof stackProvider>[1][] = [];
   #detach = () => {};
   #stopUpdates = () => {};
-  /** Those that have drawn the last frame. */
+  /** The extensions that have drawn the last frame. */
   #drawnBy: LoadedExtensions | undefined;
 
   constructor(options: TerminalExtensionsOptions) {
@@ -91,7 +91,7 @@ export class TerminalExtensions {
     else detach();
   }
 
-  /** What was typed goes to listeners of extensions first. */
+  /** Gives what was typed to listeners of extensions first. */
   takeInput(data: string): TuiInputListenerResult {
     let rest = data;
     for (const listener of this.#listeners) {
