@@ -36,7 +36,7 @@ describe.each(containments)("with %s", (_containment, namespace) => {
 
   test.each([
     ["", "tail /dev/zero"],
-    [" that spreads over processes", "for i in {1..6}; do (head -c 20M /dev/zero; sleep 20) | tail & done; wait"],
+    [" that spreads over processes", "for i in {1..12}; do (head -c 20M /dev/zero; sleep 20) | tail & done; wait"],
   ])("a memory bomb%s is ended, and we can work meanwhile", async (_name, command) => {
     const delayMs = await calmest(async () => {
       const text = await limited({ memoryBytes: 96 * 1024 * 1024 }).failure(command);
