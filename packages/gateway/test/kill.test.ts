@@ -5,7 +5,7 @@ import { createPlace, readSessions, startChild, useChildren } from "./fixtures/c
 
 useChildren();
 
-const rounds = Number(process.env["KILLS"]) || (process.env["TAU_LONG"] ? 500 : 20);
+const rounds = Number(process.env["KILLS"]) || (process.env["TAU_LONG"] ? 500 : 8);
 const seed = Number(process.env["SEED"]) || 20_261_116;
 
 /** Numbers from 0 to 1 that depend only on the seed. */

@@ -44,14 +44,15 @@ async function guess(port: number, tokens: readonly string[]): Promise<Map<numbe
   return counts;
 }
 
-test("of 10,000 guesses ten are answered, and the rest are told to wait", async () => {
+test("of many guesses ten are answered, and the rest are told to wait", async () => {
+  const count = process.env["TAU_LONG"] ? 10_000 : 1_000;
   const { gateway, token, logged } = await openGuessed();
   const port = portOf(gateway.url);
-  const wrong = Array.from({ length: 10_000 }, (_unused, index) => `${index}`.padStart(43, "a"));
+  const wrong = Array.from({ length: count }, (_unused, index) => `${index}`.padStart(43, "a"));
   const counts = await guess(port, wrong);
   expect([...counts].toSorted()).toEqual([
     [401, 10],
-    [429, 9_990],
+    [429, count - 10],
   ]);
   expect(logged).toEqual(["127.0.0.1 has shown 11 wrong tokens, and is told to wait."]);
   // One that guesses does not keep others out who share its address.
