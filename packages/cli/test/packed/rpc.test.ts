@@ -70,14 +70,15 @@ test.each(["pi", "json-rpc"])(
       expect(out.match(framing === "pi" ? /"success":true/g : /"result":/g)).toHaveLength(commands.length);
       return out;
     };
-    const [large, small] = ["A".repeat(18 * 1024 ** 2), "B".repeat(100_000)];
+    const [megabytes, followUps] = process.env["TAU_LONG"] ? [18, 1_000] : [5, 250];
+    const [large, small] = ["A".repeat(megabytes * 1024 ** 2), "B".repeat(100_000)];
     const toImages = (data: string) => [{ type: "image", data, mimeType: "image/png" }];
     const out = await send(
       [],
       [
         { type: "prompt", message: "Look.", images: toImages(large) },
         { type: "follow_up", message: "And this.", images: toImages(small) },
-        ...Array.from({ length: 1_000 }, (_, index) => ({ type: "follow_up", message: `Then ${index}.` })),
+        ...Array.from({ length: followUps }, (_, index) => ({ type: "follow_up", message: `Then ${index}.` })),
       ],
     );
     // When a message begins, when it ends, and at the end of the run; not again with each change of the queue.

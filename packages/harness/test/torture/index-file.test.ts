@@ -99,7 +99,7 @@ test("the session is the same, whatever bytes of the index are changed", { timeo
     expect(session.problems).toEqual([]);
     await session.close();
   });
-  await fc.assert(law, { numRuns: times(250) });
+  await fc.assert(law, { numRuns: times(250, 80) });
 });
 
 test("every bit of the first lines of an index is verified", { timeout: patience(60) }, async () => {
@@ -193,7 +193,7 @@ test(
       await check(path);
     }
     // In the middle, which the index does not verify: a damaged byte, or lines of other lengths.
-    for (let run = 0; run < times(40); run++) {
+    for (let run = 0; run < times(40, 12); run++) {
       const path = await setUp();
       const changed = Buffer.from(bytes);
       const position = run === 0 ? 10 : below(random, bytes.length - 8_192);

@@ -1,5 +1,6 @@
 /**
- * However a dangerous command is written, the verdict never becomes weaker. Nothing is run.
+ * However a dangerous command is written, the verdict never becomes weaker. Nothing is run. A short run tries each way with
+ * every third command, in turns, and fewer combinations; `TAU_LONG=1` tries each way with each command.
  * All variants: EXEC_VARIANTS=200000 npx vitest run packages/policy/test/exec/metamorphic.test.ts
  */
 import { expect, test } from "vitest";
@@ -9,13 +10,17 @@ import { corpusContext, denyRows } from "./corpus.ts";
 import { createRandom } from "./random.ts";
 import { transforms } from "./transform.ts";
 
-const count = Number(process.env.EXEC_VARIANTS ?? 5_000);
+const isLong = Boolean(process.env.TAU_LONG);
+const count = Number(process.env.EXEC_VARIANTS ?? (isLong ? 5_000 : 1_500));
 const seed = Number(process.env.EXEC_SEED ?? 1);
 const names = Object.keys(transforms);
 
 test("every way to write a command alone keeps the verdict", () => {
   expect(names.length).toBeGreaterThanOrEqual(15);
-  const weaker = denyRows.flatMap((row) => names.flatMap((name) => findWeaker(row.cmd, [name])));
+  const stride = isLong ? 1 : 3;
+  const weaker = denyRows.flatMap((row, index) =>
+    names.filter((_name, way) => (index + way) % stride === 0).flatMap((name) => findWeaker(row.cmd, [name])),
+  );
   expect(weaker).toEqual([]);
 });
 
@@ -30,15 +35,17 @@ test(
       const steps = Array.from({ length: 1 + random.below(3) }, () => random.pick(names));
       weaker.push(...findWeaker(row.cmd, steps));
     }
-    expect(weaker.slice(0, 20)).toEqual([]);
+    expect(weaker.slice(0, 20), `seed ${seed}`).toEqual([]);
   },
 );
+
+const expectedTiers = new Map(denyRows.map(({ cmd }) => [cmd, classifyCommand(cmd, corpusContext).tier]));
 
 /** Empty, or what became weaker and how. */
 function findWeaker(cmd: string, steps: readonly string[]): string[] {
   let script = cmd;
   for (const [index, step] of steps.entries()) script = transforms[step]!(script, index) ?? script;
-  const expected = classifyCommand(cmd, corpusContext).tier;
+  const expected = expectedTiers.get(cmd)!;
   const actual = classifyCommand(script, corpusContext);
   if (compareTiers(actual.tier, expected) >= 0) return [];
   return [`${expected} -> ${actual.tier}: ${steps.join(" + ")}: ${cmd.slice(0, 200)}`];
