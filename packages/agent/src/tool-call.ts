@@ -237,7 +237,7 @@ class NestedCalls implements RunningToolCall {
   /** Aborts what is left when the tool has settled. Created with the first call. */
   #abort: Abort | undefined;
   readonly #running = new Set<Promise<Outcome>>();
-  #hasEnded = false;
+  hasEnded = false;
 
   constructor(caller: Caller, { id, name }: AgentToolCall) {
     this.toolCallId = id;
@@ -249,7 +249,7 @@ class NestedCalls implements RunningToolCall {
   async callTool(name: string, args: unknown, options: NestedCallOptions = {}): Promise<ToolCallOutcome> {
     const { id = `${this.toolCallId}/${++this.#caller.run.nestedCallCount}`, signal } = options;
     const call: AgentToolCall = { type: "toolCall", id, name, arguments: {} };
-    if (this.#hasEnded) {
+    if (this.hasEnded) {
       const text = `The call of ${name} was not executed: the call of ${this.toolName} that it belongs to has ended.`;
       return toToolCallOutcome(createFailure(call, { code: aborted.code, text }));
     }
@@ -269,7 +269,7 @@ class NestedCalls implements RunningToolCall {
 
   /** Aborts the calls that are still running and waits for their ends. */
   async end(): Promise<void> {
-    this.#hasEnded = true;
+    this.hasEnded = true;
     if (this.#running.size > 0)
       this.#abort?.now(new Error(`The call of ${this.toolName} that made this one has ended.`));
     await Promise.all(this.#running);

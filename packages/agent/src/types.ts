@@ -131,6 +131,8 @@ export interface RunningToolCall {
   readonly toolName: string;
   /** The call that this one is made in. */
   readonly parentToolCallId?: string;
+  /** Whether its tool has settled: nothing can be called any more. */
+  readonly hasEnded: boolean;
   /**
    * Makes a call inside this one. It takes the same path as a call of the model: validation, `beforeToolCall`,
    * `afterToolCall` and events, which carry this call's id as `parentToolCallId`. It is aborted when this call ends, and

@@ -31,8 +31,8 @@ export type {
   ScopedModel,
   SendMessageOptions,
   SendUserMessageOptions,
-  ToolCallOutcome,
 } from "./api/context.ts";
+export type { ToolCallOutcome } from "@tau/agent";
 export {
   type BashOperations,
   type BoundaryResult,

@@ -188,17 +188,49 @@ export type SessionEntry =
 export const customTypes = {
   /** The user ran a command while a run was in progress. Its message follows when the run is over. `data` is the message. */
   bashRan: "tau.bash_ran",
-  /** A tool is about to be executed; without its result its outcome is unknown. `data` is `{ toolCallId, toolName }`. */
+  /**
+   * A tool is about to be executed; without its result its outcome is unknown. `data` is `{ toolCallId, toolName }`, and
+   * `parentToolCallId` if another tool made the call.
+   */
   callStarted: "tau.call_started",
   /** A decision of the policy, for audits. */
   decision: "tau.decision",
   /** A run that a crash had cut was closed. `data` is `{ terminationReason }`. */
   runEnded: "tau.run_ended",
+  /** A call that a tool made has ended. `data` is a `NestedCall`. */
+  nestedCall: "tau.nested_call",
   /** The leaf moved to the entry before this one. */
   navigated: "tau.navigated",
   /** Text that neither the user nor the project wrote came in. `data` is `{ source, detail }`. */
   tainted: "tau.tainted",
 } as const;
+
+/** A call that a tool made while it was executed. The model does not see it: it sees the result of that tool. */
+export interface NestedCall {
+  toolCallId: string;
+  toolName: string;
+  /** The call of the tool that made it. */
+  parentToolCallId: string;
+  input: Record<string, unknown>;
+  /** The result, limited like that of a call of the model. */
+  content: (TextContent | ImageContent)[];
+  details?: unknown;
+  isError: boolean;
+  /** Only of an error; see `tool_execution_end`. */
+  errorCode?: string;
+}
+
+/** The call that an entry records; undefined for other entries, and for data that another program wrote. */
+export function getNestedCall(entry: SessionEntry): NestedCall | undefined {
+  if (entry.type !== "custom" || entry.customType !== customTypes.nestedCall) return undefined;
+  const call = entry.data as Partial<NestedCall> | null | undefined;
+  const isWhole =
+    typeof call?.toolCallId === "string" &&
+    typeof call.toolName === "string" &&
+    typeof call.parentToolCallId === "string" &&
+    Array.isArray(call.content);
+  return isWhole ? (call as NestedCall) : undefined;
+}
 
 /** The entry that the next one hangs on once `entry` was appended: a navigation moves the leaf to its parent. */
 export const getLeafAfter = (entry: SessionEntry): string | null =>

@@ -54,6 +54,8 @@ export type LifecycleEvent =
       toolName: string;
       input: Record<string, unknown>;
       messageId: string;
+      /** The call of the tool that made this one. Nested calls end before it. */
+      parentToolCallId?: string;
     }
   | {
       type: "tool_execution_update";
@@ -62,6 +64,7 @@ export type LifecycleEvent =
       content: string;
       /** 0 to 100. */
       progressPercent?: number;
+      parentToolCallId?: string;
     }
   | {
       type: "tool_execution_end";
@@ -71,6 +74,7 @@ export type LifecycleEvent =
       output: string;
       durationMs: number;
       error?: { code: string; message: string };
+      parentToolCallId?: string;
     }
   | {
       type: "message_end";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { unwrapEvent, wrapEvent } from "./envelope.ts";
 import type { SessionEntry } from "./entry.ts";
 import type { SessionEvent } from "./event.ts";
-import { addOlderEntries, emptyView, reduce, type View, viewFromEntries, windowSize } from "./view.ts";
+import { addOlderEntries, emptyView, type LiveTool, reduce, type View, viewFromEntries, windowSize } from "./view.ts";
 
 const reduceAll = (events: readonly SessionEvent[], view: View = emptyView) => events.reduce(reduce, view);
 
@@ -265,4 +265,49 @@ test("a retry is shown until the model says something, also where no new turn be
   const begun = take(waiting, start);
   expect([waiting.live.retry, begun.live.retry]).toEqual([retry, retry]);
   expect(take(begun, { type: "text_delta", messageId: "m", delta: "H", index: 0 }).live.retry).toBeUndefined();
+});
+
+test("calls that tools make are shown under the calls that made them, and leave with their ends", () => {
+  const start = (toolCallId: string, parentToolCallId?: string): SessionEvent => ({
+    type: "tool_execution_start",
+    toolCallId,
+    toolName: "echo",
+    input: {},
+    messageId: "m",
+    ...(parentToolCallId !== undefined && { parentToolCallId }),
+  });
+  const end = (toolCallId: string, parentToolCallId?: string): SessionEvent => ({
+    type: "tool_execution_end",
+    toolCallId,
+    success: true,
+    output: "",
+    durationMs: 1,
+    ...(parentToolCallId !== undefined && { parentToolCallId }),
+  });
+  const update: SessionEvent = {
+    type: "tool_execution_update",
+    toolCallId: "a/1/1",
+    updateType: "stdout",
+    content: "x",
+    parentToolCallId: "a/1",
+  };
+  const describe = (events: readonly SessionEvent[]): unknown => {
+    const name = ({ id, updates, calls }: LiveTool): unknown => [id, updates.length, calls.map(name)];
+    return reduceAll(events).live.tools.map(name);
+  };
+  const events = [start("a"), start("b"), start("a/1", "a"), start("a/1/1", "a/1"), start("a/2", "a"), update];
+  const inner = ["a/1", 0, [["a/1/1", 1, []]]];
+  expect(describe(events)).toEqual([
+    ["a", 0, [inner, ["a/2", 0, []]]],
+    ["b", 0, []],
+  ]);
+  const ended = [...events, end("a/1/1", "a/1"), end("a/1", "a")];
+  expect(describe(ended)).toEqual([
+    ["a", 0, [["a/2", 0, []]]],
+    ["b", 0, []],
+  ]);
+  expect(describe([...ended, end("a/2", "a"), end("a")])).toEqual([["b", 0, []]]);
+  // A client may know nothing of the parent.
+  expect(describe([start("x/1", "x")])).toEqual([["x/1", 0, []]]);
+  expect(describe([start("x/1", "x"), end("x/1", "x")])).toEqual([]);
 });

@@ -33,7 +33,7 @@ export interface LiveView {
   readonly run: { readonly model: string; readonly turnIndex: number } | undefined;
   /** The answer that is arriving. */
   readonly message: LiveMessage | undefined;
-  /** The calls that are running, in the order they were started. */
+  /** The calls of the model that are running, in the order they were started. */
   readonly tools: readonly LiveTool[];
   readonly steering: readonly QueuedSummary[];
   readonly followUps: readonly QueuedSummary[];
@@ -71,6 +71,8 @@ export interface LiveTool {
   /** Its output so far, the latest last. */
   readonly updates: readonly { readonly type: UpdateType; readonly content: string }[];
   readonly progressPercent: number | undefined;
+  /** The calls that it made and that are running. */
+  readonly calls: readonly LiveTool[];
 }
 
 /** How many updates of a running call are kept; its result will hold what matters. */
@@ -163,14 +165,14 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
     case "message_end":
       return live.message?.id === event.messageId ? { ...live, message: undefined } : live;
     case "tool_execution_start":
-      return { ...live, tools: [...live.tools, newTool(event)] };
+      return { ...live, tools: addTool(live.tools, event) };
     case "tool_execution_update":
       return {
         ...live,
-        tools: live.tools.map((tool) => (tool.id === event.toolCallId ? withUpdate(tool, event) : tool)),
+        tools: updateTool(live.tools, event.toolCallId, (tool) => withUpdate(tool, event)),
       };
     case "tool_execution_end":
-      return { ...live, tools: withoutFirst(live.tools, event.toolCallId) };
+      return { ...live, tools: removeTool(live.tools, event) };
     case "turn_end":
       return { ...live, message: undefined, tools: [], retry: undefined };
     case "agent_end":
@@ -247,15 +249,28 @@ function withCallDelta(
   return calls.with(index, { id: call.id, name: call.name, arguments: call.arguments + delta });
 }
 
-const newTool = ({
-  toolCallId,
-  toolName,
-  input,
-}: {
-  toolCallId: string;
-  toolName: string;
-  input: Record<string, unknown>;
-}): LiveTool => ({ id: toolCallId, name: toolName, input, updates: [], progressPercent: undefined });
+type ToolEvent<Type extends "tool_execution_start" | "tool_execution_end"> = Extract<SessionEvent, { type: Type }>;
+
+/** A call whose parent is not there is shown like a call of the model. */
+function addTool(tools: readonly LiveTool[], event: ToolEvent<"tool_execution_start">): readonly LiveTool[] {
+  const { toolCallId: id, toolName: name, input, parentToolCallId: parentId } = event;
+  const added: LiveTool = { id, name, input, updates: [], progressPercent: undefined, calls: [] };
+  const changed =
+    parentId === undefined
+      ? tools
+      : updateTool(tools, parentId, (parent) => ({ ...parent, calls: [...parent.calls, added] }));
+  return changed === tools ? [...tools, added] : changed;
+}
+
+/** Changes the first call with this id, at any depth. Returns the same list if there is none. */
+function updateTool(tools: readonly LiveTool[], id: string, change: (tool: LiveTool) => LiveTool): readonly LiveTool[] {
+  for (const [index, tool] of tools.entries()) {
+    if (tool.id === id) return tools.with(index, change(tool));
+    const calls = updateTool(tool.calls, id, change);
+    if (calls !== tool.calls) return tools.with(index, { ...tool, calls });
+  }
+  return tools;
+}
 
 const withUpdate = (
   tool: LiveTool,
@@ -267,7 +282,15 @@ const withUpdate = (
 });
 
 /** Two calls may share an id: each end is of one. */
-function withoutFirst(tools: readonly LiveTool[], id: string): readonly LiveTool[] {
+function removeTool(
+  tools: readonly LiveTool[],
+  { toolCallId: id, parentToolCallId: parentId }: ToolEvent<"tool_execution_end">,
+): readonly LiveTool[] {
   const index = tools.findIndex((tool) => tool.id === id);
-  return index < 0 ? tools : tools.toSpliced(index, 1);
+  if (index >= 0) return tools.toSpliced(index, 1);
+  if (parentId === undefined) return tools;
+  return updateTool(tools, parentId, (parent) => ({
+    ...parent,
+    calls: parent.calls.filter((call) => call.id !== id),
+  }));
 }

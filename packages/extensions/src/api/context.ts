@@ -1,5 +1,5 @@
 /** What handlers, tools and commands of an extension are given besides the event. Names are pi's. */
-import type { AgentTool, AgentToolResult, AgentToolUpdateCallback, ThinkingLevel } from "@tau/agent";
+import type { AgentTool, AgentToolUpdateCallback, ThinkingLevel, ToolCallOutcome } from "@tau/agent";
 import type { ImageContent, Model, TextContent } from "@tau/ai";
 import type { SessionWriter } from "./session-writer.ts";
 import type { CustomMessageDraft, ExtensionCompaction } from "./events.ts";
@@ -55,16 +55,13 @@ export interface ExtensionContext {
   getSystemPrompt(): string;
 }
 
-/** What another tool answered with. */
-export interface ToolCallOutcome {
-  result: AgentToolResult;
-  isError: boolean;
-}
-
 export interface ExtensionToolContext extends ExtensionContext {
   /** The tools that `executeTool` can call. */
   readonly tools: readonly AgentTool[];
-  /** Calls another tool as the model would: validated, judged, with its events. Never rejects for a tool that fails. */
+  /**
+   * Calls another tool as the model would: validated, judged, with its events and its own entry in the log. The call is
+   * aborted when this tool ends, and cannot be made afterwards. Never rejects for a tool that fails.
+   */
   executeTool(
     name: string,
     args: unknown,

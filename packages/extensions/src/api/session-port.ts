@@ -1,5 +1,5 @@
 /** What extensions need of their session. The session implements it; the isolated host and tests can too. */
-import type { AgentTool, AgentToolUpdateCallback, ThinkingLevel } from "@tau/agent";
+import type { AgentTool, AgentToolUpdateCallback, ThinkingLevel, ToolCallOutcome } from "@tau/agent";
 import type { ImageContent, Model, TextContent } from "@tau/ai";
 import type { SlashCommandData } from "@tau/protocol";
 import type { Settings } from "@tau/config/settings";
@@ -11,7 +11,6 @@ import type {
   ScopedModel,
   SendMessageOptions,
   SendUserMessageOptions,
-  ToolCallOutcome,
 } from "./context.ts";
 import type { CustomMessageDraft, ExtensionCompaction } from "./events.ts";
 import type { ModelAccess } from "../providers/model-access.ts";
@@ -62,7 +61,7 @@ export interface ExtensionSessionPort {
     callerId: string,
     name: string,
     args: unknown,
-    /** `onBegin` is called with the id of the call, before it is judged. */
+    /** `onBegin` is called with the id of the call, and of each call made inside it, before that call is judged. */
     options: { signal?: AbortSignal; onUpdate?: AgentToolUpdateCallback; onBegin?: (id: string) => void },
   ): Promise<ToolCallOutcome>;
   getCommands(): SlashCommandData[];

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { Grants, type JudgeParts } from "@tau/policy/internal";
 import type { Question, Verdict } from "@tau/policy";
 import { ChangedInputs } from "./changed-inputs.ts";
+import { type LoadedExtensions, SessionExtensions, type SessionExtensionsParts } from "./session-extensions.ts";
 
 const tools = Object.values(createTools({ cwd: "/w" }).byName);
 const call = {
@@ -58,4 +59,15 @@ test("a call that was blocked leaves nothing for a later one with its id", async
 test("a call that no isolated extension changed is not judged for one", async () => {
   const { changed } = createChanged({ kind: "deny", rule: "r", reason: "Not that." });
   expect(await changed.judge(call)).toBeUndefined();
+});
+
+test("a nested call is judged for the extension that made it, also after handlers were asked about it", async () => {
+  const { changed } = createChanged({ kind: "deny", rule: "r", reason: "Not that." });
+  const loaded = { changed } as unknown as LoadedExtensions;
+  const extensions = new SessionExtensions({ loaded } as SessionExtensionsParts);
+  const toolCall = { ...call.toolCall, id: "c1/1" };
+  changed.add("c1/1", "guest");
+  const asked = { type: "tool_call", toolCallId: "c1/1", toolName: "bash", input: {}, parentToolCallId: "c1" } as const;
+  await extensions.emit(asked);
+  expect(await extensions.judgeChanged({ ...call, toolCall })).toMatchObject({ block: true });
 });

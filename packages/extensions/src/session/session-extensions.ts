@@ -216,9 +216,13 @@ export class SessionExtensions implements RunExtensions {
   }
 
   async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
-    if (event.type === "tool_call")
-      this.#parts.loaded.changed.forget((event as ExtensionEvent<"tool_call">).toolCallId);
+    if (event.type === "tool_call") this.#forgetChanges(event as ExtensionEvent<"tool_call">);
     return await this.#bound?.runner.emit(event);
+  }
+
+  /** The id of a nested call is unique, and who made it is known before extensions are asked about it. */
+  #forgetChanges({ toolCallId, parentToolCallId }: ExtensionEvent<"tool_call">): void {
+    if (parentToolCallId === undefined) this.#parts.loaded.changed.forget(toolCallId);
   }
 
   judgeChanged(call: BeforeToolCallContext, signal?: AbortSignal): Promise<BeforeToolCallResult | undefined> {

@@ -2,6 +2,7 @@
 import { createTouches } from "@tau/extensions/internal";
 import { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { RunHost } from "../run/run-host.ts";
+import { RunningCalls } from "../run/running-calls.ts";
 import type { CallJudge } from "./call-judge.ts";
 import type { Choices } from "./choices.ts";
 import type { AgentSessionParts } from "./session-parts.ts";
@@ -45,6 +46,7 @@ export function createRunHost(parts: RunHostParts): RunHost {
     current: () => choices.current(),
     touches: createTouches({ current: () => choices.shown.tools, builtIn: tools.builtIn }),
     judge,
+    calls: new RunningCalls(),
     endCall,
     getCallMessage,
     keep,

@@ -1,15 +1,13 @@
 /** What a session lets its extensions do. */
 import { resolve } from "node:path";
-import { type AgentTool, type AgentToolResult, type AgentToolUpdateCallback } from "@tau/agent";
-import { createAssistantMessage, joinTextBlocks, getErrorMessage } from "@tau/ai/internal";
-import { type Clock, validateToolArguments } from "@tau/ai";
+import { joinTextBlocks, getErrorMessage } from "@tau/ai/internal";
+import type { Clock } from "@tau/ai";
 import { type SessionEntry, HarnessError } from "@tau/protocol";
 import { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
 import {
   type SourceInfo,
   type ToolDefinition,
   type ToolInfo,
-  type ToolCallOutcome,
   execProgram,
   type SessionExtensions,
   type ExtensionSessionPort,
@@ -43,7 +41,6 @@ export interface ExtensionPortParts {
 
 export function createExtensionPort(parts: ExtensionPortParts): ExtensionSessionPort {
   const { session, extensions, reader, models, choices, activity, host, clock } = parts;
-  let nestedCalls = 0;
   const { sessionManager, modelRegistry } = session;
   /** After what was sent before. A run must not be waited for: the extension may wait for the entry in it. */
   const writeInOrder = async (append: () => Promise<string>): Promise<void> => {
@@ -144,11 +141,8 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     },
     refreshTools: () => choices.rebuild(),
     getCallableTools: () => session.tools,
-    executeTool: (callerId, name, args, { onBegin, ...options }) => {
-      const id = `${callerId}/${++nestedCalls}`;
-      onBegin?.(id);
-      return executeNested(parts, { id, callerId, name, args, ...options });
-    },
+    executeTool: (callerId, name, args, options) =>
+      host.calls.callTool(callerId, name, args, { ...options, tools: session.tools }),
     getCommands: () => listSlashCommands(session),
 
     registerProvider: (name, config) => extensions.providers.register(name, config),
@@ -218,55 +212,4 @@ function describeTool(tool: ToolDefinition, sourceInfo: SourceInfo): ToolInfo {
     ...(namespace && { namespace }),
     ...(annotations && { annotations }),
   };
-}
-
-interface NestedCall {
-  id: string;
-  callerId: string;
-  name: string;
-  args: unknown;
-  signal?: AbortSignal;
-  onUpdate?: AgentToolUpdateCallback;
-}
-
-/** A call that a tool makes: validated, offered to extensions and judged like a call of the model. */
-async function executeNested(
-  { session, extensions, host, clock }: ExtensionPortParts,
-  { id, callerId, name, args, signal = new AbortController().signal, onUpdate }: NestedCall,
-): Promise<ToolCallOutcome> {
-  const call = { toolCallId: id, toolName: name, parentToolCallId: callerId };
-  const fail = (text: string): ToolCallOutcome => ({ result: { content: [{ type: "text", text }] }, isError: true });
-  const tool = session.tools.find((candidate) => candidate.name === name);
-  if (!tool || !session.model) return fail(`There is no tool ${JSON.stringify(name)}.`);
-  await extensions.emit({ type: "tool_execution_start", ...call, args });
-  const outcome = await run(tool).catch((error: unknown) => fail(getErrorMessage(error)));
-  await extensions.emit({ type: "tool_execution_end", ...call, ...outcome });
-  return outcome;
-
-  async function run(called: AgentTool): Promise<ToolCallOutcome> {
-    const toolCall = { type: "toolCall" as const, id, name, arguments: args as Record<string, unknown> };
-    const prepared = called.prepareArguments ? called.prepareArguments(args) : toolCall.arguments;
-    const input = validateToolArguments(called, { ...toolCall, arguments: prepared });
-    const blocked = await extensions.emit({ type: "tool_call", ...call, input });
-    if (blocked?.block) return fail(blocked.reason ?? "An extension blocked the call.");
-    const assistantMessage = createAssistantMessage(session.model!, clock.now());
-    const context = { systemPrompt: session.systemPrompt, messages: [], tools: [...session.tools] };
-    const judged = { assistantMessage, toolCall, args: input, context };
-    try {
-      const denied = await extensions.judgeChanged(judged, signal);
-      if (denied?.block) return fail(denied.reason ?? "The call was denied.");
-      const verdict = await host.judge(judged, signal);
-      if (verdict?.block) return fail(verdict.reason ?? "The call was denied.");
-      // Handlers are also told of what a call failed with, as of calls of the model.
-      const result: AgentToolResult = await called
-        .execute(id, input, signal, onUpdate)
-        .catch((error: unknown) => ({ ...fail(getErrorMessage(error)).result, isError: true }));
-      const isError = result.isError === true;
-      const { content, details } = result;
-      const changed = await extensions.emit({ type: "tool_result", ...call, input, content, details, isError });
-      return { result: { ...result, ...changed }, isError: changed?.isError ?? isError };
-    } finally {
-      host.endCall(id);
-    }
-  }
 }

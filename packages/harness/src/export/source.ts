@@ -1,5 +1,5 @@
 /** The session that an export reads, and the shape of its tree. Pure. Accepts any entries, because a log is not validated. */
-import { customTypes, type SessionEntry, type SessionHeader } from "../session/entry.ts";
+import { customTypes, getNestedCall, type SessionEntry, type SessionHeader } from "../session/entry.ts";
 import { toText, toFields } from "./text.ts";
 
 /** A session as a plain value. */
@@ -78,6 +78,8 @@ export function createOutline({ leafId, name, ...source }: ExportSource): Outlin
 }
 
 function getAnsweredCall(entry: SessionEntry): unknown {
+  const nested = getNestedCall(entry);
+  if (nested) return nested.toolCallId;
   const message = toFields(toFields(entry).message);
   return message.role === "toolResult" ? message.toolCallId : undefined;
 }

@@ -95,8 +95,11 @@ function createRunSpan({ run, inner, sessionId, ...ports }: RunPorts): RunSpan {
   const totals = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   let lastError: string | undefined;
 
-  const openInner = (kind: SpanKind, start: SpanStart) => {
-    const span = openSpan(ports, inner, kind, start);
+  /** The contexts in which the spans of open calls are active. */
+  const calls = new Map<string, Context | undefined>();
+
+  const openInner = (kind: SpanKind, start: SpanStart, parent = inner) => {
+    const span = openSpan(ports, parent, kind, start);
     open.add(span);
     return span;
   };
@@ -118,9 +121,16 @@ function createRunSpan({ run, inner, sessionId, ...ports }: RunPorts): RunSpan {
       };
     },
     tool(call) {
-      const tool = openInner(api.SpanKind.INTERNAL, () => startTool(call, sessionId));
+      const { id, parentId } = call;
+      const parent = (parentId === undefined ? undefined : calls.get(parentId)) ?? inner;
+      const tool = openInner(api.SpanKind.INTERNAL, () => startTool(call, sessionId), parent);
+      calls.set(
+        id,
+        attempt(() => tool.span && api.trace.setSpan(parent ?? api.ROOT_CONTEXT, tool.span)),
+      );
       return {
         end({ isError }) {
+          calls.delete(id);
           if (open.delete(tool)) tool.end({}, isError ? "tool_error" : undefined);
         },
       };

@@ -14,8 +14,8 @@ export interface ToolSpan {
 export interface RunSpan {
   /** A request to a model, as a child of the run. */
   request(model: Model): RequestSpan;
-  /** A tool call, as a child of the run. */
-  tool(call: { id: string; name: string; description?: string }): ToolSpan;
+  /** A tool call, as a child of the run, or of the call `parentId` if that has not ended. */
+  tool(call: { id: string; name: string; description?: string; parentId?: string }): ToolSpan;
   /** A failed request that is sent again after `delayMs`. */
   retry(attempt: number, delayMs: number, failure: Failure): void;
   /** Runs `work` so that the spans that it starts are children of the run. */

@@ -115,7 +115,7 @@ export class Attempt {
   }
 
   #createConfig(): AgentLoopConfig {
-    const { inbox, clock, current, settings, extensions } = this.#context.host;
+    const { inbox, clock, current, settings, extensions, calls } = this.#context.host;
     const { model, thinkingLevel } = current();
     return {
       model,
@@ -131,9 +131,10 @@ export class Attempt {
       beforeToolCall: async (call, abort) => {
         const verdict = await this.#guard(call, abort);
         // Not before: if the program ends while a person is asked, the call has done nothing.
-        if (!verdict?.block) await this.#context.recorder.recordCallStart(call.toolCall.id, call.toolCall.name);
+        if (!verdict?.block) await this.#context.recorder.recordCallStart(call);
         return verdict;
       },
+      onToolExecution: (call) => calls.add(call),
       afterToolCall: (call) => this.#review(call),
     };
   }
@@ -186,11 +187,11 @@ export class Attempt {
     if (extensions?.has("tool_call")) {
       const { id: toolCallId, name: toolName } = call.toolCall;
       const input = call.args as Record<string, unknown>;
-      const verdict = await extensions.emit({ type: "tool_call", toolCallId, toolName, input });
+      const verdict = await extensions.emit({ type: "tool_call", toolCallId, toolName, input, ...getParent(call) });
       if (verdict?.block) return verdict;
-      const denied = await extensions.judgeChanged(call, signal);
-      if (denied?.block) return denied;
     }
+    const denied = await extensions?.judgeChanged(call, signal);
+    if (denied?.block) return denied;
     return await judge(call, signal);
   }
 
@@ -207,6 +208,7 @@ export class Attempt {
       content: copyData(result.content),
       details: copyData(result.details),
       isError,
+      ...getParent(call),
     });
     if (!changed) return await this.#bound(call);
     const { content = result.content, details = result.details } = changed;
@@ -262,10 +264,12 @@ export class Attempt {
         if (event.message.role === "toolResult") this.#resultEntryIds.push(this.#context.recorder.lastEntryId);
         break;
       case "tool_execution_start":
-        spans.startCall(event.toolCallId, event.toolName, host);
+        spans.startCall(event, host);
         break;
       case "tool_execution_end":
-        this.#terminates = (this.#terminates ?? true) && event.result.terminate === true;
+        // Only results that the model gets can end the run.
+        if (event.parentToolCallId === undefined)
+          this.#terminates = (this.#terminates ?? true) && event.result.terminate === true;
         spans.endCall(event.toolCallId, event.isError);
         host.endCall(event.toolCallId);
         break;
@@ -358,6 +362,9 @@ export class Attempt {
     };
   }
 }
+
+const getParent = ({ parentToolCallId }: Pick<BeforeToolCallContext, "parentToolCallId">) =>
+  parentToolCallId !== undefined && { parentToolCallId };
 
 /** Whether the first messages of a list say the same as another one. */
 const startsWith = (messages: readonly AgentMessage[], first: readonly AgentMessage[]): boolean =>

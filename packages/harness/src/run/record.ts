@@ -1,5 +1,6 @@
 /** What happens in a run goes into the log before anybody acts on it. */
 import type { Agent, AgentEvent, AgentMessage } from "@tau/agent";
+import { asRecord } from "@tau/ai/internal";
 import type { Session } from "../session/session.ts";
 import { isSilent } from "./silent.ts";
 
@@ -30,13 +31,42 @@ export function appendEvent(
 }
 
 /**
+ * Appends the outcome of a call that a tool made when it ends: the model gets no message with it. The returned function is
+ * called with all events of a run, in order.
+ */
+export function createNestedCallLog(session: Session): (event: AgentEvent) => Promise<string> | undefined {
+  /** The arguments of the calls that have not ended, by the id of the call. */
+  const inputs = new Map<string, Record<string, unknown>>();
+  return (event) => {
+    if (event.type === "tool_execution_start" && event.parentToolCallId !== undefined)
+      inputs.set(event.toolCallId, asRecord(event.args));
+    if (event.type !== "tool_execution_end" || event.parentToolCallId === undefined) return undefined;
+    const { toolCallId, toolName, parentToolCallId, result, isError, errorCode } = event;
+    const input = inputs.get(toolCallId) ?? {};
+    inputs.delete(toolCallId);
+    return session.appendNestedCall({
+      toolCallId,
+      toolName,
+      parentToolCallId,
+      input,
+      content: result.content,
+      ...(result.details !== undefined && { details: result.details as unknown }),
+      isError,
+      ...(errorCode !== undefined && { errorCode }),
+    });
+  };
+}
+
+/**
  * Records an agent's runs in a session until the returned function is called. The agent waits for its listeners, so a
  * prompt is in the log before the model is asked, and a call is journalled before its tool is executed. A log that
  * refuses ends the run with its words: what cannot be remembered is not done.
  */
 export function recordRuns(agent: Agent, session: Session): () => void {
+  const appendNested = createNestedCallLog(session);
   return agent.subscribe(async (event) => {
-    if (event.type === "tool_execution_start") await session.appendCallStarted(event.toolCallId, event.toolName);
-    await appendEvent(session, event);
+    if (event.type === "tool_execution_start")
+      await session.appendCallStarted(event.toolCallId, event.toolName, event.parentToolCallId);
+    await (appendNested(event) ?? appendEvent(session, event));
   });
 }

@@ -1,5 +1,5 @@
 /** Everything that happens in a run is appended to the log first, and told to listeners afterwards. */
-import type { AgentEvent, AgentMessage } from "@tau/agent";
+import type { AgentEvent, AgentMessage, BeforeToolCallContext } from "@tau/agent";
 import { isRetryable, type Message } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type RunEnd, toTermination } from "@tau/protocol";
@@ -9,7 +9,7 @@ import type { ExtensionHooks } from "@tau/extensions";
 import { copyMessage } from "./copy-messages.ts";
 import { toExtensionEvent } from "./extension-events.ts";
 import { StreamedCopy } from "./streamed-copy.ts";
-import { appendEvent } from "./record.ts";
+import { appendEvent, createNestedCallLog } from "./record.ts";
 import type { RunHost } from "./run-host.ts";
 import {
   endTurn,
@@ -36,11 +36,13 @@ export class Recorder {
   #logFailure: string | undefined;
   readonly #streamed = new StreamedCopy();
   #lastEntryId = "";
+  readonly #appendNested: ReturnType<typeof createNestedCallLog>;
   #onWritten: (message: AgentMessage) => void = () => {};
 
   constructor(host: RecorderHost) {
     this.#host = host;
-    const { clock, ids, transcript } = host;
+    const { clock, ids, transcript, session } = host;
+    this.#appendNested = createNestedCallLog(session);
     this.#startedMs = clock.monotonic();
     this.#translationContext = {
       newId: ids,
@@ -134,14 +136,17 @@ export class Recorder {
 
   #record(event: AgentEvent, observe: (event: AgentEvent) => void): void | Promise<void> {
     const { session, inbox } = this.#host;
-    const appended = appendEvent(session, event, (message) => inbox.getId(message));
+    const appended = this.#appendNested(event) ?? appendEvent(session, event, (message) => inbox.getId(message));
     return appended ? this.#takeWritten(event, appended, observe) : this.#take(event, observe);
   }
 
   /** Records that a call was allowed and is about to be executed. Rejects if it cannot be written: it is then not executed. */
-  async recordCallStart(toolCallId: string, toolName: string): Promise<void> {
+  async recordCallStart({
+    toolCall,
+    parentToolCallId,
+  }: Pick<BeforeToolCallContext, "toolCall" | "parentToolCallId">): Promise<void> {
     try {
-      await this.#host.session.appendCallStarted(toolCallId, toolName);
+      await this.#host.session.appendCallStarted(toolCall.id, toolCall.name, parentToolCallId);
     } catch (error) {
       this.#logFailure ??= getErrorMessage(error);
       throw error;

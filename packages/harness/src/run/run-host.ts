@@ -8,6 +8,7 @@ import type { Tracer } from "../observe/trace.ts";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
 import type { Session } from "../session/session.ts";
 import type { Settings } from "@tau/config/settings";
+import type { RunningCalls } from "./running-calls.ts";
 import type { Inbox } from "../agent-session/inbox.ts";
 import type { Publisher } from "../agent-session/publisher.ts";
 import type { PrefixTracker } from "../request/prefix-tracker.ts";
@@ -40,6 +41,8 @@ export interface RunHost {
   readonly touches: GetTouches;
   /** Judges each call. */
   readonly judge: NonNullable<AgentLoopConfig["beforeToolCall"]>;
+  /** The calls that are being executed, for those that their tools make. */
+  readonly calls: RunningCalls;
   /** Called when a call that was judged is over. */
   readonly endCall: (toolCallId: string) => void;
   /** What the user said to the model when they allowed the call. */

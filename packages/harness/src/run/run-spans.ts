@@ -1,8 +1,14 @@
 /** The spans of one run, where somebody traces it: its requests and its calls hang below it. */
+import type { AgentEvent } from "@tau/agent";
 import type { AssistantMessage, Failure, Model } from "@tau/ai";
 import type { TerminationReason } from "@tau/protocol";
 import type { RequestSpan, RunSpan, ToolSpan } from "../observe/trace.ts";
 import type { RunHost } from "./run-host.ts";
+
+type StartedCall = Pick<
+  Extract<AgentEvent, { type: "tool_execution_start" }>,
+  "toolCallId" | "toolName" | "parentToolCallId"
+>;
 
 export class RunSpans {
   readonly #run: RunSpan | undefined;
@@ -28,10 +34,14 @@ export class RunSpans {
     this.#request = undefined;
   }
 
-  startCall(id: string, name: string, { current }: Pick<RunHost, "current">): void {
+  startCall(
+    { toolCallId: id, toolName: name, parentToolCallId: parentId }: StartedCall,
+    { current }: Pick<RunHost, "current">,
+  ): void {
     if (!this.#run) return;
-    const tool = current().tools.find((one) => one.name === name);
-    this.#tools.set(id, this.#run.tool({ id, name, ...(tool && { description: tool.description }) }));
+    const tool = current().tools.find((candidate) => candidate.name === name);
+    const described = { id, name, ...(tool && { description: tool.description }) };
+    this.#tools.set(id, this.#run.tool({ ...described, ...(parentId !== undefined && { parentId }) }));
   }
 
   endCall(id: string, isError: boolean): void {

@@ -80,12 +80,12 @@ export function translate(state: Translation, event: AgentEvent, context: Transl
     case "tool_execution_start": {
       const { toolCallId, toolName, args } = event;
       const callStarts = new Map(state.callStarts).set(toolCallId, context.now());
-      const start = { toolCallId, toolName, input: asRecord(args), messageId: state.messageId };
+      const start = { toolCallId, toolName, input: asRecord(args), messageId: state.messageId, ...getParent(event) };
       return [{ ...state, callStarts }, [{ type: "tool_execution_start", ...start }]];
     }
     case "tool_execution_update": {
       const { content, updateType = "partial-result", progressPercent } = event.partialResult;
-      const update = { toolCallId: event.toolCallId, updateType, content: getText(content) };
+      const update = { toolCallId: event.toolCallId, updateType, content: getText(content), ...getParent(event) };
       return [
         state,
         [{ type: "tool_execution_update", ...update, ...(progressPercent !== undefined && { progressPercent }) }],
@@ -190,11 +190,15 @@ function endMessage(state: Translation, message: AgentMessage): Translated {
   return [state, [end]];
 }
 
+const getParent = ({ parentToolCallId }: { parentToolCallId?: string }) =>
+  parentToolCallId !== undefined && { parentToolCallId };
+
 function callEnd(
   { callStarts }: Translation,
-  { toolCallId, result, isError, errorCode = "tool_failed" }: AgentEvent & { type: "tool_execution_end" },
+  event: AgentEvent & { type: "tool_execution_end" },
   now: number,
 ): SessionEvent {
+  const { toolCallId, result, isError, errorCode = "tool_failed" } = event;
   const output = getText(result.content);
   return {
     type: "tool_execution_end",
@@ -203,6 +207,7 @@ function callEnd(
     output,
     durationMs: Math.max(0, now - (callStarts.get(toolCallId) ?? now)),
     ...(isError && { error: { code: errorCode, message: output } }),
+    ...getParent(event),
   };
 }
 

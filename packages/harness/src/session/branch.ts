@@ -178,12 +178,17 @@ export async function readAll(log: SessionLog): Promise<SessionEntry[]> {
  * The unfinished calls of the last answer on a branch. Starts are searched on all branches below the answer, because
  * navigating back to the answer does not undo its calls.
  */
-export async function readUnfinishedCalls(log: SessionLog, branch: readonly SessionEntry[]): Promise<UnfinishedCall[]> {
+export const readUnfinishedCalls = async (
+  log: SessionLog,
+  branch: readonly SessionEntry[],
+): Promise<UnfinishedCall[]> => unfinishedCalls(branch, findStartedCalls(await readCallRecords(log, branch)));
+
+/** The records of calls below the last answer of a branch, on all branches. */
+export async function readCallRecords(log: SessionLog, branch: readonly SessionEntry[]): Promise<SessionEntry[]> {
   const answer = branch.findLast((entry) => entry.type === "message" && entry.message?.role === "assistant");
   const answerRow = answer ? await log.find(answer.id) : -1;
   if (answerRow < 0) return [];
-  const rows = log.table.rowsOfKind("custom", answerRow).filter((row) => isAncestor(log, answerRow, row));
-  return unfinishedCalls(branch, findStartedCalls(await log.read(rows)));
+  return await log.read(log.table.rowsOfKind("custom", answerRow).filter((row) => isAncestor(log, answerRow, row)));
 }
 
 /** The current labels, by the id of the entry. */

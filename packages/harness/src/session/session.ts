@@ -19,6 +19,7 @@ import {
   readAll,
   readChoices,
   readRecentBranch,
+  readCallRecords,
   readSinceAnswer,
   readSinceMessage,
   readLabels,
@@ -38,6 +39,7 @@ import {
   type AcceptedEntry,
   type ContextEditEntry,
   customTypes,
+  type NestedCall,
   type EntryBase,
   type NewEntry,
   type PrefixEntry,
@@ -54,7 +56,14 @@ import type { SessionProblem } from "./scan.ts";
 import { toShortLine } from "./short-line.ts";
 import { closedError } from "./store.ts";
 import type { SessionTotals } from "./totals.ts";
-import { createResults, isRunOpen, type UnfinishedCall } from "./unfinished-calls.ts";
+import {
+  createNestedOutcomes,
+  createResults,
+  findStartedCalls,
+  isRunOpen,
+  type UnfinishedCall,
+  unfinishedCalls,
+} from "./unfinished-calls.ts";
 
 export interface SessionParts {
   log: SessionLog;
@@ -322,11 +331,24 @@ export class Session implements SessionNode {
     });
   }
 
-  /** Appends a result for each call that a crash left without one. Returns the ids of the entries. */
+  /**
+   * Appends a result for each call that a crash left without one, and an outcome for each that a tool had made. Returns the
+   * ids of the entries.
+   */
   settleUnfinishedCalls(): Promise<string[]> {
     return this.#enqueue(async () => {
-      const results = createResults(await this.unfinishedCalls(), this.#parts.clock.now());
+      const { calls, nested } = await this.#read(async (log) => {
+        const branch = await readSinceAnswer(log, await this.#getRow(this.#leafId));
+        const records = await readCallRecords(log, branch);
+        return {
+          calls: unfinishedCalls(branch, findStartedCalls(records)),
+          nested: createNestedOutcomes(records),
+        };
+      });
+      const results = createResults(calls, this.#parts.clock.now());
       const ids: string[] = [];
+      for (const data of nested)
+        ids.push(await this.#write({ type: "custom", customType: customTypes.nestedCall, data }));
       for (const message of results) ids.push(await this.#write({ type: "message", message }));
       return ids;
     });
@@ -415,9 +437,18 @@ export class Session implements SessionNode {
     return this.#appendAbout(targetId, { type: "context_edit", targetId, replacement: replacement ?? null });
   }
 
-  /** Records that a call is about to run. If the program then crashes, its outcome is known to be unknown. */
-  appendCallStarted(toolCallId: string, toolName: string): Promise<string> {
-    return this.appendCustomEntry(customTypes.callStarted, { toolCallId, toolName });
+  /**
+   * Records that a call is about to run. If the program then crashes, its outcome is known to be unknown. With
+   * `parentToolCallId`, another tool made the call.
+   */
+  appendCallStarted(toolCallId: string, toolName: string, parentToolCallId?: string): Promise<string> {
+    const parent = parentToolCallId !== undefined && { parentToolCallId };
+    return this.appendCustomEntry(customTypes.callStarted, { toolCallId, toolName, ...parent });
+  }
+
+  /** Records the outcome of a call that a tool made. */
+  appendNestedCall(call: NestedCall): Promise<string> {
+    return this.appendCustomEntry(customTypes.nestedCall, call);
   }
 
   /** Makes an entry the leaf; with null, the next entry becomes a root. Nothing is copied or removed. */

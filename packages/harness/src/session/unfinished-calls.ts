@@ -1,7 +1,7 @@
 /** Calls that a crash left without a result. They are never run again silently: the model is told what is known. */
 import type { ToolCall, ToolResultMessage } from "@tau/ai";
 import { getToolCalls } from "../compaction/files.ts";
-import { type CustomEntry, customTypes, type SessionEntry } from "./entry.ts";
+import { type CustomEntry, customTypes, getNestedCall, type NestedCall, type SessionEntry } from "./entry.ts";
 import { isFinishedAnswer } from "./message.ts";
 
 export interface UnfinishedCall {
@@ -51,6 +51,20 @@ export const createResults = (calls: readonly UnfinishedCall[], timestamp: numbe
     timestamp,
   }));
 
+/**
+ * The outcomes of calls that tools made, and that these entries record as started but not as ended: the program ended while
+ * they were running. Pure.
+ */
+export function createNestedOutcomes(entries: readonly SessionEntry[]): NestedCall[] {
+  const ended = new Set(entries.map((entry) => getNestedCall(entry)?.toolCallId));
+  return getCallStarts(entries).flatMap(({ toolCallId, toolName, parentToolCallId }) => {
+    if (parentToolCallId === undefined || ended.has(toolCallId)) return [];
+    const content = [{ type: "text" as const, text: unknownText }];
+    const call = { toolCallId, toolName: toolName ?? "", parentToolCallId };
+    return [{ ...call, input: {}, content, details: { outcome: "unknown" }, isError: true }];
+  });
+}
+
 const unknownText =
   "The outcome of this call is unknown: the program ended while it was running. It may have done all, some or none of its work. Check the current state before you repeat it.";
 const notRunText = "This call was not executed: the program ended before it was started.";
@@ -60,10 +74,17 @@ const getResultId = (entry: SessionEntry) =>
 
 /** The ids of the calls that these entries record as started. Pure. */
 export const findStartedCalls = (entries: readonly SessionEntry[]): Set<string> =>
-  new Set(
-    entries.flatMap((entry) =>
-      entry.type === "custom" && entry.customType === customTypes.callStarted
-        ? ((entry as CustomEntry<{ toolCallId: string }>).data?.toolCallId ?? [])
-        : [],
-    ),
-  );
+  new Set(getCallStarts(entries).map(({ toolCallId }) => toolCallId));
+
+interface CallStart {
+  toolCallId: string;
+  toolName?: string;
+  parentToolCallId?: string;
+}
+
+const getCallStarts = (entries: readonly SessionEntry[]): CallStart[] =>
+  entries.flatMap((entry) => {
+    if (entry.type !== "custom" || entry.customType !== customTypes.callStarted) return [];
+    const { data } = entry as CustomEntry<CallStart>;
+    return data?.toolCallId === undefined ? [] : [data];
+  });

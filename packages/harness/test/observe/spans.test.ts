@@ -124,6 +124,27 @@ function wholeRun(run: RunSpan) {
 }
 
 describe("with an SDK", () => {
+  test("the span of a nested call is a child of its parent's", async () => {
+    const { spans } = useSdk();
+    const run = (await tracer()).run({ sessionId: "session-1", model: gemini });
+    const outer = run.tool({ id: "call-1", name: "outer" });
+    const inner = run.tool({ id: "call-1/1", name: "inner", parentId: "call-1" });
+    const deepest = run.tool({ id: "call-1/1/1", name: "deepest", parentId: "call-1/1" });
+    for (const span of [deepest, inner, outer]) span.end({ isError: false });
+    run.tool({ id: "call-2/1", name: "late", parentId: "call-1" }).end({ isError: false });
+    run.end("no_tool_calls", undefined);
+    const parents = table(spans()).map(({ name, parent }) => [name, parent]);
+    const nameRun = parents.find(([, parent]) => parent === null)![0];
+    expect(parents.filter(([, parent]) => parent !== null).sort()).toEqual(
+      [
+        ["execute_tool outer", nameRun],
+        ["execute_tool inner", "execute_tool outer"],
+        ["execute_tool deepest", "execute_tool inner"],
+        ["execute_tool late", nameRun],
+      ].sort(),
+    );
+  });
+
   test("a run's spans and their attributes are those of the table, and have no content", async () => {
     const { provider, spans } = useSdk();
     const found = await tracer();
