@@ -45,5 +45,5 @@ async function loadWithSdk(
   return await (completeModule ??= loadSdk().then((sdk) => ({ ...sdk, ...module })));
 }
 
-/** One object, so that an extension that compares two imports finds them equal. */
+/** Created once, so that an extension that compares two imports finds them equal. */
 let completeModule: Promise<Module> | undefined;

@@ -1,4 +1,4 @@
-/** One call of a tool as the agent loop makes it, without its events and messages. */
+/** Executes a call of a tool as the agent loop does, without its events and messages. */
 import type {
   AgentContext,
   AgentLoopConfig,

@@ -1,6 +1,6 @@
 /**
- * What the components of pi's modules draw with. The terminal that loads extensions sets it; without a terminal it is the
- * dark theme that is built in.
+ * Theme, highlighter and clipboard for the components of pi's modules. The terminal that loads extensions sets them; without
+ * a terminal the theme is the built-in dark one.
  */
 import { builtInThemes, createTheme, decideColorMode, type Theme } from "@tau/tui";
 

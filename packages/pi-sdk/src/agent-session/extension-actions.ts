@@ -1,4 +1,4 @@
-/** What extensions do to their session, as actions over its parts. */
+/** Creates the actions of extensions on the parts of their session. */
 import type { Agent, ThinkingLevel } from "@tau/agent";
 import type { Model } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";

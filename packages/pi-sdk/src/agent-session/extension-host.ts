@@ -11,7 +11,7 @@ import { type ActionParts, createActions, createContextActions } from "./extensi
 import type { ModelChoice } from "./model-choice.ts";
 import type { ResourceSource } from "./resource-source.ts";
 
-/** What a program gives to its extensions. */
+/** Handlers and interface that a program gives to its extensions. */
 export interface ExtensionBindings {
   uiContext?: ExtensionUi;
   mode?: ExtensionContext["mode"];

@@ -1,4 +1,4 @@
-/** What a person can call with a slash: commands of extensions, prompts and skills. */
+/** Lists what a person can call with a slash: commands of extensions, prompts and skills. */
 import type { SlashCommandData } from "@tau/protocol";
 import type { RegisteredCommand } from "../extensions/extension.ts";
 import type { PromptTemplate } from "../resources/prompt-templates.ts";

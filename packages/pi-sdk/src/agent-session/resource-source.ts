@@ -4,7 +4,7 @@ import type { PromptTemplate } from "../resources/prompt-templates.ts";
 import type { Skill } from "@tau/pi/internal";
 import type { ExtendedPaths } from "./discovered-paths.ts";
 
-/** What a session needs of a resource loader. */
+/** The members of a resource loader that a session uses. */
 export interface ResourceSource {
   getExtensions(): LoadExtensionsResult;
   getSkills(): { skills: Skill[] };

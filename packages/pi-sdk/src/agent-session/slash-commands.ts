@@ -1,4 +1,4 @@
-/** What a prompt can begin with: commands of extensions, prompt templates and skills. */
+/** Runs and expands what a prompt begins with: commands of extensions, prompt templates and skills. */
 import { getErrorMessage } from "@tau/ai/internal";
 import type { SlashCommandData } from "@tau/protocol";
 import type { RegisteredCommand } from "../extensions/extension.ts";

@@ -1,4 +1,4 @@
-/** What a session has used. */
+/** Counts the messages, tokens and costs of a session. Pure. */
 import type { AgentMessage } from "@tau/agent";
 import type { Usage } from "@tau/ai";
 import type { SessionEntry } from "@tau/protocol";

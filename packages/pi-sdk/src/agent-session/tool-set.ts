@@ -55,7 +55,7 @@ export class ToolSet {
     return [...this.#all.keys()].filter((name) => !known.has(name) && this.#definitions.has(name));
   }
 
-  /** Of a tool of an extension or of the creator; a tool of the program is its own. */
+  /** Returns the definition of a tool; a tool of the program is its own definition. */
   getDefinition(name: string): ToolDefinition | undefined {
     return this.#definitions.get(name) ?? (this.#all.get(name) as unknown as ToolDefinition | undefined);
   }

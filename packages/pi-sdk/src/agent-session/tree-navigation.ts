@@ -49,7 +49,7 @@ interface NewBranchSummary {
   usage?: Usage | undefined;
 }
 
-/** What extensions may answer before a session moves. */
+/** The answer of extensions before a session moves. */
 interface TreeVerdict extends SummaryInstructions {
   cancel?: boolean;
   label?: string;

@@ -175,7 +175,7 @@ export class AuthStorage {
     return stored?.type === "oauth" && stored.expires > Date.now() ? stored.access : undefined;
   }
 
-  /** One after the other: whoever waited finds the new token. */
+  /** Renews a login, one caller after the other: those that waited find the new token. */
   async #refresh(providerId: string, provider: OAuthProvider): Promise<OAuthCredential | undefined> {
     try {
       return await this.#backend.withLockAsync(async (text) => {

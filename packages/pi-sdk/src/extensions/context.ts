@@ -1,4 +1,4 @@
-/** What handlers, tools and commands are given besides the event. All of it is what holds at the moment. */
+/** Creates the contexts that handlers, tools and commands get. Their members read the current state of the session. */
 import { type ExtensionCommandContext, type ExtensionContext, type ExtensionUi, noUi } from "@tau/extensions";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { SessionManager } from "@tau/pi/internal";
@@ -11,7 +11,7 @@ export interface ContextParts {
   readonly modelRegistry: ModelRegistry;
   readonly runtime: ExtensionRuntime;
   ui: ExtensionUi;
-  /** Default: what the interface tells. */
+  /** Default: derived from the interface. */
   mode: ExtensionContext["mode"] | undefined;
   /** Why contexts cannot be used any more. */
   staleMessage?: string;

@@ -1,4 +1,4 @@
-/** What a factory is called with. */
+/** Creates the API that the factory of an extension is called with. */
 import { resolve } from "node:path";
 import { type EventBus, type ExtensionAPI, execProgram, isNativeProvider, toProviderConfig } from "@tau/extensions";
 import { createSyntheticSourceInfo } from "@tau/pi/internal";
@@ -21,7 +21,7 @@ export const createExtension = (path: string, resolvedPath: string): PiExtension
   shortcuts: new Map(),
 });
 
-/** What needs a terminal, a client of MCP or a router of models is kept with the extension, for programs that have them. */
+/** Keeps with the extension what needs a terminal, an MCP client or a router of models, for programs that have them. */
 export function createExtensionApi(
   extension: PiExtension,
   runtime: ExtensionRuntime,

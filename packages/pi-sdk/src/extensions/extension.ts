@@ -51,7 +51,7 @@ export interface PiExtension {
   shortcuts: Map<string, RegisteredShortcut>;
 }
 
-/** What extensions do to the session that they are part of. */
+/** Actions of extensions on their session. */
 export type ExtensionActions = Pick<
   ExtensionAPI,
   | "sendMessage"
@@ -98,7 +98,7 @@ export interface ContextActions extends Pick<
 > {
   getModel(): ExtensionContext["model"];
   getScopedModels(): readonly unknown[];
-  /** Of the run in progress. */
+  /** Returns the signal of the run in progress. */
   getSignal(): AbortSignal | undefined;
 }
 

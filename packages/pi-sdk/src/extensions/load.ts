@@ -31,7 +31,7 @@ export async function loadExtensionFromFactory(
   return extension;
 }
 
-/** One that cannot be loaded is reported, and the others are loaded. */
+/** Loads extensions. If one cannot be loaded, it is reported and the others are loaded. */
 export async function loadExtensions(
   paths: readonly string[],
   cwd: string,
@@ -72,7 +72,7 @@ export async function discoverAndLoadExtensions(
   const named = configuredPaths.map((path) => findAt(toPath(cwd, path)));
   const entries = [...discovered, ...named].flatMap((found) => found.entries);
   const result = await loadExtensions([...new Set(entries.map(({ path }) => path))], cwd, events);
-  // What a directory has that is no extension is not an error; what somebody named and is not there is.
+  // Files of a directory that are not extensions are no errors; missing files that somebody named are.
   const problems = named.flatMap((found) => found.problems);
   const errors = problems.map(({ extension, message }) => ({ path: extension, error: message }));
   return { ...result, errors: [...errors, ...result.errors] };

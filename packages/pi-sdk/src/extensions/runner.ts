@@ -115,7 +115,7 @@ export class ExtensionRunner {
     return this.#extensions.map(({ path }) => path);
   }
 
-  /** Of tools with one name the first counts. */
+  /** Lists the tools; the first of a name is used. */
   getAllRegisteredTools(): RegisteredTool[] {
     return [...this.#collect(({ tools }) => tools).values()];
   }
@@ -167,7 +167,7 @@ export class ExtensionRunner {
     return this.#parts.runtime.getActiveTools();
   }
 
-  /** Of commands with one name the first counts, and none whose name the program has for a command of its own. */
+  /** Lists the commands: the first of each name, without those whose name the program has for a command of its own. */
   getRegisteredCommands(reserved: ReadonlySet<string> = new Set()): RegisteredCommand[] {
     this.#commandDiagnostics = [];
     const owners = new Map<string, string>();
@@ -224,7 +224,7 @@ export class ExtensionRunner {
     return createCommandContext(this.#parts);
   }
 
-  /** Of `session_before_…` events the last answer counts, unless one cancels. */
+  /** Calls the handlers of an event. For `session_before_…` it returns the last answer, or the first that cancels. */
   async emit(event: Event): Promise<Result | undefined> {
     let result: Result | undefined;
     for (const call of this.#listCalls(event.type)) {

@@ -1,4 +1,4 @@
-/** Which shortcuts of extensions count. */
+/** Resolves conflicts between the shortcuts of extensions and of the program. */
 import type { ResourceDiagnostic } from "@tau/pi/internal";
 import type { PiExtension, RegisteredShortcut } from "./extension.ts";
 

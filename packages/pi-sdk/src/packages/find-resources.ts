@@ -46,7 +46,7 @@ export const splitEntries = (entries: readonly string[]): EntryList => ({
 /** Paths that a list names, relative to the directory of its settings. */
 export const resolveEntry = (baseDir: string, entry: string): string => resolve(baseDir, expandHome(entry));
 
-/** Those of `paths` that count. Patterns are relative to `baseDir`. */
+/** Selects the paths that the patterns enable. Patterns are relative to `baseDir`. */
 export function selectEnabled(paths: readonly string[], patterns: readonly string[], baseDir: string): Set<string> {
   if (patterns.length === 0) return new Set(paths);
   const toName = (path: string) => relative(baseDir, path).split(sep).join("/");

@@ -67,7 +67,7 @@ export class DefaultPackageManager {
     return this.#options.settingsManager.isProjectTrusted() ? ["project", "user"] : ["user"];
   }
 
-  /** Of sources that somebody named, such as with `-e`. */
+  /** Resolves sources that somebody named, such as with `-e`. */
   async resolveExtensionSources(
     sources: readonly string[],
     { local = false, temporary = false }: { local?: boolean; temporary?: boolean } = {},
@@ -137,7 +137,7 @@ export class DefaultPackageManager {
     return toPiSource(source);
   }
 
-  /** The same for every way to write a source. */
+  /** Returns a name that is equal for all spellings of a source. */
   getPackageIdentity(source: string, scope?: SettingsScope): string {
     const parsed = toPiSource(source);
     if (parsed.type === "npm") return `npm:${parsed.name}`;
@@ -149,7 +149,7 @@ export class DefaultPackageManager {
     return this.#findPackage(source, scope);
   }
 
-  /** What is written in the settings, whether it is there or not. */
+  /** Lists the packages of the settings, whether they are installed or not. */
   listConfiguredPackages(): ConfiguredPackage[] {
     return (["user", "project"] as const).flatMap((scope) =>
       this.#getEntries(scope).map((entry) => {
@@ -213,7 +213,7 @@ export class DefaultPackageManager {
     }
   }
 
-  /** What is in the usual directories. */
+  /** Adds the resources of the usual directories. */
   #addDirectories(found: PathCollector, scope: SettingsScope): void {
     const baseDir = this.#getBaseDir(scope);
     for (const kind of resourceKinds) {

@@ -6,7 +6,7 @@ export type PiSource =
   | { type: "git"; repo: string; host: string; path: string; ref?: string; pinned: boolean }
   | { type: "local"; path: string };
 
-/** What is neither of npm nor of git is a path. Addresses such as `git@host:path` are git's only after `git:`. */
+/** Parses a source. If it is neither npm's nor git's, it is a path. Addresses such as `git@host:path` are git's only after `git:`. */
 export function toPiSource(source: string): PiSource {
   const text = source.trim();
   const parsed = /^[\w.-]+@/.test(text) ? undefined : parseSource(text, "/");

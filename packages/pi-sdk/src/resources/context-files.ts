@@ -8,7 +8,7 @@ export interface TextFile {
   content: string;
 }
 
-/** Of each directory the first that can be read. */
+/** Names of context files. In each directory the first that can be read is used. */
 const names = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
 
 function readFirst(directory: string): TextFile[] {

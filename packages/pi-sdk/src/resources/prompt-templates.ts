@@ -14,7 +14,7 @@ export interface PromptTemplate {
 
 const maxDescriptionLength = 60;
 
-/** Of templates with one name the first counts. */
+/** Loads prompt templates. The first template of a name is used. */
 export function loadPromptTemplates(
   paths: readonly string[],
   getSource: (path: string) => string,

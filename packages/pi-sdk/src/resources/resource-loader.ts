@@ -65,7 +65,7 @@ export interface DefaultResourceLoaderOptions {
 }
 
 export interface ResourceLoaderReloadOptions {
-  /** Of a project that is not trusted only context files are read. Default: as the settings say. */
+  /** Decides whether the project is trusted; of one that is not, only context files are read. Default: as the settings say. */
   resolveProjectTrust?: (input: { extensionsResult: LoadExtensionsResult }) => Promise<boolean>;
 }
 
@@ -246,7 +246,7 @@ export class DefaultResourceLoader {
     return result;
   }
 
-  /** Of the project, else of the user. */
+  /** Finds a file of the project, else of the user. */
   #findPromptFile(name: string): string | undefined {
     const own = this.#settings.isProjectTrusted() ? [join(this.#cwd, CONFIG_DIR_NAME, name)] : [];
     const paths = [...own, join(this.#agentDir, name)];
@@ -254,7 +254,7 @@ export class DefaultResourceLoader {
   }
 }
 
-/** What has no name that is already there. */
+/** Adds the items whose names are not there yet. */
 function addNamed<Item extends { name?: string | undefined }>(base: readonly Item[], more: readonly Item[]): Item[] {
   const known = new Set(base.map(({ name }) => name));
   return [...base, ...more.filter(({ name }) => !known.has(name))];

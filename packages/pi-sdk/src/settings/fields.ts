@@ -1,4 +1,4 @@
-/** One row for each setting that has a getter, and most a setter: `getTheme` and `setTheme` of `Theme`. */
+/** Table of the settings that have a getter, and most a setter: `getTheme` and `setTheme` of `Theme`. */
 export interface Field {
   path: readonly string[];
   default?: unknown;

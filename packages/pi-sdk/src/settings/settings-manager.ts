@@ -22,7 +22,7 @@ interface Layer {
 export class SettingsManagerBase {
   readonly #storage: SettingsStorage;
   #layers: Record<SettingsScope, Layer>;
-  /** Of this process alone. */
+  /** Values that apply to this process only. */
   #overrides: Values = {};
   #errors: SettingsError[] = [];
   #isProjectTrusted: boolean;
@@ -127,7 +127,7 @@ export class SettingsManagerBase {
     this.set(["theme"], theme);
   }
 
-  /** Of the user alone: a project does not decide whether it is trusted. */
+  /** Reads the settings of the user only: a project does not decide whether it is trusted. */
   getDefaultProjectTrust(): "ask" | "always" | "never" {
     const trust = this.#layers.global.values["defaultProjectTrust"];
     return trust === "always" || trust === "never" ? trust : "ask";

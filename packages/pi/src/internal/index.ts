@@ -1,4 +1,4 @@
-/** What `@tau/pi-sdk` shares with `@tau/pi` and users do not need. It may change in any version. */
+/** Shared with `@tau/pi-sdk`; users do not need it. It may change in any version. */
 export { Agent } from "../pi-agent-core.ts";
 export { getDefaultStreamFn } from "../pi-agent-core/default-stream.ts";
 export { contentText } from "../pi-ai/content.ts";

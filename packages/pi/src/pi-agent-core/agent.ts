@@ -3,9 +3,9 @@ import { Agent as TauAgent, type AgentMessage, type AgentOptions, type AgentStat
 import { getDefaultStreamFn } from "./default-stream.ts";
 
 interface PiAgentState extends AgentState {
-  /** The same as `streamingMessage`, but null for none. */
+  /** Equals `streamingMessage`, but is null where that is undefined. */
   readonly streamMessage: AgentMessage | null;
-  /** The same as `errorMessage`. */
+  /** Equals `errorMessage`. */
   readonly error: string | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { StreamFn } from "@tau/agent";
 
 let defaultStreamFn: StreamFn | undefined;
 
-/** What requests are sent with where no stream function is given. Undefined: the API of their model. */
+/** Sets the function that sends requests where no other is given. Undefined: the API of their model sends them. */
 export function setDefaultStreamFn(streamFn: StreamFn | undefined): void {
   defaultStreamFn = streamFn;
 }

@@ -10,7 +10,7 @@ import {
 import { isDefinition, registerWithExtension } from "@tau/extensions";
 import { createProvider as createFromParts, type Provider, type ProviderOptions } from "./provider.ts";
 
-/** Those of extensions, for `createAI`. They are of no use to anybody else until they are asked for. */
+/** Providers of extensions, for `createAI`. Nothing else uses them until they are asked for. */
 const described = new Map<string, ProviderDefinition>();
 
 /** Registers a provider: with the extension that is being loaded, or else for the whole program. */

@@ -5,7 +5,7 @@ type Content = Exclude<Context["messages"][number]["content"], string>[number];
 
 const countTokens = (text: string): number => Math.ceil(text.length / 4);
 
-/** `prompts` has the last prompt of each session. What a prompt shares with it counts as read from a cache. */
+/** `prompts` has the last prompt of each session. The beginning that a prompt shares with it is reported as read from a cache. */
 export function estimateUsage(
   { content }: AssistantMessage,
   context: Context,

@@ -23,7 +23,7 @@ export interface ProviderOptions {
   auth: ProviderAuth;
   models: readonly Model[];
   fetchModels?(context: unknown): Promise<readonly Model[]>;
-  /** One implementation for all models, or one for each API. */
+  /** An implementation for all models, or one for each API. */
   api?: ProviderStreams | Partial<Record<string, ProviderStreams>>;
 }
 

@@ -28,7 +28,7 @@ export const retryDelayMs = (
   attempt: number,
 ): number => Math.min(baseDelayMs * 2 ** (attempt - 1), maxAgentDelayMs);
 
-/** What clients of other providers say about a connection that broke or a gateway that could not reach its model. */
+/** Error texts of other clients for a connection that broke, or a gateway that could not reach its model. */
 const brokenConnection =
   /terminated|other side closed|socket (hang up|connection was closed)|connection (lost|error)|upstream|reset before headers|websocket.?(closed|error)|ended (without|before)|stream (was interrupted|disconnected|has been canceled)|http\/?2|retry delay/i;
 

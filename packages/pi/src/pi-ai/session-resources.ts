@@ -1,4 +1,4 @@
-/** What providers keep for a session and release with it. */
+/** Resources that providers keep for a session and release with it. */
 type Cleanup = (sessionId?: string) => void;
 
 const cleanups = new Set<Cleanup>();

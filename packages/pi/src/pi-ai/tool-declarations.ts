@@ -2,7 +2,7 @@
 import type { Tool } from "@tau/ai";
 import { getCurrentTools, type SystemMessage, type TranscriptMessages } from "./transcript.ts";
 
-/** Only what the model is told of a tool. */
+/** Keeps only the fields of a tool that the model gets. */
 export function toToolDeclaration(tool: Tool): Tool {
   const { name, description, parameters, constrainedSampling } = tool as Tool & { constrainedSampling?: unknown };
   return JSON.parse(JSON.stringify({ name, description, parameters, constrainedSampling })) as Tool;

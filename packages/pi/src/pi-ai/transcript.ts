@@ -129,7 +129,7 @@ export function toContext(context: Context | TranscriptContext): Context {
   return { messages: others, ...(own && { systemPrompt: own }), ...(all && { tools: all }) };
 }
 
-/** What a provider of an extension is called with: both the first system message and the fields of tau's requests. */
+/** Gives a provider of an extension both the first system message and the fields of tau's requests. */
 export function toProviderContext(context: Context): Context {
   return getInitialSystemMessage(context.messages)
     ? context

@@ -7,7 +7,7 @@ import { defaultAgentDir } from "@tau/config/settings";
 /** The version of pi whose names these modules have. */
 export const VERSION = "1.5.0";
 
-/** What pi's extensions keep in a project is in this directory. tau reads it too. */
+/** Directory in which pi's extensions keep files in a project. tau reads it too. */
 export const CONFIG_DIR_NAME = ".pi";
 
 export const getAgentDir = (): string => defaultAgentDir();

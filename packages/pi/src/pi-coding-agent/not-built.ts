@@ -1,4 +1,4 @@
-/** What tau does not have, or has only as a program. */
+/** Exports of pi that tau does not have, or has only as a program. */
 import { notThere } from "../not-there.ts";
 
 const program = "it is part of the program. Run `tau`, or use the session of @tau/harness.";

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, sta
 import { dirname } from "node:path";
 
 /**
- * Whole or not at all: nobody reads half of it. Of a link, the file that it leads to is replaced. `mode` is that of the new
- * file; default: that of the old one, else 0644.
+ * Replaces a file whole or not at all, so that no reader sees half of it. For a link, the file that it leads to is
+ * replaced. `mode` is that of the new file; default: that of the old one, else 0644.
  */
 export function replaceFile(path: string, text: string, mode?: number): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

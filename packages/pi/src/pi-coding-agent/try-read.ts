@@ -1,7 +1,7 @@
 import { getErrorMessage } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";
 
-/** Undefined where a system call fails; `report` is told why. Other errors are thrown. */
+/** Undefined where a system call fails; `report` gets the reason. Other errors are thrown. */
 export function tryRead<T>(read: () => T, report: (message: string) => void = () => {}): T | undefined {
   try {
     return read();

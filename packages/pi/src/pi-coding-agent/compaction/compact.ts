@@ -47,7 +47,7 @@ export async function requestSummary(
 
 type Headers = Record<string, string>;
 
-/** What follows the key. Before version 1.5 there were no headers, and what followed them came first. */
+/** Arguments after the key. Before version 1.5 there were no headers, and the arguments after them came first. */
 type SummaryArguments = [
   headers?: Headers,
   signal?: AbortSignal,

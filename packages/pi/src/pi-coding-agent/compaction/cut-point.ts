@@ -69,7 +69,7 @@ function includeBefore(entries: readonly SessionEntry[], cut: number, startIndex
   return first;
 }
 
-/** What the model sees of an entry; a compaction stands for what is not there any more. */
+/** Lists the messages of an entry that the model sees. A compaction replaces messages and has none. */
 export const listMessages = (entry: SessionEntry) =>
   entry.type === "compaction" ? [] : sessionEntryToContextMessages(entry);
 

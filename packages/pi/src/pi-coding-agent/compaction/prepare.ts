@@ -63,7 +63,7 @@ export function prepareAnyCompaction(
   };
 }
 
-/** What the last compaction kept is still to be summed up. */
+/** Finds the first entry that the last compaction kept, since it is not part of a summary yet. */
 function findFirstKept(branch: readonly SessionEntry[], previous: CompactionEntry, previousIndex: number): number {
   const index = branch.findIndex(({ id }) => id === previous.firstKeptEntryId);
   return index < 0 || index > previousIndex ? previousIndex + 1 : index;

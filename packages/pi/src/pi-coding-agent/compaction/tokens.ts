@@ -18,7 +18,7 @@ export const DEFAULT_COMPACTION_SETTINGS: CompactionSettings = {
 };
 
 const charactersPerToken = 4;
-/** Of an image, as if it were text. */
+/** Length of the text that would cost as many tokens as an image. */
 const imageCharacters = 4_800;
 
 /** An estimate: a token for four characters. */
@@ -68,7 +68,7 @@ function countBlock(block: Block): number {
 export const calculateContextTokens = (usage: Usage): number =>
   usage.totalTokens || usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
 
-/** Of an answer that the provider counted: one that failed or has no tokens was not. */
+/** Returns the usage of an answer that the provider counted; undefined for one that failed or has no tokens. */
 function getUsage(message: AgentMessage | undefined): Usage | undefined {
   if (message?.role !== "assistant" || message.stopReason === "aborted" || message.stopReason === "error") {
     return undefined;
@@ -91,7 +91,7 @@ export interface ContextUsageEstimate {
   lastUsageIndex: number | null;
 }
 
-/** What the provider counted for the last answer, and an estimate of what follows it. */
+/** Adds an estimate of the messages after the last answer to the tokens that the provider counted for it. */
 export function estimateContextTokens(messages: readonly AgentMessage[]): ContextUsageEstimate {
   const index = messages.findLastIndex((message) => getUsage(message) !== undefined);
   const usage = getUsage(messages[index]);

@@ -5,7 +5,7 @@ import { keyHint } from "./key-hints.ts";
 /** A loader between two lines. */
 export class BorderedLoader extends Container {
   readonly #loader: Loader;
-  /** Of a loader that cannot be cancelled. */
+  /** Used by a loader that cannot be cancelled. Never aborts. */
   readonly #signal = new AbortController().signal;
 
   constructor(tui: TUI, theme: Theme, message: string, { cancellable = true }: { cancellable?: boolean } = {}) {

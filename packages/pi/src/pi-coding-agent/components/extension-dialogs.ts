@@ -16,7 +16,7 @@ import { keyHint } from "./key-hints.ts";
 
 const createTitle = (title: string): Text => new Text(theme.fg("accent", theme.bold(title)), 1, 0);
 
-/** One line. */
+/** Asks for one line of text. */
 export class ExtensionInputComponent extends Container {
   readonly #input: Input;
   readonly #timer: NodeJS.Timeout | undefined;

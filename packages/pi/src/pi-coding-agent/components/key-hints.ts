@@ -14,7 +14,7 @@ const findKeys = (keybindings: KeybindingsManager, action: string): string =>
     .map((name) => keybindings.getKeys(name as Keybinding).join("/"))
     .find((keys) => keys !== "") ?? "";
 
-/** Those of the editor had other names. */
+/** Finds the keys also by the names that actions of the editor had before. */
 export const keyText = (keybinding: string): string =>
   findKeys(getKeybindings(), keybinding) ||
   getEditorKeybindings()

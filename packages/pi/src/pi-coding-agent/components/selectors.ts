@@ -96,7 +96,7 @@ export class ShowImagesSelectorComponent extends ListDialog {
   }
 }
 
-/** One of several texts. */
+/** Asks for one of several texts. */
 export class ExtensionSelectorComponent extends ListDialog {
   readonly #timer: NodeJS.Timeout | undefined;
 
@@ -117,7 +117,7 @@ export class ExtensionSelectorComponent extends ListDialog {
   }
 }
 
-/** One of the messages of the user, the last first selected. */
+/** Asks for a message of the user. The last one is selected at first. */
 export class UserMessageSelectorComponent extends ListDialog {
   constructor(
     messages: readonly { id: string; text: string }[],

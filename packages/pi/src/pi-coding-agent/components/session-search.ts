@@ -1,4 +1,4 @@
-/** Which sessions match what is searched, and their order. Pure. */
+/** Selects the sessions that match a search, and orders them. Pure. */
 import { fuzzyMatch } from "@tau/tui";
 import type { SessionInfo } from "../session/list-sessions.ts";
 

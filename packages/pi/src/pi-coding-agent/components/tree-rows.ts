@@ -85,7 +85,7 @@ export function leaveOutFolded(
 
 const getChildren = ({ children }: TreeLinks, id: string | null): readonly string[] => children.get(id) ?? [];
 
-/** Whether a part of the tree begins with it, and goes on: a root, or one of several children. */
+/** Whether a part of the tree begins with it and continues: a root, or one of several children. */
 export function isPartStart(links: TreeLinks, id: string): boolean {
   const parent = links.parents.get(id) ?? null;
   return getChildren(links, id).length > 0 && (parent === null || getChildren(links, parent).length > 1);
@@ -148,7 +148,7 @@ export function isShown(node: SessionTreeNode, mode: FilterMode, leafId: string 
   }
 }
 
-/** One line for a person, which is also what is searched. */
+/** Describes an entry in one line, which is also the text that is searched. */
 export function describeNode({ entry, label }: SessionTreeNode): string {
   return `${label === undefined ? "" : `[${label}] `}${describeEntry(entry)}`.replace(/\s+/g, " ").trim();
 }

@@ -1,4 +1,4 @@
-/** What a model is sent of the entries of a session. */
+/** Builds the messages for a model from the entries of a session. */
 import type { AgentMessage } from "@tau/agent";
 import { contextEntries, contextMessages, getChoices } from "@tau/harness/session";
 import type { SessionEntry } from "@tau/protocol";

@@ -41,7 +41,7 @@ export class SessionManager {
   #header: SessionHeader;
   #tree = new SessionTree();
   #file: string | undefined;
-  /** What is not in the file yet: all of a session without an answer, or what could not be written. */
+  /** Entries that are not in the file yet: all of a session without an answer, or those that could not be written. */
   #unwritten: FileEntry[];
 
   private constructor(cwd: string, sessionDir: string, isPersisted: boolean, options: NewSessionOptions = {}) {

@@ -5,7 +5,7 @@ export interface ResourceCollision {
   loserPath: string;
 }
 
-/** What is wrong with a resource. */
+/** Describes a problem of a resource. */
 export interface ResourceDiagnostic {
   type: "warning" | "error" | "collision";
   message: string;

@@ -1,4 +1,4 @@
-/** What the ignore files of a directory tree leave out. */
+/** Reads the ignore files of a directory tree. */
 import { readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { tryRead } from "../try-read.ts";

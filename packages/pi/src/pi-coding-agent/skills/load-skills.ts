@@ -63,7 +63,7 @@ export interface LoadSkillsOptions {
   includeDefaults?: boolean;
 }
 
-/** Of skills with one name the first counts. */
+/** Loads skills. The first skill of a name is used. */
 export function loadSkills({
   cwd = process.cwd(),
   agentDir = getAgentDir(),

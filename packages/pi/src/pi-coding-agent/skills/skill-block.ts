@@ -3,7 +3,7 @@ export interface ParsedSkillBlock {
   name: string;
   location: string;
   content: string;
-  /** What the person wrote after it. */
+  /** The text that the user wrote after the block. */
   userMessage: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** One skill: a Markdown file whose head names and describes it. */
+/** Reads a skill: a Markdown file whose head names and describes it. */
 import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { SourceInfo } from "@tau/extensions";
@@ -21,7 +21,7 @@ export interface Skill {
 const maxNameLength = 64;
 const maxDescriptionLength = 1_024;
 
-/** A skill without a description is none; other mistakes are only reported. */
+/** A skill without a description is none; other errors are only reported. */
 export function loadSkill(
   filePath: string,
   source: string,

@@ -71,7 +71,7 @@ const getDetails = (truncation: TruncationResult, { logPath }: CommandOutput): B
   ...(logPath !== undefined && { fullOutputPath: logPath }),
 });
 
-/** What was left out, and where all of it is. */
+/** Says how much was left out, and which file has all of it. */
 function describeCut(tail: TruncationResult, { logPath }: CommandOutput): string {
   if (!tail.truncated) return "";
   const last = tail.totalLines;

@@ -13,7 +13,7 @@ const maxKeptLength = DEFAULT_MAX_BYTES * 2;
 export class CommandOutput {
   readonly #decoder = new StringDecoder("utf8");
   #tail = "";
-  /** What is not in the file yet. */
+  /** Output that is not in the file yet. */
   #chunks: Buffer[] = [];
   #totalBytes = 0;
   #droppedLines = 0;

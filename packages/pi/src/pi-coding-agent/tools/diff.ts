@@ -12,7 +12,7 @@ export const generateUnifiedPatch = (path: string, before: string, after: string
 
 interface Row {
   sign: "+" | "-" | " ";
-  /** Of the new text for added lines, else of the old one. */
+  /** Number in the new text for added lines, else in the old text. */
   line: number;
   text: string;
 }

@@ -80,7 +80,7 @@ export function createEditTool(
   });
 }
 
-/** Without what nobody sees: a byte order mark and carriage returns. */
+/** Removes characters that nobody sees: a byte order mark and carriage returns. */
 const toShown = (text: string): string => text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
 
 const toEdits = ({ edits = [], oldText, newText }: EditArguments): TextEdit[] =>

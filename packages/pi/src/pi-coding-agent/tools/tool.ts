@@ -1,4 +1,4 @@
-/** What the tools of this module have in common. */
+/** Shared by the tools of this module. */
 import type { AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
 import type { ImageContent, TextContent } from "@tau/ai";
 import { definitions, type DescribedTool } from "@tau/tools";
