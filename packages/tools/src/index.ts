@@ -50,7 +50,8 @@ export { createGrepTool, type GrepDetails, type GrepOptions } from "./search/gre
 export { locateRipgrep, type LocateRipgrep, type SearchOptions } from "./search/ripgrep.ts";
 export { type BashDetails, type BashOptions, createBashTool } from "./shell/bash.ts";
 export { cleanEnvironment } from "./shell/environment.ts";
-export { createJobs, type Job, type Jobs, type JobsOptions } from "./shell/jobs.ts";
+export type { Job } from "./shell/job.ts";
+export { createJobs, type Jobs, type JobsOptions } from "./shell/jobs.ts";
 export { createJobsTool, type JobsDetails } from "./shell/jobs-tool.ts";
 export type { Limits } from "./shell/limits.ts";
 export { createFirstProcess, findPidNamespace, type PidNamespace } from "./shell/pid-namespace.ts";

@@ -4,25 +4,14 @@ import type { FileSystem } from "@tau/tools/platform";
 import type { Credential } from "./credential.ts";
 import type { AuthFailure, AuthNotice } from "./failure.ts";
 import type { KeyChain } from "./key-chain.ts";
-import type { KeySource, NoKey } from "./key-choice.ts";
+import type { NoKey } from "./key-choice.ts";
 import type { KeyCommands } from "./key-command.ts";
+import type { KeySource, ModelsKey } from "./key-source.ts";
 import type { CredentialPlace } from "./move-credentials.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";
 
 /** A variable of the environment. */
 export type Env = (name: string) => string | undefined;
-
-/** A key in the models file. */
-export interface ModelsKey {
-  /** As written: a key, `$VAR`, `${VAR}` or `!command`. */
-  key: string;
-  /** The base URL in the same entry. Default: the provider's own hosts. */
-  host?: string;
-  /** Whether it is from the user's own file, so that a command may run. Default false. */
-  isOwn?: boolean;
-  /** Where it is written, for messages. Default: models.json. */
-  place?: string;
-}
 
 export interface AuthStorageOptions {
   /** Called with what is wrong with a file, and what was done about it. Not called twice in a row with the same. */

@@ -16,7 +16,8 @@ import { type Credential, formatCredentialProblem, parseCredential } from "./cre
 import type { CredentialOutcome, CustomLogin } from "./custom-login.ts";
 import { type AuthNotice, failed } from "./failure.ts";
 import { FileAuthStore } from "./file-auth-store.ts";
-import { chooseKey, type KeyCandidate, type KeySource } from "./key-choice.ts";
+import { chooseKey, type KeyCandidate } from "./key-choice.ts";
+import type { KeySource } from "./key-source.ts";
 import { formatKeyHint, formatLoginCommand } from "./key-hint.ts";
 import { type KeyCommands, keyCommands } from "./key-command.ts";
 import { parseHosts, providerHosts } from "./key-host.ts";

@@ -1,11 +1,11 @@
 /** Credentials, and logging in. */
-export type { ApiKeyOutcome, AuthStorageOptions, CredentialInfo, GetApiKeyOptions, ModelsKey } from "./auth-options.ts";
+export type { ApiKeyOutcome, AuthStorageOptions, CredentialInfo, GetApiKeyOptions } from "./auth-options.ts";
 export { type AuthChange, AuthStorage } from "./auth-storage.ts";
 export type { CustomLogin } from "./custom-login.ts";
 export type { ApiKeyCredential, Credential, OAuthCredential } from "./credential.ts";
 export type { AuthFailure, AuthFailureKind, AuthNotice } from "./failure.ts";
 export type { KeyChain } from "./key-chain.ts";
-export type { KeySource } from "./key-choice.ts";
+export type { KeySource, ModelsKey } from "./key-source.ts";
 export type { CredentialPlace, MoveOptions } from "./move-credentials.ts";
 export { chooseKeyChain, createSystemKeyChain } from "./system-key-chain.ts";
 export { literalKey } from "./key-value.ts";

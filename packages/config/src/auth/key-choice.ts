@@ -1,12 +1,9 @@
 /** Chooses among the keys of a provider. Pure. */
-import type { ModelsKey } from "./auth-options.ts";
 import type { Credential } from "./credential.ts";
 import type { AuthFailure } from "./failure.ts";
 import { formatLoginCommand } from "./key-hint.ts";
 import { refuseHost } from "./key-host.ts";
-
-/** In order of precedence. */
-export type KeySource = "explicit" | "stored" | "models" | "environment";
+import type { KeySource, ModelsKey } from "./key-source.ts";
 
 /**
  * A key that has not been resolved yet. `origin` says for people where it is from. `hosts` is undefined for a failure,

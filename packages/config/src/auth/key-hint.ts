@@ -1,6 +1,6 @@
 /** What people are told with a message about a key that is missing or rejected. Pure. */
 import { findEnvKeys } from "@tau/ai";
-import type { KeySource } from "./key-choice.ts";
+import type { KeySource } from "./key-source.ts";
 
 export interface KeyHintOptions {
   /** The key that was sent. Without it, there is none. */

@@ -24,7 +24,7 @@ import {
   toProviderId,
 } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
-import type { ModelsKey } from "../auth/auth-options.ts";
+import type { ModelsKey } from "../auth/key-source.ts";
 import { check, createCheck, fn, param } from "../fields/arguments.ts";
 import type { Path } from "../fields/field.ts";
 import { jsonObject, text } from "../fields/kinds.ts";

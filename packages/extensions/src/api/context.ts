@@ -3,7 +3,7 @@ import type { AgentTool, AgentToolUpdateCallback, ThinkingLevel, ToolCallOutcome
 import type { ImageContent, Model, TextContent } from "@tau/ai";
 import type { SessionWriter } from "./session-writer.ts";
 import type { CustomMessageDraft, ExtensionCompaction } from "./events.ts";
-import type { ModelAccess } from "../providers/model-access.ts";
+import type { ModelAccess } from "./model-access.ts";
 import type { SessionReader } from "./session-reader.ts";
 import type { SystemPromptOptions } from "./system-prompt-options.ts";
 import type { ExtensionUi } from "./ui.ts";

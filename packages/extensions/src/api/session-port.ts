@@ -13,7 +13,7 @@ import type {
   SendUserMessageOptions,
 } from "./context.ts";
 import type { CustomMessageDraft, ExtensionCompaction } from "./events.ts";
-import type { ModelAccess } from "../providers/model-access.ts";
+import type { ModelAccess } from "./model-access.ts";
 import type { SessionReader } from "./session-reader.ts";
 import type { SystemPromptOptions } from "./system-prompt-options.ts";
 import type { ExtensionUi } from "./ui.ts";

@@ -15,13 +15,13 @@ export type {
   HarnessActions,
   PipelineInput,
   PipelineTool,
+  ToolSandbox,
 } from "../pipeline/layer.ts";
 export { buildPipeline } from "../pipeline/pipeline.ts";
-export type { ToolSandbox } from "../pipeline/sandbox.ts";
 export { keepOrder, toolPrefix, toolsPrefix } from "../pipeline/stable-order.ts";
 export { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
 export { createTouches, type TouchesParts } from "../pipeline/touches.ts";
-export type { ModelAccess } from "../providers/model-access.ts";
+export type { ModelAccess } from "../api/model-access.ts";
 export { isCustomType, isMessageDraft, isPromptOptions, isValidChange } from "../runner/parse-results.ts";
 export { createRequestUi, findMisfit, OpenDialogs, type OpenDialogsOptions } from "../runner/ui-requests.ts";
 export { ExtensionSlot, type SessionStart } from "../session/extension-slot.ts";

@@ -2,7 +2,7 @@
 export { loadTypeboxModule } from "../load/shared-modules.ts";
 export { type ChildParts, runExtensionChild } from "./child/run-extension-child.ts";
 export { createHostcallJudge } from "./hostcall-judge.ts";
-export { type HostNetwork, systemNetwork } from "./hostcalls/http.ts";
+export { systemNetwork } from "./hostcalls/http.ts";
 export { loadIsolated } from "./load-isolated.ts";
 export { StreamBatch } from "./stream-batch.ts";
-export type { HostcallJudge, IsolatedPorts, JudgedHostcall } from "./ports.ts";
+export type { HostcallJudge, HostNetwork, IsolatedPorts, JudgedHostcall } from "./ports.ts";

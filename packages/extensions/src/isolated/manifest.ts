@@ -3,7 +3,10 @@ import type { ToolParameters } from "@tau/ai";
 import type { FlagDefinition, ProviderConfig, ToolDefinition } from "../api/api.ts";
 import type { ExtensionEventName } from "../api/events.ts";
 import type { Capability } from "@tau/policy";
-import { type LifecyclePhase } from "./messages.ts";
+
+/** The methods of a tool that accompany its calls. */
+export const lifecyclePhases = ["onLoad", "beforeInvoke", "afterInvoke", "onUnload"] as const;
+export type LifecyclePhase = (typeof lifecyclePhases)[number];
 
 /** A tool without its functions. */
 export type ToolData = Pick<

@@ -1,7 +1,7 @@
 /** What the host and the process of an extension tell each other. */
 import type { AgentToolUpdate } from "@tau/agent";
 import type { ExtensionEvent, ExtensionEventName } from "../api/events.ts";
-import type { Manifest } from "./manifest.ts";
+import type { LifecyclePhase, Manifest } from "./manifest.ts";
 
 /** Why a hostcall failed. */
 export type HostcallErrorCode = "denied" | "timeout" | "io" | "invalid_request" | "internal";
@@ -38,9 +38,6 @@ export type ChildCall =
   | { kind: "command"; name: string; args: string }
   | { kind: "completions"; name: string; prefix: string }
   | { kind: "shortcut"; key: string };
-
-export const lifecyclePhases = ["onLoad", "beforeInvoke", "afterInvoke", "onUnload"] as const;
-export type LifecyclePhase = (typeof lifecyclePhases)[number];
 
 export type HostMessage =
   | { type: "init"; init: ChildInit }

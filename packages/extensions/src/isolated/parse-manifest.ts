@@ -4,8 +4,14 @@ import { capabilities } from "@tau/tools";
 import type { Capability } from "@tau/policy";
 import type { FlagDefinition } from "../api/api.ts";
 import { extensionEventNames } from "../api/events.ts";
-import { type Manifest, providerDataKeys, type ProviderData, type ToolData, toolDataKeys } from "./manifest.ts";
-import { lifecyclePhases } from "./messages.ts";
+import {
+  lifecyclePhases,
+  type Manifest,
+  providerDataKeys,
+  type ProviderData,
+  type ToolData,
+  toolDataKeys,
+} from "./manifest.ts";
 
 const maxItems = 500;
 const maxNameLength = 200;

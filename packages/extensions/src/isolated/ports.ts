@@ -1,5 +1,6 @@
 /** What isolated extensions need of the program around them. */
 import type { Clock, Ids } from "@tau/ai";
+import type { Address } from "@tau/sandbox/internal";
 import type { AccessRequest, Files } from "@tau/tools";
 import type { ExtensionPolicy, Audit } from "@tau/policy";
 import type { EventBus, FlagDefinition } from "../api/api.ts";
@@ -7,7 +8,6 @@ import type { ExtensionProblem } from "../api/extension.ts";
 import type { LogExtension } from "../api/object-form.ts";
 import type { ProviderPort } from "../providers/providers.ts";
 import type { ExtensionSessionPort } from "../api/session-port.ts";
-import type { HostNetwork } from "./hostcalls/http.ts";
 import type { StreamBatch } from "./stream-batch.ts";
 
 /** One hostcall, as the policy judges it. */
@@ -28,6 +28,13 @@ export interface HostcallJudge {
   createFiles(id: string): Files;
   /** Takes back what was granted for one hostcall. */
   endCall(id: string): void;
+}
+
+export interface HostNetwork {
+  /** All addresses of a name. */
+  lookup: (name: string) => Promise<readonly Address[]>;
+  /** Whether an extension may reach it: not what is in this machine or its own network. */
+  isOpen: (address: Address) => boolean;
 }
 
 export interface IsolatedPorts {

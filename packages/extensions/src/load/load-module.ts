@@ -12,16 +12,10 @@ import {
   withProviders,
 } from "../providers/provider-definition.ts";
 import { describeLoadError } from "./load-error.ts";
-import type { LoadedModule, LoadSharedModule } from "./loaded-module.ts";
-import type { ModuleGlobals } from "./module-globals.ts";
-import { ModuleGraph } from "./module-graph.ts";
+import type { LoadedModule } from "./loaded-module.ts";
+import { type GraphOptions, ModuleGraph } from "./module-graph.ts";
 
-export interface LoadModuleOptions {
-  loadShared: LoadSharedModule;
-  /** Where compiled code is kept. Undefined: nowhere. */
-  cacheDirectory: string | undefined;
-  /** Timers that end with the extension. Default: those of the process. */
-  globals?: ModuleGlobals;
+export interface LoadModuleOptions extends Omit<GraphOptions, "root"> {
   /** The directory of the extension. Default: that of the file. */
   root?: string;
 }

@@ -11,7 +11,8 @@ import { HarnessError } from "@tau/protocol";
 import { CompileError } from "./compile.ts";
 import { compileCached, type RunnableModule } from "./compile-cache.ts";
 import { importPackage } from "./import-package.ts";
-import type { LoadModuleOptions } from "./load-module.ts";
+import type { LoadSharedModule } from "./loaded-module.ts";
+import type { ModuleGlobals } from "./module-globals.ts";
 import { toModuleObject, toNamespace } from "./module-object.ts";
 import { resolveImport } from "./resolve-import.ts";
 
@@ -34,7 +35,13 @@ type Link =
   | { kind: "missing"; message: string }
   | { kind: "failed"; error: unknown };
 
-export interface GraphOptions extends LoadModuleOptions {
+export interface GraphOptions {
+  loadShared: LoadSharedModule;
+  /** Where compiled code is kept. Undefined: nowhere. */
+  cacheDirectory: string | undefined;
+  /** Timers that end with the extension. Default: those of the process. */
+  globals?: ModuleGlobals;
+  /** The directory of the extension. */
   root: string;
 }
 

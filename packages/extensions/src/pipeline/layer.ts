@@ -1,14 +1,15 @@
 /** The types of the pipeline: tools as a session accepts them, tools as layers see them, and layers. */
 import type { JsonSchema, Model } from "@tau/ai";
 import type {
+  CommandSandbox,
   DescribedTool,
+  SandboxRefusal,
   ToolBinding,
   ToolCallContext,
   ToolContext,
   ToolDescription,
   ToolLifecycle,
 } from "@tau/tools";
-import type { ToolSandbox } from "./sandbox.ts";
 import type { ToolChoice } from "@tau/config/internal";
 
 /**
@@ -65,6 +66,27 @@ export interface HarnessActions {
   reload(): Promise<readonly string[]>;
   /** Ends the run after the calls of this answer. */
   interrupt(reason: string): void;
+}
+
+export interface StoppedToolCall {
+  readonly toolCallId: string;
+  readonly tool: PipelineTool;
+  readonly args: unknown;
+  readonly refused: SandboxRefusal;
+}
+
+export type NextTry =
+  /** `sandbox`: undefined runs it outside. `note`: what is different, for the model. */
+  | { readonly kind: "again"; readonly sandbox: CommandSandbox | undefined; readonly note: string }
+  | { readonly kind: "denied"; readonly message?: string };
+
+/** Asks a person. Never rejects. */
+export type AskNextTry = (call: StoppedToolCall, signal: AbortSignal) => Promise<NextTry>;
+
+/** Where the processes of a session's tools run. */
+export interface ToolSandbox extends CommandSandbox {
+  /** What to do after the sandbox stopped a command. Absent: nothing, the call fails. */
+  readonly askNextTry?: AskNextTry;
 }
 
 /** A tool that a layer took out, and why, for people. */

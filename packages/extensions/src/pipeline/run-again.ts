@@ -1,22 +1,7 @@
 /** Runs a call again that the sandbox stopped, if a person allows it. */
 import type { AgentToolResult } from "@tau/agent";
 import { type CommandSandbox, type SandboxRefusal, ToolsError } from "@tau/tools";
-import type { PipelineTool } from "./layer.ts";
-
-export interface StoppedToolCall {
-  readonly toolCallId: string;
-  readonly tool: PipelineTool;
-  readonly args: unknown;
-  readonly refused: SandboxRefusal;
-}
-
-export type NextTry =
-  /** `sandbox`: undefined runs it outside. `note`: what is different, for the model. */
-  | { readonly kind: "again"; readonly sandbox: CommandSandbox | undefined; readonly note: string }
-  | { readonly kind: "denied"; readonly message?: string };
-
-/** Asks a person. Never rejects. */
-export type AskNextTry = (call: StoppedToolCall, signal: AbortSignal) => Promise<NextTry>;
+import type { AskNextTry, StoppedToolCall } from "./layer.ts";
 
 /** A command may run into one wall after the other, but a person is not asked forever. */
 const maxTries = 3;

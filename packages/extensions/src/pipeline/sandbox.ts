@@ -1,14 +1,7 @@
 /** Layer 2: tools that start processes start them in the session's sandbox. */
 import { oncePerPair } from "@tau/ai/internal";
 import type { CommandSandbox, Spawn, ToolCallContext } from "@tau/tools";
-import type { Layer, PipelineTool } from "./layer.ts";
-import type { AskNextTry } from "./run-again.ts";
-
-/** Where the processes of a session's tools run. */
-export interface ToolSandbox extends CommandSandbox {
-  /** What to do after the sandbox stopped a command. Absent: nothing, the call fails. */
-  readonly askNextTry?: AskNextTry;
-}
+import type { Layer, PipelineTool, ToolSandbox } from "./layer.ts";
 
 /**
  * Changes what a call is given, and nothing that a model is shown. Tools that only read are left as they are: they start

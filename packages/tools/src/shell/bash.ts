@@ -11,7 +11,7 @@ import { type CommandPorts, doubt, type RunningCommand, getSignal, startCommand,
 import type { Containment } from "./contained.ts";
 import { cleanEnvironment, type IsSecret } from "./environment.ts";
 import type { CommandKind, StartWork } from "./running-commands.ts";
-import { describeJob } from "./describe-job.ts";
+import { describeJob } from "./job.ts";
 import { findShell } from "./interpreter.ts";
 import { type Jobs, whereIsLog } from "./jobs.ts";
 import type { Limits } from "./limits.ts";

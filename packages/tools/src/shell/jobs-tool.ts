@@ -3,8 +3,8 @@ import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
 import type { DescribedTool } from "../tool.ts";
 import { keepTail } from "../truncate.ts";
-import { describeJob } from "./describe-job.ts";
-import { type Job, type Jobs, whereIsLog } from "./jobs.ts";
+import { describeJob, type Job } from "./job.ts";
+import { type Jobs, whereIsLog } from "./jobs.ts";
 
 export interface JobsDetails {
   jobs: readonly Job[];

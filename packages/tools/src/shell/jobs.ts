@@ -5,25 +5,9 @@ import { createFiles, type Files } from "../platform/files.ts";
 import type { ExitStatus } from "../platform/spawn.ts";
 import { defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import type { RunningCommand } from "./command.ts";
-import type { Containment } from "./contained.ts";
-import { describeJob } from "./describe-job.ts";
+import { describeJob, type Job } from "./job.ts";
 import { createRunningCommands, graceMs, type RunningCommands } from "./running-commands.ts";
 import type { KeptOutput } from "./output.ts";
-
-/** A command that outlives the call that started it. */
-export interface Job {
-  readonly id: string;
-  /** At least the beginning of it. */
-  readonly command: string;
-  /** The file with its output, or why there is none. */
-  readonly log: KeptOutput;
-  readonly containment: Containment;
-  readonly startedMs: number;
-  /** Whether the call that started it asked for a run when it ends and nothing else is in progress. */
-  readonly wakes: boolean;
-  /** How it ended; undefined while it runs. */
-  readonly ended: { status: ExitStatus; atMs: number; why: "itself" | "killed" | "timeout" | "session" } | undefined;
-}
 
 /** Owns all commands that run, and ends them with the session. */
 export interface Jobs extends RunningCommands {

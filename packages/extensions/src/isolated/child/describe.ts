@@ -3,8 +3,14 @@ import type { ProviderConfig, ToolDefinition } from "../../api/api.ts";
 import { noParameters } from "../../pipeline/adapt-tool.ts";
 import type { Registrations } from "../../api/extension.ts";
 import type { Capability } from "@tau/policy";
-import { type Manifest, type ProviderData, providerDataKeys, type ToolData, toolDataKeys } from "../manifest.ts";
-import { lifecyclePhases } from "../messages.ts";
+import {
+  lifecyclePhases,
+  type Manifest,
+  type ProviderData,
+  providerDataKeys,
+  type ToolData,
+  toolDataKeys,
+} from "../manifest.ts";
 import type { HandlerIds } from "./handler-ids.ts";
 import type { NeedsTrust } from "./needs-trust.ts";
 

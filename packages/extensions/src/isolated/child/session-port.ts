@@ -2,7 +2,7 @@
 import type { AgentTool } from "@tau/agent";
 import type { Model } from "@tau/ai";
 import type { ExecResult } from "../../api/api.ts";
-import type { ModelAccess } from "../../providers/model-access.ts";
+import type { ModelAccess } from "../../api/model-access.ts";
 import type { ExtensionSessionPort } from "../../api/session-port.ts";
 import type { SessionReader } from "../../api/session-reader.ts";
 import { withTextArguments } from "../../api/text-arguments.ts";

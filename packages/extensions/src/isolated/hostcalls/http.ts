@@ -5,14 +5,8 @@ import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
 import { isPublicAddress, type Address, parseHost } from "@tau/sandbox/internal";
 import type { HttpReply } from "../messages.ts";
+import type { HostNetwork } from "../ports.ts";
 import { type Args, type Hostcall, HostcallFault, takeRecord, takeText } from "./hostcall.ts";
-
-export interface HostNetwork {
-  /** All addresses of a name. */
-  lookup: (name: string) => Promise<readonly Address[]>;
-  /** Whether an extension may reach it: not what is in this machine or its own network. */
-  isOpen: (address: Address) => boolean;
-}
 
 export const systemNetwork: HostNetwork = {
   lookup: async (name) => (await lookUp(name, { all: true })) as Address[],

@@ -1,0 +1,16 @@
+/** Where keys are written. */
+
+/** Where a key is from, in order of precedence. */
+export type KeySource = "explicit" | "stored" | "models" | "environment";
+
+/** A key in the models file. */
+export interface ModelsKey {
+  /** As written: a key, `$VAR`, `${VAR}` or `!command`. */
+  key: string;
+  /** The base URL in the same entry. Default: the provider's own hosts. */
+  host?: string;
+  /** Whether it is from the user's own file, so that a command may run. Default false. */
+  isOwn?: boolean;
+  /** Where it is written, for messages. Default: models.json. */
+  place?: string;
+}

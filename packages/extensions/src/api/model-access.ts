@@ -1,0 +1,34 @@
+/** The models of a session as extensions see them, with requests that have the keys of the user. Names are pi's. */
+import type { AssistantMessage, AssistantMessageEventStream, Context, Model, SimpleStreamOptions } from "@tau/ai";
+import type { ProviderConfig } from "../providers/provider-config.ts";
+
+export type RequestAuth =
+  | { ok: true; apiKey?: string; headers?: Record<string, string> }
+  | { ok: false; error: string };
+
+export interface ModelAccess {
+  getAll(): Model[];
+  /** Those whose provider can be used. */
+  getAvailable(): Model[];
+  find(provider: string, modelId: string): Model | undefined;
+  /** There are chat models only. */
+  findOfType(type: string, provider: string, modelId: string): Model | undefined;
+  hasConfiguredAuth(model: Pick<Model, "provider">): boolean;
+  /** Whether the user has logged in through the provider's page. */
+  isUsingOAuth(model: Pick<Model, "provider">): boolean;
+  getApiKeyAndHeaders(model: Model): Promise<RequestAuth>;
+  getApiKey(model: Model): Promise<string | undefined>;
+  getApiKeyForProvider(provider: string): Promise<string | undefined>;
+  /** The name for people. */
+  getProviderDisplayName(provider: string): string;
+  displayName(provider: string): string | undefined;
+  /** What is wrong with `models.json`. */
+  getError(): string | undefined;
+  refresh(): Promise<void>;
+  /** Asks a model with the keys and settings of the session. The answer is not in the log. */
+  streamSimple(model: Model, context: Context, options?: SimpleStreamOptions): AssistantMessageEventStream;
+  stream: ModelAccess["streamSimple"];
+  complete(model: Model, context: Context, options?: SimpleStreamOptions): Promise<AssistantMessage>;
+  registerProvider(name: string, config: ProviderConfig): void;
+  unregisterProvider(name: string): void;
+}
