@@ -19,7 +19,7 @@ const alone = [
 
 /** Short files whose tests take long. They begin first: one that begins last leaves the other worker without work. */
 const longest =
-  /\/(?:web\/test\/browser|sandbox\/test\/(?:escapes|network|session)|torture\/(?:prefixes|processes)|packed\/(?:types|program)|gateway\/test\/kill|laws|packages)\.test\.ts$/;
+  /\/(?:web\/test\/browser|sandbox\/test\/(?:escapes|network|session)|extensions\/test\/isolated\/(?:isolated|hostile)|packed\/(?:types|program|ending)|commands\/packages|installs\/npm|tools\/test\/bash|laws)\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

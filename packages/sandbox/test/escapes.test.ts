@@ -71,7 +71,9 @@ for (const user of users) {
     const select = (mode: Mode) =>
       escapeCases.filter((one) => (one.user === undefined || one.user === user) && isTried(one, user, mode));
     const chosen = new Set([...select("session"), ...select("each command")]);
-    const cases = escapeCases.filter((one) => chosen.has(one));
+    // What root can do to files, an ordinary user can do to their own.
+    const isKnown = (one: EscapeCase) => !isLong && user === "ordinary" && isAlike(one);
+    const cases = escapeCases.filter((one) => chosen.has(one) && !isKnown(one));
     const missing = new Set<string>();
     const selectPossible = (mode: Mode) => select(mode).filter(({ name }) => !missing.has(name));
 

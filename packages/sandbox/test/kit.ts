@@ -119,7 +119,7 @@ export async function createProjects({ directory }: Base, user: User, names: rea
   const script = `
     set -e; umask 022; test -d ${template} || {
       mkdir -p ${template}/ws ${template}/home ${template}/agent ${template}/outside; cd ${template}/ws
-      export HOME=${template}/home; git init -q; git config user.name Test; git config user.email test@example.com
+      export HOME=${template}/home; git init -q; rm -f .git/hooks/*; git config user.name Test; git config user.email test@example.com
       echo text >a.txt; git add .; git commit -qm one; echo fine >../outside/file; }
     for project in ${projects.join(" ")}; do cp -a ${template} $project; done`;
   const { code, text } = await outside(user, script);

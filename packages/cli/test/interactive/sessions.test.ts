@@ -258,9 +258,10 @@ describe("/resume", () => {
     await app.sees(/Model of new sessions +acme\/small/);
   });
 
-  test("10,000 sessions: it is drawn and takes keys before they are read, and asks for them in pages", async () => {
+  test("thousands of sessions: it is drawn and takes keys before they are read, and asks for them in pages", async () => {
     const head = "talk number";
-    const count = 10_000;
+    const count = process.env["TAU_LONG"] ? 10_000 : 2_500;
+    const sought = String(count - 2);
     const app = await openApp([], {
       prepare: async (workspace) => {
         const first = await addSession(workspace, workspace.directory, `${head} 0`);
@@ -278,9 +279,9 @@ describe("/resume", () => {
     });
     await run(app, "/resume");
     await app.sees("Sessions of this directory");
-    app.type("9998");
-    await app.sees(/Reading…|9998/);
-    await expect.poll(app.screen, { timeout: 60_000 }).toMatch(/talk number 9998/);
+    app.type(sought);
+    await app.sees(new RegExp(`Reading…|${sought}`));
+    await expect.poll(app.screen, { timeout: 60_000 }).toContain(`talk number ${sought}`);
     await app.sees(/^ 1 ·/m);
   });
 });

@@ -83,7 +83,10 @@ test("one version is left when several are installed at once, and none after a r
   expect(await readdir(join(agentDir, "npm"))).toEqual(["packer@1.0.0"]);
 });
 
-test.each(["package-lock=false", "save=false", "dry-run=true", "package-lock-only=true", "lockfile-version=1"])(
+const misleading = ["package-lock=false", "save=false", "dry-run=true", "package-lock-only=true", "lockfile-version=1"];
+
+// Each by itself in a long run; otherwise all of them at once, because each installation takes a second.
+test.each(process.env["TAU_LONG"] ? misleading : [misleading.join("\n")])(
   "a package is installed and pinned also where the user's .npmrc says %s",
   async (setting) => {
     const workspace = await createNpmWorkspace();

@@ -101,7 +101,7 @@ for (const [name, encode, hasChecksums] of [
       // Every bit of every line feed and of the header, and of an entry with children.
       const chosen = [...lineFeeds, ...range(0, sample.starts[1]!), ...range(sample.starts[10]!, sample.starts[11]!)];
       const positions = chosen.flatMap((index) => range(0, 8).map((bit) => [index, bit] as const));
-      const count = times(10_000);
+      const count = times(10_000, 3_000);
       while (positions.length < count) positions.push([below(random, sample.bytes.length), below(random, 8)]);
       let noticed = 0;
       for (const [index, bit] of positions) {
@@ -137,7 +137,7 @@ test(
   async () => {
     const random = randomFrom(seed + 1);
     const directory = quickScratch();
-    for (let run = 0; run < times(400); run++) {
+    for (let run = 0; run < times(400, 120); run++) {
       const sample = createSample(run % 2 === 0 ? encodeLine : plainLine);
       const index = run < 100 ? run : below(random, sample.bytes.length);
       const bytes = flipBit(sample, index, below(random, 8));
