@@ -4,7 +4,7 @@
 import { parse, type ParsedScript } from "unbash";
 import { type Classification, compareTiers, type ExecContext, type ExecFinding, findWorst } from "./classification.ts";
 import { findDangerousClass } from "./find-dangerous-class.ts";
-import { runCommand } from "./programs/run-command.ts";
+import { runCommand } from "./run-command.ts";
 import { type Refusal, refuseText } from "./refuse-text.ts";
 import {
   Analysis,

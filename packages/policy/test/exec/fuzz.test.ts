@@ -5,7 +5,7 @@
 import { expect, test } from "vitest";
 import { execTiers } from "../../src/exec/classification.ts";
 import { classifyCommand } from "../../src/exec/classify-command.ts";
-import { ruledNames } from "../../src/exec/rules/index.ts";
+import { listRuledNames } from "../../src/exec/rules/index.ts";
 import { StepBudget } from "../../src/exec/shell/analysis.ts";
 import { allowRows, corpusContext, denyRows, ordinaryCommands } from "./corpus.ts";
 import { longArguments } from "./long-arguments.ts";
@@ -77,7 +77,7 @@ test("random arguments of every program with rules are judged without an interna
       .filter((word) => word !== "" && !word.includes("\u202e")),
   ];
   const failed: string[] = [];
-  for (const name of ruledNames) {
+  for (const name of listRuledNames()) {
     for (let round = 0; round < 8; round++) {
       const command = [name, ...Array.from({ length: random.below(6) }, () => random.pick(words))].join(" ");
       const { findings } = classifyCommand(command, corpusContext);

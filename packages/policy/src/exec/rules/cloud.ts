@@ -1,46 +1,22 @@
-/** Command-line clients of services that the person is signed in to. */
-import { forNames, getOperands, type Judge, type Judges } from "../programs/invocation.ts";
-import { parseOptions } from "../programs/options.ts";
+/** Command-line clients of services that the person is signed in to: what they copy and change there. */
+import { getOperands, hasArg, type Judge } from "./invocation.ts";
+import { parseOptions } from "./options.ts";
 import { report } from "../shell/analysis.ts";
 import { joinOrigins, type Text } from "../shell/text.ts";
 import { isRemote } from "./delete.ts";
-import { judgePublished, judgeSent, judgeUpload } from "./network.ts";
+import { judgeSent, judgeUpload } from "./network.ts";
 
 const isBucket = (text: string) => /^(?:s3|gs|az|b2|r2|oss|cos|https?):\/\//.test(text);
 
-/** Options of `aws` that may come before the service. */
-const awsSpec = {
-  long: "profile= region= output= endpoint-url= query= ca-bundle= color= cli-read-timeout= cli-connect-timeout= no-verify-ssl no-paginate no-sign-request debug",
-  stopsAtOperand: true,
+/** `aws s3 cp FILE s3://BUCKET`. */
+export const awsCopy: Judge = ({ args, program }, scope) => {
+  const [service, verb, from, to] = getOperands(parseOptions(args, program).operands);
+  if (service?.text !== "s3" || !/^(?:cp|mv|sync)$/.test(verb?.text ?? "")) return;
+  if (from && to && isBucket(to.text) && !isBucket(from.text)) judgeUpload(from, scope, `to ${to.text}`);
+  else report(scope, "medium", "exfiltration", "It copies data of the cloud.");
 };
 
-const aws: Judge = ({ args }, scope) => {
-  const words = getOperands(parseOptions(args, awsSpec).operands);
-  const texts = words.map(({ text }) => text);
-  const [service, verb] = texts;
-  if (service === "s3" && /^(?:cp|mv|sync)$/.test(verb ?? "")) {
-    const [from, to] = words.slice(2);
-    if (from && to && isBucket(to.text) && !isBucket(from.text)) judgeUpload(from, scope, `to ${to.text}`);
-    else report(scope, "medium", "exfiltration", "It copies data of the cloud.");
-  } else if (service === "s3" && /^(?:rm|rb)$/.test(verb ?? ""))
-    report(scope, "high", "recursive_delete", `It deletes ${texts[2] ?? "data"} in the cloud.`);
-  else if (service === "s3api" && verb?.startsWith("put"))
-    report(scope, "high", "exfiltration", "It uploads data to the cloud.");
-  else if (service === "configure" && verb !== "list" && verb !== "get" && verb !== "list-profiles")
-    report(scope, "high", "credential_change", "It changes stored cloud credentials.");
-  else if (service === "iam" && /^(?:create|put|attach|update|add|delete|upload)/.test(verb ?? ""))
-    report(scope, "high", "credential_change", "It changes who may use the cloud account.");
-  else if (/^(?:terminate|delete|schedule-key-deletion)/.test(verb ?? ""))
-    report(scope, "high", "recursive_delete", `It destroys something in the cloud: ${service} ${verb}.`);
-  else if (
-    /^(?:terminate|delete|stop|reboot|run|create|put|update|invoke|send|deploy|execute|start|modify|import|register)/.test(
-      verb ?? "",
-    )
-  )
-    report(scope, "medium", "exfiltration", "It changes the cloud account.");
-};
-
-const gcloud: Judge = ({ name, args }, scope) => {
+export const gcloud: Judge = ({ name, args }, scope) => {
   const words = getOperands(args);
   const text = words.map((word) => word.text).join(" ");
   // A configuration of credentials says where to ask for them, and holds none.
@@ -57,7 +33,7 @@ const gcloud: Judge = ({ name, args }, scope) => {
   }
 };
 
-const copyCloud: Judge = ({ name, args }, scope) => {
+export const copyCloud: Judge = ({ name, args }, scope) => {
   const [verb, from, to] = getOperands(args);
   if (/^(?:config|authorize)$/.test(verb?.text ?? ""))
     report(scope, "high", "credential_change", `${name} changes stored logins.`);
@@ -75,7 +51,7 @@ const copyCloud: Judge = ({ name, args }, scope) => {
 const isQuery = (args: readonly Text[]) =>
   args.some(({ text }) => text === "graphql") && args.every(({ text }) => !/\bmutation\b|=@|^--input/.test(text));
 
-const gh: Judge = ({ name, args }, scope) => {
+export const gh: Judge = ({ name, args }, scope) => {
   const words = getOperands(args);
   const [area, verb] = words.map(({ text }) => text);
   const call = `${area} ${verb ?? ""}`.trim();
@@ -99,33 +75,11 @@ const gh: Judge = ({ name, args }, scope) => {
   ) {
     report(scope, "medium", "exfiltration", `${name} ${call} changes something that others see.`);
     judgeSent(joinOrigins(args), scope, `with ${name}`);
-  } else if (
-    area === "api" &&
-    !isQuery(args) &&
-    args.some(({ text }) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(text))
-  )
+  } else if (area === "api" && !isQuery(args) && hasArg(args, /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/))
     report(
       scope,
-      args.some(({ text }) => /^(?:-X|--method=?)?DELETE$/i.test(text)) ? "high" : "medium",
+      hasArg(args, /^(?:-X|--method=?)?DELETE$/i) ? "high" : "medium",
       "exfiltration",
       `${name} api sends data.`,
     );
-};
-
-const publish =
-  (verbs: RegExp): Judge =>
-  ({ name, args }, scope) => {
-    const verb = args.find(({ text }) => text === "--prod" || !text.startsWith("-"));
-    if (!verb || !verbs.test(verb.text) || args.some(({ text }) => text === "--dry-run" || text === "-n")) return;
-    report(scope, "high", "exfiltration", `${name} ${verb.text} publishes data.`);
-    judgePublished(scope, `with ${name}`);
-  };
-
-export const cloudRules: Judges = {
-  ...forNames("gcloud gsutil az doctl", gcloud),
-  ...forNames("rclone mc s3cmd b2 s5cmd gdrive dropbox onedrive", copyCloud),
-  ...forNames("gh glab hub", gh),
-  ...forNames("vercel netlify wrangler firebase surge now", publish(/^(?:deploy|--prod|publish)$/)),
-  ...forNames("twine flit", publish(/^(?:upload|publish)$/)),
-  aws,
 };

@@ -1,15 +1,15 @@
 /** Raw connections, copies to other machines, and tunnels. */
-import { runCode } from "../programs/code.ts";
+import { runCode } from "../code/run-code.ts";
 import { getZone } from "../paths.ts";
-import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
-import { runOption } from "../programs/option-code.ts";
-import { parseOptions } from "../programs/options.ts";
-import { joinWords } from "../programs/shells.ts";
+import { getOperands, hasArg, isInformation, type Judge, resolveAll } from "./invocation.ts";
+import { runOption } from "./option-code.ts";
+import { parseOptions } from "./options.ts";
+import { joinWords } from "./shells.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isKnown, joinOrigins, origins, unknown, type Options, type Text } from "../shell/text.ts";
 import { judgeContainerSocket } from "./container-sockets.ts";
 import { judgeCopy } from "./copy.ts";
-import { isRemote, rsyncSpec } from "./delete.ts";
+import { isRemote } from "./delete.ts";
 import { isLocalHost } from "./hosts.ts";
 import { judgeSent, judgeUpload } from "./network.ts";
 
@@ -26,16 +26,13 @@ function judgePiped(scope: Scope, to: string): void {
   report(scope, isFixed ? "medium" : "high", "exfiltration", `It sends its input ${to}.`);
 }
 
-const nc: Judge = ({ name, args }, scope) => {
+export const netcat: Judge = ({ name, args, program }, scope) => {
   if (isInformation(args)) return;
-  const options = parseOptions(args, {
-    short: "e:c:g:G:i:I:o:O:p:P:q:s:T:V:w:W:x:X:m:M:zvlnurkdtUChDFSNbZ46R",
-    long: "exec= sh-exec= lua-exec= source-port= source= wait= proxy= proxy-type= proxy-auth= output= hex-dump= idle-timeout= listen keep-open zero verbose udp ssl send-only recv-only allow= deny= broker chat no-shutdown",
-  });
+  const options = parseOptions(args, program);
   const programs = options.get("e", "exec", "c", "sh-exec", "lua-exec");
   if (programs.length > 0) {
     report(scope, "critical", "reverse_shell", `${name} gives another machine a program to talk to.`);
-    for (const program of programs) runCode(program, [], scope);
+    for (const code of programs) runCode(code, [], scope);
     return;
   }
   const [host] = options.operands;
@@ -56,17 +53,17 @@ const nc: Judge = ({ name, args }, scope) => {
 const asksForChange = (input: Options<Text>) =>
   input.some(({ text }) => !isKnown(text) || /^(?:POST|PUT|DELETE|PATCH)\b/im.test(text));
 
-const socat: Judge = ({ args }, scope) => {
+export const socat: Judge = ({ args }, scope) => {
   const ends = getOperands(args);
   const sockets = ends.flatMap((end) =>
     /^(?:unix|gopen|open)/i.test(end.text)
       ? resolveAll({ ...end, text: end.text.replace(/^[\w-]+:/, "").split(",")[0]! }, scope)
       : [],
   );
-  const isShared = ends.some(({ text }) => /^(?:tcp|udp|openssl|ssl|vsock)\w*-l/i.test(text));
+  const isShared = hasArg(ends, /^(?:tcp|udp|openssl|ssl|vsock)\w*-l/i);
   judgeContainerSocket(sockets, scope, isShared || asksForChange(scope.stdin));
   const program = ends.find(({ text }) => /^(?:exec|system|shell)[:=]/i.test(text));
-  const isOnNetwork = ends.some(({ text }) => /^(?:tcp|udp|openssl|ssl|sctp|socks|proxy|vsock)\w*[-:]/i.test(text));
+  const isOnNetwork = hasArg(ends, /^(?:tcp|udp|openssl|ssl|sctp|socks|proxy|vsock)\w*[-:]/i);
   const isLocal = ends.every(
     ({ text }) =>
       !isOnNetwork ||
@@ -83,7 +80,7 @@ const socat: Judge = ({ args }, scope) => {
       report(scope, "critical", "reverse_shell", "socat gives another machine a program to talk to.");
     runCode({ ...program, text: code }, [], scope);
   } else if (isOnNetwork && !isLocal) {
-    const isListening = ends.some(({ text }) => /listen/i.test(text));
+    const isListening = hasArg(ends, /listen/i);
     report(scope, "medium", isListening ? "reverse_shell" : "exfiltration", "socat connects to another machine.");
     for (const file of ends.filter(({ text }) => /^(?:file|open|gopen):/i.test(text)))
       judgeUpload({ ...file, text: file.text.replace(/^\w+:/, "").split(",")[0]! }, scope, "to another machine");
@@ -92,7 +89,7 @@ const socat: Judge = ({ args }, scope) => {
   return received;
 };
 
-const telnet: Judge = ({ name, args }, scope) => {
+export const telnet: Judge = ({ name, args }, scope) => {
   const [host] = getOperands(args);
   if (!host || isLocalHost(host.text)) return;
   report(scope, "medium", "exfiltration", `${name} connects to ${host.text}.`);
@@ -100,7 +97,7 @@ const telnet: Judge = ({ name, args }, scope) => {
   return received;
 };
 
-const openssl: Judge = ({ args }, scope) => {
+export const openssl: Judge = ({ args }, scope) => {
   const texts = args.map(({ text }) => text);
   if (texts[0] !== "s_client") return;
   const address = args[texts.indexOf("-connect") + 1];
@@ -111,14 +108,9 @@ const openssl: Judge = ({ args }, scope) => {
   return received;
 };
 
-const sshSpec = {
-  short: "1246AaCfGgKkMNnqsTtVvXxYyB:b:c:D:E:e:F:I:i:J:L:l:m:O:o:p:Q:R:S:W:w:",
-  stopsAtOperand: true,
-};
-
-const ssh: Judge = ({ args }, scope) => {
-  if (args.some(({ text }) => /^-[VGQ]/.test(text))) return;
-  const options = parseOptions(args, sshSpec);
+export const ssh: Judge = ({ args, program }, scope) => {
+  if (hasArg(args, /^-[VGQ]/)) return;
+  const options = parseOptions(args, program);
   for (const option of options.get("o")) {
     const command =
       /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|PermitLocalCommand|ProxyUseFdpass|RemoteCommand|Match\s+exec)[ =](.*)$/is.exec(
@@ -151,20 +143,19 @@ const ssh: Judge = ({ args }, scope) => {
 };
 
 /** scp, sftp and rsync: copies to another machine send files, copies from there do not. */
-const copyRemote: Judge = ({ name, args }, scope) => {
+export const copyRemote: Judge = ({ name, args, program }, scope) => {
   if (isInformation(args)) return;
-  const options = parseOptions(args, name === "rsync" ? rsyncSpec : { short: "346ABCOpqRrsTvc:D:F:i:J:l:o:P:S:X:b:a" });
-  for (const program of options.get("S")) if (!/(?:^|\/)ssh$/.test(program.text)) runOption(program, scope);
-  for (const program of options.get("e", "rsh", "rsync-path")) {
-    if (!/^(?:rsync|sudo rsync)(?:\s+-\w[^;|&`$]*)?$/.test(program.text)) runCode(program, [], scope);
-  }
+  const options = parseOptions(args, program);
+  for (const code of options.get("S")) if (!/(?:^|\/)ssh$/.test(code.text)) runOption(code, scope);
+  for (const code of options.get("e", "rsh", "rsync-path"))
+    if (!/^(?:rsync|sudo rsync)(?:\s+-\w[^;|&`$]*)?$/.test(code.text)) runCode(code, [], scope);
   for (const option of options.get("o"))
     if (/^ProxyCommand[ =]/i.test(option.text)) runCode({ ...option, text: option.text.slice(13) }, [], scope);
   const target = options.operands.at(-1);
   if (name === "sftp" && target) {
     report(scope, "medium", "exfiltration", `sftp connects to ${target.text}.`);
     judgePiped(scope, `to ${target.text}`);
-    const isUploading = options.has("b") || scope.stdin.some(({ text }) => /\bm?put\b/.test(text));
+    const isUploading = options.has("b") || hasArg(scope.stdin, /\bm?put\b/);
     if (isUploading) report(scope, "high", "exfiltration", `sftp copies files to ${target.text}.`);
     return;
   }
@@ -180,45 +171,15 @@ const copyRemote: Judge = ({ name, args }, scope) => {
 };
 
 /** Mail, FTP and the like: everything that is given to them leaves the machine. */
-const sendAll: Judge = ({ name, args }, scope) => {
+export const sendAll: Judge = ({ name, args }, scope) => {
   if (isInformation(args)) return;
   for (const arg of args) judgeSent(arg.origin, scope, `with ${name}`);
   judgePiped(scope, `with ${name}`);
   report(scope, "high", "exfiltration", `${name} sends data to another machine.`);
 };
 
-/** Programs that make this machine reachable from outside. */
-const tunnel: Judge = ({ name, args }, scope) => {
-  if (isInformation(args) || args.length === 0) return;
-  report(scope, "high", "exfiltration", `${name} makes this machine reachable from outside.`);
-};
-
 /** `logger -n HOST` sends its text to another machine. */
-const logger: Judge = ({ args }, scope) => {
-  if (args.some(({ text }) => /^(?:-n|--server)/.test(text)))
+export const logger: Judge = ({ args }, scope) => {
+  if (hasArg(args, /^(?:-n|--server)/))
     judgeSent(joinOrigins(args) | joinOrigins(scope.stdin), scope, "to another machine");
-};
-
-/** Programs that let others use a shell of this machine. */
-const shareShell: Judge = ({ name, args }, scope) => {
-  // websocat is also a plain client.
-  if (isInformation(args) || (name === "websocat" && !args.some(({ text }) => /^(?:cmd|sh-c|exec):/.test(text))))
-    return;
-  report(scope, "high", "reverse_shell", `${name} gives others a shell.`);
-};
-
-export const connectionRules: Judges = {
-  ...forNames("ttyd gotty tmate websocat shellinaboxd wetty pwncat rcat ztcp", shareShell),
-  ...forNames("nc ncat netcat nc.traditional nc.openbsd", nc),
-  ...forNames("telnet rlogin", telnet),
-  ...forNames("ssh autossh mosh", ssh),
-  ...forNames("scp sftp rsync", copyRemote),
-  ...forNames(
-    "mail mailx mutt sendmail msmtp swaks ftp tftp lftp ncftp ncftpput smbclient sendemail s-nail wormhole croc transfer.sh rsh rcp cadaver",
-    sendAll,
-  ),
-  ...forNames("ngrok cloudflared localtunnel lt bore frpc chisel zrok pagekite tailscale", tunnel),
-  socat,
-  openssl,
-  logger,
 };

@@ -1,9 +1,10 @@
 /** Containers and clusters: what reaches the host, and commands that run inside. */
 import { getZone } from "../paths.ts";
-import { runCode } from "../programs/code.ts";
-import { forNames, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
-import { parseOptions, type OptionSpec } from "../programs/options.ts";
-import { joinWords } from "../programs/shells.ts";
+import type { OptionSpec } from "../programs/program.ts";
+import { runCode } from "../code/run-code.ts";
+import { hasArg, type Judge, resolveAll } from "./invocation.ts";
+import { parseOptions } from "./options.ts";
+import { joinWords } from "./shells.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { hasOrigin, isKnown, origins, unknown, type Text } from "../shell/text.ts";
 import { isCredentialPath } from "../shell/files.ts";
@@ -12,17 +13,16 @@ import { getHost, isLocalHost } from "./hosts.ts";
 import { judgePublished } from "./network.ts";
 
 const globalSpec: OptionSpec = {
-  short: "c:H:l:D",
-  long: "config= context= host= log-level= tls tlscacert= debug",
+  options: "c:H:l:D config= context= host= log-level= tls tlscacert= debug",
   stopsAtOperand: true,
 };
 const runSpec: OptionSpec = {
-  short: "a:c:e:h:l:m:p:u:v:w:ditP",
-  long: "volume= mount= privileged pid= userns= ipc= uts= network= net= cap-add= cap-drop= device= security-opt= env= env-file= name= workdir= user= publish= entrypoint= label= memory= cpus= restart= platform= add-host= hostname= pull= tmpfs= ulimit= gpus= shm-size= link= log-driver= log-opt= dns= expose= cgroupns= volumes-from= mac-address= ip= stop-signal= stop-timeout= health-cmd= runtime= rm=? detach=? interactive=? tty=? init=? read-only=? publish-all=? sig-proxy=? index=",
+  options:
+    "a:c:e:h:l:m:p:u:v:w:ditP volume= mount= privileged pid= userns= ipc= uts= network= net= cap-add= cap-drop= device= security-opt= env= env-file= name= workdir= user= publish= entrypoint= label= memory= cpus= restart= platform= add-host= hostname= pull= tmpfs= ulimit= gpus= shm-size= link= log-driver= log-opt= dns= expose= cgroupns= volumes-from= mac-address= ip= stop-signal= stop-timeout= health-cmd= runtime= rm=? detach=? interactive=? tty=? init=? read-only=? publish-all=? sig-proxy=? index=",
   stopsAtOperand: true,
 };
 
-const docker: Judge = (invocation, scope) => {
+export const docker: Judge = (invocation, scope) => {
   const { name, args } = invocation;
   const general = parseOptions(args, globalSpec);
   const hosts = (scope.state.variables.get("DOCKER_HOST") ?? []).flat();
@@ -33,8 +33,7 @@ const docker: Judge = (invocation, scope) => {
   const isNested = /^(?:containers?|pod|machine|compose|image|volume|system|buildx|builder)$/.test(first?.text ?? "");
   const composed = isNested
     ? parseOptions(more, {
-        short: "f:p:",
-        long: "file= project-name= profile= env-file= project-directory=",
+        options: "f:p: file= project-name= profile= env-file= project-directory=",
         stopsAtOperand: true,
       }).operands
     : [];
@@ -68,7 +67,7 @@ const docker: Judge = (invocation, scope) => {
 function isDeletingData(area = "", command = "", args: readonly Text[]): boolean {
   if (command === "reset") return area === "system" || area === "machine";
   if (command === "prune") return /^(?:volume|container|pod|system)$/.test(area);
-  if (area === "compose") return command === "down" && args.some(({ text }) => /^(?:-v|--volumes)$/.test(text));
+  if (area === "compose") return command === "down" && hasArg(args, /^(?:-v|--volumes)$/);
   const isAll = (arg: Text) => /^(?:-\w*a\w*|--all)$/.test(arg.text) || hasOrigin(arg, origins.processes);
   return /^(?:rm|rmi|remove|kill)$/.test(command) && args.some(isAll);
 }
@@ -76,8 +75,8 @@ function isDeletingData(area = "", command = "", args: readonly Text[]): boolean
 /** What a build is given of the host, and where its result goes. */
 function judgeBuild(name: string, args: readonly Text[], scope: Scope): void {
   const options = parseOptions(args, {
-    short: "f:t:o:v:m:c:q",
-    long: "secret= build-context= volume= ssh= file= tag= build-arg= target= platform= output= cache-from= cache-to= label= network= progress= push load pull no-cache quiet",
+    options:
+      "f:t:o:v:m:c:q secret= build-context= volume= ssh= file= tag= build-arg= target= platform= output= cache-from= cache-to= label= network= progress= push load pull no-cache quiet",
   });
   if (options.has("push")) report(scope, "high", "exfiltration", `${name} build uploads an image.`);
   const named = [...options.get("secret"), ...options.get("build-context")].flatMap((option) => {
@@ -156,15 +155,15 @@ function judgeMount(source: Text, scope: Scope, tier: "critical" | "medium"): vo
   }
 }
 
-const kubectl: Judge = ({ name, args }, scope) => {
+export const kubectl: Judge = ({ name, args }, scope) => {
   const command = args.find(({ text }) => !text.startsWith("-"))?.text;
   const end = args.findIndex(({ text }) => text === "--");
   if ((command === "exec" || command === "run" || command === "debug") && end >= 0) {
     report(scope, "medium", "privilege_escalation", `${name} ${command} runs a command in a cluster.`);
     return scope.interpreter.runCommand(args.slice(end + 1), deepen(scope, { state: scope.state.clone() }));
   }
-  if (args.some(({ text }) => /^--dry-run(?:=(?:client|server))?$/.test(text))) return undefined;
-  const isWatching = command === "rollout" && args.some(({ text }) => /^(?:status|history)$/.test(text));
+  if (hasArg(args, /^--dry-run(?:=(?:client|server))?$/)) return undefined;
+  const isWatching = command === "rollout" && hasArg(args, /^(?:status|history)$/);
   if (
     !isWatching &&
     /^(?:apply|create|delete|replace|patch|edit|set|label|annotate|expose|autoscale|scale|drain|cordon|uncordon|taint|rollout|run|cp)$/.test(
@@ -178,16 +177,10 @@ const kubectl: Judge = ({ name, args }, scope) => {
 };
 
 /** `vagrant ssh -c CODE`, `adb shell CMD`, `heroku run CMD`. */
-const remoteShell: Judge = ({ name, args }, scope) => {
+export const remoteShell: Judge = ({ name, args }, scope) => {
   const index = args.findIndex(({ text }) => /^(?:shell|run|-c|--command|ssh)$/.test(text));
   const inner = index >= 0 ? args.slice(index + 1).filter(({ text }) => !/^(?:-c|--command|--)$/.test(text)) : [];
   if (inner.length === 0) return;
   report(scope, "medium", "opaque_exec", `${name} runs a command elsewhere.`);
   runCode(joinWords(inner), [], scope);
-};
-
-export const containerRules: Judges = {
-  ...forNames("docker podman nerdctl docker-compose buildah ctr", docker),
-  ...forNames("kubectl oc k3s", kubectl),
-  ...forNames("vagrant adb heroku fly flyctl multipass lxc", remoteShell),
 };

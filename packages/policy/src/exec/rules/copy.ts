@@ -1,6 +1,6 @@
 /** Files that are copied, linked or moved: where they go, and what they then contain. */
 import { baseName } from "../paths.ts";
-import { resolveAll } from "../programs/invocation.ts";
+import { resolveAll } from "./invocation.ts";
 import type { Scope } from "../shell/analysis.ts";
 import { getFileOrigin, judgeRead } from "../shell/files.ts";
 import { isKnown, known, origins, type Text, unknown } from "../shell/text.ts";

@@ -1,18 +1,10 @@
 /** Deleting files and directories. */
 import { getZone, toCoveredPath, type Zone } from "../paths.ts";
-import {
-  forNames,
-  getOperands,
-  isInformation,
-  resolveAll,
-  resolveEntries,
-  type Judge,
-  type Judges,
-} from "../programs/invocation.ts";
-import { parseOptions } from "../programs/options.ts";
+import { getOperands, isInformation, type Judge, resolveAll, resolveEntries } from "./invocation.ts";
+import { parseOptions } from "./options.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isCredentialPath } from "../shell/files.ts";
-import { known, toShown, unknownMark, type Text } from "../shell/text.ts";
+import { toShown, unknownMark, type Text } from "../shell/text.ts";
 import { judgeCopy } from "./copy.ts";
 import { isUnresolved } from "../links.ts";
 import { moveLinks } from "./links.ts";
@@ -77,12 +69,9 @@ function judgeDeletedPath(path: string, scope: Scope, isRecursive: boolean): voi
   else if (isCredentialPath(covered, context)) report(scope, "high", "credential_change", `It deletes ${shown}.`);
 }
 
-const rm: Judge = ({ args }, scope) => {
+export const remove: Judge = ({ args, program }, scope) => {
   if (isInformation(args)) return;
-  const options = parseOptions(args, {
-    short: "rRfidvIPWx",
-    long: "recursive force interactive=? dir verbose one-file-system no-preserve-root preserve-root=? help version",
-  });
+  const options = parseOptions(args, program);
   const mayBeRecursive = args.some(({ text }) => text.startsWith(unknownMark));
   const isRecursive = options.has("r", "R", "recursive");
   for (const operand of options.operands) {
@@ -95,17 +84,14 @@ const rm: Judge = ({ args }, scope) => {
 };
 
 /** Programs that always delete with everything below. */
-const removeAll: Judge = ({ args }, scope) => {
+export const removeAll: Judge = ({ args }, scope) => {
   if (isInformation(args)) return;
   for (const operand of getOperands(args)) judgeDelete(operand, scope, { isRecursive: true });
 };
 
 /** A moved directory is gone from where it was. */
-const move: Judge = ({ args }, scope) => {
-  const options = parseOptions(args, {
-    short: "finuvbS:t:TZ",
-    long: "force interactive no-clobber update=? verbose backup=? suffix= target-directory= no-target-directory strip-trailing-slashes",
-  });
+export const move: Judge = ({ args, program }, scope) => {
+  const options = parseOptions(args, program);
   const [directory] = options.get("t", "target-directory");
   const sources = directory ? options.operands : options.operands.slice(0, -1);
   const target = directory ?? options.operands.at(-1);
@@ -124,13 +110,8 @@ const move: Judge = ({ args }, scope) => {
   if (target) judgeCopy(sources, target, scope);
 };
 
-export const rsyncSpec = {
-  short: "e:f:T:B:M:@:avzhnruqtloxpgDAXHSWPRLkKcbdiIyC",
-  long: "rsh= delete delete-before delete-during delete-delay delete-after delete-excluded remove-source-files dry-run exclude= include= exclude-from= include-from= files-from= filter= log-file= temp-dir= partial-dir= rsync-path= port= bwlimit= timeout= chmod= chown= link-dest= backup-dir= compare-dest= info= archive recursive verbose compress progress partial stats checksum update human-readable quiet",
-};
-
-const rsync: Judge = ({ args }, scope) => {
-  const options = parseOptions(args, rsyncSpec);
+export const rsync: Judge = ({ args, program }, scope) => {
+  const options = parseOptions(args, program);
   const target = options.operands.at(-1);
   if (!target || options.operands.length < 2 || options.has("n", "dry-run")) return;
   const sources = options.operands.slice(0, -1).filter(({ text }) => !isRemote(text));
@@ -146,11 +127,8 @@ const rsync: Judge = ({ args }, scope) => {
 export const isRemote = (text: string): boolean =>
   /^(?:[\w.@-]+|\[[\da-fA-F:]+\]|\uFFFF):(?!\/\/)|^\w+:\/\//.test(text) && !/^[a-zA-Z]:\\/.test(text);
 
-const shred: Judge = ({ args }, scope) => {
-  const options = parseOptions(args, {
-    short: "n:s:fuvxz",
-    long: "force iterations= random-source= size= remove=? verbose exact zero",
-  });
+export const shred: Judge = ({ args, program }, scope) => {
+  const options = parseOptions(args, program);
   for (const operand of options.operands) {
     for (const path of resolveAll(operand, scope)) {
       if (/^\/dev\/(?!null|zero|shm\/)/.test(path))
@@ -158,13 +136,4 @@ const shred: Judge = ({ args }, scope) => {
       else judgeDeletedPath(path, scope, false);
     }
   }
-};
-
-export const deleteRules: Judges = {
-  ...forNames("rm grm unlink", rm),
-  ...forNames("rimraf srm trash trash-put del-cli wipe", removeAll),
-  ...forNames("mv gmv", move),
-  ...forNames("shred gshred", shred),
-  rsync,
-  rmdir: () => [known("")],
 };

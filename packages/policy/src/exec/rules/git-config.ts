@@ -1,9 +1,9 @@
 /** Settings of git that run programs or decide where data goes. */
-import { runCode } from "../programs/code.ts";
+import { runCode } from "../code/run-code.ts";
 import { baseName } from "../paths.ts";
+import { isProgram } from "../programs/index.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isKnown, type Text } from "../shell/text.ts";
-import { isViewerOrEditor } from "./viewers.ts";
 
 /** Keys whose value is a command, or a path from which git runs something. */
 const executed =
@@ -39,7 +39,7 @@ export function judgeConfig(key: string, value: Text, scope: Scope, duration: "o
   }
   const [program = ""] = text.split(/\s/);
   const isPlain =
-    (isViewerOrEditor(program) || otherPrograms.test(baseName(program))) &&
+    (isProgram(baseName(program), "viewer") || otherPrograms.test(baseName(program))) &&
     !/[;|&`$<>(!]|ProxyCommand|LocalCommand|KnownHostsCommand|PKCS11|\s(?:-F|-c|--cmd|--eval|-S|-u)\b/i.test(text);
   if (isPlain && !/hookspath|fsmonitor|include/i.test(key)) {
     if (isCredential && duration === "always") report(scope, "high", "credential_change", `It sets ${key} of git.`);

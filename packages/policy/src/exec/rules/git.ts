@@ -1,10 +1,11 @@
 /** git: settings and options that run programs, deleting, and sending. */
-import { runCode } from "../programs/code.ts";
+import { runCode } from "../code/run-code.ts";
+import type { OptionSpec } from "../programs/program.ts";
 import type { ExecFinding } from "../classification.ts";
 import { getZone, isBelow, type Zone } from "../paths.ts";
-import { getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
-import { runOption } from "../programs/option-code.ts";
-import { type OptionSpec, parseOptions } from "../programs/options.ts";
+import { getOperands, hasArg, isInformation, type Judge, resolveAll } from "./invocation.ts";
+import { runOption } from "./option-code.ts";
+import { parseOptions } from "./options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { getReadOrigin, getWrittenOrigin, judgeRead } from "../shell/files.ts";
 import {
@@ -25,14 +26,10 @@ import { judgeSent } from "./network.ts";
 import { listOutputs } from "./output-options.ts";
 import { judgeAssignment } from "./variables.ts";
 import { judgeRoots } from "./whole-home.ts";
-import { judgeWrite } from "./write.ts";
+import { judgeWrites } from "./write.ts";
 
-const git: Judge = ({ args }, outer) => {
-  const general = parseOptions(args, {
-    short: "C:c:pPvh",
-    long: "exec-path=? git-dir= work-tree= namespace= config-env= super-prefix= attr-source= paginate no-pager bare no-replace-objects literal-pathspecs glob-pathspecs no-optional-locks html-path man-path info-path version help list-cmds=",
-    stopsAtOperand: true,
-  });
+export const git: Judge = ({ args, program }, outer) => {
+  const general = parseOptions(args, program);
   const workTrees = listWorkTrees(general, outer);
   const scope = enterDirectories([...general.get("C"), ...workTrees], outer);
   for (const setting of general.get("c")) {
@@ -47,7 +44,7 @@ const git: Judge = ({ args }, outer) => {
   judgeWorkTree(command.text, rest, workTrees.length > 0, scope);
   if (!isKnown(command.text))
     report(scope, "medium", "opaque_exec", "The subcommand of git is not known before it runs.");
-  for (const file of listOutputs("git", rest)) for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+  judgeWrites(listOutputs("git", rest), scope);
   for (const directory of general.get("git-dir")) judgeAssignment("GIT_DIR", directory, scope);
   stage(command.text, rest, scope);
   outer.state.staged |= scope.state.staged;
@@ -117,7 +114,7 @@ const stagesAll = /^(?:-\w*[aAu]\w*|--all|--update|--include-untracked)$/;
 function stage(command: string, args: readonly Text[], scope: Scope): void {
   if (!stages.test(command)) return;
   const paths = getOperands(args).flatMap((operand) => resolveAll(operand, scope));
-  const isAll = command === "stash" || args.some(({ text }) => stagesAll.test(text));
+  const isAll = command === "stash" || hasArg(args, stagesAll);
   const written = getWrittenOrigin(isAll ? [...paths, ...scope.state.directories] : paths, scope);
   const input = args.some(({ text }) => text === "--stdin" || text === "-") ? joinOrigins(scope.stdin) : 0;
   const origin = joinOrigins(args) | getReadOrigin(paths, scope) | written | input;
@@ -168,7 +165,7 @@ function enterDirectories(directories: readonly Text[], scope: Scope): Scope {
 type Subcommand = (args: readonly Text[], scope: Scope) => Options<Text> | undefined;
 
 const clean: Subcommand = (args, scope) => {
-  const options = parseOptions(args, { short: "dfinqxXe:", long: "dry-run force interactive quiet exclude=" });
+  const options = parseOptions(args, { options: "dfinqxXe: dry-run force interactive quiet exclude=" });
   if (options.has("n", "dry-run", "i", "interactive") || !options.has("f", "force")) return undefined;
   // What is tracked stays, so a directory is never deleted as a whole.
   const isHere = ({ text }: Text) => /^\.(?:\/+\.?)*$/.test(text);
@@ -183,8 +180,8 @@ const clean: Subcommand = (args, scope) => {
 
 const push: Subcommand = (args, scope) => {
   const options = parseOptions(args, {
-    short: "fnquvd46o:",
-    long: "repo= receive-pack= exec= push-option= all mirror tags follow-tags dry-run force force-with-lease=? delete prune set-upstream no-verify verbose quiet progress atomic porcelain signed=? thin recurse-submodules=",
+    options:
+      "fnquvd46o: repo= receive-pack= exec= push-option= all mirror tags follow-tags dry-run force force-with-lease=? delete prune set-upstream no-verify verbose quiet progress atomic porcelain signed=? thin recurse-submodules=",
   });
   for (const program of options.get("receive-pack", "exec")) runOption(program, scope);
   if (options.has("n", "dry-run")) return undefined;
@@ -212,15 +209,12 @@ function judgeAddress(address: string, scope: Scope): void {
 
 /** Judges the directory or file that a subcommand creates. */
 function judgeCreated(target: Text | undefined, scope: Scope): void {
-  if (target) for (const path of resolveAll(target, scope)) judgeWrite(path, scope);
+  if (target) judgeWrites([target], scope);
 }
 
 /** `git archive -o FILE`, `git format-patch -o DIRECTORY`. */
 const exportTo: Subcommand = (args, scope) => {
-  const options = parseOptions(args, {
-    short: "o:n:v:",
-    long: "output= output-directory= exec= remote= format= prefix=",
-  });
+  const options = parseOptions(args, { options: "o:n:v: output= output-directory= exec= remote= format= prefix=" });
   for (const code of options.get("exec")) runCode(code, [], scope);
   for (const file of options.get("o")) judgeCreated(file, scope);
   return undefined;
@@ -229,7 +223,7 @@ const exportTo: Subcommand = (args, scope) => {
 const createAt =
   (verb: string): Subcommand =>
   (args, scope) => {
-    const { operands } = parseOptions(args, { short: "b:B:", long: "reason= version=" });
+    const { operands } = parseOptions(args, { options: "b:B: reason= version=" });
     if (operands[0]?.text === verb) judgeCreated(operands[1], scope);
     return undefined;
   };
@@ -244,15 +238,15 @@ const clone: Subcommand = (args, scope) => {
 };
 
 const init: Subcommand = (args, scope) => {
-  const options = parseOptions(args, { ...cloneSpec, short: "b:q" });
+  const options = parseOptions(args, { ...cloneSpec, options: "b:q" });
   judgeCreated(options.operands[0] ?? known("."), scope);
   for (const directory of options.get("separate-git-dir")) judgeCreated(directory, scope);
   return fetch(args, scope);
 };
 
 const cloneSpec: OptionSpec = {
-  short: "b:c:u:j:o:qvnls",
-  long: "upload-pack= exec= template= config= branch= depth= reference= origin= separate-git-dir= jobs= filter= recurse-submodules=? bare mirror single-branch no-checkout shallow-since= server-option= initial-branch= object-format=",
+  options:
+    "b:c:u:j:o:qvnls upload-pack= exec= template= config= branch= depth= reference= origin= separate-git-dir= jobs= filter= recurse-submodules=? bare mirror single-branch no-checkout shallow-since= server-option= initial-branch= object-format=",
 };
 
 const fetch: Subcommand = (args, scope) => {
@@ -290,8 +284,8 @@ const isPlainName = (key: string): boolean => /^(?:user\.(?:name|email)|init\.de
 
 const config: Subcommand = (args, scope) => {
   const options = parseOptions(args, {
-    short: "f:lez",
-    long: "file= blob= type= default= global system local worktree get get-all get-regexp get-urlmatch list unset unset-all add replace-all edit name-only show-origin show-scope null remove-section rename-section bool int path includes all regexp value= comment= append fixed-value url= get-color get-colorbool",
+    options:
+      "f:lez file= blob= type= default= global system local worktree get get-all get-regexp get-urlmatch list unset unset-all add replace-all edit name-only show-origin show-scope null remove-section rename-section bool int path includes all regexp value= comment= append fixed-value url= get-color get-colorbool",
   });
   if (options.has("get", "get-all", "get-regexp", "get-urlmatch", "list", "l", "get-color", "get-colorbool"))
     return undefined;
@@ -329,26 +323,15 @@ function setWorkTree(directory: Text, scope: Scope): void {
 
 /** Subcommands with options or operands that are code. */
 const withCode =
-  (...names: string[]): Subcommand =>
+  (options: string, names: string): Subcommand =>
   (args, scope) => {
-    const long = `${names
-      .filter((name) => name.length > 1)
-      .map((name) => `${name}=`)
-      .join(" ")} onto= message= file= author= date= strategy= extcmd= tool= gui cached`;
-    const options = parseOptions(args, {
-      short: `${names
-        .filter((name) => name.length === 1)
-        .map((name) => `${name}:`)
-        .join("")}m:F:`,
-      long,
-    });
-    for (const code of options.get(...names)) runCode(code, [], scope);
+    for (const code of parseOptions(args, { options }).getAll(names)) runCode(code, [], scope);
     return undefined;
   };
 
 /** With `--force`, changes that were never committed go too. */
 const worktree: Subcommand = (args, scope) => {
-  const { operands, ...options } = parseOptions(args, { short: "b:B:f", long: "reason= force" });
+  const { operands, ...options } = parseOptions(args, { options: "b:B:f reason= force" });
   const [verb, directory] = operands;
   if (verb?.text === "remove" && directory && options.has("f", "force"))
     judgeDelete(directory, scope, { isRecursive: true });
@@ -411,6 +394,9 @@ const revParse: Subcommand = (args, scope) => {
   return undefined;
 };
 
+const codeOptions = "onto= message= file= author= date= strategy= extcmd= tool= gui cached";
+const filters = "env-filter tree-filter index-filter msg-filter commit-filter parent-filter tag-name-filter setup";
+
 const subcommands = new Map<string, Subcommand>([
   ["clean", clean],
   ["push", push],
@@ -425,20 +411,17 @@ const subcommands = new Map<string, Subcommand>([
   ["worktree", worktree],
   ["remote", remote],
   ["config", config],
-  ["rebase", withCode("x", "exec")],
+  ["rebase", withCode(`x:m:F: exec= ${codeOptions}`, "x exec")],
   ["grep", grep],
-  ["difftool", withCode("x", "extcmd")],
+  ["difftool", withCode(`x:m:F: extcmd= ${codeOptions}`, "x extcmd")],
   [
     "filter-branch",
     withCode(
-      "env-filter",
-      "tree-filter",
-      "index-filter",
-      "msg-filter",
-      "commit-filter",
-      "parent-filter",
-      "tag-name-filter",
-      "setup",
+      `m:F: ${filters
+        .split(" ")
+        .map((name) => `${name}=`)
+        .join(" ")} ${codeOptions}`,
+      filters,
     ),
   ],
   ["bisect", bisect],
@@ -454,5 +437,3 @@ const subcommands = new Map<string, Subcommand>([
   ],
   ["init", init],
 ]);
-
-export const gitRules: Judges = { git };

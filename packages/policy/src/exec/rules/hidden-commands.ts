@@ -1,12 +1,10 @@
 /** Commands behind a program that nothing is known about. */
 import { baseName } from "../paths.ts";
-import type { Invocation } from "../programs/invocation.ts";
+import { isProgram } from "../programs/index.ts";
+import type { Invocation } from "./invocation.ts";
 import { AnalysisLimitError, deepen, type Scope } from "../shell/analysis.ts";
 import type { Text } from "../shell/text.ts";
 
-/** Their arguments are text. */
-const takesText =
-  /^(?:[a-z]*grep|rg|ag|ack|man|info|apropos|whatis|tldr|cheat|expr|jq|yq|say|espeak|cowsay|figlet|notify-send|logger|wc|diff|cmp|comm)$/;
 const maxCommands = 32;
 
 /**
@@ -14,7 +12,7 @@ const maxCommands = 32;
  * is never right is reported.
  */
 export function judgeHiddenCommands({ name, args }: Invocation, mayRun: (name: string) => boolean, scope: Scope): void {
-  if (takesText.test(name) || isPolicyCheck(name, args)) return;
+  if (isProgram(name, "takesText") || isPolicyCheck(name, args)) return;
   let count = 0;
   for (let start = 0; start < args.length; start++) {
     const isCommand = start < args.length - 1 && mayRun(baseName(args[start]!.text));

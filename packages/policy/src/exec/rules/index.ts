@@ -1,144 +1,198 @@
-/** All rules by the name of the program. */
-import { archivePrograms } from "../programs/archives.ts";
-import { interpreters } from "../programs/interpreters.ts";
-import type { Invocation, Judge, Judges } from "../programs/invocation.ts";
-import { multipliers } from "../programs/multipliers.ts";
-import { isLoaderName, optionPrograms } from "../programs/option-code.ts";
-import { codePrinters, outputs } from "../programs/outputs.ts";
-import { shells } from "../programs/shells.ts";
-import { textPrograms } from "../programs/text-programs.ts";
-import { wrappers } from "../programs/wrappers.ts";
+/** Applies the rules that the record of a program asks for. */
+import { findProgram, listNames } from "../programs/index.ts";
+import type { Program, RuleName, Trait } from "../programs/program.ts";
 import type { Scope } from "../shell/analysis.ts";
 import type { Options, Text } from "../shell/text.ts";
-import { cloudRules } from "./cloud.ts";
-import { connectionRules } from "./connections.ts";
-import { containerRules } from "./containers.ts";
-import { credentialRules } from "./credentials.ts";
-import { deleteRules } from "./delete.ts";
-import { destroyRules, judgeTasks, judgeUnknownClient } from "./destroy.ts";
-import { deviceRules } from "./devices.ts";
-import { gitRules } from "./git.ts";
-import { installRules } from "./installs.ts";
-import { networkRules } from "./network.ts";
+import { cpio, extract, patch, tar, zip } from "./archives.ts";
+import { awsCopy, copyCloud, gcloud, gh } from "./cloud.ts";
+import { copyRemote, logger, netcat, openssl, sendAll, socat, ssh, telnet } from "./connections.ts";
+import { docker, kubectl, remoteShell } from "./containers.ts";
+import { gpg, passwordStore, sshKeygen, writePaths } from "./credentials.ts";
+import { move, remove, removeAll, rsync, shred } from "./delete.ts";
+import { database, judgeClient, judgeTasks, judgeUnknownClient, sqlite } from "./destroy.ts";
+import { copy, dd, erase, format, tee, writeOperands } from "./devices.ts";
+import {
+  isCredentialHelper,
+  judgeDeployment,
+  judgeEffects,
+  judgeMachinePackages,
+  judgePublishing,
+  judgeSecrets,
+  judgeStdinCode,
+  readHelper,
+} from "./effects.ts";
+import { git } from "./git.ts";
 import { judgeBehindDashes, judgeHiddenCommands } from "./hidden-commands.ts";
-import { judgeDisks, judgeOutputOptions, outputOperandRules } from "./output-options.ts";
-import { ownProgramRules } from "./own-program.ts";
-import { packageRules } from "./packages.ts";
-import { persistenceRules } from "./persistence.ts";
-import { privilegeRules } from "./privilege.ts";
-import { publishingRules } from "./publishing.ts";
-import { systemPackageRules } from "./system-packages.ts";
+import { asdf, cmake, conda, direnv, install, library } from "./installs.ts";
+import { runLanguage } from "./interpreters.ts";
+import type { Invocation, Judge } from "./invocation.ts";
 import { judgeMiner } from "./miners.ts";
-import { isCredentialHelper, readHelper, secretReaderRules } from "./secret-readers.ts";
-import { systemRules } from "./system.ts";
-import { buildOptionRules, toolchainRules } from "./toolchains.ts";
-import { stdinCodeRules } from "./stdin-code.ts";
-import { wholeHomeRules } from "./whole-home.ts";
+import { fd, find, parallel, xargs } from "./multipliers.ts";
+import { curl, fetchOther, getent, resolveName, wget } from "./network.ts";
+import {
+  apt,
+  clientCode,
+  debug,
+  editor,
+  isLoaderName,
+  judgeOptions,
+  less,
+  loader,
+  logrotate,
+  man,
+  multiCall,
+  screen,
+  tmux,
+} from "./option-code.ts";
+import { judgeDisks, judgeOutputOptions, writeOperand } from "./output-options.ts";
+import { printCode, printOutput } from "./outputs.ts";
+import { npm, npx } from "./packages.ts";
+import { at, link, mkdir, stow } from "./persistence.ts";
+import { capsh, chmod, chown, groups, installFiles, su, sudo } from "./privilege.ts";
+import { runShell } from "./shells.ts";
+import { kill, killByName } from "./system.ts";
+import { awk, sed } from "./text-programs.ts";
+import { cargo, gcc, go, java, make, maven, pip, runInside, runReceived, uv } from "./toolchains.ts";
+import { readBelow } from "./whole-home.ts";
+import { runEnv, runLines, runWrapped } from "./wrappers.ts";
 
-/** Programs that run other ones. Those of `privilege.ts` also unwrap, so they replace the plain wrappers. */
-const runners: Judges = { ...wrappers, ...privilegeRules };
+/** What follows from a rule, or from a trait of a record. */
+type Flag =
+  /** The arguments are mostly those of another program, which is judged by itself. */
+  | "passes"
+  /** It does harm itself, or runs others that do. */
+  | "dangerous"
+  /** On macOS its name begins with `g`. */
+  | "gnu"
+  /** Its first words may be a task of a project or of a framework. */
+  | "tasks"
+  /** The rule does not say what else the program runs. */
+  | "narrow"
+  /** What it destroys is known. */
+  | "destroys";
 
-/** A program may have rules in several tables. */
-const tables: readonly Judges[] = [
-  runners,
-  outputs,
-  wholeHomeRules,
-  codePrinters,
-  shells,
-  interpreters,
-  multipliers,
-  optionPrograms,
-  archivePrograms,
-  textPrograms,
-  deleteRules,
-  deviceRules,
-  networkRules,
-  connectionRules,
-  cloudRules,
-  credentialRules,
-  persistenceRules,
-  systemRules,
-  gitRules,
-  packageRules,
-  toolchainRules,
-  buildOptionRules,
-  containerRules,
-  installRules,
-  systemPackageRules,
-  destroyRules,
-  publishingRules,
-  outputOperandRules,
-  secretReaderRules,
-  stdinCodeRules,
-  ownProgramRules,
-];
-
-/** Their arguments are mostly those of another program, which is judged by itself. */
-const passesArguments = (name: string) => [runners, shells, multipliers].some((table) => Object.hasOwn(table, name));
-
-/** Programs whose first words may be a task of a project or of a framework. */
-const taskRunners: readonly Judges[] = [interpreters, packageRules, toolchainRules, installRules, publishingRules];
-
-/** Rules for what a program installs, prints or destroys do not say what else it runs. */
-const narrowTables: readonly Judges[] = [
-  codePrinters,
-  buildOptionRules,
-  installRules,
-  systemPackageRules,
-  destroyRules,
-  publishingRules,
-  outputOperandRules,
-  secretReaderRules,
-  stdinCodeRules,
-  ownProgramRules,
-];
-const partlyKnownNames = new Set(
-  narrowTables
-    .flatMap(Object.keys)
-    .filter((name) => tables.every((table) => narrowTables.includes(table) || !Object.hasOwn(table, name))),
-);
-
-const judges = new Map<string, Judge[]>();
-for (const table of tables) {
-  for (const [name, judge] of Object.entries(table)) judges.set(name, [...(judges.get(name) ?? []), judge]);
+interface RuleGroup {
+  readonly flags?: readonly Flag[];
+  readonly rules: Partial<Record<RuleName | keyof Program | "values", Judge>>;
 }
 
-/** Names of all programs with rules; first those that do harm themselves. */
-export const ruledNames: readonly string[] = [
-  ...new Set([
-    ...[deleteRules, deviceRules, systemRules, credentialRules, privilegeRules].flatMap(Object.keys),
-    ...judges.keys(),
-  ]),
+/** All rules in the order in which those of one program are applied. */
+const ruleGroups: readonly RuleGroup[] = [
+  { rules: { effects: judgeEffects, does: judgeEffects } },
+  { flags: ["passes", "dangerous", "gnu"], rules: { wraps: runWrapped, lines: runLines, env: runEnv } },
+  { flags: ["passes", "dangerous", "gnu"], rules: { sudo, su, chmod, chown, installFiles, groups, capsh } },
+  { rules: { prints: printOutput, readsBelow: readBelow } },
+  { flags: ["narrow"], rules: { printsCode: printCode } },
+  { flags: ["passes", "dangerous"], rules: { shell: runShell } },
+  { flags: ["dangerous", "tasks"], rules: { language: runLanguage } },
+  { flags: ["passes", "dangerous"], rules: { xargs, parallel, find, fd } },
+  { rules: { values: judgeOptions, less, logrotate, apt, man, editor, clientCode, debugger: debug, tmux, screen } },
+  { rules: { multiCall, loader, tar, extract, cpio, zip, patch, awk, sed } },
+  {
+    flags: ["dangerous", "gnu"],
+    rules: { remove, removeAll, move, shred, rsync, dd, format, erase, copy, writeOperands, tee },
+  },
+  { rules: { curl, wget, getent, fetchOther, resolveName, netcat, telnet, ssh, copyRemote, sendAll, socat, openssl } },
+  { rules: { logger, gcloud, copyCloud, gh, deploys: judgeDeployment, awsCopy } },
+  { rules: { sshKeygen, gpg, passwordStore, writePaths, kill, killByName } },
+  { rules: { at, link, mkdir, stow, git } },
+  { flags: ["tasks"], rules: { npx, npm, pip, uv, make, runInside, go, cargo, java, runReceived } },
+  { flags: ["narrow"], rules: { maven, gcc } },
+  { rules: { docker, kubectl, remoteShell } },
+  { flags: ["narrow", "tasks"], rules: { installs: install, conda, library, asdf, direnv, cmake } },
+  { flags: ["narrow"], rules: { changesMachine: judgeMachinePackages } },
+  { flags: ["narrow", "destroys"], rules: { client: judgeClient, database, sqlite } },
+  { flags: ["narrow", "tasks"], rules: { publishes: judgePublishing } },
+  { flags: ["narrow"], rules: { writesOperand: writeOperand, secrets: judgeSecrets, stdinCode: judgeStdinCode } },
 ];
+
+const flagsOfTraits: Partial<Record<Trait, readonly Flag[]>> = {
+  runner: ["passes", "dangerous", "gnu"],
+  harmful: ["dangerous", "gnu"],
+  partial: ["narrow"],
+  destroys: ["narrow", "destroys"],
+};
+
+interface Rule {
+  readonly order: number;
+  readonly judge: Judge;
+  readonly flags: readonly Flag[];
+}
+
+const rules = new Map<string, Rule>();
+for (const { rules: list, flags = [] } of ruleGroups)
+  for (const [name, judge] of Object.entries(list)) rules.set(name, { order: rules.size, judge, flags });
+
+interface Compiled {
+  readonly judges: readonly Judge[];
+  readonly flags: ReadonlySet<Flag>;
+}
+
+const compiled = new WeakMap<Program, Compiled>();
+
+/** The rules of a record, in order. None for a record with traits only. */
+function compile(program: Program): Compiled {
+  const cached = compiled.get(program);
+  if (cached) return cached;
+  const { is = [], wraps, lines, runs, code, writes, embedded } = program;
+  const fields = Object.keys(program).filter((name) => program[name as keyof Program] !== undefined);
+  const hasOptions = !wraps && !lines && (runs ?? code ?? writes ?? embedded) !== undefined;
+  const names = [...fields, ...(hasOptions ? ["values"] : []), ...(program.rules ?? [])];
+  const found = names.flatMap((name) => rules.get(name) ?? []).sort((a, b) => a.order - b.order);
+  const traits = is.flatMap((trait) => flagsOfTraits[trait] ?? []);
+  const flags = new Set([...found.flatMap((rule) => rule.flags), ...traits]);
+  // What one rule leaves open, another one may say.
+  const isNarrow = traits.includes("narrow") || found.every((rule) => rule.flags.includes("narrow"));
+  if (!isNarrow) flags.delete("narrow");
+  const result = { judges: found.map(({ judge }) => judge), flags };
+  compiled.set(program, result);
+  return result;
+}
+
+const hasRules = (name: string): boolean => {
+  const program = findProgram(name);
+  return program !== undefined && compile(program).judges.length > 0;
+};
+const hasFlag = (name: string, flag: Flag): boolean => {
+  const program = findProgram(name);
+  return program !== undefined && compile(program).flags.has(flag);
+};
+
+/** Names of all programs with rules; first those that do harm themselves. */
+export const listRuledNames = (): string[] => [...listNames()].filter(hasRules);
 
 /** Applies every rule of a program. Returns what it prints, where a rule knows that. */
 export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text> | undefined {
   const name = findRuledName(invocation.name);
-  if (!passesArguments(name ?? "")) judgeOutputOptions({ ...invocation, name: name ?? invocation.name }, scope);
-  if (!passesArguments(name ?? "")) judgeMiner({ ...invocation, name: name ?? invocation.name }, scope);
-  if (name === undefined) {
+  const program = name === undefined ? undefined : findProgram(name);
+  if (name === undefined || !program) {
+    judgeOutputOptions(invocation, scope);
+    judgeMiner(invocation, scope);
     if (isCredentialHelper(invocation.name)) return readHelper(invocation, scope);
     judgeHiddenCommands(invocation, isDangerous, scope);
     judgeDisks(invocation, scope);
     judgeUnknownClient(invocation, scope);
     return undefined;
   }
-  if (taskRunners.some((table) => Object.hasOwn(table, name))) judgeTasks(invocation, scope);
-  if (partlyKnownNames.has(name)) {
+  const { judges, flags } = compile(program);
+  const call = { ...invocation, name, program };
+  if (!flags.has("passes")) {
+    judgeOutputOptions(call, scope);
+    judgeMiner(call, scope);
+  }
+  if (flags.has("tasks")) judgeTasks(invocation, scope);
+  if (flags.has("narrow")) {
     judgeHiddenCommands(invocation, isDangerous, scope);
-    if (!Object.hasOwn(destroyRules, name)) judgeUnknownClient(invocation, scope);
-  } else if (!passesArguments(name)) judgeBehindDashes(invocation, isDangerous, scope);
+    if (!flags.has("destroys")) judgeUnknownClient(invocation, scope);
+  } else if (!flags.has("passes")) judgeBehindDashes(invocation, isDangerous, scope);
   let output: Options<Text> | undefined;
-  for (const judge of judges.get(name)!) output = judge({ ...invocation, name }, scope) ?? output;
+  for (const judge of judges) output = judge(call, scope) ?? output;
   return output;
 }
 
 /** Programs that do harm themselves, or run others that do. */
 const isDangerous = (name: string) =>
-  dangerousNames.has(name) || (/[A-Z\d]|^g/.test(name) && dangerousNames.has(findRuledName(name) ?? ""));
-const dangerousNames = new Set(
-  [deleteRules, deviceRules, shells, interpreters, multipliers, runners].flatMap(Object.keys),
-);
+  hasFlag(name, "dangerous") || (/[A-Z\d]|^g/.test(name) && hasFlag(findRuledName(name) ?? "", "dangerous"));
 
 /** No program with rules has a longer name. */
 const maxNameLength = 64;
@@ -151,9 +205,8 @@ function findRuledName(name: string): string | undefined {
   if (name.length > maxNameLength) return undefined;
   const candidates = [name, name.replace(/-?\d[\d.]*$/, ""), name.replace(/\.exe$/i, "").toLowerCase()];
   if (isLoaderName(name)) return "ld.so";
-  const found = candidates.find((candidate) => judges.has(candidate));
+  const found = candidates.find(hasRules);
   if (found !== undefined || !/^(?:g|mkfs\.)/.test(name)) return found;
   if (name.startsWith("mkfs.")) return "mkfs";
-  const isOfGnu = [runners, deleteRules, deviceRules].some((table) => Object.hasOwn(table, name.slice(1)));
-  return isOfGnu ? name.slice(1) : undefined;
+  return hasFlag(name.slice(1), "gnu") ? name.slice(1) : undefined;
 }

@@ -1,7 +1,7 @@
 /** Links that a script makes: what is written through them later goes to where they lead. */
 import { unresolvedTarget } from "../links.ts";
 import { baseName } from "../paths.ts";
-import { resolveAll, resolveEntries } from "../programs/invocation.ts";
+import { resolveAll, resolveEntries } from "./invocation.ts";
 import type { Scope } from "../shell/analysis.ts";
 import { isKnown, type Text } from "../shell/text.ts";
 

@@ -1,7 +1,7 @@
 /** Programs that speak to other machines: what they send, and what they make of what they receive. */
-import { forNames, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
-import { runOption } from "../programs/option-code.ts";
-import { parseOptions } from "../programs/options.ts";
+import { hasArg, isInformation, type Judge, resolveAll } from "./invocation.ts";
+import { runOption } from "./option-code.ts";
+import { parseOptions } from "./options.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { getFileOrigin, getWrittenOrigin, judgeRead, writeFile } from "../shell/files.ts";
 import { emptyText, isKnown, joinOrigins, origins, unknown, type Options, type Text } from "../shell/text.ts";
@@ -57,11 +57,6 @@ function judgeAddresses(addresses: readonly Text[], scope: Scope): { isLocal: bo
   };
 }
 
-const curlSpec = {
-  short: "X:H:d:F:T:o:u:A:b:c:e:K:m:w:x:E:C:D:r:t:y:Y:z:U:P:Q:h:fsSLkvIiOgGjJlnNpqRaB0123Z46#",
-  long: "data= data-raw= data-binary= data-urlencode= data-ascii= json= form= form-string= upload-file= header= request= output= user= user-agent= cookie= cookie-jar= referer= config= max-time= connect-timeout= write-out= proxy= preproxy= socks4= socks4a= cert= key= cacert= capath= continue-at= dump-header= range= retry= retry-delay= retry-max-time= url= url-query= resolve= connect-to= interface= limit-rate= max-redirs= output-dir= proto= proto-redir= socks5= socks5-hostname= tlsv1.2 tls-max= ciphers= unix-socket= abstract-unix-socket= netrc-file= netrc aws-sigv4= oauth2-bearer= variable= expand-data= expand-url= dns-servers= doh-url= mail-from= mail-rcpt= quote= ftp-port= speed-limit= speed-time= time-cond= trace= trace-ascii= stderr= create-dirs fail silent show-error location insecure verbose head include remote-name remote-header-name remote-name-all compressed get fail-with-body progress-bar parallel globoff no-buffer location-trusted ipv4 ipv6 http1.1 http2 path-as-is no-progress-meter styled-output retry-all-errors retry-connrefused",
-};
-
 /** Options that lead to another machine than the address says. */
 const detours = "x proxy preproxy socks4 socks4a socks5 socks5-hostname connect-to resolve doh-url dns-servers".split(
   " ",
@@ -70,9 +65,9 @@ const detours = "x proxy preproxy socks4 socks4a socks5 socks5-hostname connect-
 /** Whether the script itself sets a proxy. */
 const isProxied = ({ state }: Scope) => [...state.variables.keys()].some((name) => /^(?!no_)\w+_proxy$/i.test(name));
 
-const curl: Judge = ({ args }, scope) => {
+export const curl: Judge = ({ args, program }, scope) => {
   if (isInformation(args)) return;
-  const options = parseOptions(args, curlSpec);
+  const options = parseOptions(args, program);
   const addresses = [...options.operands, ...options.get("url")];
   const { isLocal: isAddressLocal, to } = judgeAddresses(addresses, scope);
   const isLocal = isAddressLocal && !options.has(...detours) && !isProxied(scope);
@@ -131,19 +126,7 @@ function judgeCurlData(
   for (const file of options.get("T", "upload-file")) judgeUpload(file, scope, to);
   for (const value of [...options.get("data-raw", "form-string"), ...addresses])
     judgeSent(value.origin & ~origins.trusted, scope, to);
-  for (const value of options.get(
-    "H",
-    "header",
-    "u",
-    "user",
-    "b",
-    "cookie",
-    "A",
-    "user-agent",
-    "e",
-    "referer",
-    "oauth2-bearer",
-  )) {
+  for (const value of options.getAll("H header u user b cookie A user-agent e referer oauth2-bearer")) {
     judgeSent(value.origin & ~origins.file, scope, to);
     if (value.text.startsWith("@")) judgeUpload({ ...value, text: value.text.slice(1) }, scope, to);
   }
@@ -153,18 +136,15 @@ function judgeCurlData(
   }
 }
 
-const wget: Judge = ({ args }, scope) => {
+export const wget: Judge = ({ args, program }, scope) => {
   if (isInformation(args)) return;
-  const options = parseOptions(args, {
-    short: "O:o:a:P:i:e:t:T:w:Q:U:l:A:R:D:I:X:B:qcnrkKpEHLNSvdbxF46",
-    long: "post-file= post-data= body-file= body-data= config= output-document= output-file= append-output= directory-prefix= input-file= execute= header= user= password= user-agent= referer= method= tries= timeout= wait= use-askpass= quiet continue no-check-certificate recursive level= accept= reject= no-verbose show-progress progress= content-disposition mirror no-parent timestamping page-requisites convert-links spider secure-protocol= https-only ca-certificate= load-cookies= save-cookies= no-clobber inet4-only",
-  });
+  const options = parseOptions(args, program);
   const { isLocal: isAddressLocal, to } = judgeAddresses(options.operands, scope);
   const isProxySet = options.get("e", "execute").some(({ text }) => /_proxy/i.test(text));
   const isLocal = isAddressLocal && !isProxySet && !isProxied(scope);
   if (options.has("config")) report(scope, "medium", "exfiltration", "It takes options from a file.");
-  for (const program of options.get("use-askpass"))
-    if (!/(?:^|\/)[\w-]*ssh-?askpass$/.test(program.text)) runOption(program, scope);
+  for (const code of options.get("use-askpass"))
+    if (!/(?:^|\/)[\w-]*ssh-?askpass$/.test(code.text)) runOption(code, scope);
   judgeContainerSocket(
     args.map(({ text }) => text),
     scope,
@@ -190,7 +170,7 @@ const wget: Judge = ({ args }, scope) => {
 };
 
 /** Other programs that fetch addresses: `http`, `aria2c`, browsers for terminals. */
-const fetchOther: Judge = ({ args, name }, scope) => {
+export const fetchOther: Judge = ({ args, name }, scope) => {
   const texts = args.map(({ text }) => text);
   judgeContainerSocket(
     texts,
@@ -200,7 +180,7 @@ const fetchOther: Judge = ({ args, name }, scope) => {
   const addresses = args.filter(({ text }) => /^\w+:\/\/|^[\w-]+(?:\.[\w-]+)+(?:[:/]|$)|^localhost/.test(text));
   if (addresses.length === 0) return undefined;
   const { isLocal, to } = judgeAddresses(addresses, scope);
-  if (args.some(({ text }) => /^--conf(?:ig)?(?:-path)?(?:=|$)/.test(text)))
+  if (hasArg(args, /^--conf(?:ig)?(?:-path)?(?:=|$)/))
     report(scope, "medium", "exfiltration", "It takes options from a file.");
   if (!isLocal) {
     for (const arg of args) {
@@ -224,37 +204,25 @@ const fetchOther: Judge = ({ args, name }, scope) => {
 };
 
 /** A name that is looked up may carry data. */
-const resolveName: Judge = ({ name, args }, scope) => {
+export const resolveName: Judge = ({ name, args }, scope) => {
   if (isInformation(args)) return;
   const names = args.filter(({ text }) => !/^(?:[-+@].*|[\d.]+)$/s.test(text) || isMetadataHost(text));
   const carriers = names.filter((text) => !isKnown(text.text) || text.origin !== 0);
-  if (carriers.some(({ text }) => /[.]/.test(text)) && joinOrigins(carriers) !== 0)
+  if (hasArg(carriers, /[.]/) && joinOrigins(carriers) !== 0)
     report(
       scope,
       (joinOrigins(carriers) & origins.credential) !== 0 ? "critical" : "high",
       "exfiltration",
       `The name that ${name} looks up carries data of this machine.`,
     );
-  else if (carriers.some(({ text }) => /\uFFFF.*\.\w|\w\.\uFFFF/.test(text)))
+  else if (hasArg(carriers, /\uFFFF.*\.\w|\w\.\uFFFF/))
     report(scope, "high", "exfiltration", `The name that ${name} looks up is not known before.`);
   else if (names.some(({ text }) => !isLocalHost(text) && text !== ""))
     report(scope, "medium", "exfiltration", `${name} asks the network for a name.`);
   return received;
 };
 
-export const networkRules: Judges = {
-  curl,
-  wget,
-  getent: (invocation, scope) => {
-    const [database, ...args] = invocation.args;
-    return /^a?hosts/.test(database?.text ?? "") ? resolveName({ ...invocation, args }, scope) : undefined;
-  },
-  ...forNames(
-    "http https xh xhs curlie aria2c lynx w3m links elinks axel fetch lwp-request lwp-download GET POST HEAD httpie open xdg-open sensible-browser firefox chromium google-chrome wget2",
-    fetchOther,
-  ),
-  ...forNames(
-    "dig nslookup host drill ping ping6 traceroute tracepath mtr resolvectl systemd-resolve fping kdig doggo dog whois",
-    resolveName,
-  ),
+export const getent: Judge = (call, scope) => {
+  const [database, ...args] = call.args;
+  return /^a?hosts/.test(database?.text ?? "") ? resolveName({ ...call, args }, scope) : undefined;
 };

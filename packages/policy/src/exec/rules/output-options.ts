@@ -1,19 +1,16 @@
 /** Options and operands that name a file to write, of programs that are known for nothing else. */
-import { forNames, getOperands, type Invocation, type Judge, type Judges, resolveAll } from "../programs/invocation.ts";
-import { runCode } from "../programs/code.ts";
+import { getOperands, hasArg, type Invocation, type Judge, resolveAll } from "./invocation.ts";
+import { runCode } from "../code/run-code.ts";
+import { isProgram } from "../programs/index.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { getReadOrigin, writeFile } from "../shell/files.ts";
 import { joinOrigins, origins, type Text, unknown } from "../shell/text.ts";
 import { isRawDisk } from "./device-names.ts";
-import { judgeWrite } from "./write.ts";
+import { judgeWrites } from "./write.ts";
 
 /** `--output`, `--out-dir`, `--outFile`, `--python_out`, `-out`, `--log-file`, `--target-dir`, `-MF` and the like. */
 const outputName =
   /^(?:--?(?:[\w-]+[-_])?out(?:put)?(?:[-_]?(?:file|name|dir|directory|path|folder|document|prefix))?|--(?:log|report|result|trace|profile|coverage|dest|destination|target|build|install|save|dump|export|cache|artifacts?)[-_]?(?:file|dir|directory|path|to|location)|--(?:dest|destination|export|save-to|write-to|root-dir)|-sOutputFile|-M[FJ])$/i;
-
-/** Programs whose `-o` has another meaning, and those with a rule of their own for it. */
-const otherMeaning =
-  /^(?:[a-z]*grep|rg|ag|ack|ps|ssh|scp|sftp|sshfs|autossh|mount|umount|find|fd|test|\[|\[\[|ls|lsblk|findmnt|df|column|unzip|tar|gtar|bsdtar|journalctl|kubectl|oc|helm|git|apt|apt-get|useradd|groupadd|usermod|chown|install|id|pgrep|lsof|netstat|ss|od|cp|mv|read|compgen|complete|7z|7za|pytest|python|ruby|perl|node|strace|ltrace|time|sudo|rsync|curl|wget|sort|less|pandoc|ctags|patch)$/;
 
 /** They judge these options by the directory that they change to. */
 const ownRules = new Set(["git"]);
@@ -25,7 +22,7 @@ const pipe = /^\s*(?:\||!|%pipe%)\s*(.+)$/s;
 export function judgeOutput(file: Text, scope: Scope): void {
   const code = pipe.exec(file.text)?.[1];
   if (code === undefined) {
-    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+    judgeWrites([file], scope);
     return;
   }
   report(scope, "high", "opaque_exec", `An option gives the output to ${code.slice(0, 80)}.`);
@@ -62,7 +59,7 @@ export function listOutputs(name: string, args: readonly Text[]): Text[] {
     if (outputName.test(option)) {
       if (value !== undefined) files.push({ ...arg, text: value });
       else if (next && !next.text.startsWith("-")) files.push(next);
-    } else if (option.startsWith("-o") && !otherMeaning.test(name)) {
+    } else if (option.startsWith("-o") && !isProgram(name, "otherO")) {
       if (arg.text === "-o") files.push(...(next && !next.text.startsWith("-") ? [next] : []));
       // `-oFILE` only where it is a path: `-open` and `-offline` are names of options.
       else if (/^-o(?:[~/]|\.\.?\/|\.\w)/.test(arg.text)) files.push({ ...arg, text: arg.text.slice(2) });
@@ -71,44 +68,22 @@ export function listOutputs(name: string, args: readonly Text[]): Text[] {
   return files;
 }
 
-const readsDisks =
-  /^(?:ls|stat|file|lsblk|blkid|smartctl|udevadm|findmnt|df|du|fstyp|blockdev|sg_inq|strings|cmp|[a-z\d]*sum)$/;
-
 /** A program without rules that is given a disk and something else may write one to the other. */
 export function judgeDisks({ name, args }: Invocation, scope: Scope): void {
   if (!args.some(({ text }) => text.startsWith("/dev/") && isRawDisk(text))) return;
-  if (readsDisks.test(name) || getOperands(args).length < 2) return;
+  if (isProgram(name, "readsDisks") || /^[a-z\d]*sum$/.test(name) || getOperands(args).length < 2) return;
   report(scope, "medium", "device_write", `${name} may write to a disk.`);
 }
 
-/** Which operands a program writes. Negative numbers count from the end. */
-const operands: Record<string, { index: number; min: number }> = {
-  ...forPrograms("ffmpeg avconv", { index: -1, min: 1 }),
-  ...forPrograms("convert magick gm sox objcopy xxd split csplit optipng pdfunite qpdf pngcrush", {
-    index: -1,
-    min: 2,
-  }),
-  ...forPrograms("zip mksquashfs genisoimage", { index: 0, min: 1 }),
-  ...forPrograms("uniq ddrescue", { index: 1, min: 2 }),
-  "qemu-img": { index: -1, min: 3 },
-  ...forPrograms("7z 7za 7zr rar ar", { index: 1, min: 2 }),
-  ...forPrograms("strip gzip gunzip bzip2 bunzip2 xz unxz chattr setfacl", { index: -1, min: 1 }),
-};
-
-function forPrograms<T>(names: string, value: T): Record<string, T> {
-  return Object.fromEntries(names.split(" ").map((name) => [name, value]));
-}
-
-const writeOperand: Judge = ({ name, args }, scope) => {
-  const { index, min } = operands[name]!;
+/** Judges the operand that a program writes. */
+export const writeOperand: Judge = ({ name, args, program }, scope) => {
+  const { index, min } = program.writesOperand!;
   // Numbers are values of options.
   const words = getOperands(args).filter(({ text }) => !/^\d+$/.test(text));
   // `7z x` and `ar t` read their archive.
   if (/^(?:7z|ar|rar)/.test(name) && !/^-?[aqrud]/.test(words[0]?.text ?? "")) return;
   // With `-c` the output of a compressor goes to standard output.
-  if (args.some(({ text }) => /^(?:-\w*[cltk]\w*|--stdout|--list|--test)$/.test(text)) && /zip|xz/.test(name)) return;
+  if (hasArg(args, /^(?:-\w*[cltk]\w*|--stdout|--list|--test)$/) && /zip|xz/.test(name)) return;
   const word = words.length >= min ? words.at(index) : undefined;
   if (word) judgeOutput(word, scope);
 };
-
-export const outputOperandRules: Judges = forNames(Object.keys(operands).join(" "), writeOperand);

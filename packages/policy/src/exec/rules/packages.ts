@@ -1,8 +1,9 @@
 /** Package managers: code from a registry that runs at once, settings, and publishing. */
-import { runCode } from "../programs/code.ts";
-import { forNames, isInformation, type Judge, type Judges } from "../programs/invocation.ts";
-import { parseOptions, type OptionSpec, type ParsedOptions } from "../programs/options.ts";
-import { joinWords } from "../programs/shells.ts";
+import type { OptionSpec } from "../programs/program.ts";
+import { runCode } from "../code/run-code.ts";
+import { isInformation, type Judge } from "./invocation.ts";
+import { parseOptions, type ParsedOptions } from "./options.ts";
+import { joinWords } from "./shells.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { known, type Options, type Text } from "../shell/text.ts";
 import { judgeInstall } from "./installs.ts";
@@ -17,12 +18,12 @@ const projectTools = new Set(
 
 /** Of `npx` and of the commands of package managers that do the same. */
 const npxSpec: OptionSpec = {
-  short: "p:c:w:yq",
-  long: "package= call= shell= cache= userconfig= node-options= registry= workspace= yes no no-install ignore-existing quiet workspaces prefer-offline offline bun verbose silent",
+  options:
+    "p:c:w:yq package= call= shell= cache= userconfig= node-options= registry= workspace= yes no no-install ignore-existing quiet workspaces prefer-offline offline bun verbose silent",
   stopsAtOperand: true,
 };
 
-const npx: Judge = ({ name, args }, scope) => {
+export const npx: Judge = ({ name, args }, scope) => {
   if (isInformation(args)) return undefined;
   return callPackage(name, parseOptions(args, npxSpec), scope);
 };
@@ -72,11 +73,11 @@ function runPackage(
   return scope.interpreter.runCommand([known(program || first.text), ...operands.slice(1)], deepen(scope));
 }
 
-const npm: Judge = ({ name, args }, scope) => {
+export const npm: Judge = ({ name, args }, scope) => {
   if (args.some(({ text }) => text === "--help")) return undefined;
   const options = parseOptions(args, {
-    short: "C:w:DgSEPOBfqsydi",
-    long: "prefix= registry= script-shell= workspace= filter= userconfig= globalconfig= cache= loglevel= omit= include= tag= access= otp= dir= cwd= node-options= dry-run global save-dev yes no force silent production frozen-lockfile immutable recursive ignore-scripts no-audit no-fund legacy-peer-deps workspaces if-present parallel",
+    options:
+      "C:w:DgSEPOBfqsydi prefix= registry= script-shell= workspace= filter= userconfig= globalconfig= cache= loglevel= omit= include= tag= access= otp= dir= cwd= node-options= dry-run global save-dev yes no force silent production frozen-lockfile immutable recursive ignore-scripts no-audit no-fund legacy-peer-deps workspaces if-present parallel",
   });
   for (const shell of options.get("script-shell", "node-options")) {
     report(scope, "high", "opaque_exec", `${name} runs scripts with ${shell.text}.`);
@@ -152,8 +153,8 @@ const npm: Judge = ({ name, args }, scope) => {
 /** `yarn workspace NAME COMMAND` and `yarn workspaces foreach COMMAND`: a command of the same program. */
 function runInWorkspace(name: string, args: readonly Text[], scope: Scope) {
   const { operands } = parseOptions(args, {
-    short: "j:ARWitvp",
-    long: "from= include= exclude= jobs= since=? all recursive worktree parallel interlaced topological verbose",
+    options:
+      "j:ARWitvp from= include= exclude= jobs= since=? all recursive worktree parallel interlaced topological verbose",
     stopsAtOperand: true,
   });
   return operands.length > 0 ? scope.interpreter.runCommand([known(name), ...operands], deepen(scope)) : undefined;
@@ -198,8 +199,3 @@ function judgeSetting(name: string, words: readonly Text[], verb: string, scope:
     report(scope, "high", "persistence", `${name} sets ${key} to ${value}.`);
   else if (/registry/i.test(key)) report(scope, "medium", "persistence", `${name} takes packages from ${value}.`);
 }
-
-export const packageRules: Judges = {
-  ...forNames("npx bunx pnpx", npx),
-  ...forNames("npm pnpm yarn bun cnpm", npm),
-};

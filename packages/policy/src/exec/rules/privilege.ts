@@ -1,31 +1,28 @@
 /** Programs and modes that give more rights than the user has. */
 import { getZone, toCoveredPath } from "../paths.ts";
-import { runCode, runStream } from "../programs/code.ts";
-import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
-import { parseOptions } from "../programs/options.ts";
+import { runCode, runStream } from "../code/run-code.ts";
+import { findProgram } from "../programs/index.ts";
+import { getOperands, hasArg, isInformation, type Judge, type ProgramCall, resolveAll } from "./invocation.ts";
+import { parseOptions } from "./options.ts";
 import { deepen, inSubshell, report, type Scope } from "../shell/analysis.ts";
 import { isCredentialPath } from "../shell/files.ts";
 import { emptyText, known, type Options, type Text } from "../shell/text.ts";
-import { runWrapped, skipAssignments } from "../programs/wrappers.ts";
+import { skipAssignments } from "./wrappers.ts";
 import { judgeCopy } from "./copy.ts";
-import { findProtected, judgeWrite } from "./write.ts";
+import { findProtected, judgeWrites } from "./write.ts";
 
-const sudo: Judge = ({ name, args }, outer) => {
-  if (isInformation(args) || args.some(({ text }) => /^-[kKl]$|^--list$/.test(text))) return;
-  return inSubshell(outer, (inner) => runPrivileged(name, args, { ...inner, isPrivileged: true }));
+export const sudo: Judge = (call, outer) => {
+  if (isInformation(call.args) || hasArg(call.args, /^-[kKl]$|^--list$/)) return;
+  return inSubshell(outer, (inner) => runPrivileged(call, { ...inner, isPrivileged: true }));
 };
 
-function runPrivileged(name: string, args: readonly Text[], scope: Scope): Options<Text> {
+function runPrivileged({ name, args, program }: ProgramCall, scope: Scope): Options<Text> {
   report(scope, "high", "privilege_escalation", `${name} runs with the rights of another user.`);
-  const options = parseOptions(args, {
-    short: "AbBC:D:Eeg:HhiKklNnp:PR:r:SsT:t:U:u:Vv",
-    long: "askpass background bell close-from= chdir= preserve-env=? edit group= set-home host= login remove-timestamp reset-timestamp list non-interactive preserve-groups prompt= chroot= role= stdin shell type= command-timeout= other-user= user= validate",
-    stopsAtOperand: true,
-  });
+  const options = parseOptions(args, { ...program, stopsAtOperand: true });
   for (const directory of options.get("D", "chdir")) scope.interpreter.runCommand([known("cd"), directory], scope);
   const words = skipAssignments(options.operands, scope);
   if (options.has("e", "edit") || name === "sudoedit") {
-    for (const word of words) for (const path of resolveAll(word, scope)) judgeWrite(path, scope);
+    judgeWrites(words, scope);
     return [emptyText];
   }
   if (words.length > 0) return scope.interpreter.runCommand(words, deepen(scope));
@@ -33,15 +30,11 @@ function runPrivileged(name: string, args: readonly Text[], scope: Scope): Optio
 }
 
 /** `su -c CODE`, `runuser -u USER -- CMD`. */
-const su: Judge = ({ name, args }, outer) => {
+export const su: Judge = ({ name, args, program }, outer) => {
   if (isInformation(args)) return;
   const scope = { ...outer, isPrivileged: true };
   report(scope, "high", "privilege_escalation", `${name} runs with the rights of another user.`);
-  const options = parseOptions(args, {
-    short: "c:g:G:lmps:u:w:fP",
-    long: "command= group= supp-group= login preserve-environment shell= session-command= user= whitelist-environment= fast pty",
-    stopsAtOperand: name !== "su",
-  });
+  const options = parseOptions(args, { ...program, stopsAtOperand: name !== "su" });
   const codes = options.get("c", "command", "session-command");
   for (const code of codes) runCode(code, [], scope);
   if (name === "su" && codes.length === 0) return runStream(scope.stdin, [], deepen(scope));
@@ -50,28 +43,8 @@ const su: Judge = ({ name, args }, outer) => {
   return undefined;
 };
 
-/** Wrappers that also enter other rights or another root. */
-const enter =
-  (tier: "critical" | "high", reason: string, rights: Pick<Scope, "isPrivileged"> = {}): Judge =>
-  (invocation, outer) => {
-    if (isInformation(invocation.args)) return;
-    const scope = { ...outer, ...rights };
-    const isInit =
-      invocation.name === "nsenter" &&
-      invocation.args.some(
-        ({ text }, index) =>
-          /^(?:-t1|--target=1)$/.test(text) ||
-          (/^(?:-t|--target)$/.test(text) && invocation.args[index + 1]?.text === "1"),
-      );
-    report(scope, isInit ? "critical" : tier, "privilege_escalation", `${invocation.name} ${reason}.`);
-    return runWrapped(invocation, scope);
-  };
-
-const chmod: Judge = ({ name, args }, scope) => {
-  const options = parseOptions(args, {
-    short: "Rcfvh",
-    long: "recursive changes silent quiet verbose reference= preserve-root no-preserve-root",
-  });
+export const chmod: Judge = ({ name, args }, scope) => {
+  const options = parseOptions(args, findProgram("chmod")!);
   // A symbolic mode such as `-x` looks like an option.
   const isMode = (text: string) => /^(?:[0-7]{1,5}|[ugoa]*[-+=][rwxXstugo]*(?:,[ugoa]*[-+=][rwxXstugo]*)*)$/.test(text);
   const mode = name === "chmod" ? (args.find(({ text }) => isMode(text))?.text ?? options.operands[0]?.text ?? "") : "";
@@ -106,7 +79,7 @@ const chmod: Judge = ({ name, args }, scope) => {
   }
 };
 
-const chown: Judge = (invocation, scope) => {
+export const chown: Judge = (invocation, scope) => {
   const [owner] = getOperands(invocation.args);
   if (owner && /^(?:root|0)(?::|$)/.test(owner.text))
     report(scope, "high", "privilege_escalation", "It gives a file to root.");
@@ -114,16 +87,12 @@ const chown: Judge = (invocation, scope) => {
 };
 
 /** `install -m 4755 FILE TARGET` copies and sets a mode. */
-const install: Judge = ({ args, words }, scope) => {
-  const options = parseOptions(args, {
-    short: "bcCdDg:m:o:pst:TvS:Z",
-    long: "mode= owner= group= target-directory= directory backup=? compare preserve-timestamps strip suffix= no-target-directory verbose",
-  });
+export const installFiles: Judge = (call, scope) => {
+  const options = parseOptions(call.args, call.program);
   const [mode] = options.get("m", "mode");
-  if (mode) chmod({ name: "chmod", words, args: [mode] }, scope);
+  if (mode) chmod({ ...call, name: "chmod", args: [mode] }, scope);
   if (options.has("d", "directory")) {
-    for (const directory of options.operands)
-      for (const path of resolveAll(directory, scope)) judgeWrite(path, scope, { isEmpty: true });
+    judgeWrites(options.operands, scope, { isEmpty: true });
     return;
   }
   const [directory] = options.get("t", "target-directory");
@@ -132,13 +101,7 @@ const install: Judge = ({ args, words }, scope) => {
   if (target && sources.length > 0) judgeCopy(sources, target, scope);
 };
 
-const mount: Judge = ({ name, args }, scope) => {
-  if (isInformation(args) || args.every(({ text }) => /^-[lv]+$/.test(text))) return;
-  const isRemount = args.some(({ text }) => /remount/.test(text));
-  report(scope, isRemount ? "critical" : "high", "privilege_escalation", `${name} changes what is mounted.`);
-};
-
-const groups: Judge = ({ name, args }, scope) => {
+export const groups: Judge = ({ name, args }, scope) => {
   if (isInformation(args)) return;
   const texts = args.map(({ text }) => text);
   const isGroup = (text: string) =>
@@ -154,55 +117,10 @@ const groups: Judge = ({ name, args }, scope) => {
   } else report(scope, "critical", "credential_change", `${name} changes the users of the machine.`);
 };
 
-const always =
-  (tier: "critical" | "high" | "medium", reason: string): Judge =>
-  ({ name, args }, scope) => {
-    if (!isInformation(args)) report(scope, tier, "privilege_escalation", `${name} ${reason}.`);
-  };
-
-const sysctl: Judge = ({ args }, scope) => {
-  if (args.some(({ text }) => /^(?:-w|--write|-p|--load.*|--system)$/.test(text) || /^[\w./-]+=/.test(text))) {
-    report(scope, "high", "privilege_escalation", "sysctl changes the kernel.");
-  }
-};
-
-const capsh: Judge = ({ args }, scope) => {
-  if (args.some(({ text }) => /^--(?:print|decode.*|help)$/.test(text))) return;
+export const capsh: Judge = ({ args }, scope) => {
+  if (hasArg(args, /^--(?:print|decode.*|help)$/)) return;
   report(scope, "high", "privilege_escalation", "capsh changes capabilities.");
   const index = args.findIndex(({ text }) => text === "--");
   if (index >= 0) return scope.interpreter.runCommand([known("bash"), ...args.slice(index + 1)], deepen(scope));
   return undefined;
-};
-
-export const privilegeRules: Judges = {
-  ...forNames("sudo sudoedit", sudo),
-  ...forNames("su runuser sg", su),
-  ...forNames(
-    "doas pkexec run0 dzdo gosu su-exec setpriv",
-    enter("high", "runs with the rights of another user", { isPrivileged: true }),
-  ),
-  ...forNames("nsenter unshare chroot", enter("high", "enters other namespaces or another root directory")),
-  ...forNames("chmod gchmod", chmod),
-  ...forNames("chown chgrp gchown", chown),
-  ...forNames("install ginstall", install),
-  ...forNames("mount umount losetup pivot_root swapon swapoff fusermount", mount),
-  ...forNames(
-    "usermod useradd userdel groupadd groupdel groupmod gpasswd adduser deluser addgroup delgroup newusers",
-    groups,
-  ),
-  ...forNames(
-    "setcap visudo insmod modprobe rmmod kmod kexec setenforce mknod aa-disable aa-teardown aa-complain",
-    always("critical", "changes what programs or the kernel may do"),
-  ),
-  ...forNames(
-    "iptables ip6tables nft ufw firewall-cmd ebtables setfacl chattr xhost newgrp systemd-nspawn machinectl semanage auditctl bpftool debugfs",
-    always("high", "changes the protection of the machine"),
-  ),
-  ...forNames("gdb lldb bpftrace", ({ name, args }, scope) => {
-    if (args.some(({ text }) => /^-(?:p|-pid)/.test(text)))
-      report(scope, "medium", "privilege_escalation", `${name} changes another process.`);
-    return undefined;
-  }),
-  sysctl,
-  capsh,
 };

@@ -1,72 +1,11 @@
-/** Stopping the machine, and ending processes of others. */
-import { forNames, getOperands, isInformation, type Judge, type Judges } from "../programs/invocation.ts";
-import { parseOptions } from "../programs/options.ts";
+/** Ending processes of others. */
+import { isInformation, type Judge } from "./invocation.ts";
+import { parseOptions } from "./options.ts";
 import { report } from "../shell/analysis.ts";
 import { hasPattern } from "../shell/pattern.ts";
 import { isKnown, joinOrigins, origins, unknownMark } from "../shell/text.ts";
 
-const stop: Judge = ({ name, args }, scope) => {
-  if (isInformation(args)) return;
-  const onlyAsks = name === "shutdown" && args.some(({ text }) => /^(?:-c|--show|-k)$/.test(text));
-  report(scope, onlyAsks ? "medium" : "critical", "shutdown", `${name} stops the machine.`);
-};
-
-const init: Judge = ({ name, args }, scope) => {
-  if (getOperands(args).some(({ text }) => /^[0-6sSqQaA]$/.test(text) || !isKnown(text)))
-    report(scope, "critical", "shutdown", `${name} stops the machine.`);
-};
-
-const stopVerbs =
-  /^(?:poweroff|reboot|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|suspend-then-hibernate|sleep|emergency|rescue|exit|default)$/;
-const stopTargets =
-  /^(?:poweroff|reboot|halt|kexec|shutdown|emergency|rescue|suspend|hibernate|sleep|runlevel[016]|ctrl-alt-del|exit)\.target$/;
-
-const systemctl: Judge = ({ args }, scope) => {
-  const options = parseOptions(args, {
-    short: "t:n:o:H:M:p:P:s:qalfri",
-    long: "type= state= lines= output= host= machine= property= signal= job-mode= root= message= when= user system no-pager quiet all now force no-block",
-  });
-  const [verb, ...units] = options.operands.map(({ text }) => text);
-  if (!verb) return;
-  if (
-    stopVerbs.test(verb) ||
-    (/^(?:start|isolate|enable)$/.test(verb) && units.some((unit) => stopTargets.test(unit)))
-  ) {
-    report(scope, "critical", "shutdown", `systemctl ${verb} stops the machine.`);
-  } else if (
-    /^(?:enable|reenable|link|edit|add-wants|add-requires|preset|revert|unmask|set-property|import-environment|set-environment)$/.test(
-      verb,
-    )
-  ) {
-    report(scope, "high", "persistence", `systemctl ${verb} makes a service start by itself.`);
-  } else if (
-    /^(?:start|stop|restart|reload|kill|disable|mask|daemon-reload|daemon-reexec|try-restart|reload-or-restart|isolate|reset-failed|set-default)$/.test(
-      verb,
-    )
-  ) {
-    report(
-      scope,
-      verb === "set-default" ? "high" : "medium",
-      verb === "kill" ? "process_kill" : "persistence",
-      `systemctl ${verb} changes services.`,
-    );
-  }
-};
-
-const loginctl: Judge = ({ args }, scope) => {
-  const [verb] = getOperands(args).map(({ text }) => text);
-  if (verb && stopVerbs.test(verb)) report(scope, "critical", "shutdown", `loginctl ${verb} stops the machine.`);
-  else if (verb === "enable-linger") report(scope, "high", "persistence", "Services keep running after a logout.");
-  else if (/^(?:terminate|kill)-/.test(verb ?? ""))
-    report(scope, "high", "process_kill", `loginctl ${verb} ends all processes of a user.`);
-};
-
-const bus: Judge = ({ name, args }, scope) => {
-  if (args.some(({ text }) => /(?:PowerOff|Reboot|Halt|Suspend|Hibernate|KExec|Shutdown)\b/.test(text)))
-    report(scope, "critical", "shutdown", `${name} stops the machine.`);
-};
-
-const kill: Judge = ({ args }, scope) => {
+export const kill: Judge = ({ args }, scope) => {
   const texts = args.map(({ text }) => text);
   if (
     texts.length === 0 ||
@@ -119,12 +58,9 @@ function parseKill(texts: readonly string[]): { signal: string; targets: readonl
 /** Patterns that match the name of any process. */
 export const matchesAll = /^(?:\.|\.\*|\.\+|\^|\$|\*|\[\S*|\^\.\*\$?|\w|\/|.{0,1}|\^?\.\S?|\(.*\)|.*\|\.\*?)$/;
 
-const killByName: Judge = ({ name, args }, scope) => {
+export const killByName: Judge = ({ name, args, program }, scope) => {
   if (isInformation(args) || args.some(({ text }) => text === "-l" || text === "--list")) return;
-  const options = parseOptions(args, {
-    short: name === "killall" ? "eIgilqrs:u:vwy:o:n:Z:0123456789" : "cd:efF:G:g:ilLnoP:r:s:t:u:U:vwxaHqzN0123456789",
-    long: "signal= euid= uid= user= group= pgroup= parent= session= terminal= full exact newest oldest inverse ignore-case pidfile= ns= runstates= regexp younger-than= older-than= verbose wait interactive echo count",
-  });
+  const options = parseOptions(args, program);
   const patterns = options.operands
     .map(({ text }) => text)
     .filter((text) => !/^-?(?:SIG)?(?:KILL|TERM|HUP|INT|\d+)$/.test(text));
@@ -145,25 +81,4 @@ const killByName: Judge = ({ name, args }, scope) => {
   )
     report(scope, "high", "process_kill", `It ends processes of others: ${patterns.join(" ")}.`);
   else report(scope, "medium", "process_kill", `It ends processes by name: ${patterns.join(" ")}.`);
-};
-
-const killAll: Judge = ({ name }, scope) => report(scope, "critical", "process_kill", `${name} ends all processes.`);
-
-export const systemRules: Judges = {
-  ...forNames("shutdown reboot halt poweroff pm-suspend pm-hibernate pm-powersave systemd-sleep", stop),
-  ...forNames("init telinit", init),
-  ...forNames("dbus-send busctl gdbus qdbus osascript-dbus", bus),
-  ...forNames("pkill killall skill xkill", killByName),
-  ...forNames("killall5 slay", killAll),
-  ...forNames("fuser", ({ args }, scope) => {
-    if (args.some(({ text }) => /^-\w*k/.test(text) || text === "--kill"))
-      report(scope, "medium", "process_kill", "It ends the processes that use a file or port.");
-  }),
-  ...forNames("rtcwake", ({ args }, scope) => {
-    if (args.some(({ text }) => /^(?:off|mem|disk|standby)$|^(?:-m|--mode=?)(?:off|mem|disk|standby)/.test(text)))
-      report(scope, "critical", "shutdown", "It stops the machine.");
-  }),
-  systemctl,
-  loginctl,
-  kill,
 };

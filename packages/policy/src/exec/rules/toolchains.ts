@@ -1,9 +1,9 @@
 /** Package managers and build tools of other languages, and programs that run a command inside of an environment. */
 import { getZone } from "../paths.ts";
-import { judgeOrigin, runCode } from "../programs/code.ts";
-import { forNames, getOperands, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
-import { runOption } from "../programs/option-code.ts";
-import { parseOptions } from "../programs/options.ts";
+import { judgeOrigin, runCode } from "../code/run-code.ts";
+import { getOperands, hasArg, type Judge, resolveAll } from "./invocation.ts";
+import { runOption } from "./option-code.ts";
+import { parseOptions } from "./options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { concat, hasOrigin, isKnown, known, origins, type Text } from "../shell/text.ts";
 import { getVariable } from "../shell/variables.ts";
@@ -27,11 +27,8 @@ const isLocalSource = (text: string) => /^\.{1,2}(?:$|[/[])|\//.test(text) && !/
 
 const packagingTools = /^(?:pip|setuptools|wheel|build|virtualenv)(?:[[<>=~!].*)?$/;
 
-const pip: Judge = ({ name, args, words }, scope) => {
-  const options = parseOptions(args, {
-    short: "r:e:c:i:f:t:qvUI",
-    long: "requirement= editable= constraint= index-url= extra-index-url= find-links= target= trusted-host= root= prefix= python= upgrade user no-deps quiet dry-run break-system-packages no-cache-dir disable-pip-version-check",
-  });
+export const pip: Judge = ({ name, args, words, program }, scope) => {
+  const options = parseOptions(args, program);
   const [verb, second] = options.operands.map(({ text }) => text);
   for (const index of options.get("i", "index-url", "extra-index-url", "f", "find-links"))
     if (!/pypi\.org|download\.pytorch\.org|^\.|pypi\.tuna|^https?:\/\/(?:localhost|127\.)/.test(index.text))
@@ -51,10 +48,10 @@ const pip: Judge = ({ name, args, words }, scope) => {
 };
 
 /** `uvx X`, `pipx run X`, `uv run X`, `go run X@v`. */
-const uv: Judge = ({ name, args }, scope) => {
+export const uv: Judge = ({ name, args }, scope) => {
   const spec = {
-    short: "p:m:qvn",
-    long: "with= from= python= extra= group= package= directory= project= env-file= module= all-extras no-sync frozen locked isolated dev",
+    options:
+      "p:m:qvn with= from= python= extra= group= package= directory= project= env-file= module= all-extras no-sync frozen locked isolated dev",
     stopsAtOperand: true,
   };
   const first = parseOptions(args, spec);
@@ -83,14 +80,14 @@ const uv: Judge = ({ name, args }, scope) => {
 };
 
 /** `java -jar FILE`, `go run FILE`: a file that came from another machine. */
-const runReceived: Judge = ({ args }, scope) => {
+export const runReceived: Judge = ({ args }, scope) => {
   for (const path of getOperands(args).flatMap((arg) => resolveAll(arg, scope)))
     for (const content of scope.state.files.get(path) ?? [])
       if (hasOrigin(content, origins.network)) judgeOrigin(content, scope);
 };
 
 /** `java -XX:OnError=CODE` runs it when the machine of Java ends. */
-const java: Judge = (invocation, scope) => {
+export const java: Judge = (invocation, scope) => {
   runReceived(invocation, scope);
   for (const arg of invocation.args) {
     const code = /^-XX:On(?:OutOfMemory)?Error=(.+)$/s.exec(arg.text)?.[1];
@@ -99,7 +96,7 @@ const java: Judge = (invocation, scope) => {
 };
 
 /** `mvn exec:exec -Dexec.executable=PROGRAM -Dexec.args=ARGUMENTS`. */
-const maven: Judge = ({ args }, scope) => {
+export const maven: Judge = ({ args }, scope) => {
   const getProperty = (name: string) =>
     args.flatMap((arg) => (arg.text.startsWith(`-D${name}=`) ? { ...arg, text: arg.text.slice(name.length + 3) } : []));
   for (const program of getProperty("exec.executable")) {
@@ -109,12 +106,12 @@ const maven: Judge = ({ args }, scope) => {
 };
 
 /** `gcc -wrapper PROGRAM,ARGUMENT` runs each part of the compiler with it. */
-const gcc: Judge = ({ args }, scope) => {
+export const gcc: Judge = ({ args }, scope) => {
   const program = args[args.findIndex(({ text }) => text === "-wrapper") + 1];
   if (program && program !== args[0]) runOption({ ...program, text: program.text.replaceAll(",", " ") }, scope);
 };
 
-const go: Judge = (invocation, scope) => {
+export const go: Judge = (invocation, scope) => {
   const { args } = invocation;
   runReceived(invocation, scope);
   const [verb, target] = getOperands(args);
@@ -136,20 +133,10 @@ const go: Judge = (invocation, scope) => {
     report(scope, "medium", "persistence", "go changes its settings.");
 };
 
-const cargo: Judge = ({ args }, scope) => {
-  const words = getOperands(args).filter(({ text }) => !text.startsWith("+"));
-  const verb = words[0]?.text;
-  if (/^(?:login|logout|owner)$/.test(verb ?? ""))
-    report(scope, "high", "credential_change", `cargo ${verb} changes stored logins.`);
-  else if (/^(?:publish|yank)$/.test(verb ?? "") && !args.some(({ text }) => text === "--dry-run" || text === "-n"))
-    report(scope, "high", "exfiltration", `cargo ${verb} changes what others install.`);
-  else if (verb === "install" && args.some(({ text }) => text === "--git"))
-    report(scope, "medium", "pipe_to_shell", "cargo installs code from a repository.");
+export const cargo: Judge = ({ args }, scope) => {
+  const verb = getOperands(args)[0]?.text;
   if (verb === "watch") {
-    const options = parseOptions(args, {
-      short: "s:x:w:i:d:cq",
-      long: "shell= exec= watch= ignore= delay= why",
-    });
+    const options = parseOptions(args, { options: "s:x:w:i:d:cq shell= exec= watch= ignore= delay= why" });
     for (const code of options.get("s", "shell")) runCode(code, [], scope);
     for (const command of options.get("x", "exec")) runCode(concat(known("cargo "), command), [], scope);
   }
@@ -161,11 +148,8 @@ const cargo: Judge = ({ args }, scope) => {
   if (config) report(scope, "high", "opaque_exec", "cargo runs another program.");
 };
 
-const make: Judge = ({ name, args }, scope) => {
-  const options = parseOptions(args, {
-    short: "C:f:j:l:o:W:I:E:BeiknpqrRstvw",
-    long: "eval= file= makefile= directory= include-dir= jobs=? load-average=? dry-run always-make keep-going silent question touch print-data-base environment-overrides",
-  });
+export const make: Judge = ({ name, args, program }, scope) => {
+  const options = parseOptions(args, program);
   for (const code of options.get("E", "eval")) {
     for (const [, inner] of code.text.matchAll(/\$\(shell\s+((?:[^()]|\([^()]*\))*)\)/g))
       runCode({ ...code, text: inner! }, [], scope);
@@ -180,7 +164,7 @@ const make: Judge = ({ name, args }, scope) => {
     for (const [, inner] of operand.text.matchAll(/\$\(shell\s+((?:[^()]|\([^()]*\))*)\)/g))
       runCode({ ...operand, text: inner! }, [], scope);
   }
-  if (options.operands.some(({ text }) => /^(?:un)?install(?:$|-)/.test(text)) && !options.has("n", "dry-run")) {
+  if (hasArg(options.operands, /^(?:un)?install(?:$|-)/) && !options.has("n", "dry-run")) {
     const assigned = options.operands.flatMap((operand) => {
       const place = /^(?:DESTDIR|PREFIX|prefix|INSTALL_ROOT|CMAKE_INSTALL_PREFIX)=(.+)$/s.exec(operand.text)?.[1];
       return place === undefined ? [] : [{ ...operand, text: place }];
@@ -214,20 +198,18 @@ function listRecipes(makefile: string): string[] {
 }
 
 /** `bundle exec CMD`, `rbenv exec CMD`, `conda run CMD`, `mise exec -- CMD`, `nix-shell --run CODE`. */
-const runInside: Judge = ({ name, args }, scope) => {
+export const runInside: Judge = ({ name, args }, scope) => {
   // `nix shell PACKAGE -c CMD` takes all the words that follow.
   const command = name === "nix" ? args.findIndex(({ text }) => /^(?:-c|--command)$/.test(text)) + 1 : 0;
   if (command > 0 && command < args.length) return scope.interpreter.runCommand(args.slice(command), deepen(scope));
   const options = parseOptions(args, {
-    short: "n:p:c:E:I:",
-    long: "name= prefix= run= command= cwd= packages= pure impure no-capture-output live-stream",
+    options: "n:p:c:E:I: name= prefix= run= command= cwd= packages= pure impure no-capture-output live-stream",
     stopsAtOperand: true,
   });
   for (const code of options.get("run", "command", "c")) runCode(code, [], scope);
   const [verb, ...rest] = options.operands;
   const inner = parseOptions(rest, {
-    short: "n:p:c:",
-    long: "name= prefix= command= no-capture-output live-stream cwd=",
+    options: "n:p:c: name= prefix= command= no-capture-output live-stream cwd=",
     stopsAtOperand: true,
   });
   for (const code of inner.get("c", "command")) runCode(code, [], scope);
@@ -240,39 +222,4 @@ const runInside: Judge = ({ name, args }, scope) => {
   return start >= 0 && words.length > start
     ? scope.interpreter.runCommand(words.slice(start), deepen(scope))
     : undefined;
-};
-
-/** Options of programs that run others anyway: what these do is not known by their rules. */
-export const buildOptionRules: Judges = {
-  ...forNames("mvn mvnw mvnd", maven),
-  ...forNames("gcc g++ cc c++", gcc),
-};
-
-export const toolchainRules: Judges = {
-  ...forNames("pip pip3", pip),
-  ...forNames("uv uvx pipx pdm rye hatch", uv),
-  ...forNames("make gmake", make),
-  ...forNames(
-    "bundle rbenv pyenv nodenv conda mamba micromamba mise asdf rtx nix nix-shell devbox lerna rustup",
-    runInside,
-  ),
-  go,
-  cargo,
-  ...forNames("java javaw", java),
-  ...forNames("dotnet kotlin mono wine", runReceived),
-  brew: ({ args }, scope) => {
-    if (args.some(({ text }) => /^https?:\/\//.test(text)))
-      report(scope, "medium", "pipe_to_shell", "brew installs code from an address.");
-    if (args[0]?.text === "services" && /^(?:start|restart|run)$/.test(args[1]?.text ?? ""))
-      report(scope, "high", "persistence", "brew makes a service start by itself.");
-  },
-  poetry: ({ args }, scope) => {
-    if (args[0]?.text === "publish" && !args.some(({ text }) => text === "--dry-run"))
-      report(scope, "high", "exfiltration", "poetry publish uploads a package.");
-    if (args[0]?.text === "config" && args.some(({ text }) => /^(?:pypi-token|http-basic|repositories)/.test(text)))
-      report(scope, "high", "credential_change", "poetry stores a login.");
-  },
-  gem: ({ args }, scope) => {
-    if (args[0]?.text === "push") report(scope, "high", "exfiltration", "gem push publishes a package.");
-  },
 };

@@ -1,10 +1,10 @@
 /** Variables that make programs run something else. */
 import { getZone, resolvePath, baseName } from "../paths.ts";
+import { isProgram } from "../programs/index.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { runEmbedded } from "../shell/parameters.ts";
 import { isKnown, unknownMark, type Text } from "../shell/text.ts";
 import { isPoolAddress } from "./miners.ts";
-import { isViewerOrEditor } from "./viewers.ts";
 import { judgeWrite } from "./write.ts";
 
 /** Their value is run as a command, by this or that program. */
@@ -52,7 +52,7 @@ function judgeCommandVariable(name: string, value: Text, scope: Scope): void {
   if (text === "" || (name === "BROWSER" && /^(?:none|false|0)$/.test(text))) return;
   const [program = ""] = text.split(/\s/);
   const isPlain =
-    (isViewerOrEditor(program) || otherPrograms.test(baseName(program))) &&
+    (isProgram(baseName(program), "viewer") || otherPrograms.test(baseName(program))) &&
     !/[;|&`$<>(]|\bProxyCommand|LocalCommand/i.test(text);
   // `GIT_SEQUENCE_EDITOR="sed -i …"` is how a script edits.
   const isEditing = name.endsWith("EDITOR") && /^(?:sed|perl|awk|cp|mv)$/.test(program) && isKnown(text);

@@ -2,8 +2,8 @@
 import { mayHoldCredentials } from "@tau/sandbox/internal";
 import { isBelow } from "../paths.ts";
 import { isOwnDirectory, reportOwnSecrets } from "../shell/files.ts";
-import { forNames, getOperands, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
-import { parseOptions } from "../programs/options.ts";
+import { getOperands, hasArg, type Judge, resolveAll } from "./invocation.ts";
+import { parseOptions } from "./options.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { known, origins, unknown, type Options, type Text } from "../shell/text.ts";
 
@@ -28,38 +28,33 @@ export function judgeRoots(name: string, roots: readonly Text[], scope: Scope): 
   return [unknown(origins.secret | origins.file)];
 }
 
-const hasFlag = (args: readonly Text[], flag: RegExp) => args.some(({ text }) => flag.test(text));
-
-const grep: Judge = ({ name, args }, scope) =>
-  name === "rgrep" || hasFlag(args, /^(?:-[a-zA-Z]*[rR]|--(?:dereference-)?recursive$|--directories=recurse$|recurse$)/)
-    ? judgeRoots(name, getOperands(args), scope)
-    : undefined;
-
-/** Without a directory they search the current one. */
-const search: Judge = ({ name, args }, scope) => {
-  const { operands } = parseOptions(args, {
-    short: "e:f:g:t:T:A:B:C:m:d:j:E:M:r:G:p:inlLcvwxFPSUuzoqHaIshN0",
-    long: "regexp= file= glob= type= max-count= context= threads= replace=",
-  });
-  return judgeRoots(name, operands.length > 1 ? operands : [...operands, known(".")], scope);
+/** Reads files below directories, if an option asks for it or always. */
+export const readBelow: Judge = ({ name, args, program }, scope) => {
+  switch (program.readsBelow!) {
+    case "flag": {
+      const recurses = /^(?:-[a-zA-Z]*[rR]|--(?:dereference-)?recursive$|--directories=recurse$|recurse$)/;
+      return name === "rgrep" || hasArg(args, recurses) ? judgeRoots(name, getOperands(args), scope) : undefined;
+    }
+    case "always": {
+      const { operands } = parseOptions(args, searchOptions);
+      // Without a directory they search the current one.
+      return judgeRoots(name, operands.length > 1 ? operands : [...operands, known(".")], scope);
+    }
+    case "sources": {
+      // The last operand is where the files go.
+      const isRecursive = hasArg(args, /^(?:-[a-zA-Z]*[arR]|--(?:archive|recursive)$)/);
+      return isRecursive ? judgeRoots(name, getOperands(args).slice(0, -1), scope) : undefined;
+    }
+    case "archive": {
+      const isPacking = hasArg(args.slice(0, 1), /^-?[a-zA-Z]*[cru]/) || hasArg(args, /^(?:-[a-zA-Z]*[cr]|--create$)/);
+      // `-C DIRECTORY` says where the other names begin.
+      const roots = args.filter((_arg, index) => !/^(?:-C|--directory)$/.test(args[index - 1]?.text ?? ""));
+      return isPacking ? judgeRoots(name, getOperands(roots), scope) : undefined;
+    }
+  }
 };
 
-/** The last operand is where the files go. */
-const copy: Judge = ({ name, args }, scope) =>
-  hasFlag(args, /^(?:-[a-zA-Z]*[arR]|--(?:archive|recursive)$)/)
-    ? judgeRoots(name, getOperands(args).slice(0, -1), scope)
-    : undefined;
-
-const pack: Judge = ({ name, args }, scope) => {
-  const isPacking = hasFlag(args.slice(0, 1), /^-?[a-zA-Z]*[cru]/) || hasFlag(args, /^(?:-[a-zA-Z]*[cr]|--create$)/);
-  // `-C DIRECTORY` says where the other names begin.
-  const roots = args.filter((_arg, index) => !/^(?:-C|--directory)$/.test(args[index - 1]?.text ?? ""));
-  return isPacking ? judgeRoots(name, getOperands(roots), scope) : undefined;
-};
-
-export const wholeHomeRules: Judges = {
-  ...forNames("grep egrep fgrep zgrep rgrep ggrep", grep),
-  ...forNames("rg ripgrep ag ack ugrep", search),
-  ...forNames("cp rsync gcp", copy),
-  ...forNames("tar bsdtar gtar zip", pack),
+const searchOptions = {
+  options:
+    "e:f:g:t:T:A:B:C:m:d:j:E:M:r:G:p:inlLcvwxFPSUuzoqHaIshN0 regexp= file= glob= type= max-count= context= threads= replace=",
 };

@@ -5,8 +5,9 @@ import { isUnresolved } from "../links.ts";
 import { getZone, isBelow } from "../paths.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isCredentialPath } from "../shell/files.ts";
-import { toShown } from "../shell/text.ts";
+import { type Text, toShown } from "../shell/text.ts";
 import { isRawDevice } from "./device-names.ts";
+import { resolveAll } from "./invocation.ts";
 
 export interface ProtectedPath {
   class: ExecClass;
@@ -181,4 +182,9 @@ export function judgeWrite(path: string, scope: Scope, { isGuess = false, isEmpt
     report(scope, zone === "system" ? "high" : "medium", "persistence", `It changes the system at ${shown}.`, { path });
   else if (zone === "in-home" || zone === "home" || zone === "outside")
     report(scope, "medium", "persistence", `It writes to ${shown}, outside of the workspace.`, { path });
+}
+
+/** Judges the files that arguments name as written. */
+export function judgeWrites(files: readonly Text[], scope: Scope, options?: WriteOptions): void {
+  for (const file of files) for (const path of resolveAll(file, scope)) judgeWrite(path, scope, options);
 }

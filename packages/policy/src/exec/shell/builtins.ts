@@ -1,8 +1,8 @@
 /** Builtins of the shell that change its state or run code. */
-import { joinWords, sourceFile } from "../programs/shells.ts";
-import { runHere } from "../programs/code.ts";
-import { type Invocation, type Judge, type Judges, forNames } from "../programs/invocation.ts";
-import { parseOptions } from "../programs/options.ts";
+import { joinWords, sourceFile } from "../rules/shells.ts";
+import { runHere } from "../code/run-code.ts";
+import type { Invocation } from "../rules/invocation.ts";
+import { parseOptions } from "../rules/options.ts";
 import { getZone, resolvePath } from "../paths.ts";
 import { judgeAssignment } from "../rules/variables.ts";
 import { judgeWrite } from "../rules/write.ts";
@@ -23,9 +23,11 @@ import {
 } from "./text.ts";
 import { isCertain } from "./variables.ts";
 
+type Builtin = (invocation: Invocation, scope: Scope) => Options<Text> | undefined | void;
+
 const silent: Options<Text> = [emptyText];
 
-const changeDirectory: Judge = ({ name, args }, scope) => {
+const changeDirectory: Builtin = ({ name, args }, scope) => {
   const { state, analysis } = scope;
   const target = args.find(({ text }) => text === "-" || !text.startsWith("-"));
   if (name === "popd" || target?.text === "-") {
@@ -63,7 +65,7 @@ function moveTo(directories: readonly string[], { state, analysis }: Scope): voi
 }
 
 /** `export "A=b"` and the like, where the assignment is not visible in the syntax. */
-const declare: Judge = ({ args }, scope) => {
+const declare: Builtin = ({ args }, scope) => {
   const isReference = args.some(({ text }) => /^-\w*n/.test(text));
   const isInteger = args.some(({ text }) => /^-\w*i/.test(text));
   // The elements and the index of an array are expanded once more: `declare -a 'x=($(CMD))'`.
@@ -93,10 +95,10 @@ const declare: Judge = ({ args }, scope) => {
 };
 
 /** Sets variables from the input: one line for `read`, all of it for `mapfile`. */
-const readInput: Judge = ({ name, args }, scope) => {
+const readInput: Builtin = ({ name, args }, scope) => {
   runEmbedded(args, scope);
   const isArray = name !== "read";
-  const options = parseOptions(args, { short: isArray ? "d:n:O:s:u:C:c:t" : "a:d:i:n:N:p:t:u:ers" });
+  const options = parseOptions(args, { options: isArray ? "d:n:O:s:u:C:c:t" : "a:d:i:n:N:p:t:u:ers" });
   for (const callback of options.get("C")) runHere(callback, scope);
   const [stdin = emptyText] = scope.stdin;
   const lines = stdin.text.split("\n");
@@ -128,7 +130,7 @@ const toLineValues = (scope: Scope) =>
       .map((line) => [known(line.trim(), stdin.origin)]),
   );
 
-const setTrap: Judge = ({ args }, scope) => {
+const setTrap: Builtin = ({ args }, scope) => {
   const code = args.find(({ text }) => !/^-[lp-]?$/.test(text));
   if (!code || args.length < 2) return silent;
   scope.state.traps = [...scope.state.traps, code];
@@ -136,7 +138,7 @@ const setTrap: Judge = ({ args }, scope) => {
   return silent;
 };
 
-const setPositional: Judge = ({ name, args }, scope) => {
+const setPositional: Builtin = ({ name, args }, scope) => {
   const { state } = scope;
   if (name === "shift") {
     const count = args[0] ? Number(args[0].text) : 1;
@@ -152,7 +154,7 @@ const setPositional: Judge = ({ name, args }, scope) => {
   return args.length === 0 ? undefined : silent;
 };
 
-const setAlias: Judge = ({ args }, scope) => {
+const setAlias: Builtin = ({ args }, scope) => {
   for (const arg of args) {
     const match = /^([^=]+)=(.*)$/s.exec(arg.text);
     if (match) scope.state.aliases.set(match[1]!, { ...arg, text: match[2]! });
@@ -160,15 +162,15 @@ const setAlias: Judge = ({ args }, scope) => {
   return silent;
 };
 
-const leave: Judge = ({ name }, scope) => {
+const leave: Builtin = ({ name }, scope) => {
   if (name === "return") scope.calls.at(-1)?.returns.push(scope.state.clone());
   else if (name !== "exit") scope.loop?.push(scope.state.clone());
   return silent;
 };
 
 /** `command` and `builtin` skip functions; `exec` replaces the shell. */
-const runDirectly: Judge = ({ name, args }, scope) => {
-  const options = parseOptions(args, { short: name === "exec" ? "a:cl" : "pvV", stopsAtOperand: true });
+const runDirectly: Builtin = ({ name, args }, scope) => {
+  const options = parseOptions(args, { options: name === "exec" ? "a:cl" : "pvV", stopsAtOperand: true });
   const [first] = options.operands;
   if (!first) return silent;
   if (options.has("v", "V")) return [concat(first, known("\n"))];
@@ -182,7 +184,7 @@ const runDirectly: Judge = ({ name, args }, scope) => {
   return scope.interpreter.runCommand(options.operands, inner);
 };
 
-const unset: Judge = ({ args }, scope) => {
+const unset: Builtin = ({ args }, scope) => {
   runEmbedded(args, scope);
   const isFunction = args.some(({ text }) => text === "-f");
   for (const { text } of args) {
@@ -192,7 +194,7 @@ const unset: Judge = ({ args }, scope) => {
   return silent;
 };
 
-const printf: Judge = ({ args }, scope) => {
+const printf: Builtin = ({ args }, scope) => {
   if (args[0]?.text !== "-v") return [formatPrintf(args)];
   runEmbedded(args.slice(1, 2), scope);
   scope.state.set(args[1]?.text ?? "", [[formatPrintf(args.slice(2))]]);
@@ -203,7 +205,7 @@ const evaluate = ({ args }: Invocation, scope: Scope) =>
   runHere(joinWords(args[0]?.text === "--" ? args.slice(1) : args), scope);
 
 /** Builtins that make a later command run something else. */
-const remap: Judge = ({ name, args }, scope) => {
+const remap: Builtin = ({ name, args }, scope) => {
   // `hash -p PATH NAME` makes NAME run PATH.
   if (name === "hash" && args[0]?.text === "-p" && args[1] && args[2]) scope.state.aliases.set(args[2].text, args[1]);
   if (args.some(({ text }) => /^-\w*[fpxC]/.test(text))) {
@@ -216,28 +218,28 @@ const remap: Judge = ({ name, args }, scope) => {
   return silent;
 };
 
-const quiet: Judge = () => silent;
+const quiet: Builtin = () => silent;
 
 /** `history -w FILE` writes what was typed before. */
-const history: Judge = ({ args: [option, file] }, scope) => {
+const history: Builtin = ({ args: [option, file] }, scope) => {
   if (file && /^-[aw]$/.test(option!.text))
     for (const path of scope.state.resolve(file.text, scope.analysis.context.home)) judgeWrite(path, scope);
   return silent;
 };
 
 /** Builtins that are given the name of a variable expand an index in it. */
-const setNamed: Judge = ({ args }, scope) => {
+const setNamed: Builtin = ({ args }, scope) => {
   runEmbedded(args, scope);
   return silent;
 };
 
-const testValue: Judge = ({ args }, scope) => {
+const testValue: Builtin = ({ args }, scope) => {
   const isEvaluated = args.some(({ text }) => /^-(?:v|eq|ne|lt|le|gt|ge)$/.test(text));
   if (isEvaluated) runEmbedded(args, scope);
   return silent;
 };
 
-const compute: Judge = ({ args }, scope) => {
+const compute: Builtin = ({ args }, scope) => {
   runEmbedded(args, scope);
   for (const { text } of args) {
     const name = /^(\w+)\s*[-+*/%]?=/.exec(text)?.[1];
@@ -246,7 +248,10 @@ const compute: Judge = ({ args }, scope) => {
   return silent;
 };
 
-const table: Judges = {
+const forNames = (names: string, builtin: Builtin) =>
+  Object.fromEntries(names.split(" ").map((name) => [name, builtin]));
+
+const table: Record<string, Builtin> = {
   ...forNames("cd pushd popd", changeDirectory),
   ...forNames("export declare typeset local readonly", declare),
   ...forNames("read mapfile readarray", readInput),
@@ -272,4 +277,4 @@ const table: Judges = {
   let: compute,
 };
 
-export const builtins: ReadonlyMap<string, Judge> = new Map(Object.entries(table));
+export const builtins: ReadonlyMap<string, Builtin> = new Map(Object.entries(table));

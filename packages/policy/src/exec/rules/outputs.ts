@@ -1,8 +1,9 @@
 /** What well-known programs print, so that code and names that a script puts together are known. */
 import { posix } from "node:path";
+import type { Printer } from "../programs/program.ts";
 import { getReadOrigin, readFile } from "../shell/files.ts";
 import type { Scope } from "../shell/analysis.ts";
-import { matchesAll } from "../rules/system.ts";
+import { matchesAll } from "./system.ts";
 import { hasPattern } from "../shell/pattern.ts";
 import { formatEcho } from "../shell/printf.ts";
 import {
@@ -17,7 +18,7 @@ import {
   type Options,
   type Text,
 } from "../shell/text.ts";
-import { forNames, getOperands, resolveAll, type Invocation, type Judge, type Judges } from "./invocation.ts";
+import { getOperands, hasArg, type Judge, resolveAll } from "./invocation.ts";
 import { parseOptions } from "./options.ts";
 
 const line = (text: string, origin = 0): Options<Text> => [known(`${text}\n`, origin)];
@@ -51,8 +52,8 @@ const decode = (encoding: BufferEncoding) => (text: string) => {
   return decoded.includes("\ufffd") ? bytes.toString("latin1") : decoded;
 };
 
-const base64: Judge = ({ args }, scope) => {
-  const options = parseOptions(args, { short: "w:i:o:b:dD", long: "decode wrap= ignore-garbage help version" });
+const base64: Judge = ({ args, program }, scope) => {
+  const options = parseOptions(args, program);
   const input = readOperands(options.operands, scope);
   const isDecoding = options.has("d", "D", "decode");
   if (isDecoding) return transform(input, decode("base64"), origins.encoded);
@@ -81,8 +82,8 @@ const reverse = (text: string) =>
     .join("\n");
 
 /** `tr a-z b-y`, also with classes and `-d`. */
-const translate: Judge = ({ args }, scope) => {
-  const options = parseOptions(args, { short: "cdstC", long: "delete squeeze-repeats complement truncate-set1" });
+const translate: Judge = ({ args, program }, scope) => {
+  const options = parseOptions(args, program);
   const [from, to] = options.operands.map(({ text }) => toCharacters(text));
   if (!from || options.has("c", "C", "complement")) return transform(scope.stdin, () => undefined);
   const isDeleting = options.has("d", "delete");
@@ -128,8 +129,8 @@ const edit: Judge = ({ args }, scope) => {
   );
 };
 
-const cut: Judge = ({ args }, scope) => {
-  const options = parseOptions(args, { short: "b:c:d:f:ns", long: "characters= bytes= fields= delimiter=" });
+const cut: Judge = ({ args, program }, scope) => {
+  const options = parseOptions(args, program);
   const range = /^(\d+)(-?)(\d*)$/.exec(options.get("c", "b", "characters", "bytes", "f", "fields")[0]?.text ?? "");
   if (!range || options.operands.length > 0) return undefined;
   const [from, to] = [Number(range[1]) - 1, range[3] ? Number(range[3]) : range[2] ? undefined : Number(range[1])];
@@ -179,67 +180,52 @@ const environment: Judge = ({ args }, scope) => {
     : unknownLine(/TOKEN|KEY|SECRET|PASS/i.test(name.text) ? origins.token : 0);
 };
 
-/** Programs that print code for a shell to evaluate, as their documentation asks for: all of `names` with these words. */
-const printsCode = (names: string, words: RegExp) =>
-  forNames(names, (invocation, scope) => {
-    const { args } = invocation;
-    const isAsked = args.length === 0 || args.some(({ text }) => words.test(text));
-    return isAsked ? [unknown(origins.trusted)] : getOther(invocation, scope);
-  });
-
-export const codePrinters: Judges = {
-  ...printsCode("ssh-agent gpg-agent dircolors keychain tset resize lesspipe register-python-argcomplete", /^--?\w/),
-  ...printsCode(
-    "direnv rbenv pyenv nodenv jenv goenv fnm mise asdf starship zoxide brew opam conda micromamba mamba docker-machine minikube luarocks rustup",
-    /^(?:(?:\w+-)?init|hook|shellenv|env|completions?|activate|docker-env|shell|export|-s|-b|--sh|--shell|shell\..*)$/,
-  ),
+/** Programs that print code for a shell to evaluate, as their documentation asks for. */
+export const printCode: Judge = ({ args, program }, scope) => {
+  const isAsked = args.length === 0 || args.some(({ text }) => program.printsCode!.test(text));
+  const origin = (joinOrigins(args) | joinOrigins(scope.stdin)) & ~origins.trusted;
+  return [unknown(isAsked ? origins.trusted : origin)];
 };
 
 /** Clients of services print what others wrote, but also completions of their own. */
-const clients = forNames("kubectl oc helm gh glab npm pnpm yarn pip pip3 poetry", ({ name, args }) => {
+const client: Judge = ({ name, args }) => {
   const words = args.map(({ text }) => text).join(" ");
   if (/^(?:completions?\b|env activate$)/.test(words)) return [unknown(origins.trusted)];
   const isRemote = /^(?:npm|pnpm|yarn|pip3?|poetry)$/.test(name)
     ? /^(?:view|info|show|v|search|download)\b/.test(words)
     : true;
   return isRemote ? [unknown(origins.network)] : undefined;
-});
+};
 
-const getOther = ({ args }: Invocation, scope: Scope): Options<Text> => [
-  unknown((joinOrigins(args) | joinOrigins(scope.stdin)) & ~origins.trusted),
-];
-
-/** Numbers, dates and versions: not known, but of no danger. */
-const harmless = forNames("date nproc uname arch tty wc cksum sum stat du df uptime getconf tput locale", () =>
-  unknownLine(),
-);
-
-export const outputs: Judges = {
-  ...clients,
-  ...harmless,
-  ...forNames("whoami hostname id logname hostnamectl users who w", () => unknownLine(origins.identity)),
-  ...forNames("lsof fuser", () => unknownLine()),
-  seq: () => unknownLine(origins.counter),
-  ...forNames("ps top pstree", () => unknownLine(origins.processes)),
+const printers: Record<Printer, Judge> = {
+  nothing: () => [known("")],
+  // Numbers, dates and versions: not known, but of no danger.
+  value: () => unknownLine(),
+  identity: () => unknownLine(origins.identity),
+  counter: () => unknownLine(origins.counter),
+  processes: () => unknownLine(origins.processes),
   pgrep: ({ args }) => unknownLine(getOperands(args).some(({ text }) => matchesAll.test(text)) ? origins.processes : 0),
-  pidof: ({ args }) => (args.some(({ text }) => /^(?:init|systemd|launchd)$/.test(text)) ? line("1") : unknownLine()),
-  ...forNames("base64 gbase64", base64),
-  ...forNames("xxd hexdump od", hexDump),
-  ...forNames("cat tac head tail sort uniq nl fold fmt expand less more bat", pass),
-  ...forNames("gzip bzip2 xz zstd lz4 zip gpg base32 uuencode", pack),
-  ...forNames("realpath readlink", realPath),
-  ...forNames("which whereis", ({ args }) => (args[0] ? line(args.at(-1)!.text) : undefined)),
-  ...forNames("printenv", environment),
-  ...forNames("ls dir vdir", list),
+  pidof: ({ args }) => (hasArg(args, /^(?:init|systemd|launchd)$/) ? line("1") : unknownLine()),
+  which: ({ args }) => (args[0] ? line(args.at(-1)!.text) : undefined),
   echo: ({ args }) => formatEcho(args),
   rev: ({ args }, scope) => transform(readOperands(getOperands(args), scope), reverse),
-  tr: translate,
-  cut,
-  sed: edit,
-  openssl,
   pwd: (_, scope) => scope.state.allDirectories.map((directory) => known(`${directory}\n`)),
   basename: pathPart((path) => posix.basename(path)),
   dirname: pathPart((path) => posix.dirname(path)),
   mktemp: () => [known(`/tmp/tmp.${unknown().text}\n`)],
   yes: ({ args }) => [known(`${args.map(({ text }) => text).join(" ") || "y"}\n`, origins.endless)],
+  base64,
+  client,
+  cut,
+  edit,
+  environment,
+  hexDump,
+  list,
+  openssl,
+  pack,
+  pass,
+  realPath,
+  translate,
 };
+
+export const printOutput: Judge = (call, scope) => printers[call.program.prints!](call, scope);

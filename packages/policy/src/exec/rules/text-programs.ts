@@ -1,17 +1,17 @@
 /** awk and sed: small languages that can run programs and write files. */
-import { judgeWrite } from "../rules/write.ts";
+import { judgeWrites } from "./write.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isKnown, known, type Text } from "../shell/text.ts";
-import { judgeOrigin, runCode } from "./code.ts";
-import { judgeLiterals } from "./inline-effects.ts";
-import { findLiterals, foldLiterals } from "./code-calls.ts";
-import { forNames, resolveAll, type Judge, type Judges } from "./invocation.ts";
+import { judgeOrigin, runCode } from "../code/run-code.ts";
+import { judgeLiterals } from "../code/inline-effects.ts";
+import { findLiterals, foldLiterals } from "../code/code-calls.ts";
+import { type Judge, resolveAll } from "./invocation.ts";
 import { parseOptions } from "./options.ts";
 
-const awk: Judge = ({ args }, scope) => {
+export const awk: Judge = ({ args }, scope) => {
   const options = parseOptions(args, {
-    short: "F:v:f:e:i:l:E:W:bcCdDgGhIkLMnNoOprsStV",
-    long: "field-separator= assign= file= source= include= load= exec= posix traditional re-interval sandbox version help",
+    options:
+      "F:v:f:e:i:l:E:W:bcCdDgGhIkLMnNoOprsStV field-separator= assign= file= source= include= load= exec= posix traditional re-interval sandbox version help",
     stopsAtOperand: true,
   });
   const files = options.get("f", "file", "E", "exec");
@@ -24,8 +24,7 @@ const awk: Judge = ({ args }, scope) => {
   for (const program of programs) judgeAwk(program, new Map(assigned), scope);
   const isInPlace = options.get("i", "include").some(({ text }) => text === "inplace");
   const operands = files.length > 0 || sources.length > 0 ? options.operands : options.operands.slice(1);
-  for (const file of [...(isInPlace ? operands : []), ...args.flatMap(toReport)])
-    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+  judgeWrites([...(isInPlace ? operands : []), ...args.flatMap(toReport)], scope);
 };
 
 /** Options of gawk that write what they found out to a file. */
@@ -56,7 +55,7 @@ function judgeAwk(program: Text, variables: Map<string, string>, scope: Scope): 
   for (const [, name, value] of source.matchAll(/\b(\w+)\s*=\s*"((?:\\.|[^"\\])*)"/g)) variables.set(name!, value!);
   for (const [, literal, name] of source.matchAll(/>>?\s*(?:"((?:\\.|[^"\\])*)"|(\w+))/g)) {
     const path = literal ?? variables.get(name!);
-    for (const full of path === undefined ? [] : resolveAll(known(path), scope)) judgeWrite(full, scope);
+    if (path !== undefined) judgeWrites([known(path)], scope);
   }
   if (
     /\|&?\s*(?!getline)[a-zA-Z_$(]|[a-zA-Z_)\]]\s*\|&?\s*getline/.test(
@@ -74,12 +73,12 @@ function runLiteral(expression: string, scope: Scope): void {
     report(scope, "high", "opaque_exec", "awk runs a command that is not known before.");
 }
 
-const sed: Judge = ({ args }, scope) => {
+export const sed: Judge = ({ args }, scope) => {
   const options = parseOptions(
     args.map((arg) => (/^-i./.test(arg.text) && !/^-i[nEr]/.test(arg.text) ? { ...arg, text: "-i" } : arg)),
     {
-      short: "e:f:l:nrEsuzi",
-      long: "expression= file= line-length= in-place=? quiet silent regexp-extended separate unbuffered null-data posix sandbox debug follow-symlinks help version",
+      options:
+        "e:f:l:nrEsuzi expression= file= line-length= in-place=? quiet silent regexp-extended separate unbuffered null-data posix sandbox debug follow-symlinks help version",
     },
   );
   const files = options.get("f", "file");
@@ -90,8 +89,7 @@ const sed: Judge = ({ args }, scope) => {
   const hasScript = options.has("e", "expression", "f", "file");
   for (const script of hasScript ? given : options.operands.slice(0, 1)) judgeSed(script, scope);
   if (!options.has("i", "in-place")) return;
-  for (const file of hasScript ? options.operands : options.operands.slice(1))
-    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+  judgeWrites(hasScript ? options.operands : options.operands.slice(1), scope);
 };
 
 const address = String.raw`(?:\d+|\$|\/(?:\\.|[^/\\\n])*\/[IM]*)`;
@@ -143,10 +141,8 @@ function judgeSed(script: Text, scope: Scope): void {
   // `s/a/b/w FILE`.
   const flags = substitutions.flatMap(({ rest }) => /^[gpiImMe\d]*w[ \t]*([^\n]+)/.exec(rest)?.[1] ?? []);
   const written = [...flags, ...[...source.matchAll(writeCommand)].map(([, path]) => path!)];
-  for (const path of written) for (const full of resolveAll(known(path.trim()), scope)) judgeWrite(full, scope);
+  judgeWrites(
+    written.map((path) => known(path.trim())),
+    scope,
+  );
 }
-
-export const textPrograms: Judges = {
-  ...forNames("awk gawk mawk nawk original-awk", awk),
-  ...forNames("sed gsed ssed", sed),
-};

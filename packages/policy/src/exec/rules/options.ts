@@ -1,16 +1,6 @@
 /** Parses the options of programs as getopt does, with abbreviated long options and combined short ones. Pure. */
+import type { OptionSpec } from "../programs/program.ts";
 import type { Text } from "../shell/text.ts";
-
-export interface OptionSpec {
-  /** Letters of short options; a colon follows those that take a value. */
-  short?: string;
-  /** Names of long options, separated by blanks; `=` follows those that take a value, `=?` those that may have one. */
-  long?: string;
-  /** Whether the first operand ends the options, as for programs that run another one. */
-  stopsAtOperand?: boolean;
-  /** Whether long options begin with one dash. */
-  hasSingleDash?: boolean;
-}
 
 export interface ParsedOptions {
   /** Names of all options that were given, without dashes. */
@@ -21,11 +11,12 @@ export interface ParsedOptions {
   has(...names: string[]): boolean;
   /** The values of an option under all of its names. */
   get(...names: string[]): readonly Text[];
+  /** The same for names that are separated by blanks, as records have them; none where there are no names. */
+  getAll(names: string | undefined): readonly Text[];
 }
 
 export function parseOptions(args: readonly Text[], spec: OptionSpec): ParsedOptions {
-  const longs = toLongs(spec.long ?? "");
-  const short = spec.short ?? "";
+  const { short, longs } = readSpec(spec.options ?? "");
   const values = new Map<string, Text[]>();
   const operands: Text[] = [];
   const unknown: string[] = [];
@@ -70,12 +61,14 @@ export function parseOptions(args: readonly Text[], spec: OptionSpec): ParsedOpt
       }
     }
   }
+  const get = (...names: string[]) => names.flatMap((name) => values.get(name) ?? []);
   return {
     names: new Set(values.keys()),
     operands,
     unknown,
     has: (...names) => names.some((name) => values.has(name)),
-    get: (...names) => names.flatMap((name) => values.get(name) ?? []),
+    get,
+    getAll: (names) => (names === undefined ? [] : get(...names.split(" "))),
   };
 }
 
@@ -84,20 +77,24 @@ interface Long {
   kind: "" | "=" | "=?";
 }
 
-const parsedLongs = new Map<string, Long[]>();
+interface Spec {
+  short: string;
+  longs: readonly Long[];
+}
 
-function toLongs(text: string): Long[] {
-  const cached = parsedLongs.get(text);
+const specs = new Map<string, Spec>();
+
+function readSpec(options: string): Spec {
+  const cached = specs.get(options);
   if (cached) return cached;
-  const longs = text
-    .split(" ")
-    .filter((part) => part !== "")
-    .map((part): Long => {
-      const [, name = "", kind = ""] = /^(.*?)(=\??)?$/.exec(part)!;
-      return { name, kind: kind as Long["kind"] };
-    });
-  parsedLongs.set(text, longs);
-  return longs;
+  const [letters = "", ...names] = options.split(" ");
+  const longs = names.map((part): Long => {
+    const [, name = "", kind = ""] = /^(.*?)(=\??)?$/.exec(part)!;
+    return { name, kind: kind as Long["kind"] };
+  });
+  const spec = { short: letters === "-" ? "" : letters, longs };
+  specs.set(options, spec);
+  return spec;
 }
 
 /** The option itself, or the first one that the name abbreviates. */

@@ -13,7 +13,7 @@ import {
   type Options,
   type Text,
 } from "../shell/text.ts";
-import { resolveAll } from "./invocation.ts";
+import { resolveAll } from "../rules/invocation.ts";
 
 /** Runs code in a shell of its own. `args` are `$0`, `$1` and so on. */
 export function runCode(code: Text, args: readonly Text[], scope: Scope): Options<Text> {

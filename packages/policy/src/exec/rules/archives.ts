@@ -1,37 +1,27 @@
 /** Programs that pack and unpack files. */
 import { getZone } from "../paths.ts";
-import { judgeDelete } from "../rules/delete.ts";
-import { addForeign } from "../rules/links.ts";
-import { judgeWrite } from "../rules/write.ts";
+import { judgeDelete } from "./delete.ts";
+import { addForeign } from "./links.ts";
+import { judgeWrite, judgeWrites } from "./write.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { getReadOrigin, judgeRead } from "../shell/files.ts";
 import { joinOrigins, known, origins, unknown, type Text } from "../shell/text.ts";
-import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
+import { getOperands, isInformation, type Judge, resolveAll } from "./invocation.ts";
 import { isCompressor, runOption } from "./option-code.ts";
 import { parseOptions } from "./options.ts";
 
-const tar: Judge = ({ args }, scope) => {
+export const tar: Judge = ({ args, program }, scope) => {
   if (isInformation(args)) return undefined;
   const [first, ...rest] = args;
   // `tar czf` has no dash; the values of its letters follow in order.
   const isOldStyle = first !== undefined && /^[A-Za-z]+$/.test(first.text);
   const words = isOldStyle ? fromOldStyle(first.text, rest) : args;
-  const options = parseOptions(words, {
-    short: "b:C:f:F:g:H:I:K:L:N:T:V:X:AacdhijJkmnoOpPrRsStuUvwWxzZBGMl",
-    long: "checkpoint-action= checkpoint=? to-command= use-compress-program= rsh-command= rmt-command= info-script= new-volume-script= directory= file= exclude= exclude-from= files-from= transform= xform= strip-components= owner= group= mode= newer= remove-files create extract get list append update gzip bzip2 xz zstd lzma verbose keep-old-files overwrite preserve-permissions same-owner no-same-owner sort= mtime= warning= wildcards one-top-level=? totals auto-compress exclude-vcs format= null occurrence=? label= absolute-names dereference unlink-first recursive-unlink",
-  });
+  const options = parseOptions(words, program);
   for (const action of options.get("checkpoint-action"))
     if (action.text.startsWith("exec=")) runOption({ ...action, text: action.text.slice(5) }, scope);
-  for (const program of options.get(
-    "to-command",
-    "rsh-command",
-    "rmt-command",
-    "info-script",
-    "new-volume-script",
-    "F",
-  ))
-    runOption(program, scope);
-  for (const program of options.get("I", "use-compress-program")) if (!isCompressor(program)) runOption(program, scope);
+  for (const code of options.get("to-command", "rsh-command", "rmt-command", "info-script", "new-volume-script", "F"))
+    runOption(code, scope);
+  for (const code of options.get("I", "use-compress-program")) if (!isCompressor(code)) runOption(code, scope);
   const isExtracting = options.has("x", "extract", "get");
   const isCreating = options.has("c", "create", "r", "append", "u", "update");
   const [file] = options.get("f", "file");
@@ -41,8 +31,7 @@ const tar: Judge = ({ args }, scope) => {
   if (isExtracting) addForeign(options.get("C", "directory")[0], scope);
   if (isExtracting && options.has("P", "absolute-names"))
     report(scope, "medium", "persistence", "tar writes to absolute paths.");
-  if (isCreating && file && file.text !== "-" && !file.text.includes(":"))
-    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+  if (isCreating && file && file.text !== "-" && !file.text.includes(":")) judgeWrites([file], scope);
   if (isCreating && file && /^[\w.@-]+:/.test(file.text))
     report(scope, "high", "exfiltration", `tar writes to ${file.text}.`);
   if (options.has("remove-files"))
@@ -91,7 +80,7 @@ function fromOldStyle(letters: string, rest: readonly Text[]): Text[] {
   return [...words, ...values];
 }
 
-const extract: Judge = ({ name, args }, scope) => {
+export const extract: Judge = ({ name, args }, scope) => {
   args.forEach((arg, index) => {
     const isAttached = (name === "unzip" ? /^-d./ : /^-o./).test(arg.text);
     const directory = isAttached
@@ -100,7 +89,7 @@ const extract: Judge = ({ name, args }, scope) => {
         ? args[index + 1]
         : undefined;
     if (directory) {
-      for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
+      judgeWrites([directory], scope);
       addForeign(directory, scope);
     }
   });
@@ -114,7 +103,7 @@ function deletePacked(files: readonly Text[], scope: Scope): void {
 }
 
 /** `zip -T -TT CODE` tests the archive with another program. */
-const zip: Judge = ({ args }, scope) => {
+export const zip: Judge = ({ args }, scope) => {
   args.forEach((arg, index) => {
     const [, attached] = /^(?:-TT|--unzip-command=)(.+)$/s.exec(arg.text) ?? [];
     const isOption = arg.text === "-TT" || arg.text === "--unzip-command";
@@ -132,33 +121,15 @@ const zip: Judge = ({ args }, scope) => {
   if (isMoving) deletePacked(getOperands(args).slice(1), scope);
 };
 
-const patch: Judge = ({ args }, scope) => {
-  const options = parseOptions(args, {
-    short: "p:d:i:o:r:B:D:F:V:z:Y:g:bcefElnNRstTuvZ",
-    long: "strip= directory= input= output= reject-file= dry-run forward reverse",
-  });
+export const patch: Judge = ({ args, program }, scope) => {
+  const options = parseOptions(args, program);
   if (options.has("dry-run")) return;
-  for (const file of [...options.get("d", "directory", "o", "output"), ...options.operands.slice(0, 1)])
-    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+  judgeWrites([...options.get("d", "directory", "o", "output"), ...options.operands.slice(0, 1)], scope);
 };
 
 /** `cpio -i` unpacks here or with `-D` elsewhere, `cpio -p DIR` copies to a directory. */
-const cpio: Judge = ({ args }, scope) => {
-  const options = parseOptions(args, {
-    short: "C:D:E:F:H:I:M:O:R:iopdmuvat0L",
-    long: "directory= extract create pass-through make-directories file= format= no-absolute-filenames",
-  });
-  for (const directory of [
-    ...options.get("D", "directory", "O"),
-    ...(options.has("p", "pass-through") ? options.operands : []),
-  ])
-    for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
-};
-
-export const archivePrograms: Judges = {
-  ...forNames("tar gtar bsdtar", tar),
-  ...forNames("unzip 7z 7za 7zr 7zz", extract),
-  ...forNames("cpio bsdcpio", cpio),
-  zip,
-  patch,
+export const cpio: Judge = ({ args, program }, scope) => {
+  const options = parseOptions(args, program);
+  const copied = options.has("p", "pass-through") ? options.operands : [];
+  judgeWrites([...options.get("D", "directory", "O"), ...copied], scope);
 };

@@ -5,7 +5,7 @@ import { report, type Scope } from "../shell/analysis.ts";
 import { isCredentialPath, isHistoryPath, isOwnCredentialPath, reportOwnSecrets } from "../shell/files.ts";
 import { known } from "../shell/text.ts";
 import { findLiterals } from "./code-calls.ts";
-import { resolveAll } from "./invocation.ts";
+import { resolveAll } from "../rules/invocation.ts";
 
 const network =
   /urlopen|urlretrieve|\brequests\b|httpx|http\.client|aiohttp|\bfetch\s*\(|axios|https?\.(?:get|request)|XMLHttpRequest|Net::HTTP|open-uri|URI\.open|LWP|HTTP::Tiny|curl_exec|file_get_contents\s*\(\s*["']https?:|socket|TCPSocket|fsockopen|net\.(?:connect|createConnection|Socket)|IO::Socket|dgram|smtplib|ftplib|paramiko|Invoke-WebRequest|WebClient|DownloadString|dns\.|gethostbyname|getaddrinfo|\/inet\/(?:tcp|udp)\//;

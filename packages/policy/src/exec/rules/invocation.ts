@@ -1,4 +1,5 @@
 /** A program that is about to run, as the rules see it. */
+import type { Program } from "../programs/program.ts";
 import type { Scope } from "../shell/analysis.ts";
 import type { Options, Text } from "../shell/text.ts";
 
@@ -10,18 +11,20 @@ export interface Invocation {
   readonly args: readonly Text[];
 }
 
+/** A program with rules, and its record. */
+export interface ProgramCall extends Invocation {
+  readonly program: Program;
+}
+
 /** Judges a program. Returns what it prints, where that is known better than by looking at its input. */
-export type Judge = (invocation: Invocation, scope: Scope) => Options<Text> | undefined | void;
-
-export type Judges = Readonly<Record<string, Judge>>;
-
-/** The same judge for several names. */
-export const forNames = (names: string, judge: Judge): Judges =>
-  Object.fromEntries(names.split(" ").map((name) => [name, judge]));
+export type Judge = (call: ProgramCall, scope: Scope) => Options<Text> | undefined | void;
 
 /** Arguments that are no options. */
 export const getOperands = (args: readonly Text[]): Text[] =>
   args.filter(({ text }) => !/^[-+]./.test(text) || text === "--");
+
+/** Whether a pattern fits one of the arguments. */
+export const hasArg = (args: readonly Text[], pattern: RegExp): boolean => args.some(({ text }) => pattern.test(text));
 
 /** Whether a program only says something about itself. */
 export const isInformation = (args: readonly Text[]): boolean =>

@@ -1,11 +1,12 @@
 /** Runs one command with its words: a function, an alias, a builtin, a file of the script, or a program. */
-import { baseName, isBelow } from "../paths.ts";
-import { judgeProgram, ruledNames } from "../rules/index.ts";
-import { AnalysisLimitError, deepen, report, type Scope } from "../shell/analysis.ts";
-import { builtins } from "../shell/builtins.ts";
-import { getReadOrigin, isOwnCredentialPath, judgeRead, reportOwnSecrets } from "../shell/files.ts";
-import { callFunction } from "../shell/functions.ts";
-import { hasPattern, isCheapPattern, toRegExp } from "../shell/pattern.ts";
+import { baseName, isBelow } from "./paths.ts";
+import { isProgram } from "./programs/index.ts";
+import { judgeProgram, listRuledNames } from "./rules/index.ts";
+import { AnalysisLimitError, deepen, report, type Scope } from "./shell/analysis.ts";
+import { builtins } from "./shell/builtins.ts";
+import { getReadOrigin, isOwnCredentialPath, judgeRead, reportOwnSecrets } from "./shell/files.ts";
+import { callFunction } from "./shell/functions.ts";
+import { hasPattern, isCheapPattern, toRegExp } from "./shell/pattern.ts";
 import {
   hasOrigin,
   isKnown,
@@ -16,9 +17,9 @@ import {
   unknown,
   type Options,
   type Text,
-} from "../shell/text.ts";
-import { runFile } from "./code.ts";
-import { getOperands, resolveAll, type Invocation } from "./invocation.ts";
+} from "./shell/text.ts";
+import { runFile } from "./code/run-code.ts";
+import { getOperands, resolveAll, type Invocation } from "./rules/invocation.ts";
 
 export function runCommand(words: readonly Text[], outer: Scope): Options<Text> {
   const scope = deepen(outer, { command: outer.analysis.addCommand(words) });
@@ -59,7 +60,9 @@ function runPattern(text: string, words: readonly Text[], scope: Scope): Options
   if (scope.calls.some((call) => call.name === patternCall)) return [unknown(joinOrigins(words))];
   scope.analysis.step(100);
   const pattern = toRegExp(name);
-  const names = ruledNames.filter((candidate) => pattern.test(candidate)).slice(0, maxMatches);
+  const names = listRuledNames()
+    .filter((candidate) => pattern.test(candidate))
+    .slice(0, maxMatches);
   const call = { name: patternCall, returns: [], recursions: new Map(), pipeline: {}, backgrounds: 0 };
   const inner = deepen(scope, { calls: [...scope.calls, call] });
   const outputs = names.flatMap((match) => runProgram({ name: match, words, args: words.slice(1) }, inner));
@@ -87,20 +90,11 @@ function runProgram(invocation: Invocation, scope: Scope): Options<Text> {
   return output ?? [getAnyOutput(invocation, scope)];
 }
 
-/** Programs that name files without showing what is in them, and those with rules of their own for what they read. */
-const namesOnly =
-  /^(?:ls|stat|test|\[|rm|chmod|chown|chgrp|mkdir|rmdir|touch|find|du|df|realpath|readlink|basename|dirname|echo|printf|cd|ssh|scp|sftp|rsync|git|ssh-keygen|ssh-add|ssh-copy-id|which|file|install|cp|mv|ln|tee|curl|wget|tar|docker|podman|npm|pip|pip3|kubectl|gh|aws|nc|ncat|netcat|socat|shred|mount|export|cat-file|true|false|:)$/;
-
-const searches = /^(?:[a-z]*grep|rg|ag|ack)$/;
 const isSearchOption = ({ text }: Text) => /^-\w*[ef]|^--(?:regexp|file)/.test(text);
-
-/** Programs that only name files, delete them or change their rights: all others may read what they name, or connect to it. */
-const readsNothing =
-  /^(?:ls|stat|test|\[|rm|rmdir|mkdir|touch|chmod|chown|chgrp|du|realpath|readlink|basename|dirname|echo|printf|cd|which|true|false|:)$/;
 
 /** Names of tau's own secrets count wherever they stand, such as in `--unix-socket=PATH` and `UNIX-CONNECT:PATH`. */
 function judgeOwnSecrets({ name, args }: Invocation, scope: Scope): void {
-  if (readsNothing.test(name)) return;
+  if (isProgram(name, "readsNothing")) return;
   const { context } = scope.analysis;
   for (const arg of args) {
     const { text } = arg;
@@ -116,12 +110,12 @@ function judgeOwnSecrets({ name, args }: Invocation, scope: Scope): void {
 function judgeSecretRead(invocation: Invocation, scope: Scope): void {
   judgeOwnSecrets(invocation, scope);
   const { name, args } = invocation;
-  if (namesOnly.test(name)) return;
+  if (isProgram(name, "namesFiles")) return;
   const { workspace } = scope.analysis.context;
   const isInside = scope.state.allDirectories.every((path) => path === workspace || isBelow(path, workspace));
   const operands = getOperands(args);
   // The first operand of `grep` is no file.
-  const isSearch = searches.test(name) && hasPattern(operands[0]?.text ?? "") && !args.some(isSearchOption);
+  const isSearch = isProgram(name, "search") && hasPattern(operands[0]?.text ?? "") && !args.some(isSearchOption);
   for (const arg of isSearch ? operands.slice(1) : operands)
     if (!isInside || /[/.~]/.test(arg.text)) for (const path of resolveAll(arg, scope)) judgeRead(path, scope);
 }

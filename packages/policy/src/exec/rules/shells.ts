@@ -14,8 +14,8 @@ import {
   type Text,
 } from "../shell/text.ts";
 import { getVariable } from "../shell/variables.ts";
-import { runCode, runContents, runFile, runHere, runStream } from "./code.ts";
-import { forNames, isInformation, resolveAll, type Invocation, type Judges } from "./invocation.ts";
+import { runCode, runContents, runFile, runHere, runStream } from "../code/run-code.ts";
+import { isInformation, type Judge, resolveAll } from "./invocation.ts";
 
 interface ShellCall {
   code: Text | undefined;
@@ -59,7 +59,7 @@ function parseShellCall(args: readonly Text[]): ShellCall {
   };
 }
 
-function runShell({ args }: Invocation, scope: Scope): Options<Text> | undefined {
+export const runShell: Judge = ({ args }, scope) => {
   if (isInformation(args)) return undefined;
   const { code, operands, startFiles, readsInput, isSyntaxCheck } = parseShellCall(args);
   if (isSyntaxCheck) return undefined;
@@ -68,7 +68,7 @@ function runShell({ args }: Invocation, scope: Scope): Options<Text> | undefined
   const [file, ...rest] = operands;
   if (!file || readsInput) return runInput([known("bash"), ...operands], scope);
   return runScriptFile(file, rest, scope);
-}
+};
 
 /** What such a shell prints is marked: sent to another machine, it is a shell for that machine. */
 const runInput = (args: readonly Text[], scope: Scope): Options<Text> =>
@@ -117,8 +117,3 @@ function activate(path: string, { state, analysis }: Scope): void {
 /** Words that become one line of code. */
 export const joinWords = (words: readonly Text[]): Text =>
   words.reduce((text, word, index) => concat(index > 0 ? concat(text, known(" ")) : text, word), emptyText);
-
-export const shells: Judges = forNames(
-  "sh bash dash zsh ksh mksh ash fish csh tcsh rbash yash posh bash5 sash hush osh elvish xonsh",
-  runShell,
-);

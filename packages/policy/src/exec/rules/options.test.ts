@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { known } from "../shell/text.ts";
 import { parseOptions } from "./options.ts";
 
-const spec = { short: "ab:c", long: "recursive recurse-submodules value= maybe=?" };
+const spec = { options: "ab:c recursive recurse-submodules value= maybe=?" };
 const parse = (line: string, more = {}) => {
   const options = parseOptions(
     line

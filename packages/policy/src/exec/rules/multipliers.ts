@@ -1,7 +1,7 @@
 /** Programs that run another one for each of many inputs: xargs, parallel, find. */
 import { baseName, getZone, isBelow } from "../paths.ts";
-import { judgeDelete } from "../rules/delete.ts";
-import { judgeWrite } from "../rules/write.ts";
+import { judgeDelete } from "./delete.ts";
+import { judgeWrites } from "./write.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { readFile } from "../shell/files.ts";
 import { isCheapPattern, toRegExp } from "../shell/pattern.ts";
@@ -19,20 +19,16 @@ import {
   type Options,
   type Text,
 } from "../shell/text.ts";
-import { runCode } from "./code.ts";
-import { getOperands, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
+import { runCode } from "../code/run-code.ts";
+import { getOperands, hasArg, isInformation, type Judge, resolveAll } from "./invocation.ts";
 import { parseOptions } from "./options.ts";
 import { joinWords } from "./shells.ts";
 
 const maxInputs = 12;
 
-const xargs: Judge = ({ args }, scope) => {
+export const xargs: Judge = ({ args, program }, scope) => {
   if (isInformation(args)) return undefined;
-  const options = parseOptions(args, {
-    short: "0a:d:E:I:L:n:P:s:rtpxoiel",
-    long: "null arg-file= delimiter= eof=? replace=? max-lines=? max-args= max-procs= max-chars= no-run-if-empty verbose interactive exit open-tty process-slot-var= show-limits",
-    stopsAtOperand: true,
-  });
+  const options = parseOptions(args, { ...program, stopsAtOperand: true });
   if (options.unknown.length > 0)
     report(scope, "high", "opaque_exec", `xargs has an unknown option ${options.unknown[0]}.`);
   if (scope.stdin.some((text) => hasOrigin(text, origins.endless)) && options.has("P", "max-procs")) {
@@ -79,12 +75,8 @@ const replace = (word: Text, placeholder: string, value: Text): Text =>
     ? { text: word.text.replaceAll(placeholder, () => value.text), origin: word.origin | value.origin }
     : word;
 
-const parallel: Judge = ({ args }, scope) => {
-  const options = parseOptions(args, {
-    short: "j:n:N:I:a:d:kmXtv0qu",
-    long: "jobs= max-args= arg-file= delimiter= colsep= keep-order will-cite halt= joblog= results= timeout= delay= bar progress dry-run null quote",
-    stopsAtOperand: true,
-  });
+export const parallel: Judge = ({ args, program }, scope) => {
+  const options = parseOptions(args, { ...program, stopsAtOperand: true });
   const end = options.operands.findIndex(({ text }) => /^:::[:+]?$/.test(text));
   const template = joinWords(end === -1 ? options.operands : options.operands.slice(0, end));
   const files = options.get("a", "arg-file");
@@ -103,7 +95,7 @@ const parallel: Judge = ({ args }, scope) => {
   return limitOptions(outputs);
 };
 
-const find: Judge = ({ args }, scope) => {
+export const find: Judge = ({ args }, scope) => {
   const start = args.findIndex(({ text }) => !/^-(?:[HLP]|O\d|D)$/.test(text));
   const end = args.findIndex(({ text }, index) => index >= start && /^(?:-.|[(!,)]$)/.test(text));
   const roots = args.slice(Math.max(start, 0), end === -1 ? undefined : end);
@@ -115,9 +107,7 @@ const find: Judge = ({ args }, scope) => {
       ? (expression[index + 1] ?? [])
       : [],
   );
-  const isFiltered = expression.some(({ text }) =>
-    /^-(?:empty|size|[acm]time|[acm]min|newer\w*|perm|links)$/.test(text),
-  );
+  const isFiltered = hasArg(expression, /^-(?:empty|size|[acm]time|[acm]min|newer\w*|perm|links)$/);
   const named = roots.filter(({ text }) => text !== "");
   if (roots.length > 0 && named.length === 0) return [emptyText];
   const places = named.length > 0 ? named : [known(".")];
@@ -128,8 +118,7 @@ const find: Judge = ({ args }, scope) => {
     const { text } = expression[index]!;
     if (text === "-delete") for (const match of matches) judgeDelete(match, scope, { isRecursive: true });
     else if (/^-f(?:print0?|ls|printf)$/.test(text)) {
-      const file = expression[index + 1];
-      for (const path of file ? resolveAll(file, scope) : []) judgeWrite(path, scope);
+      judgeWrites(expression.slice(index + 1, index + 2), scope);
     } else if (/^-(?:exec|ok)(?:dir)?$/.test(text)) {
       const stop = expression.findIndex(
         (word, at) => at > index && (word.text === ";" || (word.text === "+" && expression[at - 1]?.text === "{}")),
@@ -200,7 +189,7 @@ const runFor = (command: readonly Text[], match: Text, scope: Scope): Options<Te
   );
 
 /** `fd PATTERN -x CMD`. */
-const fd: Judge = ({ args }, scope) => {
+export const fd: Judge = ({ args }, scope) => {
   const index = args.findIndex(({ text }) => /^(?:-x|-X|--exec|--exec-batch)$/.test(text));
   if (index === -1 || index === args.length - 1) return undefined;
   const command = args.slice(index + 1);
@@ -211,5 +200,3 @@ const fd: Judge = ({ args }, scope) => {
   const whole = hasPlace ? command : [...command, known("{}")];
   return limitOptions([match, ...credentials].flatMap((path) => runFor(whole, path, scope)));
 };
-
-export const multipliers: Judges = { xargs, gxargs: xargs, parallel, find, gfind: find, fd, fdfind: fd };

@@ -9,9 +9,9 @@ import { hasOrigin, known, origins, unknown, type Text } from "../shell/text.ts"
 import { judgeDelete } from "../rules/delete.ts";
 import { addLink } from "../rules/links.ts";
 import { judgeWrite } from "../rules/write.ts";
-import { runCode } from "./code.ts";
+import { runCode } from "./run-code.ts";
 import { judgeConnections, judgeLiterals, judgeLoops, judgeSystemCalls } from "./inline-effects.ts";
-import { resolveAll } from "./invocation.ts";
+import { resolveAll } from "../rules/invocation.ts";
 import { findCalls, findLiterals, findShellCode, foldLiterals, inlineNames, type Call } from "./code-calls.ts";
 import { replaceHome } from "./home-expressions.ts";
 

@@ -1,4 +1,5 @@
 /** Interpreters of other languages: their code is given inline, by a stream or by a file. */
+import type { Language } from "../programs/program.ts";
 import { getZone } from "../paths.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import {
@@ -12,108 +13,20 @@ import {
   type Options,
   type Text,
 } from "../shell/text.ts";
-import { judgeOrigin, runCode } from "./code.ts";
-import { judgeInlineCode } from "./inline-code.ts";
-import { judgePublished } from "../rules/network.ts";
-import { judgeWrite } from "../rules/write.ts";
-import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
+import { judgeOrigin, runCode } from "../code/run-code.ts";
+import { judgeInlineCode } from "../code/inline-code.ts";
+import { judgePublished } from "./network.ts";
+import { judgeWrites } from "./write.ts";
+import { getOperands, hasArg, isInformation, type Judge, resolveAll } from "./invocation.ts";
 import { joinWords } from "./shells.ts";
 
-interface Language {
-  /** Short options that are followed by code; they may be combined with others, as in `perl -pe`. */
-  code: string;
-  /** Long options that are followed by code. */
-  longCode?: RegExp;
-  /** Other options with a value. */
-  valued: RegExp;
-  /** Options that take the rest of their word as a value. Default: those of perl. */
-  attached?: RegExp;
-  /** The option that writes the result of the code to the files that it reads. */
-  inPlace?: RegExp;
-  /** Options that load code from a file. */
-  loads?: RegExp;
-  /** Subcommands that are followed by code. */
-  verb?: RegExp;
-  /** Options with the name of a module, which may go on with code; and those with a directory of modules. */
-  modules?: { name: RegExp; directory: RegExp };
-}
+/** Without options that take a value, an empty argument is one: nothing follows from it. */
+const noValues = /^$/;
 
-const languages: Record<string, Language> = {
-  python: { code: "c", valued: /^-[WXQm]$|^--check-hash-based-pycs$/, attached: /^-[a-zA-Z]*?[WXQm]/ },
-  perl: {
-    code: "eE",
-    valued: /^-[CDxIMm]$/,
-    inPlace: /^-[pnalsw0]*i/,
-    modules: { name: /^-(?:[Mm]-?|dt?:)(.+)$/s, directory: /^-(?:I|Mlib=)(.+)$/s },
-  },
-  ruby: {
-    code: "e",
-    valued: /^-[CEFTKrI]$|^--(?:external|internal)-encoding$/,
-    inPlace: /^-[pnalsw]*i/,
-    modules: { name: /^-r(.+)$/s, directory: /^-(?:I|r(?=\/))(.+)$/s },
-  },
-  node: {
-    code: "ep",
-    longCode: /^--(?:eval|print)$/,
-    valued:
-      /^(?:-C|--conditions|--env-file|--max-old-space-size|--title|--input-type|--test-name-pattern|--watch-path)$/,
-    loads: /^(?:-r|--require|--import|--loader|--experimental-loader)$/,
-  },
-  bun: {
-    code: "ep",
-    longCode: /^--(?:eval|print)$/,
-    valued: /^(?:-c|--config|--cwd|--env-file)$/,
-    loads: /^(?:-r|--preload)$/,
-  },
-  deno: { code: "", verb: /^eval$/, valued: /^(?:--config|-c|--import-map|--lock)$/ },
-  php: { code: "rBRE", valued: /^-[cdStz]$/ },
-  lua: { code: "e", valued: /^-[lW]$/ },
-  rscript: { code: "e", valued: /^$/ },
-  julia: { code: "eE", longCode: /^--(?:eval|print)$/, valued: /^(?:-[LptJC]|--project|--threads)$/ },
-  osascript: { code: "e", valued: /^-[ls]$/ },
-  groovy: { code: "e", valued: /^-cp$/ },
-  octave: { code: "", longCode: /^--eval$/, valued: /^$/ },
-  elixir: { code: "e", longCode: /^--eval$/, valued: /^-r$/ },
-  erl: { code: "", longCode: /^-eval$/, valued: /^-(?:s|pa|name|sname|setcookie)$/ },
-  pwsh: {
-    code: "c",
-    longCode: /^-(?:Command|EncodedCommand|enc|ec)$/i,
-    valued: /^-(?:File|ExecutionPolicy|WorkingDirectory|ep)$/i,
-  },
-  tclsh: { code: "", valued: /^$/ },
-  expect: { code: "c", valued: /^-[fb]$/ },
-  guile: { code: "c", valued: /^-[lLsx]$/ },
-  scala: { code: "e", valued: /^-cp$/ },
-  ghc: { code: "e", valued: /^-[oi]$/ },
-  ocaml: { code: "e", valued: /^-I$/ },
-  jshell: { code: "", valued: /^--/ },
-};
-
-const aliases: Record<string, string> = {
-  python2: "python",
-  python3: "python",
-  pypy: "python",
-  pypy3: "python",
-  ipython: "python",
-  nodejs: "node",
-  tsx: "node",
-  "ts-node": "node",
-  luajit: "lua",
-  R: "rscript",
-  Rscript: "rscript",
-  powershell: "pwsh",
-  jruby: "ruby",
-  "php-cli": "php",
-  rake: "ruby",
-  wish: "tclsh",
-  iex: "elixir",
-  irb: "ruby",
-  pry: "ruby",
-};
-
-const run: Judge = ({ name, args, words }, scope) => {
-  const language = aliases[name] ?? name;
-  const spec = languages[language]!;
+export const runLanguage: Judge = ({ args, words, program }, scope) => {
+  const spec = program.language!;
+  const language = spec.name;
+  const valued = spec.valued ?? noValues;
   if (isInformation(args) || args.some(({ text }) => text === "--version" || text === "-V")) return undefined;
   let hasCode = false;
   let used = "";
@@ -139,7 +52,7 @@ const run: Judge = ({ name, args, words }, scope) => {
     else if (spec.loads && spec.loads.test(text.split("=")[0]!)) {
       const file = text.includes("=") ? { ...arg, text: text.split("=").slice(1).join("=") } : args[++index];
       if (file) judgeLoaded(file, language, scope);
-    } else if (spec.valued.test(text)) {
+    } else if (valued.test(text)) {
       index++;
       if (language === "php" && text === "-S" && !/^(?:127\.|localhost|\[::1\])/.test(args[index]?.text ?? ""))
         report(scope, "medium", "exfiltration", "It offers the files of a directory to other machines.");
@@ -152,8 +65,7 @@ const run: Judge = ({ name, args, words }, scope) => {
       if (language === "deno" || language === "bun") return runDeno(args.slice(index), language, scope);
       if (!hasCode) judgeLoaded(arg, language, scope);
       else if (spec.inPlace && args.slice(0, index).some((option) => spec.inPlace!.test(option.text)))
-        for (const path of getOperands(args.slice(index)).flatMap((file) => resolveAll(file, scope)))
-          judgeWrite(path, scope);
+        judgeWrites(getOperands(args.slice(index)), scope);
       return undefined;
     }
   }
@@ -269,7 +181,7 @@ function runModule(interpreter: string, [module, ...args]: readonly Text[], scop
       args.some(
         ({ text }, index) =>
           /^(?:-b|--bind)$/.test(text) && /^(?:127\.|localhost|::1)/.test(args[index + 1]?.text ?? ""),
-      ) || args.some(({ text }) => /^--bind=(?:127\.|localhost)/.test(text));
+      ) || hasArg(args, /^--bind=(?:127\.|localhost)/);
     if (!isLocal) {
       report(scope, "medium", "exfiltration", "It offers the files of a directory to other machines.");
       judgePublished(scope, "to other machines");
@@ -290,5 +202,3 @@ function runModule(interpreter: string, [module, ...args]: readonly Text[], scop
     report(scope, "high", "pipe_to_shell", "It runs code that it received from another machine.");
   return undefined;
 }
-
-export const interpreters: Judges = forNames([...Object.keys(languages), ...Object.keys(aliases)].join(" "), run);
