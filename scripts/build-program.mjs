@@ -69,7 +69,7 @@ const chunkFiles = {
   // Few extensions create sessions of their own.
   "pi-sdk": /^packages\/pi-sdk\/src\//,
   commands:
-    /^packages\/(cli\/src\/(commands\/|show-help|named-packages|run-terminal)|harness\/src\/export\/|config\/src\/installs\/|markdown\/src\/lex-markdown)/,
+    /^packages\/(cli\/src\/(commands\/|start\/show-help|hosting\/named-packages|modes\/run-terminal)|harness\/src\/export\/|config\/src\/installs\/|markdown\/src\/lex-markdown)/,
 };
 
 /** Returns the paths of all files that went into the program. */
@@ -81,7 +81,7 @@ export async function buildProgram(outdir = join(directory, "dist")) {
     hashes[name] = createHash("sha256").update(text).digest("hex").slice(0, 16);
     writeFileSync(join(outdir, `${name}.cjs`), text);
   };
-  const { files, inputs } = await buildChunks("packages/cli/src/bin.ts");
+  const { files, inputs } = await buildChunks("packages/cli/src/start/bin.ts");
   for (const [name, { text, map }] of files) {
     write(name, wrap(text));
     writeFileSync(join(outdir, `${name}.cjs.map`), map);
@@ -95,7 +95,7 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   const { text, commands } = await commandTable();
   const start = await build({
     ...shared,
-    entryPoints: [join(directory, "src", "start.ts")],
+    entryPoints: [join(directory, "src", "start", "start.ts")],
     // Every Node must be able to parse the file that refuses old ones.
     target: "es2015",
     banner: { js: `#!/usr/bin/env node\n${refuseOldNode(engines.node)}` },
@@ -178,7 +178,7 @@ async function buildChild(outfile) {
   const { outputFiles, metafile } = await build({
     ...shared,
     ...bundleOptions,
-    entryPoints: [join(directory, "src", "extension-child.ts")],
+    entryPoints: [join(directory, "src", "hosting", "extension-child.ts")],
     // What it replaces in Node's modules has to be replaced in these themselves.
     plugins: [directImports, lateMarkdown],
   });
@@ -265,7 +265,7 @@ async function commandTable() {
     ...shared,
     format: "esm",
     stdin: {
-      contents: `import { commands } from "./commands/index.ts"; import { helpText } from "./help.ts"; export const text = helpText(commands), names = [...commands.map(({ name }) => name), "__complete"];`,
+      contents: `import { commands } from "./commands/index.ts"; import { helpText } from "./start/help.ts"; export const text = helpText(commands), names = [...commands.map(({ name }) => name), "__complete"];`,
       resolveDir: join(directory, "src"),
     },
     packages: "external",

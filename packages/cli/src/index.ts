@@ -1,3 +1,3 @@
-export type { Command, Io } from "./command.ts";
-export { type ExitCode, exitCodes } from "./exit-codes.ts";
-export { main } from "./main.ts";
+export type { Command, Io } from "./commands/command.ts";
+export { type ExitCode, exitCodes } from "./process/exit-codes.ts";
+export { main } from "./start/main.ts";

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { type Approval, type ApprovalAnswer, emptyView, type View } from "@tau/protocol";
 import { expect, test } from "vitest";
-import { answerApprovals } from "../src/answer-approvals.ts";
+import { answerApprovals } from "../src/modes/answer-approvals.ts";
 import { createIo, createWorkspace } from "./kit.ts";
 
 const createApproval = (id: string): Approval => ({

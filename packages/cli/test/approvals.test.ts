@@ -3,8 +3,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { formatQuestion, parseAnswer } from "../src/answer-approvals.ts";
-import { exitCodes } from "../src/exit-codes.ts";
+import { formatQuestion, parseAnswer } from "../src/modes/answer-approvals.ts";
+import { exitCodes } from "../src/process/exit-codes.ts";
 import { createModelWorkspace, run, type RunOptions, textReply, toolReply } from "./kit.ts";
 
 // These exist everywhere, and not below the directory for temporary files, where everything is allowed.

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { ask } from "../src/ask.ts";
+import { ask } from "../src/process/ask.ts";
 import { createIo, createWorkspace } from "./kit.ts";
 
 test("what is asked stays when a key removes what was typed, and cannot control the terminal", async () => {

@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join, relative, resolve } from "node:path";
 import { listCommandsHere } from "@tau/protocol/surface";
 import { expect, test } from "vitest";
-import { parseSessionArgs } from "../src/args.ts";
+import { parseSessionArgs } from "../src/start/args.ts";
 import { commands } from "../src/commands/index.ts";
 import { parseCommandArgs, parseUsages } from "../src/commands/usage.ts";
-import { exitCodes } from "../src/exit-codes.ts";
+import { exitCodes } from "../src/process/exit-codes.ts";
 import { keybindingDefinitions } from "../src/interactive/keybindings.ts";
 import { terminalCommands } from "../src/interactive/slash-commands.ts";
-import { pages as pageTable } from "../src/pages.ts";
+import { pages as pageTable } from "../src/commands/pages.ts";
 import { createModelWorkspace, createWorkspace, run, textReply, toolReply } from "./kit.ts";
 
 const root = resolve(import.meta.dirname, "../../..");

@@ -2,7 +2,7 @@
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { exitCodes } from "../src/exit-codes.ts";
+import { exitCodes } from "../src/process/exit-codes.ts";
 import { writeExtension, writeModule } from "./extension-kit.ts";
 import { createModelWorkspace, run, textReply } from "./kit.ts";
 

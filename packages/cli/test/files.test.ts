@@ -2,7 +2,7 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { exitCodes } from "../src/exit-codes.ts";
+import { exitCodes } from "../src/process/exit-codes.ts";
 import { createModelWorkspace, run, textReply } from "./kit.ts";
 
 test("a file that is too long is cut, and both the user and the model are told", async () => {

@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { exitCodes } from "../src/exit-codes.ts";
+import { exitCodes } from "../src/process/exit-codes.ts";
 import { createModelWorkspace, run, temporaryDirectory, textReply } from "./kit.ts";
 
 const lastPrompt = (body: unknown): unknown => (body as { messages: { content: unknown }[] }).messages.at(-1)?.content;

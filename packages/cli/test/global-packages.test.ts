@@ -3,7 +3,7 @@ import { mkdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { openSettings } from "@tau/config/trust";
-import { askGlobalPackages } from "../src/ask-global-packages.ts";
+import { askGlobalPackages } from "../src/hosting/ask-global-packages.ts";
 import { createIo, createModelWorkspace, run, textReply, type Workspace } from "./kit.ts";
 
 afterEach(() => void vi.unstubAllEnvs());

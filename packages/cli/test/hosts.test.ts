@@ -4,8 +4,8 @@ import { systemIds } from "@tau/ai";
 import { SessionManager } from "@tau/harness";
 import { writeTrust } from "@tau/config/trust";
 import { expect, onTestFinished, test } from "vitest";
-import { parseSessionArgs } from "../src/args.ts";
-import { Hosts } from "../src/hosts.ts";
+import { parseSessionArgs } from "../src/start/args.ts";
+import { Hosts } from "../src/hosting/hosts.ts";
 import { createIo, createModelWorkspace, textReply } from "./kit.ts";
 
 async function open() {

@@ -6,10 +6,10 @@ import { Readable } from "node:stream";
 import { call, startWireServer, text, type WireReply, type WireServer } from "@tau/ai/testing";
 import type { KnownApi } from "@tau/ai";
 import { onTestFinished } from "vitest";
-import type { Io } from "../src/command.ts";
-import type { ExitCode } from "../src/exit-codes.ts";
-import { main } from "../src/main.ts";
-import { toTerminalText } from "../src/terminal-text.ts";
+import type { Io } from "../src/commands/command.ts";
+import type { ExitCode } from "../src/process/exit-codes.ts";
+import { main } from "../src/start/main.ts";
+import { toTerminalText } from "../src/process/terminal-text.ts";
 
 export { call, text };
 

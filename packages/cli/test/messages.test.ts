@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { WireReply } from "@tau/ai/testing";
-import { exitCodes } from "../src/exit-codes.ts";
+import { exitCodes } from "../src/process/exit-codes.ts";
 import { createModelWorkspace, createWorkspace, run, textReply, toolReply } from "./kit.ts";
 
 const rejected: WireReply = {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { exitCodes } from "../src/exit-codes.ts";
+import { exitCodes } from "../src/process/exit-codes.ts";
 import type { WireReply } from "@tau/ai/testing";
 import { call, toolReply, createModelWorkspace, run, textReply, temporaryDirectory, text } from "./kit.ts";
 

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { exitCodes } from "../src/exit-codes.ts";
+import { exitCodes } from "../src/process/exit-codes.ts";
 import { createModelWorkspace, type ModelWorkspace, run, textReply, toolReply } from "./kit.ts";
 
 const resultOf = async (workspace: ModelWorkspace, ...args: string[]) => {

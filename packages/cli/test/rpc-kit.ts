@@ -2,9 +2,9 @@
 import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
 import { type ClientOptions, TauClient } from "@tau/protocol/node";
-import { parseSessionArgs } from "../src/args.ts";
-import type { Io } from "../src/command.ts";
-import type { ExitCode } from "../src/exit-codes.ts";
+import { parseSessionArgs } from "../src/start/args.ts";
+import type { Io } from "../src/commands/command.ts";
+import type { ExitCode } from "../src/process/exit-codes.ts";
 import { runRpc } from "../src/rpc/rpc.ts";
 import type { Workspace } from "./kit.ts";
 

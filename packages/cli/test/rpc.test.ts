@@ -4,7 +4,7 @@ import type { WireReply } from "@tau/ai/testing";
 import fc from "fast-check";
 import { commandNames } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
-import { exitCodes } from "../src/exit-codes.ts";
+import { exitCodes } from "../src/process/exit-codes.ts";
 import { toolReply, type ModelWorkspace, createModelWorkspace, textReply, temporaryDirectory } from "./kit.ts";
 import { connect, type Json, serve } from "./rpc-kit.ts";
 

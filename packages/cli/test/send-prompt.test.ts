@@ -1,7 +1,7 @@
 import { emptyView, type SessionEvent } from "@tau/protocol";
 import { expect, test } from "vitest";
-import { parseSessionArgs } from "../src/args.ts";
-import { type PromptSession, sendPrompt } from "../src/send-prompt.ts";
+import { parseSessionArgs } from "../src/start/args.ts";
+import { type PromptSession, sendPrompt } from "../src/modes/send-prompt.ts";
 import { createIo, createWorkspace } from "./kit.ts";
 
 test("the progress line is erased before an error of the prompt is told", async () => {

@@ -4,7 +4,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { exitCodes } from "../src/exit-codes.ts";
+import { exitCodes } from "../src/process/exit-codes.ts";
 import { createModelWorkspace, type ModelWorkspace, run, textReply } from "./kit.ts";
 
 const workspaceWith = async (settings: object): Promise<ModelWorkspace> => {

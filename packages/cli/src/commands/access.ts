@@ -9,8 +9,8 @@ import {
 } from "@tau/config/auth";
 import { ModelRegistry } from "@tau/config/models";
 import { SettingsManager, withProxySetting } from "@tau/config/settings";
-import type { Io } from "../command.ts";
-import { getAgentDir } from "../agent-dir.ts";
+import type { Io } from "./command.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
 
 /** Keys and models, without a session. */
 export interface Access {

@@ -3,16 +3,16 @@ import { openSettings } from "@tau/config/trust";
 import { idInFileName } from "@tau/harness/session";
 import { type GatewayClient, isGatewayClientError } from "@tau/protocol/client";
 import { connectToGateway } from "@tau/protocol/node";
-import { getAgentDir } from "../agent-dir.ts";
-import { parseSessionArgs } from "../args.ts";
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
-import type { ExitCode } from "../exit-codes.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
+import { parseSessionArgs } from "../start/args.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
+import type { ExitCode } from "../process/exit-codes.ts";
 import { createRemoteClient, waitUntilLoaded } from "../gateway/remote-client.ts";
 import { watchConnection } from "../gateway/watch-connection.ts";
-import { createProgram } from "../program.ts";
-import { runTerminal } from "../run-terminal.ts";
-import { version } from "../version.ts";
+import { createProgram } from "../terminal/program.ts";
+import { runTerminal } from "../modes/run-terminal.ts";
+import { version } from "../start/version.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function attach(args: CommandArgs, io: Io): Promise<ExitCode> {

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { getLedgerPath, type LedgerProblem, type LedgerRecord, verifyLedger } from "@tau/policy";
 import { tolerate } from "@tau/tools/platform";
-import { getAgentDir } from "../agent-dir.ts";
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { jsonLine } from "../json-line.ts";
-import { tableText } from "../table.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
+import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
+import { jsonLine } from "../modes/json-line.ts";
+import { tableText } from "../process/table.ts";
 import type { CommandArgs } from "./usage.ts";
 
 const problems: Record<LedgerProblem["kind"], string> = {

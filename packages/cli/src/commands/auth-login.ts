@@ -11,11 +11,11 @@ import {
 } from "@tau/config/auth";
 import { HarnessError } from "@tau/protocol";
 import { compareProviders } from "@tau/config/models";
-import { ask, choose, type ChoiceItem, confirm, isInteractive } from "../ask.ts";
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { readInput } from "../read-input.ts";
+import { ask, choose, type ChoiceItem, confirm, isInteractive } from "../process/ask.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
+import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
+import { readInput } from "../modes/read-input.ts";
 import { type Access, formatPlace, listProviders, openAccess, reportNotices } from "./access.ts";
 import type { CommandArgs } from "./usage.ts";
 

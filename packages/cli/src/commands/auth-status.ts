@@ -3,9 +3,9 @@ import { findEnvKeys } from "@tau/ai";
 import { closeAfter } from "@tau/ai/internal";
 import type { Credential } from "@tau/config/auth";
 import { formatFileProblem } from "@tau/config/settings";
-import type { Io } from "../command.ts";
-import { jsonLine } from "../json-line.ts";
-import { tableText } from "../table.ts";
+import type { Io } from "./command.ts";
+import { jsonLine } from "../modes/json-line.ts";
+import { tableText } from "../process/table.ts";
 import { type Access, formatPlace, listProviders, openAccess, reportNotices } from "./access.ts";
 import type { CommandArgs } from "./usage.ts";
 

@@ -3,9 +3,9 @@ import { SessionManager } from "@tau/harness";
 import { type SettingsManager, formatFileProblem } from "@tau/config/settings";
 import { openSettings } from "@tau/config/trust";
 import { findSession, mustBeInSessionDirectory, type SessionInfo, type SessionLookup } from "@tau/harness/session";
-import type { Io } from "../command.ts";
-import { getAgentDir, getSessionDir } from "../agent-dir.ts";
-import { clearLine, showsProgress } from "../terminal-text.ts";
+import type { Io } from "./command.ts";
+import { getAgentDir, getSessionDir } from "../hosting/agent-dir.ts";
+import { clearLine, showsProgress } from "../process/terminal-text.ts";
 import type { CommandArgs } from "./usage.ts";
 
 /** The directories and settings that a command works with. */

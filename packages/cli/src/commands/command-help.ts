@@ -1,4 +1,4 @@
-import type { Command } from "../command.ts";
+import type { Command } from "./command.ts";
 import { parseUsages } from "./usage.ts";
 
 /** The text of `tau help COMMAND` and `tau COMMAND --help`. */

@@ -4,10 +4,10 @@
  */
 import { readdir } from "node:fs/promises";
 import { resolve } from "node:path";
-import { expandHome, getAgentDir } from "../agent-dir.ts";
-import type { Io } from "../command.ts";
-import { type Flag, flags, thinkingLevels } from "../flags.ts";
-import type { FlagSpec } from "../tokens.ts";
+import { expandHome, getAgentDir } from "../hosting/agent-dir.ts";
+import type { Io } from "./command.ts";
+import { type Flag, flags, thinkingLevels } from "../start/flags.ts";
+import type { FlagSpec } from "../start/tokens.ts";
 import { formatForBash, splitLine } from "./complete-bash.ts";
 import { commands } from "./index.ts";
 import { parseUsages } from "./usage.ts";

@@ -1,6 +1,6 @@
 /** Shell completion: scripts that ask the program itself (`complete.ts`) when Tab is pressed. */
 import { HarnessError } from "@tau/protocol";
-import type { Io } from "../command.ts";
+import type { Io } from "./command.ts";
 import type { CommandArgs } from "./usage.ts";
 
 interface Shell {

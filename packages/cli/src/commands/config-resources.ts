@@ -1,9 +1,9 @@
 /** `tau config`: the list of resources, in which single ones are turned on and off. */
 import { SerialQueue } from "@tau/ai/internal";
 import type { Terminal } from "@tau/tui";
-import type { Io } from "../command.ts";
-import { jsonLine } from "../json-line.ts";
-import { tableText } from "../table.ts";
+import type { Io } from "./command.ts";
+import { jsonLine } from "../modes/json-line.ts";
+import { tableText } from "../process/table.ts";
 import { openPackageContext, type PackageContext } from "./package-context.ts";
 import { listRows, type ResourceRow, turn } from "./resource-rows.ts";
 import type { CommandArgs } from "./usage.ts";

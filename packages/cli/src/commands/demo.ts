@@ -3,11 +3,11 @@ import { rm } from "node:fs/promises";
 import { streamSimple } from "@tau/ai";
 import { createAgentSession, SessionManager } from "@tau/harness";
 import type { SessionEvent } from "@tau/protocol";
-import type { Io } from "../command.ts";
-import { createDemoModel, createDemoProject, demoRequest } from "../demo-script.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { toExitCode } from "../prompt-end.ts";
-import { paint } from "../terminal-text.ts";
+import type { Io } from "./command.ts";
+import { createDemoModel, createDemoProject, demoRequest } from "../modes/demo-script.ts";
+import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
+import { toExitCode } from "../modes/prompt-end.ts";
+import { paint } from "../process/terminal-text.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function runDemo(args: CommandArgs, io: Io): Promise<ExitCode> {

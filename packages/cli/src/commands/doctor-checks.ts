@@ -8,7 +8,7 @@ import { getMessageText } from "@tau/harness/host";
 import { getSandboxSettings } from "@tau/config/trust";
 import { type FileProblem, formatFileProblem, ignoredSettings } from "@tau/config/settings";
 import type { Tools } from "@tau/tools";
-import type { Io } from "../command.ts";
+import type { Io } from "./command.ts";
 import type { Access } from "./access.ts";
 import { listKeys } from "./auth-status.ts";
 import type { CommandContext } from "./command-context.ts";

@@ -1,9 +1,9 @@
 import { getErrorMessage } from "@tau/ai/internal";
-import type { Io } from "../command.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { jsonLine } from "../json-line.ts";
-import { type Colour, tableText } from "../table.ts";
-import { clearLine, showsProgress } from "../terminal-text.ts";
+import type { Io } from "./command.ts";
+import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
+import { jsonLine } from "../modes/json-line.ts";
+import { type Colour, tableText } from "../process/table.ts";
+import { clearLine, showsProgress } from "../process/terminal-text.ts";
 import { openAccess } from "./access.ts";
 import { openCommandContext } from "./command-context.ts";
 import { type CheckContext, type CheckResult, checks } from "./doctor-checks.ts";

@@ -1,9 +1,9 @@
 /** What a package brings, and the question whether it is used. */
 import { HarnessError } from "@tau/protocol";
 import { type FetchedPackage, resourceKinds } from "@tau/config/installs";
-import { ask, isInteractive } from "../ask.ts";
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
+import { ask, isInteractive } from "../process/ask.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
 import type { CommandArgs } from "./usage.ts";
 
 /** Throws before anything is fetched if nobody could agree to it. */

@@ -11,10 +11,10 @@ import {
   type TrustChange,
   writeExtensionTrust,
 } from "@tau/config/trust";
-import { getAgentDir } from "../agent-dir.ts";
-import type { Io } from "../command.ts";
-import { jsonLine } from "../json-line.ts";
-import { type Colour, tableText } from "../table.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
+import type { Io } from "./command.ts";
+import { jsonLine } from "../modes/json-line.ts";
+import { type Colour, tableText } from "../process/table.ts";
 import type { CommandArgs } from "./usage.ts";
 
 async function open(io: Io) {

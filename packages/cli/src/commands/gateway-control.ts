@@ -1,11 +1,11 @@
 /** `tau gateway status`, `reload` and `stop`. */
 import type { GatewayStatus } from "@tau/gateway";
 import type { MethodData } from "@tau/protocol/gateway";
-import type { Io } from "../command.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import type { Io } from "./command.ts";
+import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import { askGateway, callGateway, notRunning } from "../gateway/ask-gateway.ts";
-import { jsonLine } from "../json-line.ts";
-import { cleanLine } from "../table.ts";
+import { jsonLine } from "../modes/json-line.ts";
+import { cleanLine } from "../process/table.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function showStatus(args: CommandArgs, io: Io): Promise<ExitCode | void> {

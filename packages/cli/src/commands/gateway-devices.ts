@@ -3,12 +3,12 @@ import { systemClock, systemIds } from "@tau/ai";
 import { type Devices, openDevices } from "@tau/gateway";
 import { type DeviceData, type GatewayScope, gatewayScopes } from "@tau/protocol/gateway";
 import { ownDeviceId } from "@tau/protocol/node";
-import { getAgentDir } from "../agent-dir.ts";
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
 import { callGateway, notRunning } from "../gateway/ask-gateway.ts";
-import { jsonLine } from "../json-line.ts";
-import { cleanLine, tableText } from "../table.ts";
+import { jsonLine } from "../modes/json-line.ts";
+import { cleanLine, tableText } from "../process/table.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function printToken(_args: CommandArgs, io: Io): Promise<void> {

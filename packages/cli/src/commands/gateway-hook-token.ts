@@ -2,9 +2,9 @@
 import { systemClock, systemIds } from "@tau/ai";
 import { findHookToken, openDevices } from "@tau/gateway";
 import { openSettings } from "@tau/config/trust";
-import { getAgentDir } from "../agent-dir.ts";
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function printHookToken(args: CommandArgs, io: Io): Promise<void> {

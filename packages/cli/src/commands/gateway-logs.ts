@@ -5,9 +5,9 @@ import { closeAfter, sleep } from "@tau/ai/internal";
 import { parseLogText, readLogLines } from "@tau/gateway";
 import { getGatewayFiles } from "@tau/protocol/node";
 import { tolerate } from "@tau/tools/platform";
-import { getAgentDir } from "../agent-dir.ts";
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
 import type { CommandArgs } from "./usage.ts";
 
 const lookMs = 250;

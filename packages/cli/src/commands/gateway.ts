@@ -1,12 +1,12 @@
 /** `tau gateway`: serves sessions until somebody stops it. */
 import { type JoinCluster, serveGateway } from "@tau/gateway";
 import { openSettings } from "@tau/config/trust";
-import { getAgentDir } from "../agent-dir.ts";
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
 import { findPage } from "../gateway/find-page.ts";
 import { createOpenDirectory } from "../gateway/open-directories.ts";
-import { version } from "../version.ts";
+import { version } from "../start/version.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function runGateway(args: CommandArgs, io: Io): Promise<void> {

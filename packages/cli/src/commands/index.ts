@@ -1,4 +1,4 @@
-import type { Command } from "../command.ts";
+import type { Command } from "./command.ts";
 
 /** Every command. Help, suggestions, completion and parsing read this table; `run.ts` has the code behind each row. */
 export const commands: readonly Command[] = [

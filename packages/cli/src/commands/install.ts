@@ -15,8 +15,8 @@ import {
   toDetailed,
   toEntry,
 } from "@tau/config/installs";
-import type { Io } from "../command.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import type { Io } from "./command.ts";
+import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import { askToEnable, describePackage, mustBeAnswerable } from "./enable-packages.ts";
 import {
   changePackages,

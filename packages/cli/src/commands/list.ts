@@ -1,8 +1,8 @@
 import { findExtensions } from "@tau/extensions";
 import { findPiPackages, getPackageEntries, inspectPackages, resourceKinds } from "@tau/config/installs";
-import type { Io } from "../command.ts";
-import { jsonLine } from "../json-line.ts";
-import { tableText } from "../table.ts";
+import type { Io } from "./command.ts";
+import { jsonLine } from "../modes/json-line.ts";
+import { tableText } from "../process/table.ts";
 import { getHome, openPackageContext } from "./package-context.ts";
 import type { CommandArgs } from "./usage.ts";
 

@@ -3,11 +3,11 @@ import { open, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { closeAfter, getErrorMessage, platform } from "@tau/ai/internal";
 import { type CatalogueDifference, planRenewal, StoredCatalogue } from "@tau/config/models";
-import { expandHome, getAgentDir } from "../agent-dir.ts";
-import { confirm } from "../ask.ts";
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
-import { formatTokens } from "../tokens-text.ts";
+import { expandHome, getAgentDir } from "../hosting/agent-dir.ts";
+import { confirm } from "../process/ask.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
+import { formatTokens } from "../process/tokens-text.ts";
 import { openAccess } from "./access.ts";
 import type { CommandArgs } from "./usage.ts";
 

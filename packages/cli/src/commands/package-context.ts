@@ -24,8 +24,8 @@ import {
   type TrustSubject,
   writeExtensionTrust,
 } from "@tau/config/trust";
-import { expandHome, getAgentDir } from "../agent-dir.ts";
-import type { Io } from "../command.ts";
+import { expandHome, getAgentDir } from "../hosting/agent-dir.ts";
+import type { Io } from "./command.ts";
 import { reportSettingsProblems } from "./command-context.ts";
 import type { CommandArgs } from "./usage.ts";
 

@@ -4,12 +4,12 @@ import { homedir } from "node:os";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { classifyCommand, type ExecContext, type ExecMediationPolicy, mediate, withDiskLinks } from "@tau/policy/exec";
 import { getSessionPolicy } from "@tau/config/trust";
-import { getAgentDir } from "../agent-dir.ts";
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { jsonLine } from "../json-line.ts";
-import { tableText } from "../table.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
+import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
+import { jsonLine } from "../modes/json-line.ts";
+import { tableText } from "../process/table.ts";
 import { openCommandContext, reportSettingsProblems } from "./command-context.ts";
 import type { CommandArgs } from "./usage.ts";
 

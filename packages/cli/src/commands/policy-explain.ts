@@ -1,10 +1,10 @@
 import { capabilities } from "@tau/tools";
 import { evaluateFor, type ExtensionPolicy, type PolicyReason } from "@tau/policy";
 import { getSandboxSettings, getSessionPolicy } from "@tau/config/trust";
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
-import { jsonLine } from "../json-line.ts";
-import { tableText } from "../table.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
+import { jsonLine } from "../modes/json-line.ts";
+import { tableText } from "../process/table.ts";
 import { type CommandContext, openCommandContext, reportSettingsProblems } from "./command-context.ts";
 import type { CommandArgs } from "./usage.ts";
 

@@ -1,10 +1,10 @@
 import { systemIds } from "@tau/ai";
 import { formatRule, listRules, type RememberedRule, removeRule } from "@tau/policy";
-import { getAgentDir } from "../agent-dir.ts";
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
-import { jsonLine } from "../json-line.ts";
-import { tableText } from "../table.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
+import { jsonLine } from "../modes/json-line.ts";
+import { tableText } from "../process/table.ts";
 import type { CommandArgs } from "./usage.ts";
 
 /** What the user allowed for longer than a session: shows it, or takes it back. */

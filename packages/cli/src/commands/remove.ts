@@ -8,7 +8,7 @@ import {
   toDetailed,
 } from "@tau/config/installs";
 import { forgetExtensionTrust } from "@tau/config/trust";
-import type { Io } from "../command.ts";
+import type { Io } from "./command.ts";
 import { changePackages, findEntry, openPackageContext } from "./package-context.ts";
 import type { CommandArgs } from "./usage.ts";
 

@@ -1,7 +1,7 @@
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
-import type { ExitCode } from "../exit-codes.ts";
-import { untilInterrupted } from "../until-interrupted.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
+import type { ExitCode } from "../process/exit-codes.ts";
+import { untilInterrupted } from "../process/until-interrupted.ts";
 import { commandHelp } from "./command-help.ts";
 import { commands } from "./index.ts";
 import { type CommandArgs, parseCommandArgs, parseUsages } from "./usage.ts";

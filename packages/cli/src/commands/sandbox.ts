@@ -2,10 +2,10 @@ import { constants, homedir } from "node:os";
 import { getSandboxSettings } from "@tau/config/trust";
 import { createSessionSandbox, openInside, type SandboxSettings, type SandboxState } from "@tau/sandbox";
 import { cleanEnvironment, createSpawn, type ExitStatus } from "@tau/tools";
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { jsonLine } from "../json-line.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
+import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
+import { jsonLine } from "../modes/json-line.ts";
 import { openCommandContext, reportSettingsProblems } from "./command-context.ts";
 import type { CommandArgs } from "./usage.ts";
 

@@ -5,8 +5,8 @@ import { closeAfter, didYouMean } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
 import { SessionManager } from "@tau/harness";
 import { mustBeInSessionDirectory } from "@tau/harness/session";
-import type { Io } from "../command.ts";
-import { UsageError } from "../errors.ts";
+import type { Io } from "./command.ts";
+import { UsageError } from "../process/errors.ts";
 import {
   findOwnSessionFile,
   findSessionFile,

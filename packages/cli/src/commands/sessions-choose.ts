@@ -1,7 +1,7 @@
 import { HarnessError } from "@tau/protocol";
-import { choose, isInteractive } from "../ask.ts";
-import type { Io } from "../command.ts";
-import { cleanLine, cutTo } from "../table.ts";
+import { choose, isInteractive } from "../process/ask.ts";
+import type { Io } from "./command.ts";
+import { cleanLine, cutTo } from "../process/table.ts";
 import { listSessions, openCommandContext } from "./command-context.ts";
 import { formatTitle, shortenIds } from "./sessions-list.ts";
 

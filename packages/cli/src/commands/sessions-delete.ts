@@ -1,9 +1,9 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { removeSession, restoreSession, trashSession } from "@tau/harness/session";
-import { confirm } from "../ask.ts";
-import type { Io } from "../command.ts";
-import { cleanLine } from "../table.ts";
+import { confirm } from "../process/ask.ts";
+import type { Io } from "./command.ts";
+import { cleanLine } from "../process/table.ts";
 import { type CommandContext, findOwnSessionFile, openCommandContext, readSession } from "./command-context.ts";
 import type { CommandArgs } from "./usage.ts";
 

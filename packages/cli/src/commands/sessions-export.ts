@@ -7,8 +7,8 @@ import {
   findTarget,
   writeTarget,
 } from "@tau/harness/export";
-import { confirm } from "../ask.ts";
-import type { Io } from "../command.ts";
+import { confirm } from "../process/ask.ts";
+import type { Io } from "./command.ts";
 import { findSessionFile, openCommandContext, readSession } from "./command-context.ts";
 import { formatProblems } from "./format-problems.ts";
 import type { CommandArgs } from "./usage.ts";

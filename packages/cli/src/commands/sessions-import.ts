@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { importSessionFile } from "@tau/harness/export";
-import type { Io } from "../command.ts";
-import { jsonLine } from "../json-line.ts";
+import type { Io } from "./command.ts";
+import { jsonLine } from "../modes/json-line.ts";
 import { formatContinue, openCommandContext } from "./command-context.ts";
 import { formatProblems } from "./format-problems.ts";
 import type { CommandArgs } from "./usage.ts";

@@ -1,9 +1,9 @@
 import { systemClock } from "@tau/ai";
 import { type SessionInfo, SessionManager } from "@tau/harness/session";
 import { getSessionTitle } from "@tau/protocol/surface";
-import type { Io } from "../command.ts";
-import { jsonLine } from "../json-line.ts";
-import { type Column, tableText } from "../table.ts";
+import type { Io } from "./command.ts";
+import { jsonLine } from "../modes/json-line.ts";
+import { type Column, tableText } from "../process/table.ts";
 import { listSessions, openCommandContext, reportDamage, reportSettingsProblems } from "./command-context.ts";
 import type { CommandArgs } from "./usage.ts";
 

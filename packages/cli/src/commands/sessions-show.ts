@@ -1,9 +1,9 @@
 import type { SessionManager } from "@tau/harness";
 import type { SessionEntry } from "@tau/protocol";
 import { describeEntry } from "@tau/protocol/surface";
-import type { Io } from "../command.ts";
-import { jsonLine } from "../json-line.ts";
-import { cleanLine, cutTo, tableText, terminalWidth } from "../table.ts";
+import type { Io } from "./command.ts";
+import { jsonLine } from "../modes/json-line.ts";
+import { cleanLine, cutTo, tableText, terminalWidth } from "../process/table.ts";
 import { findSessionFile, openCommandContext, readSession, reportSettingsProblems } from "./command-context.ts";
 import type { CommandArgs } from "./usage.ts";
 

@@ -1,9 +1,9 @@
 /** How sessions were branched from each other, and the branches within one session. */
 import type { SessionInfo } from "@tau/harness/session";
 import { describeEntry } from "@tau/protocol/surface";
-import type { Io } from "../command.ts";
-import { jsonLine } from "../json-line.ts";
-import { type TreeNode, treeText } from "../table.ts";
+import type { Io } from "./command.ts";
+import { jsonLine } from "../modes/json-line.ts";
+import { type TreeNode, treeText } from "../process/table.ts";
 import { formatProblems } from "./format-problems.ts";
 import {
   type CommandContext,

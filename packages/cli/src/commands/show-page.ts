@@ -1,9 +1,9 @@
 /** Shows a page of the documents: drawn and in a pager on a terminal, as it is in a pipe. */
 import { spawn } from "node:child_process";
 import { styleText } from "node:util";
-import type { Io } from "../command.ts";
-import { terminalWidth } from "../table.ts";
-import { isDumb, markOwn } from "../terminal-text.ts";
+import type { Io } from "./command.ts";
+import { terminalWidth } from "../process/table.ts";
+import { isDumb, markOwn } from "../process/terminal-text.ts";
 import { toTerminalPage } from "./terminal-page.ts";
 
 /** Longer lines are hard to read. */

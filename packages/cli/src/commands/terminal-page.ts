@@ -1,5 +1,5 @@
 /** A page of the documents as Markdown for a terminal. Pure. */
-import { pages } from "../pages.ts";
+import { pages } from "./pages.ts";
 
 /** Lines are as long as the terminal is wide, pictures become their descriptions, and links the commands that show the pages. */
 export const toTerminalPage = (markdown: string): string => joinLines(toTopics(markdown));

@@ -2,8 +2,8 @@ import { systemIds } from "@tau/ai";
 import { describeIgnoredPiFiles } from "@tau/config/resources";
 import { writeTrust } from "@tau/config/trust";
 import { SettingsManager } from "@tau/config/settings";
-import { getAgentDir } from "../agent-dir.ts";
-import type { Io } from "../command.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
+import type { Io } from "./command.ts";
 import type { CommandArgs } from "./usage.ts";
 
 /** Stores the answer together with a digest of the project's files, and lists them. */

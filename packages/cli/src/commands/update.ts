@@ -1,6 +1,6 @@
 import { getEntrySource, isPinned, toDetailed } from "@tau/config/installs";
-import type { Io } from "../command.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import type { Io } from "./command.ts";
+import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import { mustBeAnswerable } from "./enable-packages.ts";
 import { enableAll, fetchAll, type FetchedEntry, listInstalled, type WantedPackage } from "./install.ts";
 import { findEntry, isOwnEntry, listOwnEntries, openPackageContext } from "./package-context.ts";

@@ -4,8 +4,8 @@
  * `tau sessions export SESSION [--format html|md|jsonl] [-o, --output FILE]  Write it to a file`: capitals stand for
  * arguments, brackets for what is optional, dots for one or more, and two spaces begin the summary.
  */
-import type { Command } from "../command.ts";
-import { findValueProblem, type FlagSpec, readTokens } from "../tokens.ts";
+import type { Command } from "./command.ts";
+import { findValueProblem, type FlagSpec, readTokens } from "../start/tokens.ts";
 
 export interface UsageFlag extends FlagSpec {
   isRequired: boolean;

@@ -1,8 +1,8 @@
 /** What commands ask of the account's running gateway. */
 import { askControl, type ControlAnswer, isGatewayError } from "@tau/gateway";
 import { findGateway, getGatewayFiles } from "@tau/protocol/node";
-import { getAgentDir } from "../agent-dir.ts";
-import type { Io } from "../command.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
+import type { Io } from "../commands/command.ts";
 
 /** Undefined if none runs. */
 export async function askGateway(io: Io, request: Record<string, unknown>): Promise<ControlAnswer | undefined> {

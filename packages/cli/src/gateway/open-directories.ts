@@ -1,8 +1,8 @@
 /** How the gateway opens the sessions of a directory: as `tau` would there, with nobody at a terminal. */
 import type { Host, HostOptions } from "@tau/harness/host";
-import { parseSessionArgs, type SessionOptions } from "../args.ts";
-import type { Io } from "../command.ts";
-import { createDirectoryOpener } from "../open-directory.ts";
+import { parseSessionArgs, type SessionOptions } from "../start/args.ts";
+import type { Io } from "../commands/command.ts";
+import { createDirectoryOpener } from "../hosting/open-directory.ts";
 
 /**
  * A project that the user has not trusted stays so: nobody is asked. Sessions outlive the first signal, because the gateway

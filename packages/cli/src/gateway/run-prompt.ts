@@ -1,15 +1,15 @@
 /** Print and JSON mode with `--gateway`: the prompt runs in the gateway, and its answer is shown here. */
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { connectToGateway } from "@tau/protocol/node";
-import { getAgentDir } from "../agent-dir.ts";
-import type { SessionOptions } from "../args.ts";
-import type { Io } from "../command.ts";
-import type { ExitCode } from "../exit-codes.ts";
-import { canAnswer } from "../open-directory.ts";
-import { readInput } from "../read-input.ts";
-import { mustHavePrompt, type PromptSession, sendPrompt, toAbsolute } from "../send-prompt.ts";
-import type { ShownSession } from "../shown-session.ts";
-import { version } from "../version.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
+import type { SessionOptions } from "../start/args.ts";
+import type { Io } from "../commands/command.ts";
+import type { ExitCode } from "../process/exit-codes.ts";
+import { canAnswer } from "../hosting/open-directory.ts";
+import { readInput } from "../modes/read-input.ts";
+import { mustHavePrompt, type PromptSession, sendPrompt, toAbsolute } from "../modes/send-prompt.ts";
+import type { ShownSession } from "../modes/shown-session.ts";
+import { version } from "../start/version.ts";
 import { waitUntilLoaded } from "./remote-client.ts";
 
 export async function runPromptInGateway(options: SessionOptions, io: Io): Promise<ExitCode> {

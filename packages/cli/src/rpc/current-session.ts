@@ -2,7 +2,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { AgentSession } from "@tau/harness";
 import { type Host, type HostedSession, createSessionFrameRedactor } from "@tau/harness/host";
 import type { ApprovalAnswer } from "@tau/protocol";
-import { leaveSession } from "../leave-session.ts";
+import { leaveSession } from "../hosting/leave-session.ts";
 import type { RpcUi } from "./extension-ui.ts";
 import { questionRecord } from "./framing.ts";
 import { OpenQuestions } from "./open-questions.ts";

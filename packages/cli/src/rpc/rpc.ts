@@ -3,10 +3,10 @@ import { Readable } from "node:stream";
 import { getErrorMessage, untilAborted } from "@tau/ai/internal";
 import { HarnessError, type Command, isCommandName } from "@tau/protocol";
 import { type CommandOptions, type Host, isLongCommand } from "@tau/harness/host";
-import type { SessionOptions } from "../args.ts";
-import type { Io } from "../command.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { openHost } from "../open-host.ts";
+import type { SessionOptions } from "../start/args.ts";
+import type { Io } from "../commands/command.ts";
+import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
+import { openHost } from "../hosting/open-host.ts";
 import { CurrentSession } from "./current-session.ts";
 import {
   createMistake,

@@ -1,6 +1,6 @@
 import type { FrameRedactor } from "@tau/harness/host";
-import type { Io } from "../command.ts";
-import { jsonLine } from "../json-line.ts";
+import type { Io } from "../commands/command.ts";
+import { jsonLine } from "../modes/json-line.ts";
 import { type Framing, notification } from "./framing.ts";
 
 /** Writes to standard output. A response has the framing of its command, an event that of the first command. */

@@ -11,7 +11,7 @@ import {
   startAuthorizationServer,
 } from "../../../config/test/auth/authorization-server.ts";
 import { visit } from "../../../config/test/auth/kit.ts";
-import { exitCodes } from "../../src/exit-codes.ts";
+import { exitCodes } from "../../src/process/exit-codes.ts";
 import { createWorkspace, run, type RunOptions, type RunResult, type Workspace } from "../kit.ts";
 
 interface Login {

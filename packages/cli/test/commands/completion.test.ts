@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import { beforeAll, expect, type TestContext, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
 import { parseUsages } from "../../src/commands/usage.ts";
-import { exitCodes } from "../../src/exit-codes.ts";
-import { flags } from "../../src/flags.ts";
+import { exitCodes } from "../../src/process/exit-codes.ts";
+import { flags } from "../../src/start/flags.ts";
 import { createModelWorkspace, type ModelWorkspace, run, temporaryDirectory, textReply } from "../kit.ts";
 import { installed } from "../packed/kit.ts";
 

@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { settingsSchema } from "@tau/config/settings";
 import { expect, test } from "vitest";
-import { exitCodes } from "../../src/exit-codes.ts";
+import { exitCodes } from "../../src/process/exit-codes.ts";
 import { createWorkspace, run, temporaryDirectory, type Workspace } from "../kit.ts";
 
 const getFile = ({ agentDir }: Workspace) => join(agentDir, "settings.json");

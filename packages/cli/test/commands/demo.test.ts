@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { exitCodes } from "../../src/exit-codes.ts";
+import { exitCodes } from "../../src/process/exit-codes.ts";
 import { createWorkspace, run, temporaryDirectory } from "../kit.ts";
 
 /** Gives this test its own directory for temporary files. Returns a function that lists the demos left in it. */

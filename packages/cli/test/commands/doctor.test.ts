@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { checkNode, checkTerminal } from "../../src/commands/doctor-checks.ts";
-import { exitCodes } from "../../src/exit-codes.ts";
+import { exitCodes } from "../../src/process/exit-codes.ts";
 import { createWorkspace, run, type RunOptions, type Workspace } from "../kit.ts";
 
 interface Row {

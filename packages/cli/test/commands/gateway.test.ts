@@ -5,7 +5,7 @@ import { connectRaw } from "@tau/gateway/testing";
 import { findGateway } from "@tau/protocol/node";
 import { expect, onTestFinished, test } from "vitest";
 import { createIo, createModelWorkspace, createWorkspace, run, textReply, type Workspace } from "../kit.ts";
-import { main } from "../../src/main.ts";
+import { main } from "../../src/start/main.ts";
 
 /** Runs `tau gateway` in this process until the test is over. */
 async function startGateway(workspace: Workspace, args: readonly string[] = []) {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
-import { exitCodes } from "../../src/exit-codes.ts";
-import { extraTopics, pages } from "../../src/pages.ts";
+import { exitCodes } from "../../src/process/exit-codes.ts";
+import { extraTopics, pages } from "../../src/commands/pages.ts";
 import { run as runIn, temporaryDirectory } from "../kit.ts";
 
 const run = async (...args: string[]) => {

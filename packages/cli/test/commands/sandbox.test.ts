@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { main } from "../../src/main.ts";
+import { main } from "../../src/start/main.ts";
 import { createIo, createWorkspace, run } from "../kit.ts";
 
 const hasBwrap = spawnSync("bwrap", ["--version"]).status === 0;

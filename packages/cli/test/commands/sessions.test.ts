@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { SessionManager } from "@tau/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { exitCodes } from "../../src/exit-codes.ts";
+import { exitCodes } from "../../src/process/exit-codes.ts";
 import { createModelWorkspace, createWorkspace, run, textReply, temporaryDirectory, type Workspace } from "../kit.ts";
 import { serve } from "../rpc-kit.ts";
 import { createSession } from "./create-session.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type ExtensionUi, noUi } from "@tau/extensions";
 import { createTestSession, type TestSession, type TestSessionParams, type TestTurn } from "@tau/harness/testing";
 import { onTestFinished } from "vitest";
-import { lendModule } from "../../src/lend-module.ts";
+import { lendModule } from "../../src/hosting/lend-module.ts";
 
 export const examples = join(import.meta.dirname, "../../../../examples/extensions");
 

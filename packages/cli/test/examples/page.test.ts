@@ -7,7 +7,7 @@ import { resolvePolicy } from "@tau/policy";
 import { call, text } from "@tau/harness/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createModelWorkspace, createWorkspace, run, temporaryDirectory, textReply } from "../kit.ts";
-import { lendModule } from "../../src/lend-module.ts";
+import { lendModule } from "../../src/hosting/lend-module.ts";
 import { examples, listResults, openExtension } from "./kit.ts";
 import "./page/testing.example.ts";
 

@@ -1,6 +1,6 @@
 /** A gateway of this process, as `tau gateway` starts it. */
 import { onTestFinished } from "vitest";
-import { main } from "../../src/main.ts";
+import { main } from "../../src/start/main.ts";
 import { createIo, createModelWorkspace, type ModelWorkspace, type Workspace } from "../kit.ts";
 import type { WireReply } from "@tau/ai/testing";
 

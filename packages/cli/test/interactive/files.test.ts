@@ -2,9 +2,9 @@ import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { toPlainText } from "@tau/tui";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { parseSessionArgs } from "../../src/args.ts";
-import { Hosts } from "../../src/hosts.ts";
-import { createProgram, readChangelog } from "../../src/program.ts";
+import { parseSessionArgs } from "../../src/start/args.ts";
+import { Hosts } from "../../src/hosting/hosts.ts";
+import { createProgram, readChangelog } from "../../src/terminal/program.ts";
 import { createIo, createWorkspace, type ModelWorkspace, temporaryDirectory, textReply } from "../kit.ts";
 import { openApp, type OpenedApp, type OpenOptions } from "./kit.ts";
 

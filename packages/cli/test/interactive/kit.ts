@@ -6,14 +6,14 @@ import type { SettingsInput } from "@tau/config/settings";
 import type { ColorMode } from "@tau/tui";
 import { VirtualTerminal } from "@tau/tui/testing";
 import { expect, onTestFinished } from "vitest";
-import { parseSessionArgs } from "../../src/args.ts";
-import { Hosts } from "../../src/hosts.ts";
+import { parseSessionArgs } from "../../src/start/args.ts";
+import { Hosts } from "../../src/hosting/hosts.ts";
 import { App, type AppEnd } from "../../src/interactive/app.ts";
 import { createKeybindings } from "../../src/interactive/keybindings.ts";
 import type { Program } from "../../src/interactive/program.ts";
 import type { SessionClient } from "../../src/interactive/session-client.ts";
 import { type ThemeFile, Themes } from "../../src/interactive/themes.ts";
-import { createProgram } from "../../src/program.ts";
+import { createProgram } from "../../src/terminal/program.ts";
 import { createIo, createModelWorkspace, type ModelWorkspace } from "../kit.ts";
 
 export interface OpenOptions {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { exitCodes } from "../../src/exit-codes.ts";
+import { exitCodes } from "../../src/process/exit-codes.ts";
 import { writeModule } from "../extension-kit.ts";
 import { createModelWorkspace } from "../kit.ts";
 import { runPacked } from "./kit.ts";

@@ -4,7 +4,7 @@ import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { version } from "../../src/version.ts";
+import { version } from "../../src/start/version.ts";
 import { temporaryDirectory } from "../kit.ts";
 import { archive, installFromRegistry } from "./kit.ts";
 

@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { exitCodes } from "../../src/exit-codes.ts";
+import { exitCodes } from "../../src/process/exit-codes.ts";
 import { createModelWorkspace, textReply } from "../kit.ts";
 import { runPacked } from "./kit.ts";
 

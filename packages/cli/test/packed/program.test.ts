@@ -4,9 +4,9 @@ import { chmod, chown, copyFile, readdir, readFile, stat, symlink, writeFile } f
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
-import { exitCodes } from "../../src/exit-codes.ts";
-import { helpText } from "../../src/help.ts";
-import { version } from "../../src/version.ts";
+import { exitCodes } from "../../src/process/exit-codes.ts";
+import { helpText } from "../../src/start/help.ts";
+import { version } from "../../src/start/version.ts";
 import { toolReply, createModelWorkspace, textReply, temporaryDirectory } from "../kit.ts";
 import { installed, runPacked } from "./kit.ts";
 

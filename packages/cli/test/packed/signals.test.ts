@@ -6,7 +6,7 @@ import { Socket } from "node:net";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { exitCodes } from "../../src/exit-codes.ts";
+import { exitCodes } from "../../src/process/exit-codes.ts";
 import { toolReply, createModelWorkspace, textReply, temporaryDirectory } from "../kit.ts";
 import { endWith, processesWith, runPacked, sleeping, start, type Started } from "./kit.ts";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "@tau/ai";
 import { sleep } from "@tau/ai/internal";
-import { exitCodes } from "../../src/exit-codes.ts";
+import { exitCodes } from "../../src/process/exit-codes.ts";
 import { allowance, expectWithin } from "../../../tools/test/time.ts";
 import { toolReply, createModelWorkspace, temporaryDirectory } from "../kit.ts";
 import { endWith, sleeping, start, type Started } from "./kit.ts";

@@ -5,19 +5,17 @@ import { join } from "node:path";
 import { call, createFakeClock, text } from "@tau/ai/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createPorts } from "../../../extensions/test/ports.ts";
-import type { GivenTool } from "../../../extensions/src/pipeline/layer.ts";
+import type { GivenTool } from "@tau/extensions/internal";
 import { createTestSession } from "@tau/harness/testing";
-import type { ExtensionSource } from "../../../extensions/src/api/extension.ts";
-import { loadInProcess } from "../../../extensions/src/load/load-in-process.ts";
 import {
-  capabilityNames,
-  type ExtensionObject,
-  getCapabilities,
-  toFactory,
-} from "../../../extensions/src/api/object-form.ts";
-import { ExtensionRunner } from "../../../extensions/src/runner/runner.ts";
-import { noUi } from "../../../extensions/src/api/ui.ts";
-import type { ExtensionSessionPort } from "../../../extensions/src/api/session-port.ts";
+  type ExtensionSource,
+  type Extension as ExtensionObject,
+  ExtensionRunner,
+  noUi,
+  type ExtensionSessionPort,
+} from "@tau/extensions";
+import { loadInProcess } from "../../../extensions/src/load/load-in-process.ts";
+import { capabilityNames, getCapabilities, toFactory } from "../../../extensions/src/api/object-form.ts";
 
 /** A tool with every part of its lifecycle, and hooks; what happens is noted in the global `steps`. */
 const checksumExtension = `

@@ -1,0 +1,33 @@
+/** What extensions add to lists of the program: options to `tau --help`, models to `tau models`. */
+import { join, resolve } from "node:path";
+import type { ListedRegistrations } from "@tau/extensions";
+import { getAgentDir } from "./agent-dir.ts";
+import type { SessionOptions } from "../start/args.ts";
+import type { Io } from "../commands/command.ts";
+import { mayHaveExtensions } from "../start/may-have-extensions.ts";
+
+export type ChosenExtensions = Pick<SessionOptions, "extensions" | "noExtensions">;
+
+export const allExtensions: ChosenExtensions = { extensions: [], noExtensions: false };
+
+/** Nothing is fetched. What is wrong with an extension is reported on standard error. */
+export async function loadRegistrations(io: Io, options: ChosenExtensions): Promise<readonly ListedRegistrations[]> {
+  const { extensions: named, noExtensions } = options;
+  const { cwd } = io;
+  const agentDir = getAgentDir(io);
+  const places = [agentDir, join(cwd, ".tau"), join(cwd, ".pi")];
+  if (named.length === 0 && (noExtensions || !mayHaveExtensions(places))) return [];
+  io.claimOutput?.();
+  const [{ existsNamed, listRegistrations }, { openSettings }, { lendModule }] = await Promise.all([
+    import("@tau/extensions"),
+    import("@tau/config/trust"),
+    import("./lend-module.ts"),
+  ]);
+  const settings = await openSettings({ cwd, agentDir, watch: false });
+  const paths = named.filter((path) => existsNamed(path, { cwd, agentDir })).map((path) => resolve(cwd, path));
+  const params = { paths, discovers: !noExtensions, loadShared: lendModule };
+  const { extensions, problems } = await listRegistrations(params, { cwd, agentDir, settings });
+  await settings.close();
+  for (const { extension, message } of problems) io.err(`tau: ${extension}: ${message}\n`);
+  return extensions;
+}

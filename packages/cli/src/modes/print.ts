@@ -1,0 +1,13 @@
+/** Print mode: only the answer goes to standard output, everything else to standard error. */
+import type { SessionOptions } from "../start/args.ts";
+import type { Io } from "../commands/command.ts";
+import { showProgress } from "./progress.ts";
+import type { PromptSession, Shown } from "./send-prompt.ts";
+
+export const showAsText = ({ shown }: PromptSession, options: SessionOptions, io: Io): Shown => ({
+  stop: showProgress(shown, options, io),
+  showEnd: ({ answer }, reason) => {
+    if (answer !== "") io.out(answer.endsWith("\n") ? answer : `${answer}\n`);
+    if (reason !== undefined) io.err(`tau: ${reason}\n`);
+  },
+});

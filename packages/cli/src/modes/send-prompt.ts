@@ -1,0 +1,87 @@
+/** Print and JSON mode: sends the prompt of the command line, and shows how it ended. */
+import { resolve } from "node:path";
+import {
+  HarnessError,
+  type CommandParams,
+  type PromptEnd,
+  type SessionEvent,
+  type SessionHeader,
+  type StatsData,
+} from "@tau/protocol";
+import type { SessionOptions } from "../start/args.ts";
+import type { Io } from "../commands/command.ts";
+import type { ExitCode } from "../process/exit-codes.ts";
+import { formatEnd, toExitCode } from "./prompt-end.ts";
+import type { ShownSession } from "./shown-session.ts";
+
+export type Prompt = CommandParams<"execute">;
+
+/** A session that a prompt is sent to: in this process, or in a gateway. */
+export interface PromptSession {
+  readonly id: string;
+  readonly shown: ShownSession;
+  getHeader(): Promise<SessionHeader>;
+  getStats(): Promise<Pick<StatsData, "tokens" | "cost" | "sessionFile">>;
+  /** What takes keys out of what is written. */
+  createRedactor(): Promise<Redactor>;
+  /** Starts what the session has of extensions. What they are denied then is not the prompt's. */
+  start(): Promise<void>;
+  /** Resolves when the run is over, however it ended. */
+  run(prompt: Prompt): Promise<PromptEnd>;
+}
+
+export interface Redactor {
+  redactEvent(event: SessionEvent): readonly SessionEvent[];
+  redactLine(line: string): string;
+}
+
+/** Shows a session from now on. */
+export interface Shown {
+  /** Called when the run is over, also if it could not begin. */
+  stop(): void;
+  /** Called after that. `reason` says why the run ended, unless the answer is all there is to say. */
+  showEnd(end: PromptEnd, reason: string | undefined): Promise<void> | void;
+}
+
+export interface PromptContext {
+  options: SessionOptions;
+  io: Io;
+  /** Whether the user can be asked. */
+  isAttended: boolean;
+}
+
+export async function sendPrompt(session: PromptSession, prompt: Prompt, context: PromptContext): Promise<ExitCode> {
+  const { options, io, isAttended } = context;
+  const redactor = await session.createRedactor();
+  const redacting = withoutKeys(io, redactor);
+  const shown =
+    options.mode === "text"
+      ? (await import("./print.ts")).showAsText(session, options, redacting)
+      : await (await import("./json.ts")).showAsJson(session, options, { io: redacting, redactor });
+  const denied: string[] = [];
+  const run = async () => {
+    await session.start();
+    if (isAttended) (await import("./answer-approvals.ts")).answerApprovals(session.shown, io);
+    session.shown.onEvent((event) => void (event.type === "tool_denied" && denied.push(event.advice)));
+    return await session.run(prompt);
+  };
+  const end = await run().finally(() => shown.stop());
+  // If the reader of the output has closed it, as `head` does, that is no interruption to report.
+  await shown.showEnd(end, io.signal.reason === "SIGPIPE" ? undefined : formatEnd(end, denied));
+  return toExitCode(end.end, denied.length);
+}
+
+/** Everything that is shown of a run goes through this, on both streams. */
+function withoutKeys(io: Io, { redactLine }: Redactor): Io {
+  const clean = (content: string | Uint8Array) => (typeof content === "string" ? redactLine(content) : content);
+  return { ...io, out: (content) => io.out(clean(content)), err: (content) => io.err(clean(content)) };
+}
+
+export function mustHavePrompt({ message, files }: SessionOptions, input: string | undefined): void {
+  if (input !== undefined || files.length > 0 || message !== "") return;
+  throw new HarnessError("invalid_input", "The prompt is empty. Give a message, a file or standard input.");
+}
+
+/** What the user names is where the user is, also if the session works elsewhere. Pure. */
+export const toAbsolute = (paths: readonly string[], cwd: string): string[] =>
+  paths.map((path) => (path.startsWith("~") ? path : resolve(cwd, path)));

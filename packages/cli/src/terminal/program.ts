@@ -1,0 +1,43 @@
+/** What this machine does for the interactive terminal. */
+import { readFile } from "node:fs/promises";
+import type { Io } from "../commands/command.ts";
+import { findInstalled } from "../hosting/installed-file.ts";
+import type { Program } from "../interactive/program.ts";
+import { openAddress } from "./open-address.ts";
+import { toTerminalText } from "../process/terminal-text.ts";
+import { version } from "../start/version.ts";
+
+/** Where sessions besides the first come from. */
+export type OtherSessions = Pick<Program, "openSession" | "openDemo">;
+
+export function createProgram(io: Io, others: OtherSessions): Program {
+  return {
+    version,
+    home: io.env["HOME"],
+    now: () => Date.now(),
+    readClipboardImage: async () => await (await import("./clipboard-image.ts")).readClipboardImage(io.env),
+    readImageFile: async (path, cwd) => await (await import("./clipboard-image.ts")).readImageFile(path, cwd),
+    openSession: (path, cwd) => others.openSession(path, cwd),
+    openDemo: () => others.openDemo(),
+    openAddress: (url) => openAddress(url, io.env),
+    runDoctor: (cwd) => runDoctor({ ...io, cwd, columns: Number.POSITIVE_INFINITY }),
+    readChangelog: () => readChangelog(),
+    findSharing: async () => await (await import("./share.ts")).findSharing(io.env),
+  };
+}
+
+/** Its output is shown in the interface, which breaks lines that are too long, and not written to the terminal. */
+async function runDoctor(io: Io): Promise<string> {
+  const { runCommand } = await import("../commands/run.ts");
+  let text = "";
+  const out: Io["out"] = (part) => void (text += String(part));
+  // The terminal is checked as it is; only progress is not shown.
+  const terminal = { ...io.terminal, err: false };
+  await runCommand("doctor", [], { ...io, out, err: out, terminal });
+  return toTerminalText(text);
+}
+
+export async function readChangelog(program?: string): Promise<string | undefined> {
+  const path = findInstalled("CHANGELOG.md", program);
+  return path === undefined ? undefined : await readFile(path, "utf8");
+}
