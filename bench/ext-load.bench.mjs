@@ -72,8 +72,8 @@ async function buildProgram(directory) {
 
 const program = `
 import { systemClock } from "@tau/ai";
-import { createEventBus } from "../create-api.ts";
-import { createLifetime } from "../create-context.ts";
+import { createEventBus } from "../runner/create-api.ts";
+import { createLifetime } from "../runner/create-context.ts";
 import { discoverExtensions } from "./discover.ts";
 import { loadInProcess } from "./load-in-process.ts";
 
