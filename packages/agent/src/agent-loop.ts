@@ -64,7 +64,7 @@ export function runAgentLoop(
   return startRun({ context, prompts, config, sink: emit, signal, streamFn: streamFn ?? streamSimple });
 }
 
-/** The same, without new messages. Rejects with an `AgentError` when there is nothing to continue from. */
+/** Continues as `runAgentLoop` does, without new messages. Rejects with an `AgentError` if there is nothing to continue from. */
 export async function runAgentLoopContinue(
   context: AgentContext,
   config: AgentLoopConfig,

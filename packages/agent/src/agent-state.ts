@@ -27,7 +27,7 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 export class LiveAgentState {
   /** A plain object, so that it can be spread and written as JSON. Applications see its run fields as read-only. */
   readonly fields: Writable<AgentState>;
-  /** One id for each call that is being executed: two calls may share an id. */
+  /** Ids of the calls that are being executed. Two calls may share an id, which is then in it twice. */
   readonly #pendingIds: string[] = [];
 
   constructor(initial: InitialAgentState = {}) {

@@ -1,4 +1,4 @@
-/** One request to the model. It always ends in an answer. */
+/** Sends one request to the model. It always ends in an answer. */
 import {
   type AssistantMessage,
   type AssistantMessageEvent,

@@ -1,4 +1,4 @@
-/** One tool call, from its start event to its end event. Every call takes this path, whoever makes it. */
+/** Carries out one tool call, from its start event to its end event. Every call takes this path, whoever makes it. */
 import { type AssistantMessage, type ImageContent, type TextContent, validateToolArguments } from "@tau/ai";
 import { didYouMean, followSignal, getErrorMessage } from "@tau/ai/internal";
 import { Abort } from "./abort.ts";
@@ -15,7 +15,7 @@ import type {
   ToolCallOutcome,
 } from "./types.ts";
 
-/** What makes calls: an answer of the model, or a tool that is being executed. */
+/** The maker of calls: an answer of the model, or a tool that is being executed. */
 export interface Caller {
   readonly run: Run;
   /** The answer, also for a call of a tool that it called. */
@@ -100,7 +100,7 @@ const createFailure = (call: AgentToolCall, { code, text, terminate = false }: R
   errorCode: code,
 });
 
-/** What a tool or a hook has thrown. Errors of others may have a number or nothing as their code. */
+/** Describes what a tool or a hook has thrown. Errors of others may have a number or nothing as their code. */
 function toRefusal({ abort }: Caller, error: unknown): Refusal {
   const code: unknown = (error as { code?: unknown } | null | undefined)?.code;
   const own = typeof code === "string" && code !== "" ? code : undefined;
