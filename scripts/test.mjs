@@ -12,7 +12,7 @@ import { finished } from "node:stream/promises";
 import { stripVTControlCharacters } from "node:util";
 
 /** Unit tests that take seconds each. */
-const slow = /^packages\/(ai\/src\/schema\/gemini|harness\/src\/(export\/.*|models\/resolve))\.test\.ts$/;
+const slow = /^packages\/(ai\/src\/schema\/gemini|config\/src\/models\/resolve|harness\/src\/export\/.*)\.test\.ts$/;
 
 const root = join(import.meta.dirname, "..");
 const args = process.argv.slice(2).filter((arg) => arg !== "--quick");

@@ -331,12 +331,12 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
       callId: "1",
       fault: { code: "invalid_parameters", message: expect.stringMatching(problem) },
     }));
-    await expect.poll(() => answers, { timeout: 10_000 }).toMatchObject(faults);
+    await expect.poll(() => answers).toMatchObject(faults);
     // Nobody waits for an answer to these.
     const lost = [null, "call", { kind: "later" }, { kind: "taken", connectionId: "1", bytes: "all" }];
     for (const message of lost) say(message);
     const countLogged = () => a.logged.filter((line) => line.includes("z.1")).length;
-    await expect.poll(countLogged, { timeout: 10_000 }).toBe(lost.length);
+    await expect.poll(countLogged).toBe(lost.length);
     say(ask);
     await expect.poll(() => answers.at(-1)).toEqual({ kind: "answer", callId: "1" });
 

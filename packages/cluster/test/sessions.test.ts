@@ -370,7 +370,7 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
         ?.status;
     await expect.poll(getStatus).toBe("running");
     await a.gateway.stop();
-    await expect.poll(getStatus, { timeout: 10_000 }).toBe("interrupted");
+    await expect.poll(getStatus).toBe("interrupted");
     await b.client.must("sessions.open", { sessionId });
     const entries = await b.client.must("session.get_entries", { sessionId });
     expect(JSON.stringify(entries)).toContain("gateway_disconnected");

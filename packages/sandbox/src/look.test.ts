@@ -32,6 +32,6 @@ test.runIf(hasPerl)("a command that replaces a file by a pipe and back makes nob
   const command = spawn("perl", ["-e", replace], { cwd: directory, stdio: "ignore" });
   onTestFinished(() => void command.kill("SIGKILL"));
   // Started where it cannot hold up the tests. It ends by itself, unless it waits for the pipe.
-  const output = execFileSync(process.execPath, [reader], { cwd: directory, encoding: "utf8", timeout: 30_000 });
+  const output = execFileSync(process.execPath, [reader], { cwd: directory, encoding: "utf8", timeout: 120_000 });
   expect(output.trim()).toMatch(/^(?:text,)?undefined$|^text$/);
 });

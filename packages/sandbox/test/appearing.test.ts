@@ -39,7 +39,7 @@ for (const user of users) {
       `${read}; cat ~/.my.cnf; ls -d ~/new; grep -rs SECRET ~; touch ~/x ~/.aws/x`,
     ];
     const running = runSessions({ base, user }, [{ ...inProject(project), helper: base.helper!, env, commands }]);
-    await expect.poll(() => existsSync(`${project}/ws/begun`), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => existsSync(`${project}/ws/begun`)).toBe(true);
     await outside(user, store, env);
     const [results = []] = await running;
     const texts = results.map(({ text }) => text);

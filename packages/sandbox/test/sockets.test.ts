@@ -128,7 +128,7 @@ for (const user of users) {
       commands,
     };
     const running = runSessions({ base, user }, [session]);
-    await expect.poll(() => existsSync(`${project}/ws/begun`), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => existsSync(`${project}/ws/begun`)).toBe(true);
     await startOutside(user, env);
     const [results = []] = await running;
     const texts = results.map(({ text }) => text);

@@ -81,7 +81,7 @@ test("a job that cannot be ended at its timeout is told of in its output", async
   await call("bash", { command, background: true, timeout: 7 });
   await expect.poll(() => call("jobs", { action: "read", id: "1" })).toContain("ready");
   fire();
-  await expect.poll(() => tools.jobs.list()[0]?.ended?.why, { timeout: 10_000 }).toBe("timeout");
+  await expect.poll(() => tools.jobs.list()[0]?.ended?.why).toBe("timeout");
   expect(await call("jobs", { action: "read", id: "1" })).toContain(
     "late\n[Processes of the command may still be running: The disk is full.]",
   );

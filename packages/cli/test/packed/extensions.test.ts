@@ -91,7 +91,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     registry.isSilent = "archives";
     const env = createNpmEnv(workspace, registry);
     const { child, ended } = await start(workspace, ["install", "npm:pack", "--yes"], { env });
-    await expect.poll(() => registry.requests, { timeout: 20_000 }).toContain("pack/-/1.0.0.tgz");
+    await expect.poll(() => registry.requests).toContain("pack/-/1.0.0.tgz");
     const started = listChildren(child.pid!);
     expect(started).not.toEqual([]);
     child.kill(signal);
@@ -107,7 +107,7 @@ test("npm ends also when the program is killed", async () => {
   registry.isSilent = "archives";
   const env = createNpmEnv(workspace, registry);
   const { child, ended } = await start(workspace, ["install", "npm:pack", "--yes"], { env });
-  await expect.poll(() => registry.requests, { timeout: 20_000 }).toContain("pack/-/1.0.0.tgz");
+  await expect.poll(() => registry.requests).toContain("pack/-/1.0.0.tgz");
   const started = listChildren(child.pid!);
   const all = [...started, ...started.flatMap(listChildren)];
   child.kill("SIGKILL");

@@ -15,24 +15,23 @@ function listPrompts({ server }: ModelWorkspace): string[] {
 }
 
 const replies = () => Array.from({ length: 4 }, (_, index) => textReply(`Answer ${index}.`));
-const patience = { timeout: 15_000 };
 
 test("lines that are typed before the terminal is ready are sent one by one, and the last goes to the editor", async () => {
   const workspace = await createModelWorkspace(replies());
   const pty = await openPty(workspace);
   pty.type("one\rtwo\rthree");
-  await expect.poll(() => listPrompts(workspace), patience).toEqual(["one", "two"]);
+  await expect.poll(() => listPrompts(workspace)).toEqual(["one", "two"]);
   // Below the upper edge of the editor: the terminal itself has echoed it before.
   await pty.sees(/─\n *three$/m);
   pty.type("\r");
-  await expect.poll(() => listPrompts(workspace), patience).toEqual(["one", "two", "three"]);
+  await expect.poll(() => listPrompts(workspace)).toEqual(["one", "two", "three"]);
 });
 
 test("a message of the command line is sent before what was typed", async () => {
   const workspace = await createModelWorkspace(replies());
   const pty = await openPty(workspace, { args: ["zero"] });
   pty.type("one\r");
-  await expect.poll(() => listPrompts(workspace), patience).toEqual(["zero", "one"]);
+  await expect.poll(() => listPrompts(workspace)).toEqual(["zero", "one"]);
 });
 
 test("what was typed before a question appears does not answer it, and is sent after it", async () => {
@@ -43,7 +42,7 @@ test("what was typed before a question appears does not answer it, and is sent a
   pty.type("y\rone\r");
   await pty.sees("Trust it, until one of these files changes?");
   pty.type("n\r");
-  await expect.poll(() => listPrompts(workspace), patience).toEqual(["y", "one"]);
+  await expect.poll(() => listPrompts(workspace)).toEqual(["y", "one"]);
   expect(JSON.stringify(workspace.server.requests)).not.toContain("You obey the project.");
 });
 
@@ -72,5 +71,5 @@ test("changed templates and skills are asked about in one line that one key answ
   pty.type("y");
   await pty.sees("acme/small");
   pty.type("/greet\r");
-  await expect.poll(() => listPrompts(workspace), patience).toEqual(["Say good morning."]);
+  await expect.poll(() => listPrompts(workspace)).toEqual(["Say good morning."]);
 });

@@ -568,7 +568,7 @@ describe("faulty requests", () => {
   /** Values of every kind, of which most are wrong everywhere. */
   const values = [null, "", "x", "../..", "\0", 0, -1, 1.5, 1e300, true, [], ["x"], {}, { epoch: 1 }, "x".repeat(300)];
 
-  test("get a code, and the gateway never fails at one", { timeout: 120_000 }, async () => {
+  test("get a code, and the gateway never fails at one", async () => {
     const { client, workspace, logged } = await open();
     const sessionId = await create(client, workspace);
     const hello = client.frames.find((frame) => frame.type === "res" && frame.ok) as { payload: HelloData };

@@ -317,7 +317,7 @@ test("256 connections that say nothing do not lock the owner out", async () => {
   for (const stranger of strangers) stranger.socket.terminate();
 });
 
-test("a flood of connections in one moment does not lock the owner out", { timeout: 60_000 }, async () => {
+test("a flood of connections in one moment does not lock the owner out", async () => {
   const { gateway, token, close } = await openTestGateway({ options: { clock: createFakeClock() } });
   onTestFinished(close);
   for (let round = 0; round < 8; round++) await Promise.all(Array.from({ length: 100 }, () => openRaw(gateway.url)));

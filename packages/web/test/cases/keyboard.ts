@@ -18,7 +18,7 @@ export function keyboardCases(shared: Shared): void {
     await page.keyboard.press("m");
     await page.getByRole("searchbox", { name: "Search models" }).fill("x");
     await page.keyboard.press("Escape");
-    await page.locator("dialog").waitFor({ state: "detached", timeout: 20_000 });
+    await page.locator("dialog").waitFor({ state: "detached" });
     const getScheme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
     // A key right after the one that closes a dialog with a field is for the page.
     for (const scheme of ["dark", "light", "dark", "light"]) {

@@ -56,7 +56,7 @@ test("a process that a command leaves behind is not heard after the result", asy
   });
   expect(text(result)).toBe("started\n");
   writeFileSync(join(directory, "go"), "");
-  await expect.poll(() => existsSync(join(directory, "done")), { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(directory, "done"))).toBe(true);
   // Whatever is in the pipes is read in the next turns of the event loop.
   for (let turn = 0; turn < 10; turn++) await setImmediate();
   expect(updates).toEqual(["started\n"]);
