@@ -3,6 +3,7 @@
  * options that matter by what their value is, its effects, and only where data ends the name of a rule. Nothing else has to
  * know the name.
  */
+import { archives } from "./archives.ts";
 import { builds } from "./builds.ts";
 import { cloud } from "./cloud.ts";
 import { credentials } from "./credentials.ts";
@@ -28,6 +29,7 @@ export const families: readonly Programs[] = [
   runners,
   languages,
   text,
+  archives,
   editors,
   network,
   cloud,
