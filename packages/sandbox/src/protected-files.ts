@@ -8,14 +8,15 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from "node:pat
 import { getErrorMessage } from "@tau/ai/internal";
 import { isWithin, systemCode } from "@tau/tools/platform";
 import { DirectoryStamps } from "./directory-stamps.ts";
-import { findGitDirectories, followLink, type GitDirectories } from "./git-directories.ts";
+import { findGitDirectories, followLink, type GitDirectories } from "./git/directories.ts";
 import { giveOwnerRights, inHeldDirectory, makeReadable } from "./held-directory.ts";
 import { findRealPath, listNames, lookAtPath } from "./look.ts";
 import { findLinkTargets, getState, isSameState, type NameState } from "./name-state.ts";
 import { hasProtectedSuffix, protectedHomeNames, protectedNames } from "./protected-names.ts";
-import { RepositorySearch } from "./repository-search.ts";
+import { comparedNames, configNames } from "./git/what-git-runs.ts";
+import { RepositorySearch } from "./git/repository-search.ts";
 import type { SetAside, SetAsideOutcome } from "./set-aside.ts";
-import { WatchedConfig } from "./watched-config.ts";
+import { WatchedConfig } from "./git/watched-config.ts";
 
 export interface ProtectedFilesOptions {
   /** The workspace, or another directory that commands may change. */
@@ -38,10 +39,6 @@ export interface ProtectedPaths {
   /** Git directories outside the workspace that commands may change. */
   readonly outside: readonly string[];
 }
-
-/** The last two are where git looked for remotes long ago. It pushes to `origin` where nothing else is configured. */
-const gitNames = ["hooks", "commondir", "remotes/origin", "branches/origin"];
-const gitConfigs = ["config", "config.worktree"];
 
 export class ProtectedFiles {
   readonly #options: ProtectedFilesOptions;
@@ -215,9 +212,9 @@ export class ProtectedFiles {
     const { workspace, home } = this.#options;
     this.#git = findGitDirectories(workspace, home, this.#search.list());
     this.#configs = this.#git.directories.flatMap((directory) =>
-      gitConfigs.map((name) => new WatchedConfig(join(directory, name), this.#isPlanted.bind(this, directory))),
+      configNames.map((name) => new WatchedConfig(join(directory, name), this.#isPlanted.bind(this, directory))),
     );
-    const inGit = this.#git.directories.flatMap((directory) => gitNames.map((name) => join(directory, name)));
+    const inGit = this.#git.directories.flatMap((directory) => comparedNames.map((name) => join(directory, name)));
     const names = [...this.#names, ...this.#git.named];
     this.#parents.clear();
     for (const parent of names.flatMap((name) => listParents(name, workspace))) this.#parents.add(parent);

@@ -5,6 +5,7 @@
  */
 import { relative } from "node:path";
 import { foldName, foldNames, isWithin } from "@tau/tools/platform";
+import { runningNames } from "./git/what-git-runs.ts";
 
 const toPaths = (text: string): readonly string[] => text.trim().split(/\s+/);
 
@@ -59,8 +60,7 @@ const atHome = toPaths(`
 .local/share/mise .cache/tau .direnvrc .sqliterc
 `);
 
-/** Names of a git directory that make git run a program, or read another directory that does. */
-const inGit = toPaths("hooks config config.worktree commondir modules worktrees remotes branches");
+const inGit = toPaths(runningNames);
 
 /** Names that the sandbox protects, relative to the workspace. Git directories have rules of their own. */
 export const protectedNames: readonly string[] = [...anywhere, ...atRoot];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatConfig, judgeConfig, parseConfig } from "./git-config.ts";
+import { formatConfig, judgeConfig, parseConfig } from "./config.ts";
 
 const plain = '[core]\n\tbare = false\n[remote "origin"]\n\turl = https://example.com/a.git\n';
 

@@ -3,23 +3,13 @@
  * nothing are kept, and any other change is undone. Pure.
  */
 import { resolve } from "node:path";
+import { isHarmlessKey, isInitialKey, isPlaceKey } from "./what-git-runs.ts";
 
 export interface ConfigEntry {
   /** As git shows it: `remote.origin.url`. Section and key in lower case. */
   readonly key: string;
   readonly value: string;
 }
-
-/** Keys that run nothing: who commits, what branches follow, and where remotes are. */
-const keptKeys =
-  /^(?:user\.(?:name|email|signingkey|useconfigonly)|branch\..+|remote\..+\.(?:url|fetch|pushurl|tagopt|prune))$/s;
-
-/** What `git init` and `git clone` write, in a repository that had no configuration before. */
-const newKeys =
-  /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)|extensions\.(?:objectformat|refstorage)|init\.defaultbranch)$/;
-
-/** They name a remote, or a place to push to. A transport that runs a program is refused by git itself. */
-const placeKeys = /^(?:remote\..+\.(?:url|pushurl)|branch\..+\.(?:remote|pushremote))$/s;
 
 export type ConfigVerdict =
   | { readonly kind: "unchanged" | "allowed" }
@@ -43,8 +33,8 @@ export function judgeConfig(
   if (!old || !now) return { kind: "undone", text: before, keys: ["(all)"] };
   const isNew = before === undefined;
   const isKept = (entry: ConfigEntry) =>
-    (keptKeys.test(entry.key) && !(placeKeys.test(entry.key) && leadsToPlanted(entry, now, isPlanted))) ||
-    (isNew && newKeys.test(entry.key));
+    (isHarmlessKey(entry.key) && !(isPlaceKey(entry.key) && leadsToPlanted(entry, now, isPlanted))) ||
+    (isNew && isInitialKey(entry.key));
   const [oldOthers, nowOthers] = [old, now].map((entries) => entries.filter((entry) => !isKept(entry)));
   const keys = getDifference(oldOthers!, nowOthers!);
   if (keys.length === 0) return { kind: "allowed" };

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { findGitDirectories } from "./git-directories.ts";
+import { findGitDirectories } from "./directories.ts";
 
 /** A directory with a repository `main`, its worktree `tree`, and a workspace `ws`. */
 function createPlaces() {

@@ -1,8 +1,9 @@
 /** Finds the git directories that belong to a workspace: where git reads its hooks and configuration from. */
 import { dirname, join, relative, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
-import { type ConfigEntry, parseConfig } from "./git-config.ts";
-import { findRealPath, listNames, lookAtPath, readText } from "./look.ts";
+import { type ConfigEntry, parseConfig } from "./config.ts";
+import { findRealPath, listNames, lookAtPath, readText } from "../look.ts";
+import { configNames } from "./what-git-runs.ts";
 import { findAbove, RepositorySearch } from "./repository-search.ts";
 
 export interface GitDirectories {
@@ -56,7 +57,7 @@ export function findGitDirectories(
     else others.push(...worktrees.filter((path) => !own.some((mine) => isWithin(path, mine))));
   }
   const configs = [
-    ...own.flatMap((directory) => ["config", "config.worktree"].map((name) => join(directory, name))),
+    ...own.flatMap((directory) => configNames.map((name) => join(directory, name))),
     ...[".gitconfig", ".config/git/config"].map((name) => join(home, name)),
     "/etc/gitconfig",
   ];

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { findLinkedPaths } from "./git-index.ts";
+import { findLinkedPaths } from "./index-file.ts";
 
 function createRepository(...options: string[]) {
   const directory = mkdtempSync(join(tmpdir(), "tau-index-"));

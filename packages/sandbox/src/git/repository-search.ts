@@ -5,9 +5,9 @@
 import type { Dirent } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
-import { DirectoryStamps } from "./directory-stamps.ts";
-import { findLinkedPaths } from "./git-index.ts";
-import { findRealPath, listEntries, listNames, lookAtPath, readBytes, readText } from "./look.ts";
+import { DirectoryStamps } from "../directory-stamps.ts";
+import { findLinkedPaths } from "./index-file.ts";
+import { findRealPath, listEntries, listNames, lookAtPath, readBytes, readText } from "../look.ts";
 
 const skipped = new Set(["node_modules", "vendor", "target", "dist", "build", ".git", ".venv", "venv"]);
 /** An index of a million files has less. */

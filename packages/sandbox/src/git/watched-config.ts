@@ -2,10 +2,10 @@
 import { renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemCode } from "@tau/tools/platform";
-import { judgeConfig } from "./git-config.ts";
-import { giveOwnerRights, inHeldDirectory } from "./held-directory.ts";
-import { recentMs } from "./directory-stamps.ts";
-import { lookAtPath, readText, unlessUnseen } from "./look.ts";
+import { judgeConfig } from "./config.ts";
+import { giveOwnerRights, inHeldDirectory } from "../held-directory.ts";
+import { recentMs } from "../directory-stamps.ts";
+import { lookAtPath, readText, unlessUnseen } from "../look.ts";
 
 /** Whether commands may have made what is at a path. */
 type IsPlanted = (path: string) => boolean;

@@ -14,6 +14,7 @@ export { isNamedFor, isProjectSecret, projectSecretReason } from "../credentials
 export { describeSandbox, isSandboxMissing } from "../describe-sandbox.ts";
 export { findSystemFacts } from "../facts.ts";
 export { findProjectSecrets } from "../find-project-secrets.ts";
+export { isLoginKey, isRunningKey, leadingPaths, runningPaths } from "../git/what-git-runs.ts";
 export { findHiddenPaths } from "../hidden-paths.ts";
 export { createLateSandbox } from "../late-sandbox.ts";
 export { findRealPath, lookAtPath, readLink } from "../look.ts";

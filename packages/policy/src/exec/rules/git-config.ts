@@ -1,14 +1,11 @@
 /** Settings of git that run programs or decide where data goes. */
+import { isLoginKey, isRunningKey } from "@tau/sandbox/internal";
 import { runCode } from "../code/run-code.ts";
 import { baseName } from "../paths.ts";
 import { isProgram } from "../programs/index.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isKnown, type Text } from "../shell/text.ts";
 
-/** Keys whose value is a command, or a path from which git runs something. */
-const executed =
-  /^(?:core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy|alternaterefscommand|attributesfile)|sequence\.editor|pager\..+|alias\..+|filter\..+\.(?:clean|smudge|process)|diff\..*(?:command|textconv|external)|merge\..+\.driver|mergetool\..+\.(?:cmd|path)|difftool\..+\.(?:cmd|path)|gpg\.(?:.+\.)?(?:program|defaultkeycommand)|gc\.recentobjectshook|hook\..+\.command|tar\..+\.command|init\.templatedir|include\.path|includeif\..+|uploadpack\.packobjectshook|remote\..+\.(?:uploadpack|receivepack|vcs|proxy)|protocol\..*allow|web\.browser|browser\..+|man\..+|trailer\..+\.(?:command|cmd)|interactive\.difffilter|sendemail\..+|ssh\.variant|credential\..+|credential|url\..+|http\..*(?:proxy|sslverify|extraheader|cookiefile)|http\.sslverify|submodule\..+\.update|safe\.directory|receive\..+|fsck\..+|imap\.tunnel|instaweb\..+|guitool\..+)$/i;
-const credentials = /^(?:credential(?:\..*)?|url\..+|http\..*)$/i;
 /** Programs that git itself names: for signatures, differences and stored logins. */
 const otherPrograms =
   /^(?:gpg|gpg2|meld|vimdiff|nvimdiff|kdiff3|diff-highlight|simple|osxkeychain|cache|store|manager|manager-core|libsecret|wincred)$/;
@@ -19,7 +16,7 @@ export function judgeConfig(key: string, value: Text, scope: Scope, duration: "o
     report(scope, "medium", "persistence", "The setting of git is not known before it runs.");
     return;
   }
-  if (!executed.test(key)) return;
+  if (!isRunningKey(key)) return;
   const text = value.text.trim();
   if (text === "" || /^(?:true|false|0|1|yes|no|on|off|auto|never|always|keep)$/i.test(text)) {
     const isWeaker = /^http\..*sslverify$/i.test(key) && /^(?:false|0|no|off)$/i.test(text);
@@ -28,7 +25,7 @@ export function judgeConfig(key: string, value: Text, scope: Scope, duration: "o
   }
   const isAlias = /^alias\./i.test(key);
   if (isAlias && !text.startsWith("!")) return;
-  const isCredential = credentials.test(key);
+  const isCredential = isLoginKey(key);
   if (
     /^(?:safe\.directory|ssh\.variant|url\..+\.pushinsteadof|fsck\.|receive\.)/i.test(key) ||
     (/^url\..+\.insteadof$/i.test(key) &&

@@ -1,5 +1,5 @@
 /** Writing to files: which paths are protected, and why. */
-import { isProtectedPath } from "@tau/sandbox/internal";
+import { isProtectedPath, leadingPaths, runningPaths } from "@tau/sandbox/internal";
 import type { ExecClass, ExecContext, ExecFinding } from "../classification.ts";
 import { isUnresolved } from "../links.ts";
 import { getZone, isBelow } from "../paths.ts";
@@ -92,15 +92,8 @@ const anywhere: readonly (readonly [RegExp, ProtectedPath])[] = [
   ],
   [/(?:^|\/)(?:\.mcp\.json|\.claude\.json)$/i, critical("persistence")],
   // What git runs, and what names it. Settings are changed with `git config`, which is judged by the key.
-  [/(?:^|\/)\.git\/(?:modules\/(?:.*\/)?)?hooks(?:\/|$)/i, planted],
-  [/(?:^|\/)\.git\/(?:modules\/(?:.*\/)?|worktrees\/[^/]+\/)?config(?:\.worktree)?(?:\.lock)?$/i, planted],
-  [
-    /(?:^|\/)\.git\/(?:.*\/)?(?:info\/attributes|rebase-merge\/[^/]+|rebase-apply\/[^/]+|sequencer\/todo|commondir)$/i,
-    high("persistence"),
-  ],
-  // Repositories without files of their own.
-  [/[^/]\.git\/(?:hooks(?:\/|$)|config$)/i, high("persistence")],
-  [/(?:^|\/)\.git$/i, high("persistence")],
+  ...runningPaths.map((pattern) => [pattern, planted] as const),
+  ...leadingPaths.map((pattern) => [pattern, high("persistence")] as const),
   [
     /(?:^|\/)\.(?:vscode\/(?:tasks|launch)\.json|envrc|idea\/workspace\.xml|devcontainer\/devcontainer\.json|zed\/tasks\.json)$/i,
     high("persistence"),
