@@ -13,7 +13,6 @@ import {
   type ExitStatus,
   type SpawnRequest,
 } from "@tau/tools";
-import { ownPipe } from "@tau/tools/platform";
 import { notStarted } from "./helper.ts";
 import { coverInherited } from "./inherited-descriptors.ts";
 import { findRealPath, unlessUnseen } from "./look.ts";
@@ -112,8 +111,8 @@ function toConfined(child: ChildProcess, exit: Promise<ExitStatus>): ConfinedPro
   return {
     pid: child.pid,
     stdin: child.stdin,
-    stdout: ownPipe(child.stdout!),
-    stderr: ownPipe(child.stderr!),
+    stdout: child.stdout!,
+    stderr: child.stderr!,
     exit,
     signal: (name) => signal(name, false),
     killAll: () => signal("SIGKILL", true),

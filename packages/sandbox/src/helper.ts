@@ -5,7 +5,7 @@ import { Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { ConfinedLimits, ConfinedProcess, ExitStatus, SpawnRequest } from "@tau/tools";
 import { getErrorMessage } from "@tau/ai/internal";
-import { ownPipe, systemCode } from "@tau/tools/platform";
+import { systemCode } from "@tau/tools/platform";
 import { HelperChannel, type Running, type Slot } from "./helper-channel.ts";
 import {
   encodeAllow,
@@ -128,8 +128,8 @@ class SessionHelper implements Helper {
       // Its number is known inside only.
       pid: undefined,
       stdin,
-      stdout: ownPipe(stdout),
-      stderr: ownPipe(stderr),
+      stdout,
+      stderr,
       exit,
       signal: (name) => void send(name, false),
       killAll: () => void send("SIGKILL", true),

@@ -14,7 +14,6 @@ export {
   noLinkCodes,
 } from "./lease.ts";
 export { pathOfHandle } from "./open-path.ts";
-export { ownPipe } from "./release.ts";
 export { foldName, foldNames, isWithin } from "./within.ts";
 export { holdsPassword, isSecretName } from "../shell/environment.ts";
 export { detectImageType, type ImageType } from "../files/sniff.ts";

@@ -4,7 +4,6 @@ import { statSync } from "node:fs";
 import { Socket } from "node:net";
 import { Readable, type Writable } from "node:stream";
 import { systemCode } from "../errors.ts";
-import { ownPipe } from "./release.ts";
 
 /** One program with its arguments, and everything it gets to see. */
 export interface SpawnRequest {
@@ -97,8 +96,8 @@ function start(request: SpawnRequest): RunningProcess {
   return {
     pid: child.pid,
     stdin: child.stdin,
-    stdout: ownPipe(child.stdout ?? Readable.from([])),
-    stderr: ownPipe(child.stderr ?? Readable.from([])),
+    stdout: child.stdout ?? Readable.from([]),
+    stderr: child.stderr ?? Readable.from([]),
     exit,
     signal(name, target = "process") {
       const hasEnded = child.exitCode !== null || child.signalCode !== null;

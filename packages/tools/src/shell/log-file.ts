@@ -7,7 +7,7 @@ import { systemCode } from "../errors.ts";
 import type { FileSystem, OpenHandle } from "../platform/file-system.ts";
 import { formatBytes } from "../truncate.ts";
 import { removeAbandoned, temporaryName } from "./temporary-logs.ts";
-import { lastBoundary } from "./utf8.ts";
+import { lastBoundary } from "./code-points.ts";
 
 export const maxLogBytes = 64 * 1024 * 1024;
 /** Temporary files are often kept in memory, and a session may run for days. */

@@ -1,13 +1,12 @@
 /** Collects the output of a command, of any size: the end in memory, all of it in a file once it is long. */
 import type { Readable } from "node:stream";
 import { systemCode } from "../errors.ts";
-import { createReleaser } from "../platform/release.ts";
 import { formatBytes, keepTail, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import type { LogFile, Logs } from "./log-file.ts";
 import { leftoverNotice } from "./pid-namespace.ts";
 import { createSafeText } from "./safe-text.ts";
 import { Tail } from "./tail.ts";
-import { nextBoundary } from "./utf8.ts";
+import { nextBoundary } from "./code-points.ts";
 import { countLineFeeds } from "./words.ts";
 
 export type StreamName = "stdout" | "stderr";
@@ -62,12 +61,8 @@ export class Output {
   /** Reads a stream to its end. A slow reader slows the program down, so that nothing piles up in memory. */
   async read(stream: Readable, name: StreamName): Promise<void> {
     const safe = createSafeText();
-    const release = createReleaser(stream);
     try {
-      for await (const chunk of stream as AsyncIterable<Buffer>) {
-        await this.#add(safe.push(chunk), name);
-        release?.(chunk);
-      }
+      for await (const chunk of stream as AsyncIterable<Buffer>) await this.#add(safe.push(chunk), name);
     } catch (error) {
       // A stream that we closed ourselves, because another process keeps the other end open, ends like this too.
       if (systemCode(error) !== "ERR_STREAM_PREMATURE_CLOSE") {

@@ -1,86 +1,63 @@
 /**
  * Turns the output of a program into text that is safe to show: valid UTF-8, no escape sequences, no control characters
  * but tab and line feed, nothing that changes the direction of reading. Streaming, and the same however the bytes are
- * split. From bytes to bytes, because a string for every chunk would cost much memory.
+ * split. From bytes to bytes: plain text, which is nearly everything, is not even copied.
  */
-
-import { canBegin, createDecoder, encode } from "./utf8.ts";
 import { isPlainWord, toWords } from "./words.ts";
 
 export interface SafeText {
-  /** The result is valid until the next call, and while `bytes` are: it is the same memory if nothing had to change. */
+  /** The result is the memory of `bytes` if nothing had to change. */
   push(bytes: Uint8Array): Buffer;
-  /** What is left: a code point that never became whole. */
+  /** Returns the rest: a code point that never became whole. */
   end(): Buffer;
 }
 
 export function createSafeText(): SafeText {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** Whether the decoder may hold the beginning of a code point. */
+  let isInside = false;
   let state: State = "text";
-  let output = Buffer.alloc(0);
-  let length = 0;
-  const take = (code: number) => {
-    if (state !== "text") {
-      const following = next(state, code);
-      state = following === "again" ? "text" : following;
-      if (following !== "again") return;
+  const toSafe = (text: string): Buffer => {
+    let safe = "";
+    /** Where plain characters begin that are not in `safe` yet. */
+    let start = 0;
+    for (let index = 0; index < text.length;) {
+      const code = text.codePointAt(index)!;
+      const end = index + (code > 0xffff ? 2 : 1);
+      if (state !== "text" || !isPlain(code)) {
+        safe += text.slice(start, index);
+        start = end;
+        const following = state === "text" ? "again" : next(state, code);
+        state = following === "again" ? getStart(code) : following;
+        if (following === "again") safe += state === "return" ? "\n" : state === "text" ? getReplacement(code) : "";
+      }
+      index = end;
     }
-    if (isPlain(code)) {
-      length = encode(code, output, length);
-      return;
-    }
-    state = getStart(code);
-    if (state === "return") length = encode(lineFeed, output, length);
-    else if (state === "text") length = writeReplacement(code, output, length);
-  };
-  const decoder = createDecoder(take);
-  const isPlainNext = () => state === "text" && decoder.isBetween;
-  const copy = (bytes: Uint8Array, from: number, to: number) => {
-    output.set(bytes.subarray(from, to), length);
-    length += to - from;
-  };
-  /** Writes bytes that begin no sequence, one for one. Returns where they end. */
-  const writeSingle = (bytes: Uint8Array, from: number) => {
-    let index = from;
-    for (; index < bytes.length; index++) {
-      const kind = kinds[bytes[index]!];
-      if (kind === pictured) length = writeReplacement(bytes[index]!, output, length);
-      else if (kind === stray) length = encode(0xfffd, output, length);
-      else break;
-    }
-    return index;
+    return Buffer.from(safe + text.slice(start));
   };
   return {
     push(bytes) {
-      // Nearly everything is plain text, which is not even copied.
-      const first = isPlainNext() ? skipPlain(bytes, 0) : 0;
-      if (first === bytes.length) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      const needed = bytes.length * maxGrowth + reserveBytes;
-      if (output.length < needed) output = Buffer.allocUnsafeSlow(needed);
-      length = 0;
-      copy(bytes, 0, first);
-      for (let index = first; index < bytes.length;) {
-        if (isPlainNext()) {
-          const end = skipPlain(bytes, index);
-          if (end > index) copy(bytes, index, end);
-          index = writeSingle(bytes, end);
-          if (end < index || index === bytes.length) continue;
-        }
-        decoder.push(bytes[index++]!);
-      }
-      return output.subarray(0, length);
+      if (state === "text" && !isInside && skipPlain(bytes) === bytes.length)
+        return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      isInside = endsInside(bytes, isInside);
+      return toSafe(decoder.decode(bytes, { stream: true }));
     },
     end() {
-      output = Buffer.allocUnsafeSlow(reserveBytes);
-      length = 0;
-      decoder.end();
-      return output.subarray(0, length);
+      isInside = false;
+      return toSafe(decoder.decode());
     },
   };
 }
 
-/** Two bytes can become `<U+061C>`, which has eight; the rest of an earlier chunk needs a little more. */
-const maxGrowth = 4;
-const reserveBytes = 16;
+/** Whether bytes may end inside a code point. `wasInside`: whether those before them did. */
+function endsInside(bytes: Uint8Array, wasInside: boolean): boolean {
+  for (let width = 1; width <= Math.min(3, bytes.length); width++) {
+    const byte = bytes[bytes.length - width]!;
+    if (byte < 0x80) return false;
+    if (byte >= 0xc0) return width < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2);
+  }
+  return bytes.length < 3 && wasInside;
+}
 
 type State =
   | "text"
@@ -156,9 +133,9 @@ const changesDirection = (code: number) =>
 const isTag = (code: number) => code >= 0xe0000 && code <= 0xe007f;
 
 /** Where plain text ends: at the first byte that is changed, left out, or not followed by the rest of its code point. */
-function skipPlain(bytes: Uint8Array, from: number): number {
+function skipPlain(bytes: Uint8Array): number {
   const words = toWords(bytes);
-  let index = from;
+  let index = 0;
   for (;;) {
     if (index % 4 === 0) {
       let word = index / 4;
@@ -166,7 +143,7 @@ function skipPlain(bytes: Uint8Array, from: number): number {
       index = Math.max(index, word * 4);
     }
     if (index >= bytes.length) return index;
-    const width = kinds[bytes[index]!] === plain ? 1 : getPlainWidth(bytes, index);
+    const width = isPlainByte[bytes[index]!] ? 1 : getPlainWidth(bytes, index);
     if (width === 0) return index;
     index += width;
   }
@@ -190,20 +167,13 @@ function getPlainWidth(bytes: Uint8Array, index: number): number {
 
 const isContinuation = (byte: number | undefined): byte is number => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** What a single byte tells. */
-const [unknown, plain, pictured, stray] = [0, 1, 2, 3];
-const kinds = Uint8Array.from({ length: 256 }, (_unused, byte) => {
-  if (byte >= 0x80) return canBegin(byte) ? unknown : stray;
-  return isPlain(byte) ? plain : getStart(byte) === "text" ? pictured : unknown;
-});
+const isPlainByte = Array.from({ length: 256 }, (_unused, byte) => byte < 0x80 && isPlain(byte));
 
-/** Writes the replacement of a character that must not be shown, and returns where the next one goes. */
-function writeReplacement(code: number, into: Uint8Array, index: number): number {
-  if (code < 0x20) return encode(0x2400 + code, into, index);
-  if (code === 0x7f) return encode(0x2421, into, index);
-  if (code < 0xa0) return encode(0xfffd, into, index);
-  if (isTag(code)) return index;
-  for (const character of `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`)
-    into[index++] = character.charCodeAt(0);
-  return index;
+/** The text that is shown for a character: itself, or another one if it must not be shown. */
+function getReplacement(code: number): string {
+  if (isPlain(code)) return String.fromCodePoint(code);
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  if (code === 0x7f) return "\u2421";
+  if (code < 0xa0) return "\ufffd";
+  return isTag(code) ? "" : `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
 }

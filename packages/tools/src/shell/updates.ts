@@ -2,7 +2,7 @@
 import type { Clock } from "@tau/ai";
 import type { StreamName } from "./output.ts";
 import { Tail } from "./tail.ts";
-import { nextBoundary } from "./utf8.ts";
+import { nextBoundary } from "./code-points.ts";
 
 export interface Updates {
   /** Takes whole code points in UTF-8, and keeps a copy. */
