@@ -11,6 +11,12 @@ import type { Workspace } from "../kit.ts";
 const root = join(import.meta.dirname, "..", "..", "..", "..");
 const store = join(root, "node_modules", ".cache", "tau", "packed");
 
+/**
+ * The base of a code cache that the programs of all tests share, as those of a user do: without it each of them compiles
+ * everything it needs. An empty `XDG_CACHE_HOME` gives a program the cache in its own home.
+ */
+export const cacheHome = join(root, "node_modules", ".cache", "tau", "cache-home");
+
 /** A hash of all files that go into the archive. */
 function fingerprint(): string {
   const hash = createHash("sha256");
@@ -138,7 +144,7 @@ export async function start(
   const [command, ...rest] = [...through, process.execPath, program, ...args];
   const child = spawn(command!, rest, {
     cwd: directory,
-    env: { PATH: process.env["PATH"] ?? "", HOME: directory, TAU_DIR: agentDir, ...env },
+    env: { PATH: process.env["PATH"] ?? "", HOME: directory, XDG_CACHE_HOME: cacheHome, TAU_DIR: agentDir, ...env },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

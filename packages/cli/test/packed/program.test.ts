@@ -12,14 +12,18 @@ import { installed, runPacked } from "./kit.ts";
 
 const apis = ["openai-completions", "anthropic-messages", "google-generative-ai"] as const;
 
+/** Runs the program without the code cache that the tests share: it has one in its home, if any. */
+const runAtHome: typeof runPacked = (workspace, args, options = {}) =>
+  runPacked(workspace, args, { ...options, env: { XDG_CACHE_HOME: "", ...options.env } });
+
 test("the version and the help match the tables, and load nothing else", async () => {
   const directory = await temporaryDirectory();
   const workspace = { directory, agentDir: join(directory, "none") };
   for (const flag of ["--version", "-v"]) {
-    expect(await runPacked(workspace, [flag])).toMatchObject({ code: 0, out: `${version}\n`, err: "" });
+    expect(await runAtHome(workspace, [flag])).toMatchObject({ code: 0, out: `${version}\n`, err: "" });
   }
   for (const flag of ["--help", "-h"]) {
-    expect(await runPacked(workspace, [flag])).toMatchObject({ code: 0, out: helpText(commands), err: "" });
+    expect(await runAtHome(workspace, [flag])).toMatchObject({ code: 0, out: helpText(commands), err: "" });
   }
   // Neither a code cache nor a file of the agent directory.
   expect(await readdir(directory)).toEqual([]);
@@ -100,7 +104,7 @@ test("-c continues a session, and a fork does not change the original", async ()
 
 test("an empty HOME is ignored, and does not stand for the working directory", async () => {
   const workspace = await createModelWorkspace([textReply("Here.")]);
-  expect(await runPacked(workspace, ["-p", "Hi"], { env: { HOME: "" } })).toMatchObject({
+  expect(await runAtHome(workspace, ["-p", "Hi"], { env: { HOME: "" } })).toMatchObject({
     code: 0,
     out: "Here.\n",
     err: "",
@@ -111,8 +115,8 @@ test("an empty HOME is ignored, and does not stand for the working directory", a
 test.runIf(process.getuid?.() === 0)("a user whom the system does not know needs no HOME", async () => {
   const workspace = await createModelWorkspace([textReply("Here.")]);
   const through = ["unshare", "-m", "sh", "-c", 'mount --bind /dev/null /etc/passwd && unset HOME && exec "$@"', "sh"];
-  expect(await runPacked(workspace, ["--help"], { through })).toMatchObject({ code: 0, err: "" });
-  expect(await runPacked(workspace, ["-p", "Hi"], { through })).toMatchObject({ code: 0, out: "Here.\n", err: "" });
+  expect(await runAtHome(workspace, ["--help"], { through })).toMatchObject({ code: 0, err: "" });
+  expect(await runAtHome(workspace, ["-p", "Hi"], { through })).toMatchObject({ code: 0, out: "Here.\n", err: "" });
 });
 
 test.each(["/nowhere", "relative", ""])("a TMPDIR that cannot be used (%j) stops no command", async (TMPDIR) => {
@@ -142,24 +146,24 @@ test("the code cache is readable only by its owner, grows with use, and then sta
     textReply("3"),
     textReply("4"),
   ]);
-  await runPacked(workspace, ["-p", "Hi"]);
+  await runAtHome(workspace, ["-p", "Hi"]);
   const directory = join(workspace.directory, ".cache", "tau", "code");
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
   const first = await filesIn(directory);
   expect(first.map(({ mode }) => mode & 0o777)).toEqual([0o600]);
   // A call loads the tools and the schema engine for its arguments, which are files of their own.
-  await runPacked(workspace, ["-p", "Use a tool"]);
+  await runAtHome(workspace, ["-p", "Use a tool"]);
   const second = await filesIn(directory);
   const getProgram = (files: typeof first) => files.filter(({ name }) => name.includes("-program-"));
   expect(sum(getProgram(second))).toBeGreaterThan(sum(getProgram(first)));
   expect(second.map(({ mode }) => mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
-  await runPacked(workspace, ["--mode", "json", "Hi"]);
+  await runAtHome(workspace, ["--mode", "json", "Hi"]);
   const third = await filesIn(directory);
   expect(sum(third)).toBeGreaterThan(sum(second));
-  await runPacked(workspace, ["--mode", "json", "Hi"]);
+  await runAtHome(workspace, ["--mode", "json", "Hi"]);
   expect(await filesIn(directory)).toEqual(third);
   // Each command has its own cache, so it does not make that of others larger.
-  await runPacked(workspace, ["config", "path"]);
+  await runAtHome(workspace, ["config", "path"]);
   const own = (await filesIn(directory)).filter(({ name }) => name.includes("-config-"));
   expect(own.map(({ name }) => /config-([a-z]+)-/.exec(name)?.[1])).toEqual(["commands", "program"]);
   expect((await filesIn(directory)).filter(({ name }) => !name.includes("-config-"))).toEqual(third);
@@ -181,7 +185,7 @@ test("nothing is created in the home of another user, which sudo may leave in HO
   if (process.getuid?.() !== 0) skip("Only root can change the owner of a directory.");
   const workspace = await createModelWorkspace([textReply("1")]);
   await chown(workspace.directory, 12_345, 12_345);
-  expect(await runPacked(workspace, ["-p", "Hi"])).toMatchObject({ code: 0, out: "1\n" });
+  expect(await runAtHome(workspace, ["-p", "Hi"])).toMatchObject({ code: 0, out: "1\n" });
   expect(await readdir(workspace.directory)).not.toContain(".cache");
 });
 
@@ -204,15 +208,15 @@ test("the program runs through a link that Node does not follow, and reports a m
 test("a code cache that is damaged, or that others can write, is not used", async () => {
   const workspace = await createModelWorkspace([textReply("1"), textReply("2"), textReply("3")]);
   const directory = join(workspace.directory, ".cache", "tau", "code");
-  await runPacked(workspace, ["-p", "Hi"]);
+  await runAtHome(workspace, ["-p", "Hi"]);
   const file = join(directory, (await readdir(directory))[0]!);
   const good = await stat(file);
   await writeFile(file, "damaged");
-  expect(await runPacked(workspace, ["-p", "Hi"])).toMatchObject({ code: 0, out: "2\n", err: "" });
+  expect(await runAtHome(workspace, ["-p", "Hi"])).toMatchObject({ code: 0, out: "2\n", err: "" });
   expect((await stat(file)).size).toBeGreaterThan(good.size / 2);
   await writeFile(file, "planted");
   await chmod(directory, 0o777);
-  expect(await runPacked(workspace, ["-p", "Hi"])).toMatchObject({ code: 0, out: "3\n", err: "" });
+  expect(await runAtHome(workspace, ["-p", "Hi"])).toMatchObject({ code: 0, out: "3\n", err: "" });
   expect(await readFile(file, "utf8")).toBe("planted");
 });
 
@@ -243,7 +247,7 @@ async function sessionFiles(agentDir: string): Promise<string[]> {
 test("a code cache that is damaged, of another build or unreadable is not used", async () => {
   const { directory, agentDir } = await createModelWorkspace([]);
   const workspace = { directory, agentDir };
-  const list = () => runPacked(workspace, ["sessions", "list", "--json"]);
+  const list = () => runAtHome(workspace, ["sessions", "list", "--json"]);
   expect((await list()).code).toBe(0);
   const cache = join(directory, ".cache", "tau", "code");
   const [file] = (await readdir(cache)).filter((name) => name.includes("-program-"));
@@ -254,7 +258,7 @@ test("a code cache that is damaged, of another build or unreadable is not used",
   expect((await list()).code).toBe(0);
   const home = await temporaryDirectory();
   await writeFile(join(home, ".cache"), "no directory");
-  expect((await runPacked(workspace, ["sessions", "list", "--json"], { env: { HOME: home } })).code).toBe(0);
+  expect((await runAtHome(workspace, ["sessions", "list", "--json"], { env: { HOME: home } })).code).toBe(0);
 });
 
 test.each([

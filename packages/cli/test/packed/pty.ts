@@ -6,7 +6,7 @@ import { type IPty, spawn } from "@lydell/node-pty";
 import { VirtualTerminal } from "@tau/tui/testing";
 import { expect, onTestFinished } from "vitest";
 import type { Workspace } from "../kit.ts";
-import { installed } from "./kit.ts";
+import { cacheHome, installed } from "./kit.ts";
 
 export interface PtyOptions {
   /** Default 100. */
@@ -55,6 +55,7 @@ export async function getCommandLine(args: readonly string[] = [], through: read
 export const createPtyEnv = (workspace: Workspace): Record<string, string> => ({
   PATH: process.env["PATH"] ?? "",
   HOME: workspace.directory,
+  XDG_CACHE_HOME: cacheHome,
   TAU_DIR: workspace.agentDir,
   TERM: "xterm-256color",
   SHELL: "/bin/sh",
