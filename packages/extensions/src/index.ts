@@ -51,6 +51,7 @@ export {
 export { askProjectTrust, type AskProjectTrustParts } from "./load/ask-project-trust.ts";
 export { createEventBus } from "./runner/create-api.ts";
 export { execProgram } from "./api/exec.ts";
+export { ExtensionError, type ExtensionErrorCode } from "./errors.ts";
 export type { ExtensionOrigin, ExtensionProblem, ExtensionSource, Registrations } from "./api/extension.ts";
 export { type Entries, type Entry, findAt, findInDirectory } from "@tau/config/internal";
 export { loadExtensionModule, type LoadModuleOptions } from "./load/load-module.ts";

@@ -14,10 +14,14 @@ import { createProgram } from "../terminal/program.ts";
 import { runTerminal } from "../modes/run-terminal.ts";
 import { version } from "../start/version.ts";
 import type { CommandArgs } from "./usage.ts";
+import { HarnessError } from "@tau/protocol";
 
 export async function attach(args: CommandArgs, io: Io): Promise<ExitCode> {
   if (!io.terminal.input || !io.terminal.out) {
-    throw new UsageError("tau attach needs a terminal. To ask something from a script: tau -p --gateway MESSAGE.");
+    throw new UsageError(
+      "arguments",
+      "tau attach needs a terminal. To ask something from a script: tau -p --gateway MESSAGE.",
+    );
   }
   const parsed = parseSessionArgs([]);
   if (parsed.kind !== "session") throw new Error("No arguments are those of a session.");
@@ -58,7 +62,7 @@ async function findSessionId(gateway: GatewayClient, reference: string | undefin
   if (reference === undefined) {
     const [last] = (await gateway.call("sessions.list", { all: true, limit: 1 })).sessions;
     if (last) return await open(last.id);
-    throw new Error("The gateway has no sessions yet. Begin one: tau -p --gateway 'Hello'");
+    throw new UsageError("not_found", "The gateway has no sessions yet. Begin one: tau -p --gateway 'Hello'");
   }
   const { sessions } = await gateway.call("sessions.list", { all: true, query: reference });
   const matches = sessions.map(({ id }) => id).filter((id) => id.startsWith(reference));
@@ -66,14 +70,18 @@ async function findSessionId(gateway: GatewayClient, reference: string | undefin
   if (matches.length === 0) return await open(reference).catch(addAdvice);
   if (matches.includes(reference) || matches.length === 1)
     return await open(matches.includes(reference) ? reference : matches[0]!);
-  throw new Error(`Several sessions begin with ${reference}: ${matches.slice(0, 5).join(", ")}`);
+  throw new UsageError("not_found", `Several sessions begin with ${reference}: ${matches.slice(0, 5).join(", ")}`);
 }
 
 function addAdvice(error: unknown): never {
   if (!isGatewayClientError(error) || error.code !== "not_found") throw error;
-  throw new Error(`${error.message} tau attach shows the one that was used last, and /resume there all others.`, {
-    cause: error,
-  });
+  throw new UsageError(
+    "not_found",
+    `${error.message} tau attach shows the one that was used last, and /resume there all others.`,
+    {
+      cause: error,
+    },
+  );
 }
 
 const createOtherSessions = (gateway: GatewayClient) => ({
@@ -83,6 +91,6 @@ const createOtherSessions = (gateway: GatewayClient) => ({
     return createRemoteClient(gateway, sessionId);
   },
   openDemo: async () => {
-    throw new Error("The demonstration runs in a program of its own: tau demo.");
+    throw new HarnessError("unavailable", "The demonstration runs in a program of its own: tau demo.");
   },
 });

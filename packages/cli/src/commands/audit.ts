@@ -28,7 +28,8 @@ export async function verify(args: CommandArgs, io: Io): Promise<ExitCode | void
 
 export async function tail(args: CommandArgs, io: Io): Promise<void> {
   const limit = Number(args.value("lines") ?? 20);
-  if (!Number.isSafeInteger(limit) || limit < 1) throw new UsageError("--lines takes a whole number, 1 or more.");
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new UsageError("arguments", "--lines takes a whole number, 1 or more.");
   const { records } = await readLedger(getLedgerPath(getAgentDir(io)));
   const last = records.slice(-limit);
   if (args.has("json")) return io.out(last.map((record) => jsonLine(record)).join(""));

@@ -49,9 +49,9 @@ async function chooseName<Name extends string>(
   title: string,
   items: readonly (ChoiceItem & { name: Name })[],
 ): Promise<Name> {
-  if (!isInteractive(io)) throw new UsageError("PROVIDER is missing.");
+  if (!isInteractive(io)) throw new UsageError("arguments", "PROVIDER is missing.");
   const item = await choose(io, title, items);
-  if (!item) throw new Error("The answer is not in the list. Nothing was changed.");
+  if (!item) throw new UsageError("declined", "The answer is not in the list. Nothing was changed.");
   return item.name;
 }
 
@@ -76,7 +76,8 @@ async function storeKey(provider: string, { auth, agentDir, settings }: Access, 
     : ((await readInput(io)) ?? "");
   if (input === undefined) throw new HarnessError("aborted", "No key was typed. Nothing was changed.");
   const typed = parseTypedKey(input);
-  if (typed.kind === "wrong") throw new UsageError(`${typed.message} Type it, or send it to standard input.`);
+  if (typed.kind === "wrong")
+    throw new UsageError("arguments", `${typed.message} Type it, or send it to standard input.`);
   // Stored literally: otherwise `$` and a leading `!` would stand for variables and commands.
   await auth.set(provider, { type: "api_key", key: literalKey(typed.key) });
   const place = settings.get().auth.store === "file" ? `${agentDir}/auth.json` : "the key chain";
@@ -116,7 +117,7 @@ export async function logout(args: CommandArgs, io: Io): Promise<void> {
   if (!stored.has(provider)) {
     const hint = didYouMean(provider, [...stored.keys()]);
     const rest = "Keys in the environment or in models.json are not removed by tau auth logout.";
-    throw new Error(`No key or login is stored for ${provider}.${hint} ${rest}`);
+    throw new UsageError("not_found", `No key or login is stored for ${provider}.${hint} ${rest}`);
   }
   const declined = `The key or login of ${provider} was not removed.`;
   await confirm(io, `Remove the stored key or login of ${provider}?`, { yes: args.has("yes"), declined });
@@ -126,7 +127,7 @@ export async function logout(args: CommandArgs, io: Io): Promise<void> {
 
 export async function move(args: CommandArgs, io: Io): Promise<void> {
   const [to] = args.positionals;
-  if (to !== "keychain" && to !== "file") throw new UsageError("Name the new place: keychain or file.");
+  if (to !== "keychain" && to !== "file") throw new UsageError("arguments", "Name the new place: keychain or file.");
   const access = await openAccess(io);
   const { auth, settings, keyChain: chain } = access;
   access.registry.close();

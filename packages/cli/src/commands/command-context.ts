@@ -7,6 +7,7 @@ import type { Io } from "./command.ts";
 import { getAgentDir, getSessionDir } from "../hosting/agent-dir.ts";
 import { clearLine, showsProgress } from "../process/terminal-text.ts";
 import type { CommandArgs } from "./usage.ts";
+import { UsageError } from "../process/errors.ts";
 
 /** The directories and settings that a command works with. */
 export interface CommandContext extends SessionLookup {
@@ -66,7 +67,7 @@ export async function findSessionFile(context: CommandContext, reference: string
   const last = SessionManager.findRecent(await listSessions(context, io), cwd, { agentDir });
   if (last) return last.path;
   // Not a usage error: the command line is right.
-  throw new Error(`There are no sessions of ${cwd} yet. Start one: tau -p 'Hello'`);
+  throw new UsageError("not_found", `There are no sessions of ${cwd} yet. Start one: tau -p 'Hello'`);
 }
 
 /** The same for a command that deletes or rewrites the file: outside of the session directories only with `--force`. */

@@ -1,7 +1,7 @@
 /** Shell completion: scripts that ask the program itself (`complete.ts`) when Tab is pressed. */
-import { HarnessError } from "@tau/protocol";
 import type { Io } from "./command.ts";
 import type { CommandArgs } from "./usage.ts";
+import { UsageError } from "../process/errors.ts";
 
 interface Shell {
   /** How a user installs it. */
@@ -69,5 +69,5 @@ export async function printScript({ positionals: [name = ""] }: CommandArgs, io:
   if (shell) return io.out(shell.script);
   const problem = name === "" ? "Name a shell" : `There are no completions for ${JSON.stringify(name)}`;
   const ways = Object.entries(shells).map(([shellName, { install }]) => `\n  ${shellName.padEnd(4)}  ${install}`);
-  throw new HarnessError("invalid_input", `${problem}. To install them:${ways.join("")}`);
+  throw new UsageError("invalid_input", `${problem}. To install them:${ways.join("")}`);
 }

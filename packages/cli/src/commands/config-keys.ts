@@ -1,7 +1,7 @@
 /** Settings by their dotted names. Pure. */
 import { didYouMean, isRecord, tryParseJson } from "@tau/ai/internal";
-import { HarnessError } from "@tau/protocol";
 import { settingsSchema } from "@tau/config/settings";
+import { UsageError } from "../process/errors.ts";
 
 interface Schema {
   type?: string | readonly string[];
@@ -21,7 +21,7 @@ export function findSchema(key: string): Schema {
   if (schema && key !== "") return schema;
   const hint = didYouMean(key, listSettings());
   const message = `There is no setting ${JSON.stringify(key)}.${hint} tau config get lists them all.`;
-  throw new HarnessError("invalid_input", message);
+  throw new UsageError("invalid_input", message);
 }
 
 const getOwn = <T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>

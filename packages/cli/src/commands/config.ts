@@ -13,6 +13,7 @@ import { tableText } from "../process/table.ts";
 import { type CommandContext, openCommandContext, reportSettingsProblems } from "./command-context.ts";
 import { describeTyping, findSchema, getSetting, parseValue, toRows } from "./config-keys.ts";
 import type { CommandArgs } from "./usage.ts";
+import { UsageError } from "../process/errors.ts";
 
 const getFile = ({ cwd, agentDir }: CommandContext, args: CommandArgs): string =>
   args.has("project") ? join(resolve(cwd), ".tau", "settings.json") : join(agentDir, "settings.json");
@@ -73,11 +74,11 @@ export async function edit(args: CommandArgs, io: Io): Promise<ExitCode | void> 
   const context = await openCommandContext(io);
   const file = getFile(context, args);
   if (!editor) {
-    throw new HarnessError("invalid_input", `Set VISUAL or EDITOR to your editor, or open ${file} yourself.`);
+    throw new UsageError("invalid_input", `Set VISUAL or EDITOR to your editor, or open ${file} yourself.`);
   }
   if (!(await stat(file).catch(() => undefined))) await writeTextFile(file, "{\n}\n");
   const code = await runEditor(editor, file, io);
-  if (code !== 0) throw new Error(`The editor ${JSON.stringify(editor)} ended with ${code}.`);
+  if (code !== 0) throw new HarnessError("unavailable", `The editor ${JSON.stringify(editor)} ended with ${code}.`);
   await context.settings.reload();
   reportSettingsProblems(context, io);
   if (context.settings.problems.length > 0) return exitCodes.failed;

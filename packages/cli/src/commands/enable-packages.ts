@@ -10,7 +10,7 @@ import type { CommandArgs } from "./usage.ts";
 export function mustBeAnswerable(args: CommandArgs, io: Io): void {
   if (args.has("yes") || args.has("trust") || isInteractive(io)) return;
   const text = "Without a terminal, installing needs --yes (extensions run isolated) or --trust (they run as you).";
-  throw new UsageError(text);
+  throw new UsageError("arguments", text);
 }
 
 /** Several lines. */
@@ -47,5 +47,5 @@ export async function askToEnable(
   if (answer === undefined) throw new HarnessError("aborted", declined);
   if (hasExtensions && /^t(rusted)?$/i.test(answer.trim())) return "trusted";
   if (/^(y(es)?|i(solated)?)$/i.test(answer.trim())) return "acknowledged";
-  throw new Error(declined);
+  throw new UsageError("declined", declined);
 }

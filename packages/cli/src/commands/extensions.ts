@@ -1,6 +1,5 @@
 import { systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
-import { HarnessError } from "@tau/protocol";
 import { findExtensions, type FoundExtension } from "@tau/extensions";
 import {
   type ExtensionTrustState,
@@ -16,6 +15,7 @@ import type { Io } from "./command.ts";
 import { jsonLine } from "../modes/json-line.ts";
 import { type Colour, tableText } from "../process/table.ts";
 import type { CommandArgs } from "./usage.ts";
+import { UsageError } from "../process/errors.ts";
 
 async function open(io: Io) {
   const { cwd } = io;
@@ -56,7 +56,7 @@ function findOne(extensions: readonly FoundExtension[], name: string): FoundExte
   const matches = extensions.filter(isNamed);
   if (new Set(matches.map(({ source }) => source.id)).size > 1) {
     const paths = matches.map(({ source }) => source.path).join(", ");
-    throw new HarnessError("invalid_input", `Several extensions are called ${name}. Name the file of one: ${paths}`);
+    throw new UsageError("invalid_input", `Several extensions are called ${name}. Name the file of one: ${paths}`);
   }
   if (matches[0]) return matches[0];
   const hint =
@@ -64,7 +64,7 @@ function findOne(extensions: readonly FoundExtension[], name: string): FoundExte
       name,
       extensions.map(({ source }) => source.name),
     ) || " tau extensions list shows all.";
-  throw new HarnessError("invalid_input", `There is no extension ${JSON.stringify(name)}.${hint}`);
+  throw new UsageError("invalid_input", `There is no extension ${JSON.stringify(name)}.${hint}`);
 }
 
 async function change(
@@ -93,14 +93,11 @@ const describe = ({ state, source }: FoundExtension): string => {
 export const trust = (args: CommandArgs, io: Io): Promise<void> =>
   change(args, io, ({ source, state }, isProjectTrusted) => {
     if (source.origin === "project" && !isProjectTrusted) {
-      throw new HarnessError(
-        "invalid_input",
-        "It is an extension of a project that you do not trust. First: tau trust",
-      );
+      throw new UsageError("invalid_input", "It is an extension of a project that you do not trust. First: tau trust");
     }
     if (state === "killed") {
       const advice = `To turn it on again, isolated: tau extensions revive ${source.name}`;
-      throw new HarnessError("invalid_input", `${source.name} is turned off. ${advice}`);
+      throw new UsageError("invalid_input", `${source.name} is turned off. ${advice}`);
     }
     return state === "trusted" ? [] : ["acknowledged", "trusted"];
   });

@@ -7,6 +7,7 @@ import { askGateway, callGateway, notRunning } from "../gateway/ask-gateway.ts";
 import { jsonLine } from "../modes/json-line.ts";
 import { cleanLine } from "../process/table.ts";
 import type { CommandArgs } from "./usage.ts";
+import { HarnessError } from "@tau/protocol";
 
 export async function showStatus(args: CommandArgs, io: Io): Promise<ExitCode | void> {
   const answer = await askGateway(io, { command: "status" });
@@ -36,7 +37,7 @@ function formatTime(ms: number): string {
 
 export async function reloadGateway(_args: CommandArgs, io: Io): Promise<ExitCode | void> {
   const answer = (await callGateway(io, "gateway.reload")) as MethodData<"gateway.reload"> | undefined;
-  if (!answer) throw new Error(notRunning);
+  if (!answer) throw new HarnessError("unavailable", notRunning);
   const { changed, problems, needsRestart } = answer;
   for (const problem of problems) io.err(`tau: ${cleanLine(problem)}\n`);
   io.out(changed.length > 0 ? `New: ${changed.join(", ")}\n` : "Nothing has changed.\n");

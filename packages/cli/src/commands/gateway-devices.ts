@@ -10,6 +10,7 @@ import { callGateway, notRunning } from "../gateway/ask-gateway.ts";
 import { jsonLine } from "../modes/json-line.ts";
 import { cleanLine, tableText } from "../process/table.ts";
 import type { CommandArgs } from "./usage.ts";
+import { HarnessError } from "@tau/protocol";
 
 export async function printToken(_args: CommandArgs, io: Io): Promise<void> {
   io.out(`${(await openFile(io)).getOwnToken()!}\n`);
@@ -33,7 +34,7 @@ export async function pair(args: CommandArgs, io: Io): Promise<void> {
   const scopes = parseScopes(args.value("scopes"));
   const params = { code, ...(name !== undefined && { name }), ...(scopes && { scopes }) };
   const device = (await callGateway(io, "devices.approve", params)) as DeviceData | undefined;
-  if (!device) throw new Error(notRunning);
+  if (!device) throw new HarnessError("unavailable", notRunning);
   const { id, name: shown, scopes: granted } = device;
   io.out(
     `${cleanLine(shown)} may connect now, with the scopes ${granted.join(", ")}. To end that: tau gateway revoke ${id}\n`,
@@ -44,14 +45,17 @@ function parseScopes(list: string | undefined): GatewayScope[] | undefined {
   const names = list?.split(",").map((name) => name.trim());
   const wrong = names?.find((name) => !gatewayScopes.some((scope) => scope === name));
   if (wrong === undefined) return names as GatewayScope[] | undefined;
-  throw new UsageError(`There is no scope ${JSON.stringify(wrong)}; there are ${gatewayScopes.join(", ")}.`);
+  throw new UsageError(
+    "arguments",
+    `There is no scope ${JSON.stringify(wrong)}; there are ${gatewayScopes.join(", ")}.`,
+  );
 }
 
 export async function revoke(args: CommandArgs, io: Io): Promise<void> {
   const [id = ""] = args.positionals;
   const answer = await callGateway(io, "devices.revoke", { deviceId: id });
   if (answer === undefined && !(await (await openFile(io)).revoke(id))) {
-    throw new UsageError(`There is no device ${JSON.stringify(id)}. tau gateway devices lists them.`);
+    throw new UsageError("arguments", `There is no device ${JSON.stringify(id)}. tau gateway devices lists them.`);
   }
   const isOwn = id === ownDeviceId;
   io.out(isOwn ? "Your account has a new token; the old one counts no more.\n" : `${id} may not connect any more.\n`);

@@ -17,10 +17,14 @@ export async function printHookToken(args: CommandArgs, io: Io): Promise<void> {
     const devices = await openDevices({ agentDir, clock: systemClock, ids: systemIds, log });
     const found = findHookToken(hooks, name, () => devices.getOwnToken());
     if (found.kind === "digest") {
-      throw new UsageError(`The settings have only the SHA-256 of the token of ${name}, so it is known to you alone.`);
+      throw new UsageError(
+        "arguments",
+        `The settings have only the SHA-256 of the token of ${name}, so it is known to you alone.`,
+      );
     }
     if (found.kind === "none") {
       throw new UsageError(
+        "arguments",
         `There is no webhook ${JSON.stringify(name)}. To open it: tau config set gateway.hooks.${name}.prompt "TEXT"`,
       );
     }

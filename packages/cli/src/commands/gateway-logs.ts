@@ -14,7 +14,8 @@ const lookMs = 250;
 
 export async function showLogs(args: CommandArgs, io: Io): Promise<void> {
   const limit = Number(args.value("lines") ?? 100);
-  if (!Number.isSafeInteger(limit) || limit < 1) throw new UsageError("--lines takes a whole number, 1 or more.");
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new UsageError("arguments", "--lines takes a whole number, 1 or more.");
   const path = getGatewayFiles(getAgentDir(io)).log;
   const start = await getPlace(path);
   const lines = await readLogLines(path, limit);

@@ -48,7 +48,7 @@ function parseOverrides(args: CommandArgs): { host?: string; port?: number } {
   const [host, port] = [args.value("host"), args.value("port")];
   const number = Number(port ?? 0);
   if (!/^\d*$/.test(port ?? "") || number > 65_535) {
-    throw new UsageError("--port takes a number from 0 to 65535; 0 means any that is free.");
+    throw new UsageError("arguments", "--port takes a number from 0 to 65535; 0 means any that is free.");
   }
   return { ...(host !== undefined && { host }), ...(port !== undefined && { port: number }) };
 }

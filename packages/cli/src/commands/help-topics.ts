@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findEnvKeys, getProviders } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
-import { HarnessError } from "@tau/protocol";
 import type { Io } from "./command.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { flagGroups } from "../start/flags.ts";
@@ -14,19 +13,20 @@ import { showHelp } from "../start/show-help.ts";
 import { commandHelp } from "./command-help.ts";
 import { commands } from "./index.ts";
 import type { CommandArgs } from "./usage.ts";
+import { UsageError } from "../process/errors.ts";
 
 export async function showTopic({ positionals: [name] }: CommandArgs, io: Io): Promise<void> {
   if (name === undefined) return await showHelp(io);
   if (!listTopics().includes(name)) {
     const hint = didYouMean(name, listTopics()) || ` The topics are: ${listTopics().join(", ")}.`;
-    throw new HarnessError("invalid_input", `There is no topic ${JSON.stringify(name)}.${hint}`);
+    throw new UsageError("invalid_input", `There is no topic ${JSON.stringify(name)}.${hint}`);
   }
   const command = commands.find((candidate) => candidate.name === name);
   const lines = topics[name]?.();
   const parts = [...(command ? [commandHelp(command)] : []), ...(lines ? [`${lines.join("\n")}\n`] : [])].join("\n");
   const page = await readPage(name);
   if (page === undefined) {
-    if (parts === "") throw new HarnessError("invalid_input", `${name}.md is not installed. Install tau again.`);
+    if (parts === "") throw new UsageError("invalid_input", `${name}.md is not installed. Install tau again.`);
     return io.out(parts);
   }
   const { showPage } = await import("./show-page.ts");

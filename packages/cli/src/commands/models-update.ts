@@ -10,6 +10,7 @@ import { UsageError } from "../process/errors.ts";
 import { formatTokens } from "../process/tokens-text.ts";
 import { openAccess } from "./access.ts";
 import type { CommandArgs } from "./usage.ts";
+import { HarnessError } from "@tau/protocol";
 
 const maxBytes = 8 * 1024 * 1024;
 const timeoutMs = 60_000;
@@ -18,14 +19,15 @@ export async function updateModels(args: Pick<CommandArgs, "has" | "positionals"
   const [source] = args.positionals;
   const path = join(getAgentDir(io), "catalogue.json");
   if (args.has("reset")) {
-    if (source !== undefined) throw new UsageError("--reset takes no file or address.");
+    if (source !== undefined) throw new UsageError("arguments", "--reset takes no file or address.");
     await rm(path, { force: true });
     return io.err("Only the models of the built-in catalogue and of models.json are used from now on.\n");
   }
-  if (source === undefined) throw new UsageError("name the file or the https address of a catalogue, or use --reset.");
+  if (source === undefined)
+    throw new UsageError("arguments", "name the file or the https address of a catalogue, or use --reset.");
   const facts = /^[a-z][a-z0-9+.-]*:\/\//i.test(source) ? await download(source, io) : await readFacts(source, io);
   const plan = planRenewal(facts, new StoredCatalogue(path));
-  if (plan.kind === "refused") throw new Error(formatRefusal(source, plan.problems));
+  if (plan.kind === "refused") throw new HarnessError("unavailable", formatRefusal(source, plan.problems));
   for (const note of plan.notes) io.err(`${note}\n`);
   const { difference } = plan;
   if (difference.added.length + difference.changed.length === 0)
@@ -43,19 +45,22 @@ export async function updateModels(args: Pick<CommandArgs, "has" | "positionals"
 async function readFacts(file: string, io: Io): Promise<string> {
   const path = resolve(io.cwd, expandHome(io, file));
   const handle = await open(path).catch((error: unknown) => {
-    throw new Error(`${file} cannot be read: ${getErrorMessage(error)}`);
+    throw new HarnessError("unavailable", `${file} cannot be read: ${getErrorMessage(error)}`);
   });
   return await closeAfter(handle, async () => {
     const stats = await handle.stat();
-    if (!stats.isFile()) throw new Error(`${file} is not a file.`);
-    if (stats.size > maxBytes) throw new Error(formatTooLong(file));
+    if (!stats.isFile()) throw new HarnessError("unavailable", `${file} is not a file.`);
+    if (stats.size > maxBytes) throw new HarnessError("unavailable", formatTooLong(file));
     return await handle.readFile("utf8");
   });
 }
 
 async function download(address: string, io: Io): Promise<string> {
   if (!/^https:\/\//i.test(address) || !URL.canParse(address))
-    throw new UsageError(`${JSON.stringify(address)} is not an https address. A catalogue is fetched over https only.`);
+    throw new UsageError(
+      "arguments",
+      `${JSON.stringify(address)} is not an https address. A catalogue is fetched over https only.`,
+    );
   const access = await openAccess(io);
   return await closeAfter(access, async () => {
     const signal = AbortSignal.any([io.signal, AbortSignal.timeout(timeoutMs)]);
@@ -66,7 +71,7 @@ async function download(address: string, io: Io): Promise<string> {
         response.cut();
         const { location } = response.headers;
         const target = location === undefined ? "" : ` It redirects to ${location}; name that address if you trust it.`;
-        throw new Error(`the server answered with status ${response.status}.${target}`);
+        throw new HarnessError("unavailable", `the server answered with status ${response.status}.${target}`);
       }
       const chunks: Uint8Array[] = [];
       let bytes = 0;
@@ -74,14 +79,16 @@ async function download(address: string, io: Io): Promise<string> {
         bytes += chunk.length;
         if (bytes > maxBytes) {
           response.cut();
-          throw new Error(formatTooLong("the answer"));
+          throw new HarnessError("unavailable", formatTooLong("the answer"));
         }
         chunks.push(chunk);
       }
       return Buffer.concat(chunks).toString("utf8");
     } catch (error) {
       io.signal.throwIfAborted();
-      throw new Error(`The catalogue could not be fetched: ${getErrorMessage(error)}`, { cause: error });
+      throw new HarnessError("unavailable", `The catalogue could not be fetched: ${getErrorMessage(error)}`, {
+        cause: error,
+      });
     }
   });
 }

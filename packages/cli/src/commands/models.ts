@@ -13,6 +13,7 @@ import { type Column, tableText } from "../process/table.ts";
 import { formatTokens } from "../process/tokens-text.ts";
 import { type Access, openAccess, reportNotices } from "./access.ts";
 import type { CommandArgs } from "./usage.ts";
+import { UsageError } from "../process/errors.ts";
 
 export async function listModels(
   args: Pick<CommandArgs, "has" | "positionals">,
@@ -48,7 +49,7 @@ async function printModels(
   }
   if (models.length === 0) {
     const hint = didYouMean(search, known.map(getReference)) || (args.has("all") ? "" : " Try --all.");
-    throw new Error(`No model has ${JSON.stringify(search)} in its name.${hint}`);
+    throw new UsageError("not_found", `No model has ${JSON.stringify(search)} in its name.${hint}`);
   }
   const rows = models.map((model) => [...toRow(model), usable.has(model) ? "yes" : "no"]);
   return io.out(tableText(args.has("all") ? [...columns, { title: "KEY" }] : columns, rows, io));

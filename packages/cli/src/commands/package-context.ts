@@ -2,7 +2,6 @@
 import { homedir } from "node:os";
 import { systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
-import { HarnessError } from "@tau/protocol";
 import type { SettingsManager } from "@tau/config/settings";
 import {
   changePackageEntries,
@@ -28,6 +27,7 @@ import { expandHome, getAgentDir } from "../hosting/agent-dir.ts";
 import type { Io } from "./command.ts";
 import { reportSettingsProblems } from "./command-context.ts";
 import type { CommandArgs } from "./usage.ts";
+import { UsageError } from "../process/errors.ts";
 
 export interface PackageContext {
   cwd: string;
@@ -47,7 +47,7 @@ export async function openPackageContext(args: CommandArgs, io: Io): Promise<Pac
   if (scope === "project" && !settings.isProjectTrusted) {
     const { files } = await readTrust({ cwd, agentDir });
     if (files.length > 0) {
-      throw new HarnessError("invalid_input", `${cwd} is a project that you do not trust. Trust it first: tau trust`);
+      throw new UsageError("invalid_input", `${cwd} is a project that you do not trust. Trust it first: tau trust`);
     }
     await settings.setProjectTrusted(true);
   }
@@ -63,7 +63,7 @@ export const getFetchPorts = ({ settings, ...context }: PackageContext, args: Pi
 /** The source that a person typed. A name alone is one of npm where that is what is configured. Throws `invalid_input`. */
 export function readSource(text: string, io: Io): PackageSource {
   const source = locateSource(text, io.cwd, (path) => expandHome(io, path));
-  if (source.kind === "invalid") throw new HarnessError("invalid_input", source.message);
+  if (source.kind === "invalid") throw new UsageError("invalid_input", source.message);
   return source;
 }
 
@@ -93,7 +93,7 @@ export function findEntry({ settings, scope }: PackageContext, typed: string, io
   );
   const where = scope === "project" ? "in the settings of this project" : "in your settings";
   const advice = hint || " tau list shows all.";
-  throw new HarnessError("invalid_input", `There is no package ${JSON.stringify(typed)} ${where}.${advice}`);
+  throw new UsageError("invalid_input", `There is no package ${JSON.stringify(typed)} ${where}.${advice}`);
 }
 
 /** As `changePackageEntries`, in the scope of the command. */

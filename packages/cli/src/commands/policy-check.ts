@@ -43,7 +43,8 @@ export async function check(args: CommandArgs, io: Io): Promise<ExitCode | void>
     return end();
   }
   const input = io.terminal.input ? undefined : io.input();
-  if (!input) throw new UsageError('Name a command, or send lines such as {"cmd":"ls"} to standard input.');
+  if (!input)
+    throw new UsageError("arguments", 'Name a command, or send lines such as {"cmd":"ls"} to standard input.');
   let number = 0;
   for await (const line of createInterface({ input })) {
     number++;
@@ -52,7 +53,7 @@ export async function check(args: CommandArgs, io: Io): Promise<ExitCode | void>
     const value = tryParseJson(line);
     const command = isRecord(value) ? value["cmd"] : undefined;
     if (typeof command !== "string")
-      throw new UsageError(`Line ${number} of the input is not of the form {"cmd":"ls"}.`);
+      throw new UsageError("arguments", `Line ${number} of the input is not of the form {"cmd":"ls"}.`);
     judge(command);
   }
   end();

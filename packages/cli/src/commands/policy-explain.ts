@@ -36,7 +36,7 @@ function explainCapability(
   { capability, policy }: { capability: string; policy: ExtensionPolicy },
 ) {
   if (!capabilities.some((known) => known === capability))
-    throw new UsageError(`${capability} is not a capability. There are: ${capabilities.join(", ")}.`);
+    throw new UsageError("arguments", `${capability} is not a capability. There are: ${capabilities.join(", ")}.`);
   const check = evaluateFor(capability, args.value("extension"), policy);
   if (args.has("json")) return io.out(jsonLine(check));
   const who = args.value("extension") ?? "an extension";

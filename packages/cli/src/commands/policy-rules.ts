@@ -14,7 +14,7 @@ export async function manageRules(args: CommandArgs, io: Io): Promise<void> {
   const rules = await listRules(options);
   if (action === "list" && numbers.length === 0) return showRules(rules, args, io);
   if (action !== "remove" || numbers.length === 0)
-    throw new UsageError("Use: tau policy rules list, or tau policy rules remove NUMBER...");
+    throw new UsageError("arguments", "Use: tau policy rules list, or tau policy rules remove NUMBER...");
   for (const rule of numbers.map((number) => pickRule(rules, number))) {
     await removeRule(rule, options);
     io.out(`Removed: ${formatRule(rule)}\n`);
@@ -23,7 +23,7 @@ export async function manageRules(args: CommandArgs, io: Io): Promise<void> {
 
 function pickRule(rules: readonly RememberedRule[], number: string): RememberedRule {
   const rule = /^\d+$/.test(number) ? rules[Number(number) - 1] : undefined;
-  if (!rule) throw new UsageError(`There is no rule ${number}. See them with: tau policy rules list`);
+  if (!rule) throw new UsageError("arguments", `There is no rule ${number}. See them with: tau policy rules list`);
   return rule;
 }
 

@@ -97,7 +97,7 @@ export async function runCommand(name: string, args: readonly string[], io: Io):
     case "mistake": {
       const { didYouMean } = await import("@tau/ai/internal");
       const { message, wanted, known = [] } = parsed;
-      throw new UsageError(`${message}.${wanted === undefined ? "" : didYouMean(wanted, known)}`);
+      throw new UsageError("arguments", `${message}.${wanted === undefined ? "" : didYouMean(wanted, known)}`);
     }
     case "args": {
       const runner = runners[name]!;

@@ -26,7 +26,7 @@ const maxTailCharacters = 64 * 1024;
  */
 export async function runInside(args: CommandArgs, io: Io): Promise<ExitCode> {
   const [program, ...rest] = args.positionals;
-  if (program === undefined) throw new UsageError("Name a program: tau sandbox run -- npm test");
+  if (program === undefined) throw new UsageError("arguments", "Name a program: tau sandbox run -- npm test");
   const { sandbox } = await open(io, { mode: "required" });
   try {
     const env = cleanEnvironment(io.env);

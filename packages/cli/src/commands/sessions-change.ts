@@ -67,7 +67,7 @@ async function findEntryId(session: SessionManager, reference: string): Promise<
 export async function rename(args: CommandArgs, io: Io): Promise<void> {
   const [reference, ...words] = args.positionals;
   const name = words.join(" ").trim();
-  if (name === "") throw new UsageError("the name is empty.");
+  if (name === "") throw new UsageError("arguments", "the name is empty.");
   const context = await openCommandContext(io);
   const path = await findOwnSessionFile(context, reference, args, io);
   const session = await SessionManager.open(path, { agentDir: context.agentDir });

@@ -1,16 +1,16 @@
-import { HarnessError } from "@tau/protocol";
 import { choose, isInteractive } from "../process/ask.ts";
 import type { Io } from "./command.ts";
 import { cleanLine, cutTo } from "../process/table.ts";
 import { listSessions, openCommandContext } from "./command-context.ts";
 import { formatTitle, shortenIds } from "./sessions-list.ts";
+import { UsageError } from "../process/errors.ts";
 
 const maxShown = 20;
 const maxTitleLength = 60;
 
 /** Asks which session of this directory to continue, and returns its file. */
 export async function chooseSessionFile(io: Io, sessionDir: string | undefined): Promise<string> {
-  const fail = (message: string) => new HarnessError("invalid_input", message);
+  const fail = (message: string) => new UsageError("invalid_input", message);
   if (!isInteractive(io)) throw fail("--resume needs a terminal to ask for a session. Use --session ID instead.");
   const sessions = (await listSessions(await openCommandContext(io, sessionDir), io)).slice(0, maxShown);
   if (sessions.length === 0) throw fail("There are no sessions of this directory yet.");

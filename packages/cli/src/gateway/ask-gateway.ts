@@ -3,6 +3,7 @@ import { askControl, type ControlAnswer, isGatewayError } from "@tau/gateway";
 import { findGateway, getGatewayFiles } from "@tau/protocol/node";
 import { getAgentDir } from "../hosting/agent-dir.ts";
 import type { Io } from "../commands/command.ts";
+import { HarnessError } from "@tau/protocol";
 
 /** Undefined if none runs. */
 export async function askGateway(io: Io, request: Record<string, unknown>): Promise<ControlAnswer | undefined> {
@@ -12,9 +13,13 @@ export async function askGateway(io: Io, request: Record<string, unknown>): Prom
   } catch (error) {
     if (!isGatewayError(error) || error.code !== "unresponsive") throw error;
     const gateway = await findGateway(agentDir);
-    throw new Error(`${error.message}${gateway ? ` If it stays so, end it: kill -9 ${gateway.pid}` : ""}`, {
-      cause: error,
-    });
+    throw new HarnessError(
+      "unavailable",
+      `${error.message}${gateway ? ` If it stays so, end it: kill -9 ${gateway.pid}` : ""}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -3,6 +3,7 @@ import { type GatewayClient, GatewayClientError, type RemoteSession } from "@tau
 import { methodScopes } from "@tau/protocol/gateway";
 import type { SessionClient } from "../interactive/session-client.ts";
 import { createRemoteExtensions } from "./remote-extensions.ts";
+import { HarnessError } from "@tau/protocol";
 
 /** A session of a gateway, as the interactive terminal sees it. */
 export function createRemoteClient(gateway: GatewayClient, sessionId: string): SessionClient {
@@ -48,7 +49,7 @@ export async function waitUntilLoaded(session: RemoteSession): Promise<void> {
       if (!session.isLoaded && state.kind !== "closed") return;
       stop();
       if (session.isLoaded) resolve();
-      else if (state.kind === "closed") reject(new Error(state.reason));
+      else if (state.kind === "closed") reject(new HarnessError("unavailable", state.reason));
     };
     const stop = session.onChange(look);
     look();

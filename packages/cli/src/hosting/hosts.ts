@@ -10,6 +10,7 @@ import { createHostClient } from "./host-client.ts";
 import type { SessionClient } from "../interactive/session-client.ts";
 import type { DemoSession } from "../interactive/program.ts";
 import { askAtTerminal, openHost, type OpenHostChoices } from "./open-host.ts";
+import { HarnessError } from "@tau/protocol";
 
 interface OpenHost {
   host: Host;
@@ -73,7 +74,7 @@ export class Hosts {
   /** Throws for a session that is not open. */
   get(sessionId: string): HostedSession {
     const owner = [...this.#hosts.values()].find(({ host }) => host.sessionIds.includes(sessionId));
-    if (!owner) throw new Error(`The session ${sessionId} is not open.`);
+    if (!owner) throw new HarnessError("closed", `The session ${sessionId} is not open.`);
     return owner.host.get(sessionId);
   }
 

@@ -3,7 +3,6 @@ import { rmSync } from "node:fs";
 import { mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HarnessError } from "@tau/protocol";
 import type { NamedPackage } from "@tau/extensions";
 import { type FetchedPackage, fetchPackage, type PackageSource, parseSource } from "@tau/config/installs";
 import { openSettings } from "@tau/config/trust";
@@ -13,6 +12,7 @@ import { isInteractive } from "../process/ask.ts";
 import type { Io } from "../commands/command.ts";
 import { askToEnable, describePackage } from "../commands/enable-packages.ts";
 import { getFetchPorts } from "../commands/package-context.ts";
+import { UsageError } from "../process/errors.ts";
 
 /** Neither `--yes` nor `--trust` nor `--any-age`. */
 const noFlags = { has: () => false };
@@ -25,7 +25,7 @@ const noFlags = { has: () => false };
 export async function fetchNamedPackages(options: SessionOptions, io: Io): Promise<SessionOptions> {
   const sources = options.extensions.flatMap((text): NamedSource[] => {
     const source = parseSource(text, io.cwd);
-    if (source.kind === "invalid" && /^(npm|git):/.test(text)) throw new HarnessError("invalid_input", source.message);
+    if (source.kind === "invalid" && /^(npm|git):/.test(text)) throw new UsageError("invalid_input", source.message);
     return source.kind === "npm" || source.kind === "git" ? [{ text, source }] : [];
   });
   if (sources.length === 0) return options;

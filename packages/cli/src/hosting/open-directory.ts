@@ -15,6 +15,7 @@ import { isInteractive } from "../process/ask.ts";
 import type { Io } from "../commands/command.ts";
 import { findInstalled } from "./installed-file.ts";
 import { lendModule } from "./lend-module.ts";
+import { UsageError } from "../process/errors.ts";
 
 export interface DirectoryChoices {
   /** Whether changes of settings and resources are followed. */
@@ -157,13 +158,13 @@ async function mustExist(
   }
   for (const path of options.addDir) {
     if (!(await findStats(toPath(path)))?.isDirectory()) {
-      throw new HarnessError("invalid_input", `There is no directory ${path}, which --add-dir names.`);
+      throw new UsageError("invalid_input", `There is no directory ${path}, which --add-dir names.`);
     }
   }
 }
 
-const createMissingError = (path: string): HarnessError =>
-  new HarnessError("invalid_input", `There is no file or directory ${path}.`);
+const createMissingError = (path: string): UsageError =>
+  new UsageError("invalid_input", `There is no file or directory ${path}.`);
 
 /** What sessions are told about extensions. `flags` is filled when the extensions are loaded, because they say which there are. */
 function createExtensionsParams(
@@ -213,7 +214,7 @@ async function readTextOrFile(value: string, directories: { cwd: string; agentDi
   if (stats?.isFile()) return await readNamedFile(path, directories);
   if (!looksLikeFile(value)) return value;
   const advice = "If it is a text, write a blank into it and end it with a period.";
-  throw new HarnessError("invalid_input", `There is no file ${path}. ${advice}`);
+  throw new UsageError("invalid_input", `There is no file ${path}. ${advice}`);
 }
 
 /** A misspelled path must not become the prompt. */

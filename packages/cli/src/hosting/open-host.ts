@@ -13,6 +13,7 @@ import type { SessionOptions } from "../start/args.ts";
 import type { Io } from "../commands/command.ts";
 import { createDirectoryOpener } from "./open-directory.ts";
 import { takePiNotice } from "./pi-notice.ts";
+import { UsageError } from "../process/errors.ts";
 
 /** Questions are shown where a person sees them, however late they come back. */
 export const askAtTerminal = { isAttended: () => true, timeoutMs: () => "never" as const };
@@ -36,12 +37,13 @@ export interface OpenHostChoices {
 }
 
 /**
- * Throws `HarnessError` for usage errors. Throws as soon as the program's signal is aborted: a session with a million
+ * Throws `UsageError` or `HarnessError` for usage errors. Throws as soon as the program's signal is aborted: a session with a million
  * entries takes long to open, and nothing has been written yet.
  */
 export async function openHost(options: SessionOptions, io: Io, choices: OpenHostChoices = {}): Promise<OpenedHost> {
   const opening = await untilAborted(openSessionHost(options, io, choices), io.signal);
-  if (opening.kind === "aborted") throw new Error("The program was interrupted while it opened the session.");
+  if (opening.kind === "aborted")
+    throw new HarnessError("aborted", "The program was interrupted while it opened the session.");
   return opening.value;
 }
 
@@ -132,7 +134,7 @@ async function checkNames(session: AgentSession, options: SessionOptions): Promi
     const { toolNames } = await import("@tau/tools");
     const tools = [...session.tools, ...session.droppedTools].map(({ name }) => name);
     const [problem] = findUnknownTools(excludeTools, [...toolNames, ...tools]);
-    if (problem !== undefined) throw new HarnessError("invalid_input", problem);
+    if (problem !== undefined) throw new UsageError("invalid_input", problem);
   }
   const scope = models && session.modelRegistry.scope(models);
   const [problem] = scope?.models.length === 0 ? scope.problems : [];

@@ -1,6 +1,7 @@
 /** Commands that the user runs with `!`, one at a time. */
 import type { SessionClient } from "./session-client.ts";
 import type { Transcript } from "./transcript.ts";
+import { HarnessError } from "@tau/protocol";
 
 export interface ShellCommandsOptions {
   transcript: Transcript;
@@ -27,7 +28,7 @@ export class ShellCommands {
     const isHidden = text.startsWith("!!");
     const command = text.slice(isHidden ? 2 : 1).trim();
     if (command === "") return;
-    if (this.#running) throw new Error(`"${this.#running.command}" is still running. Escape stops it.`);
+    if (this.#running) throw new HarnessError("busy", `"${this.#running.command}" is still running. Escape stops it.`);
     const { transcript, now, requestRender } = this.#options;
     const client = this.#options.getClient();
     const block = transcript.addCommand(command);

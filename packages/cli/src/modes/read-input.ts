@@ -1,6 +1,6 @@
 import { addAbortSignal } from "node:stream";
-import { HarnessError } from "@tau/protocol";
 import type { Io } from "../commands/command.ts";
+import { UsageError } from "../process/errors.ts";
 
 /** More than the context window of any model. */
 const maxBytes = 10 * 1024 * 1024;
@@ -17,13 +17,13 @@ export async function readInput(io: Io): Promise<string | undefined> {
     size += chunks.at(-1)!.length;
     if (size > maxBytes) {
       const message = "Standard input has more than 10 MB. Give the model a file to read instead.";
-      throw new HarnessError("invalid_input", message);
+      throw new UsageError("invalid_input", message);
     }
   }
   const bytes = Buffer.concat(chunks);
   if (bytes.includes(0)) {
     const message = "Standard input is not text. Convert it to text, or name it as a file: @FILE.";
-    throw new HarnessError("invalid_input", message);
+    throw new UsageError("invalid_input", message);
   }
   const text = bytes.toString("utf8");
   return text.trim() === "" ? undefined : text;

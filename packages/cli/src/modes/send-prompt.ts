@@ -1,18 +1,12 @@
 /** Print and JSON mode: sends the prompt of the command line, and shows how it ended. */
 import { resolve } from "node:path";
-import {
-  HarnessError,
-  type CommandParams,
-  type PromptEnd,
-  type SessionEvent,
-  type SessionHeader,
-  type StatsData,
-} from "@tau/protocol";
+import type { CommandParams, PromptEnd, SessionEvent, SessionHeader, StatsData } from "@tau/protocol";
 import type { SessionOptions } from "../start/args.ts";
 import type { Io } from "../commands/command.ts";
 import type { ExitCode } from "../process/exit-codes.ts";
 import { formatEnd, toExitCode } from "./prompt-end.ts";
 import type { ShownSession } from "./shown-session.ts";
+import { UsageError } from "../process/errors.ts";
 
 export type Prompt = CommandParams<"execute">;
 
@@ -79,7 +73,7 @@ function withoutKeys(io: Io, { redactLine }: Redactor): Io {
 
 export function mustHavePrompt({ message, files }: SessionOptions, input: string | undefined): void {
   if (input !== undefined || files.length > 0 || message !== "") return;
-  throw new HarnessError("invalid_input", "The prompt is empty. Give a message, a file or standard input.");
+  throw new UsageError("invalid_input", "The prompt is empty. Give a message, a file or standard input.");
 }
 
 /** What the user names is where the user is, also if the session works elsewhere. Pure. */

@@ -137,10 +137,10 @@ export interface ConfirmOptions {
 /** Asks before data is lost. Throws unless the answer is yes. Without a terminal, only `--yes` is one. */
 export async function confirm(io: Io, question: string, { yes, declined }: ConfirmOptions): Promise<void> {
   if (yes) return;
-  if (!isInteractive(io)) throw new UsageError(`${question} Without a terminal, this needs --yes.`);
+  if (!isInteractive(io)) throw new UsageError("arguments", `${question} Without a terminal, this needs --yes.`);
   const answer = await ask(io, `${question} [y/N] `);
   if (answer === undefined) throw new HarnessError("aborted", declined);
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Error(declined);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError("declined", declined);
 }
 
 export interface ChoiceItem {

@@ -1,7 +1,7 @@
 /** RPC mode: commands are lines on standard input; responses and events are lines on standard output. */
 import { Readable } from "node:stream";
 import { getErrorMessage, untilAborted } from "@tau/ai/internal";
-import { HarnessError, type Command, isCommandName } from "@tau/protocol";
+import { type Command, isCommandName } from "@tau/protocol";
 import { type CommandOptions, type Host, isLongCommand } from "@tau/harness/host";
 import type { SessionOptions } from "../start/args.ts";
 import type { Io } from "../commands/command.ts";
@@ -19,6 +19,7 @@ import {
 } from "./framing.ts";
 import { maxLineBytes, readLines } from "./lines.ts";
 import { Wire } from "./wire.ts";
+import { UsageError } from "../process/errors.ts";
 
 /** How long a dialog waits in pi's framing. */
 const piTimeoutMs = 30_000;
@@ -71,7 +72,7 @@ export async function runRpc(options: SessionOptions, io: Io): Promise<ExitCode>
 function mustHaveNoPrompt({ message, files }: SessionOptions): void {
   if (message === "" && files.length === 0) return;
   const reason = "RPC mode takes no prompt on the command line: send it as a command on standard input.";
-  throw new HarnessError("invalid_input", reason);
+  throw new UsageError("invalid_input", reason);
 }
 
 const createTooLong = ({ framing }: Wire): Incoming =>

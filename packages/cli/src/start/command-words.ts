@@ -73,7 +73,7 @@ export async function checkCommandWords(args: readonly string[]): Promise<void> 
   if (hint === undefined) return;
   const isCommand = commands.some(({ name }) => name === word);
   const problem = isCommand ? `a command comes before all flags: tau ${text}.` : `there is no command ${word}. ${hint}`;
-  throw new UsageError(`${problem} To send it to the model, use tau -p "${text}".`);
+  throw new UsageError("arguments", `${problem} To send it to the model, use tau -p "${text}".`);
 }
 
 /**

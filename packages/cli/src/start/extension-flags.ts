@@ -20,7 +20,7 @@ export async function resolveExtensionFlags(
   if (parsed.kind === "session") return parsed.options;
   const { message = "", unknown } = parsed.kind === "mistake" ? parsed : {};
   const reasons = unknown === undefined ? [] : problems.map((problem) => ` ${problem.extension}: ${problem.message}`);
-  throw new UsageError(`${message}.${await suggestFlag(unknown)}${reasons.join("")}`);
+  throw new UsageError("arguments", `${message}.${await suggestFlag(unknown)}${reasons.join("")}`);
 }
 
 /** Of several with one name the first counts, and built-in ones count before all. Pure. */
@@ -42,7 +42,7 @@ export async function createUnknownFlagError({
 }: {
   names: readonly string[];
 }): Promise<UsageError> {
-  return new UsageError(`there is no option ${name}.${await suggestFlag(name)}`);
+  return new UsageError("arguments", `there is no option ${name}.${await suggestFlag(name)}`);
 }
 
 export async function suggestFlag(unknown: string | undefined): Promise<string> {

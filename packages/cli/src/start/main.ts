@@ -49,7 +49,7 @@ async function enter(directory: string | undefined, io: Io): Promise<Io> {
   const { stat } = await import("node:fs/promises");
   const cwd = resolve(io.cwd, directory);
   if ((await stat(cwd).catch(() => undefined))?.isDirectory()) return { ...io, cwd };
-  throw new UsageError(`-C: there is no directory ${cwd}.`);
+  throw new UsageError("arguments", `-C: there is no directory ${cwd}.`);
 }
 
 const runCommand = async (name: string, args: readonly string[], io: Io): Promise<ExitCode | void> =>
@@ -116,7 +116,10 @@ async function runMode(initial: SessionOptions, io: Io): Promise<ExitCode | void
   if (options.mode === "rpc") return await (await import("../rpc/rpc.ts")).runRpc(options, io);
   const hasPrompt = message !== "" || files.length > 0 || !io.terminal.input;
   if (isInteractive && !hasPrompt && !options.resume) {
-    throw new UsageError("This terminal can only print lines (TERM=dumb). Add a message, or set TERM to what it is.");
+    throw new UsageError(
+      "arguments",
+      "This terminal can only print lines (TERM=dumb). Add a message, or set TERM to what it is.",
+    );
   }
   if (!hasPrompt && !options.resume && !options.print && !unknownFlags) {
     return await (await import("./show-help.ts")).showHelp(io, options);
@@ -130,5 +133,5 @@ const fetchNamed = async (options: SessionOptions, io: Io): Promise<SessionOptio
 
 async function createMistake({ message, unknown }: { message: string; unknown?: string }): Promise<UsageError> {
   const { suggestFlag } = await import("./extension-flags.ts");
-  return new UsageError(`${message}.${await suggestFlag(unknown)}`);
+  return new UsageError("arguments", `${message}.${await suggestFlag(unknown)}`);
 }

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { HarnessError } from "@tau/protocol";
 
 /** Opens an editor on this terminal with a text. Resolves to what was saved; throws if the editor fails. */
 export async function editInEditor(command: string, text: string, cwd: string): Promise<string> {
@@ -10,7 +11,11 @@ export async function editInEditor(command: string, text: string, cwd: string): 
   try {
     await writeFile(file, text, { mode: 0o600 });
     const code = await runEditor(command, file, cwd);
-    if (code !== 0) throw new Error(`The editor ${command} ended with ${code ?? "a signal"}. The prompt is as it was.`);
+    if (code !== 0)
+      throw new HarnessError(
+        "unavailable",
+        `The editor ${command} ended with ${code ?? "a signal"}. The prompt is as it was.`,
+      );
     return (await readFile(file, "utf8")).replace(/\r?\n$/, "");
   } finally {
     await rm(directory, { recursive: true, force: true });

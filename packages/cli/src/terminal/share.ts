@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Sharing } from "../interactive/program.ts";
+import { HarnessError } from "@tau/protocol";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -22,7 +23,10 @@ export async function findSharing(env: Env): Promise<Sharing | string> {
       // A gist of gh is secret unless --public is given.
       const result = await runGh(["gist", "create", path], env);
       if (result.kind === "done") return result.output.trim();
-      throw new Error(`The gist could not be made: ${result.kind === "failed" ? result.message : "gh is gone."}`);
+      throw new HarnessError(
+        "unavailable",
+        `The gist could not be made: ${result.kind === "failed" ? result.message : "gh is gone."}`,
+      );
     },
     close: () => rm(directory, { recursive: true, force: true }),
   };

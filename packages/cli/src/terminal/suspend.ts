@@ -1,3 +1,4 @@
+import { HarnessError } from "@tau/protocol";
 /** A system that stops the program does so at once. */
 const maxWaitMs = 100;
 
@@ -6,7 +7,7 @@ const maxWaitMs = 100;
  * stopped: the system ignores the signal where no shell could let the program go on, as in `ssh -t` or in a container.
  */
 export async function suspend(self: NodeJS.Process): Promise<void> {
-  if (self.platform === "win32") throw new Error("Windows cannot suspend a program.");
+  if (self.platform === "win32") throw new HarnessError("unavailable", "Windows cannot suspend a program.");
   await new Promise<void>((resolve, reject) => {
     const onContinue = () => {
       clearTimeout(timer);
@@ -14,7 +15,7 @@ export async function suspend(self: NodeJS.Process): Promise<void> {
     };
     const giveUp = () => {
       self.off("SIGCONT", onContinue);
-      reject(new Error(ignored));
+      reject(new HarnessError("unavailable", ignored));
     };
     // After a stop the timer is due, and the signal is told before what the timer asks for.
     const timer = setTimeout(() => setImmediate(giveUp), maxWaitMs);

@@ -1,6 +1,6 @@
 /** What extensions give to be stored is written and sent as JSON. Fails where it is given, not where it is written. */
 import { getErrorMessage } from "@tau/ai/internal";
-import { HarnessError } from "@tau/protocol";
+import { ExtensionError } from "../errors.ts";
 
 export function mustBeData<T>(value: T, what: string): T {
   stringify(value, what);
@@ -18,6 +18,6 @@ function stringify(value: unknown, what: string): string | undefined {
   try {
     return JSON.stringify(value);
   } catch (error) {
-    throw new HarnessError("invalid_input", `${what} cannot be stored: ${getErrorMessage(error)}`, { cause: error });
+    throw new ExtensionError("invalid_input", `${what} cannot be stored: ${getErrorMessage(error)}`, { cause: error });
   }
 }

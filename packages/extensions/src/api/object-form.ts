@@ -4,7 +4,7 @@
  */
 import { didYouMean, isRecord } from "@tau/ai/internal";
 import type { ToolContext, ToolFacilities, ToolLogLevel } from "@tau/tools";
-import { HarnessError } from "@tau/protocol";
+import { ExtensionError } from "../errors.ts";
 import { adaptTool } from "../pipeline/adapt-tool.ts";
 import type { GivenTool } from "../pipeline/layer.ts";
 import { createFacilities } from "../pipeline/tool-facilities.ts";
@@ -73,7 +73,7 @@ export const getCapabilities = ({ capabilities = [] }: ExtensionObject): Capabil
 
 function checkObject(object: ExtensionObject): ExtensionObject {
   const refuse = (problem: string): never => {
-    throw new HarnessError("invalid_input", `The extension object is not valid. ${problem}`);
+    throw new ExtensionError("invalid_input", `The extension object is not valid. ${problem}`);
   };
   if (typeof object.name !== "string" || object.name === "") refuse("It has no name.");
   if (object.version !== undefined && typeof object.version !== "string") refuse("Its version is not a text.");

@@ -18,6 +18,7 @@ import { applyChanges, getChangeableFields, toCrossingEvent } from "./changeable
 import type { Manifest } from "./manifest.ts";
 import { streamedEvents } from "./stream-batch.ts";
 import type { Supervisor } from "./supervisor.ts";
+import { ExtensionError } from "../errors.ts";
 
 /** It decides for the user whom to trust, so it is not asked of an extension that is not trusted. */
 const notForwarded: ReadonlySet<ExtensionEventName> = new Set(["project_trust"]);
@@ -91,14 +92,18 @@ function checkMentions(before: string, result: unknown): void {
   const known = new Set(findMentions(before).map(({ paths }) => paths.at(-1)));
   const text = isRecord(result) && typeof result["text"] === "string" ? result["text"] : "";
   const added = findMentions(text).find(({ paths }) => !known.has(paths.at(-1)));
-  if (added) throw new Error(`It added ${added.typed} to the prompt. Mentioning a file needs trust.`);
+  if (added)
+    throw new ExtensionError("denied", `It added ${added.typed} to the prompt. Mentioning a file needs trust.`);
 }
 
 function checkChanges(event: ExtensionEvent, changed: Record<string, unknown>): void {
   const record = event as unknown as Record<string, unknown>;
   for (const field of getChangeableFields(event.type)) {
     if (!Object.hasOwn(changed, field) || isValidChange(event.type, field, record[field], changed[field])) continue;
-    throw new Error(`It changed ${field} of ${event.type} into something that it cannot be.`);
+    throw new ExtensionError(
+      "invalid_result",
+      `It changed ${field} of ${event.type} into something that it cannot be.`,
+    );
   }
 }
 

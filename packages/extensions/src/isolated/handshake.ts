@@ -5,6 +5,7 @@ import type { ExtensionSource } from "../api/extension.ts";
 import { describeSlowFactory, maxFactoryMs } from "../load/start-extension.ts";
 import type { Manifest } from "./manifest.ts";
 import { parseManifest } from "./parse-manifest.ts";
+import { ExtensionError } from "../errors.ts";
 
 export interface HandshakeParts {
   /** Limits the memory of the process: it has no foreign code yet. */
@@ -50,17 +51,18 @@ export class Handshake {
   }
 
   fail(reason: string): void {
-    this.#loaded.reject(new Error(reason));
+    this.#loaded.reject(new ExtensionError("failed", reason));
   }
 
   /** Rejects with a sentence. */
   async wait(source: ExtensionSource, clock: Clock): Promise<Manifest> {
     const { promise: loaded } = this.#loaded;
     const begun = await untilTimeout(Promise.race([this.#ready.promise, loaded]), maxStartMs, clock);
-    if (begun.kind === "timeout") throw new Error(`Its process did not start within ${maxStartMs / 1_000} seconds.`);
+    if (begun.kind === "timeout")
+      throw new ExtensionError("timeout", `Its process did not start within ${maxStartMs / 1_000} seconds.`);
     const outcome = await untilTimeout(loaded, maxFactoryMs, clock);
     if (outcome.kind === "done") return outcome.value;
-    throw new Error(describeSlowFactory(source));
+    throw new ExtensionError("timeout", describeSlowFactory(source));
   }
 
   async #start(): Promise<void> {

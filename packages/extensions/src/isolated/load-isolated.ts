@@ -10,6 +10,7 @@ import type { HostcallJudge, IsolatedPorts } from "./ports.ts";
 import { getOwnCode } from "./room-facts.ts";
 import { findWall } from "./start-process.ts";
 import { Supervisor } from "./supervisor.ts";
+import { ExtensionError } from "../errors.ts";
 
 /** What one extension may tell the user in a session. */
 const maxProblems = 50;
@@ -21,7 +22,10 @@ const maxProblems = 50;
 export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts): Promise<Extension> {
   const wall = await findWall(ports.cwd);
   if ("reason" in wall)
-    throw new Error(`It is not trusted and needs the sandbox, which does not work here. ${wall.reason}`);
+    throw new ExtensionError(
+      "unavailable",
+      `It is not trusted and needs the sandbox, which does not work here. ${wall.reason}`,
+    );
   const registrations = createRegistrations();
   const reported = new Set<string>();
   const report = (message: string) => {

@@ -7,6 +7,7 @@ import { encodeFrame, FrameError, FrameReader } from "./frames.ts";
 import type { ChildCall, HostcallFailure, HostMessage, SyncReply } from "./messages.ts";
 import type { StreamBatch, StreamListener } from "./stream-batch.ts";
 import { Throttle } from "./throttle.ts";
+import { ExtensionError } from "../errors.ts";
 
 /** What the extension may ask of the host. */
 export interface HostcallHandler {
@@ -106,7 +107,7 @@ export class ProcessLink implements StreamListener {
     this.#parts.stream.flush();
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      if (this.#isOver) return reject(new Error("Its process has ended."));
+      if (this.#isOver) return reject(new ExtensionError("unavailable", "Its process has ended."));
       // Before the call is open: one that is too large is never sent.
       const frame = encodeFrame({ type: "call", id, call });
       const abort = () => this.send({ type: "abort", id });
@@ -137,7 +138,7 @@ export class ProcessLink implements StreamListener {
     for (const controller of [...this.#hostcalls.values(), this.#reading]) controller.abort();
     for (const { kind, resolve, reject } of this.#calls.values()) {
       if (endsCommands && kind === "command") resolve({});
-      else reject(new Error(reason));
+      else reject(new ExtensionError("unavailable", reason));
     }
     this.#calls.clear();
     this.#parts.channel.destroy();
@@ -260,7 +261,7 @@ function encodeReply(reply: object, toFailure: (error: HostcallFailure) => objec
 function settle({ resolve, reject }: OpenCall, { value, changed, error }: Record<string, unknown>): void {
   if (error !== undefined) {
     const message = isRecord(error) && typeof error["message"] === "string" ? error["message"] : "It failed.";
-    return reject(new Error(message));
+    return reject(new ExtensionError("failed", message));
   }
   resolve({ value, changed: isRecord(changed) ? changed : undefined });
 }

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { getErrorMessage } from "@tau/ai/internal";
 import { findObstacle, findPrograms, tryBwrap, findProgram, createSystemCallFilter } from "@tau/sandbox/internal";
 import { type RoomFacts, toNodeOptions, toRoomArguments, toRoomEnvironment } from "./room.ts";
+import { ExtensionError } from "../errors.ts";
 
 export interface WallPrograms {
   readonly bwrap: string;
@@ -70,7 +71,7 @@ export function startProcess({ wall, facts, env, program, maxMemoryMb }: StartOp
   const exit = describeExit(child);
   // Node makes no pipes then, whatever its types say.
   if ((child.stdio as unknown) === undefined)
-    throw new Error("Its process could not be started: too many files are open.");
+    throw new ExtensionError("unavailable", "Its process could not be started: too many files are open.");
   const [, stdout, stderr, channel, sync, argumentsPipe, filterPipe, infoPipe] = child.stdio as unknown as [
     null,
     Readable,
@@ -111,14 +112,14 @@ async function readPid(pipe: Readable): Promise<number> {
   const pieces: Buffer[] = [];
   for await (const piece of pipe) pieces.push(piece as Buffer);
   const match = /"child-pid"\s*:\s*(\d+)/.exec(Buffer.concat(pieces).toString());
-  if (!match) throw new Error("bubblewrap did not start the process.");
+  if (!match) throw new ExtensionError("unavailable", "bubblewrap did not start the process.");
   return Number(match[1]);
 }
 
 /** What Node has reserved by itself differs by hundreds of megabytes between its versions. */
 async function readDataBytes(pid: number): Promise<number> {
   const match = /^VmData:\s*(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8"));
-  if (!match) throw new Error("How much memory the process has is not known.");
+  if (!match) throw new ExtensionError("unavailable", "How much memory the process has is not known.");
   return Number(match[1]) * 1024;
 }
 

@@ -14,6 +14,7 @@ import type { CallAnswer, CallOptions } from "./process-link.ts";
 import { QuotaMeter } from "./quota.ts";
 import type { WallPrograms } from "./start-process.ts";
 import { streamedEvents } from "./stream-batch.ts";
+import { ExtensionError } from "../errors.ts";
 
 export interface SupervisorParts {
   source: ExtensionSource;
@@ -141,7 +142,7 @@ export class Supervisor {
       return await this.#getProcess();
     }
     if (state.kind === "starting") return await state.started;
-    if (state.kind === "over") throw new Error(state.reason);
+    if (state.kind === "over") throw new ExtensionError("unavailable", state.reason);
     const abort = new AbortController();
     const started = this.#start(abort.signal);
     this.#state = { kind: "starting", started, abort };
@@ -153,7 +154,7 @@ export class Supervisor {
     // The process may start long after the extensions were found.
     if (source.isUnchanged?.() === false) {
       this.#state = { kind: "over", reason: "Its files have changed, so it does not run until it is looked at again." };
-      throw new Error(this.#state.reason);
+      throw new ExtensionError("unavailable", this.#state.reason);
     }
     try {
       const process = await openProcess({
@@ -176,7 +177,7 @@ export class Supervisor {
       // It may have been closed meanwhile.
       if (this.#state.kind === "over") {
         await process.end(this.#state.reason);
-        throw new Error(this.#state.reason);
+        throw new ExtensionError("unavailable", this.#state.reason);
       }
       this.#state = { kind: "running", process };
       this.#hasRun = true;

@@ -14,6 +14,7 @@ import { loadWithoutSession } from "./load-without-session.ts";
 import { parseResult } from "../runner/parse-results.ts";
 import { maxHandlerMs } from "../runner/runner.ts";
 import { type ExtensionUi, noUi } from "../api/ui.ts";
+import { ExtensionError } from "../errors.ts";
 
 export interface AskProjectTrustParts extends ExtensionPlace {
   ids: Ids;
@@ -39,7 +40,7 @@ export async function askProjectTrust(
     if (ui !== noUi) return await answer;
     const outcome = await untilTimeout(Promise.resolve(answer), maxHandlerMs, clock);
     if (outcome.kind === "done") return outcome.value;
-    throw new Error(`it took more than ${maxHandlerMs / 1_000} seconds`);
+    throw new ExtensionError("timeout", `it took more than ${maxHandlerMs / 1_000} seconds`);
   };
   let event: ExtensionEvent<"project_trust"> = { type: "project_trust", cwd };
   let result: CombinedResult<"project_trust"> | undefined;

@@ -1,7 +1,7 @@
 /** Loads the module of an extension, with everything that it imports. */
 import { dirname } from "node:path";
 import { isRecord } from "@tau/ai/internal";
-import { HarnessError } from "@tau/protocol";
+import { ExtensionError } from "../errors.ts";
 import type { ExtensionFactory } from "../api/api.ts";
 import type { ExtensionObject } from "../api/object-form.ts";
 import {
@@ -46,7 +46,7 @@ function toLoadedModule(exports: unknown, path: string, providers: readonly Desc
   const described = [...providers, ...findExportedProviders(exports)];
   const named = new Map(described.map((provider) => [provider.name, provider]));
   if (named.size > 0) return { kind: "factory", factory: withProviders(() => undefined, [...named.values()]) };
-  throw new HarnessError(
+  throw new ExtensionError(
     "invalid_input",
     `${path} is not an extension: it does not export a valid factory function or an object with a name as its default, or a provider.`,
   );

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { dirname, extname, isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
 import { didYouMean, getErrorMessage, SerialQueue } from "@tau/ai/internal";
-import { HarnessError } from "@tau/protocol";
+import { ExtensionError } from "../errors.ts";
 import { CompileError } from "./compile.ts";
 import { compileCached, type RunnableModule } from "./compile-cache.ts";
 import { importPackage } from "./import-package.ts";
@@ -216,7 +216,7 @@ export class ModuleGraph {
     if (target.kind === "commonjs") return createRequire(unit.path)(target.path);
     if (target.kind === "file" && this.files.includes(target.path)) return this.#getExports(target.path);
     if (target.kind === "missing") throw createMissingError(target.message);
-    throw new HarnessError(
+    throw new ExtensionError(
       "invalid_input",
       `${name} cannot be required by a name that is put together. Write \`await import(…)\` instead.`,
     );
@@ -278,6 +278,6 @@ function checkNames({ path, code }: Unit, name: string, module: Record<string, u
     if (missing.length === 0) continue;
     const list = missing.map((key) => JSON.stringify(key)).join(", ");
     const advice = missing.length === 1 ? didYouMean(missing[0]!, Object.keys(module)) : "";
-    throw new HarnessError("invalid_input", `${path}:${line}: The module ${name} has no export ${list}.${advice}`);
+    throw new ExtensionError("invalid_input", `${path}:${line}: The module ${name} has no export ${list}.${advice}`);
   }
 }

@@ -4,6 +4,7 @@ import { type AuthStorage, type Credential, literalKey } from "@tau/config/auth"
 import type { ModelRegistry } from "@tau/config/models";
 import type { ExtensionProblem } from "../api/extension.ts";
 import type { ProviderConfig } from "./provider-config.ts";
+import { ExtensionError } from "../errors.ts";
 
 export interface FollowParts {
   registry: ModelRegistry;
@@ -61,7 +62,8 @@ async function update(name: string, config: ProviderConfig, parts: FollowParts, 
   describe(change);
   if (credential?.type !== "oauth" || !oauth?.modifyModels) return;
   const modified: unknown = oauth.modifyModels(registry.getAll(), credential);
-  if (!Array.isArray(modified) || !modified.every(isRecord)) throw new Error("modifyModels gave no list of models.");
+  if (!Array.isArray(modified) || !modified.every(isRecord))
+    throw new ExtensionError("invalid_result", "modifyModels gave no list of models.");
   describe({ ...change, models: modified.filter(({ provider }) => provider === name).map(toDescription) });
 }
 
@@ -69,7 +71,8 @@ async function update(name: string, config: ProviderConfig, parts: FollowParts, 
 async function getUsable(name: string, auth: AuthStorage, signal: AbortSignal): Promise<Credential | undefined> {
   const outcome = await auth.getApiKey(name, { signal });
   // A variable that is not set is no key. What is stored is meant to work.
-  if (outcome.kind === "failed" && outcome.source === "stored") throw new Error(outcome.failure.message);
+  if (outcome.kind === "failed" && outcome.source === "stored")
+    throw new ExtensionError("unavailable", outcome.failure.message);
   const stored = await auth.get(name);
   if (outcome.kind !== "found") return stored;
   if (stored?.type === "oauth") return outcome.source === "stored" ? stored : { type: "api_key", key: outcome.key };

@@ -13,6 +13,7 @@ import type {
   ProviderConfig,
   RefreshModelsContext,
 } from "./provider-config.ts";
+import { ExtensionError } from "../errors.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -32,7 +33,8 @@ export function toProviderConfig(provider: NativeProvider): ProviderConfig {
     const credential = isStored ? { type: "api_key", key: apiKey } : undefined;
     const ctx = createAuthContext();
     const resolved = await auth.apiKey?.resolve(withoutUndefined({ ctx, credential, signal }));
-    if (!resolved && !isStored) throw new Error(`There is no key for ${name ?? id}. Log in, or set one.`);
+    if (!resolved && !isStored)
+      throw new ExtensionError("unavailable", `There is no key for ${name ?? id}. Log in, or set one.`);
     const { env } = resolved ?? {};
     return { ...(isStored && { apiKey }), ...resolved?.auth, ...(env && { env }) };
   };
@@ -122,7 +124,7 @@ const toInteraction = (callbacks: OAuthLoginCallbacks): AuthInteraction => ({
   async prompt({ type, options = [], ...question }) {
     if (type !== "select") return await callbacks.onPrompt(question);
     const chosen = await callbacks.onSelect({ message: question.message, options });
-    if (chosen === undefined) throw new Error("It was cancelled.");
+    if (chosen === undefined) throw new ExtensionError("cancelled", "It was cancelled.");
     return chosen;
   },
   notify(event) {

@@ -3,6 +3,7 @@ import { untilAborted } from "@tau/ai/internal";
 import type { CustomLogin, LoginEvent, LoginInteraction, LoginQuestion } from "@tau/config/auth";
 import { formatLoginCommand } from "@tau/config/internal";
 import type { OAuthLoginCallbacks, ProviderConfig } from "./provider-config.ts";
+import { ExtensionError } from "../errors.ts";
 
 /** `removed` aborts when the provider is taken away: nobody could use what the login gives then. */
 export const toCustomLogin = (
@@ -21,12 +22,16 @@ export const toCustomLogin = (
       const login = async () => await oauth.login(createCallbacks(interaction, given, ended));
       const outcome = await untilAborted(login(), removed);
       if (outcome.kind === "done") return outcome.value;
-      throw new Error("Its provider was taken away.");
+      throw new ExtensionError("closed", "Its provider was taken away.");
     } catch (error) {
       if (!removed.aborted) throw error;
-      throw new Error(`its extension was loaded again or removed. Log in again: ${formatLoginCommand(id, true)}`, {
-        cause: error,
-      });
+      throw new ExtensionError(
+        "closed",
+        `its extension was loaded again or removed. Log in again: ${formatLoginCommand(id, true)}`,
+        {
+          cause: error,
+        },
+      );
     } finally {
       // Closes questions that are no longer needed, such as the one for a code if the browser came back by itself.
       end.abort();
@@ -41,10 +46,10 @@ function createCallbacks(interaction: LoginInteraction, signal: AbortSignal, end
   const { ask } = interaction;
   const notify = (event: LoginEvent) => void (!ended.aborted && interaction.notify(event));
   const askUser = async (question: LoginQuestion, allowEmpty: boolean): Promise<string> => {
-    if (!ask) throw new Error("It asks for something, and nobody can be asked here.");
+    if (!ask) throw new ExtensionError("unavailable", "It asks for something, and nobody can be asked here.");
     const answer = ended.aborted ? undefined : await ask(question, ended);
-    if (answer === undefined) throw new Error("It was cancelled.");
-    if (answer === "" && !allowEmpty) throw new Error("Nothing was typed.");
+    if (answer === undefined) throw new ExtensionError("cancelled", "It was cancelled.");
+    if (answer === "" && !allowEmpty) throw new ExtensionError("cancelled", "Nothing was typed.");
     return answer;
   };
   const prompt = (question: LoginQuestion, allowEmpty = false): Promise<string> => {
@@ -83,5 +88,5 @@ function createCallbacks(interaction: LoginInteraction, signal: AbortSignal, end
 /** Extensions in JavaScript can say anything, and surfaces show it. */
 function takeText(value: unknown, what: string): string {
   if (typeof value === "string" && value !== "") return value;
-  throw new Error(`${what} has to be a text.`);
+  throw new ExtensionError("invalid_result", `${what} has to be a text.`);
 }

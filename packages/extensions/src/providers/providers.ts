@@ -10,7 +10,7 @@ import {
 import { getBuiltinProvider, getErrorMessage, replaceApi, untilTimeout } from "@tau/ai/internal";
 import type { AuthStorage } from "@tau/config/auth";
 import type { ModelRegistry } from "@tau/config/models";
-import { HarnessError } from "@tau/protocol";
+import { ExtensionError } from "../errors.ts";
 import type { ExtensionProblem } from "../api/extension.ts";
 import { findProviderProblem } from "../isolated/provider-problem.ts";
 import type { ListedRegistrations } from "../load/list-registrations.ts";
@@ -105,7 +105,7 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
       unregisterIsolated(extension, name);
       const problem = findProviderProblem(name, config, (provider) => registry.isKnown(provider));
       if (problem !== undefined)
-        throw new HarnessError("invalid_input", `${problem} To trust it: tau extensions trust ${extension}`);
+        throw new ExtensionError("invalid_input", `${problem} To trust it: tau extensions trust ${extension}`);
       // Before it is registered: listeners ask whose it is.
       isolated.set(name, extension);
       try {

@@ -1,5 +1,6 @@
 /** Whether a compaction that a handler made can take the place of what it shortens. Pure. */
 import type { ExtensionEvent, ExtensionResult } from "../api/events.ts";
+import { ExtensionError } from "../errors.ts";
 
 /** Throws a sentence for one that would lose the conversation or make it longer. */
 export function checkCompaction(
@@ -9,7 +10,7 @@ export function checkCompaction(
   if (!compaction) return;
   const { summary, firstKeptEntryId, tokensBefore } = compaction;
   const refuse = (why: string): never => {
-    throw new Error(`It answered with a compaction that cannot be used: ${why}.`);
+    throw new ExtensionError("invalid_result", `It answered with a compaction that cannot be used: ${why}.`);
   };
   if (summary.trim() === "") refuse("the summary is empty");
   // By characters: how many tokens there were is what providers say, and some say too little.

@@ -3,7 +3,7 @@
  * extension: later it would fail what uses all registrations, such as every prompt.
  */
 import { isRecord } from "@tau/ai/internal";
-import { HarnessError } from "@tau/protocol";
+import { ExtensionError } from "../errors.ts";
 import type { ProviderConfig } from "../providers/provider-config.ts";
 
 /** Throws `invalid_input` unless `name` is a name, and `definition` an object. */
@@ -36,5 +36,5 @@ export function checkProviderFunctions(name: string, provider: ProviderConfig): 
 }
 
 function fail(message: string): never {
-  throw new HarnessError("invalid_input", message);
+  throw new ExtensionError("invalid_input", message);
 }

@@ -8,6 +8,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { enclose } from "@tau/config/internal";
 import type { Settings } from "@tau/config/settings";
 import type { ExtensionAPI, ExtensionFactory } from "../api/api.ts";
+import { ExtensionError } from "../errors.ts";
 
 export type ContextSource = Settings["contextSources"][number];
 
@@ -52,6 +53,6 @@ async function readText(tau: ExtensionAPI, { file, command }: ContextSource, cwd
   if (file !== undefined) return await readFile(resolve(cwd, file), "utf8");
   if (command === undefined) return "";
   const { stdout, stderr, code } = await tau.exec("bash", ["-c", command], { cwd, timeout: maxCommandMs });
-  if (code !== 0) throw new Error(stderr.trim() || `the command exited with code ${code}`);
+  if (code !== 0) throw new ExtensionError("failed", stderr.trim() || `the command exited with code ${code}`);
   return stdout;
 }

@@ -1,6 +1,6 @@
 /** The API object of one extension in this process: it fills the registrations and passes everything else to the session. */
 import { didYouMean, getErrorMessage } from "@tau/ai/internal";
-import { HarnessError } from "@tau/protocol";
+import { ExtensionError } from "../errors.ts";
 import { checkTool } from "../pipeline/adapt-tool.ts";
 import type { EventBus, ExtensionAPI, FlagDefinition, ProviderConfig } from "../api/api.ts";
 import type { Lifetime } from "./create-context.ts";
@@ -33,7 +33,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     lifetime.check();
     const port = getSession();
     if (port) return port;
-    throw new HarnessError(
+    throw new ExtensionError(
       "invalid_input",
       "This can be called once the session has started, not while extensions load.",
     );

@@ -1,5 +1,5 @@
 /** Builds the contexts of handlers, tools and commands over the port to their session. */
-import { HarnessError } from "@tau/protocol";
+import { ExtensionError } from "../errors.ts";
 import type {
   ExtensionCommandContext,
   ExtensionContext,
@@ -24,7 +24,7 @@ export function createLifetime(): Lifetime {
       const advice = "Use the context that `withSession` or the next event gives.";
       // Extensions look for the first sentence, which is pi's.
       const message = `This extension ctx is stale after session replacement or reload. ${ended} ${advice}`;
-      throw new HarnessError("closed", message);
+      throw new ExtensionError("closed", message);
     },
     end(why) {
       ended ??= why;
@@ -112,7 +112,9 @@ class SessionContext implements ExtensionContext {
   readonly compact: ExtensionContext["compact"] = ({ customInstructions, onComplete, onError } = {}) => {
     this[live]()
       .compact(customInstructions)
-      .then(onComplete, (error: unknown) => onError?.(error instanceof Error ? error : new Error(String(error))));
+      .then(onComplete, (error: unknown) =>
+        onError?.(error instanceof Error ? error : new ExtensionError("failed", String(error))),
+      );
   };
 }
 

@@ -2,6 +2,7 @@
 import type { AgentToolResult } from "@tau/agent";
 import { isRecord } from "@tau/ai/internal";
 import type { ExtensionEventName } from "../api/events.ts";
+import { ExtensionError } from "../errors.ts";
 
 type Check = (value: unknown) => boolean;
 type Fields = Readonly<Record<string, Check>>;
@@ -133,7 +134,8 @@ export function parseResult(name: ExtensionEventName, value: unknown): unknown {
   if (!check) return undefined;
   // Handlers may answer with what means nothing, such as the value of their last expression.
   if (!isRecord(value) && name !== "before_provider_request") return undefined;
-  if (!check(value)) throw new Error(`It answered with something that is no result of ${name}.`);
+  if (!check(value))
+    throw new ExtensionError("invalid_result", `It answered with something that is no result of ${name}.`);
   return value;
 }
 
@@ -168,7 +170,8 @@ const toolResult = shape({ content, isError: flag, terminate: flag, usage }, ["c
 
 /** Throws a sentence for what is no result of a tool. */
 export function parseToolResult(value: unknown): AgentToolResult & { isError?: boolean } {
-  if (!toolResult(value)) throw new Error("It answered with something that is no result of a tool.");
+  if (!toolResult(value))
+    throw new ExtensionError("invalid_result", "It answered with something that is no result of a tool.");
   return { details: undefined, ...(value as object) } as AgentToolResult & { isError?: boolean };
 }
 

@@ -317,5 +317,8 @@ describe("ExtensionRunner", () => {
     await runner.close("The session was replaced.");
     expect(read).toThrow("The session was replaced.");
     expect(() => api?.registerTool({} as never)).toThrow("stale after session replacement");
+    expect(() => api?.registerTool({} as never)).toThrow(
+      expect.objectContaining({ name: "ExtensionError", code: "closed" }),
+    );
   });
 });

@@ -15,6 +15,7 @@ import { parseResult } from "./parse-results.ts";
 import type { ExtensionSessionPort } from "../api/session-port.ts";
 import { createOwnSession } from "../session/own-session.ts";
 import type { Waits } from "./waits.ts";
+import { ExtensionError } from "../errors.ts";
 
 /** What the session asks of its extensions; the session works the same without it. */
 export interface ExtensionHooks {
@@ -143,9 +144,13 @@ export class ExtensionRunner implements ExtensionHooks {
     const message = `Its handler of ${type} failed: ${getErrorMessage(error)}`;
     this.#report(extension, message);
     if (guardEvents.has(type))
-      throw new Error(`The extension ${extension.source.name} failed, so this is not done. ${message}`, {
-        cause: error,
-      });
+      throw new ExtensionError(
+        "failed",
+        `The extension ${extension.source.name} failed, so this is not done. ${message}`,
+        {
+          cause: error,
+        },
+      );
     return undefined;
   }
 
@@ -166,7 +171,7 @@ export class ExtensionRunner implements ExtensionHooks {
       if (waits.isWaiting) await Promise.race([waits.whenOver(), answer]);
       leftMs = maxHandlerMs - (clock.monotonic() - waits.waitedMs - start);
     }
-    throw new Error(`it took more than ${maxHandlerMs / 1_000} seconds`);
+    throw new ExtensionError("timeout", `it took more than ${maxHandlerMs / 1_000} seconds`);
   }
 
   #report({ source }: Extension, message: string): void {

@@ -1,5 +1,5 @@
 /** Leaving a session for another one, as a command of an extension asks for it. */
-import { HarnessError } from "@tau/protocol";
+import { ExtensionError } from "../errors.ts";
 import type { ReplacedSessionContext } from "../api/context.ts";
 import type { SessionExtensions } from "./session-extensions.ts";
 import type { ExtensionHost, Replacement } from "./surface.ts";
@@ -11,7 +11,7 @@ export async function replaceSession(
   withSession: ((context: ReplacedSessionContext) => Promise<void>) | undefined,
 ): Promise<{ cancelled: boolean }> {
   if (!host || !surface?.show) {
-    throw new HarnessError("invalid_input", "This program shows one session only, so it cannot change to another.");
+    throw new ExtensionError("invalid_input", "This program shows one session only, so it cannot change to another.");
   }
   const replacement = await open(host);
   if (replacement.cancelled) return { cancelled: true };

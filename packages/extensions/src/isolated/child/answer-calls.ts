@@ -11,6 +11,7 @@ import { getChangeableFields, hasSignal } from "../changeable-fields.ts";
 import type { ChildCall, HostMessage } from "../messages.ts";
 import type { HandlerIds } from "./handler-ids.ts";
 import type { HostLink } from "./link.ts";
+import { ExtensionError } from "../../errors.ts";
 
 export interface CallParts {
   link: HostLink;
@@ -78,7 +79,7 @@ export class CallAnswerer {
       case "tool": {
         const { name, toolCallId, params } = call;
         const tool = registrations.tools.get(name);
-        if (!tool) throw new Error(`There is no tool ${name} any more.`);
+        if (!tool) throw new ExtensionError("closed", `There is no tool ${name} any more.`);
         const onUpdate = (update: unknown) => link.send({ type: "update", id, update: update as never });
         const context = createToolContext(session, lifetime, { id: toolCallId, signal });
         return { value: await tool.execute(toolCallId, params, signal, onUpdate, context) };
@@ -116,7 +117,7 @@ export class CallAnswerer {
     // The process ends with the answer.
     if (name === "session_shutdown") await this.#parts.link.whenDone();
     if (name === "user_bash" && isRecord(value) && value["operations"])
-      throw new Error("Running commands with operations of its own needs trust.");
+      throw new ExtensionError("denied", "Running commands with operations of its own needs trust.");
     const changed = fields.filter((field, position) => JSON.stringify(given[field]) !== before[position]);
     if (changed.length === 0) return { value };
     return { value, changed: Object.fromEntries(changed.map((field) => [field, given[field]])) };

@@ -1,4 +1,5 @@
 /** What works only in an extension that the user trusts, because it cannot leave its process or would take keys along. */
+import { ExtensionError } from "../../errors.ts";
 
 export interface NeedsTrust {
   /** Sentences for the user, each once. */
@@ -25,6 +26,6 @@ export function createNeedsTrust(name: string, tell: (sentence: string) => void)
       return [...sentences];
     },
     note: (what) => void add(what),
-    refuse: (what) => new Error(add(what)),
+    refuse: (what) => new ExtensionError("denied", add(what)),
   };
 }

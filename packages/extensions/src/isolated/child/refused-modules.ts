@@ -7,6 +7,7 @@ import dgram from "node:dgram";
 import { syncBuiltinESMExports } from "node:module";
 import net from "node:net";
 import type { HostLink } from "./link.ts";
+import { ExtensionError } from "../../errors.ts";
 
 const starters = ["spawn", "spawnSync", "exec", "execSync", "execFile", "execFileSync", "fork"] as const;
 
@@ -17,14 +18,16 @@ export function refuseModules(link: HostLink): void {
   for (const name of starters) {
     replace(childProcess, name, (program: unknown) => {
       note("process", program);
-      throw new Error(
+      throw new ExtensionError(
+        "denied",
         `node:child_process cannot be used here: this extension is not trusted, so it starts no processes. Use tau.exec(command, args), which the user's policy decides about.`,
       );
     });
   }
   const refuseNetwork = (target: unknown): never => {
     note("network", describeTarget(target));
-    throw new Error(
+    throw new ExtensionError(
+      "denied",
       "There is no network here: this extension is not trusted. Use fetch(url), which the user's policy decides about.",
     );
   };

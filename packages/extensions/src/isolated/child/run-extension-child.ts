@@ -1,7 +1,7 @@
 /** The process of one isolated extension: loads it, and does what the host asks of it until the host is gone. */
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ToolLogLevel } from "@tau/tools";
-import { HarnessError } from "@tau/protocol";
+import { ExtensionError } from "../../errors.ts";
 import type { Capability } from "@tau/policy";
 import type { EventBus, ExtensionAPI, ExtensionFactory, FlagDefinition } from "../../api/api.ts";
 import { createApi, createEventBus } from "../../runner/create-api.ts";
@@ -98,7 +98,7 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
   try {
     await factory(noticing(api, noteChange));
   } catch (error) {
-    throw new HarnessError("invalid_input", describeFactoryError(error, init), { cause: error });
+    throw new ExtensionError("invalid_input", describeFactoryError(error, init), { cause: error });
   }
   const manifest = describe();
   told = JSON.stringify(manifest);
@@ -135,7 +135,7 @@ async function load(link: HostLink, { loadShared }: ChildParts, { path, root }: 
   const loaded = await loadExtensionModule(path, { loadShared, cacheDirectory: undefined, root });
   switch (loaded.kind) {
     case "failed":
-      throw new HarnessError("invalid_input", loaded.message);
+      throw new ExtensionError("invalid_input", loaded.message);
     case "factory":
       return { factory: loaded.factory };
     case "object": {

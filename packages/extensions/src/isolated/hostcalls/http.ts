@@ -7,6 +7,7 @@ import { isPublicAddress, type Address, parseHost } from "@tau/sandbox/internal"
 import type { HttpReply } from "../messages.ts";
 import type { HostNetwork } from "../ports.ts";
 import { type Args, type Hostcall, HostcallFault, takeRecord, takeText } from "./hostcall.ts";
+import { ExtensionError } from "../../errors.ts";
 
 export const systemNetwork: HostNetwork = {
   lookup: async (name) => (await lookUp(name, { all: true })) as Address[],
@@ -106,7 +107,10 @@ function send(url: URL, { address, method, headers, body, signal }: Outgoing): P
     outgoing.on("timeout", () => outgoing.destroy(new HostcallFault("timeout", "The server did not answer.")));
     outgoing.on("error", fail);
     // For a tunnel or another protocol, which we do not have, there is neither a response nor an error.
-    outgoing.on("close", () => hasResponse || fail(new Error("The server did not answer with a response.")));
+    outgoing.on(
+      "close",
+      () => hasResponse || fail(new ExtensionError("failed", "The server did not answer with a response.")),
+    );
     outgoing.end(body);
   });
 }
