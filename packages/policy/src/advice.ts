@@ -7,7 +7,7 @@ import { formatRule } from "./remembered-rules.ts";
 
 const maxCharacters = 5_000;
 
-/** What the call wanted, and the flag or setting that allows it. Whole sentences in one line, safe to show. */
+/** Says what the call wanted, and the flag or setting that allows it. Whole sentences in one line, safe to show. */
 export async function adviseUser(decision: Decision, files: Pick<Files, "stat">): Promise<string> {
   const { toolName, request } = decision;
   const wanted = `${toolName} was not allowed to ${formatRule(request)}.`;

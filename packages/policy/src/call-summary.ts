@@ -11,7 +11,7 @@ export interface CalledTool {
   args: unknown;
 }
 
-/** One line of at most 300 characters, in which nothing is hidden but what was cut. */
+/** Summarises a call in one line of at most 300 characters, in which nothing is hidden but what was cut. */
 export function summariseCall({ tool, name, args }: CalledTool): string {
   const summary = getSummary(tool, args) ?? `Call ${name} with ${JSON.stringify(args) ?? "nothing"}`;
   return toVisibleLine(summary, maxCharacters);

@@ -27,7 +27,7 @@ export interface PolicyParts {
   context: ExecContext;
   /** Whether the sandbox holds the commands of this session. */
   isSandboxed: () => Promise<boolean>;
-  /** What the sandbox lets through, where it holds. */
+  /** Returns the network that the sandbox lets through, where it applies. */
   getNetwork: () => SandboxNetwork;
   /** Real paths beside the workspace that the sandbox lets commands change, because a person or a setting granted them. */
   getGrantedPaths: () => readonly string[];

@@ -6,7 +6,7 @@ import { capabilities, type Capability } from "./policy.ts";
 import { type ExtensionQuota, getProfile, type PolicyMode } from "./profiles.ts";
 import { defaultSecretBroker, type SecretBrokerPolicy } from "./secrets/secret-names.ts";
 
-/** What counts for one extension, before and after the lists of the policy. */
+/** The rules of one extension, before and after the lists of the policy. */
 export interface ExtensionOverride {
   readonly mode?: PolicyMode | undefined;
   readonly allow?: readonly Capability[] | undefined;

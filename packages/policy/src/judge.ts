@@ -24,7 +24,7 @@ export interface JudgeParts {
   audit: Audit;
   /** Gets what is allowed, for the guard. The caller must call its `endCall` for every call, also one that was not made. */
   grants: Grants;
-  /** What the user allowed for longer than a session. */
+  /** The rules that the user allowed for longer than a session. */
   remembered: RememberedRules;
   /** Gets what a person said when they allowed a call, for the model. */
   onMessage?: (toolCallId: string, message: string) => void;
@@ -299,8 +299,8 @@ export async function findGrant(
 }
 
 /**
- * Of a command: what an answer is bound to. Another command, script or directory needs another answer; what is allowed
- * `isAnywhere` counts in every directory.
+ * Binds an answer to a command: another command, script or directory needs another answer; what is allowed `isAnywhere`
+ * applies in every directory.
  */
 export async function bindTarget(
   { cwd, files }: Pick<JudgeParts, "cwd" | "files">,
@@ -319,7 +319,7 @@ export const isSameTarget = (a: PolicyRequest["target"], b: PolicyRequest["targe
 export const changedMeanwhile =
   "The working directory or a script that the command runs was changed while the question was open, so the answer does not count. Ask again.";
 
-/** What would be touched, as surfaces show it. */
+/** Describes what would be touched, as surfaces show it. */
 export function describeTarget(
   target: PolicyRequest["target"],
   { exec }: Verdict,

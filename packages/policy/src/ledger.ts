@@ -18,14 +18,14 @@ export interface LedgerOptions {
   ids?: Ids;
 }
 
-/** What is written down. Plain JSON, without secrets. */
+/** The fact that is written down. Plain JSON, without secrets. */
 export interface LedgerFact {
   /** Such as `decision` or `trust`. */
   readonly event: string;
   readonly [name: string]: string | number | boolean | undefined;
 }
 
-/** One line of the ledger. */
+/** A line of the ledger. */
 export interface LedgerRecord extends LedgerFact {
   /** From 1. */
   readonly seq: number;
@@ -33,7 +33,7 @@ export interface LedgerRecord extends LedgerFact {
   readonly ts: number;
   /** The hash of the line before; of the first line, 64 zeros. */
   readonly prev: string;
-  /** Of this line without this field. */
+  /** The hash of this line without this field. */
   readonly hash: string;
 }
 
@@ -111,7 +111,7 @@ function parseRecord(line: string): LedgerRecord | undefined {
   return value as unknown as LedgerRecord;
 }
 
-/** What is wrong with a line. `line` is its number, from 1. */
+/** Describes what is wrong with a line. `line` is its number, from 1. */
 export interface LedgerProblem {
   readonly line: number;
   readonly kind: "not_a_record" | "changed" | "chain_broken" | "torn";

@@ -6,10 +6,10 @@ import { suggestPrefix } from "./command-prefix.ts";
 import type { Grant } from "./grants.ts";
 import { formatRule } from "./remembered-rules.ts";
 
-/** One of the answers, with what it allows. */
+/** An answer, with what it allows. */
 export interface Offer {
   readonly choice: ApprovalChoice;
-  /** What would be remembered, as an answer names it; undefined where nothing is. */
+  /** The rule that would be remembered, as an answer names it; undefined where nothing is. */
   readonly rule?: string;
   readonly label: string;
   readonly given: Grant;
@@ -51,7 +51,7 @@ export function formatChoice(choice: ApprovalChoice, what?: Grant | string): str
   return `${terms[choice]}: ${typeof what === "string" ? what : describeGrant(what)}`;
 }
 
-/** What a grant allows, such as "read everything in /etc". */
+/** Describes what a grant allows, such as "read everything in /etc". */
 export function describeGrant({ capability, target, isPrefix = false }: Grant): string {
   switch (target.kind) {
     case "command":

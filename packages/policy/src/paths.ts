@@ -75,7 +75,7 @@ function remember(rules: Required<PathRules>): Required<PathRules> {
 }
 
 /**
- * The same directories by their real paths: people work below links, and on macOS the temporary directory is one. A path
+ * Resolves the directories to their real paths: people work below links, and on macOS the temporary directory is one. A path
  * that cannot be followed stays as it is: no opened file has a real path below it.
  */
 export async function realPathRules(

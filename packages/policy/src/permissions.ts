@@ -16,9 +16,9 @@ export interface PermissionsParts {
   getProjectLimit: () => PermissionMode | undefined;
   /** The mode of the session that started this one, as long as that is open: a child has at most that. */
   getParentMode: () => PermissionMode | undefined;
-  /** What was chosen for this session before it was opened, by a flag. */
+  /** The mode that was chosen for this session before it was opened, by a flag. */
   chosen: PermissionMode | undefined;
-  /** What the session's log says. A log may come from anybody, so it can make the session stricter and nothing else. */
+  /** The mode in the session's log. A log may come from anybody, so it can make the session stricter and nothing else. */
   logged: PermissionMode | undefined;
 }
 
@@ -51,7 +51,7 @@ export class Permissions {
     return name;
   }
 
-  /** What of the last process is not continued, in a whole sentence; undefined if everything is. */
+  /** Says in a whole sentence what of the last process is not continued; undefined if everything is. */
   get notResumed(): string | undefined {
     if (this.#logged !== "free" || this.mode === "free") return undefined;
     return `This session was left in the permission mode free. That is not kept: it continues with ${this.mode}. /permissions free chooses it again.`;

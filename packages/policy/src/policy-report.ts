@@ -28,7 +28,7 @@ export class PolicyReport {
     this.#parts = parts;
   }
 
-  /** As far as it is known: tries nothing. */
+  /** The sandbox, as far as it is known: tries nothing. */
   get sandbox(): SandboxData {
     const { mode, trySandbox, isSandboxMissing } = this.#parts;
     if (!trySandbox) return { mode, state: "off" };
@@ -42,7 +42,7 @@ export class PolicyReport {
     return (this.#known = (await this.#parts.trySandbox?.()) ?? { kind: "off" });
   }
 
-  /** As far as it is known whether there is a sandbox. */
+  /** The permissions, as far as it is known whether there is a sandbox. */
   get permissions(): PermissionData {
     const { permissions } = this.#parts;
     return permissions.describe(permissions.mode === "free" ? this.#describeFree() : undefined);

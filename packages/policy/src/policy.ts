@@ -14,17 +14,17 @@ export type Subject =
   | { kind: "client"; name: string }
   | { kind: "child"; sessionId: string; parentSessionId: string };
 
-/** What is judged. A target that is a path is the real path of a file, without links. */
+/** The request that is judged. A target that is a path is the real path of a file, without links. */
 export interface PolicyRequest {
   subject: Subject;
   capability: Capability;
   target: Target;
 }
 
-/** What a command was found to do, for the question, its rules and the audit. */
+/** Describes what a command was found to do, for the question, its rules and the audit. */
 export interface ExecFacts {
   class: ExecClass | null;
-  /** One of ten names that other programs know; null where none fits. */
+  /** Names the class in one of ten words that other programs know; null where none fits. */
   dangerousCommandClass: DangerousCommandClass | null;
   tier: ExecTier;
   reason: string;
@@ -73,7 +73,7 @@ export interface Decision {
   request: PolicyRequest;
   rule: string;
   outcome: "allowed" | "denied";
-  /** What was found about a command. */
+  /** The facts that were found about a command. */
   exec?: ExecFacts;
   /** Whether it is written down although nobody was asked. */
   isAudited?: boolean;

@@ -2,7 +2,7 @@
 import type { ExecTier } from "./exec/classification.ts";
 import type { Capability } from "./policy.ts";
 
-/** What happens to a capability that no list names: `strict` denies it, `prompt` asks, `permissive` allows. */
+/** Decide about a capability that no list names: `strict` denies it, `prompt` asks, `permissive` allows. */
 export const policyModes = ["strict", "prompt", "permissive"] as const;
 export type PolicyMode = (typeof policyModes)[number];
 
@@ -67,7 +67,7 @@ const profiles = {
 export type PolicyProfileName = keyof typeof profiles;
 export const policyProfiles = Object.keys(profiles) as readonly PolicyProfileName[];
 
-/** One line for each, for people who choose one. */
+/** Describe each profile in a line, for people who choose one. */
 export const profileTexts: Readonly<Record<PolicyProfileName, string>> = {
   safe: "denies dangerous commands, and what extensions want beyond their lists",
   balanced: "asks about dangerous commands, and about what extensions want beyond their lists",

@@ -15,7 +15,7 @@ export interface RecordFileOptions {
 }
 
 export interface RecordFile<T> {
-  /** What `parse` makes of the records; of undefined if the file is missing or damaged. */
+  /** Returns what `parse` makes of the records; of undefined if the file is missing or damaged. */
   read(options: Omit<RecordFileOptions, "ids">): Promise<T>;
   /** Replaces the records. No other process changes them meanwhile. Throws `write_failed` for a damaged file, which it keeps. */
   change(options: RecordFileOptions, work: (records: T) => T): Promise<void>;

@@ -13,7 +13,7 @@ export interface RememberedRule extends Grant {
   project?: string;
 }
 
-/** What the judge needs of them. */
+/** The part of them that the judge needs. */
 export interface RememberedRules {
   covers(capability: Capability, target: Target, options?: CoverOptions): Promise<boolean>;
   add(scope: "project" | "always", grant: Grant): Promise<void>;
@@ -26,7 +26,7 @@ export interface ProjectRules extends RememberedRules {
 
 export function createRememberedRules(options: RecordFileOptions): ProjectRules {
   const { cwd } = options;
-  /** Those that count here. */
+  /** Reads the rules that apply here. */
   const readOwn = async () => {
     // A file that cannot be read allows nothing, as one that cannot be parsed.
     const rules = (await orUndefined(file.read(options))) ?? [];
@@ -63,7 +63,9 @@ export async function removeRule(rule: RememberedRule, options: RecordFileOption
   return isFound;
 }
 
-/** One line for people, such as `read /home/me/notes`, or `write /home/me/notes/*` for all of a directory. */
+/**
+ * Formats a rule in one line for people, such as `read /home/me/notes`, or `write /home/me/notes/*` for all of a directory.
+ */
 export const formatRule = ({ capability, target, isPrefix = false }: Grant): string =>
   `${capability} ${getSubject(target)}${isPrefix && target.kind === "path" ? "/*" : ""}`;
 

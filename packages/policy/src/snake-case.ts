@@ -5,7 +5,7 @@ type SnakeCaseName<Name extends string> = Name extends `${infer First}${infer Re
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCaseName<Rest>}`
   : Name;
 
-/** The same object with its names in snake_case, also those of the objects in `Nested`. */
+/** An object with its names in snake_case, also those of the objects in `Nested`. */
 export type SnakeCase<T, Nested extends keyof T = never> = {
   readonly [K in keyof T as SnakeCaseName<K & string>]: K extends Nested ? SnakeCase<NonNullable<T[K]>> : T[K];
 };

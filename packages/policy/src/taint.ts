@@ -20,7 +20,7 @@ export interface TaintContext {
   cwd: string;
 }
 
-/** What a call that was allowed brings in; undefined if it is the user's, the project's or the system's. */
+/** Returns what a call that was allowed brings in; undefined if it is the user's, the project's or the system's. */
 export function findTaint(
   { request, exec }: Pick<Decision, "request" | "exec">,
   context: TaintContext,

@@ -38,12 +38,12 @@ export type WayOutParts = Pick<
 
 interface Offer {
   readonly choice: ApprovalChoice;
-  /** What an answer names. */
+  /** The rule that an answer names. */
   readonly rule: string;
-  /** What the person sees. */
+  /** The text that the person sees. */
   readonly label: string;
   readonly way: WayOut;
-  /** What would be allowed, for the audit. */
+  /** The requests that would be allowed, for the audit. */
   readonly requests: readonly PolicyRequest[];
 }
 

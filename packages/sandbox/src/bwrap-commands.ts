@@ -62,6 +62,6 @@ interface Start {
   readonly request: SpawnRequest;
   readonly limits: ConfinedLimits;
   readonly plan: MountPlan;
-  /** What has to come before a program that is to run in the common network. */
+  /** The words before a program that is to run in the common network. */
   readonly enterNetwork: readonly string[];
 }

@@ -29,7 +29,7 @@ export interface BwrapRequest {
 
 export interface BwrapStart {
   readonly process: ConfinedProcess;
-  /** What was said instead of starting the command; undefined if it has started. */
+  /** The message that was printed instead of starting the command; undefined if it has started. */
   readonly complaint?: string;
 }
 

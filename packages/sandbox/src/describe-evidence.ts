@@ -12,7 +12,7 @@ export const listHosts = ({ refusals, ports }: Pick<Evidence, "refusals" | "port
   ...ports.map(toLocalEntry),
 ];
 
-/** One sentence for each kind of wall, without what to do about it. */
+/** Describes each kind of refusal in a sentence, without what to do about it. */
 export function describeEvidence(evidence: Evidence): string[] {
   const { outside, protected: names, hidden } = evidence;
   const targets = (kind: Refusal["kind"]) =>
@@ -39,7 +39,7 @@ export function describeEvidence(evidence: Evidence): string[] {
   return sentences.flatMap(([list, describe]) => (list.length === 0 ? [] : [describe(list.join(", "))]));
 }
 
-/** What to configure. `paths`: existing paths that could be opened. */
+/** Describes what to configure. `paths`: existing paths that could be opened. */
 export function describeRemedy(hosts: readonly string[], paths: readonly string[]): string {
   const settings = [
     ...(hosts.length > 0 ? [`sandbox.network: ${JSON.stringify({ allow: hosts })}`] : []),

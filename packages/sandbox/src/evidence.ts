@@ -6,14 +6,14 @@ import type { Refusal } from "./proxy/admit.ts";
 import { findRefusedPorts } from "./refused-ports.ts";
 
 export interface FailedCommand {
-  /** What the proxy refused while it ran. */
+  /** The requests that the proxy refused while it ran. */
   readonly refusals: readonly Refusal[];
   /** Ports of loopback at which a server of this machine listens, and none inside. */
   readonly outerPorts: readonly number[];
   /** The end of its output. */
   readonly output: string;
   readonly cwd: string;
-  /** What it saw. */
+  /** The mounts that it saw. */
   readonly mounts: readonly Mount[];
 }
 
@@ -23,7 +23,7 @@ export interface Evidence {
   readonly ports: readonly number[];
   /** Absolute paths that it could not change, because they are outside of what commands may change. */
   readonly outside: readonly string[];
-  /** The same for names in the project that other programs run or obey. */
+  /** Absolute paths that it could not change, because other programs run or obey these names in the project. */
   readonly protected: readonly string[];
   /** Absolute paths that it could not see. */
   readonly hidden: readonly string[];

@@ -13,7 +13,7 @@ export interface SandboxPlace {
   readonly home: string;
   readonly agentDir: string;
   readonly named: readonly NamedCredential[];
-  /** What commands may read although it is in our own directory, such as skills. */
+  /** The paths in our own directory that commands may read, such as skills. */
   readonly readable: readonly string[];
   readonly temporary: string;
   readonly cache: string;

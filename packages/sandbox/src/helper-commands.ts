@@ -13,7 +13,7 @@ import { createSystemCallFilter } from "./system-calls.ts";
 
 interface Opened {
   readonly helper: Helper;
-  /** What is mounted, in words that tell two mounts apart. */
+  /** The mounts, in words that distinguish two of them. */
   readonly mounted: Set<string>;
 }
 

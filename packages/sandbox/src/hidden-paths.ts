@@ -31,7 +31,9 @@ export interface HiddenOptions {
 const coveredFirst = new Set(["proc", "dev", "run", "tmp"]);
 const maxHomes = 20;
 
-/** What was found, and the directories that were looked at: while nothing is created in them, the answer is the same. */
+/**
+ * The paths that were found, and the directories that were looked at: while nothing is created in them, the answer stays.
+ */
 export interface HiddenPaths {
   readonly paths: readonly FoundPath[];
   readonly looked: readonly string[];

@@ -13,7 +13,7 @@ const maxDescriptor = 4_096;
 
 let found: { readonly descriptors: readonly number[]; readonly nothing: number } | undefined;
 
-/** The same for a program that is started, with `/dev/null` in the place of what it would inherit. */
+/** Covers the descriptors of a program that is started, with `/dev/null` in the place of what it would inherit. */
 export function coverInherited(stdio: Exclude<StdioOptions, string>): Exclude<StdioOptions, string> {
   // Looked for once: what we open ourselves is not inherited.
   found ??= { descriptors: findInherited(), nothing: openSync("/dev/null", "r") };

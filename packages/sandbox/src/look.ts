@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { systemCode } from "@tau/tools/platform";
 
-/** What cannot be seen is not there: commands run with our rights and cannot see it either. */
+/** Returns undefined for what cannot be seen: commands run with our rights and cannot see it either. */
 export function unlessUnseen<T>(look: () => T): T | undefined {
   try {
     return look();
@@ -53,7 +53,7 @@ const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOC
 /** The text of a regular file that is not a link; undefined for anything else, and for files too large to be read often. */
 export const readText = (path: string): string | undefined => readBytes(path, maxTextBytes)?.toString();
 
-/** The same for any content. */
+/** Reads any content, like `readText`. */
 export function readBytes(path: string, maxBytes: number): Buffer | undefined {
   const descriptor = unlessUnseen(() => openSync(path, readOnly));
   if (descriptor === undefined) return undefined;

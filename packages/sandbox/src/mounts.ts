@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import type { SandboxSettings } from "./settings.ts";
 
-/** One path inside. A mount below another one comes later, so the most exact path counts. */
+/** A path inside. A mount below another one comes later, so the most exact path applies. */
 export type Mount =
   /** Can be changed. `from`: the directory outside that is shown there; default: the same path. */
   | { readonly kind: "writable"; readonly path: string; readonly from?: string }
@@ -46,7 +46,7 @@ export interface ProjectFacts {
   /** Directories of other programs' sockets and temporary files that exist here, such as `/run` and `/var/tmp`. */
   readonly runDirectories: readonly string[];
   readonly temporaryDirectories: readonly string[];
-  /** What exists of `/proc` that belongs to the whole machine. */
+  /** The existing paths of `/proc` that belong to the whole machine. */
   readonly machineWide: readonly string[];
 }
 

@@ -32,7 +32,7 @@ const directories: Readonly<Record<string, string>> = {
   TURBO_CACHE_DIR: "turbo",
 };
 
-/** One directory for each workspace, below our own. */
+/** Returns the directory of a workspace, below our own. */
 export const getCacheDirectory = (agentDir: string, workspace: string): string =>
   join(agentDir, "cache", createHash("sha256").update(workspace).digest("hex").slice(0, 16));
 

@@ -6,7 +6,7 @@ import type { SandboxState } from "./state.ts";
 import { findProgram } from "./programs.ts";
 import { hasSystemCallFilter } from "./system-calls.ts";
 
-/** What the sandbox is made with. */
+/** The programs that the sandbox is made with. */
 export interface SandboxPrograms {
   readonly bwrap: string;
   /** Absent: a sandbox for each command. */

@@ -31,7 +31,7 @@ export interface ProtectedFilesOptions {
   readonly getWritable: () => readonly string[];
 }
 
-/** What the sandbox has to mount: real paths. */
+/** The real paths that the sandbox has to mount. */
 export interface ProtectedPaths {
   readonly readOnly: readonly string[];
   /** Directories that may be changed, but not renamed. */
@@ -44,7 +44,7 @@ export class ProtectedFiles {
   readonly #options: ProtectedFilesOptions;
   readonly #names: readonly string[];
   readonly #states = new Map<string, NameState>();
-  /** What links in the protected trees lead to. */
+  /** The targets of links in the protected trees. */
   readonly #targets = new Map<string, readonly string[]>();
   /** The names that are compared, by the directories that they are in. */
   readonly #byDirectory = new Map<string, readonly string[]>();
@@ -85,7 +85,7 @@ export class ProtectedFiles {
     for (const config of this.#configs) config.refresh();
   }
 
-  /** The same object as before while nothing has changed. */
+  /** Returns the object of the last call while nothing has changed. */
   getPaths(): ProtectedPaths {
     return (this.#paths ??= this.#findPaths());
   }
@@ -189,7 +189,7 @@ export class ProtectedFiles {
     return [...changed.flatMap(([, paths]) => paths), ...(isWorkspace ? this.#listBySuffix() : [])];
   }
 
-  /** What the workspace has or had of the names that are protected by their ends. */
+  /** Lists the names of the workspace, now and before, that are protected by their ends. */
   #listBySuffix(): string[] {
     const { workspace } = this.#options;
     const known = [...this.#states.keys()].filter((path) => dirname(path) === workspace);
@@ -237,7 +237,7 @@ export class ProtectedFiles {
     this.#isBare = isGitDirectory(workspace);
   }
 
-  /** The same for repositories below the workspace. */
+  /** Adopts the repositories below the workspace. */
   #adoptRepositories(putAside: (path: string) => void): void {
     for (const path of this.#search.findNew()) {
       const stats = lookAtPath(path);

@@ -64,7 +64,7 @@ const inGit = toPaths(runningNames);
 
 /** Names that the sandbox protects, relative to the workspace. Git directories have rules of their own. */
 export const protectedNames: readonly string[] = [...anywhere, ...atRoot];
-/** Those that it protects besides, relative to a home directory that is in the workspace. */
+/** The names that it protects besides, relative to a home directory that is in the workspace. */
 export const protectedHomeNames: readonly string[] = atHome;
 
 /** By their first names, folded as in `foldNames`. */

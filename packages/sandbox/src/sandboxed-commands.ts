@@ -13,12 +13,12 @@ export interface SandboxedCommands {
 }
 
 /**
- * What to start, in a network that is always the same one as long as it is there. Undefined: it is the machine's own, or each
- * command has one for itself. Called again for a sandbox that had to be started again.
+ * Creates the request of a program, in a network that stays as long as it is there. Undefined: it is the machine's own, or
+ * each command has one for itself. Called again for a sandbox that had to be started again.
  */
 export type CreateRequest = (sockets: InnerSockets | undefined) => Promise<SpawnRequest>;
 
-/** What the command is to see. */
+/** The mounts that the command is to see. */
 export interface MountPlan {
   readonly mounts: readonly Mount[];
   /** Looks again, because something of it has vanished meanwhile. */
@@ -28,7 +28,7 @@ export interface MountPlan {
 /** An entry without what is done after the command, which is the same for both. */
 export type EntryWay = Omit<SandboxEntry, "finish">;
 
-/** What both need to start bubblewrap. */
+/** The parts that both need to start bubblewrap. */
 export interface BwrapParts {
   readonly bwrap: string;
   readonly workspace: string;

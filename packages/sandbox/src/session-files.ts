@@ -46,7 +46,7 @@ export class SessionFiles {
   readonly system: SystemFacts;
   readonly #options: SessionFilesOptions;
   readonly #temporary: TemporaryDirectory;
-  /** Of the workspace and of each other directory that commands may change, by its path. */
+  /** The protected files of the workspace and of each other directory that commands may change, by its path. */
   readonly #files = new Map<string, ProtectedFiles>();
   readonly #setAside: SetAside;
   readonly #stamps = new DirectoryStamps();
@@ -85,7 +85,10 @@ export class SessionFiles {
     removeAbandonedDirectories(options.clock).catch(() => undefined);
   }
 
-  /** What a person allowed once stays protected: that costs little, and a command may have changed something there. */
+  /**
+   * Protects paths. A path that a person allowed once stays protected: that costs little, and a command may have changed
+   * something there.
+   */
   #protect(paths: readonly string[]): void {
     const { workspace, home } = this.#options;
     for (const root of paths) {

@@ -40,7 +40,7 @@ export interface SessionSandboxOptions {
   readonly helper?: string | false;
 }
 
-/** What a person allowed beyond the settings, for one command or for the rest of the session. */
+/** The access that a person allowed beyond the settings, for one command or for the rest of the session. */
 export interface SandboxGrant {
   readonly hosts: readonly string[];
   /** Real paths that exist. Credentials stay hidden, and protected names as they are. */
@@ -51,13 +51,13 @@ export interface SandboxGrant {
 export interface SessionSandbox extends CommandSandbox {
   /** The sandbox for a command that is allowed more. */
   widen(grant: SandboxGrant): Promise<CommandSandbox>;
-  /** What a person allowed for the rest of the session. */
+  /** The access that a person allowed for the rest of the session. */
   readonly granted: Pick<SandboxGrant, "hosts" | "paths">;
   /** Decides which servers inside can be reached from this machine, besides `settings.ports`. Default: none. */
   usePortPolicy(policy: PortPolicy): void;
   /** Whether commands run inside. Starts no sandbox, but tries once whether one can be started. */
   getState(): Promise<SandboxState>;
-  /** What commands see as the directories for temporary files; undefined where they run outside. */
+  /** Finds the directory that commands see for temporary files; undefined where they run outside. */
   findTemporary(): Promise<string | undefined>;
   /** Ends everything that runs inside. */
   close(): Promise<void>;

@@ -23,7 +23,7 @@ export async function openInside(sandbox: CommandSandbox, spawn: Spawn, request:
   }
 }
 
-/** The same for a tool that needs no report. */
+/** Spawns for a tool that needs no report. */
 export async function spawnInside(
   sandbox: CommandSandbox,
   spawn: Spawn,

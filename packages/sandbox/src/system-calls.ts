@@ -6,7 +6,7 @@
  */
 
 interface Architecture {
-  /** As the kernel names it in the data that a filter sees. */
+  /** The number by which the kernel names it in the data that a filter sees. */
   readonly audit: number;
   readonly calls: Readonly<Record<CallName, number> & Partial<Record<X64CallName, number>>>;
 }

@@ -11,7 +11,10 @@ import { formatWriteFailure } from "@tau/tools/durable";
 import { isInMemory, lookAtPath, unlessUnseen } from "./look.ts";
 
 export interface TemporaryDirectory {
-  /** What commands see as `/tmp`. Another one if somebody has removed it: systems clean up what is old. */
+  /**
+   * Returns the directory that commands see as `/tmp`. It is another one if somebody has removed it: systems clean up what
+   * is old.
+   */
   getPath(): string;
   remove(): Promise<void>;
 }

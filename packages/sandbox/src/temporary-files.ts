@@ -12,7 +12,7 @@ export interface TemporaryFilesOptions {
   directories: readonly string[];
   /** Directories that are the same inside and outside, although they may be below a temporary one: the workspace. */
   shared: readonly string[];
-  /** What commands see in their place; undefined where they see the same. */
+  /** Finds the path that commands see in their place; undefined where they see the same. */
   findInner: () => Promise<string | undefined>;
 }
 

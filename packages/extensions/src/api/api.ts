@@ -17,7 +17,7 @@ import type { UiComponent, UiFactory } from "./ui.ts";
 
 export type { ProviderConfig } from "../providers/provider-config.ts";
 
-/** What an extension module exports. */
+/** The function that an extension module exports. */
 export type ExtensionFactory = (tau: ExtensionAPI) => void | Promise<void>;
 
 export type ExtensionHandler<Name extends ExtensionEventName> = (
@@ -105,7 +105,7 @@ export interface ExecOptions {
 }
 
 export interface ExecResult {
-  /** Of both outputs the first 16 MB. A program that writes more is ended. */
+  /** The first 16 MB of the output, like `stderr`. A program that writes more is ended. */
   stdout: string;
   stderr: string;
   /** 1 for a program that a signal ended, or that could not be started. */

@@ -39,7 +39,7 @@ export interface ExtensionContext {
   readonly thinkingLevel: ThinkingLevel;
   isIdle(): boolean;
   isProjectTrusted(): boolean;
-  /** Of the current run; undefined when there is none. */
+  /** The signal of the current run; undefined when there is none. */
   readonly signal: AbortSignal | undefined;
   abort(): void;
   hasPendingMessages(): boolean;

@@ -31,11 +31,11 @@ export type EntryDraft =
   | { type: "context_edit"; targetId: string; replacement: { content: string | Content } | null }
   | { type: "compaction"; summary: string; firstKeptEntryId: string | null; details?: unknown; usage?: Usage };
 
-/** What is known at the end of a turn or of a run. Handlers see what earlier ones answered with. */
+/** The state at the end of a turn or of a run. Handlers see what earlier ones answered with. */
 export interface BoundaryState {
   entries: EntryDraft[];
   continue: boolean;
-  /** What the model would be sent next. */
+  /** The context that the model would be sent next. */
   context: {
     contextMessages: AgentMessage[];
     llmMessages: Message[];
@@ -52,7 +52,7 @@ export interface BoundaryResult {
   continue?: boolean;
 }
 
-/** What a compaction would do. */
+/** Describes what a compaction would do. */
 export interface CompactionPreparation {
   firstKeptEntryId: string | null;
   messagesToSummarize: AgentMessage[];
@@ -266,7 +266,7 @@ interface EventTypes {
       | { action: "transform"; text: string; images?: ImageContent[] }
       | { action: "handled" };
   };
-  /** Of earlier versions of pi; never fired. */
+  /** Belongs to earlier versions of pi; never fired. */
   session_directory: { event: object; result: unknown };
   session_switch: { event: object; result: unknown };
   session_fork: { event: object; result: unknown };
@@ -280,7 +280,7 @@ interface UiPrompt {
 
 export type ExtensionEventName = keyof EventTypes;
 
-/** As a handler gets it. */
+/** An event as a handler gets it. */
 export type ExtensionEvent<Name extends ExtensionEventName = ExtensionEventName> = {
   [Key in Name]: { type: Key } & EventTypes[Key]["event"];
 }[Name];
@@ -288,7 +288,7 @@ export type ExtensionEvent<Name extends ExtensionEventName = ExtensionEventName>
 /** How a session, or its extensions, come to their end. */
 export type SessionEnd = Omit<ExtensionEvent<"session_shutdown">, "type">;
 
-/** What one handler may answer with. */
+/** The result that a handler may answer with. */
 export type ExtensionResult<Name extends ExtensionEventName> = EventTypes[Name]["result"];
 
 /** In the order in which a session fires them first, as far as there is one. */

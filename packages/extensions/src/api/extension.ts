@@ -22,16 +22,16 @@ export type ExtensionOrigin =
   | "flag"
   /** In the user's own directory of extensions, or named in the user's settings. */
   | "user"
-  /** Of the project. */
+  /** In the directories of the project. */
   | "project"
-  /** Of an installed package. */
+  /** In an installed package. */
   | "package"
   /** A function that the embedding program passed. */
   | "inline";
 
 /** An extension that was found and is not loaded. */
 export interface ExtensionSource {
-  /** The same over time: the name of a package, the repository, else the real path. */
+  /** Stays equal over time: the name of a package, the repository, else the real path. */
   readonly id: string;
   /** The real path of the project whose package it is of; see `TrustedPlace`. */
   readonly project?: string | undefined;
@@ -40,7 +40,7 @@ export interface ExtensionSource {
   /** The file that is loaded, as a real path. */
   readonly path: string;
   readonly origin: ExtensionOrigin;
-  /** Of all files that belong to the extension. */
+  /** The digest of all files that belong to the extension. */
   readonly digest: string;
   /** Whether its files are still those of the digest. Absent: whatever they are counts. */
   isUnchanged?(): boolean;
@@ -76,7 +76,7 @@ export class Handlers extends Map<ExtensionEventName, AnyHandler[]> {
   }
 }
 
-/** What an extension registered, in the order in which it did. */
+/** Everything that an extension registered, in the order in which it did. */
 export interface Registrations {
   readonly handlers: Handlers;
   readonly tools: Map<string, ToolDefinition>;
@@ -97,7 +97,7 @@ export interface Extension extends Registrations {
   readonly state: ExtensionTrustState;
   /** Where its code runs. */
   readonly host: "process" | "isolated";
-  /** What it waits for does not count as work of its handlers. */
+  /** Measures what it waits for, which is not work of its handlers. */
   readonly waits: Waits;
   /** There is a session now: what could not be asked before is asked. Absent: there is nothing to ask. */
   begin?(): Promise<void>;

@@ -8,7 +8,7 @@ export type RequestAuth =
 
 export interface ModelAccess {
   getAll(): Model[];
-  /** Those whose provider can be used. */
+  /** The models whose provider can be used. */
   getAvailable(): Model[];
   find(provider: string, modelId: string): Model | undefined;
   /** There are chat models only. */
@@ -22,7 +22,7 @@ export interface ModelAccess {
   /** The name for people. */
   getProviderDisplayName(provider: string): string;
   displayName(provider: string): string | undefined;
-  /** What is wrong with `models.json`. */
+  /** Returns what is wrong with `models.json`. */
   getError(): string | undefined;
   refresh(): Promise<void>;
   /** Asks a model with the keys and settings of the session. The answer is not in the log. */

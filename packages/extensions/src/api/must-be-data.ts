@@ -7,7 +7,7 @@ export function mustBeData<T>(value: T, what: string): T {
   return value;
 }
 
-/** As it is now, for what is written later: an extension may go on with the same object. */
+/** Copies the value as it is now, for what is written later: an extension may change the object afterwards. */
 export function copyData<T>(value: T, what: string): T {
   const text = stringify(value, what);
   return text === undefined ? value : (JSON.parse(text) as T);

@@ -13,7 +13,7 @@ import type { Capability } from "@tau/policy";
 import type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "./api.ts";
 import type { ExtensionContext } from "./context.ts";
 
-/** What hooks are given. */
+/** The context that hooks are given. */
 export type HookContext = Pick<ToolContext, "registerConfig" | "getConfig" | "getLog" | "signal">;
 
 export interface ExtensionHooksObject {
@@ -25,7 +25,7 @@ export interface ExtensionHooksObject {
   onAgentEnd?(context: HookContext): unknown;
 }
 
-/** One of the hooks, such as `LifecycleHook<"onToolCall">`. Default: one of those that are given the context alone. */
+/** A hook, such as `LifecycleHook<"onToolCall">`. Default: a hook that is given the context alone. */
 export type LifecycleHook<Name extends keyof ExtensionHooksObject = "onAgentStart" | "onAgentEnd"> = NonNullable<
   ExtensionHooksObject[Name]
 >;
@@ -41,7 +41,7 @@ export interface ExtensionObject {
   capabilities?: readonly string[];
 }
 
-/** What the names of capabilities in an object mean here. */
+/** Maps the names of capabilities in an object to those of the policy. */
 export const capabilityNames: Readonly<Record<string, readonly Capability[]>> = {
   "fs:read": ["read"],
   "fs:write": ["write"],

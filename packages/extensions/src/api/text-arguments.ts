@@ -18,7 +18,7 @@ function toDialogOptions(dialog: DialogOptions | null | undefined): DialogOption
 
 const levels = ["info", "warning", "error"] as const;
 
-/** The same interface, for which what an extension passes in the place of a text becomes one. */
+/** Wraps the interface: what an extension passes in the place of a text becomes one. */
 export function withTextArguments(ui: ExtensionUi): ExtensionUi {
   const converted: Partial<ExtensionUi> = {
     async select(title, options, dialog) {

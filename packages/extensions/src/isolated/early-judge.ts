@@ -11,7 +11,7 @@ import type { HostcallJudge } from "./ports.ts";
 export interface EarlyJudgeParts {
   extension: string;
   getPolicy: () => ExtensionPolicy;
-  /** What the user allowed for the project, or for good. */
+  /** The rules that the user allowed for the project, or for good. */
   remembered: Pick<RememberedRules, "covers">;
   /** May keep the decision until there is a session. */
   audit: Audit;

@@ -3,7 +3,7 @@
  * an enemy: a frame that is too long or no JSON ends the connection, and so does a key that would name a prototype.
  */
 
-/** What the process of an extension may send at once: the largest result that a model could be shown, and more. */
+/** The limit of what the process of an extension sends at once: more than the largest result that a model could be shown. */
 export const maxFrameBytes = 32 * 1024 * 1024;
 
 const headerBytes = 4;
@@ -15,7 +15,7 @@ export class FrameError extends Error {
 
 export const encodeFrame = (message: unknown): Buffer => encodeText(JSON.stringify(message));
 
-/** Of a message that is JSON already. Throws `FrameError` for one that the other side would refuse. */
+/** Frames a message that is JSON already. Throws `FrameError` for a message that the other side would refuse. */
 export function encodeText(json: string): Buffer {
   const length = Buffer.byteLength(json);
   if (length > maxFrameBytes) throw new FrameError(`A message of ${length} bytes is too large to be passed on.`);

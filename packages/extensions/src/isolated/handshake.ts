@@ -20,7 +20,7 @@ export interface HandshakeParts {
 const maxStartMs = 30_000;
 /** How often it may register something else; the tools of the session are put together again each time. */
 const maxRegistered = 100;
-/** Of what a process says. */
+/** The limit of a sentence from a process, in characters. */
 export const maxSentenceLength = 2_000;
 
 export class Handshake {

@@ -24,7 +24,7 @@ export class KillRules {
     this.#now = now;
   }
 
-  /** Of calls that want `exec` or `env`. One that is allowed begins the count anew. */
+  /** Notes a call that wants `exec` or `env`. An allowed one restarts the count. */
   noteDangerous(outcome: "allowed" | "denied"): KillReason | undefined {
     this.#denied = outcome === "denied" ? this.#denied + 1 : 0;
     if (this.#denied < maxDenied) return undefined;

@@ -14,7 +14,7 @@ const version = 2;
 
 export interface ManifestCacheOptions {
   agentDir: string;
-  /** Of the content of the extension. */
+  /** The digest of the content of the extension. */
   digest: string;
   /** The file that is loaded: the extensions of one package have one content. */
   path: string;
@@ -31,6 +31,6 @@ export function readManifest(options: ManifestCacheOptions): Manifest | undefine
   return isRecord(stored) && stored["version"] === version ? parseManifest(stored["manifest"]) : undefined;
 }
 
-/** What cannot be remembered is learned again the next time. */
+/** Writes the manifest. If that fails, it is learned again the next time. */
 export const writeManifest = (manifest: Manifest, options: ManifestCacheOptions): Promise<void> =>
   writeCachedFile(locate(options), Buffer.from(`${JSON.stringify({ version, manifest })}\n`));

@@ -69,6 +69,6 @@ export interface Manifest {
   providers: readonly { name: string; provider: ProviderData }[];
   /** Sentences about what works only in a trusted extension. */
   needsTrust: readonly string[];
-  /** What it declared to need; all else is denied. Absent: it declared nothing. */
+  /** The capabilities that it declared to need; all others are denied. Absent: it declared nothing. */
   capabilities?: readonly Capability[];
 }

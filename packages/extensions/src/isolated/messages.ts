@@ -11,25 +11,25 @@ export interface HostcallFailure {
   message: string;
 }
 
-/** What the process of an extension is told at its start. */
+/** Sent to the process of an extension at its start. */
 export interface ChildInit {
   /** The file of the extension. */
   path: string;
   name: string;
   /** The directory that the extension is in. */
   root: string;
-  /** What is mounted for it, besides `/proc` and `/dev`. */
+  /** The paths that are mounted for it, besides `/proc` and `/dev`. */
   visible: readonly string[];
   /** The project, if it is mounted. */
   workspace?: string;
-  /** What of it it can change without asking. */
+  /** The directory among them that it can change without asking. */
   temporary: string;
 }
 
 /** An event as data. */
 export type CrossingEvent = { type: ExtensionEventName } & Record<string, unknown>;
 
-/** What is asked of an extension. */
+/** A call of something that the extension registered. */
 export type ChildCall =
   /** `handlerId`: which of its handlers of this event, see `Manifest`. */
   | { kind: "event"; name: ExtensionEventName; handlerId: number; event: CrossingEvent }
@@ -46,7 +46,7 @@ export type HostMessage =
   | { type: "abort"; id: number }
   /** The end of a hostcall. */
   | { type: "reply"; id: number; value?: unknown; error?: HostcallFailure }
-  /** Of a tool that a hostcall executes. */
+  /** An update of a tool that a hostcall executes. */
   | { type: "progress"; id: number; update: AgentToolUpdate }
   /** Events that nobody waits for, of about one frame of a screen. */
   | { type: "stream"; items: readonly StreamItem[] }
@@ -90,7 +90,7 @@ export interface SyncRequest {
 }
 export type SyncReply = { value?: unknown; error?: HostcallFailure };
 
-/** What `fetch` of an extension asks for; bodies are base64. */
+/** A request of the extension's `fetch`; bodies are base64. */
 export interface HttpRequest {
   method: string;
   url: string;

@@ -10,14 +10,14 @@ import type { ProviderPort } from "../providers/providers.ts";
 import type { ExtensionSessionPort } from "../api/session-port.ts";
 import type { StreamBatch } from "./stream-batch.ts";
 
-/** One hostcall, as the policy judges it. */
+/** A hostcall, as the policy judges it. */
 export interface JudgedHostcall {
   id: string;
   /** Such as `exec`, for people and the audit. */
   method: string;
   args: unknown;
   access: readonly AccessRequest[];
-  /** What it would do, as one sentence. */
+  /** Says in one sentence what the call would do. */
   summary: string;
 }
 
@@ -58,9 +58,9 @@ export interface IsolatedPorts {
   report: (problem: ExtensionProblem) => void;
   /** The input of a tool call was changed by this extension, so it is judged for the extension too. */
   onInputChanged: (toolCallId: string, extension: string) => void;
-  /** Those of all isolated extensions. */
+  /** The providers of all isolated extensions. */
   providers: Pick<ProviderPort, "isIsolated" | "registerIsolated" | "unregisterIsolated">;
-  /** One for all isolated extensions of a session. */
+  /** Shared by all isolated extensions of a session. */
   stream: StreamBatch;
   network: HostNetwork;
   clock: Clock;

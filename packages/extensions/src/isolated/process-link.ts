@@ -9,7 +9,7 @@ import type { StreamBatch, StreamListener } from "./stream-batch.ts";
 import { Throttle } from "./throttle.ts";
 import { ExtensionError } from "../errors.ts";
 
-/** What the extension may ask of the host. */
+/** Answers what the extension asks of the host. */
 export interface HostcallHandler {
   /** Never rejects. */
   handle(method: string, args: readonly unknown[], options: HostcallContext): Promise<SyncReply>;
@@ -68,7 +68,7 @@ export class ProcessLink implements StreamListener {
   readonly #parts: LinkParts;
   readonly #calls = new Map<number, OpenCall>();
   readonly #hostcalls = new Map<number, AbortController>();
-  /** Of what the process waits for. It can cancel nothing meanwhile, so only the end of the process does. */
+  /** Aborts what the process waits for. The process can cancel nothing meanwhile, so only its end does. */
   readonly #reading = new AbortController();
   readonly #throttles: { unasked: Throttle; reads: Throttle; volume: Throttle };
   #lastId = 0;
@@ -204,7 +204,10 @@ export class ProcessLink implements StreamListener {
     this.#reply(id, reply);
   }
 
-  /** One that cannot be passed on is left out: it is of another tool, which must not fail for it. */
+  /**
+   * Passes on an update of a tool. An update that cannot be sent is left out: another tool reports it, and must not fail for
+   * it.
+   */
   #sendProgress(id: number, update: AgentToolUpdate): void {
     try {
       this.send({ type: "progress", id, update });

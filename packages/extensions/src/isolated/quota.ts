@@ -1,7 +1,7 @@
 /** Counts what an isolated extension does, and says when it is too much. Pure but for the clock that is given. */
 import type { ExtensionQuota } from "@tau/policy/internal";
 
-/** What was exceeded, as a sentence. A breach counts once until the extension keeps to the quota again. */
+/** Says in a sentence what was exceeded. A breach is reported once until the extension keeps to the quota again. */
 export interface Breach {
   readonly message: string;
   readonly isNew: boolean;

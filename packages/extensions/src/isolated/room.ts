@@ -13,7 +13,7 @@ export interface RoomFacts {
   readonly workspace?: string;
   /** Credentials and tau's own directory; only what is below the workspace counts. */
   readonly hidden: readonly FoundPath[];
-  /** What exists of `/proc` that belongs to the whole machine. */
+  /** The existing paths of `/proc` that belong to the whole machine. */
   readonly machineWide: readonly string[];
   readonly isRoot: boolean;
 }

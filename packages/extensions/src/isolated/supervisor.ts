@@ -40,7 +40,7 @@ export class Supervisor {
   readonly #quota: QuotaMeter;
   #state: State = { kind: "idle" };
   #hasRun = false;
-  /** What it declared, as far as that is known. */
+  /** The manifest of the extension, as far as it is known. */
   #manifest: Manifest | undefined;
   /** After a crash, the extension is told again that the session has started. */
   #sessionStart: CrossingEvent | undefined;
@@ -86,7 +86,7 @@ export class Supervisor {
     if (this.#state.kind === "running" && this.#manifest?.handlers.length) await this.#askForEvents();
   }
 
-  /** What it registers, from its process. Rejects with a sentence when it cannot be loaded. */
+  /** Starts the process to learn what the extension registers. Rejects with a sentence when it cannot be loaded. */
   async learn(): Promise<Manifest> {
     return (await this.#getProcess()).manifest;
   }

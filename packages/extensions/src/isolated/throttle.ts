@@ -4,7 +4,7 @@ import type { Clock } from "@tau/ai";
 
 export interface ThrottleLimits {
   perSecond: number;
-  /** What may come at once. */
+  /** How many may come at once. */
   burst: number;
 }
 

@@ -10,7 +10,7 @@ import { orUndefined, writeWhole } from "@tau/tools/durable";
 
 export interface CachedFile {
   path: string;
-  /** What the content was made from. Must not have line breaks. */
+  /** Identifies what the content was made from. Must not have line breaks. */
   key: string;
 }
 
@@ -19,7 +19,7 @@ const digestLength = 64;
 /** The digest covers the key: a file that was given another name must not be taken for what belongs to that name. */
 const getDigest = (keyed: Buffer): string => hash("sha256", keyed, "hex");
 
-/** What was written for this key; undefined if there is nothing that can be believed. */
+/** Reads what was written for this key; undefined if there is nothing that can be trusted. */
 export function readCachedFile({ path, key }: CachedFile): Buffer | undefined {
   const bytes = readOwnFile(path);
   const keyed = bytes?.subarray(digestLength + 1);
@@ -28,7 +28,7 @@ export function readCachedFile({ path, key }: CachedFile): Buffer | undefined {
   return keyed.toString("utf8", 0, start) === `${key}\n` ? keyed.subarray(start) : undefined;
 }
 
-/** What cannot be written is made again the next time: the directory of the user may be read-only. */
+/** Writes the file. If that fails, the content is made again the next time: the directory of the user may be read-only. */
 export async function writeCachedFile({ path, key }: CachedFile, content: Buffer): Promise<void> {
   const keyed = Buffer.concat([Buffer.from(`${key}\n`), content]);
   const bytes = Buffer.concat([Buffer.from(`${getDigest(keyed)}\n`), keyed]);

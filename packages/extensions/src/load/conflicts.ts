@@ -127,7 +127,9 @@ const otherNames = new Map([
   ["return", "enter"],
 ]);
 
-/** The same text for the same key, however its modifiers are ordered and named: `Shift+Ctrl+Return` is `ctrl+shift+enter`. */
+/**
+ * Returns equal text for equal keys, however the modifiers are ordered and named: `Shift+Ctrl+Return` is `ctrl+shift+enter`.
+ */
 export function normaliseKey(key: string): string {
   const [, modifiers = "", last = ""] = /^((?:[^+]+\+)*)(.+)$/.exec(key.toLowerCase().trim()) ?? [];
   const unique = new Set(modifiers.split("+").filter(Boolean).sort());

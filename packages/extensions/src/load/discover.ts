@@ -18,11 +18,11 @@ import type { ExtensionOrigin, ExtensionProblem, ExtensionSource } from "../api/
 
 /** The extensions of an installed package. */
 export interface PackageExtensions {
-  /** The same over time, see `ExtensionSource.id`. */
+  /** Stays equal over time, see `ExtensionSource.id`. */
   readonly id: string;
   readonly root: string;
   readonly scope: "user" | "project";
-  /** As it is in the settings. */
+  /** The source as it is in the settings. */
   readonly source: string;
   /** Absolute paths of files or directories. */
   readonly extensions: readonly string[];

@@ -18,14 +18,14 @@ export interface ChildProgram {
 
 /** A package that the user named for this run alone. */
 export interface NamedPackage {
-  /** The same over time, see `ExtensionSource.id`. */
+  /** Stays equal over time, see `ExtensionSource.id`. */
   readonly id: string;
   readonly root: string;
-  /** As the user wrote it. */
+  /** The source as the user wrote it. */
   readonly source: string;
   /** Absolute paths of files or directories. */
   readonly extensions: readonly string[];
-  /** What the user said about it. */
+  /** The trust that the user gave it. */
   readonly state: "acknowledged" | "trusted";
 }
 
@@ -43,7 +43,7 @@ export interface ExtensionsParams {
   allowNetwork?: boolean;
   /** Modules that extensions import by a name of ours. Default: none. */
   loadShared?: LoadSharedModule;
-  /** What the process of an isolated extension runs. Default, also for undefined: none runs. */
+  /** Finds the program that the process of an isolated extension runs. Default, also for undefined: none runs. */
   findChild?: () => ChildProgram | undefined;
   /** Why the session begins, as extensions are told. Default: the program started. */
   start?: Omit<ExtensionEvent<"session_start">, "type">;

@@ -9,7 +9,7 @@ export function describeLoadError(error: unknown, { path, files }: { path: strin
   return `${position ?? path}: ${message}`;
 }
 
-/** The same for a factory that failed. `root` is the directory of the extension, or its only file. */
+/** Describes an error of a factory. `root` is the directory of the extension, or its only file. */
 export function describeFactoryError(error: unknown, { path, root }: { path: string; root: string }): string {
   const position = findPosition(error, (file) => isWithin(root, file));
   return `${position ?? path}: ${getErrorMessage(error)}`;

@@ -17,7 +17,7 @@ export interface WithoutSession extends ExtensionPlace {
 export interface LoadedWithoutSession {
   /** All that there are, in their order. */
   readonly found: readonly FoundExtension[];
-  /** Those that are trusted, without those that cannot be loaded. */
+  /** The trusted extensions, without those that cannot be loaded. */
   readonly extensions: readonly Extension[];
   readonly problems: readonly ExtensionProblem[];
 }

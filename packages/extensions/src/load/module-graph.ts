@@ -20,7 +20,7 @@ interface Unit {
   readonly path: string;
   readonly code: RunnableModule;
   readonly module: { exports: unknown };
-  /** What the names that it imports stand for. */
+  /** Maps the names that it imports to what they stand for. */
   readonly links: Map<string, Link>;
   /** The result of running it; an error is thrown again for every later import. */
   state: { kind: "new" } | { kind: "started"; done?: Promise<unknown> } | { kind: "failed"; error: unknown };
@@ -170,7 +170,7 @@ export class ModuleGraph {
     }
   }
 
-  /** What the code of a file sees besides the globals. */
+  /** Creates the variables that the code of a file sees besides the globals. */
   #createScope(unit: Unit): Record<string, unknown> {
     const { path, module } = unit;
     const directory = dirname(path);

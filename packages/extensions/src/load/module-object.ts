@@ -20,7 +20,7 @@ export function toModuleObject(module: object, defaultExport?: unknown): object 
 /** One object for a module, so that an extension that compares two imports finds them equal. */
 const objects = new WeakMap<object, object>();
 
-/** What `import()` answers with for a module that was compiled here or that Node's `require` gave. */
+/** Returns what `import()` resolves to for a module that was compiled here or that Node's `require` gave. */
 export function toNamespace(exports: unknown): unknown {
   if (isObject(exports) && (exports as Record<string, unknown>)["__esModule"] === true) return exports;
   return { ...(isObject(exports) ? exports : {}), default: exports };

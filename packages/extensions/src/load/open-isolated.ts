@@ -14,7 +14,7 @@ import type { HostcallJudge, IsolatedPorts } from "../isolated/ports.ts";
 import { StreamBatch } from "../isolated/stream-batch.ts";
 import type { InProcessPorts } from "./load-in-process.ts";
 
-/** What judges the calls of isolated extensions. The functions are called once there is a session. */
+/** Judges the calls of isolated extensions. The functions are called once there is a session. */
 export interface Judging {
   getPolicy: () => ExtensionPolicy;
   getJudgeParts: () => JudgeParts;

@@ -9,7 +9,7 @@ export interface Dependent {
 export interface DependencyOrder<T> {
   /** In the given order, except where a dependency comes first. */
   readonly ordered: readonly T[];
-  /** Those that cannot be loaded, and why. */
+  /** The items that cannot be loaded, and why. */
   readonly refused: readonly { readonly item: T; readonly message: string }[];
 }
 

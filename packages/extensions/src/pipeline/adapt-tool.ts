@@ -23,7 +23,7 @@ export function checkTool(value: unknown): void {
   if (problem !== undefined) throw new HarnessError("invalid_input", `${getName(value)} is not a tool. ${problem}`);
 }
 
-/** Of a tool that does not say which parameters it has. */
+/** The schema of a tool that does not say which parameters it has. */
 export const noParameters: JsonSchema = { type: "object", properties: {} };
 
 const adapt = oncePer((source: GivenTool): PipelineTool =>

@@ -5,8 +5,8 @@ import { removeSecrets } from "@tau/policy/internal";
 import type { PipelineInput, PipelineTool } from "./layer.ts";
 
 /**
- * What a call returns does not have the secrets in it that the call was given. It reports nothing before: a report could end
- * in the middle of a secret.
+ * Removes from the result of a call the secrets that the call was given. It reports nothing before: a report could end in
+ * the middle of a secret.
  */
 export const withCallContext = oncePerPair(
   (createCallContext: PipelineInput["createCallContext"], tool: PipelineTool): PipelineTool => ({

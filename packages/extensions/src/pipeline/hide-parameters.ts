@@ -2,7 +2,7 @@
 import { isRecord } from "@tau/ai/internal";
 import type { PipelineTool } from "./layer.ts";
 
-/** The same tools always give identical tools. */
+/** Hides parameters. Identical tools always give identical tools. */
 export function hideParameters(tools: readonly PipelineTool[]): PipelineTool[] {
   const names = new Set(tools.map(({ name }) => name));
   return tools.map((tool) => {

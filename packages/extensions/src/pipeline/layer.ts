@@ -21,7 +21,7 @@ export interface InputSchemaTool<TParams = any, TResult = any>
   extends ToolDescription<TParams>, ToolLifecycle<TParams, TResult> {
   name: string;
   description: string;
-  /** Of an object. Default: one without properties. */
+  /** The schema of an object. Default: one without properties. */
   inputSchema?: JsonSchema;
   /** For people. Default: the name. */
   label?: string;
@@ -29,7 +29,7 @@ export interface InputSchemaTool<TParams = any, TResult = any>
   requiredScope?: string;
   /** `parallel`: its calls neither wait for the others of an answer nor are waited for. Default: the session's order. */
   executionMode?: PipelineTool["executionMode"];
-  /** What it returns is what the model reads: a text as it is, a result with `content` as it is, all else as JSON. */
+  /** Returns what the model reads: a text as it is, a result with `content` as it is, all else as JSON. */
   execute(params: TParams, context: ToolContext): TResult | Promise<TResult>;
 }
 
@@ -48,13 +48,13 @@ export interface PipelineTool extends DescribedTool, ToolLifecycle {
 /** A tool in either form that a session accepts. */
 export type GivenTool = PipelineTool | InputSchemaTool;
 
-/** What a channel gives to a session that serves it. */
+/** The tools and facts that a channel gives to a session that serves it. */
 export interface ChannelBinding extends ToolBinding {
   /** Their methods are given the rest of the binding in their context. */
   tools: readonly GivenTool[];
 }
 
-/** What the tools of layer 3 do. */
+/** The actions of the tools of layer 3. */
 export interface HarnessActions {
   /** Makes a session that goes on from an entry, by default the last before the answer with the call; answers with its id. */
   branch(entryId: string | undefined, toolCallId: string): Promise<string>;
@@ -85,7 +85,7 @@ export type AskNextTry = (call: StoppedToolCall, signal: AbortSignal) => Promise
 
 /** Where the processes of a session's tools run. */
 export interface ToolSandbox extends CommandSandbox {
-  /** What to do after the sandbox stopped a command. Absent: nothing, the call fails. */
+  /** Asks what to do after the sandbox stopped a command. Absent: nothing is done, and the call fails. */
   readonly askNextTry?: AskNextTry;
 }
 
@@ -94,7 +94,7 @@ export interface DroppedTool {
   name: string;
   layer: number;
   reason: string;
-  /** What it says about itself, if it is valid: it can be shown again. */
+  /** The tool itself, if it is valid: it can be shown again. */
   tool?: PipelineTool;
 }
 
@@ -106,7 +106,7 @@ export interface PipelineInput {
   requested: readonly string[];
   /** Tools that the session was given in addition. */
   custom: readonly GivenTool[];
-  /** What a named agent sets for single tools: whether they are on, and defaults of their arguments. */
+  /** The choices of a named agent for single tools: whether they are on, and defaults of their arguments. */
   choices: readonly ToolChoice[];
   actions: HarnessActions;
   binding: ChannelBinding | undefined;
@@ -117,9 +117,9 @@ export interface PipelineInput {
   scopes: readonly string[] | undefined;
   /** The model that is sent the tools. */
   model: Pick<Model, "api" | "provider" | "id" | "compat">;
-  /** Of the session: aborts when it ends. */
+  /** Aborts when the session ends. */
   signal: AbortSignal;
-  /** What a call works with, by its id: its files and processes have the permissions of that call alone. */
+  /** Creates the context of a call by its id: its files and processes have the permissions of that call alone. */
   createCallContext: (toolCallId: string) => ToolCallContext;
   /** Where tools start processes. Undefined: where they are told to. */
   sandbox: ToolSandbox | undefined;
@@ -127,7 +127,7 @@ export interface PipelineInput {
   report: (dropped: DroppedTool) => void;
 }
 
-/** What layers need to know of the methods that accompany a tool. */
+/** Gives layers what they need to know of the methods that accompany a tool. */
 export interface LifecyclePort {
   /** The tool whose calls are accompanied by its methods; always the same one of the same tool. */
   bind(tool: PipelineTool): PipelineTool;
@@ -135,5 +135,7 @@ export interface LifecyclePort {
   getFailure(given: GivenTool): string | undefined;
 }
 
-/** One step from the tools of a session to those that a model is shown. Called when the pipeline is built, never for a call. */
+/**
+ * A step from the tools of a session to those that a model is shown. Called when the pipeline is built, never for a call.
+ */
 export type Layer = (tools: readonly PipelineTool[], input: PipelineInput) => PipelineTool[];

@@ -13,7 +13,7 @@ export function keepOrder(before: readonly AgentTool[], after: readonly AgentToo
 /** The tools as a model is shown them, in order. Equal texts mean that this part of a request has not changed. */
 export const toolsPrefix = (tools: readonly AgentTool[]): string => `[${tools.map(toolPrefix).join(",")}]`;
 
-/** One tool as a model is shown it, as JSON. Cached by identity: a changed tool must be a new object. */
+/** Formats a tool as a model is shown it, as JSON. Cached by identity: a changed tool must be a new object. */
 export const toolPrefix = oncePer(({ name, description, parameters, strict }: AgentTool): string => {
   const wire = wireSchema(parameters);
   const shown = [

@@ -20,7 +20,7 @@ export function toolResult(value: unknown): AgentToolResult {
 
 const rawResults = new WeakMap<AgentToolResult, unknown>();
 
-/** What a tool returned, of what became of it. */
+/** Returns what a tool returned, from the result that was made of it. */
 export const getRawResult = (result: AgentToolResult): unknown =>
   rawResults.has(result) ? rawResults.get(result) : result;
 

@@ -25,7 +25,7 @@ const noKey = "no-key-needed";
 
 export function toProviderConfig(provider: NativeProvider): ProviderConfig {
   const { id, name, baseUrl, headers, auth = {} } = provider;
-  /** What the login gave last, by its key: it may have an address and headers besides, or instead. */
+  /** The result of the last login, by its key: it may have an address and headers besides, or instead. */
   let loggedIn: { key: string; auth: ModelAuth } | undefined;
   const resolveAuth = async ({ apiKey, signal = new AbortController().signal }: SimpleStreamOptions) => {
     if (apiKey !== undefined && apiKey === loggedIn?.key) return loggedIn.auth;

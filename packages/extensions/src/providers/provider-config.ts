@@ -29,7 +29,7 @@ export interface ProviderConfig {
   findKey?: () => Promise<string | undefined>;
 }
 
-/** What a provider that looks for its models gets. */
+/** Given to a provider that looks for its models. */
 export interface RefreshModelsContext {
   /** The key or login that a request would have. Only what is stored, as it is, if `allowNetwork` is false. */
   credential?: Credential;
@@ -40,7 +40,7 @@ export interface RefreshModelsContext {
   publish(publication: { update?: () => void }): Promise<boolean>;
 }
 
-/** What pi's logins are called with. */
+/** The callbacks of pi's logins. */
 export interface OAuthLoginCallbacks {
   onAuth(info: { url: string; instructions?: string }): void;
   onDeviceCode(info: DeviceCodeInfo): void;
@@ -59,7 +59,7 @@ interface DeviceCodeInfo {
   expiresInSeconds?: number;
 }
 
-/** What requests need besides the model. */
+/** The values that requests need besides the model. */
 export interface ModelAuth {
   apiKey?: string;
   headers?: Readonly<Record<string, string | null>>;

@@ -6,7 +6,7 @@ import { isRecord } from "@tau/ai/internal";
 import type { ExtensionEvent, ExtensionEventName, ExtensionResult } from "../api/events.ts";
 
 export interface Combination<Name extends ExtensionEventName> {
-  /** As the next handler gets it. */
+  /** The event as the next handler gets it. */
   event: ExtensionEvent<Name>;
   /** The answer so far. */
   result: CombinedResult<Name> | undefined;

@@ -38,7 +38,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
       "This can be called once the session has started, not while extensions load.",
     );
   };
-  /** What is begun and not waited for; its failure is told to the user. */
+  /** Begins work without waiting for it; its failure is reported to the user. */
   const begin = (what: string, work: Promise<unknown>): void => {
     work.catch((error: unknown) => report(`${what} failed: ${getErrorMessage(error)}`));
   };

@@ -45,7 +45,7 @@ export const createToolContext = (
 export const createCommandContext = (port: ExtensionSessionPort, lifetime: Lifetime): ExtensionCommandContext =>
   toCopyable(new CommandContext(port, lifetime));
 
-/** What `withSession` is called with. */
+/** Creates the context that `withSession` is called with. */
 export const createReplacedContext = (port: ExtensionSessionPort, lifetime: Lifetime): ReplacedSessionContext =>
   toCopyable(new ReplacedContext(port, lifetime));
 

@@ -62,7 +62,7 @@ const isMessage: Check = (value) => {
   return (known ?? shape({ content: oneOf(text, list(isRecord)), summary: text }))(value);
 };
 
-/** Those of tau itself are not for extensions. */
+/** Whether extensions may use the type. Types of tau itself are not for them. */
 export const isCustomType: Check = (value) => typeof value === "string" && !value.startsWith("tau.");
 export const isMessageDraft = shape({ customType: isCustomType, content: textOrContent, display: flag }, [
   "customType",
@@ -141,7 +141,7 @@ export function parseResult(name: ExtensionEventName, value: unknown): unknown {
 
 const texts = (value: unknown): boolean => isRecord(value) && Object.values(value).every(text);
 
-/** What the system prompt can be made of. */
+/** Whether a value can be the options of the system prompt. */
 export const isPromptOptions = shape(
   {
     cwd: text,
@@ -158,7 +158,7 @@ export const isPromptOptions = shape(
   ["cwd", "selectedTools", "toolSnippets", "promptGuidelines", "sections", "contextFiles", "skills"],
 );
 
-/** What may be in the fields that handlers change in place. */
+/** Whether a field that handlers change in place still has a valid value. */
 export function isValidChange(name: ExtensionEventName, field: string, before: unknown, after: unknown): boolean {
   if (field === "messages") return list(isMessage)(after);
   if (name === "before_provider_request") return true;

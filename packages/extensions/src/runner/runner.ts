@@ -17,7 +17,7 @@ import { createOwnSession } from "../session/own-session.ts";
 import type { Waits } from "./waits.ts";
 import { ExtensionError } from "../errors.ts";
 
-/** What the session asks of its extensions; the session works the same without it. */
+/** The hooks that the session calls; the session works the same without them. */
 export interface ExtensionHooks {
   /** Whether a handler would be called. Asked first, so that an event that nobody handles costs nothing. */
   has(name: ExtensionEventName): boolean;

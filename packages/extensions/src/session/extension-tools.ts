@@ -21,7 +21,7 @@ export const isShown = ({ exposure = "direct" }: ToolDefinition): boolean =>
 /** Whether it is shown before anybody asks for it. */
 export const isActiveByDefault = (tool: ToolDefinition): boolean => isShown(tool) && tool.defaultActive !== false;
 
-/** The same definition always gives the same tool, so that the pipeline knows it again. */
+/** Adapts tools. Equal definitions always give the identical tool, so that the pipeline recognises it. */
 export function createToolAdapter(createContext: CreateToolContext): (tool: Owned<ToolDefinition>) => GivenTool {
   const adapt = oncePerPair((tool: ToolDefinition, extension: Extension): PipelineTool => {
     const { annotations, readOnly = annotations?.readOnlyHint ?? false } = tool;

@@ -5,7 +5,7 @@ import type { CustomMessageDraft } from "../api/events.ts";
 
 export type QueueName = "steer" | "followUp" | "nextTurn";
 
-/** What no run has taken, and whether a message of it asks for an answer. */
+/** The messages that no run has taken, and whether one of them asks for an answer. */
 export interface LeftMessages {
   readonly drafts: readonly CustomMessageDraft[];
   readonly triggersTurn: boolean;
@@ -35,7 +35,7 @@ export class MessageQueue {
     return this.#waiting[name].splice(0).map((draft) => toCustomMessage(draft, this.#clock.now()));
   }
 
-  /** What came too late for a run. What waits for the next prompt stays. */
+  /** Takes the messages that came too late for a run. Messages that wait for the next prompt stay. */
   takeLeft(): LeftMessages {
     const { steer, followUp } = this.#waiting;
     const drafts = [...steer.splice(0), ...followUp.splice(0)];

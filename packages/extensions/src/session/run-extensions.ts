@@ -2,7 +2,7 @@ import type { AgentLoopConfig } from "@tau/agent";
 import type { CustomMessage } from "@tau/protocol";
 import type { ExtensionHooks } from "../runner/runner.ts";
 
-/** What extensions do in runs. */
+/** The part that extensions have in runs. */
 export interface RunExtensions extends ExtensionHooks {
   /** Messages that extensions have for the model, to be sent before the next request or when it would stop. */
   take(kind: "steer" | "followUp"): CustomMessage[];

@@ -36,7 +36,7 @@ import type { ExtensionHost, ExtensionSurface } from "./surface.ts";
 /** Extensions whose factories have run, without a session yet. */
 export interface LoadedExtensions {
   readonly extensions: readonly Extension[];
-  /** Those that were found and do not run. */
+  /** The extensions that were found and do not run. */
   readonly idle: readonly IdleExtension[];
   readonly problems: readonly ExtensionProblem[];
   readonly lifetime: Lifetime;
@@ -89,7 +89,7 @@ export class SessionExtensions implements RunExtensions {
     return this.#parts.loaded.extensions;
   }
 
-  /** Those that do not run, also those that were turned off meanwhile. */
+  /** The extensions that do not run, also those that were turned off meanwhile. */
   get idle(): readonly IdleExtension[] {
     const killed = this.list.filter(({ state }) => state === "killed");
     return [
@@ -98,7 +98,7 @@ export class SessionExtensions implements RunExtensions {
     ];
   }
 
-  /** What was wrong when they were loaded. */
+  /** The problems of loading them. */
   get problems(): readonly ExtensionProblem[] {
     return this.#parts.loaded.problems;
   }
@@ -233,7 +233,7 @@ export class SessionExtensions implements RunExtensions {
     return this.queue.take(kind);
   }
 
-  /** What extensions sent too late for a run. Waits for what is on its way. */
+  /** Takes the messages that extensions sent too late for a run. Waits for those on their way. */
   async takeLeft(): Promise<LeftMessages> {
     await this.sending.whenOver();
     return this.queue.takeLeft();
@@ -254,7 +254,7 @@ export class SessionExtensions implements RunExtensions {
       .map(bound.adapt);
   }
 
-  /** What counts of all that is registered now. */
+  /** The registrations that are in effect now. */
   get registrations(): ResolvedRegistrations {
     return resolveConflicts(this.list, this.#surface?.builtIns ?? noBuiltIns);
   }
@@ -304,7 +304,7 @@ export class SessionExtensions implements RunExtensions {
     return true;
   }
 
-  /** What handlers of `input` make of a text. Undefined: an extension has dealt with it. */
+  /** Returns the text as handlers of `input` changed it. Undefined: an extension has dealt with it. */
   async transformInput(
     text: string,
     images: ImageContent[] | undefined,

@@ -25,7 +25,7 @@ export interface ExtensionSurface {
 /** How a session is left for another one. `sessionId` is that of the new one. */
 export type Replacement = { cancelled: true } | { cancelled: false; sessionId: string };
 
-/** What the host of a session does for its extensions. */
+/** Does for extensions what only the host of a session can. */
 export interface ExtensionHost {
   newSession(options: {
     parentSession?: string;

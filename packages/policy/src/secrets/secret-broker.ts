@@ -10,9 +10,9 @@ import { isBrokeredSecret, type SecretBrokerPolicy } from "./secret-names.ts";
 export interface SecretBroker {
   /** `own`: one of tau's own keys, which no command gets. `none`: no secret, or not set. */
   classify(name: string): "own" | "secret" | "disclosed" | "none";
-  /** What commands inherit: without what the policy calls a secret. */
+  /** Returns the variables that commands inherit: without what the policy calls a secret. */
   getInherited(): Record<string, string>;
-  /** What the policy discloses, although it looks like a secret. */
+  /** Returns the variables that the policy discloses, although they look like secrets. */
   getDisclosed(): Record<string, string>;
   /** The values of secrets that a command was allowed to have. From now on they are redacted. */
   give(names: readonly string[]): Record<string, string>;

@@ -8,7 +8,7 @@ export interface CredentialHomes {
   /** The person's home directory, and the agent's: real paths. */
   home: string;
   agentDir: string;
-  /** What environment variables lead to. Default: none. */
+  /** The credentials that environment variables lead to. Default: none. */
   named?: readonly NamedCredential[];
 }
 

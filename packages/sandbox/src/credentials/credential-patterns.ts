@@ -13,7 +13,7 @@ export function isCredentialPattern(names: readonly string[], place: "home" | "s
   );
 }
 
-/** The same for the secrets of tau's own directory. `names` are the parts below it, or below the home directory. */
+/** Whether a pattern matches secrets of tau's own directory. `names` are the parts below it, or below the home directory. */
 export function isOwnPattern(names: readonly string[], place: "agent" | "home", toRegExp: ToRegExp): boolean {
   const parts = names.map((name) => toMatcher(name, toRegExp));
   const prefixes = place === "agent" ? [[]] : defaultOwnDirectories;

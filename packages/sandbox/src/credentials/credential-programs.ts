@@ -475,8 +475,8 @@ AppData/Local/Google/Chrome* AppData/Local/Microsoft/Edge* AppData/Local/BraveSo
 ];
 
 /**
- * What commands in the sandbox see instead of a hidden file, by its name in lower case: programs that read these files at
- * every start fail if such a file cannot be read.
+ * The contents that commands in the sandbox see instead of a hidden file, by its name in lower case: programs that read
+ * these files at every start fail if such a file cannot be read.
  */
 export const placeholders: ReadonlyMap<string, string> = new Map([
   ["settings.xml", "<settings/>\n"],

@@ -11,7 +11,7 @@ export interface NamedCredential {
   readonly value: string;
   /** A file or a directory, once as the variable says and once by its real path. */
   readonly path: string;
-  /** What below the path is a credential. Undefined: the path itself, and everything below it. */
+  /** The credentials below the path. Undefined: the path itself, and everything below it. */
   readonly paths: CredentialPaths | undefined;
 }
 

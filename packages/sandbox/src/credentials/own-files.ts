@@ -40,7 +40,7 @@ export const isOwnSettings = (names: readonly string[]): boolean =>
 /** Where tau's directory is below a home directory, if nothing moves it: tau's place, and the one that it takes over of pi. */
 export const defaultOwnDirectories: readonly (readonly string[])[] = [[".tau"], [".pi", "agent"]];
 
-/** One path for each kind of secret, for comparing with patterns. */
+/** A path for each kind of secret, for comparing with patterns. */
 export const sampleOwnSecrets: readonly (readonly string[])[] = [
   ...[...secretDirectories, ...secretFiles].map((name) => [name]),
   ["gateway", "devices.json"],

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { isHarmlessKey, isInitialKey, isPlaceKey } from "./what-git-runs.ts";
 
 export interface ConfigEntry {
-  /** As git shows it: `remote.origin.url`. Section and key in lower case. */
+  /** The key as git shows it: `remote.origin.url`. Section and key in lower case. */
   readonly key: string;
   readonly value: string;
 }

@@ -11,7 +11,7 @@ export interface GitDirectories {
   readonly directories: readonly string[];
   /** Files called `.git` that name a git directory, as in a worktree. */
   readonly links: readonly string[];
-  /** What configuration names in the workspace: directories of hooks, and included files. They may be missing. */
+  /** The paths that configuration names in the workspace: directories of hooks, and included files. They may be missing. */
   readonly named: readonly string[];
   /** Git directories of other worktrees, or the directory of all of them where there are many. */
   readonly others: readonly string[];

@@ -15,7 +15,7 @@ const maxIndexBytes = 256 * 1024 * 1024;
 
 export class RepositorySearch {
   readonly #stamps = new DirectoryStamps();
-  /** Those that are looked at. */
+  /** The directories that are looked at. */
   readonly #directories = new Set<string>();
   readonly #found = new Set<string>();
   /** The repositories that an index names, by its path. */
@@ -40,7 +40,9 @@ export class RepositorySearch {
     return [...this.#found];
   }
 
-  /** Those that were not there at the last call. Only directories in which something has changed are read. */
+  /**
+   * Finds the repositories that were not there at the last call. Only directories in which something has changed are read.
+   */
   findNew(): string[] {
     const found: string[] = [];
     // Directories that are added are looked at in the same loop.
@@ -70,7 +72,7 @@ export class RepositorySearch {
     return [...this.#unread].filter((path) => !this.#acceptedUnread.has(path));
   }
 
-  /** Those that are there now were not made by a command. */
+  /** Accepts the repositories that are there now: no command made them. */
   acceptUnread(): void {
     this.#acceptedUnread = new Set(this.#unread);
   }

@@ -14,7 +14,7 @@ const loopback = /^(?:0{8}|0{32}|0100007F|0{24}01000000|0{16}FFFF00000100007F)$/
 
 const listening = "0A";
 
-/** Of a table of sockets as the kernel prints it: `sl local_address rem_address st …`. Pure. */
+/** Parses a table of sockets as the kernel prints it: `sl local_address rem_address st …`. Pure. */
 export function parseListeningPorts(table: string, addresses = /^/): number[] {
   return table.split("\n").flatMap((line) => {
     const [, local = "", , state] = line.trim().split(/\s+/);

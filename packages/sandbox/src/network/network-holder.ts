@@ -11,7 +11,7 @@ export interface NetworkHolderOptions {
 }
 
 export interface HeldNetwork {
-  /** What has to come before a program that is to run in the network. */
+  /** The words before a program that is to run in the network. */
   readonly enter: readonly string[];
   readonly sockets: NamespaceSockets;
 }

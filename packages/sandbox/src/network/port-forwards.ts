@@ -12,7 +12,7 @@ export interface PortForwards {
 /** Only programs on this machine can connect to them. */
 const address = "127.0.0.1";
 
-/** One port of this machine that leads to the same port inside. */
+/** A port of this machine that leads to the same port inside. */
 export interface Forward {
   close(): void;
 }

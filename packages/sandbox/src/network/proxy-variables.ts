@@ -5,7 +5,7 @@ const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 export interface ProxyVariablesOptions {
   /** Whether anything can be reached through the proxy. */
   isOpen: boolean;
-  /** Of the Node of this process, which commands mostly run too. */
+  /** The version of Node of this process, which commands mostly run too. */
   nodeVersion: string;
 }
 

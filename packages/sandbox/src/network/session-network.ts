@@ -12,7 +12,7 @@ import { openProxyPort, type ProxyPort } from "./proxy-port.ts";
 /** The network as one command uses it. */
 export interface UsedNetwork {
   readonly env: Readonly<Record<string, string>>;
-  /** What is not as the settings ask for; told once. */
+  /** The differences from what the settings ask for; reported once. */
   readonly problems: readonly string[];
   /** After the command: what the proxy refused while it ran. */
   finish(): readonly Refusal[];

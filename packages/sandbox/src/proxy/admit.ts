@@ -12,7 +12,7 @@ export interface Address {
 export type Lookup = (name: string) => Promise<readonly Address[]>;
 
 export interface Refusal {
-  /** As `host:port`, or what was asked for where that is no host. */
+  /** The target as `host:port`, or as it was asked for where that is no host. */
   target: string;
   kind: "not_allowed" | "not_a_host" | "private_address" | "unknown_host";
 }

@@ -59,7 +59,7 @@ export class CallAnswerer {
     this.#open.get(id)?.abort();
   }
 
-  /** Of events that nobody waits for. */
+  /** Calls the handlers of events that nobody waits for. */
   notify(event: ExtensionEvent): void {
     for (const handler of this.#parts.registrations.handlers.get(event.type) ?? []) {
       const work = async () => await handler(event, this.#context);

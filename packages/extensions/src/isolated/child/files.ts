@@ -14,7 +14,7 @@ import { HostcallError, type HostLink } from "./link.ts";
 export interface FilePlaces {
   /** Can be read as they are. */
   visible: readonly string[];
-  /** Of what is visible: the project, in which files with secrets are left to the host. */
+  /** The project, if it is visible. Files with secrets in it are left to the host. */
   workspace?: string;
   /** Can be changed as they are. */
   temporary: string;

@@ -8,7 +8,7 @@ const channelDescriptor = 3;
 const syncDescriptor = 4;
 const maxBegunMs = 1_000;
 
-/** What a hostcall of the extension fails with. */
+/** The error that a hostcall of the extension fails with. */
 export class HostcallError extends Error {
   override readonly name = "HostcallError";
   readonly code: HostcallFailure["code"];
@@ -79,7 +79,7 @@ export class HostLink {
     this.begin(method, args).catch(() => undefined);
   }
 
-  /** As `call`, for what the extension need not wait for. */
+  /** Like `call`, for what the extension need not wait for. */
   begin(method: string, args: readonly unknown[]): Promise<unknown> {
     const work = this.call(method, args);
     this.#begun.add(work);
@@ -101,7 +101,7 @@ export class HostLink {
   }
 
   /**
-   * As `callSync`, for what stays the same while the extension does nothing: it is asked for once in a turn of the event
+   * Like `callSync`, for what stays unchanged while the extension does nothing: it is asked for once in a turn of the event
    * loop. Each caller gets a copy, and may change it.
    */
   read(method: string, args: readonly unknown[] = []): unknown {

@@ -126,7 +126,7 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
 
 interface LoadedFactory {
   factory: ExtensionFactory;
-  /** What it declares to need; undefined if it declares nothing. */
+  /** The capabilities that it declares to need; undefined if it declares nothing. */
   capabilities?: readonly Capability[];
 }
 

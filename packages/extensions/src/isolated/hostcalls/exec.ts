@@ -15,7 +15,7 @@ import {
   wholeCapability,
 } from "./hostcall.ts";
 
-/** As a shell would have to be told it, for the policy to read. A first word with `=` would be an assignment. */
+/** Writes a command as a shell reads it, for the policy. A first word with `=` would be an assignment. */
 export const quoteCommand = (command: string, args: readonly string[]): string =>
   [command, ...args]
     .map((word, index) => {

@@ -24,7 +24,7 @@ export interface HostcallRun {
   session: ExtensionSessionPort;
   signal: AbortSignal;
   onProgress: (update: AgentToolUpdate) => void;
-  /** What the process is told besides the reply. */
+  /** Sends messages to the process, besides the reply. */
   connection: HostConnection;
   /** With what was allowed for this call. */
   files: () => Files;
@@ -38,13 +38,13 @@ export interface HostConnection {
   send(message: HostMessage): void;
   /** Names a run by a number. Its abort is told. */
   nameRun(signal: AbortSignal): number;
-  /** What is said on the channel is told from now on. */
+  /** Forwards what is emitted on the channel from now on. */
   listen(channel: string, bus: EventBus): void;
 }
 
 export type Args = readonly unknown[];
 
-/** What a call may depend on besides its arguments. */
+/** The facts that a call may depend on besides its arguments. */
 export interface HostcallFacts {
   /** Undefined before it has begun. */
   session: ExtensionSessionPort | undefined;
@@ -52,7 +52,7 @@ export interface HostcallFacts {
 }
 
 export interface Hostcall {
-  /** What the extension wants; nothing where it changes nothing and tells nothing of the user. */
+  /** Returns the access that the extension wants; none where it changes nothing and reveals nothing of the user. */
   access: (args: Args, extension: string, facts: HostcallFacts) => readonly AccessRequest[];
   /** It is never done; this says why and what to do instead. It is written down like every denial. */
   refuses?: (args: Args) => string;

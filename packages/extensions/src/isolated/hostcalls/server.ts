@@ -40,7 +40,7 @@ export interface ServerParts {
   extension: string;
   quota: QuotaMeter;
   rules: KillRules;
-  /** What it declared to need; undefined if it declared nothing. */
+  /** Returns the capabilities that it declared to need; undefined if it declared nothing. */
   getDeclared: () => readonly Capability[] | undefined;
   kill: (reason: KillReason) => void;
 }
@@ -166,7 +166,7 @@ export class HostcallServer {
     return reason !== undefined || others.length === 0 ? reason : await this.#judgeAccess(asked, others);
   }
 
-  /** One after the other: the answer to the first counts for those that wait. */
+  /** Asks for one call after the other: the answer to the first applies to those that wait. */
   async #judgeWhole(asked: Asked, access: AccessRequest): Promise<string | undefined> {
     const { capability } = access;
     return await this.#getQuestions(capability).add(async () => {
@@ -200,7 +200,7 @@ export class HostcallServer {
     return reason;
   }
 
-  /** What the user can do about a capability that the policy does not give. */
+  /** Adds what the user can do about a capability that the policy does not give. */
   #addAdvice(reason: string, access: readonly AccessRequest[]): string {
     const { extension, ports } = this.#parts;
     const checks = access.map(({ capability }) => evaluateFor(capability, extension, ports.getPolicy()));
