@@ -6,7 +6,7 @@ export interface VisibleImage {
   readonly image: KittyImage;
   /** The whole image. It may begin above the screen, and end below it. */
   readonly rect: LayoutRect;
-  /** What is seen of it. */
+  /** The visible parts of it. */
   readonly parts: readonly LayoutRect[];
 }
 

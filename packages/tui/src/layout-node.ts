@@ -39,7 +39,7 @@ export interface ScrollLayoutState {
   readonly viewportHeight: number;
   getContentWidth(width: number): number;
   updateLayout(contentHeight: number, viewportHeight: number, requestRender: () => void, grown?: number): void;
-  /** What stays where it is on the screen in the next frame; asked once a frame. */
+  /** Returns what stays where it is on the screen in the next frame; asked once a frame. */
   takeHeld?(): Component | undefined;
 }
 

@@ -37,7 +37,7 @@ export interface LayoutFrame {
   root: LayoutBox;
   width: number;
   height: number;
-  /** As many as the screen has, without images. */
+  /** The lines, as many as the screen has, without images. */
   lines: string[];
   images: ImageLayer;
   primaryScrollView?: ScrollView;
@@ -236,7 +236,7 @@ export function getScrollbarGeometry(box: LayoutBox, includeHiddenAuto = false):
   return { column, trackTop: rect.y, trackHeight: rect.height, thumbTop, thumbHeight, maxScrollTop };
 }
 
-/** What is at a place of the screen, the innermost first. */
+/** Returns the boxes at a position of the screen, the innermost first. */
 export function getLayoutBoxesAt(frame: LayoutFrame, x: number, y: number): LayoutBox[] {
   const find = (box: LayoutBox): LayoutBox[] => {
     if (!contains(box.clip, x, y)) return [];

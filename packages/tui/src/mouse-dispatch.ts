@@ -33,7 +33,7 @@ export function dispatchMouseEvent(component: Component, event: TuiMouseEvent): 
   return { ...result, handled: true, ...(result.focus ? { focusTarget: component } : {}), target };
 }
 
-/** The same event in the coordinates of a component that took an earlier one. */
+/** Returns the event in the coordinates of a component that took an earlier one. */
 export const retargetMouseEvent = (event: TuiMouseEvent, target: TuiMouseDispatchTarget): TuiMouseEvent => ({
   ...event,
   x: event.screenX - target.originX,

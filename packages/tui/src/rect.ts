@@ -20,7 +20,7 @@ export function intersect(a: LayoutRect, b: LayoutRect): LayoutRect {
 
 export const isEmpty = ({ width, height }: LayoutRect): boolean => width <= 0 || height <= 0;
 
-/** What is left of a rectangle: above, below, left and right of the other. */
+/** Returns what is left of a rectangle: above, below, left and right of the other. */
 export function subtract(rect: LayoutRect, other: LayoutRect): LayoutRect[] {
   const hole = intersect(rect, other);
   if (isEmpty(hole)) return [rect];

@@ -54,7 +54,7 @@ export class ScrolledLines implements LineSource {
     this.#root = root;
   }
 
-  /** As far as it is known. */
+  /** The number of lines, as far as it is known. */
   get count(): number {
     return this.#count;
   }
@@ -64,7 +64,7 @@ export class ScrolledLines implements LineSource {
     return this.#grown;
   }
 
-  /** What of `grown` was not taken yet: by so much the view has to move to show the same. */
+  /** Takes the part of `grown` that was not taken yet: by so much the view has to move to show the same. */
   takeGrown(): number {
     const grown = this.#grown - this.#taken;
     this.#taken = this.#grown;
@@ -118,7 +118,7 @@ export class ScrolledLines implements LineSource {
     return leaf && line >= top ? { component: leaf.component, top, height: leaf.height } : undefined;
   }
 
-  /** What is new before the component must be known at once: some of it may be visible now. */
+  /** Measures what is new before the component at once: some of it may be visible now. */
   #hold(component: Component): void {
     const first = getFirstLeaf(component);
     const find = () => this.#leaves.findIndex((leaf) => leaf.component === first);
@@ -238,7 +238,7 @@ function isPrefix(start: readonly Component[], list: readonly Component[], isSam
 
 const documents = new WeakMap<Component, ScrolledLines>();
 
-/** What is known of the document that a view scrolls. */
+/** Returns what is known of the document that a view scrolls. */
 export function getScrolledLines(root: Component): ScrolledLines {
   let lines = documents.get(root);
   if (!lines) documents.set(root, (lines = new ScrolledLines(root)));

@@ -2,7 +2,7 @@
 import { isRecord } from "@tau/ai/internal";
 import { parseJsonDocument } from "../json/document.ts";
 
-/** As written, by provider; also entries that this version does not understand. */
+/** The entries as written, by provider; also entries that this version does not understand. */
 export type AuthEntries = ReadonlyMap<string, unknown>;
 
 /** `line` is counted from 1. */

@@ -16,7 +16,7 @@ export interface CustomLogin {
   login(interaction: LoginInteraction, signal: AbortSignal): Promise<unknown>;
   /** Called before the access token expires. Resolves to the fields that change. */
   renew(credential: OAuthCredential, signal: AbortSignal): Promise<unknown>;
-  /** What is sent with requests. */
+  /** Returns the key that is sent with requests. */
   getKey(credential: OAuthCredential): string | Promise<string>;
 }
 

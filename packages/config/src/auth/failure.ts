@@ -27,7 +27,7 @@ export type AuthFailureKind =
 
 export interface AuthFailure {
   kind: AuthFailureKind;
-  /** What happened, to what, and what to do. */
+  /** Says what happened, to what, and what to do. */
   message: string;
 }
 

@@ -11,7 +11,7 @@ export interface KeyHintOptions {
   hasCustomLogin: boolean;
 }
 
-/** What a person does to log in. */
+/** Formats the command with which a person logs in. */
 export const formatLoginCommand = (provider: string, hasCustomLogin: boolean): string =>
   hasCustomLogin ? `/login ${provider}` : `tau auth login ${provider}`;
 

@@ -5,7 +5,7 @@ export type KeySource = "explicit" | "stored" | "models" | "environment";
 
 /** A key in the models file. */
 export interface ModelsKey {
-  /** As written: a key, `$VAR`, `${VAR}` or `!command`. */
+  /** The key as written: a key, `$VAR`, `${VAR}` or `!command`. */
   key: string;
   /** The base URL in the same entry. Default: the provider's own hosts. */
   host?: string;

@@ -3,7 +3,7 @@ export type LoginEvent =
   /** Open it in a browser, or show it to the user. */
   | { type: "auth_url"; url: string; instructions?: string }
   | ({ type: "device_code" } & DeviceCode)
-  /** What is going on, or what to know. */
+  /** Says what happens, or what to know. */
   | { type: "message"; text: string };
 
 export interface DeviceCode {

@@ -36,7 +36,7 @@ export interface BrowserLogin {
     /** Whether the provider accepts no other port. Default false. */
     isFixed?: boolean;
     path: string;
-    /** As registered with the provider. Default `localhost`. */
+    /** The host as registered with the provider. Default `localhost`. */
     host?: "localhost" | "127.0.0.1";
   };
   /** A page of the provider that shows the code to paste. */

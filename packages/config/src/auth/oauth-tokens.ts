@@ -4,7 +4,7 @@ import { type Failed, failed } from "./failure.ts";
 import type { OAuthAnswer } from "./oauth-post.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";
 
-/** As they are stored. */
+/** The tokens as they are stored. */
 export interface Tokens {
   access: string;
   refresh: string;

@@ -137,7 +137,7 @@ export class TokenKeeper {
     return { kind: "credential", credential: { ...credential, ...outcome.tokens } };
   }
 
-  /** What is sent with requests. */
+  /** Returns the key that is sent with requests. */
   async #toKey(id: string, credential: OAuthCredential): Promise<KeyValue> {
     const login = this.#options.getLogin(id);
     if (!login || !("getKey" in login)) return { kind: "value", value: credential.access };

@@ -52,7 +52,9 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
     return [...auth.usedKeys(), ...getWritten().literals, ...values];
   };
   const listForms = (keys: readonly string[]) => [...new Set(keys.flatMap(getForms))];
-  /** What must not be stored: also secrets that commands got. Another key of the provider counts when it is used. */
+  /**
+   * Lists what must not be stored: also secrets that commands got. Another key of the provider is included when it is used.
+   */
   const listStored = forSameItems(() => listForms([...getKeys(), ...(parts.listGiven?.() ?? [])]));
   const getStoredForms = () =>
     listStored([auth.usedKeys(), registry.writtenValues(), parts.listGiven?.(), ...getNamed()]);

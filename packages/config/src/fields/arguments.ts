@@ -23,7 +23,7 @@ export function refuseProblems(field: Field<unknown>, value: unknown, words?: Pr
   if (first) throw new HarnessError("invalid_input", formatFieldProblem(first, { field: "parameter", ...words }));
 }
 
-/** One that is left out is undefined or missing. Null is refused, because not every part can be null. */
+/** Makes a field optional: undefined or missing. Null is refused, because not every part can be null. */
 export const param = <T>(field: Field<T>): OptionalField<T> => ({ ...optional(field), nullable: true });
 
 /** A value that is no JSON. */
@@ -34,7 +34,7 @@ export const isFunction = (value: unknown): boolean => typeof value === "functio
 
 export const fn = check("a function", isFunction);
 
-/** Of any class: a program may pass a part of its own. */
+/** Whether a value of any class has the methods: a program may pass a part of its own. */
 export const hasMethods = (value: unknown, ...names: string[]): boolean =>
   isRecord(value) && names.every((name) => isFunction(value[name]));
 

@@ -67,7 +67,7 @@ export const flag = scalar({
 
 interface NumberOptions {
   min: number;
-  /** What is counted, for people, such as `tokens`. */
+  /** The unit that is counted, for people, such as `tokens`. */
   unit: string;
 }
 

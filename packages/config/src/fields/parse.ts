@@ -5,7 +5,7 @@ import { formatFieldProblem } from "./problem.ts";
 
 export type ParsedFields<F extends Fields> =
   | { readonly kind: "parsed"; readonly values: FieldValues<F> }
-  /** One sentence about the first mistake. */
+  /** Describes the first error in one sentence. */
   | { readonly kind: "wrong"; readonly message: string };
 
 export interface ParseOptions {

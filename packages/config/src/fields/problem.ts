@@ -31,7 +31,7 @@ export function formatFieldProblem(problem: FieldProblem, words: ProblemWords = 
   }
 }
 
-/** As people write it: `providers.ollama.models[0].id`. A name that would be ambiguous is in brackets. */
+/** Formats a path as people write it: `providers.ollama.models[0].id`. A name that would be ambiguous is in brackets. */
 export const formatPath = (path: Path): string =>
   path.reduce<string>((key, step) => {
     if (typeof step === "number") return `${key}[${step}]`;

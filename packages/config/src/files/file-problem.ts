@@ -9,7 +9,7 @@ export interface FileProblem {
   readonly column?: number;
   /** Such as `providers.ollama.models[0].id`; absent or empty when the file as a whole is meant. */
   readonly key?: string;
-  /** What is wrong, and what to do. For people. */
+  /** Says what is wrong, and what to do. For people. */
   readonly message: string;
 }
 

@@ -37,7 +37,7 @@ export const digestFile = (path: string): Digest =>
   });
 
 interface DigestState {
-  /** One for each file. */
+  /** A line for each file. */
   readonly lines: string[];
   bytes: number;
 }

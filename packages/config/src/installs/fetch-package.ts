@@ -27,7 +27,7 @@ import { checkTree, digestTree } from "./tree.ts";
 
 export interface FetchOptions extends PackageDirectories, FetchPorts {
   scope: PackageScope;
-  /** What the settings will have. */
+  /** The source that the settings will have. */
   text: string;
   /** Whether what the lock has is fetched again, and nothing else accepted. Default false: the newest that the source allows. */
   asLocked?: boolean;
@@ -40,11 +40,11 @@ export interface FetchedPackage {
   readonly scope: PackageScope;
   /** Undefined for a local package, which stays where it is. */
   readonly locked: LockedPackage | undefined;
-  /** What is installed now. */
+  /** The version that is installed now. */
   readonly previous: LockedPackage | undefined;
   readonly manifest: Manifest | undefined;
   readonly names: ResourceNames;
-  /** Of the content that the user is shown, see `ExtensionSource.digest`. Undefined without extensions. */
+  /** The digest of the content that the user is shown, see `ExtensionSource.digest`. Undefined without extensions. */
   readonly extensionDigest: string | undefined;
   /** The directory in which the package is until it is enabled. */
   readonly root: string;

@@ -1,7 +1,7 @@
 import type { LockedPackage } from "./lock-file.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** What fetching a package needs. */
+/** The ports that fetching a package needs. */
 export interface FetchPorts {
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
@@ -9,7 +9,7 @@ export interface FetchPorts {
   before: Date | undefined;
 }
 
-/** What was fetched into a directory. */
+/** A package that was fetched into a directory. */
 export interface Fetched {
   /** The directory of the package. */
   readonly root: string;

@@ -27,7 +27,10 @@ const none: Entries = { entries: [], problems: [] };
 /** Directories whose manifests are being read, so that one that names itself is not read again. */
 type Above = readonly string[];
 
-/** One level deep: files, and directories with a manifest or an index. Nothing where there is no such directory. */
+/**
+ * Finds entries one level deep: files, and directories with a manifest or an index. Nothing where there is no such
+ * directory.
+ */
 export function findInDirectory(directory: string, above: Above = []): Entries {
   const entries = listEntries(directory).filter(({ name }) => !name.startsWith(".") && name !== "node_modules");
   return combine(
@@ -71,8 +74,8 @@ export function findInPackage(directory: string, above: Above = []): Entries | u
 }
 
 /**
- * What a manifest names: files, directories, globs, and filters as in `filterResources`. `directory` is its real path, `name`
- * that of the package.
+ * Finds what a manifest names: files, directories, globs, and filters as in `filterResources`. `directory` is its real path,
+ * `name` that of the package.
  */
 export function findDeclared(
   patterns: readonly string[],

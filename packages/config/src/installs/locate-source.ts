@@ -3,11 +3,11 @@ import { getRealPath } from "../settings/locate.ts";
 import { type PackageEntry, toDetailed } from "./package-entry.ts";
 import { type PackageSource, type ParsedSource, parseSource, withRealPath } from "./package-source.ts";
 
-/** As `parseSource`, with the id that the package has everywhere. */
+/** Parses like `parseSource`, with the id that the package has everywhere. */
 export const locateSource = (...args: Parameters<typeof parseSource>): ParsedSource =>
   withRealPath(parseSource(...args), getRealPath);
 
-/** Of an entry with an absolute path. Undefined if it is not the source of a package. */
+/** Returns the source of an entry with an absolute path. Undefined if it is not the source of a package. */
 export function getEntrySource(entry: PackageEntry): PackageSource | undefined {
   const source = locateSource(toDetailed(entry).source, "/");
   return source.kind === "invalid" ? undefined : source;

@@ -8,13 +8,13 @@ import { namingFile, readWhole, writeWhole, holdLease } from "@tau/tools/durable
 import { HarnessError } from "@tau/protocol";
 
 export interface LockedPackage {
-  /** As in the settings. */
+  /** The source as in the settings. */
   readonly source: string;
   /** The version, or the commit. */
   readonly resolved: string;
-  /** Of the archive, as npm has it. Git needs none: a commit is one. */
+  /** The integrity of the archive, as npm has it. Git needs none: a commit is one. */
   readonly integrity?: string;
-  /** Of the content; see `digestTree`. */
+  /** The digest of the content; see `digestTree`. */
   readonly digest: string;
   /**
    * When it was installed without regard to the age of releases, as an ISO date. Those that there were then stay allowed:

@@ -14,7 +14,7 @@ export interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   /** The names of packages that it expects beside it. */
   readonly peerDependencies: readonly string[];
-  /** What names that begin with `#` mean in it, as written. */
+  /** Maps names that begin with `#` to what they mean in it, as written. */
   readonly imports: Readonly<Record<string, unknown>>;
   /** Whether its `.js` files are ES modules. */
   readonly isModule: boolean;
@@ -39,7 +39,7 @@ export function loadManifest(directory: string): Manifest | Error | undefined {
   }
 }
 
-/** One that is not valid is as if it were not there. */
+/** Reads the manifest. An invalid one is as if it were not there. */
 export function readManifest(directory: string): Manifest | undefined {
   const manifest = loadManifest(directory);
   return manifest instanceof Error ? undefined : manifest;
@@ -76,5 +76,5 @@ const toTexts = (value: unknown): Record<string, string> =>
     string
   >;
 
-/** Of a package without a `package.json`. */
+/** The manifest of a package without a `package.json`. */
 export const emptyManifest: Manifest = parseManifest({});

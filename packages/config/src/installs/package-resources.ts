@@ -8,12 +8,12 @@ export type PackageScope = "user" | "project";
 
 /** A package that is installed, and those of its resources that the settings do not leave out. All paths are absolute. */
 export interface PackageResources {
-  /** The same over time: `npm:NAME`, `git:HOST/PATH`, or the real path of a local package. */
+  /** Stays equal over time: `npm:NAME`, `git:HOST/PATH`, or the real path of a local package. */
   id: string;
   /** The directory of the package; of a local package that is one file, the real path of that file. */
   root: string;
   scope: PackageScope;
-  /** As the settings have it, with an absolute path if it is local. */
+  /** The source as the settings have it, with an absolute path if it is local. */
   source: string;
   /** Files. */
   extensions: string[];

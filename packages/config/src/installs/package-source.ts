@@ -13,7 +13,7 @@ export interface GitSource {
   readonly kind: "git";
   /** Without the ref, so that the same repository is one package however it is reached. */
   readonly id: string;
-  /** As git takes it. */
+  /** The address as git takes it. */
   readonly url: string;
   /** The parts of the directory it is installed in: the host, then the path. */
   readonly directory: readonly string[];

@@ -66,7 +66,7 @@ export async function checkTree(directory: string): Promise<void> {
   }
 }
 
-/** Of the names and contents of all files but those of dependencies. The same on every computer. */
+/** Digests the names and contents of all files but those of dependencies. Equal on every computer. */
 export async function digestTree(directory: string): Promise<string> {
   const hash = createHash("sha256");
   for (const { name, path, size, isLink } of await listTree(directory, (each) => each === "node_modules")) {

@@ -22,7 +22,7 @@ type Path = readonly string[];
 
 /** How the text is formatted. */
 interface Style {
-  /** One level. */
+  /** The blanks of one level. */
   readonly indent: string;
   readonly lineEnd: string;
 }

@@ -102,13 +102,13 @@ const checkArguments = createCheck({
 export class ModelRegistry {
   readonly #options: Required<Omit<ModelRegistryOptions, "localServers">>;
   readonly #source: FileSource | undefined;
-  /** What the user added to the catalogue. */
+  /** The models that the user added to the catalogue. */
   readonly #renewed: StoredCatalogue | undefined;
   readonly #local: LocalModels;
   readonly #base: BaseModels;
   #configured: ConfiguredModels;
   #writtenValues: readonly string[] | undefined;
-  /** Of extensions, by name. They count instead of those of the file. */
+  /** The providers of extensions, by name. They apply instead of those of the file. */
   readonly #registered = new Map<string, ProviderConfig>();
   readonly #listeners = new Listeners<void>((error) => {
     this.#backgroundProblem = `A listener for model changes failed: ${getErrorMessage(error)}`;
@@ -229,7 +229,7 @@ export class ModelRegistry {
     return (this.#writtenValues ??= [...this.#configs.values()].flatMap(listWrittenValues));
   }
 
-  /** The same with its host, as the option `modelsKey` of `AuthStorage` needs it. */
+  /** Returns the key with its host, as the option `modelsKey` of `AuthStorage` needs it. */
   modelsKey(provider: string): ModelsKey | undefined {
     const key = this.writtenKey(provider);
     const host = this.baseUrl(provider);
@@ -349,7 +349,7 @@ export class ModelRegistry {
     };
   }
 
-  /** What an extension registers is not in the file of the user. */
+  /** Describes a problem. A provider of an extension is not in the file of the user. */
   #describe(file: ModelsFile, path: Path, message: string): FileProblem {
     const provider = String(path[1]);
     const config = this.#configs.get(provider);

@@ -56,7 +56,7 @@ export interface ParseProviderOptions {
   hasOwnStream?: boolean;
 }
 
-/** One provider as a program describes it. Throws `invalid_input` for the first mistake. */
+/** Parses a provider as a program describes it. Throws `invalid_input` for the first error. */
 export function parseProvider(
   name: string,
   value: unknown,

@@ -5,7 +5,7 @@ import { oncePer } from "@tau/ai/internal";
 export interface ModelName {
   /** The words of the name, as `getWords` gives them. */
   readonly words: readonly string[];
-  /** The same without a date, `latest`, or a cloud's revision. */
+  /** The name without a date, `latest`, or a cloud's revision. */
   readonly stem: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export const getLineage = oncePer((model: Model): Lineage => {
   };
 });
 
-/** One letter and a number: `k2`, `v4`, `o3`. With a letter after it, it is a size. */
+/** Whether a word is a letter and a number: `k2`, `v4`, `o3`. With a letter after it, it is a size. */
 export const isVersion = (word: string): boolean => /^\p{L}\d+$/u.test(word);
 
 /** The newer first: by version, then a name that means the newest snapshot, then by the date of the snapshot. */

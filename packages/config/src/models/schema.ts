@@ -50,7 +50,7 @@ export interface ModelEntry extends ModelOverride {
 export interface ProviderConfig {
   name?: string;
   baseUrl?: string;
-  /** As written: a literal, `$NAME`, `${NAME}` or `!command`. */
+  /** The key as written: a literal, `$NAME`, `${NAME}` or `!command`. */
   apiKey?: string;
   api?: string;
   headers?: Map<string, string>;
@@ -227,5 +227,5 @@ const createModelsFile = (baseUrl: Field<string>) =>
 /** The whole file. */
 export const modelsFile = createModelsFile(url);
 
-/** The same for a provider that sends its requests itself: its address is a text that nobody else reads. */
+/** Creates the schema of a provider that sends its requests itself: its address is a text that nobody else reads. */
 export const createOwnModelsFile = () => createModelsFile(text);

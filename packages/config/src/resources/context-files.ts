@@ -28,10 +28,10 @@ export interface LoadedFiles<T> extends Loaded<T> {
   watched: string[];
 }
 
-/** What a loader needs beside the paths. */
+/** The parameters of a loader beside the paths. */
 export interface LoadRequest<T> {
   fileSystem: FileSystem;
-  /** What was last read by path, for files that cannot be read. */
+  /** The contents that were last read by path, for files that cannot be read. */
   lastGood?: ReadonlyMap<string, T>;
 }
 

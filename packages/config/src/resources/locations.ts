@@ -72,7 +72,7 @@ export const mergeLocations = (user: Locations, project: Locations): Locations =
   prompts: [...user.prompts, ...project.prompts],
 });
 
-/** Those of the locations that exist, relative to the working directory. */
+/** Lists the locations that exist, relative to the working directory. */
 export async function listExisting(fs: FileSystem, cwd: string, locations: object): Promise<string[]> {
   const paths = Object.values(locations as Record<string, readonly string[]>).flat();
   const kinds = await Promise.all(paths.map((path) => getPathKind(fs, path)));

@@ -66,7 +66,7 @@ export async function loadOwnAgent(agentDir: string, options: NamedAgentOptions 
 /** In any script: users name their agents in their own language. */
 const isName = (text: string): boolean => /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,63}$/u.test(text);
 
-/** What an agent may have in its directory. */
+/** Lists the files that an agent may have in its directory. */
 export const agentFilePaths = (directory: string): string[] =>
   ["system-prompt.md", "tools.yaml", "resources"].map((name) => join(directory, name));
 

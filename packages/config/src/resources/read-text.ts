@@ -10,7 +10,7 @@ export type TextOutcome =
       kind: "text";
       /** Without a byte-order mark. */
       text: string;
-      /** The same for all names of a file, different for other files. */
+      /** Equal for all names of a file, different for other files. */
       identity: string;
       /** Set if only the beginning was read. */
       problem: ResourceProblem | undefined;
@@ -68,7 +68,7 @@ const unusable = (path: string, text: string): TextOutcome => ({
 export interface Listing {
   /** Sorted by name. */
   entries: { name: string; isDirectory: boolean; isSymbolicLink: boolean }[];
-  /** The same for all names of the directory. */
+  /** Equal for all names of the directory. */
   realPath: string;
   problem?: ResourceProblem;
 }

@@ -9,9 +9,9 @@ import { type LoadedResources, type LoadOptions, loadResources } from "./load-re
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { changedNames, isSame, noResources, type ResourceName, type Resources } from "./resources.ts";
 
-/** What a session needs. Any object with these members can be used. */
+/** Loads the resources that a session needs. Any object with these members can be used. */
 export interface ResourceLoader {
-  /** As of the last load. Never changed in place: a new object whenever something changed. */
+  /** The resources of the last load. Never changed in place: a new object whenever something changed. */
   readonly resources: Resources;
   /** The problems of the last load. */
   readonly problems: readonly ResourceProblem[];
@@ -60,7 +60,7 @@ export interface ResourceLoaderOptions {
   skillPaths?: readonly string[];
   /** Whether other skills than those of `skillPaths` and `lists` are loaded. Default true. */
   discoverSkills?: boolean;
-  /** The same for prompt templates. */
+  /** Like `skillPaths`, for prompt templates. */
   promptPaths?: readonly string[];
   discoverPrompts?: boolean;
   /** The directory of the user's own `.agents/skills`. Default: the home directory. */

@@ -14,7 +14,7 @@ import { getPathKind, readDirectory, readText } from "./read-text.ts";
 export interface Skill {
   /** The user can call it with `/skill:name`. */
   name: string;
-  /** What it does and when to use it; at most 1,024 characters. */
+  /** Says what it does and when to use it; at most 1,024 characters. */
   description: string;
   /** The path of its `SKILL.md`, or of the file that is the whole skill. */
   filePath: string;
@@ -37,7 +37,7 @@ const maxDirectories = 5_000;
 export interface SkillsRequest extends LoadRequest<Skill> {
   /** Directories, or files of skills. The first skill of a name has precedence. */
   roots: readonly string[];
-  /** Those of the roots that the user named: a file among them that is no skill is a problem. Default: none. */
+  /** The roots that the user named: a file among them that is no skill is a problem. Default: none. */
   named?: readonly string[];
   /** Whether a file that was found counts. Default: all do. */
   includes?: (file: string) => boolean;
@@ -192,7 +192,7 @@ function describeWrongName(name: string): string | undefined {
   return name.includes("--") ? "may not have two hyphens in a row" : undefined;
 }
 
-/** What a model may read of a skill without a question: its directory, or the one file that it is. */
+/** Returns what a model may read of a skill without a question: its directory, or the one file that it is. */
 export const getReadablePath = ({ filePath, baseDir }: Skill): string =>
   basename(filePath) === skillFileName ? baseDir : filePath;
 

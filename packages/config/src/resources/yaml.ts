@@ -8,7 +8,7 @@ export type YamlRoot =
   | { kind: "scalar"; value: unknown };
 
 export interface YamlEntry {
-  /** As plain JSON. */
+  /** The value as plain JSON. */
   value: unknown;
   /** 1-based. */
   line: number;

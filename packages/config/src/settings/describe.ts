@@ -5,7 +5,7 @@ import type { SettingNode } from "./node.ts";
 import { type Settings, type SettingsInput, settingsTable } from "./schema.ts";
 
 export interface SettingsByOrigin {
-  /** Those that count. */
+  /** The settings that apply. */
   settings: Settings;
   /** In the user's own file. */
   global: SettingsInput;

@@ -9,7 +9,7 @@ import type { Shape } from "./shape.ts";
  */
 export type ProjectMaySet = "always" | "when trusted" | "to restrict" | "never";
 
-/** One setting. If the default is undefined, the value may be undefined. */
+/** A setting. If the default is undefined, the value may be undefined. */
 export interface Setting<T, D extends T | undefined = T | undefined> {
   readonly kind: "setting";
   readonly shape: Shape<T>;
@@ -36,7 +36,7 @@ interface GroupForms {
 export interface MapOf<E extends Setting<unknown> | Group<Fields>> {
   readonly kind: "map";
   readonly description: string;
-  /** What the names are; completes "by …". */
+  /** Says what the names are; completes "by …". */
   readonly by: string;
   readonly of: E;
   readonly project: ProjectMaySet;

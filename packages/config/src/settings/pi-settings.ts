@@ -44,7 +44,7 @@ export function listUnused(group: Path): Record<string, string> {
   return group.length === 0 ? { $schema: "", ...quiet } : quiet;
 }
 
-/** Those that a file has. */
+/** Finds the ignored settings that a file has. */
 export const findIgnored = (settings: unknown): string[] =>
   Object.keys(ignoredSettings).filter((name) => {
     const [first = "", second] = name.split(".");

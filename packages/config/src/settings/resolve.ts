@@ -21,13 +21,16 @@ export interface SettingsLayer<Values = SettingsInput> {
 export const resolveSettings = (layers: readonly SettingsLayer[]): Settings =>
   toFrozen(resolveNode(settingsTable, layers) as Settings);
 
-/** What the project sets to restrict. A setting that it does not have is absent. Frozen. */
+/** Resolves what the project sets to restrict. A setting that it does not have is absent. Frozen. */
 export function resolveRestrictions(layers: readonly SettingsLayer[]): Restrictions {
   const own = layers.flatMap(({ isProject, ...layer }) => (isProject ? [layer] : []));
   return toFrozen((resolveGiven(group("Restrictions.", policySettings), own) ?? {}) as Restrictions);
 }
 
-/** What these layers have of one setting, without a default and with absolute paths. Frozen; undefined if none has it. */
+/**
+ * Resolves what these layers have of one setting, without a default and with absolute paths. Frozen; undefined if none has
+ * it.
+ */
 export function resolveGivenSetting<Name extends keyof Settings>(
   layers: readonly SettingsLayer[],
   name: Name,

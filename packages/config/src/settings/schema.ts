@@ -343,7 +343,7 @@ export const settingsTable = group("The settings of tau.", {
 /** All settings, with all defaults. Frozen, also inside. */
 export type Settings = Resolved<typeof settingsTable>;
 
-/** What a project sets to restrict: only what it has. */
+/** The settings with which a project restricts: only those that it has. */
 export type Restrictions = { readonly [K in keyof typeof policySettings]?: Chosen<(typeof policySettings)[K]> };
 
 /**

@@ -55,7 +55,7 @@ export interface SettingsChange {
   readonly trustChanged: boolean;
 }
 
-/** One that throws is reported in `problems`. */
+/** Called after a change. An error that it throws is reported in `problems`. */
 export type SettingsListener = (change: SettingsChange) => void;
 
 /** Whether the files of the project are those that the user trusted. */
@@ -195,15 +195,15 @@ export class SettingsManager {
   }
 
   /**
-   * One setting of the user alone, or of the project alone, with absolute paths and without its default: for lists of which
-   * both count. Frozen.
+   * Returns a setting of the user alone, or of the project alone, with absolute paths and without its default: for lists in
+   * which both apply. Frozen.
    */
   getGiven<Name extends keyof Settings>(scope: SettingsScope, name: Name): Settings[Name] | undefined {
     const layers = this.#getLayers().filter(({ isProject }) => isProject === (scope === "project"));
     return resolveGivenSetting(layers, name);
   }
 
-  /** What the project makes stricter, if it is trusted. Frozen. */
+  /** Returns what the project makes stricter, if it is trusted. Frozen. */
   getRestrictions(): Restrictions {
     return this.#restrictions;
   }

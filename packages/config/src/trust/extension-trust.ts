@@ -17,7 +17,7 @@ export interface TrustChange {
   reason: string;
 }
 
-/** One change, as the ledger has it. */
+/** A change, as the ledger has it. */
 export interface TrustRecord {
   readonly ts_ms: number;
   readonly extension_id: string;
@@ -61,14 +61,14 @@ export interface TrustSubject extends TrustedPlace {
 export interface StoredTrust {
   readonly state: ExtensionTrustState;
   readonly project?: string | undefined;
-  /** Of the content that the user looked at. */
+  /** The digest of the content that the user looked at. */
   readonly digest: string;
 }
 
 /** With the id of the extension. */
 export type TrustEntry = readonly [string, StoredTrust];
 
-/** What counts for an extension: that it was killed, wherever that was, else what is stored for this place. Pure. */
+/** Finds what applies to an extension: that it was killed, wherever that was, else what is stored for this place. Pure. */
 export function findStoredTrust(
   entries: readonly TrustEntry[],
   { id, project }: TrustedPlace,
@@ -93,7 +93,7 @@ export const readExtensionTrust = async (
 ): Promise<ExtensionTrustState> =>
   getTrustState(findStoredTrust(await listExtensionTrust(options), extension), extension.digest);
 
-/** What is stored about every extension. */
+/** Lists what is stored about every extension. */
 export const listExtensionTrust = async ({
   agentDir,
   ...options

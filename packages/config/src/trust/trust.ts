@@ -49,7 +49,7 @@ export async function readTrust(options: Omit<TrustOptions, "ids">): Promise<Tru
   };
 }
 
-/** What became of the files that the user trusted. Pure. */
+/** Compares the files with those that the user trusted. Pure. */
 export function compareFiles(trusted: FileDigests, current: FileDigests): TrustDifference {
   const names = Object.keys(current);
   return {
@@ -160,7 +160,7 @@ const realDirectory = (fs: FileSystem, cwd: string): Promise<string> =>
 type FileDigests = Readonly<Record<string, string>>;
 
 interface TrustRecord {
-  /** Of all files. It alone decides whether they are the same. */
+  /** The digest of all files. It alone decides whether they are the same. */
   digest: string;
   /** For the difference. Records that were written before there was one do not have it. */
   files?: FileDigests;

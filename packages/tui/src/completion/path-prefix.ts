@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 
 export interface PathPrefix {
-  /** As it stands in the text. */
+  /** The path as it stands in the text. */
   text: string;
   /** Whether it begins with `@`. */
   isMention: boolean;

@@ -10,7 +10,7 @@ interface Rendered {
   margin: number;
   children: readonly Component[];
   parts: readonly string[][];
-  /** What the background function makes of a sample, since a theme may change it without telling. */
+  /** The result of the background function for a sample, since a theme may change it without notice. */
   sample: string | undefined;
   lines: string[];
 }

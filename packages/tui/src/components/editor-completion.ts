@@ -16,7 +16,7 @@ export interface CompletionPort {
 interface Shown {
   readonly list: SelectList;
   readonly prefix: string;
-  /** What it is for. */
+  /** The document that it is for. */
   readonly document: TextDocument;
   /** Somebody asked for paths. */
   readonly force: boolean;
@@ -119,7 +119,7 @@ export class Completion {
     if (isAllowed) this.#start({ force: true, takeSingle: true, isAsked: true });
   }
 
-  /** Of several characters that come together only the last asks. `isAsked`: the user wants suggestions now. */
+  /** Starts a search. If several characters come together, only the last asks. `isAsked`: the user wants suggestions now. */
   #start({ force = false, takeSingle = false, isAsked = false } = {}): void {
     this.#request?.abort();
     const provider = this.#provider;
@@ -143,7 +143,7 @@ export class Completion {
     ask?.();
   }
 
-  /** What a provider answers at once is shown at once: keys that follow already act on it. */
+  /** Asks a provider. An answer that comes at once is shown at once: keys that follow already act on it. */
   #run(provider: AutocompleteProvider, document: TextDocument, request: Request): void {
     const { signal } = request.abort;
     if (signal.aborted) return;

@@ -1,7 +1,7 @@
 import type { Component } from "../component.ts";
 import type { AutocompleteProvider } from "../completion/autocomplete.ts";
 
-/** What may stand in the place of `Editor`, for example with other keys. */
+/** The interface of what may stand in the place of `Editor`, for example with other keys. */
 export interface EditorComponent extends Component {
   getText(): string;
   setText(text: string): void;

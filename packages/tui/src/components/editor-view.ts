@@ -22,7 +22,7 @@ export interface VisibleRows {
 }
 
 export class EditorView {
-  /** Of the text, in columns. */
+  /** The width of the text, in columns. */
   #width = 80;
   #layout: Layout | undefined;
   #firstRow = 0;

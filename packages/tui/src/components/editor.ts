@@ -33,7 +33,7 @@ import type { SelectListTheme } from "./select-list.ts";
 
 export interface EditorTheme {
   borderColor: (str: string) => string;
-  /** Of the suggestions. */
+  /** The theme of the suggestions. */
   selectList: SelectListTheme;
 }
 

@@ -10,7 +10,7 @@ export class HStack extends Stack {
   protected readonly layoutType = "hstack";
   #lines: string[] = [];
 
-  /** As high as the highest child. */
+  /** Draws as many lines as the highest child has. */
   override render(width: number): string[] {
     const { columns, height } = this.#layOut(width);
     const lines = Array.from({ length: height }, (_, row) =>

@@ -19,11 +19,11 @@ export const toOneLine = (text: string): string =>
     .replaceAll("\t", " ")
     .trim();
 
-/** One step, from one end of the list to the other. */
+/** Moves by one step, from one end of the list to the other. */
 export const stepInList = (selected: number, step: -1 | 1, count: number): number =>
   count === 0 ? 0 : (selected + step + count) % count;
 
-/** One page, up to the end of the list. */
+/** Moves by one page, up to the end of the list. */
 export const pageInList = (selected: number, step: -1 | 1, count: number, pageSize: number): number =>
   Math.max(0, Math.min(count - 1, selected + step * pageSize));
 

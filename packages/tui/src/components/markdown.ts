@@ -54,7 +54,7 @@ export class Markdown implements WindowedComponent {
     this.#forgetText();
   }
 
-  /** As `setText` with the whole text, without a look at all of it. */
+  /** Does what `setText` with the whole text would, without a look at all of it. */
   append(text: string): void {
     this.#add(text, this.#text + text);
   }

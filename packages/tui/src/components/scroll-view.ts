@@ -132,7 +132,10 @@ export class ScrollView extends Container {
     this.scrollTo(this.#maxTop);
   }
 
-  /** What is put before `component` until the next frame does not move it on the screen. It has to be drawn already. */
+  /**
+   * Keeps `component` where it is on the screen while something is put before it, until the next frame. It has to be drawn
+   * already.
+   */
   hold(component: Component): void {
     this.#held = component;
   }

@@ -17,7 +17,7 @@ type Style = (text: string) => string;
 
 export interface SelectListTheme {
   selectedPrefix: Style;
-  /** Of the whole line that is selected. */
+  /** The style of the whole line that is selected. */
   selectedText: Style;
   description: Style;
   scrollInfo: Style;
@@ -28,7 +28,7 @@ export interface SelectListTheme {
 
 export interface SelectListTruncatePrimaryContext {
   text: string;
-  /** What the result may have. */
+  /** The width that the result may have. */
   maxWidth: number;
   columnWidth: number;
   item: SelectItem;
@@ -49,7 +49,7 @@ const columnGap = 2;
 const minWidthForDescriptions = 40;
 const minDescriptionWidth = 10;
 
-/** One of several items. Labels and descriptions are plain text. */
+/** Lets the user select one of several items. Labels and descriptions are plain text. */
 export class SelectList implements Component {
   readonly wantsPageKeys = true;
   onSelect?: (item: SelectItem) => void;

@@ -17,7 +17,7 @@ export interface Atom {
 
 const controls = /[\x00-\x1f\x7f-\x9f]/g;
 
-/** The same text, with a visible character of one column for each control character: none may reach a terminal. */
+/** Replaces each control character by a visible character of one column: none may reach a terminal. */
 export const toVisible = (line: string): string => line.replace(controls, toPicture);
 
 function toPicture(control: string): string {

@@ -13,7 +13,7 @@ export interface TextDocument {
   /** At least one. */
   readonly lines: readonly string[];
   readonly cursor: Position;
-  /** What markers in the text stand for. */
+  /** The pastes that markers in the text stand for. */
   readonly pastes: Pastes;
 }
 
@@ -69,7 +69,7 @@ export const isBefore = (a: Position, b: Position): boolean => a.line < b.line |
 
 export const isSame = (a: Position, b: Position): boolean => a.line === b.line && a.col === b.col;
 
-/** One cluster back; from the start of a line to the end of the one before. */
+/** Finds the position one cluster back; from the start of a line the end of the one before. */
 export function findLeft(document: TextDocument): Position {
   const { text, line, col, atoms } = getCursorLine(document);
   if (col > 0) return { line, col: previousBoundary(text, col, atoms) };

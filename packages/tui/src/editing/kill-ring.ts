@@ -7,7 +7,7 @@ export interface KillRing {
 
 export interface Kill {
   readonly text: string;
-  /** What the markers in it stand for: the document may forget that, and use their numbers again. */
+  /** The pastes that the markers in it stand for: the document may forget them, and use their numbers again. */
   readonly pastes: Pastes;
 }
 

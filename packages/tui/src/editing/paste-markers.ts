@@ -18,7 +18,7 @@ export function findAtoms(line: string, pastes: Pastes): Atom[] {
   return atoms;
 }
 
-/** What to insert for a pasted text, and the pastes after it. */
+/** Returns what to insert for a pasted text, and the pastes after it. */
 export function addPaste(pastes: Pastes, text: string): { text: string; pastes: Pastes } {
   const lineCount = text.split("\n").length;
   if (lineCount <= maxInlineLines && text.length <= maxInlineChars) return { text, pastes };
@@ -28,8 +28,8 @@ export function addPaste(pastes: Pastes, text: string): { text: string; pastes: 
 }
 
 /**
- * What to insert for a text whose markers stand for `known` pastes, and the pastes after it. A marker gets another number if
- * its own stands for something else by now.
+ * Returns what to insert for a text whose markers stand for `known` pastes, and the pastes after it. A marker gets another
+ * number if its own stands for something else by now.
  */
 export function restorePastes(pastes: Pastes, text: string, known: Pastes): { text: string; pastes: Pastes } {
   const restored = new Map(pastes);

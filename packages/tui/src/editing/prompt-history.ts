@@ -39,7 +39,7 @@ export class PromptHistory {
     return draft;
   }
 
-  /** What is shown now is the draft. */
+  /** Makes what is shown now the draft. */
   leave(): void {
     this.#index = -1;
     this.#draft = undefined;

@@ -42,7 +42,7 @@ export class TextEditing {
     this.#undo.clear();
   }
 
-  /** One step of undo. */
+  /** Makes a change that is one step of undo. */
   change(document: TextDocument): void {
     this.#undo.begin(this.#document);
     this.set(document);

@@ -60,7 +60,7 @@ function getKind(cluster: string): Kind {
 /** Shorter lines are wrapped anew. */
 const minLength = 2000;
 
-/** The same as `wrapRows`, from the rows of the line before an edit. */
+/** Wraps like `wrapRows`, from the rows of the line before an edit. */
 export function rewrapRows(
   old: { line: string; starts: readonly number[] },
   line: string,

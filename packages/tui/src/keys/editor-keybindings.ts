@@ -66,7 +66,7 @@ export class EditorKeybindingsManager {
     this.#keybindings = isView ? config : new KeybindingsManager(definitions, toUserBindings(config));
   }
 
-  /** The same keys by their new names. */
+  /** The keys by their new names. */
   get keybindings(): KeybindingsManager {
     return this.#keybindings;
   }

@@ -9,7 +9,7 @@ export interface KeybindingDefinition {
 
 export type KeybindingDefinitions = Record<string, KeybindingDefinition>;
 
-/** What a user chose. It replaces the defaults of the action; an empty list leaves the action without a key. */
+/** The keys that a user chose. They replace the defaults of the action; an empty list leaves the action without a key. */
 export type KeybindingsConfig = Record<string, KeyId | KeyId[] | undefined>;
 
 /** A key that the user bound to several actions. */

@@ -95,7 +95,7 @@ function getShiftedSymbol(code: number, shifted: number): string | undefined {
   return isSymbol ? character : undefined;
 }
 
-/** What a report writes as text: with Shift at most, and never when the key is released. */
+/** Returns what a report writes as text: with Shift at most, and never when the key is released. */
 export function getReportedText({ key, modifiers, event }: KeyReport): string | undefined {
   if ("name" in key || modifiers & ~shift || event === "release") return undefined;
   const keypad = keypadCharacters.get(key.code);

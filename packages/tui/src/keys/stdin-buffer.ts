@@ -16,9 +16,9 @@ export interface StdinBufferOptions {
 }
 
 export type StdinBufferEventMap = {
-  /** One key, or one answer of the terminal. */
+  /** Emitted for one key, or one answer of the terminal. */
   data: [string];
-  /** One paste, without its brackets. */
+  /** Emitted for one paste, without its brackets. */
   paste: [string];
 };
 
@@ -33,7 +33,7 @@ export class StdinBuffer extends EventEmitter<StdinBufferEventMap> {
   readonly #escapeTimeoutMs: number;
   readonly #isAnswerExpected: () => boolean;
   readonly #decoder = new Utf8Decoder();
-  /** What is not emitted yet begins at `#index`. */
+  /** The input. The part that is not emitted yet begins at `#index`. */
   #text = "";
   #index = 0;
   /** How far an incomplete sequence has been looked at. */
@@ -76,7 +76,7 @@ export class StdinBuffer extends EventEmitter<StdinBufferEventMap> {
     this.#reset();
   }
 
-  /** What is not complete. */
+  /** Returns the input that is not complete. */
   getBuffer(): string {
     return this.#text.slice(this.#index);
   }

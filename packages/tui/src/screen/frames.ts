@@ -43,7 +43,7 @@ export class Frames {
     this.#schedule(0);
   }
 
-  /** As soon as what runs now has ended, however short ago the last frame is. */
+  /** Draws as soon as what runs now has ended, however short ago the last frame is. */
   requestNext(): void {
     this.cancel();
     if (this.#heldUntil > performance.now()) return this.#schedule(0);

@@ -103,7 +103,7 @@ class LineWriter {
     this.#blanks = 0;
   }
 
-  /** As much of the text as there is room for. */
+  /** Cuts the text to the space that is left. */
   #fit(text: string): { text: string; width: number } {
     const room = this.#columns - this.#width - this.#blanks;
     if (!isSimpleText(text)) return cut(removeUnwanted(text), room);

@@ -7,7 +7,7 @@ export class LineCache {
   #lines = new Map<string, Line>();
   #columns = 0;
 
-  /** Of `texts`, the last `visible` are on the screen after the frame. Default: all of them. */
+  /** Turns texts into lines; the last `visible` are on the screen after the frame. Default: all of them. */
   toLines(texts: readonly string[], columns: number, visible = texts.length): Line[] {
     const before = columns === this.#columns ? this.#lines : new Map<string, Line>();
     const after = new Map<string, Line>();

@@ -46,7 +46,7 @@ export class MainScreen {
   readonly #alwaysPulls: boolean;
   readonly #document = new Document();
   #painted: Painted = nothingPainted;
-  /** What is in our rows, without decoration. */
+  /** The lines in our rows, without decoration. */
   #shown: readonly OpenLine[] = [];
   #size: Size | undefined;
   /** Whether our rows begin at the top of the screen and empty rows follow: terminals push ours out and keep those. */

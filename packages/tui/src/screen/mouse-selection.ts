@@ -43,7 +43,7 @@ export class MouseSelection {
     return this.#selecting?.range !== undefined;
   }
 
-  /** One click selects nothing, two a word, three a line. */
+  /** Selects by the number of clicks: one selects nothing, two a word, three a line. */
   press(frame: LayoutFrame, x: number, y: number, clickCount: number): void {
     this.clear();
     const view = getSelectableView(frame, x, y);

@@ -26,7 +26,7 @@ export interface OverlayOptions {
   /** Default: 80 columns, or what there is. */
   width?: SizeValue;
   minWidth?: number;
-  /** What is higher is cut at its end. */
+  /** The limit of its height. An overlay that is higher is cut at its end. */
   maxHeight?: SizeValue;
   /** Default `center`. */
   anchor?: OverlayAnchor;

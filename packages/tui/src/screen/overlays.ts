@@ -40,7 +40,7 @@ interface Overlay {
 
 export interface OverlaysHost {
   getSize(): Size;
-  /** What the overlays are above. */
+  /** Returns the components below the overlays. */
   getRoots(): readonly Component[];
   onChange(): void;
 }

@@ -20,7 +20,7 @@ export type Granularity = "character" | "word" | "line";
 const wordCharacter = /^[\p{L}\p{M}\p{N}_'./~-]/u;
 const blank = /^\s/;
 
-/** What a click at a position selects in a line: the character there, the word or the blanks, or the line. */
+/** Finds what a click at a position selects in a line: the character there, the word or the blanks, or the line. */
 export function expandPosition(text: string, position: TextPosition, granularity: Granularity): TextRange {
   const { line, column } = position;
   const plain = stripTerminalSequences(text);

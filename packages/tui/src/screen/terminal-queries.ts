@@ -73,7 +73,7 @@ export class TerminalQueries {
     return true;
   }
 
-  /** One question and its answer are for all who ask at the time. `onUnanswered` is called when the last of them gives up. */
+  /** Asks once for all who ask at the time. `onUnanswered` is called when the last of them gives up. */
   #ask<Value>(
     question: string,
     waiting: Set<(value: Value | undefined) => void>,

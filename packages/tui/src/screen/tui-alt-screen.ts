@@ -155,7 +155,7 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
     return result === true;
   }
 
-  /** What fills the screen instead of the children. */
+  /** Sets the component that fills the screen instead of the children. */
   setLayoutRoot(component: Component | undefined): void {
     this.#layoutRoot = component;
     this.#frame = undefined;

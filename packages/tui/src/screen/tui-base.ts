@@ -45,7 +45,7 @@ export abstract class TuiBase extends Container {
   #isRunning = false;
   /** Whether a component threw when it was drawn the last time. */
   #isBroken = false;
-  /** What the first frame waits for. */
+  /** The first frame waits for it. */
   #ready: Promise<unknown> | undefined;
   #fullRedraws = { count: 0, columns: 0, rows: 0 };
 
@@ -131,7 +131,7 @@ export abstract class TuiBase extends Container {
     return this.#settings.showsCursor ? lines.map(hideFakeCursor) : lines;
   }
 
-  /** What is drawn below the overlays. */
+  /** The components that are drawn below the overlays. */
   protected get roots(): readonly Component[] {
     return this.children;
   }

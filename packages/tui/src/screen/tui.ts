@@ -39,6 +39,6 @@ export class TuiMainScreen extends TuiBase {
   }
 }
 
-/** As a value the interface in the main screen, and as a type any interface. */
+/** The interface in the main screen as a value, and any interface as a type. */
 export const TUI = TuiMainScreen;
 export type TUI = TuiBase;

@@ -42,7 +42,7 @@ function hasName(program: string, variable?: string, term?: string): (env: Envir
 }
 
 /**
- * What the environment tells, without what `setCapabilityOverrides` says. `PI_HYPERLINKS`, `PI_IMAGE_PROTOCOL` and
+ * Detects what the environment shows, without what `setCapabilityOverrides` says. `PI_HYPERLINKS`, `PI_IMAGE_PROTOCOL` and
  * `PI_TRUE_COLOR` overrule it.
  */
 export function detectCapabilities(tmuxForwardsHyperlink = askTmuxForHyperlinks): TerminalCapabilities {
@@ -97,7 +97,7 @@ let detected: TerminalCapabilities | undefined;
 let fixed: TerminalCapabilities | undefined;
 let hidesImages = false;
 
-/** What the terminal can do: by the user's settings, else by the environment, which is looked at once. */
+/** Returns what the terminal can do: by the user's settings, else by the environment, which is looked at once. */
 export function getCapabilities(): TerminalCapabilities {
   const capabilities = fixed ?? (detected ??= { ...detectCapabilities(), ...overrides });
   return hidesImages ? { ...capabilities, images: null } : capabilities;
@@ -108,7 +108,7 @@ export function setImagesHidden(isHidden: boolean): void {
   hidesImages = isHidden;
 }
 
-/** What the user's settings say. It overrules the environment; what is not named is detected. */
+/** Sets what the user's settings say. It overrules the environment; what is not named is detected. */
 export function setCapabilityOverrides(values: Partial<TerminalCapabilities>): void {
   overrides = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
   detected = undefined;

@@ -18,7 +18,7 @@ const colorAnswer = /^\x1b\](?:(10|11)|4;(\d{1,3}));([^\x07\x1b]*)(?:\x07|\x1b\\
 const channels = /^rgba?:([\da-f]{1,8})\/([\da-f]{1,8})\/([\da-f]{1,8})(?:\/[\da-f]{1,8})?$/i;
 const digits = /^#(?:([\da-f]{2})([\da-f]{2})([\da-f]{2})|([\da-f]{4})([\da-f]{4})([\da-f]{4}))$/i;
 
-/** One answer to `OSC 10 ; ?`, `OSC 11 ; ?` or `OSC 4 ; n ; ?`; undefined for anything else. */
+/** Parses an answer to `OSC 10 ; ?`, `OSC 11 ; ?` or `OSC 4 ; n ; ?`; undefined for anything else. */
 export function parseColorReport(data: string): ColorReport | undefined {
   const match = colorAnswer.exec(data);
   const text = match?.[3] ?? "";
@@ -40,7 +40,7 @@ export function parseOsc11BackgroundColor(data: string): RgbColor | undefined {
 /** Terminals give one to four digits, of which the largest number is full brightness. */
 const toByte = (digits: string): number => Math.round((Number.parseInt(digits, 16) / (16 ** digits.length - 1)) * 255);
 
-/** What a report of the color scheme says; of several reports the last. */
+/** Parses a report of the color scheme; of several reports the last. */
 export function parseTerminalColorSchemeReport(data: string): TerminalColorScheme | undefined {
   const match = /^(?:\x1b\[\?997;[12]n)*\x1b\[\?997;([12])n$/.exec(data);
   return match ? (match[1] === "1" ? "dark" : "light") : undefined;

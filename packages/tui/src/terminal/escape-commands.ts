@@ -1,6 +1,6 @@
 import { removeUnwanted } from "../text/plain.ts";
 
-/** What every terminal that understands escape sequences is told in the same way. */
+/** Writes the commands that every terminal with escape sequences understands in the same way. */
 export abstract class EscapeCommands {
   abstract write(data: string): void;
 

@@ -30,7 +30,7 @@ let cell = usualCell;
 
 export const getCellDimensions = (): CellDimensions => cell;
 
-/** What the terminal answered; until then it is a guess. */
+/** Sets the size that the terminal answered; until then it is a guess. */
 export function setCellDimensions(dimensions: CellDimensions): void {
   cell = dimensions;
 }
@@ -148,7 +148,7 @@ export const calculateImageRows = (
   cellDimensions: CellDimensions = usualCell,
 ): number => calculateImageCellSize(dimensions, targetWidthCells, undefined, cellDimensions).rows;
 
-/** What shows the image at the cursor, and the cells it takes; null if the terminal shows no images. */
+/** Returns what shows the image at the cursor, and the cells it takes; null if the terminal shows no images. */
 export function renderImage(
   base64Data: string,
   imageDimensions: ImageDimensions,

@@ -67,7 +67,7 @@ export class VirtualTerminal extends EscapeCommands implements Terminal {
     this.write(active ? "\x1b]9;4;3\x07" : "\x1b]9;4;0;\x07");
   }
 
-  /** As if it came from the keyboard: one key, or one paste. */
+  /** Sends input as if it came from the keyboard: one key, or one paste. */
   sendInput(data: string): void {
     this.#onInput?.(data);
   }
@@ -84,14 +84,14 @@ export class VirtualTerminal extends EscapeCommands implements Terminal {
     await new Promise<void>((resolve) => this.#emulator.write("", resolve));
   }
 
-  /** What is on the screen. */
+  /** Returns the lines on the screen. */
   async getViewport(): Promise<string[]> {
     await this.flush();
     const { baseY } = this.#emulator.buffer.active;
     return this.#getLines(baseY, baseY + this.rows);
   }
 
-  /** What has left the screen at its top. */
+  /** Returns the lines that have left the screen at its top. */
   async getScrollback(): Promise<string[]> {
     await this.flush();
     return this.#getLines(0, this.#emulator.buffer.active.baseY);

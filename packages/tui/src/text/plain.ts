@@ -11,7 +11,7 @@ const control = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 /** The text without escape sequences and control characters, except tabs and line feeds. For text that is shown to a person. */
 export const toPlainText = (text: string): string => stripTerminalSequences(text).replace(control, "");
 
-/** The same in one line. */
+/** Converts to plain text in one line. */
 export const toPlainLine = (text: string): string => toPlainText(text).replaceAll(/\s+/g, " ").trim();
 
 /** Also characters without a width, unassigned ones, and blanks that are not the usual one; U+2800 is Braille without a dot. */

@@ -46,7 +46,7 @@ let knownChanges = 0;
 const known = new Map<string, StyleState>();
 
 export class StyleState {
-  /** What switches all of it on; empty if nothing is on. */
+  /** Switches all of it on; empty if nothing is on. */
   readonly open: string;
   readonly isUnderlined: boolean;
   /** Whether a blank looks different from one without any style. */
@@ -63,7 +63,7 @@ export class StyleState {
     this.showsOnBlanks = visibleOnBlanks.some((slot) => parameters[slot] !== "");
   }
 
-  /** What is active after an escape sequence that is a style. */
+  /** Returns the state after an escape sequence that is a style. */
   after(escape: string): StyleState {
     let state = this.#after.get(escape);
     if (state === undefined) {

@@ -18,28 +18,28 @@ export class StyleTracker {
     else if (isLink(escape)) this.#link = isLinkEnd(escape) ? "" : escape;
   }
 
-  /** What switches on everything that is active. */
+  /** Returns what switches on everything that is active. */
   open(): string {
     return this.#style.open + this.#link;
   }
 
-  /** What must not reach the end of a line: underlines would run over padding, and links over the next component. */
+  /** Ends what must not reach the end of a line: underlines would run over padding, and links over the next component. */
   closeLine(): string {
     return (this.#style.isUnderlined ? "\x1b[24m" : "") + getLinkEnd(this.#link);
   }
 
-  /** As at the beginning of a text. */
+  /** Returns to the state at the beginning of a text. */
   reset(): void {
     this.#style = plainStyle;
     this.#link = "";
   }
 
-  /** What switches off everything that is active. */
+  /** Returns what switches off everything that is active. */
   close(): string {
     return (this.#style.open === "" ? "" : "\x1b[0m") + getLinkEnd(this.#link);
   }
 
-  /** What ends the active link; empty if there is none. */
+  /** Returns what ends the active link; empty if there is none. */
   closeLink(): string {
     return getLinkEnd(this.#link);
   }

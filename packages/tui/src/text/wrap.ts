@@ -161,7 +161,7 @@ class LineWriter {
     this.#column += width;
   }
 
-  /** Of a word of ASCII that does not fit. */
+  /** Writes a word of ASCII that does not fit. */
   #writeLetters(word: string): void {
     for (const cell of toCells(word)) this.#writeCell(cell);
   }

@@ -13,7 +13,9 @@ export const minTextContrast = 4.5;
 export const getAppearance = (background: RgbColor): ThemeAppearance =>
   getContrast(background, white) > getContrast(background, black) ? "dark" : "light";
 
-/** What the terminal's own text says, if readable text of that kind is possible on the background; else the background. */
+/**
+ * Decides by the terminal's own text, if readable text of that kind is possible on the background; else by the background.
+ */
 export function getTerminalAppearance(background: RgbColor, foreground?: RgbColor): ThemeAppearance {
   if (!foreground || getLuminance(foreground) === getLuminance(background)) return getAppearance(background);
   const wanted = getLuminance(foreground) > getLuminance(background) ? "dark" : "light";

@@ -36,9 +36,9 @@ export function chooseTheme(
 
 const show = (text: string): string => JSON.stringify(text.replace(/\p{Cc}/gu, "?"));
 
-/** What is known about the terminal. */
+/** The facts that are known about the terminal. */
 export interface AppearanceHints {
-  /** What it reported of its colors. */
+  /** The colors that it reported. */
   readonly colors?: TerminalColors;
   /** Its report of a light or dark color scheme. */
   readonly scheme?: ThemeAppearance | undefined;

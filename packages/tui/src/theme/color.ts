@@ -13,7 +13,7 @@ export type ColorMode = "truecolor" | "256color" | "16color" | "none";
 
 export type ColorSlot = "foreground" | "background";
 
-/** What `parseColor` takes, for messages. */
+/** Lists what `parseColor` takes, for messages. */
 export const colorForms =
   '"#rgb", "#rrggbb", an index from 0 to 255, "oklch(62% 0.1 200)", "okhsl(250 60% 55%)" or "" for the terminal\'s default';
 

@@ -56,7 +56,7 @@ function toLinearRgb(color: Oklab): LinearRgb {
   ];
 }
 
-/** What lies outside sRGB is cut off in each channel. */
+/** Converts to sRGB. A color outside of it is cut off in each channel. */
 export function fromOklab(color: Oklab): RgbColor {
   const [r, g, b] = toLinearRgb(color);
   return { r: toByte(r), g: toByte(g), b: toByte(b) };

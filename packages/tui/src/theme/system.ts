@@ -10,7 +10,7 @@ import { assignRoles, type Palette } from "./roles.ts";
 import { systemThemeName } from "./theme-file.ts";
 import type { ThemeAppearance, ThemeColor, ThemeDefinition, ThemeToken } from "./tokens.ts";
 
-/** What the terminal reported of its colors. */
+/** The colors that the terminal reported. */
 export interface TerminalColors {
   readonly foreground?: RgbColor;
   readonly background?: RgbColor;

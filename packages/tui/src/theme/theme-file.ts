@@ -6,9 +6,9 @@ import type { ThemeAppearance, ThemeDefinition, ThemeExportColors, ThemeToken } 
 export interface ThemeProblem {
   /** The key in the file, such as `colors.accent`; "" for the whole file. */
   readonly key: string;
-  /** What is wrong: a sentence with the name of the source. */
+  /** Says what is wrong: a sentence with the name of the source. */
   readonly message: string;
-  /** What the key may be. */
+  /** Says what the key may be. */
   readonly allowed: string;
 }
 

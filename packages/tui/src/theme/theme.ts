@@ -8,7 +8,7 @@ import type { ThemeAppearance, ThemeBg, ThemeColor, ThemeDefinition, ThemeToken 
 
 export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
-/** What the terminal says about itself; all of it may be unknown. */
+/** The facts that the terminal reports about itself; all of it may be unknown. */
 export interface TerminalDefaults {
   readonly foreground?: RgbColor;
   readonly background?: RgbColor;
@@ -168,12 +168,12 @@ export class Theme {
     return wrap(...attributeCodes.strikethrough, text);
   }
 
-  /** What switches the color on. 39 ends it; for a faint color also 22. Without colors it is empty. */
+  /** Returns what switches the color on. 39 ends it; for a faint color also 22. Without colors it is empty. */
   getFgAnsi(color: ThemeColor): string {
     return this.#fgEscapes.get(color) ?? throwUnknown("color", color, foregroundTokens);
   }
 
-  /** What switches the background on. 49 ends it. */
+  /** Returns what switches the background on. 49 ends it. */
   getBgAnsi(color: ThemeBg): string {
     return this.#bgEscapes.get(color) ?? throwUnknown("background color", color, backgroundTokens);
   }

@@ -71,7 +71,7 @@ export type ThemeToken = ThemeColor | ThemeBg;
 
 export const themeTokens: readonly ThemeToken[] = [...foregroundTokens, ...backgroundTokens];
 
-/** What is used where a theme does not have the color. */
+/** The colors that are used where a theme does not have one. */
 export const tokenFallbacks: Readonly<Partial<Record<ThemeToken, ThemeToken>>> = {
   scrollbarTrack: "muted",
   scrollbarThumb: "text",

@@ -110,7 +110,7 @@ function flatten(value: object, prefix = ""): Map<string, string> {
   );
 }
 
-/** What is in `catalogue.json` and in effect. */
+/** Describes what is in `catalogue.json` and in effect. */
 export interface StoredFacts {
   providers(): readonly string[];
   get(provider: string): ReadonlyMap<string, Model>;

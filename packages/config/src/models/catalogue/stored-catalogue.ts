@@ -12,7 +12,7 @@ import { findForeignTargets } from "./renew-catalogue.ts";
 
 export class StoredCatalogue {
   readonly path: string;
-  /** As it was read; undefined before. */
+  /** The text as it was read; undefined before. */
   #text: string | undefined;
   #facts: Readonly<Record<string, unknown>> | undefined;
   readonly #models = new Map<string, ReadonlyMap<string, Model>>();

@@ -20,7 +20,7 @@ const plainMarks = (text: string) => text;
 /** How far a fence was drawn. */
 interface DrawnFence {
   lineCount: number;
-  /** Of the highlighter. */
+  /** The state of the highlighter. */
   state: unknown;
 }
 

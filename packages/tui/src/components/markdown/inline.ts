@@ -11,9 +11,9 @@ import type { Look } from "./theme.ts";
 type Style = (text: string) => string;
 
 export interface InlineStyle {
-  /** Of plain text: not of code. */
+  /** The style of plain text: not of code. */
   text: Style;
-  /** Of everything: bold, links and the like. */
+  /** The style of everything: bold, links and the like. */
   marks: Style;
 }
 

@@ -5,10 +5,10 @@ import type { FenceToken, MarkdownStream } from "./stream.ts";
 import type { Look } from "./theme.ts";
 
 export interface MarkdownLinesOptions {
-  /** What is drawn, from its beginning. The lexed text outlives the lines, which belong to one width. */
+  /** The text that is drawn, from its beginning. The lexed text outlives the lines, which belong to one width. */
   stream: MarkdownStream;
   look: Look;
-  /** Of the text, without what `pad` adds. */
+  /** The width of the text, without what `pad` adds. */
   width: number;
   /** Makes a line ready to be shown. */
   pad: (line: string) => string;
@@ -22,7 +22,7 @@ export class MarkdownLines {
   /** The token that drew the last of them. */
   #last: Token | undefined;
   #open: string[] = [];
-  /** Of the open part, by what they were before they were padded: most are the same the next time. */
+  /** The padded lines of the open part, by what they were before: most are the same the next time. */
   #padded = new Map<string, string>();
   #isOutdated = true;
 

@@ -8,7 +8,7 @@ const address = /www\./i;
 /** Whether a text is one such line. */
 export const isPlainLine = (source: string): boolean => plainCharacters.test(source) && !address.test(source);
 
-/** What the lexer makes of it. */
+/** Returns the tokens that the lexer would make of it. */
 export function toPlainTokens(source: string): Token[] {
   const text: Tokens.Text = { type: "text", raw: source, text: source, escaped: false };
   return [{ type: "paragraph", raw: source, text: source, tokens: [text] }];

@@ -7,9 +7,9 @@ import { wrapTextWithAnsi } from "../../text/wrap.ts";
 const maxWordWidth = 30;
 
 export interface ColumnNeed {
-  /** Of the widest cell. */
+  /** The width of the widest cell. */
   natural: number;
-  /** Of the widest word. */
+  /** The width of the widest word. */
   word: number;
 }
 

@@ -21,8 +21,8 @@ export interface MarkdownTheme {
   /** The lines of a code block. While a block is being written, it is called with the whole block each time. */
   highlightCode?: (code: string, lang?: string) => string[];
   /**
-   * One line of a code block. `state` is what the call for the line before returned, undefined at first. Preferred to
-   * `highlightCode` if a theme has both: each line of a block that is being written is highlighted once.
+   * Highlights a line of a code block. `state` is what the call for the line before returned, undefined at first. Preferred
+   * to `highlightCode` if a theme has both: each line of a block that is being written is highlighted once.
    */
   highlightCodeLine?: (line: string, lang: string | undefined, state: unknown) => { line: string; state: unknown };
   /** Before each line of a code block. Default two blanks. */
@@ -55,7 +55,7 @@ export interface MarkdownOptions {
 export interface Look {
   readonly theme: MarkdownTheme;
   readonly options: MarkdownOptions;
-  /** Of text outside of headings and quotes. */
+  /** The style of text outside of headings and quotes. */
   readonly text: Style;
 }
 

@@ -46,7 +46,7 @@ export const functions = toSet(
   "sin cos tan cot sec csc sinh cosh tanh coth arcsin arccos arctan log ln lg exp deg dim hom ker arg mod",
 );
 
-/** The same, with what is below them. */
+/** The functions that have something below them. */
 export const functionsWithLimits = toSet("lim limsup liminf max min sup inf argmax argmin Pr det gcd");
 
 /** Marks that are put on a character. */

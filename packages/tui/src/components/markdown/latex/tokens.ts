@@ -3,7 +3,7 @@
 export type LatexToken =
   | { kind: "command"; name: string }
   | { kind: "character"; text: string }
-  /** As many as there are, or one after a command. */
+  /** All blanks that follow each other, or one after a command. */
   | { kind: "blank" };
 
 /** Only one of the known commands has a form with a star. After others a star is a sign. */
