@@ -9,6 +9,7 @@ import { cloud } from "./cloud.ts";
 import { credentials } from "./credentials.ts";
 import { databases } from "./databases.ts";
 import { editors } from "./editors.ts";
+import { facts } from "./facts.ts";
 import { files } from "./files.ts";
 import { git } from "./git.ts";
 import { languages } from "./languages.ts";
@@ -17,6 +18,7 @@ import { packages } from "./packages.ts";
 import type { Program, Programs, Trait } from "./program.ts";
 import { rights } from "./rights.ts";
 import { runners } from "./runners.ts";
+import { services } from "./services.ts";
 import { system } from "./system.ts";
 import { grepName, text } from "./text.ts";
 
@@ -27,8 +29,10 @@ export const families: readonly Programs[] = [
   credentials,
   rights,
   runners,
+  services,
   languages,
   text,
+  facts,
   archives,
   editors,
   network,

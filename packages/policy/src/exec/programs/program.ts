@@ -68,7 +68,25 @@ export interface Program extends OptionSpec, Partial<Effect> {
   readonly client?: number;
   /** Calls that print secrets. */
   readonly secrets?: readonly SecretCall[];
+  /** By their names, separated by blanks. */
+  readonly subcommands?: Readonly<Record<string, Subcommand>>;
 }
+
+/** A subcommand of git: `effects` and `code` as for programs, and what they do with the work tree. */
+export interface Subcommand extends Program {
+  /** What data cannot say: a rule of `rules/git.ts`. */
+  readonly rule?: GitRule;
+  /** Whether it changes files of the work tree. */
+  readonly changesFiles?: true;
+  /** Which calls throw away what was never committed. */
+  readonly discards?: Condition;
+  /** Whether it makes files or its input a part of the repository. */
+  readonly stages?: true;
+}
+
+export type GitRule =
+  | ("bisect" | "clean" | "clone" | "config" | "createBundle" | "exportTo" | "fetch" | "grep" | "init" | "push")
+  | ("remote" | "revParse" | "submodule" | "worktree");
 
 /** What the rules take a program for as a whole. */
 export type Trait =
@@ -99,15 +117,8 @@ export type Trait =
   /** It packs and unpacks a stream. */
   | "compressor";
 
-/** One thing that a program does if all conditions hold. None holds for a call that only asks for help. */
-export interface Effect {
-  /** Its tier and class. */
-  readonly does: `${ExecFinding["tier"]} ${ExecClass}`;
-  /** The reason. `$n` is the name, `$c` the first two words, `$1` a group of `words`. */
-  readonly says: string;
-  /** The class by the ten names, where it differs from the one that follows from `does`. */
-  readonly as?: DangerousCommandClass;
-  readonly words?: RegExp;
+/** What must be true of the arguments. */
+export interface Condition {
   /** Tested on all arguments, joined by blanks. */
   readonly line?: RegExp;
   /** Must fit one of the arguments. */
@@ -116,6 +127,17 @@ export interface Effect {
   readonly unless?: RegExp;
   /** How many arguments there must be. Default 0. */
   readonly min?: number;
+}
+
+/** One thing that a program does if all conditions are true. None is for a call that only asks for help. */
+export interface Effect extends Condition {
+  /** Its tier and class. */
+  readonly does: `${ExecFinding["tier"]} ${ExecClass}`;
+  /** The reason. `$n` is the name, `$c` the first two words, `$1` a group of `words`. */
+  readonly says: string;
+  /** The class by the ten names, where it differs from the one that follows from `does`. */
+  readonly as?: DangerousCommandClass;
+  readonly words?: RegExp;
   /** Where what it prints then comes from. */
   readonly yields?: keyof typeof origins;
   /** Whether the effects behind it are looked at too. */

@@ -1,8 +1,7 @@
-/** The machine: its users, kernel, services, processes and settings. */
+/** Power, services of the system and processes. */
 import type { Effect, Programs } from "./program.ts";
 
 const stops: Effect = { does: "critical shutdown", says: "$n stops the machine." };
-const startsItself: Effect = { does: "high persistence", says: "$n makes a service start by itself.", min: 1 };
 const stopVerb =
   "poweroff|reboot|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|suspend-then-hibernate|sleep|emergency|rescue|exit|default";
 const stopTarget =
@@ -46,7 +45,7 @@ export const system: Programs = {
         words: new RegExp(`^(?=(?:${stopVerb})(?: |$)|(?:start|isolate|enable) (?:.* )?${stopTarget}(?: |$))(\\S+)`),
       },
       {
-        ...startsItself,
+        does: "high persistence",
         says: "systemctl $1 makes a service start by itself.",
         words:
           /^(enable|reenable|link|edit|add-wants|add-requires|preset|revert|unmask|set-property|import-environment|set-environment)(?: |$)/,
@@ -72,56 +71,4 @@ export const system: Programs = {
     ],
   },
   kill: { rules: ["kill"] },
-
-  // What runs later.
-  "crontab incrontab fcrontab": {
-    does: "high persistence",
-    says: "It changes what runs at set times.",
-    unless: /^-l$/,
-  },
-  "at batch": { rules: ["at"] },
-  launchctl: { ...startsItself, unless: /^(?:list|print|blame|getenv|print-disabled|help|version)$/ },
-  "update-rc.d chkconfig rc-update sysv-rc-conf": { ...startsItself, unless: /^(?:--list|show|-l)$/ },
-  "update-alternatives alternatives dpkg-divert debconf-set-selections": {
-    ...startsItself,
-    unless: /^--(?:display|list|query|get-selections|config-help)$/,
-  },
-  "service rc-service initctl": {
-    does: "medium persistence",
-    says: "$n changes a service.",
-    min: 2,
-    unless: /^(?:status|--status-all|list)$/,
-  },
-  "pm2 supervisorctl forever": {
-    does: "high persistence",
-    says: "$n makes programs start by themselves.",
-    arg: /^(?:startup|save|enable|service)$/,
-  },
-  "gsettings dconf defaults xdg-mime xdg-settings kwriteconfig5 plutil PlistBuddy": {
-    does: "medium persistence",
-    says: "$n changes settings of the desktop or the system.",
-    arg: /^(?:write|set|import|load|default|reset|--install|--set|--config|install)$/,
-  },
-  logrotate: {
-    options: "s:m:l:dfv state= mail= log= debug force verbose",
-    runs: "m mail",
-    writes: "s state l log",
-    rules: ["logrotate"],
-  },
-
-  // What they print.
-  "date nproc uname tty uptime getconf tput locale": { prints: "value" },
-  wc: { prints: "value" },
-  lsof: { is: ["otherO"], prints: "value" },
-  "whoami hostname logname hostnamectl users who w": { prints: "identity" },
-  id: { is: ["otherO"], prints: "identity" },
-  ps: {
-    is: ["otherO"],
-    prints: "processes",
-    // `ps e` of BSD and Linux shows the environment of each process.
-    secrets: [{ option: /^[aefghjlmnrstuvwxTX]*e[aefghjlmnrstuvwxTX]*$/ }],
-  },
-  "top pstree": { prints: "processes" },
-  pidof: { prints: "pidof" },
-  printenv: { prints: "environment" },
 };

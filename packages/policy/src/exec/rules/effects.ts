@@ -1,7 +1,7 @@
 /** Rules that say nothing themselves: what a call does is in the record of the program. */
 import type { ExecClass, ExecFinding } from "../classification.ts";
 import { judgeOrigin } from "../code/run-code.ts";
-import type { Effect } from "../programs/program.ts";
+import type { Condition, Effect } from "../programs/program.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { hasOrigin, type Options, origins, type Text, unknown } from "../shell/text.ts";
 import { getOperands, hasArg, type Invocation, isInformation, type Judge } from "./invocation.ts";
@@ -34,7 +34,12 @@ export const judgeEffects: Judge = ({ name, args, program }, scope) => {
   return undefined;
 };
 
-const fits = ({ min = 0, line, arg, unless }: Effect, args: readonly Text[], whole: string): boolean =>
+/** Whether the conditions are true. `whole`: all arguments, joined. */
+export const fits = (
+  { min = 0, line, arg, unless }: Condition,
+  args: readonly Text[],
+  whole = joinWords(args),
+): boolean =>
   args.length >= min &&
   (!line || line.test(whole)) &&
   (!arg || hasArg(args, arg)) &&

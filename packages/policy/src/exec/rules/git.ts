@@ -1,25 +1,16 @@
 /** git: settings and options that run programs, deleting, and sending. */
 import { runCode } from "../code/run-code.ts";
-import type { OptionSpec } from "../programs/program.ts";
+import type { GitRule, Program, Subcommand } from "../programs/program.ts";
 import type { ExecFinding } from "../classification.ts";
 import { getZone, isBelow, type Zone } from "../paths.ts";
-import { getOperands, hasArg, isInformation, type Judge, resolveAll } from "./invocation.ts";
+import { getOperands, hasArg, isInformation, type Judge, type ProgramCall, resolveAll } from "./invocation.ts";
 import { runOption } from "./option-code.ts";
-import { parseOptions } from "./options.ts";
+import { type ParsedOptions, parseOptions } from "./options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { getReadOrigin, getWrittenOrigin, judgeRead } from "../shell/files.ts";
-import {
-  emptyText,
-  isKnown,
-  joinOrigins,
-  known,
-  toShown,
-  unknown,
-  origins,
-  type Options,
-  type Text,
-} from "../shell/text.ts";
+import { emptyText, isKnown, joinOrigins, known, toShown, origins, type Options, type Text } from "../shell/text.ts";
 import { judgeDelete } from "./delete.ts";
+import { fits, judgeEffects } from "./effects.ts";
 import { judgeConfig } from "./git-config.ts";
 import { addForeign } from "./links.ts";
 import { judgeSent } from "./network.ts";
@@ -41,52 +32,59 @@ export const git: Judge = ({ args, program }, outer) => {
     if (path.text !== "") report(scope, "high", "opaque_exec", `git runs its programs from ${path.text}.`);
   const [command, ...rest] = general.operands;
   if (!command) return undefined;
-  judgeWorkTree(command.text, rest, workTrees.length > 0, scope);
+  const call: GitCall = {
+    name: command.text,
+    words: general.operands,
+    args: rest,
+    program: findSubcommand(program, command.text),
+  };
+  judgeWorkTree(call, workTrees.length > 0, scope);
   if (!isKnown(command.text))
     report(scope, "medium", "opaque_exec", "The subcommand of git is not known before it runs.");
   judgeWrites(listOutputs("git", rest), scope);
   for (const directory of general.get("git-dir")) judgeAssignment("GIT_DIR", directory, scope);
-  stage(command.text, rest, scope);
+  stage(call, scope);
   outer.state.staged |= scope.state.staged;
-  const output = command.text.startsWith("credential-")
-    ? isInformation(rest)
-      ? undefined
-      : credential(rest, scope)
-    : subcommands.get(command.text)?.(rest, scope);
+  const output = judgeSubcommand(call, scope);
   judgeReads(rest, scope);
   return output;
 };
 
-/** Subcommands that change files of the work tree. */
-const changesFiles =
-  /^(?:checkout|checkout-index|switch|restore|reset|clean|stash|merge|pull|rebase|read-tree|apply|am|rm)$/;
+interface GitCall extends ProgramCall {
+  readonly program: Subcommand;
+}
 
-/** Which calls throw away what was never committed, by the arguments that say so. */
-const discards: Record<string, (args: readonly string[]) => boolean> = {
-  reset: (args) => args.some((arg) => /^--(?:hard|merge|keep)$/.test(arg)),
-  checkout: (args) => args.some((arg) => /^(?:-\w*f|--force|--|\.)$/.test(arg)),
-  switch: (args) => args.some((arg) => /^(?:-\w*f|--force|--discard-changes)$/.test(arg)),
-  restore: (args) => args.includes("--worktree") || !args.some((arg) => /^(?:-S|--staged)$/.test(arg)),
-  stash: ([verb = "push"]) => /^(?:push|save|-)/.test(verb),
-  "read-tree": (args) => args.some((arg) => /^(?:-\w*u|--reset)$/.test(arg)),
-  "checkout-index": (args) => args.some((arg) => /^-\w*f|^--force$/.test(arg)),
-  rm: (args) => !args.some((arg) => /^(?:--cached|-n|--dry-run)$/.test(arg)),
-  clean: (args) =>
-    args.some((arg) => /^-\w*f|^--force$/.test(arg)) && !args.some((arg) => /^-\w*n|^--dry-run$/.test(arg)),
-};
+const byName = new Map<string, Subcommand>();
+
+/** `git-credential-NAME` is also called as a subcommand. */
+function findSubcommand({ subcommands = {} }: Program, name: string): Subcommand {
+  if (byName.size === 0)
+    for (const [names, record] of Object.entries(subcommands))
+      for (const each of names.split(" ")) byName.set(each, record);
+  return byName.get(name.startsWith("credential-") ? "credential" : name) ?? {};
+}
+
+function judgeSubcommand(call: GitCall, scope: Scope): Options<Text> | undefined {
+  const { name, args, program } = call;
+  if (name.startsWith("credential-") && isInformation(args)) return undefined;
+  for (const code of program.code === undefined ? [] : parseOptions(args, program).getAll(program.code))
+    runCode(code, [], scope);
+  if (program.does ?? program.effects) return judgeEffects(call, scope) ?? undefined;
+  return program.rule && rules[program.rule](args, scope, program);
+}
 
 /**
  * Judges files that git replaces or deletes outside of the workspace. `isElsewhere`: the work tree is not the directory of the
  * repository, so that git takes every file there for its own.
  */
-function judgeWorkTree(command: string, args: readonly Text[], isElsewhere: boolean, scope: Scope): void {
-  if (!changesFiles.test(command)) return;
+function judgeWorkTree({ name, args, program }: GitCall, isElsewhere: boolean, scope: Scope): void {
+  if (!program.changesFiles) return;
   for (const directory of listTargets(args)) judgeCreated({ ...directory, text: `${directory.text}/x` }, scope);
-  const discardsFiles = discards[command]?.(args.map(({ text }) => text)) ?? false;
+  const discardsFiles = program.discards !== undefined && fits(program.discards, args);
   for (const directory of scope.state.realDirectories) {
     const tier = getTreeTier(getZone(directory, scope.analysis.context), isElsewhere, discardsFiles);
     if (tier)
-      report(scope, tier, "recursive_delete", `git ${command} replaces files in ${toShown(directory)}.`, {
+      report(scope, tier, "recursive_delete", `git ${name} replaces files in ${toShown(directory)}.`, {
         path: directory,
       });
   }
@@ -107,14 +105,13 @@ function getTreeTier(zone: Zone, isElsewhere: boolean, discardsFiles: boolean): 
   }
 }
 
-const stages = /^(?:add|stage|commit|stash|tag|notes|hash-object|update-index|am|apply)$/;
 const stagesAll = /^(?:-\w*[aAu]\w*|--all|--update|--include-untracked)$/;
 
 /** Remembers that keys or secrets become a part of the repository, for a push that follows. */
-function stage(command: string, args: readonly Text[], scope: Scope): void {
-  if (!stages.test(command)) return;
+function stage({ name, args, program }: GitCall, scope: Scope): void {
+  if (!program.stages) return;
   const paths = getOperands(args).flatMap((operand) => resolveAll(operand, scope));
-  const isAll = command === "stash" || hasArg(args, stagesAll);
+  const isAll = name === "stash" || hasArg(args, stagesAll);
   const written = getWrittenOrigin(isAll ? [...paths, ...scope.state.directories] : paths, scope);
   const input = args.some(({ text }) => text === "--stdin" || text === "-") ? joinOrigins(scope.stdin) : 0;
   const origin = joinOrigins(args) | getReadOrigin(paths, scope) | written | input;
@@ -162,10 +159,10 @@ function enterDirectories(directories: readonly Text[], scope: Scope): Scope {
   return inner;
 }
 
-type Subcommand = (args: readonly Text[], scope: Scope) => Options<Text> | undefined;
+type SubcommandRule = (args: readonly Text[], scope: Scope, program: Subcommand) => Options<Text> | undefined;
 
-const clean: Subcommand = (args, scope) => {
-  const options = parseOptions(args, { options: "dfinqxXe: dry-run force interactive quiet exclude=" });
+const clean: SubcommandRule = (args, scope, program) => {
+  const options = parseOptions(args, program);
   if (options.has("n", "dry-run", "i", "interactive") || !options.has("f", "force")) return undefined;
   // What is tracked stays, so a directory is never deleted as a whole.
   const isHere = ({ text }: Text) => /^\.(?:\/+\.?)*$/.test(text);
@@ -178,12 +175,9 @@ const clean: Subcommand = (args, scope) => {
   return undefined;
 };
 
-const push: Subcommand = (args, scope) => {
-  const options = parseOptions(args, {
-    options:
-      "fnquvd46o: repo= receive-pack= exec= push-option= all mirror tags follow-tags dry-run force force-with-lease=? delete prune set-upstream no-verify verbose quiet progress atomic porcelain signed=? thin recurse-submodules=",
-  });
-  for (const program of options.get("receive-pack", "exec")) runOption(program, scope);
+const push: SubcommandRule = (args, scope, program) => {
+  const options = parseOptions(args, program);
+  for (const code of options.getAll(program.runs)) runOption(code, scope);
   if (options.has("n", "dry-run")) return undefined;
   const [remote] = options.get("repo").length > 0 ? options.get("repo") : options.operands;
   const name = remote?.text ?? "";
@@ -213,49 +207,38 @@ function judgeCreated(target: Text | undefined, scope: Scope): void {
 }
 
 /** `git archive -o FILE`, `git format-patch -o DIRECTORY`. */
-const exportTo: Subcommand = (args, scope) => {
-  const options = parseOptions(args, { options: "o:n:v: output= output-directory= exec= remote= format= prefix=" });
-  for (const code of options.get("exec")) runCode(code, [], scope);
+const exportTo: SubcommandRule = (args, scope, program) => {
+  const options = parseOptions(args, program);
   for (const file of options.get("o")) judgeCreated(file, scope);
   return undefined;
 };
 
-const createAt =
-  (verb: string): Subcommand =>
-  (args, scope) => {
-    const { operands } = parseOptions(args, { options: "b:B: reason= version=" });
-    if (operands[0]?.text === verb) judgeCreated(operands[1], scope);
-    return undefined;
-  };
+const createBundle: SubcommandRule = (args, scope, program) => createAt("create", parseOptions(args, program), scope);
 
-const clone: Subcommand = (args, scope) => {
-  const { operands } = parseOptions(args, cloneSpec);
+function createAt(verb: string, { operands }: ParsedOptions, scope: Scope): undefined {
+  if (operands[0]?.text === verb) judgeCreated(operands[1], scope);
+}
+
+const clone: SubcommandRule = (args, scope, program) => {
+  const { operands } = parseOptions(args, program);
   judgeCreated(operands[1], scope);
   const name = /([^/:]+?)(?:\.git)?\/*$/.exec(operands[0]?.text ?? "")?.[1];
   const directory = operands[1] ?? (name === undefined ? undefined : known(name));
   if (directory) addForeign(directory, scope);
-  return fetch(args, scope);
+  return fetch(args, scope, program);
 };
 
-const init: Subcommand = (args, scope) => {
-  const options = parseOptions(args, { ...cloneSpec, options: "b:q" });
+const init: SubcommandRule = (args, scope, program) => {
+  const options = parseOptions(args, program);
   judgeCreated(options.operands[0] ?? known("."), scope);
   for (const directory of options.get("separate-git-dir")) judgeCreated(directory, scope);
-  return fetch(args, scope);
+  return fetch(args, scope, byName.get("clone")!);
 };
 
-const cloneSpec: OptionSpec = {
-  options:
-    "b:c:u:j:o:qvnls upload-pack= exec= template= config= branch= depth= reference= origin= separate-git-dir= jobs= filter= recurse-submodules=? bare mirror single-branch no-checkout shallow-since= server-option= initial-branch= object-format=",
-};
-
-const fetch: Subcommand = (args, scope) => {
-  const options = parseOptions(args, cloneSpec);
-  for (const program of [
-    ...options.get("upload-pack", "exec"),
-    ...options.get("u").filter(({ text }) => /[\s/;|]/.test(text)),
-  ])
-    runOption(program, scope);
+const fetch: SubcommandRule = (args, scope, program) => {
+  const options = parseOptions(args, program);
+  const commands = options.get("u").filter(({ text }) => /[\s/;|]/.test(text));
+  for (const code of [...options.getAll(program.runs), ...commands]) runOption(code, scope);
   for (const template of options.get("template"))
     report(scope, "medium", "persistence", `git takes hooks from ${template.text}.`);
   for (const setting of options.get("c", "config"))
@@ -272,7 +255,7 @@ const fetch: Subcommand = (args, scope) => {
   return undefined;
 };
 
-const remote: Subcommand = (args, scope) => {
+const remote: SubcommandRule = (args, scope) => {
   const operands = args.filter(({ text }) => !text.startsWith("-")).map(({ text }) => text);
   if (/^(?:add|set-url)$/.test(operands[0] ?? "") && operands[1]) scope.state.remotes.add(operands[1]);
   if (operands[2]) judgeAddress(operands[2], scope);
@@ -282,11 +265,8 @@ const remote: Subcommand = (args, scope) => {
 /** The name and address of the author, and the name of the first branch. Git runs none of them. */
 const isPlainName = (key: string): boolean => /^(?:user\.(?:name|email)|init\.defaultbranch)$/i.test(key);
 
-const config: Subcommand = (args, scope) => {
-  const options = parseOptions(args, {
-    options:
-      "f:lez file= blob= type= default= global system local worktree get get-all get-regexp get-urlmatch list unset unset-all add replace-all edit name-only show-origin show-scope null remove-section rename-section bool int path includes all regexp value= comment= append fixed-value url= get-color get-colorbool",
-  });
+const config: SubcommandRule = (args, scope, program) => {
+  const options = parseOptions(args, program);
   if (options.has("get", "get-all", "get-regexp", "get-urlmatch", "list", "l", "get-color", "get-colorbool"))
     return undefined;
   const operands = /^(?:get|set|list|unset|edit|remove-section|rename-section)$/.test(options.operands[0]?.text ?? "")
@@ -321,25 +301,17 @@ function setWorkTree(directory: Text, scope: Scope): void {
       report(scope, "high", "persistence", `It makes git work in ${toShown(path)}.`);
 }
 
-/** Subcommands with options or operands that are code. */
-const withCode =
-  (options: string, names: string): Subcommand =>
-  (args, scope) => {
-    for (const code of parseOptions(args, { options }).getAll(names)) runCode(code, [], scope);
-    return undefined;
-  };
-
 /** With `--force`, changes that were never committed go too. */
-const worktree: Subcommand = (args, scope) => {
-  const { operands, ...options } = parseOptions(args, { options: "b:B:f reason= force" });
-  const [verb, directory] = operands;
+const worktree: SubcommandRule = (args, scope, program) => {
+  const options = parseOptions(args, program);
+  const [verb, directory] = options.operands;
   if (verb?.text === "remove" && directory && options.has("f", "force"))
     judgeDelete(directory, scope, { isRecursive: true });
-  return createAt("add")(args, scope);
+  return createAt("add", options, scope);
 };
 
 /** `git grep -OPROGRAM`; without a program it is the pager. With `--no-index` it searches any directory. */
-const grep: Subcommand = (args, scope) => {
+const grep: SubcommandRule = (args, scope) => {
   const operands = getOperands(args);
   if (args.some(({ text }) => text === "--no-index"))
     judgeRoots("git grep", operands.length > 1 ? operands : [known(".")], scope);
@@ -350,10 +322,10 @@ const grep: Subcommand = (args, scope) => {
   return undefined;
 };
 
-const bisect: Subcommand = (args, scope) =>
+const bisect: SubcommandRule = (args, scope) =>
   args[0]?.text === "run" && args.length > 1 ? scope.interpreter.runCommand(args.slice(1), deepen(scope)) : undefined;
 
-const submodule: Subcommand = (args, scope) => {
+const submodule: SubcommandRule = (args, scope) => {
   const index = args.findIndex(({ text }) => text === "foreach");
   const words = index === -1 ? [] : args.slice(index + 1).filter(({ text }) => !/^--(?:recursive|quiet)$/.test(text));
   if (words.length === 1) runCode(words[0]!, [], scope);
@@ -362,31 +334,7 @@ const submodule: Subcommand = (args, scope) => {
   return undefined;
 };
 
-const credential: Subcommand = (args, scope) => {
-  if (args[0]?.text === "fill" || args[0]?.text === "get") {
-    report(scope, "high", "exfiltration", "It reads stored logins.");
-    return [unknown(origins.credential)];
-  }
-  report(scope, "high", "credential_change", "It changes stored logins.");
-  return undefined;
-};
-
-/** `git maintenance start` makes the system run git at set times. */
-const maintenance: Subcommand = (args, scope) => {
-  const [verb] = args;
-  if (/^(?:start|register)$/.test(verb?.text ?? ""))
-    report(scope, verb!.text === "start" ? "high" : "medium", "persistence", "git runs by itself at set times.");
-  return undefined;
-};
-
-/** `git lfs install` writes hooks, and settings for every repository. */
-const lfs: Subcommand = (args, scope) => {
-  if (/^(?:un)?install$/.test(args[0]?.text ?? ""))
-    report(scope, "medium", "persistence", "git lfs changes hooks and settings of git.");
-  return undefined;
-};
-
-const revParse: Subcommand = (args, scope) => {
+const revParse: SubcommandRule = (args, scope) => {
   const texts = args.map(({ text }) => text);
   if (texts.includes("--show-toplevel")) return [known(`${scope.analysis.context.workspace}\n`)];
   if (texts.includes("--git-dir") || texts.includes("--git-common-dir"))
@@ -394,46 +342,19 @@ const revParse: Subcommand = (args, scope) => {
   return undefined;
 };
 
-const codeOptions = "onto= message= file= author= date= strategy= extcmd= tool= gui cached";
-const filters = "env-filter tree-filter index-filter msg-filter commit-filter parent-filter tag-name-filter setup";
-
-const subcommands = new Map<string, Subcommand>([
-  ["clean", clean],
-  ["push", push],
-  ["send-pack", push],
-  ["clone", clone],
-  ["fetch", fetch],
-  ["pull", fetch],
-  ["ls-remote", fetch],
-  ["archive", exportTo],
-  ["format-patch", exportTo],
-  ["bundle", createAt("create")],
-  ["worktree", worktree],
-  ["remote", remote],
-  ["config", config],
-  ["rebase", withCode(`x:m:F: exec= ${codeOptions}`, "x exec")],
-  ["grep", grep],
-  ["difftool", withCode(`x:m:F: extcmd= ${codeOptions}`, "x extcmd")],
-  [
-    "filter-branch",
-    withCode(
-      `m:F: ${filters
-        .split(" ")
-        .map((name) => `${name}=`)
-        .join(" ")} ${codeOptions}`,
-      filters,
-    ),
-  ],
-  ["bisect", bisect],
-  ["submodule", submodule],
-  ["credential", credential],
-  ["rev-parse", revParse],
-  ["maintenance", maintenance],
-  ["lfs", lfs],
-  ["send-email", (_, scope) => (report(scope, "high", "exfiltration", "It sends mail."), undefined)],
-  [
-    "daemon",
-    (_, scope) => (report(scope, "high", "exfiltration", "It offers repositories to other machines."), undefined),
-  ],
-  ["init", init],
-]);
+const rules: Record<GitRule, SubcommandRule> = {
+  bisect,
+  clean,
+  clone,
+  config,
+  createBundle,
+  exportTo,
+  fetch,
+  grep,
+  init,
+  push,
+  remote,
+  revParse,
+  submodule,
+  worktree,
+};
