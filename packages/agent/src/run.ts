@@ -42,7 +42,7 @@ export interface Run {
   failure: RunFailure | undefined;
 }
 
-export interface RunFailure {
+interface RunFailure {
   readonly errorMessage: string;
   /** Its message also says what failed: a hook, the stream or a listener. */
   readonly failure: Failure;

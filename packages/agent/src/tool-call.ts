@@ -16,7 +16,7 @@ import type {
 } from "./types.ts";
 
 /** The maker of calls: an answer of the model, or a tool that is being executed. */
-export interface Caller {
+interface Caller {
   readonly run: Run;
   /** The answer, also for a call of a tool that it called. */
   readonly assistantMessage: AssistantMessage;

@@ -243,7 +243,7 @@ export interface AgentLoopConfig extends SimpleStreamOptions {
 
 /** Arguments as the model sent them, before they were validated. */
 // oxlint-disable-next-line typescript/no-explicit-any -- listeners that handle a tool know its arguments; the type cannot
-export type ToolCallArguments = any;
+type ToolCallArguments = any;
 
 /**
  * The events of a run. Every `_start` has exactly one `_end`, also after an abort or a failure, and `agent_end` is the

@@ -30,7 +30,7 @@ function getHostAndPort({ protocol, hostname, port }: URL): Pick<Target, "host" 
   return { host: `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`, hostname };
 }
 
-export interface ConnectionFailure {
+interface ConnectionFailure {
   kind: "network" | "auth";
   message: string;
 }

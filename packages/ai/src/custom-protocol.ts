@@ -20,7 +20,7 @@ import { defineProtocol, type EncodeNote, MissingCredentials, type Protocol } fr
 import { selectTools } from "./protocols/tools.ts";
 
 /** One request to a custom provider. */
-export interface CustomRequest {
+interface CustomRequest {
   model: Model;
   context: Context;
   options: CustomProviderOptions;
@@ -132,7 +132,7 @@ function stop(draft: Draft, raw: string): void {
 const rules: HandoffRules = { toolCallId: (id) => id, imageTypes: [], maxImageCharacters: 0, userFirst: true };
 
 /** The conversation as text. Consecutive messages of one role are merged: many chat templates require alternation. */
-export function flattenMessages(context: Context, model: Model): ChatMessage[] {
+function flattenMessages(context: Context, model: Model): ChatMessage[] {
   const flat: ChatMessage[] = [];
   if (context.systemPrompt?.trim()) flat.push({ role: "system", content: context.systemPrompt.toWellFormed() });
   for (const message of handOff(context.messages, model, rules)) {

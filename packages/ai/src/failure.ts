@@ -38,7 +38,7 @@ export const isRetryable = (failure: Failure): boolean =>
   failure.kind === "idle_timeout";
 
 /** An error reported by a provider, in a response body or inside a stream. */
-export interface ProviderErrorBody {
+interface ProviderErrorBody {
   /** Machine-readable names: `type`, `code`, `status`, exception names. */
   codes: string[];
   message: string;

@@ -31,7 +31,7 @@ export interface ThinkingBudgets {
 }
 
 /** US dollars for a million tokens. */
-export interface ModelCostRates {
+interface ModelCostRates {
   input: number;
   output: number;
   cacheRead: number;
@@ -172,12 +172,12 @@ export interface BedrockCompat {
   supportsTools?: boolean;
 }
 
-export interface GenericCompat {
+interface GenericCompat {
   supportsTools?: boolean;
 }
 
 /** The compat flags of an API. */
-export type CompatOf<TApi extends Api> = TApi extends "openai-completions"
+type CompatOf<TApi extends Api> = TApi extends "openai-completions"
   ? OpenAICompletionsCompat
   : TApi extends "openai-responses" | "azure-openai-responses" | "openai-codex-responses"
     ? OpenAIResponsesCompat

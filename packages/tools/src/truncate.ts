@@ -3,7 +3,7 @@
 export const defaultMaxLines = 2_000;
 export const defaultMaxBytes = 50 * 1024;
 
-export interface Truncation {
+interface Truncation {
   text: string;
   /** Lines that are shown, and lines there were. */
   shownLines: number;
@@ -12,7 +12,7 @@ export interface Truncation {
   by: "lines" | "bytes" | undefined;
 }
 
-export interface TruncationLimits {
+interface TruncationLimits {
   maxLines?: number;
   maxBytes?: number;
 }

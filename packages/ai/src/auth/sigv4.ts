@@ -7,7 +7,7 @@
 import type { HttpRequest } from "../transport/http.ts";
 import type { AwsCredentials } from "./aws-credentials.ts";
 
-export interface SigningScope {
+interface SigningScope {
   region: string;
   service: string;
   /** When the request is sent, in milliseconds since the epoch. AWS accepts a difference of five minutes. */

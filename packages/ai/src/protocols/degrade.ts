@@ -7,7 +7,7 @@ import { isRecord } from "../json.ts";
 /** The kinds of content that can be removed. */
 export type DegradedKind = "image" | "thinking" | "tool";
 
-export interface Degraded {
+interface Degraded {
   payload: Record<string, unknown>;
   kind: DegradedKind;
   /** The path of the rejected part, as the provider wrote it. */

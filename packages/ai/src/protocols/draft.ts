@@ -204,7 +204,7 @@ export class Draft {
   }
 }
 
-export type DraftState =
+type DraftState =
   | { kind: "open" }
   | { kind: "stopped" | "ended"; reason: Extract<StopReason, "stop" | "length" | "toolUse">; refusal?: Failure }
   | { kind: "failed"; failure: Failure };

@@ -9,7 +9,7 @@ export interface Turn {
   content: Block[];
 }
 
-export interface TurnEncoder {
+interface TurnEncoder {
   message(message: Exclude<PreparedMessage, ToolResultMessage>): Block[];
   /** `images` are the blocks that must follow after all results of the turn. */
   result(message: ToolResultMessage): { result: Block; images: Block[] };

@@ -5,7 +5,7 @@ export interface KeyHeader {
 }
 
 /** A provider, as data. Its models are in the catalogue. */
-export interface ProviderInfo {
+interface ProviderInfo {
   /** Shown to the user. */
   name: string;
   /** Environment variables that may hold the key, most specific first. */

@@ -14,7 +14,7 @@ import { readText } from "../transport/http.ts";
 import { withoutUserinfo } from "../userinfo.ts";
 import { bearer, getProviderInfo } from "./index.ts";
 
-export interface LocalServer {
+interface LocalServer {
   baseUrl: string;
   /** The environment variable that the server's own tools read the address from. */
   hostVariable?: string;

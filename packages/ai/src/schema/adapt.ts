@@ -39,7 +39,7 @@ export interface StandardSchema {
   validate: (value: unknown) => StandardResult | Promise<StandardResult>;
 }
 
-export type StandardResult = { value: unknown; issues?: undefined } | { issues: readonly StandardIssue[] };
+type StandardResult = { value: unknown; issues?: undefined } | { issues: readonly StandardIssue[] };
 
 export interface StandardIssue {
   message: string;

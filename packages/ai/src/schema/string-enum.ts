@@ -2,7 +2,7 @@
 // by the two marks below; a test compares them with its guards.
 import type { TOptional, TUnsafe } from "typebox";
 
-export interface StringEnumOptions<TValue extends string> {
+interface StringEnumOptions<TValue extends string> {
   description?: string;
   /** Filled in by validation if the model omits the property. */
   default?: TValue;

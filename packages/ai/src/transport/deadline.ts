@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 
-export interface DeadlineLimits {
+interface DeadlineLimits {
   /** From the start to the last byte; 0 means no limit. */
   totalMs: number;
   /** From the start to the first content; 0 means no limit. */

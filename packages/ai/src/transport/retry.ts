@@ -1,7 +1,7 @@
 import type { Random } from "../clock.ts";
 import { type Failure, isRetryable } from "../failure.ts";
 
-export interface RetryLimits {
+interface RetryLimits {
   /** Attempts after the first. */
   maxRetries: number;
   /** 0 means no limit. */

@@ -3,7 +3,7 @@ import { formatPatch, FILE_HEADERS_ONLY, structuredPatch, type StructuredPatchHu
 import { countBreaks, countLines, keepHead, defaultMaxBytes } from "../truncate.ts";
 import { applyChanges, type Change } from "./match.ts";
 
-export interface ChangeSummary {
+interface ChangeSummary {
   /** A unified diff with three lines of context. It is cut where it is too long, and says so. */
   diff: string;
   /** 1-based, in the new text. */

@@ -65,7 +65,7 @@ export interface EditorPorts {
 }
 
 /** Call it right before the first write. Throws when the call was aborted: nothing may be written then. */
-export type BeginWriting = () => void;
+type BeginWriting = () => void;
 
 /**
  * Runs `work`, and stops waiting for it as soon as `signal` is aborted. No change begins after that; one that has begun

@@ -13,7 +13,7 @@ import { createFileQueue } from "./file-queue.ts";
 import type { Orientation } from "./image-orientation.ts";
 import { limitMemory } from "./wasm-memory.ts";
 
-export interface ShrinkRequest {
+interface ShrinkRequest {
   bytes: Uint8Array;
   /** In pixels. */
   maxSidePixels: number;
@@ -22,7 +22,7 @@ export interface ShrinkRequest {
   orientation: Orientation;
 }
 
-export interface SmallImage {
+interface SmallImage {
   bytes: Uint8Array;
   type: "image/png" | "image/jpeg";
   width: number;

@@ -16,7 +16,7 @@ const maxSidePixels = 2_000;
 const maxEncodedBytes = 4.5 * 1024 * 1024;
 const maxBytes = Math.floor(maxEncodedBytes / 4) * 3;
 
-export interface PreparedImage {
+interface PreparedImage {
   image: ImageContent;
   /** How it was changed, for the model; undefined when it was not. */
   note: string | undefined;

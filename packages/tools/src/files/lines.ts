@@ -19,7 +19,7 @@ export interface LineWindow {
 const chunkBytes = 64 * 1024;
 const lineFeed = 0x0a;
 
-export interface LineRange {
+interface LineRange {
   /** The first line, 1-based. */
   offset: number;
   maxLines: number;

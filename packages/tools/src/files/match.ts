@@ -77,7 +77,7 @@ export function applyChanges(source: string, changes: readonly Change[]): string
 }
 
 /** The 1-based line numbers of positions, which must ascend. */
-export function lineNumbers(source: string, positions: readonly number[]): number[] {
+function lineNumbers(source: string, positions: readonly number[]): number[] {
   let line = 1;
   let next = source.indexOf("\n");
   return positions.map((position) => {

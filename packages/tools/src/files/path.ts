@@ -29,7 +29,7 @@ function getProblem(path: string): string | undefined {
 }
 
 /** Lists the paths of which a call opens one, without duplicates. Throws for what cannot be a path. */
-export type ListPaths = (cwd: string, typed: string) => ReadonlySet<string>;
+type ListPaths = (cwd: string, typed: string) => ReadonlySet<string>;
 
 /**
  * The paths of something that should exist, the likeliest first. macOS composes letters differently, puts a narrow space

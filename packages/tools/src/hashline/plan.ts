@@ -10,13 +10,13 @@ import type { TextFile } from "./text.ts";
 /** One change as the model asked for it. `name` is what it is called in messages. */
 export type LineEdit = FileEndEdit | AnchoredEdit;
 
-export interface FileEndEdit {
+interface FileEndEdit {
   op: "start" | "end";
   lines: string[];
   name: string;
 }
 
-export interface AnchoredEdit {
+interface AnchoredEdit {
   op: "replace" | "before" | "after";
   first: Anchor;
   last: Anchor;
@@ -24,7 +24,7 @@ export interface AnchoredEdit {
   name: string;
 }
 
-export interface PlanInput {
+interface PlanInput {
   edits: readonly LineEdit[];
   current: TextFile;
   /** The newest first. */

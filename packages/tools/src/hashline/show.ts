@@ -8,7 +8,7 @@ import { OutputBudget } from "./output-budget.ts";
 import type { Snapshots } from "./snapshots.ts";
 import type { TextFile } from "./text.ts";
 
-export interface HashlineView {
+interface HashlineView {
   text: string;
   firstLine: number;
   shownLines: number;

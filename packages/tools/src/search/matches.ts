@@ -7,7 +7,7 @@ import type { SearchRecord } from "./records.ts";
 export const maxColumns = 500;
 const maxBinaryNames = 5;
 
-export interface ShownLine {
+interface ShownLine {
   text: string;
   isMatch: boolean;
 }

@@ -6,7 +6,7 @@ import { tolerate } from "../errors.ts";
 /** How often it is checked. A fast disk reads a few hundred megabytes meanwhile. */
 const intervalMs = 100;
 
-export interface MemoryWatch {
+interface MemoryWatch {
   pid: number | undefined;
   maxBytes: number;
   clock: Clock;

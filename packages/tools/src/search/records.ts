@@ -12,7 +12,7 @@ const maxTextBytes = 4 * 1024;
 const [zero, lineFeed] = [0x00, 0x0a];
 const binaryNotice = /^(.*?): binary file matches \(found "\\0" byte around offset \d+\)\n/s;
 
-export interface RecordParser {
+interface RecordParser {
   /** The records that are complete by now. */
   push(chunk: Buffer): SearchRecord[];
 }

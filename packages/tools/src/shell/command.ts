@@ -31,7 +31,7 @@ export interface CommandPorts {
   readonly commandPrefix?: string;
 }
 
-export interface CommandRequest {
+interface CommandRequest {
   command: string;
   /** Names the file with its output. */
   name: string;

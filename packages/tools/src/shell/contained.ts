@@ -28,7 +28,7 @@ export interface Contained {
   leaveSandbox(end: CommandEnd): Promise<SandboxReport>;
 }
 
-export interface ContainedOptions {
+interface ContainedOptions {
   spawn: Spawn;
   clock: Clock;
   table: ProcessTable;

@@ -9,7 +9,7 @@ import { formatBytes } from "../truncate.ts";
 import { removeAbandoned, temporaryName } from "./temporary-logs.ts";
 import { lastBoundary } from "./code-points.ts";
 
-export const maxLogBytes = 64 * 1024 * 1024;
+const maxLogBytes = 64 * 1024 * 1024;
 /** Temporary files are often kept in memory, and a session may run for days. */
 const maxKeptBytes = 512 * 1024 * 1024;
 
@@ -32,7 +32,7 @@ export interface Logs {
   remove(): Promise<void>;
 }
 
-export interface LogsOptions {
+interface LogsOptions {
   fs: FileSystem;
   ids: Ids;
   clock: Clock;

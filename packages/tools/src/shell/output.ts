@@ -11,7 +11,7 @@ import { countLineFeeds } from "./words.ts";
 
 export type StreamName = "stdout" | "stderr";
 
-export interface OutputSnapshot {
+interface OutputSnapshot {
   /** The end of the output, whole lines where possible. */
   text: string;
   /** How much of `text` comes before the remarks of ours at its end, in UTF-16 units. */

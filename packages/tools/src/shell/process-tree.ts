@@ -14,7 +14,7 @@ export interface Marker {
   readonly value: number;
 }
 
-export interface ProcessInfo {
+interface ProcessInfo {
   pid: number;
   parent: number;
   group: number;

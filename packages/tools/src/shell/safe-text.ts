@@ -5,7 +5,7 @@
  */
 import { isPlainWord, toWords } from "./words.ts";
 
-export interface SafeText {
+interface SafeText {
   /** The result is the memory of `bytes` if nothing had to change. */
   push(bytes: Uint8Array): Buffer;
   /** Returns the rest: a code point that never became whole. */

@@ -18,7 +18,7 @@ export function isOld(stats: Pick<Stats, "isFile" | "uid" | "mode" | "mtimeMs">,
   return isPrivate && nowMs - stats.mtimeMs > abandonedMs;
 }
 
-export interface AbandonedLogs {
+interface AbandonedLogs {
   fs: FileSystem;
   clock: Clock;
   directory: string;

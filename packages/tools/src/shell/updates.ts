@@ -13,7 +13,7 @@ export interface Updates {
   readonly failure: string | undefined;
 }
 
-export interface UpdatesOptions {
+interface UpdatesOptions {
   clock: Clock;
   /**
    * Gets chunks of the output in order; if it comes faster than it can be shown, the beginning is left out. An error of

@@ -5,7 +5,7 @@
 import type { Model } from "../../model.ts";
 
 /** Which `additionalModelRequestFields` control thinking. */
-export type ThinkingStyle = "claude-budget" | "claude-adaptive" | "nova" | "gpt" | "gpt-oss" | "none";
+type ThinkingStyle = "claude-budget" | "claude-adaptive" | "nova" | "gpt" | "gpt-oss" | "none";
 
 export interface Family {
   thinking: ThinkingStyle;

@@ -19,7 +19,7 @@ const supportedKeywords = new Set([
 /** The maximum numbers per request, over all strict tools. */
 export const strictLimits = { tools: 20, looseParameters: 16 };
 
-export interface StrictSchema {
+interface StrictSchema {
   schema: JsonSchema;
   /** The number of properties that are optional or have several types. The provider limits their total. */
   looseParameters: number;

@@ -4,7 +4,7 @@ import { clampThinkingLevel, getThinkingBudget, toProviderLevel } from "../../th
 import { getFamily } from "./families.ts";
 
 /** Models since Gemini 3 use `level`, older ones `budgetTokens`. */
-export interface GoogleThinking {
+interface GoogleThinking {
   enabled: boolean;
   /** -1 lets the model decide. */
   budgetTokens?: number;

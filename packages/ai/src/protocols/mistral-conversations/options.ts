@@ -2,7 +2,7 @@ import type { Model } from "../../model.ts";
 import type { SimpleStreamOptions, StreamOptions } from "../../options.ts";
 import { clampThinkingLevel } from "../../thinking.ts";
 
-export type MistralReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | (string & {});
+type MistralReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | (string & {});
 
 export interface MistralOptions extends StreamOptions {
   /** For models whose thinking is turned on by a system prompt. */

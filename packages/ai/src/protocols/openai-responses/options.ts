@@ -2,10 +2,10 @@ import type { Model } from "../../model.ts";
 import type { SimpleStreamOptions, StreamOptions } from "../../options.ts";
 import { clampThinkingLevel, toProviderLevel } from "../../thinking.ts";
 
-export type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | (string & {});
-export type ReasoningSummary = "auto" | "concise" | "detailed" | (string & {});
-export type ServiceTier = "auto" | "default" | "flex" | "priority" | (string & {});
-export type TextVerbosity = "low" | "medium" | "high";
+type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | (string & {});
+type ReasoningSummary = "auto" | "concise" | "detailed" | (string & {});
+type ServiceTier = "auto" | "default" | "flex" | "priority" | (string & {});
+type TextVerbosity = "low" | "medium" | "high";
 
 export interface OpenAIResponsesOptions extends StreamOptions {
   /** A value that the provider defines. Default: the provider's. */

@@ -6,7 +6,7 @@
 import { asString, isRecord, tryParseJson } from "../../json.ts";
 import { isTooDeep } from "../streaming-json.ts";
 
-export type TextPhase = "commentary" | "final_answer";
+type TextPhase = "commentary" | "final_answer";
 
 /** The id of an item if the provider accepts it: it must have the prefix of its kind and at most 64 characters. */
 export function readItemId(kind: "fc" | "msg", id: string | undefined): string | undefined {
