@@ -77,7 +77,7 @@ test("with --verbose or TAU_DEBUG an error has a stack, with the lines of the so
     }));
     const readLine = ({ file, line }: { file: string; line: number }) =>
       readFileSync(join(root, file), "utf8").split("\n")[line - 1];
-    expect(frames.map(({ file }) => file)).toContain("packages/harness/src/agent-session/create-agent-session.ts");
+    expect(frames.map(({ file }) => file)).toContain("packages/harness/src/construct/create-agent-session.ts");
     expect(readLine(frames[0]!)).toContain('throw new HarnessError("invalid_input", findUnknownTools(');
     const opened = frames.find(({ file }) => file === "packages/harness/src/host/host.ts");
     expect(readLine(opened!)).toContain("const session = await open()");

@@ -1,6 +1,16 @@
 /**
  * What a session is doing. Runs, and everything else that must not happen during one, go through one lane. From the moment
  * a prompt is taken until its run is over the session is busy, and further prompts are queued.
+ *
+ * Eight queues lie between a message and the model, and together they promise this order:
+ * 1. `HostedSession` passes the messages of all clients on in the order of their calls.
+ * 2. The lane of this class does one thing at a time, in the order in which it was asked for.
+ * 3. The log (`Session`, `AppendQueue`) has entries in the order of the appends. A message is acknowledged when it is there.
+ * 4. Steering messages of people (`Inbox`) are sent before the next request, oldest first, and before those of extensions.
+ * 5. Follow-ups of people (`Inbox`) are sent when the model would stop and no steering message waits, oldest first.
+ * 6. Extensions' steering messages and follow-ups (`MessageQueue`) are sent at the same times, after those of people.
+ * 7. Extensions' messages for the next turn (`MessageQueue`) follow the prompts that begin the next run.
+ * 8. Reports of background jobs (`JobReports`) come last at the beginning of a run, else before the next request.
  */
 import type { AgentMessage } from "@tau/agent";
 import { type Clock, emptyUsage, type ImageContent, type TextContent, type Usage, type UserMessage } from "@tau/ai";
@@ -13,11 +23,16 @@ import { continuesAfter } from "../run/next-step.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
 import type { RunHost } from "../run/run-host.ts";
 import { Run, type RunOutcome } from "../run/run.ts";
-import type { Choices } from "./choices.ts";
-import type { Inbox, QueueKind } from "./inbox.ts";
+import type { CurrentRun } from "./current-run.ts";
+import type { Inbox, QueueKind } from "../run/inbox.ts";
 import type { LiveSession } from "./live-sessions.ts";
+import type { ModelChoice } from "./model-choice.ts";
+import type { SessionSettings } from "./session-settings.ts";
+import type { ShownTools } from "./shown-tools.ts";
 
 export type Content = (TextContent | ImageContent)[];
+
+type GetContent = (signal: AbortSignal) => Promise<Content>;
 
 /** What became of a prompt: the run that it began, or its id in the queue. */
 export type PromptOutcome = ({ kind: "ran" } & RunOutcome) | { kind: "queued"; id: string } | { kind: "handled" };
@@ -43,7 +58,10 @@ type State =
 
 export interface ActivityParts {
   host: RunHost;
-  choices: Choices;
+  model: ModelChoice;
+  tools: ShownTools;
+  settings: SessionSettings;
+  currentRun: CurrentRun;
   inbox: Inbox;
   /** Aborts when the session ends. */
   lifetime: AbortSignal;
@@ -84,13 +102,9 @@ export class Activity {
     this.#parts = parts;
   }
 
-  get run(): Run | undefined {
-    return this.#state.kind === "running" ? this.#state.run : undefined;
-  }
-
   /** What the current run, else the next one, may still spend. */
   get budgetLeft(): BudgetLimits {
-    return (this.run?.budget ?? this.#createRunBudget()).left;
+    return (this.#parts.currentRun.run?.budget ?? this.#createRunBudget()).left;
   }
 
   /** A run is in progress, or about to begin. */
@@ -133,17 +147,10 @@ export class Activity {
   }
 
   /**
-   * Begins a run with a prompt, or queues it while one is in progress. Resolves when the prompt is in the log, with
-   * `messageId` if there is one. The signal aborts when nobody needs the content any more.
+   * Begins a run with a prompt. Resolves when the prompt is in the log, with `messageId` if there is one. The signal aborts
+   * when nobody needs the content any more. Not while a run is in progress.
    */
-  async submit(
-    getContent: (signal: AbortSignal) => Promise<Content>,
-    queue: QueueKind,
-    messageId?: string,
-  ): Promise<Submission> {
-    const { lifetime } = this.#parts;
-    if (this.isBusy)
-      return { disposition: "queued", id: await this.#enqueue(await getContent(lifetime), queue, messageId) };
+  async start(getContent: GetContent, messageId: string | undefined): Promise<Submission> {
     let onWritten = () => {};
     const written = new Promise<true>((resolve) => (onWritten = () => resolve(true)));
     const outcome = this.#whileBusy(async () => {
@@ -154,6 +161,15 @@ export class Activity {
     }, true);
     const isWritten = await Promise.race([written, outcome.then(() => false)]);
     return { disposition: "started", isWritten, outcome };
+  }
+
+  /** Queues a prompt during a run. Resolves with its id when it is in the log. */
+  async queue(getContent: GetContent, queue: QueueKind, messageId: string | undefined): Promise<string> {
+    const { inbox, lifetime } = this.#parts;
+    const id = await inbox.accept(queue, await getContent(lifetime), messageId);
+    // The run may have ended while the message was being written; then nothing else would begin one with it.
+    this.runQueued();
+    return id;
   }
 
   /** Begins a run with messages that are no prompts of the user. Not while one is in progress. */
@@ -199,13 +215,6 @@ export class Activity {
   #endExclusive(): void {
     const state = this.#state;
     this.#state = state.kind === "starting" ? { ...state, waitsFor: undefined } : { kind: "idle" };
-  }
-
-  async #enqueue(content: Content, queue: QueueKind, messageId: string | undefined): Promise<string> {
-    const id = await this.#parts.inbox.accept(queue, content, messageId);
-    // The run may have ended while the message was being written; then nothing else would begin one with it.
-    this.runQueued();
-    return id;
   }
 
   /** Begins a run with what is queued, unless one is in progress or nothing is queued. */
@@ -269,8 +278,8 @@ export class Activity {
 
   /** A run, and another one as long as messages are queued and the last run was not stopped. */
   async #runUntilQuiet(first: readonly AgentMessage[], onWritten = () => {}): Promise<RunOutcome> {
-    const { host, choices } = this.#parts;
-    host.sent.addChangedFiles(choices.takeResources());
+    const { host, tools } = this.#parts;
+    host.sent.addChangedFiles(tools.takeResources());
     let outcome = await this.#runOnce(first, onWritten);
     let isSettled = false;
     for (;;) {
@@ -295,9 +304,9 @@ export class Activity {
   }
 
   #createRunBudget(): Budget {
-    const { choices, budget, clock } = this.#parts;
-    const settingsBudget = createBudget(withoutUndefined(choices.settings().budgets), { parent: budget, clock });
-    return createBudget(choices.overrides.budgets ?? {}, { parent: settingsBudget, clock });
+    const { settings, budget, clock } = this.#parts;
+    const settingsBudget = createBudget(withoutUndefined(settings.get().budgets), { parent: budget, clock });
+    return createBudget(settings.overrides.budgets ?? {}, { parent: settingsBudget, clock });
   }
 
   /** What the next run begins with; empty if there is to be none. */
@@ -308,11 +317,12 @@ export class Activity {
   }
 
   async #runOnce(prompts: readonly AgentMessage[], onWritten = () => {}): Promise<RunOutcome> {
-    const { host, choices, inbox, parent, lifetime, abortSignal, mustBeUsable, afterRun } = this.#parts;
+    const { host, model, tools, currentRun, inbox, parent, lifetime, abortSignal, mustBeUsable, afterRun } =
+      this.#parts;
     mustBeUsable();
-    await choices.remember();
-    choices.rebuildForToday();
-    await choices.loadTools();
+    await model.remember();
+    tools.rebuildForToday();
+    await tools.loadTools();
     const budget = this.#createRunBudget();
     this.#tellUnpriced(budget);
     const run = new Run(host, budget);
@@ -323,6 +333,7 @@ export class Activity {
     ];
     if (this.#state.kind === "starting" && this.#state.aborted) run.abort(this.#state.aborted);
     this.#state = { kind: "running", run, aborted: undefined };
+    currentRun.begin(run);
     try {
       const outcome = await run.start(await this.#parts.beforeRun(prompts), onWritten);
       await this.#tellParent(outcome);
@@ -331,6 +342,7 @@ export class Activity {
       // Until the lane is free, further prompts are still queued.
       const { aborted } = this.#state;
       this.#state = { kind: "starting", aborted, waitsFor: undefined };
+      currentRun.end();
       for (const stop of stops) stop();
       inbox.takeBack();
       await afterRun();
@@ -339,8 +351,8 @@ export class Activity {
 
   /** A limit that cannot be reached must not look like one that counts. Once for each model. */
   #tellUnpriced({ left }: Budget): void {
-    const { choices, notice } = this.#parts;
-    const model = choices.mustHaveModel();
+    const { notice } = this.#parts;
+    const model = this.#parts.model.mustHaveModel();
     const name = modelName(model);
     const { input, output } = model.cost;
     if (left.cost === undefined || input > 0 || output > 0 || name === this.#unpriced) return;
@@ -350,10 +362,10 @@ export class Activity {
   }
 
   async #tellParent({ messages }: RunOutcome): Promise<void> {
-    const { parent, choices, notice } = this.#parts;
+    const { parent, model, notice } = this.#parts;
     if (!parent) return;
-    const { provider, id: model } = choices.mustHaveModel();
-    await parent.noteChild({ provider, model, usage: sumUsage(messages) }).catch((error: unknown) => {
+    const { provider, id } = model.mustHaveModel();
+    await parent.noteChild({ provider, model: id, usage: sumUsage(messages) }).catch((error: unknown) => {
       notice("not_remembered", `The parent session could not record what this one cost: ${getErrorMessage(error)}`);
     });
   }

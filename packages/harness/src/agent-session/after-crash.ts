@@ -4,7 +4,7 @@ import type { Termination } from "@tau/protocol";
 import { isLogError } from "../session/read-only.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { UnfinishedCall } from "../session/unfinished-calls.ts";
-import type { Inbox, KeepQueued } from "./inbox.ts";
+import type { Inbox, KeepQueued } from "../run/inbox.ts";
 import type { Notices } from "./notices.ts";
 
 /** For a program that outlives its sessions' processes. Its sessions leave their queue in the log when they are closed. */

@@ -1,271 +1,126 @@
 /**
- * A complete session: prompts in, events out, everything in the log. How a prompt gets in is `prompts.ts`, what the session is
- * doing is `activity.ts`, what counts for the next request is `choices.ts`, who judges calls is `call-judge.ts`, what extensions
- * do with it is `extension-binding.ts`, and `create-agent-session.ts` puts it together.
+ * A complete session: prompts in, events out, everything in the log. `session-core.ts` builds the parts that hold its
+ * state, `session-work.ts` those that act on them: `prompts.ts` takes prompts in, `activity.ts` runs them, `shown-tools.ts` and `model-choice.ts` have what the next
+ * request is made of, `call-judge.ts` judges calls, `extension-port/` lets extensions use the session, and `construct/` puts
+ * it together.
  */
 import type { AgentMessage, AgentTool, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
 import {
   type ApprovalAnswer,
   type LifecycleEvent,
   type PermissionData,
-  type PermissionMode,
   type QueuedMessage,
   type SessionEvent,
   type Termination,
-  HarnessError,
 } from "@tau/protocol";
-import type { Jobs, ToolLogLevel } from "@tau/tools";
+import type { Jobs } from "@tau/tools";
 import type { AuthStorage } from "@tau/config/auth";
-import type { Budget, BudgetLimits } from "../budget/budget.ts";
-import type { CompactionOutcome } from "../compaction/compact.ts";
+import type { ModelRegistry } from "@tau/config/models";
+import type { ResourceLoader } from "@tau/config/resources";
+import type { Settings, SettingsManager } from "@tau/config/settings";
+import { changedNames } from "@tau/config/internal";
 import {
   type SessionEnd,
   type SessionStart,
   type ExtensionHost,
   adaptTool,
-  toToolBinding,
   type DroppedTool,
   type GivenTool,
-  ToolLifecycles,
   type BashResult,
 } from "@tau/extensions/internal";
 import type { SessionExtensions, ExtensionSurface } from "@tau/extensions";
-import type { ModelRegistry } from "@tau/config/models";
 import type { JudgeParts, PolicyReport } from "@tau/policy/internal";
-import type { ResourceLoader } from "@tau/config/resources";
-import { changedNames } from "@tau/config/internal";
+import type { Budget, BudgetLimits } from "../budget/budget.ts";
+import type { CompactionOutcome } from "../compaction/compact.ts";
+import { bindExtensions } from "../extension-port/bind-extensions.ts";
 import { compactSession } from "../run/compacting.ts";
+import type { AgentSessionEvent } from "../run/publisher.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
-import type { RunHost } from "../run/run-host.ts";
 import { describeProblems } from "../session/describe-problems.ts";
 import { type TranscriptMessage, withIds } from "../session/message-ids.ts";
-import { type ReadOnly, readOnlyError } from "../session/read-only.ts";
+import type { ReadOnly } from "../session/read-only.ts";
 import type { SessionManager } from "../session/session-manager.ts";
-import type { Settings, SettingsManager } from "@tau/config/settings";
+import { getCacheHitRate, getContextUse, type SessionStats } from "../session/stats.ts";
 import { settleAfterCrash } from "./after-crash.ts";
-import { Activity, type PromptOutcome, type Submission } from "./activity.ts";
-import { type CallJudge, createCallJudge } from "./call-judge.ts";
-import { type ChangeHandlers, createChangeHandlers } from "./change-handlers.ts";
-import { checkArguments, checkNavigation, refuseSameNames } from "./check-params.ts";
-import { Choices, type ModelSource, type SessionOverrides } from "./choices.ts";
-import { checkMessage } from "./content.ts";
-import { createRunHost } from "./create-run-host.ts";
-import { ExtensionBinding } from "./extension-binding.ts";
-import { createHarnessActions } from "./harness-actions.ts";
-import { Inbox } from "./inbox.ts";
-import { JobReports } from "./job-reports.ts";
-import { createLiveSession, type LiveSession } from "./live-sessions.ts";
+import type { PromptOutcome, Submission } from "./activity.ts";
+import type { ModelSource } from "./model-choice.ts";
+import type { NamedFiles } from "./named-files.ts";
 import type { NavigateOptions } from "./navigate.ts";
-import { type Notice, Notices } from "./notices.ts";
+import type { Notice } from "./notices.ts";
+import type { PromptOptions, SteerOptions, SubmitOptions } from "./prompts.ts";
+import { createSessionCore, readLog, type SessionCore } from "./session-core.ts";
+import type { SessionParts } from "./session-parts.ts";
+import type { SessionOverrides } from "./session-settings.ts";
+import { createSessionWork, followChanges, type SessionWork } from "./session-work.ts";
+import { refuseSameNames } from "./shown-tools.ts";
 import { describeLeftOut } from "./tools-and-prompt.ts";
-import { NamedFiles } from "./named-files.ts";
-import { type PromptOptions, Prompts, type SteerOptions, type SubmitOptions } from "./prompts.ts";
-import { type AgentSessionEvent, Publisher } from "./publisher.ts";
-import { RunScopes } from "./run-scopes.ts";
-import type { AgentSessionParts } from "./session-parts.ts";
-import { getCacheHitRate, getContextUse, type SessionStats } from "./stats.ts";
-import { Transcript } from "./transcript.ts";
-import { TreeMoves } from "./tree-moves.ts";
-import { type BashOptions, UserBash } from "./user-bash.ts";
-import { createToolSandbox } from "./way-out.ts";
+import type { BashOptions } from "./user-bash.ts";
 
 /** Why a session begins, as extensions are told. */
 export type StartReason = SessionStart["reason"];
 
-/** Why a session ends, as extensions are told. */
+/**
+ * Resolves when a run of the session may begin, with what is called when it is over and nothing follows it. Must resolve soon
+ * when the signal aborts; the run then ends before it asks a model.
+ */
+export type AdmitRun = (session: AgentSession, signal: AbortSignal) => Promise<() => void>;
+
+export interface AgentSessionParts extends SessionParts {
+  admitRun: AdmitRun | undefined;
+  /** Opens another session with the same parts. */
+  reopen: (sessionManager: SessionManager, start: SessionStart) => Promise<AgentSession>;
+}
 
 export class AgentSession {
   /** Files that prompts and commands name. */
   readonly namedFiles: NamedFiles;
   readonly #parts: AgentSessionParts;
-  readonly #publisher = new Publisher((message) => this.#warnOfListener(message));
-  readonly #notices = new Notices(this.#publisher);
-  readonly #judge: CallJudge;
-  readonly #transcript = new Transcript();
-  readonly #lifetime = new AbortController();
-  readonly #lifecycles: ToolLifecycles;
-  readonly #inbox: Inbox;
-  readonly #choices: Choices;
-  readonly #host: RunHost;
-  readonly #activity: Activity;
-  readonly #prompts: Prompts;
-  readonly #binding: ExtensionBinding;
-  readonly #bash: UserBash;
-  readonly #jobs: JobReports;
-  readonly #tree: TreeMoves;
-  readonly #live: LiveSession;
-  readonly #changes: ChangeHandlers;
+  readonly #core: SessionCore;
+  readonly #work: SessionWork;
   readonly #cleanUps: (() => void)[] = [];
   #disposed: Promise<void> | undefined;
   #cutRun: Termination | undefined;
-  /** The permission mode as surfaces know it. */
-  #toldMode: PermissionMode;
 
   /** Use `createAgentSession`. */
   constructor(parts: AgentSessionParts) {
-    const { sessionManager: session, services, ids, clock, tools } = parts;
+    const { admitRun } = parts;
+    const core = createSessionCore(parts);
     this.#parts = parts;
-    this.#toldMode = parts.permissions.mode;
-    const { signal } = this.#lifetime;
-    const getExtensions = () => this.extensions;
-    const mustBeUsable = () => this.#mustBeUsable();
-    const scopes = new RunScopes();
-    const notice = (code: string, message: string) => this.#notices.add(code, message);
-    this.#lifecycles = new ToolLifecycles({
-      clock,
-      signal,
-      notice,
-      log: (tool, level, message) => this.#logTool(tool, level, message),
-      binding: tools.binding && toToolBinding(tools.binding),
+    this.#core = core;
+    this.#work = createSessionWork(parts, core, {
+      reload: () => this.#reloadAll(),
+      admitRun: admitRun && ((signal) => admitRun(this, signal)),
     });
-    const actions = createHarnessActions({
-      ...parts,
-      getTree: () => this.#tree,
-      getActivity: () => this.#activity,
-      reload: async () => {
-        const changed = await parts.reloadGateway?.();
-        return [...new Set([...(changed ?? []), ...(await this.reload())])];
-      },
-    });
-    const sandbox =
-      tools.sandbox &&
-      createToolSandbox(tools.sandbox, {
-        getParts: () => this.#judge.parts,
-        listHosts: parts.policy.listHosts,
-      });
-    const lifecycles = this.#lifecycles;
-    this.#choices = new Choices({ ...parts, sandbox, session, actions, lifecycles, signal, notice, getExtensions });
-    this.#inbox = new Inbox({
-      session,
-      ids,
-      now: () => clock.now(),
-      mode: (kind) => this.settings[kind === "steer" ? "steeringMode" : "followUpMode"],
-      onChange: () => this.#publisher.fact({ type: "queue_changed", ...this.#inbox.summarise() }),
-    });
-    this.#jobs = new JobReports({
-      jobs: parts.jobs,
-      clock,
-      notice,
-      publish: (running) => this.#publisher.fact({ type: "jobs_changed", running }),
-      wake: () => this.#wake(),
-    });
-    this.#judge = createCallJudge({
-      ...parts,
-      sessionId: session.id,
-      publisher: this.#publisher,
-      scopes,
-      timeoutMs: () => this.settings.approvals.timeoutMs,
-    });
-    this.#host = createRunHost({
-      ...parts,
-      transcript: this.#transcript,
-      inbox: this.#inbox,
-      publisher: this.#publisher,
-      choices: this.#choices,
-      judge: this.#judge,
-      takeReports: () => this.#jobs.take(),
-    });
-    this.#tree = new TreeMoves({
-      ...parts,
-      session,
-      getExtensions,
-      notice,
-      publisher: this.#publisher,
-      touches: this.#host.touches,
-      getModel: () => this.#choices.mustHaveModel(),
-      settings: () => this.settings,
-      afterMove: async () => {
-        await this.#load();
-        this.#jobs.compareWith(this.messages);
-        this.#host.sent.forgetMessages();
-      },
-    });
-    this.#activity = new Activity({
-      ...parts,
-      host: this.#host,
-      choices: this.#choices,
-      inbox: this.#inbox,
-      lifetime: signal,
-      mustBeUsable,
-      admitRun: parts.admitRun && ((aborted) => parts.admitRun!(this, aborted)),
-      beforeRun: async (prompts) => [...(await this.#binding.beforeRun(prompts)), ...this.#jobs.take()],
-      takeSent: async (mayContinue) => {
-        const sent = await this.#binding.takeSent(mayContinue);
-        return mayContinue && this.#jobs.wakes ? [...sent, ...this.#jobs.take()] : sent;
-      },
-      onSettled: async ({ kind }) => {
-        await this.extensions?.emit({ type: "agent_settled", aborted: kind === "aborted" });
-      },
-      afterRun: async () => {
-        this.#choices.setRunPrompt(undefined);
-        await this.#tree.navigatePlanned(signal);
-      },
-      notice,
-    });
-    const own = { host: this.#host, choices: this.#choices, activity: this.#activity, notices: this.#notices };
-    this.#binding = new ExtensionBinding({ session: this, ...own });
-    this.namedFiles = new NamedFiles({
-      authority: parts.fileAuthority,
-      cwd: parts.cwd,
-      personFiles: parts.personFiles,
-      createCallFiles: (id) => tools.createCallContext(id).files,
-      getJudgeParts: () => this.#judge.parts,
-      endCall: (id) => this.#judge.endCall(id),
-      hasTool: (name) => this.#choices.shown.tools.some((tool) => tool.name === name),
-      ids,
-    });
-    this.#prompts = new Prompts({
-      ...parts,
-      ...own,
-      namedFiles: this.namedFiles,
-      inbox: this.#inbox,
-      scopes,
-      getExtensions,
-      mustBeUsable,
-    });
-    this.#bash = new UserBash({
-      ...parts,
-      ...own,
-      getTool: () => adaptTool(tools.getBuiltIn("bash")),
-      getExtensions,
-      session,
-      transcript: this.#transcript,
-    });
-    this.#live = createLiveSession({ ...parts, taint: parts.policy.taint, activity: this.#activity, lifetime: signal });
-    this.#changes = createChangeHandlers({ ...parts, ...own, getExtensions });
-    this.#cleanUps.push(this.#jobs.follow());
-    this.#cleanUps.push(session.onAppend(this.#changes.onAppend));
-    this.#cleanUps.push(session.onAppend(({ type }) => type === "compaction" && this.#jobs.tellRunning()));
-    this.#cleanUps.push(services.resources.subscribe(this.#changes.onResources));
+    this.namedFiles = this.#work.namedFiles;
+    this.#cleanUps.push(...followChanges(parts, core, this.#work));
   }
 
   /** Reads the log, gives outcomes to calls and queued messages that a crash left without one, and follows the settings. */
   async open(): Promise<void> {
-    const { sessionManager: session, services, problems, sessions } = this.#parts;
-    for (const { code, message } of problems) this.#notices.add(code, message);
+    const { sessionManager: session, services, problems, sessions, afterCrash } = this.#parts;
+    const { inbox, notices, jobs, permissionModes, sent } = this.#core;
+    for (const { code, message } of problems) this.notify(code, message);
     session.onProblems((fresh) => {
       const damage = fresh.filter(({ kind }) => kind !== "newer_version");
-      if (damage.length > 0) this.#notices.add("session", describeProblems(damage, session.getSessionFile() ?? ""));
+      if (damage.length > 0) this.notify("session", describeProblems(damage, session.getSessionFile() ?? ""));
     });
     if (!session.readOnly) {
       // A session that another process writes has its children there.
-      sessions.add(this.#live);
-      const { afterCrash } = this.#parts;
-      this.#cutRun = await settleAfterCrash({ session, inbox: this.#inbox, notices: this.#notices, afterCrash });
+      sessions.add(this.#work.live);
+      this.#cutRun = await settleAfterCrash({ session, inbox, notices, afterCrash });
     }
-    await this.#load();
-    this.#jobs.resume(this.messages);
+    await readLog(this.#core, session);
+    jobs.resume(this.messages);
     const { notResumed } = this.#parts.permissions;
-    if (notResumed !== undefined) this.#notices.add("permissions", notResumed);
-    this.#host.sent.restore(await session.getPrefix());
-    if (this.extensions) await this.#binding.bind(this.extensions);
-    this.#cleanUps.push(services.settings.subscribe(this.#changes.onSettings));
-    this.#cleanUps.push(services.settings.subscribe(() => this.#tellMode()));
+    if (notResumed !== undefined) this.notify("permissions", notResumed);
+    sent.restore(await session.getPrefix());
+    if (this.extensions) await this.#bind(this.extensions);
+    this.#cleanUps.push(services.settings.subscribe(this.#work.changes.onSettings));
+    this.#cleanUps.push(services.settings.subscribe(() => permissionModes.publishChange()));
     this.#cleanUps.push(services.registry.subscribe(() => this.#followModel()));
-    for (const { code, message } of describeLeftOut(this.#choices.shown)) this.#notices.add(code, message);
-    await this.#choices.loadTools();
+    for (const { code, message } of describeLeftOut(this.#work.tools.shown)) this.notify(code, message);
+    await this.#work.tools.loadTools();
   }
 
   /** The session itself, for the form `const { session } = await createAgentSession()`. */
@@ -318,7 +173,7 @@ export class AgentSession {
 
   /** What judges calls, for isolated extensions. */
   get judgeParts(): JudgeParts {
-    return this.#judge.parts;
+    return this.#core.judge.parts;
   }
 
   /** What the host does for extensions that leave this session for another. */
@@ -333,12 +188,12 @@ export class AgentSession {
 
   /** Undefined as long as no model can be used. */
   get model(): Model | undefined {
-    return this.#choices.model;
+    return this.#core.model.model;
   }
 
   /** Why the model that the settings ask for cannot be used; undefined when it can, or none was asked for. */
   get modelProblem(): string | undefined {
-    return this.model ? undefined : this.#parts.model.modelProblem;
+    return this.#core.model.problem;
   }
 
   /** What surfaces show of the policy and of the sandbox. */
@@ -357,31 +212,31 @@ export class AgentSession {
   }
 
   get thinkingLevel(): ThinkingLevel {
-    return this.#choices.thinkingLevel;
+    return this.#core.model.thinkingLevel;
   }
 
   /** The tools that the model is shown. */
   get tools(): readonly AgentTool[] {
-    return this.#choices.shown.tools;
+    return this.#work.tools.shown.tools;
   }
 
   /** The tools that a layer left out, and why. */
   get droppedTools(): readonly DroppedTool[] {
-    return this.#choices.shown.dropped;
+    return this.#work.tools.shown.dropped;
   }
 
   get systemPrompt(): string {
-    return this.#choices.shown.systemPrompt.text;
+    return this.#work.tools.shown.systemPrompt.text;
   }
 
   /** The settings as this session follows them. */
   get settings(): Settings {
-    return this.#choices.settings();
+    return this.#core.settings.get();
   }
 
   /** What the model is sent of the conversation. */
   get messages(): readonly AgentMessage[] {
-    return this.#transcript.messages;
+    return this.#core.transcript.messages;
   }
 
   /** The same, each with the id of its entry. */
@@ -391,7 +246,7 @@ export class AgentSession {
 
   /** A run is in progress, or about to begin. */
   get isStreaming(): boolean {
-    return this.#activity.isBusy;
+    return this.#work.activity.isBusy;
   }
 
   /** Why the session cannot be written; undefined when it can. */
@@ -401,12 +256,12 @@ export class AgentSession {
 
   /** What the current run, else the session, may still spend. Children spend from it. */
   get budget(): Budget {
-    return this.#live.budget;
+    return this.#work.live.budget;
   }
 
   /** What the current run, else the next one, may still spend. */
   get budgetLeft(): BudgetLimits {
-    return this.#activity.budgetLeft;
+    return this.#work.activity.budgetLeft;
   }
 
   /** Patterns of the models to choose from. Undefined for all. */
@@ -416,7 +271,8 @@ export class AgentSession {
 
   /** The queued messages, oldest first. */
   get queue(): { steering: QueuedMessage[]; followUps: QueuedMessage[] } {
-    return { steering: this.#inbox.list("steer"), followUps: this.#inbox.list("followUp") };
+    const { inbox } = this.#core;
+    return { steering: inbox.list("steer"), followUps: inbox.list("followUp") };
   }
 
   /** How the last run ended, if a crash cut it and it was closed when the session was opened. */
@@ -426,25 +282,22 @@ export class AgentSession {
 
   /** What the user should know, the latest last; also what came before anyone listened. */
   get notices(): readonly Notice[] {
-    return this.#notices.list;
+    return this.#core.notices.list;
   }
 
   /** The engine's own events and the facts of the session. Listeners are not waited for. */
   subscribe(listener: (event: AgentSessionEvent) => void): () => void {
-    checkArguments({ listener });
-    return this.#publisher.onEngineEvent(listener);
+    return this.#core.publisher.onEngineEvent(listener);
   }
 
   /** The eleven events of a run's life. */
   onEvent(listener: (event: LifecycleEvent) => void): () => void {
-    checkArguments({ listener });
-    return this.#publisher.onLifecycleEvent(listener);
+    return this.#core.publisher.onLifecycleEvent(listener);
   }
 
   /** Everything that a surface draws: see `reduce` of `@tau/protocol`. */
   onSessionEvent(listener: (event: SessionEvent) => void): () => void {
-    checkArguments({ listener });
-    return this.#publisher.onSessionEvent(listener);
+    return this.#core.publisher.onSessionEvent(listener);
   }
 
   /**
@@ -452,25 +305,24 @@ export class AgentSession {
    * throws `busy`, unless `streamingBehavior` says where to queue it.
    */
   async prompt(text: string, options: PromptOptions = {}): Promise<PromptOutcome> {
-    checkMessage(text, options);
     const { streamingBehavior: queue, ...content } = options;
-    return await this.#prompts.send(text, { ...content, ...(queue && { queue }) });
+    return await this.#work.prompts.send(text, { ...content, ...(queue && { queue }) });
   }
 
   /** Queues a message that is sent before the next request. When the session is idle, it is a prompt. */
   async steer(text: string, options: SteerOptions | ImageContent[] = {}): Promise<PromptOutcome> {
     const content = Array.isArray(options) ? { images: options } : options;
-    return await this.#prompts.send(text, { ...content, queue: "steer" });
+    return await this.#work.prompts.send(text, { ...content, queue: "steer" });
   }
 
   /** Queues a message that is sent when the model would stop. When the session is idle, it is a prompt. */
   async followUp(text: string, images: ImageContent[] = []): Promise<PromptOutcome> {
-    return await this.#prompts.send(text, { images, queue: "followUp" });
+    return await this.#work.prompts.send(text, { images, queue: "followUp" });
   }
 
   /** The same as these three, but resolves as soon as the message is in the log. */
   async submit(text: string, options: SubmitOptions = {}): Promise<Submission> {
-    return await this.#prompts.submit(text, options);
+    return await this.#work.prompts.submit(text, options);
   }
 
   /**
@@ -478,15 +330,14 @@ export class AgentSession {
    * that all of their senders have. Default: those of the last run.
    */
   runQueued(scopes?: readonly string[]): void {
-    checkArguments({ scopes });
-    this.#prompts.runQueued(scopes);
+    this.#work.prompts.runQueued(scopes);
   }
 
   /** Writes a new session to its file, which otherwise appears with the first prompt. */
   async persist(): Promise<void> {
     const { sessionManager: session } = this.#parts;
-    this.#mustBeOpen();
-    await this.#choices.remember();
+    this.#core.mustBeOpen();
+    await this.#core.model.remember();
     if (session.getEntryCount() === 0) await session.appendThinkingLevelChange(this.thinkingLevel);
     await session.flush();
   }
@@ -494,19 +345,18 @@ export class AgentSession {
   /** Takes back all queued messages, and returns them. */
   async clearQueue(): Promise<{ steering: QueuedMessage[]; followUps: QueuedMessage[] }> {
     const before = this.queue;
-    await this.#inbox.cancel();
+    await this.#core.inbox.cancelAll();
     return before;
   }
 
   /** Takes back one queued message. False when it is no longer queued. */
   async removeQueued(id: string): Promise<boolean> {
-    checkArguments({ id });
-    return (await this.#inbox.cancel(id)).length > 0;
+    return await this.#core.inbox.cancel(id);
   }
 
   /** Changes the text of a queued message; answers with its new id. */
   async editQueued(id: string, text: string): Promise<string> {
-    return await this.#prompts.editQueued(id, text);
+    return await this.#work.prompts.editQueued(id, text);
   }
 
   /**
@@ -514,13 +364,13 @@ export class AgentSession {
    * reason `gateway_disconnected` says that the client is gone.
    */
   async abort(reason?: unknown): Promise<void> {
-    this.#activity.abort(toRunAborted(reason, "person"));
+    this.#work.activity.abort(toRunAborted(reason, "person"));
     await this.waitForIdle();
   }
 
   /** Ends the run when the calls that are running have ended. False when there is none. */
   interrupt(reason: string): boolean {
-    const { run } = this.#activity;
+    const { run } = this.#core.currentRun;
     run?.stopAfterTurn({ kind: "aborted", by: "person", reason });
     return run !== undefined;
   }
@@ -532,28 +382,29 @@ export class AgentSession {
 
   /** Something goes on that would end with the session: a run, a queued message, or a command in the background. */
   get hasWork(): boolean {
-    return this.isStreaming || !this.#inbox.isEmpty || this.#bash.isRunning || this.#jobs.running.length > 0;
+    const { inbox, jobs } = this.#core;
+    return this.isStreaming || !inbox.isEmpty || this.#work.bash.isRunning || jobs.running.length > 0;
   }
 
   /** Stops waiting to ask again: the run ends with the failure. */
   abortRetry(): void {
-    this.#activity.run?.abortRetry();
+    this.#core.currentRun.run?.abortRetry();
   }
 
   /** Resolves when nothing is in progress. A tool that waits for it waits for itself. */
   async waitForIdle(): Promise<void> {
-    await this.#activity.whenIdle();
+    await this.#work.activity.whenIdle();
   }
 
   /** Answers a question of `approval_requested`. False when it is no longer open. */
   approve(approvalId: string, answer: ApprovalAnswer): boolean {
-    return this.#judge.answer(approvalId, answer);
+    return this.#core.judge.answer(approvalId, answer);
   }
 
   /** A new session that continues from an entry of this one, with the same parts and a file of its own. */
   async branch(fromEntryId: string): Promise<AgentSession> {
-    this.#mustBeOpen();
-    return await this.openOther(await this.#tree.branchOff(fromEntryId), "fork");
+    this.#core.mustBeOpen();
+    return await this.openOther(await this.#core.moves.branchOff(fromEntryId), "fork");
   }
 
   /**
@@ -561,12 +412,11 @@ export class AgentSession {
    * this session began with. This session stays open. `reason` is what extensions of the other one are told.
    */
   async openOther(sessionManager: SessionManager, reason: StartReason = "resume"): Promise<AgentSession> {
-    this.#mustBeOpen();
+    this.#core.mustBeOpen();
     const { sessionFile } = this;
-    checkArguments({ sessionManager });
     const previous = sessionFile === undefined ? {} : { previousSessionFile: sessionFile };
     const other = await this.#parts.reopen(sessionManager, { reason, ...previous });
-    other.override(this.#choices.overrides);
+    other.override(this.#core.settings.overrides);
     return other;
   }
 
@@ -575,17 +425,17 @@ export class AgentSession {
    * Throws `busy` during a run.
    */
   async navigate(entryId: string | null, options: NavigateOptions = {}): Promise<boolean> {
-    this.#mustBeOpen();
-    checkNavigation({ entryId, options });
-    return await this.#activity.exclusive("Navigating", (signal) => this.#tree.navigate(entryId, options, signal));
+    this.#core.mustBeOpen();
+    return await this.#work.activity.exclusive("Navigating", (signal) =>
+      this.#work.navigation.navigate(entryId, options, signal),
+    );
   }
 
   /** Replaces the older part of the conversation by a summary. Throws `busy` during a run. */
   async compact(instructions?: string): Promise<CompactionOutcome> {
-    this.#mustBeUsable();
-    checkArguments({ instructions });
-    return await this.#activity.exclusive("Compacting", async (signal) => {
-      const outcome = await compactSession(this.#host, { reason: "manual", instructions, signal });
+    this.#core.mustBeUsable();
+    return await this.#work.activity.exclusive("Compacting", async (signal) => {
+      const outcome = await compactSession(this.#work.host, { reason: "manual", instructions, signal });
       this.#parts.budget.charge(outcome.usage);
       return outcome;
     });
@@ -593,16 +443,14 @@ export class AgentSession {
 
   /** Takes effect with the next request. Takes a model, or what `ModelRegistry.resolve` understands. */
   async setModel(model: Model | string, source: ModelSource = "set"): Promise<void> {
-    this.#mustBeOpen();
-    checkArguments({ model });
-    await this.#choices.setModel(model, source);
+    this.#core.mustBeOpen();
+    await this.#core.model.setModel(model, source);
   }
 
   /** Takes effect with the next request. A level that the model does not have becomes the nearest one. */
   async setThinkingLevel(level: ThinkingLevel | "none"): Promise<void> {
-    this.#mustBeOpen();
-    checkArguments({ level });
-    await this.#choices.setThinkingLevel(level);
+    this.#core.mustBeOpen();
+    await this.#core.model.setThinkingLevel(level);
   }
 
   /**
@@ -610,47 +458,31 @@ export class AgentSession {
    * does not allow. Only a person may choose `free`: the caller answers for that.
    */
   async setPermissionMode(mode: string): Promise<PermissionData> {
-    this.#mustBeOpen();
-    const { permissions, sessionManager } = this.#parts;
-    const chosen = permissions.choose(mode);
-    this.#tellMode();
-    if (chosen === "free") await this.policy.trySandbox();
-    if (!this.readOnly && chosen !== (await sessionManager.getPermissionMode()))
-      await sessionManager.append({ type: "permission_mode", mode: chosen });
-    return this.permissions;
-  }
-
-  #tellMode(): void {
-    const { mode } = this.#parts.permissions;
-    if (mode === this.#toldMode) return;
-    this.#toldMode = mode;
-    this.#publisher.fact({ type: "permission_mode_changed", mode });
+    this.#core.mustBeOpen();
+    return await this.#core.permissionModes.choose(mode);
   }
 
   /** Takes effect with the next request. Names stand for built-in tools. */
   setTools(tools: readonly (GivenTool | string)[]): void {
-    this.#mustBeOpen();
-    checkArguments({ tools });
+    this.#core.mustBeOpen();
     refuseSameNames("tools", tools);
-    this.#choices.setTools(tools);
+    this.#work.tools.setTools(tools);
   }
 
   /** Takes effect with the next request: the model is shown these tools alone. Throws for a name that no tool has. */
   setActiveTools(names: readonly string[]): void {
-    this.#mustBeOpen();
-    checkArguments({ names });
-    this.#choices.setActiveTools(names);
+    this.#core.mustBeOpen();
+    this.#work.tools.setActiveTools(names);
   }
 
-  /** Tells the user something, in whole sentences. `code` is for programs. */
+  /** Adds a notice for the user, in whole sentences. `code` is for programs. */
   notify(code: string, message: string): void {
-    this.#notices.add(code, message);
+    this.#core.notices.add(code, message);
   }
 
   /** Changes what this session does, without changing any file. */
   override(changes: SessionOverrides): void {
-    checkArguments({ changes });
-    this.#choices.override(changes);
+    this.#core.settings.override(changes);
   }
 
   /**
@@ -658,13 +490,12 @@ export class AgentSession {
    * unless `excludeFromContext`. Resolves when the command is in the log; throws `write_failed` if it cannot be written.
    */
   async executeBash(command: string, options: BashOptions = {}): Promise<BashResult> {
-    this.#mustBeOpen();
-    checkArguments({ command, options });
-    return await this.#bash.run(command, options);
+    this.#core.mustBeOpen();
+    return await this.#work.bash.run(command, options);
   }
 
   abortBash(): void {
-    this.#bash.abort();
+    this.#work.bash.abort();
   }
 
   /**
@@ -672,29 +503,35 @@ export class AgentSession {
    * next prompt on.
    */
   async reload(): Promise<readonly string[]> {
-    this.#mustBeOpen();
+    this.#core.mustBeOpen();
     const { settings, resources } = this.#parts.services;
     const before = resources.resources;
     await settings.reload();
     await resources.reload();
-    await this.#parts.extensions.reload((extensions) => this.#binding.bind(extensions));
-    this.#lifecycles.forgetFailures();
-    this.#choices.rebuild();
-    await this.#choices.loadTools();
+    await this.#parts.extensions.reload((extensions) => this.#bind(extensions));
+    this.#core.lifecycles.forgetFailures();
+    this.#work.tools.rebuild();
+    await this.#work.tools.loadTools();
     return changedNames(before, resources.resources);
+  }
+
+  /** Reloads the session and what the gateway reads, for the tool `gateway_reload`. */
+  async #reloadAll(): Promise<readonly string[]> {
+    const changed = await this.#parts.reloadGateway?.();
+    return [...new Set([...(changed ?? []), ...(await this.reload())])];
   }
 
   /** Not to another address of an isolated extension: the person chose the one that was shown. */
   #followModel(): void {
     const { model, extensions } = this;
-    if (model && !extensions?.providers.isIsolated(model.provider)) this.#choices.followRegistry();
+    if (model && !extensions?.providers.isIsolated(model.provider)) this.#core.model.followRegistry();
   }
 
   /** Tokens, cost, cache hits and how full the context is. */
   async stats(): Promise<SessionStats> {
     const { model, sessionId } = this;
     const totals = await this.sessionManager.getTotals();
-    const contextUse = model && getContextUse(this.#transcript.tokens, model.contextWindow);
+    const contextUse = model && getContextUse(this.#core.transcript.tokens, model.contextWindow);
     return { ...totals, sessionId, cacheHitRate: getCacheHitRate(totals), contextUse };
   }
 
@@ -706,20 +543,23 @@ export class AgentSession {
 
   async #dispose(why: SessionEnd): Promise<void> {
     const closed = new RunAborted({ kind: "aborted", by: "person", reason: "closed" }, "The session was closed.");
-    this.#lifetime.abort(closed);
-    this.#bash.abort();
-    this.#activity.abort(closed);
-    await this.#activity.whenIdle();
+    this.#core.lifetime.abort(closed);
+    this.#work.bash.abort();
+    this.#work.activity.abort(closed);
+    await this.#work.activity.whenIdle();
+    const { inbox, jobs, lifecycles } = this.#core;
     // Each step happens, also when another fails: a full disk must not leave processes behind.
     const steps = [
       async () => {
-        if (!this.readOnly && !this.#parts.afterCrash) await this.#inbox.refuse("the session was closed");
+        if (!this.readOnly && !this.#parts.afterCrash) await inbox.refuse("the session was closed");
       },
-      () => this.#keepReports(),
+      async () => {
+        if (!this.readOnly) await jobs.write(this.sessionManager);
+      },
       () => this.#parts.extensions.close(why, "The session was closed."),
-      () => this.#lifecycles.unloadOthers([]),
+      () => lifecycles.unloadOthers([]),
       async () => this.#cleanUps.forEach((cleanUp) => cleanUp()),
-      async () => this.#parts.sessions.remove(this.#live),
+      async () => this.#parts.sessions.remove(this.#work.live),
       () => this.#parts.close(),
     ];
     const failures: unknown[] = [];
@@ -727,44 +567,15 @@ export class AgentSession {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Begins a run about a job that has ended, unless one is in progress: that one takes the report. */
-  #wake(): void {
-    if (this.#activity.isBusy || this.#lifetime.signal.aborted || !this.model) return;
-    this.#activity
-      .begin(this.#jobs.take())
-      .catch((error: unknown) => this.#notices.add("run_failed", getErrorMessage(error)));
-  }
-
-  /** What the model was not told yet is in the log for the next time. */
-  async #keepReports(): Promise<void> {
-    if (this.readOnly) return;
-    const { sessionManager } = this.#parts;
-    for (const { role: _role, timestamp: _timestamp, ...message } of this.#jobs.take())
-      await sessionManager.append({ type: "custom_message", ...message });
-  }
-
-  async #load(): Promise<void> {
-    this.#choices.takeLogged(await this.#transcript.load(this.#parts.sessionManager));
-  }
-
-  #logTool(tool: string, level: ToolLogLevel, message: string): void {
-    this.#parts.logTool?.(tool, level, message);
-    if (level === "warn" || level === "error") this.#notices.add("tool", `${tool}: ${message}`);
-  }
-
-  #warnOfListener(message: string): void {
-    // Not to the listeners: one that always fails would hear of it without end.
-    process.emitWarning(`A listener of the session ${this.sessionId} failed: ${message}`, "TauWarning");
-  }
-
-  #mustBeOpen(): void {
-    if (this.#lifetime.signal.aborted) throw new HarnessError("closed", `The session ${this.sessionId} is closed.`);
-  }
-
-  #mustBeUsable(): void {
-    this.#mustBeOpen();
-    this.#choices.mustHaveModel();
-    const { readOnly } = this;
-    if (readOnly) throw readOnlyError(this.sessionFile ?? this.sessionId, readOnly);
+  async #bind(extensions: SessionExtensions): Promise<void> {
+    const { currentRun } = this.#core;
+    const { tools, activity, host } = this.#work;
+    await bindExtensions(extensions, {
+      session: this,
+      tools,
+      activity,
+      host,
+      getSignal: () => currentRun.run?.signal,
+    });
   }
 }

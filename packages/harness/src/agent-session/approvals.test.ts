@@ -3,7 +3,7 @@ import type { SessionEvent } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
 import type { Answer, Question } from "@tau/policy";
 import { Approvals, type AskChoice } from "./approvals.ts";
-import { Publisher } from "./publisher.ts";
+import { Publisher } from "../run/publisher.ts";
 
 const question: Question = {
   id: "q1",

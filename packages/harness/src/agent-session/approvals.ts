@@ -2,7 +2,7 @@
 import { type Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { Answer, Ask, Question } from "@tau/policy";
-import type { Publisher } from "./publisher.ts";
+import type { Publisher } from "../run/publisher.ts";
 
 /** A surface that answers with `AgentSession.approve`. */
 export interface AnsweringSurface {

@@ -5,7 +5,7 @@ import type { SessionTaint } from "../session/session-taint.ts";
 import type { RunHost } from "../run/run-host.ts";
 import { Approvals, type AskChoice } from "./approvals.ts";
 import type { LiveSession } from "./live-sessions.ts";
-import type { Publisher } from "./publisher.ts";
+import type { Publisher } from "../run/publisher.ts";
 import type { RunScopes } from "./run-scopes.ts";
 
 /** What decides about calls. */

@@ -1,18 +1,20 @@
-/** What a session does when its log, the settings or the resources change. */
+/** Handles changes of the log, the settings and the resources of a session. */
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ExtensionHooks } from "@tau/extensions";
 import { formatFileProblem, type SettingsChange } from "@tau/config/settings";
 import type { RunHost } from "../run/run-host.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import type { Activity } from "./activity.ts";
-import type { Choices } from "./choices.ts";
+import type { ModelChoice } from "./model-choice.ts";
 import type { Notices } from "./notices.ts";
 import { describeResourceProblems, type Services } from "./services.ts";
+import type { ShownTools } from "./shown-tools.ts";
 
 export interface ChangeHandlersParts {
   services: Services;
   host: RunHost;
-  choices: Choices;
+  model: ModelChoice;
+  tools: ShownTools;
   activity: Activity;
   notices: Notices;
   getExtensions: () => ExtensionHooks | undefined;
@@ -25,14 +27,14 @@ export interface ChangeHandlers {
 }
 
 export function createChangeHandlers(parts: ChangeHandlersParts): ChangeHandlers {
-  const { host, choices, activity, notices, getExtensions } = parts;
+  const { host, model: choice, tools, activity, notices, getExtensions } = parts;
   const { settings, resources } = parts.services;
   let lastTold = "";
   return {
     onAppend(entry) {
       host.publisher.fact({ type: "entry_appended", entry });
       if (entry.type === "session_info") void getExtensions()?.emit({ type: "session_info_changed", name: entry.name });
-      const { model, thinkingLevel } = choices;
+      const { model, thinkingLevel } = choice;
       if (!model || (entry.type !== "model_change" && entry.type !== "thinking_level_change")) return;
       // A model and its level are two entries, and one change.
       const told = JSON.stringify([model.provider, model.id, thinkingLevel]);
@@ -45,7 +47,7 @@ export function createChangeHandlers(parts: ChangeHandlersParts): ChangeHandlers
         // That trust was lost is one notice, not one for each setting that needs it.
         if (problem.kind !== "untrusted") notices.addNew("settings", formatFileProblem(problem));
       }
-      if (changed.includes("tools")) choices.rebuild();
+      if (changed.includes("tools")) tools.rebuild();
       if (trustChanged && settings.hasLostTrust) notices.add("trust", lostTrust);
       if (!trustChanged && !changed.includes("skills") && !changed.includes("prompts")) return;
       resources
@@ -57,7 +59,7 @@ export function createChangeHandlers(parts: ChangeHandlersParts): ChangeHandlers
       const problems = settings.hasLostTrust ? all.filter(({ kind }) => kind !== "untrusted") : all;
       for (const { code, message } of describeResourceProblems({ problems })) notices.addNew(code, message);
       // A run keeps the prompt and the tools that it began with.
-      if (!activity.isBusy) host.sent.addChangedFiles(choices.takeResources());
+      if (!activity.isBusy) host.sent.addChangedFiles(tools.takeResources());
     },
   };
 }

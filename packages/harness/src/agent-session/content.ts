@@ -1,8 +1,6 @@
-/** What a person said, with all that goes along, as the content of a message. */
+/** Turns what a person said, with all that goes along, into the content of a message. */
 import type { ImageContent, TextContent } from "@tau/ai";
 import { HarnessError } from "@tau/protocol";
-import { createCheck, param, refuseProblems } from "@tau/config/internal";
-import { flag, image, jsonObject, list, nonEmptyText, object, oneOf, text as textField } from "@tau/config/fields";
 import { attachFiles, type ExpandPort, expandPrompt, inputBlock } from "../prompt/expand.ts";
 
 export interface PromptContent {
@@ -15,39 +13,11 @@ export interface PromptContent {
   expandPromptTemplates?: boolean;
 }
 
-const queue = param(oneOf("steer", "followUp"));
-
-const checkArguments = createCheck({ text: textField, options: jsonObject });
-
-const messageOptions = object({
-  images: param(list(image)),
-  files: param(list(textField)),
-  input: param(textField),
-  expandPromptTemplates: param(flag),
-  queue,
-  streamingBehavior: queue,
-  interrupt: param(flag),
-  source: param(textField),
-  messageId: param(nonEmptyText),
-  scopes: param(list(textField)),
-  fileAuthority: param(oneOf("person", "model")),
-});
-
-/**
- * Throws `invalid_input` with a sentence that names the option that is wrong. What is in the log is sent with each later
- * request, so a value that no provider accepts must not get there.
- */
-export function checkMessage(text: string, options: object = {}): void {
-  checkArguments({ text, options });
-  refuseProblems(messageOptions, options);
-  if ("images" in options) refuseLargeImages(options.images as readonly ImageContent[] | undefined);
-}
-
 /** No provider takes more of one image. In characters of base64: 15 MB of an image. */
 const maxImageCharacters = 20 * 1024 * 1024;
 
 /** An image that no request can carry would only be stored, and sent to each client of the session. */
-function refuseLargeImages(images: readonly ImageContent[] = []): void {
+export function refuseLargeImages(images: readonly ImageContent[] = []): void {
   for (const [index, { data }] of images.entries()) {
     if (data.length <= maxImageCharacters) continue;
     const sizes = `has ${formatMegabytes(data.length)}, and an image may have ${formatMegabytes(maxImageCharacters)}`;

@@ -1,58 +1,70 @@
-/** What a session lends to its runs. */
-import { createTouches } from "@tau/extensions/internal";
-import { PrefixTracker } from "../request/prefix-tracker.ts";
+/** Creates what a session shares with its runs. */
+import { createTouches, type ExtensionSlot } from "@tau/extensions/internal";
+import type { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { RunHost } from "../run/run-host.ts";
 import { RunningCalls } from "../run/running-calls.ts";
+import type { SessionManager } from "../session/session-manager.ts";
 import type { CallJudge } from "./call-judge.ts";
-import type { Choices } from "./choices.ts";
-import type { AgentSessionParts } from "./session-parts.ts";
+import type { ModelChoice } from "./model-choice.ts";
+import type { SessionSettings } from "./session-settings.ts";
+import type { ShownTools, ToolSources } from "./shown-tools.ts";
 
-export interface RunHostParts
-  extends
-    Pick<
-      AgentSessionParts,
-      | "sessionManager"
-      | "extensions"
-      | "tools"
-      | "request"
-      | "waitsForBusyProvider"
-      | "keep"
-      | "trace"
-      | "clock"
-      | "ids"
-    >,
-    Pick<RunHost, "transcript" | "inbox" | "publisher" | "takeReports"> {
-  choices: Choices;
+export interface RunHostParts extends Pick<
+  RunHost,
+  | "transcript"
+  | "inbox"
+  | "publisher"
+  | "takeReports"
+  | "ask"
+  | "waitsForBusyProvider"
+  | "keep"
+  | "tracer"
+  | "agentName"
+  | "clock"
+  | "ids"
+> {
+  session: SessionManager;
+  extensions: ExtensionSlot;
+  builtIn: ToolSources["builtIn"];
+  model: ModelChoice;
+  tools: ShownTools;
+  settings: SessionSettings;
   judge: CallJudge;
+  sent: PrefixTracker;
 }
 
 export function createRunHost(parts: RunHostParts): RunHost {
-  const { sessionManager: session, extensions, tools, request, waitsForBusyProvider, keep, trace, clock, ids } = parts;
-  const { transcript, inbox, publisher, choices, takeReports } = parts;
+  const { session, extensions, builtIn, model, tools, settings } = parts;
   const { judge, endCall, getCallMessage } = parts.judge;
   return {
     get extensions() {
       return extensions.current;
     },
     session,
-    transcript,
-    inbox,
-    publisher,
-    takeReports,
-    clock,
-    ids,
-    ask: request,
-    settings: () => choices.settings(),
-    current: () => choices.current(),
-    touches: createTouches({ current: () => choices.shown.tools, builtIn: tools.builtIn }),
+    transcript: parts.transcript,
+    inbox: parts.inbox,
+    publisher: parts.publisher,
+    takeReports: parts.takeReports,
+    clock: parts.clock,
+    ids: parts.ids,
+    ask: parts.ask,
+    settings: () => settings.get(),
+    current: () => ({
+      model: model.mustHaveModel(),
+      thinkingLevel: model.thinkingLevel,
+      systemPrompt: tools.prompt,
+      tools: tools.shown.tools,
+    }),
+    touches: createTouches({ current: () => tools.shown.tools, builtIn }),
     judge,
     calls: new RunningCalls(),
     endCall,
     getCallMessage,
-    keep,
-    waitsForBusyProvider,
-    ...trace,
+    keep: parts.keep,
+    waitsForBusyProvider: parts.waitsForBusyProvider,
+    tracer: parts.tracer,
+    agentName: parts.agentName,
     resumedFrom: session.getEntryCount() > 0 ? session.id : undefined,
-    sent: new PrefixTracker(),
+    sent: parts.sent,
   };
 }

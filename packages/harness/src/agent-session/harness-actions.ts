@@ -1,14 +1,14 @@
-/** What the harness's own tools do with the session that they belong to. */
+/** Implements the actions that the harness's own tools take on their session. */
 import type { HarnessActions } from "@tau/extensions/internal";
 import { describeEntries } from "../session/describe-entries.ts";
 import type { SessionManager } from "../session/session-manager.ts";
-import type { Activity } from "./activity.ts";
+import type { CurrentRun } from "./current-run.ts";
 import type { TreeMoves } from "./tree-moves.ts";
 
 export interface HarnessActionsParts {
   sessionManager: SessionManager;
-  getTree: () => TreeMoves;
-  getActivity: () => Activity;
+  moves: TreeMoves;
+  currentRun: CurrentRun;
   reload: HarnessActions["reload"];
 }
 
@@ -16,17 +16,16 @@ export interface HarnessActionsParts {
 const maxListedRows = 200;
 
 export function createHarnessActions(parts: HarnessActionsParts): HarnessActions {
-  const { sessionManager, getTree, getActivity, reload } = parts;
+  const { sessionManager, moves, currentRun, reload } = parts;
   return {
     async branch(entryId, toolCallId) {
-      const tree = getTree();
-      const branched = await (entryId === undefined ? tree.branchOffBefore(toolCallId) : tree.branchOff(entryId));
+      const branched = await (entryId === undefined ? moves.branchOffBefore(toolCallId) : moves.branchOff(entryId));
       await branched.close();
       return branched.id;
     },
     listEntries: async () => describeEntries(await sessionManager.getEntries(maxListedRows)),
-    navigate: (entryId) => getTree().plan(entryId),
+    navigate: (entryId) => moves.plan(entryId),
     reload,
-    interrupt: (reason) => getActivity().run?.stopAfterTurn({ kind: "aborted", by: "agent", reason }),
+    interrupt: (reason) => currentRun.run?.stopAfterTurn({ kind: "aborted", by: "agent", reason }),
   };
 }

@@ -6,6 +6,7 @@ import type { AgentMessage } from "@tau/agent";
 import type { Clock } from "@tau/ai";
 import type { CustomMessage, JobData, JobSummary } from "@tau/protocol";
 import type { Job, Jobs } from "@tau/tools";
+import type { Session } from "../session/session.ts";
 import {
   findKnownJobs,
   type KnownJob,
@@ -20,8 +21,6 @@ export interface JobReportsParts {
   /** Tells the user. */
   notice: (code: string, message: string) => void;
   publish: (running: JobSummary[]) => void;
-  /** Called when a job has ended whose call asked for a run. */
-  wake: () => void;
 }
 
 export class JobReports {
@@ -47,12 +46,12 @@ export class JobReports {
     return this.#waiting.some((job) => job.wakes);
   }
 
-  /** Follows the jobs; returns how to stop. */
-  follow(): () => void {
+  /** Follows the jobs; returns how to stop. `wake` is called when a job has ended whose call asked for a run. */
+  follow(wake: () => void): () => void {
     const { jobs, publish } = this.#parts;
     return jobs.onChange((job) => {
       publish(this.running.map(toJobSummary));
-      if (job.ended) this.#takeEnd(job);
+      if (job.ended) this.#takeEnd(job, wake);
     });
   }
 
@@ -103,13 +102,19 @@ export class JobReports {
     return [{ role: "custom", customType: jobsMessageType, content, display: false, details, timestamp: clock.now() }];
   }
 
+  /** Writes what the model was not told yet into the log, for the next time. */
+  async write(session: Pick<Session, "append">): Promise<void> {
+    for (const { role: _role, timestamp: _timestamp, ...message } of this.take())
+      await session.append({ type: "custom_message", ...message });
+  }
+
   /** The model may have looked at a job meanwhile. */
   get #waiting(): Job[] {
     return this.#ended.filter(({ id }) => !this.#parts.jobs.isSeen(id));
   }
 
-  #takeEnd(job: Job): void {
-    const { jobs, notice, wake } = this.#parts;
+  #takeEnd(job: Job, wake: () => void): void {
+    const { jobs, notice } = this.#parts;
     // The session is being closed.
     if (job.ended?.why === "session") return;
     this.#ended.push(job);

@@ -3,7 +3,7 @@ import type { Usage } from "@tau/ai";
 import type { Budget } from "../budget/budget.ts";
 import type { SessionTaint } from "../session/session-taint.ts";
 import type { SessionManager } from "../session/session-manager.ts";
-import type { Activity } from "./activity.ts";
+import type { CurrentRun } from "./current-run.ts";
 import type { Permissions } from "@tau/policy/internal";
 
 export interface ChildSpending {
@@ -33,22 +33,22 @@ export interface LiveSessionParts {
   budget: Budget;
   taint: SessionTaint;
   permissions: Permissions;
-  activity: Activity;
+  currentRun: CurrentRun;
   /** Aborts when the session ends. */
   lifetime: AbortSignal;
 }
 
 export function createLiveSession(parts: LiveSessionParts): LiveSession {
-  const { sessionManager, parent, budget, taint, permissions, activity, lifetime } = parts;
+  const { sessionManager, parent, budget, taint, permissions, currentRun, lifetime } = parts;
   return {
     sessionId: sessionManager.id,
     taint,
     permissions,
     get signal() {
-      return activity.run?.signal ?? lifetime;
+      return currentRun.run?.signal ?? lifetime;
     },
     get budget() {
-      return activity.run?.budget ?? budget;
+      return currentRun.run?.budget ?? budget;
     },
     async noteChild(spent) {
       await sessionManager.appendUsage("child", spent.provider, spent.model, spent.usage);

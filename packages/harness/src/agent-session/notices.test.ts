@@ -1,7 +1,7 @@
 import type { SessionEvent } from "@tau/protocol";
 import { expect, test } from "vitest";
 import { Notices } from "./notices.ts";
-import { Publisher } from "./publisher.ts";
+import { Publisher } from "../run/publisher.ts";
 
 const neverFails = (message: string) => expect.fail(message);
 

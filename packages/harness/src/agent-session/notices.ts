@@ -1,5 +1,5 @@
 /** What the user should know. Notices are kept, since the first come before any surface listens. */
-import type { Publisher } from "./publisher.ts";
+import type { Publisher } from "../run/publisher.ts";
 
 /** `code` is for programs, `message` a whole sentence for people. */
 export interface Notice {

@@ -1,4 +1,4 @@
-/** How a prompt gets into a session: it is offered to extensions, expanded, and then begins a run or is queued. */
+/** Takes prompts into a session: each is offered to extensions, expanded, and then begins a run or is queued. */
 import type { ImageContent } from "@tau/ai";
 import type { Files } from "@tau/tools";
 import { HarnessError } from "@tau/protocol";
@@ -6,9 +6,10 @@ import type { ExtensionEvent, InputSource, SessionExtensions } from "@tau/extens
 import type { Mentioned } from "../prompt/expand.ts";
 import type { ResourcePort } from "../prompt/expand-port.ts";
 import { RunAborted } from "../run/run-aborted.ts";
-import type { Activity, PromptOutcome, Submission } from "./activity.ts";
-import { checkMessage, getContent, type PromptContent } from "./content.ts";
-import type { Inbox } from "./inbox.ts";
+import type { Activity, Content, PromptOutcome, Submission } from "./activity.ts";
+import { getContent, type PromptContent, refuseLargeImages } from "./content.ts";
+import { decideSubmission, type SubmissionStep } from "./decide-submission.ts";
+import type { Inbox } from "../run/inbox.ts";
 import type { FileAuthority, NamedAccess, NamedFiles } from "./named-files.ts";
 import type { Notices } from "./notices.ts";
 import type { RunScopes } from "./run-scopes.ts";
@@ -61,8 +62,8 @@ type InputOrigin = Pick<ExtensionEvent<"input">, "source" | "streamingBehavior">
 interface OfferedPrompt {
   text: string;
   content: PromptContent;
-  /** It came before any run that is in progress now, so it is not refused because of one. */
-  mayWait: boolean;
+  /** See `SubmissionFacts`. */
+  cameFirst: boolean;
 }
 
 export class Prompts {
@@ -76,22 +77,22 @@ export class Prompts {
 
   /** Resolves as soon as the message is in the log. */
   async submit(text: string, options: SubmitOptions): Promise<Submission> {
-    checkMessage(text, options);
-    const { activity, inbox, mustBeUsable } = this.#parts;
-    const { queue: wanted, interrupt = false, source = "rpc", messageId, scopes, fileAuthority, ...original } = options;
+    const { activity, mustBeUsable } = this.#parts;
+    const { queue, interrupt = false, source = "rpc", messageId, scopes, fileAuthority, ...original } = options;
+    refuseLargeImages(original.images);
     const extensions = this.#parts.getExtensions();
-    const origin = { source, ...(wanted && { streamingBehavior: wanted }) };
+    const origin = { source, ...(queue && { streamingBehavior: queue }) };
     // At once without extensions: the session is busy as soon as this was called.
     const offered = extensions
       ? await this.#offer(extensions, text, original, origin)
-      : { text, content: original, mayWait: false };
+      : { text, content: original, cameFirst: false };
     if (!offered) return { disposition: "handled" };
-    const { text: typed, content, mayWait } = offered;
-    // A run that began while the prompt was offered is no reason to refuse it: the prompt came first.
-    const queue = wanted ?? (mayWait && source === "extension" && activity.isBusy ? "followUp" : undefined);
-    while (mayWait && queue === undefined && activity.isBusy) await activity.whenIdle();
+    const { text: typed, content, cameFirst } = offered;
+    const decide = () => decideSubmission({ isBusy: activity.isBusy, queue, source, cameFirst, interrupt });
+    let step = decide();
+    for (; step.kind === "wait"; step = decide()) await activity.whenIdle();
     mustBeUsable();
-    if (activity.isBusy && queue === undefined) {
+    if (step.kind === "refuse") {
       throw new HarnessError(
         "busy",
         "A run is already in progress. Wait for it, abort it, or pass `streamingBehavior` to steer it or to follow up.",
@@ -104,16 +105,28 @@ export class Prompts {
       notices.push(...expanded.notices);
       return expanded.content;
     };
-    const submission = await activity.submit(expand, queue ?? "followUp", messageId);
-    // It is queued first: otherwise only the abort would happen.
-    if (interrupt && submission.disposition === "queued" && inbox.has(submission.id)) {
-      const end = { kind: "aborted", by: "person", reason: "steered" } as const;
-      activity.abort(new RunAborted(end, "Interrupted by a steering message.", { isSteered: true }));
-    }
+    const submission = await (step.kind === "start"
+      ? activity.start(expand, messageId)
+      : this.#queue(step, expand, messageId));
     return notices.length > 0 ? { ...submission, notices } : submission;
   }
 
-  /** As that of the session. */
+  async #queue(
+    { queue, interrupts }: SubmissionStep & { kind: "queue" },
+    expand: (signal: AbortSignal) => Promise<Content>,
+    messageId: string | undefined,
+  ): Promise<Submission> {
+    const { activity, inbox } = this.#parts;
+    const id = await activity.queue(expand, queue, messageId);
+    // It is queued first: otherwise only the abort would happen.
+    if (interrupts && inbox.has(id)) {
+      const end = { kind: "aborted", by: "person", reason: "steered" } as const;
+      activity.abort(new RunAborted(end, "Interrupted by a steering message.", { isSteered: true }));
+    }
+    return { disposition: "queued", id };
+  }
+
+  /** See `AgentSession.runQueued`. */
   runQueued(scopes: readonly string[] | undefined): void {
     const { activity, mustBeUsable } = this.#parts;
     mustBeUsable();
@@ -136,7 +149,6 @@ export class Prompts {
 
   /** Changes the text of a queued message; answers with its new id. */
   async editQueued(id: string, text: string): Promise<string> {
-    checkMessage(text);
     return await this.#parts.inbox.edit(id, (await this.#expand(text, {}, {})).content);
   }
 
@@ -148,7 +160,7 @@ export class Prompts {
     origin: InputOrigin,
   ): Promise<OfferedPrompt | undefined> {
     const isOfUser = origin.source !== "extension";
-    const mayWait = !this.#parts.activity.isBusy && !(isOfUser && this.#isOffering);
+    const cameFirst = !this.#parts.activity.isBusy && !(isOfUser && this.#isOffering);
     if (isOfUser) this.#isOffering = true;
     try {
       await extensions.start();
@@ -157,7 +169,7 @@ export class Prompts {
       const changed = await extensions.transformInput(text, content.images, origin);
       if (!changed) return undefined;
       const { images } = changed;
-      return { text: changed.text, content: { ...content, ...(images && { images }) }, mayWait };
+      return { text: changed.text, content: { ...content, ...(images && { images }) }, cameFirst };
     } finally {
       if (isOfUser) this.#isOffering = false;
     }

@@ -1,30 +1,28 @@
-/** What a session is made of. */
+/** The parts that `createAgentSession` makes a session of. */
 import type { StreamFn } from "@tau/agent";
 import type { Clock, Ids } from "@tau/ai";
+import type { ExtensionSlot } from "@tau/extensions/internal";
+import type { Permissions } from "@tau/policy/internal";
 import type { Files, Jobs, ToolLogLevel } from "@tau/tools";
 import type { Budget } from "../budget/budget.ts";
-import type { ExtensionSlot, SessionStart } from "@tau/extensions/internal";
 import type { Tracer } from "../observe/trace.ts";
 import type { ResourcePort } from "../prompt/expand-port.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { AfterCrash } from "./after-crash.ts";
-import type { AdmitRun } from "./params.ts";
-import type { AgentSession } from "./agent-session.ts";
 import type { PolicyParts } from "./call-judge.ts";
-import type { ModelChoice, ToolSources } from "./choices.ts";
-import type { FileAuthority } from "./named-files.ts";
-import type { PromptsParts } from "./prompts.ts";
 import type { LiveSession, LiveSessions } from "./live-sessions.ts";
-import type { Permissions } from "@tau/policy/internal";
+import type { FirstModel } from "./model-choice.ts";
+import type { FileAuthority } from "./named-files.ts";
 import type { Notice } from "./notices.ts";
+import type { PromptsParts } from "./prompts.ts";
 import type { Services } from "./services.ts";
+import type { ToolSources } from "./shown-tools.ts";
 
-/** `createAgentSession` puts it together. */
-export interface AgentSessionParts {
+export interface SessionParts {
   cwd: string;
   sessionManager: SessionManager;
   services: Services;
-  model: ModelChoice;
+  model: FirstModel;
   /** Over the setting `enabledModels`. */
   modelPatterns: readonly string[] | undefined;
   tools: ToolSources;
@@ -48,20 +46,17 @@ export interface AgentSessionParts {
   sessions: LiveSessions;
   abortSignal: AbortSignal | undefined;
   afterCrash: AfterCrash | undefined;
-  admitRun: AdmitRun | undefined;
-  /** What is wrong with the files that the session is made of. */
+  /** Problems of the files that the session is made of. */
   problems: readonly Notice[];
   trace: { tracer: Tracer | undefined; agentName: string | undefined };
   clock: Clock;
   ids: Ids;
-  /** Writes what a tool says into the debug log. */
+  /** Writes what a tool logs into the debug log. */
   logTool: ((tool: string, level: ToolLogLevel, message: string) => void) | undefined;
   /** The commands of the model that run in the background. */
   jobs: Jobs;
   /** Reads again what the session does not read itself; answers with what changed. */
   reloadGateway: (() => Promise<readonly string[]>) | undefined;
-  /** Opens another session with the same parts. */
-  reopen: (sessionManager: SessionManager, start: SessionStart) => Promise<AgentSession>;
   /** Ends what was made for this session, and releases the log. */
   close: () => Promise<void>;
 }

@@ -11,7 +11,7 @@ import { customTypes } from "../session/entry.ts";
 import type { Session } from "../session/session.ts";
 import type { Activity } from "./activity.ts";
 import type { Notices } from "./notices.ts";
-import type { Transcript } from "./transcript.ts";
+import type { Transcript } from "../run/transcript.ts";
 
 export interface BashOptions {
   /** The model is not told of the command. Default false. */

@@ -1,7 +1,7 @@
 /** Completions of what the user is typing: commands after a slash, files after an `@`, and paths if asked for. */
 import type { CompletionData } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
-import { listSlashCommands } from "../agent-session/slash-commands.ts";
+import { listSlashCommands } from "../prompt/slash-commands.ts";
 import type { FileCompletion } from "./file-completion.ts";
 import { findOpenMention, findOpenPath } from "./mention.ts";
 import { findByName } from "./find-by-name.ts";

@@ -1,8 +1,10 @@
 /** What a host does for the extensions of a session that leave it for another one. */
 import type { ExtensionEvent } from "@tau/extensions";
 import type { ExtensionHost } from "@tau/extensions/internal";
+import type { Command, CommandData, CommandName } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
-import type { Host } from "./host.ts";
+import type { CommandOptions } from "./commands/command.ts";
+import type { HostedSession } from "./hosted-session.ts";
 
 type Leaving = ExtensionEvent<"session_before_switch" | "session_before_fork">;
 
@@ -12,8 +14,18 @@ export async function isCancelled({ extensions }: AgentSession, event: Leaving):
   return (await extensions.emit(event))?.cancel === true;
 }
 
+/** The part of `Host` that its extensions use. */
+export interface ReplacingHost {
+  get(sessionId: string): HostedSession;
+  execute<Name extends CommandName>(
+    sessionId: string,
+    command: Command<Name>,
+    options?: CommandOptions,
+  ): Promise<CommandData<Name>>;
+}
+
 /** It executes the commands of the protocol, so that handlers are asked as they are for a client. */
-export function createExtensionHost(host: Host, sessionId: string): ExtensionHost {
+export function createExtensionHost(host: ReplacingHost, sessionId: string): ExtensionHost {
   const toReplacement = (data: { sessionId: string; cancelled: boolean }) =>
     data.cancelled ? ({ cancelled: true } as const) : { cancelled: false as const, sessionId: data.sessionId };
   return {

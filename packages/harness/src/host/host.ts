@@ -17,12 +17,11 @@ import { type Ids, systemIds } from "@tau/ai";
 import { didYouMean, isRecord } from "@tau/ai/internal";
 import { unlessMissing } from "@tau/tools/platform";
 import type { AgentSession, StartReason } from "../agent-session/agent-session.ts";
-import { sessionManagerField } from "../agent-session/check-params.ts";
-import { createAgentSession } from "../agent-session/create-agent-session.ts";
+import { createAgentSession } from "../construct/create-agent-session.ts";
 import { LiveSessions } from "../agent-session/live-sessions.ts";
-import type { AgentSessionParams } from "../agent-session/params.ts";
+import type { AgentSessionParams } from "../construct/params.ts";
 import type { SessionEnd } from "@tau/extensions/internal";
-import { check, createCheck, fn, withMethods } from "@tau/config/internal";
+import { check, createCheck } from "@tau/config/internal";
 import { jsonObject, nonEmptyText } from "@tau/config/fields";
 import { mustWorkIn } from "../session/working-directory.ts";
 import type { SessionManager } from "../session/session-manager.ts";
@@ -53,13 +52,10 @@ const checkArguments = createCheck({
   options: jsonObject,
   agentDir: nonEmptyText,
   params: jsonObject,
-  sessionManager: sessionManagerField,
   command: check(
     'a command such as { type: "get_state" }',
     (value) => isRecord(value) && typeof value["type"] === "string",
   ),
-  listener: fn,
-  watcher: withMethods("an object with the functions `onOpened` and `onClosed`", "onOpened", "onClosed"),
 });
 
 export class Host {
@@ -161,13 +157,11 @@ export class Host {
 
   /** See `HostedSession.subscribe`. */
   subscribe(sessionId: string, listener: HostListener, from?: Cursor): () => void {
-    checkArguments({ listener });
     return this.get(sessionId).subscribe(listener, from);
   }
 
   /** Tells of the sessions that are open, and then of each that is opened or closed. Returns how to stop. */
   watch(watcher: HostWatcher): () => void {
-    checkArguments({ watcher });
     for (const hosted of this.#hosted.values()) watcher.onOpened(hosted);
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
@@ -196,7 +190,6 @@ export class Host {
   }
 
   async #add(sessionManager: SessionManager, cwd: string, open: () => Promise<AgentSession>): Promise<string> {
-    checkArguments({ sessionManager });
     const { id } = sessionManager;
     const opening = this.#opening.get(id);
     if (opening || this.#hosted.has(id)) {

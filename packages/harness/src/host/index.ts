@@ -1,6 +1,6 @@
 /** Hosting sessions for surfaces. */
 export type { AfterCrash } from "../agent-session/after-crash.ts";
-export type { AdmitRun } from "../agent-session/params.ts";
+export type { AdmitRun } from "../agent-session/agent-session.ts";
 export { LiveSessions } from "../agent-session/live-sessions.ts";
 export type { CommandOptions } from "./commands/command.ts";
 export { isLongCommand, parseParams } from "./commands/index.ts";

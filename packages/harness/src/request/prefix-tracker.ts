@@ -1,8 +1,8 @@
 /** Compares each request with the last one, and reports what breaks a provider's cache. */
 import type { AgentMessage, AgentTool } from "@tau/agent";
 import type { Model } from "@tau/ai";
-import type { Publisher } from "../agent-session/publisher.ts";
-import type { Transcript } from "../agent-session/transcript.ts";
+import type { Publisher } from "../run/publisher.ts";
+import type { Transcript } from "../run/transcript.ts";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
 import type { PrefixEntry } from "../session/entry.ts";
 import type { Session } from "../session/session.ts";

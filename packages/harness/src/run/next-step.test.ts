@@ -2,7 +2,7 @@ import { type AssistantMessage, emptyUsage, type Failure, type FailureKind } fro
 import type { RunEnd } from "@tau/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isFailed } from "../agent-session/transcript.ts";
+import { isFailed } from "./transcript.ts";
 import { continuesAfter, endIfLast, nextStep, type RunFacts, type Step, toFailedEnd } from "./next-step.ts";
 import { afterCompaction, maxCutAnswers, noRecovery } from "./recovery.ts";
 

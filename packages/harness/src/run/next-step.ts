@@ -2,7 +2,7 @@
 import { type AssistantMessage, type Failure, isRetryable } from "@tau/ai";
 import { getFailure } from "@tau/ai/internal";
 import type { BudgetLimitName, RunEnd } from "@tau/protocol";
-import { isFailed } from "../agent-session/transcript.ts";
+import { isFailed } from "./transcript.ts";
 import { isBusy, maxCutAnswers, type Recovery } from "./recovery.ts";
 
 export type Step =

@@ -1,7 +1,7 @@
 /** What a run remembers between two attempts in order to decide the next step. Pure. */
 import type { AssistantMessage, Failure } from "@tau/ai";
 import { getFailure } from "@tau/ai/internal";
-import { isFailed } from "../agent-session/transcript.ts";
+import { isFailed } from "./transcript.ts";
 
 export interface Recovery {
   /** Failures since the last answer that succeeded. */

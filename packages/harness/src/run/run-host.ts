@@ -9,10 +9,10 @@ import type { SystemPrompt } from "../prompt/system-prompt.ts";
 import type { Session } from "../session/session.ts";
 import type { Settings } from "@tau/config/settings";
 import type { RunningCalls } from "./running-calls.ts";
-import type { Inbox } from "../agent-session/inbox.ts";
-import type { Publisher } from "../agent-session/publisher.ts";
+import type { Inbox } from "./inbox.ts";
+import type { Publisher } from "./publisher.ts";
 import type { PrefixTracker } from "../request/prefix-tracker.ts";
-import type { Transcript } from "../agent-session/transcript.ts";
+import type { Transcript } from "./transcript.ts";
 
 /** What counts for the next turn. */
 export interface CurrentChoices {

@@ -6,7 +6,7 @@ import type { AgentMessage } from "@tau/agent";
 import { type AssistantMessage, type Failure, isContextOverflow } from "@tau/ai";
 import { getErrorMessage, sleep } from "@tau/ai/internal";
 import { formatLimit, type RunEnd, type TerminationReason, toTermination } from "@tau/protocol";
-import { isFailed } from "../agent-session/transcript.ts";
+import { isFailed } from "./transcript.ts";
 import type { Budget } from "../budget/budget.ts";
 import { isLogError } from "../session/read-only.ts";
 import { type AppliedBoundary, applyBoundary, describeBoundary } from "./boundary.ts";

@@ -7,8 +7,6 @@ import { type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/too
 import { defaultAgentDir } from "@tau/config/settings";
 import { namingFile, orUndefined, writeWhole } from "@tau/tools/durable";
 import { HarnessError } from "@tau/protocol";
-import { createCheck, param, withMethods } from "@tau/config/internal";
-import { jsonObject, text } from "@tau/config/fields";
 import type { Durability } from "./append-queue.ts";
 import { readUnfinishedCalls } from "./branch.ts";
 import { buildContext } from "./context.ts";
@@ -92,16 +90,6 @@ interface ResolvedOptions
   customStorage: SessionStorage | undefined;
 }
 
-const checkArguments = createCheck({
-  path: text,
-  cwd: text,
-  id: text,
-  entryId: text,
-  sessionDir: param(text),
-  storage: withMethods("a SessionStorage", "findStore", "createStore"),
-  options: jsonObject,
-});
-
 export class SessionManager extends Session {
   readonly #options: ResolvedOptions;
   readonly #log: SessionLog;
@@ -120,7 +108,6 @@ export class SessionManager extends Session {
 
   /** Opens the session in a file. If another process writes it, it is opened read-only; see `readOnly`. */
   static async open(path: string, options: SessionManagerOptions = {}): Promise<SessionManager> {
-    checkArguments({ path, options });
     // The lock is beside the real path, so that a file with two names has one lock.
     const realPath = await unlessMissing((options.fileSystem ?? nodeFileSystem).realpath(resolve(path)));
     if (realPath === undefined) throw new HarnessError("session_not_found", `There is no session at ${path}.`);
@@ -133,7 +120,6 @@ export class SessionManager extends Session {
     id: string,
     options: SessionManagerOptions & { storage: SessionStorage },
   ): Promise<SessionManager> {
-    checkArguments({ id, options, storage: options?.storage });
     const store = await options.storage.findStore(id);
     if (store) return await SessionManager.#open(resolveOptions(options, undefined), store);
     throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(id)}.`);
@@ -177,7 +163,6 @@ export class SessionManager extends Session {
     sessionDir?: string,
     options: SessionManagerOptions = {},
   ): Promise<SessionManager> {
-    checkArguments({ id });
     const directory = resolveDirectory(cwd, sessionDir, options);
     const resolved = resolveOptions(options, directory);
     const path =
@@ -198,7 +183,6 @@ export class SessionManager extends Session {
 
   /** Creates a session without a file. */
   static async inMemory(cwd: string = process.cwd(), options: CreateOptions = {}): Promise<SessionManager> {
-    checkArguments({ cwd });
     return await SessionManager.#create(resolveOptions(options, undefined), { ...options, cwd });
   }
 
@@ -232,7 +216,6 @@ export class SessionManager extends Session {
     sessionDir?: string,
     options: SessionManagerOptions = {},
   ): Promise<string | undefined> {
-    checkArguments({ id });
     return await findFile(resolveDirectory(cwd, sessionDir, options), id, resolvePorts(options));
   }
 
@@ -250,7 +233,6 @@ export class SessionManager extends Session {
 
   /** The sessions of all working directories, the last used first. */
   static async listAll(options: SessionManagerOptions & ListOptions = {}): Promise<SessionInfo[]> {
-    checkArguments({ options });
     return await listAllSessions(sessionsRoot(options.agentDir ?? defaultAgentDir()), resolvePorts(options), options);
   }
 
@@ -275,13 +257,11 @@ export class SessionManager extends Session {
 
   /** One session, as lists show it. Undefined if the file is not a session. */
   static async describe(path: string, options: SessionManagerOptions = {}): Promise<SessionInfo | undefined> {
-    checkArguments({ path });
     return await describeSessionFile(path, resolvePorts(options));
   }
 
   /** Describes a session of a storage. Undefined if there is none with this id. */
   static async describeStored(id: string, storage: SessionStorage): Promise<SessionInfo | undefined> {
-    checkArguments({ id, storage });
     const store = await storage.findStore(id);
     const info = store && (await describeSession(store));
     const modified = new Date(info?.modified ?? 0);
@@ -350,7 +330,6 @@ export class SessionManager extends Session {
 
   /** Creates a session with a copy of the branch that ends at `entryId`. */
   async branchSession(sessionId: string, entryId: string): Promise<SessionManager> {
-    checkArguments({ entryId });
     if (sessionId === this.id) return await this.#branchOff(entryId);
     const source = await SessionManager.#open({ ...this.#options, access: "read" }, await this.#findStore(sessionId));
     return await closeAfter(source, () => source.#branchOff(entryId, this.#options));
@@ -361,7 +340,6 @@ export class SessionManager extends Session {
    * file exists, and `overtaken` if an acknowledged entry can no longer be read.
    */
   async saveAs(path: string): Promise<void> {
-    checkArguments({ path });
     const { fileSystem, ids } = this.#options;
     if (await lookAt(fileSystem, path)) {
       throw new HarnessError("invalid_input", `${path} exists already. Choose another name.`);
@@ -495,7 +473,6 @@ async function findInAnyDirectory(
 }
 
 function resolveDirectory(cwd: string, sessionDir: string | undefined, options: SessionManagerOptions): string {
-  checkArguments({ cwd, sessionDir, options });
   return sessionDir ?? sessionDirectory(cwd, options.agentDir);
 }
 
@@ -510,7 +487,6 @@ function resolveOptions(options: SessionManagerOptions, directory: string | unde
 }
 
 function resolvePorts(options: SessionManagerOptions): StoragePorts {
-  checkArguments({ options });
   const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
   return { fileSystem, clock, ids };
 }

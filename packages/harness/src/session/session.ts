@@ -7,8 +7,7 @@ import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
 import { isRecord, Listeners, SerialQueue, withoutUndefined } from "@tau/ai/internal";
 import { HarnessError, type PermissionMode, type Termination } from "@tau/protocol";
 import type { ExportSource } from "../export/source.ts";
-import { check, createCheck, fn } from "@tau/config/internal";
-import { text } from "@tau/config/fields";
+import { check, createCheck } from "@tau/config/internal";
 import {
   type BranchContext,
   type BranchPage,
@@ -92,10 +91,9 @@ export interface SummaryExtras {
   usage?: Usage | undefined;
 }
 
-const checkArguments = createCheck({
-  listener: fn,
+/** What is in the log is sent with each later request, and extensions write into the log of a new session themselves. */
+const checkEntry = createCheck({
   message: check("a message with a role", (value) => isRecord(value) && typeof value["role"] === "string"),
-  name: text,
 });
 
 export class Session implements SessionNode {
@@ -185,7 +183,6 @@ export class Session implements SessionNode {
 
   /** Calls `listener`, which must not throw, with each acknowledged entry in order. Returns a function that removes it. */
   onAppend(listener: (entry: SessionEntry) => void): () => void {
-    checkArguments({ listener });
     return this.#listeners.add(listener);
   }
 
@@ -379,7 +376,7 @@ export class Session implements SessionNode {
 
   /** For summaries, use `appendCompaction` and `branchWithSummary`. */
   async appendMessage(message: AgentMessage): Promise<string> {
-    checkArguments({ message });
+    checkEntry({ message });
     return await this.append({ type: "message", message });
   }
 
@@ -419,7 +416,6 @@ export class Session implements SessionNode {
 
   /** A name is one line of at most 200 characters; a longer one is cut. An empty one removes the name. */
   async appendSessionInfo(name: string): Promise<string> {
-    checkArguments({ name });
     return await this.append({ type: "session_info", name: toShortLine(name) });
   }
 

@@ -7,7 +7,7 @@ import type { SessionEvent } from "@tau/protocol";
 import { nodeFileSystem } from "@tau/tools";
 import { type Fault, faultyFileSystem } from "@tau/tools/testing";
 import { describe, expect, test } from "vitest";
-import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
+import { createAgentSession } from "../../src/construct/create-agent-session.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { type Desk, never, openDesk, sayTool, temporaryDirectory, getTypes, until } from "./desk.ts";
 

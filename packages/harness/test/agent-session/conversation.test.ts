@@ -5,7 +5,7 @@ import { call, scriptedModel, text } from "@tau/ai/testing";
 import { emptyView, reduce, viewFromEntries } from "@tau/protocol";
 import type { DescribedTool } from "@tau/tools";
 import { expect, test } from "vitest";
-import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
+import { createAgentSession } from "../../src/construct/create-agent-session.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { SettingsManager } from "@tau/config/settings";
 import { type Desk, openDesk, sayTool, temporaryDirectory, getTypes, until } from "./desk.ts";

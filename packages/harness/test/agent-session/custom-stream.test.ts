@@ -5,7 +5,7 @@ import type { StreamFn } from "@tau/agent";
 import { AssistantMessageEventStream, createAI, emptyUsage, type SimpleStreamOptions, type Usage } from "@tau/ai";
 import { call, type ScriptedAnswer, startWireServer, text, type WireReply } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { createAgent } from "../../src/agent-session/create-agent.ts";
+import { createAgent } from "../../src/construct/create-agent.ts";
 import { openDesk, temporaryDirectory } from "./desk.ts";
 
 const settings = {

@@ -7,9 +7,9 @@ import { type ScriptedModelOptions, scriptedModel, type ScriptedTurn, text } fro
 import type { SessionEvent } from "@tau/protocol";
 import { onTestFinished } from "vitest";
 import type { AgentSession } from "../../src/agent-session/agent-session.ts";
-import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
-import type { AgentSessionParams } from "../../src/agent-session/params.ts";
-import type { AgentSessionEvent } from "../../src/agent-session/publisher.ts";
+import { createAgentSession } from "../../src/construct/create-agent-session.ts";
+import type { AgentSessionParams } from "../../src/construct/params.ts";
+import type { AgentSessionEvent } from "../../src/run/publisher.ts";
 import { SettingsManager, type SettingsInput } from "@tau/config/settings";
 
 export interface DeskOptions extends Omit<AgentSessionParams, "settingsManager"> {

@@ -3,8 +3,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startWireServer, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
-import type { AgentSessionParams } from "../../src/agent-session/params.ts";
+import { createAgentSession } from "../../src/construct/create-agent-session.ts";
+import type { AgentSessionParams } from "../../src/construct/params.ts";
 import { SettingsManager, type SettingsInput } from "@tau/config/settings";
 import { temporaryDirectory } from "./desk.ts";
 

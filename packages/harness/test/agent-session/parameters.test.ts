@@ -6,9 +6,8 @@ import { call, createFakeClock, startWireServer, text, type WireReply } from "@t
 import type { LifecycleEvent } from "@tau/protocol";
 import { expect, onTestFinished, test } from "vitest";
 import { AuthStorage } from "@tau/config/auth";
-import type { AgentSession } from "../../src/agent-session/agent-session.ts";
-import { createAgent } from "../../src/agent-session/create-agent.ts";
-import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
+import { createAgent } from "../../src/construct/create-agent.ts";
+import { createAgentSession } from "../../src/construct/create-agent-session.ts";
 import { ModelRegistry } from "@tau/config/models";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { SettingsManager } from "@tau/config/settings";
@@ -429,43 +428,42 @@ test.each([
 });
 
 test.each([
-  [1, {}, '"text" has to be a string, not 1.'],
-  ["Hi", { images: 1 }, '"images" has to be a list, not 1.'],
-  ["Hi", { images: [{ type: "image" }] }, '"images[0].data" has to be a string, and is missing.'],
-  ["Hi", { files: "a.txt" }, '"files" has to be a list, not "a.txt".'],
-  ["Hi", { streamingBehavior: "later" }, '"streamingBehavior" has to be "steer" or "followUp", not "later".'],
-])("a wrong prompt is refused by the name of what is wrong: %j %j", async (words, options, message) => {
-  const { session } = await openDesk([[text("Hello.")]]);
-  await expect(session.prompt(words as string, options as {})).rejects.toMatchObject({
-    code: "invalid_input",
-    message,
-  });
-  expect(session.messages).toEqual([]);
-});
-
-test("a model that is none is refused by an open session, which keeps its own", async () => {
-  const { session } = await openDesk([[text("Hello.")]]);
-  const { model } = session;
-  await expect(session.setModel({} as never)).rejects.toMatchObject({ code: "invalid_input" });
-  expect(session.model).toBe(model);
-});
-
-const noTool = '"tools[0]" has to be the name of a built-in tool, or a tool, not';
-
-const wrongCalls: [name: string, run: (session: AgentSession) => unknown, message: string][] = [
-  ["setTools", (session) => session.setTools("read" as never), '"tools" has to be a list, not "read".'],
-  ["setTools", (session) => session.setTools([1] as never), `${noTool} 1.`],
-  ["setTools", (session) => session.setTools([{ name: "odd" }] as never), `${noTool} an object.`],
+  [{ type: "prompt", message: 1 }, '"message" has to be a string, not 1.'],
+  [{ type: "prompt", message: "Hi", images: 1 }, '"images" has to be a list, not 1.'],
   [
-    "setTools",
-    (session) => session.setTools([sayTool("say"), sayTool("say")]),
+    { type: "prompt", message: "Hi", images: [{ type: "image" }] },
+    '"images[0].data" has to be a string, and is missing.',
+  ],
+  [{ type: "execute", prompt: "Hi", files: "a.txt" }, '"files" has to be a list, not "a.txt".'],
+  [
+    { type: "prompt", message: "Hi", streamingBehavior: "later" },
+    '"streamingBehavior" has to be "steer" or "followUp", not "later".',
+  ],
+  [{ type: "steer", message: "Hi", interrupt: "now" }, '"interrupt" has to be true or false, not "now".'],
+  [{ type: "set_tools", names: "read" }, '"names" has to be a list, not "read".'],
+  [{ type: "set_auto_retry", enabled: "no" }, '"enabled" has to be true or false, not "no".'],
+  [{ type: "compact", customInstructions: {} }, '"customInstructions" has to be a string, not an object.'],
+  [{ type: "remove_queued" }, '"id" has to be a string that is not empty, and is missing.'],
+  [{ type: "bash", command: 1 }, '"command" has to be a string that is not empty, not 1.'],
+])("a wrong command is refused by the name of what is wrong: %j", async (command, message) => {
+  const cwd = await temporaryDirectory();
+  const host = createHost({ agentDir: join(cwd, "agent"), params: { cwd } });
+  onTestFinished(() => host.dispose());
+  const id = await host.create();
+  await expect(host.execute(id, command as never)).rejects.toMatchObject({ code: "invalid_parameters", message });
+  expect(host.get(id).session.messages).toEqual([]);
+});
+
+test("two tools with the same name are refused by an open session, which keeps its own", async () => {
+  const { session } = await openDesk([]);
+  const { tools } = session;
+  expect(() => session.setTools([sayTool("say"), sayTool("say")])).toThrow(
     '"tools" has two tools with the name "say".',
-  ],
-  [
-    "openOther",
-    (session) => session.openOther(undefined as never),
-    '"sessionManager" has to be a SessionManager, or a promise of one, and is missing.',
-  ],
+  );
+  expect(session.tools).toBe(tools);
+});
+
+const wrongCalls: [name: string, run: () => unknown, message: string][] = [
   ["createAgent", () => createAgent({} as never), '"ai" has to be an AI, such as one of createAI, and is missing.'],
   [
     "createHost",
@@ -479,22 +477,6 @@ const wrongCalls: [name: string, run: (session: AgentSession) => unknown, messag
     "Host.execute",
     () => createHost({ agentDir: "/a", params: {} }).execute("1", undefined as never),
     '"command" has to be a command such as { type: "get_state" }, and is missing.',
-  ],
-  [
-    "Host.watch",
-    () => createHost({ agentDir: "/a", params: {} }).watch({} as never),
-    '"watcher" has to be an object with the functions `onOpened` and `onClosed`, not an object.',
-  ],
-  ["SessionManager.open", () => SessionManager.open(undefined as never), '"path" has to be a string, and is missing.'],
-  ["SessionManager.open", () => SessionManager.open("/a", null as never), '"options" has to be an object, not null.'],
-  ["SessionManager.create", () => SessionManager.create(null as never), '"cwd" has to be a string, not null.'],
-  ["SessionManager.create", () => SessionManager.create("/", 1 as never), '"sessionDir" has to be a string, not 1.'],
-  ["SessionManager.inMemory", () => SessionManager.inMemory(1 as never), '"cwd" has to be a string, not 1.'],
-  ["SessionManager.list", () => SessionManager.list(undefined as never), '"cwd" has to be a string, and is missing.'],
-  [
-    "SessionManager.openStored",
-    () => SessionManager.openStored("1", {} as never),
-    '"storage" has to be a SessionStorage, and is missing.',
   ],
   [
     "appendMessage",
@@ -527,60 +509,10 @@ const wrongCalls: [name: string, run: (session: AgentSession) => unknown, messag
     () => AuthStorage.inMemory().subscribe({} as never),
     '"listener" has to be a function, not an object.',
   ],
-  ["setActiveTools", (session) => session.setActiveTools("read" as never), '"names" has to be a list, not "read".'],
-  ["setActiveTools", (session) => session.setActiveTools([1] as never), '"names[0]" has to be a string, not 1.'],
-  ["executeBash", (session) => session.executeBash(1 as never), '"command" has to be a string, not 1.'],
-  [
-    "executeBash",
-    (session) => session.executeBash("true", { onOutput: 1 } as never),
-    '"options.onOutput" has to be a function, not 1.',
-  ],
-  ["onEvent", (session) => session.onEvent(1 as never), '"listener" has to be a function, not 1.'],
-  [
-    "onSessionEvent",
-    (session) => session.onSessionEvent({} as never),
-    '"listener" has to be a function, not an object.',
-  ],
-  ["subscribe", (session) => session.subscribe(undefined as never), '"listener" has to be a function, and is missing.'],
-  [
-    "override",
-    (session) => session.override({ autoRetry: "no" } as never),
-    '"changes.autoRetry" has to be true or false, not "no".',
-  ],
-  [
-    "override",
-    (session) => session.override({ budgets: { turns: "1" } } as never),
-    '"changes.budgets.turns" has to be a number of 0 or more, not "1".',
-  ],
-  [
-    "override",
-    (session) => session.override({ budget: {} } as never),
-    'There is no parameter "changes.budget". Did you mean "budgets"?',
-  ],
-  ["setThinkingLevel", (session) => session.setThinkingLevel(1 as never), '"level" has to be a string, not 1.'],
-  ["navigate", (session) => session.navigate(1 as never), '"entryId" has to be a string, or null, not 1.'],
-  ["navigate", (session) => session.navigate(null, null as never), '"options" has to be an object, not null.'],
-  ["prompt", (session) => session.prompt("Hi", null as never), '"options" has to be an object, not null.'],
-  [
-    "prompt",
-    (session) => session.prompt("Hi", { streamingBehaviour: "steer" } as never),
-    'There is no parameter "streamingBehaviour". Did you mean "streamingBehavior"?',
-  ],
-  ["submit", (session) => session.submit("Hi", null as never), '"options" has to be an object, not null.'],
-  ["submit", (session) => session.submit("Hi", { scopes: "a" } as never), '"scopes" has to be a list, not "a".'],
-  ["followUp", (session) => session.followUp("Hi", null as never), '"images" has to be a list, not null.'],
-  // Without an id all of them would be meant.
-  ["removeQueued", (session) => session.removeQueued(undefined as never), '"id" has to be a string, and is missing.'],
-  ["branch", (session) => session.branch(undefined as never), '"entryId" has to be a string, and is missing.'],
-  ["runQueued", (session) => session.runQueued("a" as never), '"scopes" has to be a list, not "a".'],
-  ["compact", (session) => session.compact({} as never), '"instructions" has to be a string, not an object.'],
 ];
 
 test.each(wrongCalls)("%s refuses what it cannot use: %s", async (_name, run, message) => {
-  const { session } = await openDesk([]);
-  const { tools } = session;
-  await expect((async () => await run(session))()).rejects.toMatchObject({ code: "invalid_input", message });
-  expect(session.tools).toBe(tools);
+  await expect((async () => await run())()).rejects.toMatchObject({ code: "invalid_input", message });
 });
 
 test("a tool that a parameter leaves out and that does not exist is told", async () => {

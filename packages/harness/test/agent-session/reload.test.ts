@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
+import { createAgentSession } from "../../src/construct/create-agent-session.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { SettingsManager } from "@tau/config/settings";
 import { type Desk, openDesk, sayTool, temporaryDirectory } from "./desk.ts";

@@ -4,7 +4,7 @@ import { call, createFakeClock, type ScriptedTurn, text } from "@tau/ai/testing"
 import type { SessionEvent, TerminationReason } from "@tau/protocol";
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import type { AgentSessionParams } from "../../src/agent-session/params.ts";
+import type { AgentSessionParams } from "../../src/construct/params.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { type Desk, type DeskOptions, never, openDesk, sayTool, until } from "./desk.ts";
 

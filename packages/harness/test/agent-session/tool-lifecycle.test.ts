@@ -8,7 +8,7 @@ import { createAI } from "@tau/ai";
 import { call, createFakeClock, startWireServer, text, type WireReply } from "@tau/ai/testing";
 import type { ToolContext } from "@tau/tools";
 import { expect, onTestFinished, test } from "vitest";
-import { createAgent } from "../../src/agent-session/create-agent.ts";
+import { createAgent } from "../../src/construct/create-agent.ts";
 import type { Tool as InputSchemaTool } from "@tau/extensions";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { type Desk, never, openDesk, sayTool, temporaryDirectory, until } from "./desk.ts";

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { localServers } from "../../../ai/src/providers/local-servers.ts";
 import { cleanEnvironment } from "@tau/tools";
 import { variable as jobVariable } from "../../../tools/src/shell/process-tree.ts";
-import { getSessionEnv } from "../../src/agent-session/session-env.ts";
+import { getSessionEnv } from "../../src/construct/session-env.ts";
 
 const root = join(import.meta.dirname, "../../../..");
 const page = readFileSync(join(root, "docs/environment.md"), "utf8");

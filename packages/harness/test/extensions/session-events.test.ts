@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
 import { Type } from "typebox";
 import { expect, onTestFinished, test } from "vitest";
-import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
+import { createAgentSession } from "../../src/construct/create-agent-session.ts";
 import {
   type ExtensionAPI,
   type ExtensionContext,

@@ -3,7 +3,7 @@ import { HarnessError } from "@tau/protocol";
 import { flag, optional, nonEmptyText, text, wholeNumber } from "@tau/config/fields";
 import { complete } from "../../completion/complete.ts";
 import { FileCompletion } from "../../completion/file-completion.ts";
-import { listSlashCommands } from "../../agent-session/slash-commands.ts";
+import { listSlashCommands } from "../../prompt/slash-commands.ts";
 import { getLastAnswer, listForkMessages, toStateData, toStatsData } from "../data.ts";
 import { unknownEntry } from "../errors.ts";
 import { command, type SomeCommands } from "./command.ts";

@@ -7,8 +7,8 @@ import {
   modelsAreEqual,
   parseThinkingLevel,
 } from "@tau/ai";
-import { describeUnlisted, toProviderId, withoutUndefined } from "@tau/ai/internal";
-import type { ModelChoice } from "./choices.ts";
+import { toProviderId, withoutUndefined } from "@tau/ai/internal";
+import { formatUnlisted, type FirstModel } from "../agent-session/model-choice.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "@tau/protocol";
 import type { ExtensionProblem } from "@tau/extensions";
@@ -16,7 +16,7 @@ import type { DefaultModel, ModelRegistry, ScopedModel } from "@tau/config/model
 import { formatFileProblem } from "@tau/config/settings";
 import type { SessionSetup } from "./session-setup.ts";
 
-interface ChosenModel extends ModelChoice {
+interface ChosenModel extends FirstModel {
   /** Why it is another model than the session used before. */
   modelNotice: string | undefined;
 }
@@ -116,13 +116,6 @@ const isOf = (used: { provider: string } | null | undefined, provider: string): 
   used !== null &&
   used !== undefined &&
   toProviderId(used.provider.toLowerCase()) === toProviderId(provider.trim().toLowerCase());
-
-/** The notice for a model that is not listed. Undefined for any other model. */
-export function formatUnlisted(model: Model): string | undefined {
-  const description = describeUnlisted(model);
-  if (model.isRetired) return description;
-  return description && `${description} You can describe it in models.json.`;
-}
 
 function resolveSpec(
   registry: ModelRegistry,

@@ -20,12 +20,18 @@ interface Waiting extends QueuedMessage {
 /** Answers with the ids of the messages that wait again; the others are refused. */
 export type KeepQueued = (sessionId: string, queued: readonly AcceptedEntry[]) => Promise<ReadonlySet<string>>;
 
+export interface QueueSummary {
+  steering: QueuedSummary[];
+  followUps: QueuedSummary[];
+}
+
 export interface InboxParts {
   session: Session;
   ids: Ids;
   now: () => number;
   mode: (kind: QueueKind) => QueueMode;
-  onChange: () => void;
+  /** Called with all that waits, without the data of images. */
+  onChange: (queue: QueueSummary) => void;
 }
 
 export class Inbox {
@@ -54,7 +60,7 @@ export class Inbox {
   }
 
   /** All that waits, without the data of images. */
-  summarise(): { steering: QueuedSummary[]; followUps: QueuedSummary[] } {
+  summarise(): QueueSummary {
     return { steering: this.list("steer").map(toSummary), followUps: this.list("followUp").map(toSummary) };
   }
 
@@ -102,9 +108,14 @@ export class Inbox {
     this.#change([...unsaid, ...this.#waiting]);
   }
 
-  /** Takes back what waits, or one of it. Returns what it was. */
-  async cancel(id?: string): Promise<QueuedMessage[]> {
-    return await this.#drop("cancelled", "cancelled by the person", id);
+  /** Takes back one message. False when it is no longer queued. */
+  async cancel(id: string): Promise<boolean> {
+    return (await this.#drop("cancelled", cancelled, id)).length > 0;
+  }
+
+  /** Takes back all messages, and returns them. */
+  async cancelAll(): Promise<QueuedMessage[]> {
+    return await this.#drop("cancelled", cancelled);
   }
 
   /** Says of everything that waits that it will not be said. */
@@ -178,9 +189,12 @@ export class Inbox {
 
   #change(waiting: readonly Waiting[]): void {
     this.#waiting = waiting;
-    this.#parts.onChange();
+    this.#parts.onChange(this.summarise());
   }
 }
+
+/** Why a message has no answer, for the log. */
+const cancelled = "cancelled by the person";
 
 const getWords = (block: TextContent | ImageContent): string => (block.type === "text" ? block.text : "[image]");
 

@@ -9,21 +9,15 @@ import type { ExtensionsParams } from "@tau/extensions";
 import type { ChannelBinding, GivenTool } from "@tau/extensions/internal";
 import type { Audit, Decide } from "@tau/policy";
 import type { ResourceLoader, ResourceLoaderOptions } from "@tau/config/resources";
-import type { AgentSession } from "./agent-session.ts";
-import type { AskChoice } from "./approvals.ts";
-import type { FileAuthority } from "./named-files.ts";
-import type { AfterCrash } from "./after-crash.ts";
-import type { LiveSessions } from "./live-sessions.ts";
+import type { AdmitRun } from "../agent-session/agent-session.ts";
+import type { AskChoice } from "../agent-session/approvals.ts";
+import type { FileAuthority } from "../agent-session/named-files.ts";
+import type { AfterCrash } from "../agent-session/after-crash.ts";
+import type { LiveSessions } from "../agent-session/live-sessions.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
 import type { SandboxSettings } from "@tau/sandbox";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings, SettingsManager } from "@tau/config/settings";
-
-/**
- * Resolves when a run of the session may begin, with what is called when it is over and nothing follows it. Must resolve soon
- * when the signal aborts; the run then ends before it asks a model.
- */
-export type AdmitRun = (session: AgentSession, signal: AbortSignal) => Promise<() => void>;
 
 export interface AgentSessionParams {
   /** Where commands run and relative paths begin. Default: the working directory of the process. */

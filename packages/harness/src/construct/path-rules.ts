@@ -6,16 +6,25 @@ import type { PathRules } from "@tau/policy";
 import { realPathRules } from "@tau/policy/internal";
 import { getReadablePath } from "@tau/config/internal";
 import { getResultsDirectory } from "./results.ts";
-import type { SessionSetup } from "./session-setup.ts";
+import type { Services } from "../agent-session/services.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { SessionBase } from "./open-services.ts";
+import type { AgentSessionParams } from "./params.ts";
 
-/** Where tools may work, and where they may only read. */
-export async function createPathRules(setup: Omit<SessionSetup, "rules">): Promise<Required<PathRules>> {
-  const { cwd, agentDir, params, services } = setup;
+export interface PathRulesParts extends SessionBase {
+  params: AgentSessionParams;
+  services: Services;
+  sessionManager: SessionManager;
+}
+
+/** Returns where tools may work, and where they may only read. */
+export async function createPathRules(parts: PathRulesParts): Promise<Required<PathRules>> {
+  const { cwd, agentDir, ids, params, services, sessionManager } = parts;
   const { createFiles } = await import("@tau/tools");
-  const files = createFiles({ ids: setup.ids });
+  const files = createFiles({ ids });
   const home = homedir();
   const skills = services.resources.resources.skills.map(getReadablePath);
-  const sessionFile = setup.sessionManager.getSessionFile();
+  const sessionFile = sessionManager.getSessionFile();
   const results = sessionFile === undefined ? [] : [getResultsDirectory(sessionFile)];
   const own = ["skills", "agents", "prompts", "resources"].map((name) => join(agentDir, name));
   const { directory, examples } = params.documents ?? {};

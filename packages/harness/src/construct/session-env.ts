@@ -1,5 +1,5 @@
 /** The environment variables that tell a command in which session it runs. Pure. */
-import type { AgentSession } from "./agent-session.ts";
+import type { AgentSession } from "../agent-session/agent-session.ts";
 
 /** pi's names are there too, because scripts know them. */
 const prefixes = ["TAU", "PI"];

@@ -1,6 +1,6 @@
 /** Refuses parameters of a session that are wrong, before anything is opened. */
 import { isRecord } from "@tau/ai/internal";
-import { permissionModes, HarnessError } from "@tau/protocol";
+import { permissionModes } from "@tau/protocol";
 import {
   check,
   createCheck,
@@ -17,15 +17,14 @@ import {
   type OptionalField,
   anyJson,
   flag,
-  jsonObject,
   list,
   nonEmptyText,
-  nullable,
   object,
   oneOf,
   text,
 } from "@tau/config/fields";
-import { getName, getProblem, type GivenTool } from "@tau/extensions/internal";
+import { isModel } from "../extension-port/check-port.ts";
+import { refuseSameNames } from "../agent-session/shown-tools.ts";
 import type { AgentSessionParams } from "./params.ts";
 
 /**
@@ -38,21 +37,6 @@ export function checkParams(params: AgentSessionParams): void {
   refuseSameNames("customTools", params.customTools);
   refuseSameNames("binding.tools", params.binding?.tools);
 }
-
-/** The session could show only one of two tools with the same name. */
-export function refuseSameNames(param: string, tools: readonly (GivenTool | string)[] = []): void {
-  const names = tools.filter((tool) => getProblem(tool) === undefined).map((tool) => getName(tool));
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice === undefined) return;
-  throw new HarnessError("invalid_input", `"${param}" has two tools with the name ${JSON.stringify(twice)}.`);
-}
-
-const isModel = (value: unknown): boolean =>
-  isRecord(value) &&
-  [value["id"], value["provider"], value["api"]].every((each) => typeof each === "string" && each !== "") &&
-  [value["contextWindow"], value["maxTokens"]].every((each) => typeof each === "number") &&
-  isRecord(value["cost"]) &&
-  Array.isArray(value["input"]);
 
 const either = (expected: string, ...checks: ((value: unknown) => boolean)[]): Field<unknown> =>
   check(expected, (value) => checks.some((accepts) => accepts(value)));
@@ -182,39 +166,7 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   ids: param(fn),
 };
 
-const queueMode = param(oneOf("all", "one-at-a-time"));
+const sessionManager = check("a SessionManager, or a promise of one", isSessionManager);
 
-export const sessionManagerField = check("a SessionManager, or a promise of one", isSessionManager);
-
-/** The same for what the methods of an open session are given, and for what the promise of a log resolves with. */
-export const checkArguments = createCheck({
-  sessionManager: sessionManagerField,
-  model,
-  tools: list(either("the name of a built-in tool, or a tool", isText, (value) => getProblem(value) === undefined)),
-  names: list(text),
-  changes: object({
-    autoCompaction: param(flag),
-    autoRetry: param(flag),
-    steeringMode: queueMode,
-    followUpMode: queueMode,
-    budgets: param(budgets),
-  }),
-  command: text,
-  options: object({ excludeFromContext: param(flag), onOutput: param(fn) }),
-  id: text,
-  scopes: param(list(text)),
-  listener: fn,
-  level: text,
-  instructions: param(text),
-});
-
-export const checkNavigation = createCheck({
-  entryId: nullable(text),
-  options: object({
-    summarise: param(flag),
-    instructions: param(text),
-    replaceInstructions: param(flag),
-    summary: param(jsonObject),
-    label: param(text),
-  }),
-});
+/** Refuses what the promise of a log resolves with, unless it is a log. */
+export const checkLog = createCheck({ sessionManager });

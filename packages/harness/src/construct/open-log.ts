@@ -4,8 +4,8 @@ import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "@tau/protocol";
 import { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "@tau/config/settings";
-import { checkArguments } from "./check-params.ts";
-import type { SessionBase } from "./services.ts";
+import { checkLog } from "./check-params.ts";
+import type { SessionBase } from "./open-services.ts";
 
 type LogBase = SessionBase & { settings: SettingsManager };
 
@@ -13,7 +13,7 @@ type LogBase = SessionBase & { settings: SettingsManager };
 export async function openLog(params: AgentSessionParams, base: LogBase, closers: Closers): Promise<SessionManager> {
   const { sessionManager } = params;
   const given = sessionManager && (await sessionManager);
-  if (sessionManager) checkArguments({ sessionManager: given });
+  if (sessionManager) checkLog({ sessionManager: given });
   const log = await findLog(given, params, base);
   if (log !== given) closers.add(() => log.close());
   return log;

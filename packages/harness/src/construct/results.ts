@@ -1,18 +1,26 @@
-/** The files with the whole of a result of which the model saw a part. */
+/** Keeps the whole of results of which the model saw a part in files. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createResultSaver } from "../request/save-result.ts";
-import type { SessionSetup } from "./session-setup.ts";
+import type { Ids } from "@tau/ai";
+import type { Closers } from "@tau/ai/internal";
+import type { SessionManager } from "../session/session-manager.ts";
 
 /** Named like everything that belongs to the session, so that it goes when the session does. */
 export const getResultsDirectory = (sessionFile: string): string => `${sessionFile}.results`;
 
+interface ResultsParts {
+  sessionManager: SessionManager;
+  ids: Ids;
+  closers: Closers;
+}
+
 /**
- * Saves the whole of a result of which the model saw a part: beside the session's file, because the log says where it is;
+ * Creates the function that saves a result: beside the session's file, because the log says where it is;
  * for a session in memory among the temporary files, and as long as that.
  */
-export function openResults({ sessionManager, ids, closers }: SessionSetup) {
+export function openResults({ sessionManager, ids, closers }: ResultsParts) {
   const sessionFile = sessionManager.getSessionFile();
   if (sessionFile !== undefined)
     return createResultSaver({ directory: async () => getResultsDirectory(sessionFile), ids });

@@ -1,6 +1,6 @@
 /** What a session has done and cost so far, and how full its context is. Pure. */
 import { toAmount } from "../budget/usage.ts";
-import type { SessionTotals } from "../session/totals.ts";
+import type { SessionTotals } from "./totals.ts";
 
 export interface SessionStats extends SessionTotals {
   readonly sessionId?: string;

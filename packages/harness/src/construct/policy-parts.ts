@@ -11,7 +11,7 @@ import type { Audit } from "@tau/policy";
 import { SessionTaint } from "../session/session-taint.ts";
 import { describeSandbox, findRealPath } from "@tau/sandbox/internal";
 import type { SandboxNetwork, SandboxSettings } from "@tau/sandbox";
-import type { PolicyParts } from "./call-judge.ts";
+import type { PolicyParts } from "../agent-session/call-judge.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import type { Workspace } from "./workspace.ts";
 

@@ -9,12 +9,13 @@ import type { ExtensionPolicy, PathRules } from "@tau/policy";
 import { Grants, Permissions } from "@tau/policy/internal";
 import { getSessionPolicy } from "@tau/config/trust";
 import type { SessionManager } from "../session/session-manager.ts";
-import type { AgentSession } from "./agent-session.ts";
-import { type LiveSession, type LiveSessions, standaloneSessions } from "./live-sessions.ts";
+import type { AgentSession } from "../agent-session/agent-session.ts";
+import { type LiveSession, type LiveSessions, standaloneSessions } from "../agent-session/live-sessions.ts";
 import { openLog } from "./open-log.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { createPathRules } from "./path-rules.ts";
-import { openResources, openServices, type Services, type SessionBase } from "./services.ts";
+import { openResources, openServices, type SessionBase } from "./open-services.ts";
+import type { Services } from "../agent-session/services.ts";
 
 export interface SessionSetup extends SessionBase {
   params: AgentSessionParams;

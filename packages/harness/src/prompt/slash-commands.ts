@@ -1,10 +1,25 @@
-/** What a surface lists after a slash. */
+/** Lists the commands that a surface offers after a slash. */
 import { dirname, relative } from "node:path";
+import type { ResourceLoader } from "@tau/config/resources";
+import type { Settings } from "@tau/config/settings";
+import type { SessionExtensions } from "@tau/extensions";
 import type { SlashCommandData } from "@tau/protocol";
-import type { AgentSession } from "./agent-session.ts";
 
-/** The commands of extensions, the templates and the skills that can be called with a slash. */
-export function listSlashCommands({ resourceLoader, settings, cwd, extensions }: AgentSession): SlashCommandData[] {
+/** The parts of a session that have slash commands. */
+export interface SlashCommandSource {
+  readonly cwd: string;
+  readonly settings: Pick<Settings, "enableSkillCommands">;
+  readonly resourceLoader: Pick<ResourceLoader, "resources">;
+  readonly extensions: Pick<SessionExtensions, "describeCommands"> | undefined;
+}
+
+/** Lists the commands of extensions, the templates and the skills. */
+export function listSlashCommands({
+  resourceLoader,
+  settings,
+  cwd,
+  extensions,
+}: SlashCommandSource): SlashCommandData[] {
   const { promptTemplates, skills } = resourceLoader.resources;
   const getSourceInfo = (path: string): SlashCommandData["sourceInfo"] => {
     const isInProject = !relative(cwd, dirname(path)).startsWith("..");

@@ -4,7 +4,7 @@ import { createFakeClock, text } from "@tau/ai/testing";
 import type { QueuedMessage, SessionEntry } from "@tau/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { appendEvent } from "../run/record.ts";
+import { appendEvent } from "./record.ts";
 import { SessionLog } from "../session/log.ts";
 import { createMemoryStore } from "../session/memory-store.ts";
 import { Session } from "../session/session.ts";
@@ -128,7 +128,7 @@ describe("what is taken", () => {
     const { inbox, accept, say, getOutcomes } = await openInbox();
     const id = await accept("One.");
     const taken = inbox.take("steer");
-    expect(await inbox.cancel(id)).toEqual([]);
+    expect(await inbox.cancel(id)).toBe(false);
     expect(await inbox.refuse("closed")).toEqual([]);
     await expect(inbox.edit(id, [text("Other.")])).rejects.toMatchObject({ code: "invalid_input" });
     await say(taken);
@@ -161,12 +161,12 @@ describe("what is taken", () => {
 });
 
 describe("what is dropped", () => {
-  test("by its id is that alone, and is answered with", async () => {
+  test("by its id is that alone, and only once", async () => {
     const { inbox, session, accept, getOutcomes } = await openInbox();
     const [one, two] = [await accept("One."), await accept("Two.")];
-    expect(await inbox.cancel(one)).toEqual([{ id: one, content: [text("One.")] }]);
+    expect(await inbox.cancel(one)).toBe(true);
     expect(getWords(inbox.list("steer"))).toEqual(["Two."]);
-    expect(await inbox.cancel(one)).toEqual([]);
+    expect(await inbox.cancel(one)).toBe(false);
     expect(await getOutcomes()).toEqual(
       new Map([
         [one, ["cancelled"]],
@@ -181,7 +181,7 @@ describe("what is dropped", () => {
     await accept("One.");
     await accept("Two.", "followUp");
     const reason = state === "cancelled" ? "cancelled by the person" : "why";
-    const dropped = await (state === "cancelled" ? inbox.cancel() : inbox.refuse(reason));
+    const dropped = await (state === "cancelled" ? inbox.cancelAll() : inbox.refuse(reason));
     expect(getWords(dropped)).toEqual(["One.", "Two."]);
     expect(inbox.isEmpty).toBe(true);
     expect((await session.getEntries()).slice(-2)).toMatchObject([
@@ -193,7 +193,7 @@ describe("what is dropped", () => {
   test("cannot be taken while that is being written", async () => {
     const { inbox, accept, getOutcomes } = await openInbox();
     const id = await accept("One.");
-    const cancelled = inbox.cancel();
+    const cancelled = inbox.cancelAll();
     expect(inbox.take("steer")).toEqual([]);
     await cancelled;
     expect(await getOutcomes()).toEqual(new Map([[id, ["cancelled"]]]));
@@ -203,10 +203,11 @@ describe("what is dropped", () => {
     const { inbox, session, disk, accept, getOutcomes } = await openInbox();
     const ids = [await accept("One."), await accept("Two."), await accept("Three.")];
     session.onAppend(() => (disk.isFull = true));
-    await expect(inbox.cancel()).rejects.toMatchObject({ code: "write_failed" });
+    await expect(inbox.cancelAll()).rejects.toMatchObject({ code: "write_failed" });
     expect(getWords(inbox.list("steer"))).toEqual(["Two.", "Three."]);
     disk.isFull = false;
-    expect(getWords(await inbox.cancel(ids[1]))).toEqual(["Two."]);
+    expect(await inbox.cancel(ids[1]!)).toBe(true);
+    expect(getWords(inbox.list("steer"))).toEqual(["Three."]);
     disk.isFull = false;
     expect(getWords(await inbox.refuse("closed"))).toEqual(["Three."]);
     expect(await getOutcomes()).toEqual(new Map(ids.map((id, index) => [id, [index === 2 ? "refused" : "cancelled"]])));
@@ -276,7 +277,7 @@ describe("an edit", () => {
     await expect(inbox.edit(id, [text("First.")])).rejects.toMatchObject({ code: "write_failed" });
     expect(inbox.list("steer")).toEqual([{ id, content: [text("Frist.")] }]);
     disk.isFull = false;
-    expect(await inbox.cancel(id)).toHaveLength(1);
+    expect(await inbox.cancel(id)).toBe(true);
   });
 });
 
@@ -321,7 +322,7 @@ async function play(drawn: readonly (readonly [Operation, boolean])[], mode: Que
         taken = [];
         return inbox.takeBack();
       case "cancel":
-        return await inbox.cancel(step.index === undefined ? undefined : findId(step.index));
+        return await (step.index === undefined ? inbox.cancelAll() : inbox.cancel(findId(step.index)));
       case "refuse":
         return await inbox.refuse("closed");
       case "edit":

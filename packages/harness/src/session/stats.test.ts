@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { emptyTotals } from "../session/totals.ts";
+import { emptyTotals } from "./totals.ts";
 import { getCacheHitRate, getContextUse } from "./stats.ts";
 
 test("the part that came from a cache is one of all prompt tokens, and 0 as long as there were none", () => {

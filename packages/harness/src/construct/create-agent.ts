@@ -1,6 +1,6 @@
 /** The three-line version: an AI, tools by name, and a text in, a text out. */
 import { type AI, modelsAreEqual, streamSimple } from "@tau/ai";
-import type { AgentSession } from "./agent-session.ts";
+import type { AgentSession } from "../agent-session/agent-session.ts";
 import { createAgentSession } from "./create-agent-session.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "@tau/protocol";

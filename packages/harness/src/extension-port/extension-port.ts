@@ -1,7 +1,6 @@
-/** What a session lets its extensions do. */
+/** Implements the port through which extensions use their session. */
 import { resolve } from "node:path";
 import { joinTextBlocks, getErrorMessage } from "@tau/ai/internal";
-import type { Clock } from "@tau/ai";
 import { type SessionEntry, HarnessError } from "@tau/protocol";
 import { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
 import {
@@ -22,25 +21,26 @@ import {
 } from "@tau/extensions/internal";
 import { toPromptOptions } from "../prompt/prompt-options.ts";
 import type { RunHost } from "../run/run-host.ts";
-import type { Activity } from "./activity.ts";
-import type { AgentSession } from "./agent-session.ts";
-import type { Choices } from "./choices.ts";
-import { listSlashCommands } from "./slash-commands.ts";
-import { getContextUse } from "./stats.ts";
+import { listSlashCommands } from "../prompt/slash-commands.ts";
+import { getContextUse } from "../session/stats.ts";
+import { checkPort } from "./check-port.ts";
+import type { PortActivity, PortSession, PortTools } from "./port-session.ts";
 
 export interface ExtensionPortParts {
-  session: AgentSession;
+  session: PortSession;
   extensions: SessionExtensions;
   reader: SessionReader;
   models: ModelAccess;
-  choices: Choices;
-  activity: Activity;
+  tools: PortTools;
+  activity: PortActivity;
   host: RunHost;
-  clock: Clock;
+  /** The signal of the run in progress. */
+  getSignal: () => AbortSignal | undefined;
 }
 
 export function createExtensionPort(parts: ExtensionPortParts): ExtensionSessionPort {
-  const { session, extensions, reader, models, choices, activity, host, clock } = parts;
+  const { session, extensions, reader, models, tools, activity, host, getSignal } = parts;
+  const { clock } = host;
   const { sessionManager, modelRegistry } = session;
   /** After what was sent before. A run must not be waited for: the extension may wait for the entry in it. */
   const writeInOrder = async (append: () => Promise<string>): Promise<void> => {
@@ -59,8 +59,10 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     getModel: () => session.model,
     async setModel(model) {
       const isUsable = modelRegistry.getAvailable().some(({ provider }) => provider === model.provider);
-      if (isUsable) await session.setModel(model);
-      return isUsable;
+      if (!isUsable) return false;
+      checkPort({ model });
+      await session.setModel(model);
+      return true;
     },
     getScopedModels() {
       const { modelPatterns } = session;
@@ -71,7 +73,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
 
     isIdle: () => !session.isStreaming || activity.isSettling,
     isProjectTrusted: () => session.settingsManager.isProjectTrusted,
-    getSignal: () => activity.run?.signal,
+    getSignal,
     abort: () => void session.abort(),
     hasPendingMessages: () => !host.inbox.isEmpty || !extensions.isQueueEmpty,
     shutdown: () => extensions.surface?.shutdown?.(),
@@ -80,14 +82,15 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       return use && { tokens: use.tokens, contextWindow: use.contextWindow, percent: use.percent };
     },
     async compact(instructions) {
+      checkPort({ instructions });
       const outcome = await session.compact(instructions);
       if (outcome.kind === "compacted") return outcome.compaction;
       if (outcome.kind === "failed") throw new HarnessError("run_failed", outcome.failure.message);
       if (outcome.kind === "aborted") throw new HarnessError("run_failed", "The compaction was aborted.");
       throw new HarnessError("run_failed", formatNothingToCompact(outcome.reason));
     },
-    getSystemPrompt: () => choices.promptText,
-    getSystemPromptOptions: () => toPromptOptions(choices.shown.promptInput),
+    getSystemPrompt: () => tools.prompt.text,
+    getSystemPromptOptions: () => toPromptOptions(tools.shown.promptInput),
     getSettings: () => session.settings,
 
     async sendMessage(message, { triggerTurn = false, deliverAs = "steer" }) {
@@ -107,6 +110,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     async sendUserMessage(content, { deliverAs, expandPromptTemplates = false }) {
       const images = typeof content === "string" ? [] : content.filter((block) => block.type === "image");
       const text = joinTextBlocks(content);
+      checkPort({ text, images });
       // A run that is over can no longer be steered, and what comes next waits for nothing else.
       const queue = deliverAs ?? (activity.isEnding ? "followUp" : undefined);
       const submit = () =>
@@ -126,7 +130,10 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       }
       await writeInOrder(() => sessionManager.appendCustomEntry(customType, data));
     },
-    setSessionName: (name) => writeInOrder(() => sessionManager.appendSessionInfo(name)),
+    async setSessionName(name) {
+      checkPort({ name });
+      await writeInOrder(() => sessionManager.appendSessionInfo(name));
+    },
     setLabel: (entryId, label) => writeInOrder(() => sessionManager.appendLabelChange(entryId, label)),
 
     exec: (command, args, options = {}) =>
@@ -134,12 +141,13 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     getActiveTools: () => session.tools.map(({ name }) => name),
     getAllTools: () => listAllTools(session, extensions),
     setActiveTools(names) {
+      checkPort({ names });
       const known = new Set(
         listAllTools(session, extensions).flatMap((tool) => (isReachable(tool) ? [tool.name] : [])),
       );
       session.setActiveTools(names.filter((name) => known.has(name)));
     },
-    refreshTools: () => choices.rebuild(),
+    refreshTools: () => tools.rebuild(),
     getCallableTools: () => session.tools,
     executeTool: (callerId, name, args, options) =>
       host.calls.callTool(callerId, name, args, { ...options, tools: session.tools }),
@@ -159,6 +167,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
         replaceSession(extensions, (target) => target.switchSession(path), withSession),
     },
     async navigateTree(targetId, { summarize, customInstructions, replaceInstructions, label } = {}) {
+      checkPort({ options: { summarize, customInstructions, replaceInstructions, label } });
       const target = await sessionManager.getEntry(targetId);
       const text = target && getEditableText(target);
       const isEdited = target !== undefined && text !== undefined;
@@ -189,7 +198,7 @@ function getEditableText(entry: SessionEntry): string | undefined {
 const isReachable = ({ exposure }: ToolInfo): boolean => exposure === "direct" || exposure === "model-only";
 
 /** Those of the session and those of extensions, shown or not. */
-function listAllTools(session: AgentSession, extensions: SessionExtensions): ToolInfo[] {
+function listAllTools(session: PortSession, extensions: SessionExtensions): ToolInfo[] {
   const own = extensions.registrations.tools;
   const builtIn: SourceInfo = { path: "", source: "builtin", scope: "user", origin: "top-level" };
   const others = [...session.tools, ...session.knownTools].filter(({ name }) => !own.has(name));

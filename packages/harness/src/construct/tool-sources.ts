@@ -5,7 +5,7 @@ import { type ExtensionSlot, type GivenTool, harnessToolNames } from "@tau/exten
 import { createNameMatcher } from "@tau/policy/internal";
 import { findUnknownTools } from "@tau/policy";
 import { describeSandbox } from "@tau/sandbox/internal";
-import type { ToolSources } from "./choices.ts";
+import type { ToolSources } from "../agent-session/shown-tools.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import type { Workspace } from "./workspace.ts";
 

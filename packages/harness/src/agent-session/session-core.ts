@@ -1,0 +1,136 @@
+/** Builds the parts that hold the state of a session. None of them needs one that is built after it. */
+import { ToolLifecycles, toToolBinding } from "@tau/extensions/internal";
+import { HarnessError } from "@tau/protocol";
+import type { ToolLogLevel } from "@tau/tools";
+import { PrefixTracker } from "../request/prefix-tracker.ts";
+import { Inbox } from "../run/inbox.ts";
+import { Publisher } from "../run/publisher.ts";
+import { Transcript } from "../run/transcript.ts";
+import { readOnlyError } from "../session/read-only.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import { type CallJudge, createCallJudge } from "./call-judge.ts";
+import { CurrentRun } from "./current-run.ts";
+import { JobReports } from "./job-reports.ts";
+import { ModelChoice } from "./model-choice.ts";
+import { Notices } from "./notices.ts";
+import { PermissionModes } from "./permission-mode.ts";
+import { RunScopes } from "./run-scopes.ts";
+import type { SessionParts } from "./session-parts.ts";
+import { SessionSettings } from "./session-settings.ts";
+import { TreeMoves } from "./tree-moves.ts";
+
+export interface SessionCore {
+  /** Aborts when the session ends. */
+  readonly lifetime: AbortController;
+  readonly publisher: Publisher;
+  readonly notices: Notices;
+  readonly settings: SessionSettings;
+  readonly permissionModes: PermissionModes;
+  readonly model: ModelChoice;
+  readonly transcript: Transcript;
+  readonly inbox: Inbox;
+  readonly jobs: JobReports;
+  readonly scopes: RunScopes;
+  readonly judge: CallJudge;
+  readonly lifecycles: ToolLifecycles;
+  readonly moves: TreeMoves;
+  readonly currentRun: CurrentRun;
+  /** The last request, for the next to be compared with. */
+  readonly sent: PrefixTracker;
+  /** Throws `closed` when the session has ended. */
+  readonly mustBeOpen: () => void;
+  /** Throws when the session has ended, has no model, or cannot be written. */
+  readonly mustBeUsable: () => void;
+}
+
+export function createSessionCore(parts: SessionParts): SessionCore {
+  const { sessionManager: session, services, tools, extensions, policy, permissions, cwd, parent, clock, ids } = parts;
+  const publisher = new Publisher((message) => warnOfListener(session.id, message));
+  const notices = new Notices(publisher);
+  const notice = (code: string, message: string) => notices.add(code, message);
+  const settings = new SessionSettings(services.settings, tools.execution);
+  const scopes = new RunScopes();
+  const model = new ModelChoice({
+    first: parts.model,
+    session,
+    registry: services.registry,
+    notice,
+    getExtensions: () => extensions.current,
+  });
+  const lifetime = new AbortController();
+  const mustBeOpen = () => {
+    if (lifetime.signal.aborted) throw new HarnessError("closed", `The session ${session.id} is closed.`);
+  };
+  return {
+    lifetime,
+    publisher,
+    notices,
+    settings,
+    permissionModes: new PermissionModes({ permissions, report: policy.report, session, publisher }),
+    model,
+    transcript: new Transcript(),
+    inbox: new Inbox({
+      session,
+      ids,
+      now: () => clock.now(),
+      mode: (kind) => settings.get()[kind === "steer" ? "steeringMode" : "followUpMode"],
+      onChange: (queue) => publisher.fact({ type: "queue_changed", ...queue }),
+    }),
+    jobs: new JobReports({
+      jobs: parts.jobs,
+      clock,
+      notice,
+      publish: (running) => publisher.fact({ type: "jobs_changed", running }),
+    }),
+    scopes,
+    judge: createCallJudge({
+      policy,
+      sessionId: session.id,
+      parent,
+      cwd,
+      ids,
+      clock,
+      publisher,
+      scopes,
+      timeoutMs: () => settings.get().approvals.timeoutMs,
+    }),
+    lifecycles: new ToolLifecycles({
+      clock,
+      signal: lifetime.signal,
+      notice,
+      log: (tool, level, message) => logTool(parts, notices, { tool, level, message }),
+      binding: tools.binding && toToolBinding(tools.binding),
+    }),
+    moves: new TreeMoves({ session, publisher }),
+    currentRun: new CurrentRun(),
+    sent: new PrefixTracker(),
+    mustBeOpen,
+    mustBeUsable() {
+      mustBeOpen();
+      model.mustHaveModel();
+      const { readOnly } = session;
+      if (readOnly) throw readOnlyError(session.getSessionFile() ?? session.id, readOnly);
+    },
+  };
+}
+
+/** Reads what the log says now, after it was opened or its leaf moved. */
+export async function readLog({ model, transcript }: SessionCore, session: SessionManager): Promise<void> {
+  model.takeLogged(await transcript.load(session));
+}
+
+interface ToolLine {
+  tool: string;
+  level: ToolLogLevel;
+  message: string;
+}
+
+function logTool(parts: SessionParts, notices: Notices, { tool, level, message }: ToolLine): void {
+  parts.logTool?.(tool, level, message);
+  if (level === "warn" || level === "error") notices.add("tool", `${tool}: ${message}`);
+}
+
+function warnOfListener(sessionId: string, message: string): void {
+  // Not to the listeners: one that always fails would hear of it without end.
+  process.emitWarning(`A listener of the session ${sessionId} failed: ${message}`, "TauWarning");
+}

@@ -1,0 +1,231 @@
+/** Builds the parts of a session that act: its tools, its runs, and the ways in. Each gets what it needs by name. */
+import { getErrorMessage } from "@tau/ai/internal";
+import { adaptTool, type HarnessActions } from "@tau/extensions/internal";
+import { RunMessages } from "../extension-port/run-messages.ts";
+import type { RunHost } from "../run/run-host.ts";
+import { Activity, type ActivityParts } from "./activity.ts";
+import { type ChangeHandlers, createChangeHandlers } from "./change-handlers.ts";
+import { createRunHost } from "./create-run-host.ts";
+import { createHarnessActions } from "./harness-actions.ts";
+import { createLiveSession, type LiveSession } from "./live-sessions.ts";
+import { NamedFiles } from "./named-files.ts";
+import { Navigation } from "./navigation.ts";
+import { Prompts } from "./prompts.ts";
+import { readLog, type SessionCore } from "./session-core.ts";
+import type { SessionParts } from "./session-parts.ts";
+import { ShownTools } from "./shown-tools.ts";
+import { UserBash } from "./user-bash.ts";
+import { createToolSandbox } from "./way-out.ts";
+
+export interface SessionWork {
+  readonly tools: ShownTools;
+  /** What the session shares with its runs. */
+  readonly host: RunHost;
+  readonly navigation: Navigation;
+  readonly activity: Activity;
+  readonly namedFiles: NamedFiles;
+  readonly prompts: Prompts;
+  readonly bash: UserBash;
+  /** The session as its children see it. */
+  readonly live: LiveSession;
+  readonly changes: ChangeHandlers;
+}
+
+/** What the session itself does for its parts. */
+export interface SessionCallbacks {
+  reload: HarnessActions["reload"];
+  admitRun: ActivityParts["admitRun"];
+}
+
+export function createSessionWork(parts: SessionParts, core: SessionCore, callbacks: SessionCallbacks): SessionWork {
+  const tools = createShownTools(parts, core, callbacks.reload);
+  const host = createSessionRunHost(parts, core, tools);
+  const navigation = createNavigation(parts, core, host);
+  const activity = createActivity(parts, core, { tools, host, navigation, admitRun: callbacks.admitRun });
+  const namedFiles = createNamedFiles(parts, core, tools);
+  const { sessionManager: session, extensions, cwd, clock } = parts;
+  const { inbox, notices, scopes, transcript, mustBeUsable } = core;
+  const getExtensions = () => extensions.current;
+  return {
+    tools,
+    host,
+    navigation,
+    activity,
+    namedFiles,
+    prompts: new Prompts({
+      getExtensions,
+      expandPort: parts.expandPort,
+      namedFiles,
+      createMentionReader: parts.createMentionReader,
+      activity,
+      inbox,
+      notices,
+      scopes,
+      mustBeUsable,
+    }),
+    bash: new UserBash({
+      getTool: () => adaptTool(parts.tools.getBuiltIn("bash")),
+      getExtensions,
+      cwd,
+      session,
+      transcript,
+      activity,
+      notices,
+      clock,
+    }),
+    live: createLiveSession({
+      sessionManager: session,
+      parent: parts.parent,
+      budget: parts.budget,
+      taint: parts.policy.taint,
+      permissions: parts.permissions,
+      currentRun: core.currentRun,
+      lifetime: core.lifetime.signal,
+    }),
+    changes: createChangeHandlers({
+      services: parts.services,
+      host,
+      model: core.model,
+      tools,
+      activity,
+      notices,
+      getExtensions,
+    }),
+  };
+}
+
+/** Follows the log, the resources and the background jobs. Returns how to stop. */
+export function followChanges(parts: SessionParts, core: SessionCore, work: SessionWork): (() => void)[] {
+  const { sessionManager: session, services } = parts;
+  const { model, notices, jobs, lifetime } = core;
+  const { activity, changes } = work;
+  /** Begins a run about a job that has ended, unless one is in progress: that one takes the report. */
+  const wake = () => {
+    if (activity.isBusy || lifetime.signal.aborted || !model.model) return;
+    activity.begin(jobs.take()).catch((error: unknown) => notices.add("run_failed", getErrorMessage(error)));
+  };
+  return [
+    jobs.follow(wake),
+    session.onAppend(changes.onAppend),
+    session.onAppend(({ type }) => type === "compaction" && jobs.tellRunning()),
+    services.resources.subscribe(changes.onResources),
+  ];
+}
+
+function createShownTools(parts: SessionParts, core: SessionCore, reload: HarnessActions["reload"]): ShownTools {
+  const { cwd, sessionManager, services, tools: sources, policy, clock } = parts;
+  const { model, lifecycles, judge, moves, currentRun, lifetime } = core;
+  const { sandbox } = sources;
+  return new ShownTools({
+    cwd,
+    sources,
+    model,
+    settings: services.settings,
+    resources: services.resources,
+    clock,
+    actions: createHarnessActions({ sessionManager, moves, currentRun, reload }),
+    lifecycles,
+    sandbox: sandbox && createToolSandbox(sandbox, { getParts: () => judge.parts, listHosts: policy.listHosts }),
+    signal: lifetime.signal,
+  });
+}
+
+function createSessionRunHost(parts: SessionParts, core: SessionCore, tools: ShownTools): RunHost {
+  const { sessionManager: session, extensions, request, waitsForBusyProvider, keep, trace, clock, ids } = parts;
+  const { transcript, inbox, publisher, model, settings, judge, jobs, sent } = core;
+  return createRunHost({
+    session,
+    extensions,
+    builtIn: parts.tools.builtIn,
+    model,
+    tools,
+    settings,
+    judge,
+    transcript,
+    inbox,
+    publisher,
+    takeReports: () => jobs.take(),
+    ask: request,
+    waitsForBusyProvider,
+    keep,
+    tracer: trace.tracer,
+    agentName: trace.agentName,
+    sent,
+    clock,
+    ids,
+  });
+}
+
+function createNavigation(parts: SessionParts, core: SessionCore, host: RunHost): Navigation {
+  const { sessionManager: session, extensions, request, budget } = parts;
+  const { moves, model, settings, notices, jobs, transcript, sent } = core;
+  return new Navigation({
+    session,
+    moves,
+    getModel: () => model.mustHaveModel(),
+    request,
+    budget,
+    touches: host.touches,
+    settings: () => settings.get(),
+    notice: (code, message) => notices.add(code, message),
+    getExtensions: () => extensions.current,
+    afterMove: async () => {
+      await readLog(core, session);
+      jobs.compareWith(transcript.messages);
+      sent.forgetMessages();
+    },
+  });
+}
+
+type ActivityWork = Pick<SessionWork, "tools" | "host" | "navigation"> & Pick<SessionCallbacks, "admitRun">;
+
+function createActivity(parts: SessionParts, core: SessionCore, work: ActivityWork): Activity {
+  const { extensions, abortSignal, parent, budget, clock } = parts;
+  const { model, settings, currentRun, inbox, jobs, notices, lifetime, mustBeUsable } = core;
+  const { tools, host, navigation, admitRun } = work;
+  const getExtensions = () => extensions.current;
+  const notice = (code: string, message: string) => notices.add(code, message);
+  const messages = new RunMessages({ getExtensions, tools, host, notice });
+  return new Activity({
+    host,
+    model,
+    tools,
+    settings,
+    currentRun,
+    inbox,
+    lifetime: lifetime.signal,
+    abortSignal,
+    parent,
+    budget,
+    clock,
+    mustBeUsable,
+    admitRun,
+    beforeRun: async (prompts) => [...(await messages.beforeRun(prompts)), ...jobs.take()],
+    takeSent: async (mayContinue) => {
+      const sent = await messages.takeSent(mayContinue);
+      return mayContinue && jobs.wakes ? [...sent, ...jobs.take()] : sent;
+    },
+    onSettled: async ({ kind }) => {
+      await getExtensions()?.emit({ type: "agent_settled", aborted: kind === "aborted" });
+    },
+    afterRun: async () => {
+      tools.setRunPrompt(undefined);
+      await navigation.navigatePlanned(lifetime.signal);
+    },
+    notice,
+  });
+}
+
+function createNamedFiles(parts: SessionParts, { judge }: SessionCore, tools: ShownTools): NamedFiles {
+  const { fileAuthority, cwd, personFiles, ids } = parts;
+  return new NamedFiles({
+    authority: fileAuthority,
+    cwd,
+    personFiles,
+    createCallFiles: (id) => parts.tools.createCallContext(id).files,
+    getJudgeParts: () => judge.parts,
+    endCall: (id) => judge.endCall(id),
+    hasTool: (name) => tools.shown.tools.some((tool) => tool.name === name),
+    ids,
+  });
+}

@@ -1,0 +1,167 @@
+/** Opens settings, models, keys and resources, unless the caller passes them. */
+import type { Closers } from "@tau/ai/internal";
+import { type Clock, getEnvApiKey, type Ids } from "@tau/ai";
+import { AuthStorage, type AuthNotice, chooseKeyChain } from "@tau/config/auth";
+import { keyCommands, resolveKey } from "@tau/config/internal";
+import type { AgentSessionParams } from "./params.ts";
+import { ModelRegistry } from "@tau/config/models";
+import { hasPackages, formatFileProblem, type SettingsManager, withProxySetting } from "@tau/config/settings";
+import { HarnessError } from "@tau/protocol";
+import { minSecretLength } from "@tau/policy/internal";
+import { openSettings } from "@tau/config/trust";
+import { createResourceLoader, type ResourceLoader } from "@tau/config/resources";
+import { type BaseServices, describeResourceProblems, type Services } from "../agent-session/services.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+
+export interface SessionBase {
+  cwd: string;
+  agentDir: string;
+  clock: Clock;
+  ids: Ids;
+}
+
+/** What is given is used as it is; what is made here ends with the session. */
+export async function openServices(
+  params: AgentSessionParams,
+  base: SessionBase,
+  closers: Closers,
+): Promise<BaseServices> {
+  const { agentDir, clock, ids } = base;
+  const settings = params.settingsManager ?? (await ownSettings(params, base, closers));
+  settings.mustBeWhole();
+  const early: AuthNotice[] = [];
+  const authNotices: BaseServices["authNotices"] = { early, report: (notice) => void early.push(notice) };
+  const auth: AuthStorage =
+    params.authStorage ??
+    AuthStorage.create(agentDir, {
+      clock,
+      ids,
+      env: withProxySetting(
+        (name) => process.env[name],
+        () => settings.get().httpProxy,
+      ),
+      modelsKey: (provider) => registry.modelsKey(provider),
+      getHosts: (provider) => registry.getHosts(provider),
+      keyChain: chooseKeyChain(() => settings.get()),
+      // Permissions that were corrected are told by `tau auth` and `tau doctor`: no session depends on them.
+      onNotice: (notice) => void (notice.kind === "permissions" || authNotices.report(notice)),
+    });
+  const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(params, auth, base, closers));
+  return { settings, auth, registry, authNotices };
+}
+
+/** The resources of the session's agent. A log that has entries says which agent that is. */
+export async function openResources(
+  params: AgentSessionParams,
+  { cwd, agentDir, clock }: SessionBase,
+  { settings, log }: { settings: SettingsManager; log: SessionManager },
+): Promise<ResourceLoader> {
+  const { resourceLoader } = params;
+  const agentName = chooseAgent(
+    log,
+    resourceLoader ? (resourceLoader.resources.agent?.name ?? null) : params.agentName,
+  );
+  if (resourceLoader) return resourceLoader;
+  const { watch = true, resources } = params;
+  try {
+    return await createResourceLoader({
+      cwd,
+      agentDir,
+      lists: () => settings.get(),
+      packagePaths: () => findPackagePaths({ cwd, agentDir, settings }),
+      isProjectTrusted: () => settings.checkProjectTrust(),
+      watch,
+      clock,
+      ...resources,
+      ...(agentName !== undefined && { agentName }),
+    });
+  } catch (error) {
+    if (!(error instanceof HarnessError) || log.getEntryCount() === 0) throw error;
+    throw new HarnessError(error.code, `The session ${log.id} cannot be opened. ${error.message}`, { cause: error });
+  }
+}
+
+/** Most users have no packages, and then their code is not loaded. */
+async function findPackagePaths(options: { cwd: string; agentDir: string; settings: SettingsManager }) {
+  if (!hasPackages(options.settings)) return { skills: [], prompts: [] };
+  const { listPackagePaths } = await import("@tau/config/installs");
+  return await listPackagePaths(options);
+}
+
+/** A session keeps its agent, so that resuming it never gives it other tools. `wanted` is null for none. */
+function chooseAgent(log: SessionManager, wanted: string | null | undefined): string | undefined {
+  const { agentName: logged } = log;
+  if (log.getEntryCount() === 0) {
+    if (typeof wanted === "string") log.setAgentName(wanted);
+    return log.agentName;
+  }
+  if (wanted === undefined || wanted === (logged ?? null)) return logged;
+  const has = logged === undefined ? "has no named agent" : `uses the agent ${JSON.stringify(logged)}`;
+  const advice = "A session keeps its agent: start a new session, or fork this one.";
+  throw new HarnessError("invalid_input", `The session ${log.id} ${has}. ${advice}`);
+}
+
+async function ownSettings(
+  { projectTrusted, watch = true }: AgentSessionParams,
+  { cwd, agentDir, clock, ids }: SessionBase,
+  closers: Closers,
+) {
+  const trust = projectTrusted === undefined ? {} : { projectTrusted };
+  const settings = await openSettings({ cwd, agentDir, ...trust, watch, clock, ids });
+  closers.add(() => settings.close());
+  return settings;
+}
+
+/** What can be used depends on keys, which are asked for often: so they are listed once, and followed from then on. */
+async function ownRegistry(
+  { watch = true }: AgentSessionParams,
+  auth: AuthStorage,
+  { agentDir, clock }: SessionBase,
+  closers: Closers,
+) {
+  const known = new Set((await auth.list()).map(({ provider }) => provider));
+  closers.add(
+    auth.subscribe(
+      ({ provider, hasCredential }) => void (hasCredential ? known.add(provider) : known.delete(provider)),
+    ),
+  );
+  const registry = await ModelRegistry.create(agentDir, {
+    clock,
+    watch,
+    hasKey: (provider, written) => written !== undefined || known.has(provider) || getEnvApiKey(provider) !== undefined,
+    resolveValue: async (written) => {
+      const value = await resolveKey(written, {
+        subject: "a value in models.json",
+        env: (name) => process.env[name],
+        run: keyCommands,
+      });
+      return value.kind === "value" ? value.value : undefined;
+    },
+  });
+  closers.add(() => registry.close());
+  return registry;
+}
+
+/** Every secret that can be told without running anything: a person may type one before it is first used. */
+export async function knownSecrets(auth: AuthStorage, registry: ModelRegistry): Promise<string[]> {
+  const models = registry.getAll();
+  const providers = new Set(models.map(({ provider }) => provider));
+  const urls = [...new Set(models.map(({ baseUrl }) => baseUrl))].filter((url) => URL.canParse(url));
+  const passwords = urls.map((url) => new URL(url).password);
+  const stored = await Promise.all((await auth.list()).map(({ provider }) => auth.get(provider)));
+  const written = [...providers].flatMap((provider) => [registry.writtenKey(provider), getEnvApiKey(provider)]);
+  const fields = stored.flatMap((credential) => Object.values(credential ?? {}));
+  return [...written, ...fields, ...passwords].filter(
+    (value): value is string => typeof value === "string" && value.length >= minSecretLength,
+  );
+}
+
+/** What is wrong with the files that a session is made of, in words. */
+export function listStartProblems(parts: Services) {
+  return [
+    ...parts.settings.problems.map((problem) => ({ code: "settings", message: formatFileProblem(problem) })),
+    ...parts.authNotices.early.map(({ message }) => ({ code: "auth", message })),
+    ...parts.registry.problems.map((problem) => ({ code: "models", message: formatFileProblem(problem) })),
+    ...describeResourceProblems(parts.resources),
+  ];
+}
