@@ -52,7 +52,7 @@ export function classifyConnectionError(code: string, target: Target | undefined
 interface Names {
   host: string;
   hostname: string;
-  /** What the socket was connected to: the proxy or the host. */
+  /** The peer that the socket was connected to: the proxy or the host. */
   peer: string;
   proxy: string | undefined;
 }

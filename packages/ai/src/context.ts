@@ -5,8 +5,8 @@ import type { Message } from "./message.ts";
 export type JsonSchema = { [key: string]: unknown };
 
 /**
- * What `Tool.parameters` may be: a TypeBox schema, plain JSON Schema, or any Standard Schema that can describe itself
- * as JSON Schema. `schema/adapt.ts` turns all three into plain JSON Schema.
+ * A TypeBox schema, plain JSON Schema, or any Standard Schema that can describe itself as JSON Schema: the type of
+ * `Tool.parameters`. `schema/adapt.ts` turns all three into plain JSON Schema.
  */
 export type ToolParameters = TSchema | JsonSchema;
 

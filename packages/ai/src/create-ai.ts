@@ -26,10 +26,10 @@ export interface CreateAIOptions {
   config?: object;
 }
 
-/** One model, bound to its key and configuration. Options of a single request override the bound ones. */
+/** A model, bound to its key and configuration. Options of a single request override the bound ones. */
 export interface AI {
   readonly model: Model;
-  /** What is assumed of a model that the catalogue does not have. Absent for any other model. */
+  /** Says what is assumed of a model that the catalogue does not have. Absent for any other model. */
   readonly notice?: string;
   /** Takes the options of the model's API. */
   stream(context: Context, options?: ProviderStreamOptions): AssistantMessageEventStream;

@@ -2,7 +2,7 @@
 import type { ModelCost } from "./model.ts";
 import type { SimpleStreamOptions } from "./options.ts";
 
-/** One message as a custom provider receives it: text only. Roles alternate after the system prompt. */
+/** A message as a custom provider receives it: text only. Roles alternate after the system prompt. */
 export interface ChatMessage {
   role: "system" | "user" | "assistant";
   content: string;

@@ -19,7 +19,7 @@ import type { Draft } from "./protocols/draft.ts";
 import { defineProtocol, type EncodeNote, MissingCredentials, type Protocol } from "./protocols/protocol.ts";
 import { selectTools } from "./protocols/tools.ts";
 
-/** One request to a custom provider. */
+/** A request to a custom provider. */
 interface CustomRequest {
   model: Model;
   context: Context;

@@ -197,7 +197,7 @@ interface RewrittenAssistant {
   message: AssistantMessage;
   /** The calls in order, with their own ids. */
   calls: readonly ToolCall[];
-  /** The same calls as they are in `message`. */
+  /** The calls as they are in `message`. */
   sentCalls: readonly ToolCall[];
 }
 

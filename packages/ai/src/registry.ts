@@ -68,7 +68,7 @@ export function replaceApi(providerName: string, own: ApiProvider): () => void {
   };
 }
 
-/** What sends the requests of a model. */
+/** Finds what sends the requests of a model. */
 export const findStreams = ({ provider, api }: Model): ApiProvider | undefined =>
   ownStreams.get(provider)?.findLast((own) => own.api === api) ?? getApiProvider(api);
 

@@ -2,7 +2,7 @@
 import { stripCode } from "./strip-code.ts";
 
 export interface Mention {
-  /** As it is in the text, with the `@`. */
+  /** The mention as it is in the text, with the `@`. */
   typed: string;
   /** The possible paths, the likeliest first: what is at the end may belong to the sentence. */
   paths: readonly string[];

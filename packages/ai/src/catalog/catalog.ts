@@ -110,7 +110,7 @@ export function getBuiltinModels(name: string): Model[] {
 /** The models that the catalogue had once. They can be used, but are not listed. */
 export const getRetiredModels = (): Model[] => [...readRetired().values()].flatMap((models) => [...models.values()]);
 
-/** What is assumed of a model of which only the id is known. */
+/** The properties that are assumed of a model of which only the id is known. */
 export const assumedProperties = { ...assumedModel, contextWindow: 128_000, maxTokens: 16_384 };
 
 /**

@@ -21,7 +21,7 @@ export class Listeners<Event> {
     return this.#entries.length;
   }
 
-  /** The same function can be added several times. Returns how to remove this one. */
+  /** Adds a listener, also if it was added before. Returns how to remove this one. */
   add(listener: (event: Event) => unknown): () => void {
     const entry = { call: listener, hasFailed: false };
     this.#entries = [...this.#entries, entry];

@@ -10,7 +10,7 @@ export type Env = (name: string) => string | undefined;
 export type CatalogModel = Omit<Model, "provider">;
 
 /**
- * What differs between Node and a browser. `#platform` resolves to one of the two implementations beside this file;
+ * The differences between Node and a browser. `#platform` resolves to one of the two implementations beside this file;
  * nothing else in this package may touch Node.
  */
 export interface Platform {

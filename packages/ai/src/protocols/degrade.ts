@@ -12,7 +12,7 @@ interface Degraded {
   kind: DegradedKind;
   /** The path of the rejected part, as the provider wrote it. */
   path: string;
-  /** What was removed, for a diagnostic. */
+  /** Says what was removed, for a diagnostic. */
   description: string;
 }
 

@@ -8,7 +8,7 @@ import type { Env } from "../platform/platform.ts";
 import type { HttpRequest, HttpResponse } from "../transport/http.ts";
 import type { Draft } from "./draft.ts";
 
-/** One message of a provider's stream. `data` is parsed JSON; `event` is the event name, if there is one. */
+/** A message of a provider's stream. `data` is parsed JSON; `event` is the event name, if there is one. */
 export interface Frame {
   event?: string;
   data: unknown;
@@ -27,7 +27,7 @@ export interface EncodedRequest {
   /** Names in lower case. */
   headers: Record<string, string>;
   payload: Record<string, unknown>;
-  /** One note for each thing that could not be expressed and was left out. */
+  /** A note for each thing that could not be expressed and was left out. */
   notes: EncodeNote[];
 }
 
@@ -40,7 +40,7 @@ export interface EncodeNote {
 
 /** How a request is sent over a WebSocket. */
 export interface SocketRequest {
-  /** What HTTP would send as the body. */
+  /** The payload that HTTP would send as the body. */
   payload: unknown;
   /** Keeps the connection for the next request of the session. */
   isKept: boolean;
@@ -90,7 +90,7 @@ export interface Protocol<TOptions extends StreamOptions = StreamOptions, TState
   explain?(failure: Failure): string | undefined;
 }
 
-/** One request to a protocol. */
+/** A request to a protocol. */
 export interface ProtocolRequest {
   model: Model;
   context: Context;

@@ -10,7 +10,7 @@ interface ProviderInfo {
   name: string;
   /** Environment variables that may hold the key, most specific first. */
   keys: readonly string[];
-  /** Those of them that hold a bearer token, whatever header other keys are sent in. */
+  /** The names among them that hold a bearer token, whatever header other keys are sent in. */
   tokens?: readonly string[];
   /** The server may be used without a key. */
   keyless?: boolean;

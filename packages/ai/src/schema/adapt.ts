@@ -22,8 +22,8 @@ export const toJsonSchema = oncePer((parameters: ToolParameters): JsonSchema => 
 const composed = ["$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "unevaluatedProperties"];
 
 /**
- * The same for OpenAI's protocols, which want objects to be closed: with `additionalProperties: false` at the top, unless
- * the schema says something else there, and with `properties`. Cached by identity too.
+ * Adapts a schema for OpenAI's protocols, which want objects to be closed: with `additionalProperties: false` at the top,
+ * unless the schema says something else there, and with `properties`. Cached by identity too.
  */
 export const toClosedSchema = oncePer((parameters: ToolParameters): JsonSchema => {
   const schema = toJsonSchema(parameters);

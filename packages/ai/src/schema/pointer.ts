@@ -11,5 +11,5 @@ export function findByPointer(root: unknown, pointer: string): unknown {
   return target;
 }
 
-/** One key of a JSON pointer, without its escapes. */
+/** Removes the escapes of a key of a JSON pointer. */
 export const unescapeKey = (key: string): string => key.replaceAll("~1", "/").replaceAll("~0", "~");

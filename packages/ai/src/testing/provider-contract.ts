@@ -25,7 +25,7 @@ export interface ProviderContractSetup {
   model: (serverUrl: string) => Model;
   /** For providers with other credentials. Default: an API key. */
   options?: SimpleStreamOptions;
-  /** What this API does not support. */
+  /** The abilities that this API does not have. */
   cannot?: { thinking?: boolean; redactedThinking?: boolean; cacheWrites?: boolean; toolCallIds?: boolean };
 }
 

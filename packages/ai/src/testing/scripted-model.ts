@@ -10,7 +10,7 @@ import { Draft } from "../protocols/draft.ts";
 import { registerApiProvider, unregisterApiProviders } from "../registry.ts";
 import { splitText, type ScriptedAnswer, getStopReason } from "./script.ts";
 
-/** One turn of the script: content blocks, an answer, a failure, or a function that returns one of these. */
+/** A turn of the script: content blocks, an answer, a failure, or a function that returns one of these. */
 export type ScriptedTurn =
   | AssistantMessage["content"]
   | ScriptedAnswer

@@ -1,6 +1,6 @@
 import { createParser } from "eventsource-parser";
 
-/** One server-sent event. `data` keeps its inner line breaks. */
+/** A server-sent event. `data` keeps its inner line breaks. */
 export interface ServerSentEvent {
   event?: string;
   data: string;

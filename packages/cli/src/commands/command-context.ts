@@ -70,7 +70,7 @@ export async function findSessionFile(context: CommandContext, reference: string
   throw new UsageError("not_found", `There are no sessions of ${cwd} yet. Start one: tau -p 'Hello'`);
 }
 
-/** The same for a command that deletes or rewrites the file: outside of the session directories only with `--force`. */
+/** Finds the file for a command that deletes or rewrites it: outside of the session directories only with `--force`. */
 export async function findOwnSessionFile(
   context: CommandContext,
   reference: string | undefined,

@@ -36,10 +36,10 @@ export interface Io {
   keyChain?: KeyChain;
 }
 
-/** One row of the command table. */
+/** A row of the command table. */
 export interface Command {
   name: string;
   summary: string;
-  /** One line for each subcommand, or a single one. `commands/usage.ts` describes their grammar. */
+  /** A line for each subcommand, or a single one. `commands/usage.ts` describes their grammar. */
   usage: readonly string[];
 }

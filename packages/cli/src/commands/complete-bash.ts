@@ -44,7 +44,7 @@ export function splitLine(line: string, wordBreaks: string): SplitLine {
   return { words, current, start, isQuoted: quote !== "" };
 }
 
-/** What bash has to insert. Outside of quotes, special characters are escaped. */
+/** Formats what bash has to insert. Outside of quotes, special characters are escaped. */
 export function formatForBash(value: string, { start, isQuoted }: SplitLine): string {
   const text = value.slice(start);
   return isQuoted ? text : text.replaceAll(/[^\p{L}\p{M}\p{N}_@%+=:,./~-]/gu, "\\$&");

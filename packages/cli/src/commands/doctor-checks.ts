@@ -23,7 +23,7 @@ export interface CheckContext extends Pick<CommandContext, "cwd" | "agentDir" | 
 export interface CheckResult {
   status: "ok" | "warn" | "fail";
   says: string;
-  /** What to do, unless the status is `ok`. */
+  /** Says what to do, unless the status is `ok`. */
   fix?: string;
 }
 

@@ -1,6 +1,6 @@
 const maxReported = 20;
 
-/** One line for each problem, up to a limit. */
+/** Formats each problem in a line, up to a limit. */
 export function formatProblems(problems: readonly { message: string }[]): string {
   const more = problems.length - maxReported;
   const lines = problems.slice(0, maxReported).map(({ message }) => `${message}\n`);

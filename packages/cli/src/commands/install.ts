@@ -96,7 +96,7 @@ export interface FetchedEntry {
   entry: PackageEntry;
 }
 
-/** What cannot be fetched is named, and the others go on. */
+/** Fetches packages. A package that cannot be fetched is named, and the others continue. */
 export async function fetchAll(
   wanted: readonly WantedPackage[],
   context: PackageContext,

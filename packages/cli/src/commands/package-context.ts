@@ -67,7 +67,7 @@ export function readSource(text: string, io: Io): PackageSource {
   return source;
 }
 
-/** As the settings have it, before paths are made relative. */
+/** Formats the source as the settings have it, before paths are made relative. */
 export const toText = (source: PackageSource, typed: string): string =>
   source.kind === "local" ? source.path : typed.trim();
 
@@ -96,7 +96,7 @@ export function findEntry({ settings, scope }: PackageContext, typed: string, io
   throw new UsageError("invalid_input", `There is no package ${JSON.stringify(typed)} ${where}.${advice}`);
 }
 
-/** As `changePackageEntries`, in the scope of the command. */
+/** Calls `changePackageEntries` in the scope of the command. */
 export async function changePackages(
   { scope, ...context }: PackageContext,
   change: (entries: readonly PackageEntry[]) => readonly PackageEntry[],

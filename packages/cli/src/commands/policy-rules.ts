@@ -7,7 +7,7 @@ import { jsonLine } from "../modes/json-line.ts";
 import { tableText } from "../process/table.ts";
 import type { CommandArgs } from "./usage.ts";
 
-/** What the user allowed for longer than a session: shows it, or takes it back. */
+/** Shows what the user allowed for longer than a session, or takes it back. */
 export async function manageRules(args: CommandArgs, io: Io): Promise<void> {
   const [action = "list", ...numbers] = args.positionals;
   const options = { agentDir: getAgentDir(io), cwd: io.cwd, ids: systemIds };

@@ -33,7 +33,7 @@ export interface ResourceRow {
   readonly package: ResolvedPackage | undefined;
 }
 
-/** Those that the settings of the scope can turn on and off: its own directory, and packages. */
+/** Lists the resources that the settings of the scope can turn on and off: its own directory, and packages. */
 export async function listRows(
   context: PackageContext,
 ): Promise<{ rows: readonly ResourceRow[]; problems: readonly PackageProblem[] }> {

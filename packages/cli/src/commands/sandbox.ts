@@ -35,7 +35,7 @@ export async function runInside(args: CommandArgs, io: Io): Promise<ExitCode> {
     const stop = () => child.signal("SIGTERM", "group");
     io.signal.addEventListener("abort", stop, { once: true });
     let output = "";
-    /** What is written to a file or a pipe stays as it is, byte for byte. */
+    /** Copies the output. What is written to a file or a pipe stays as it is, byte for byte. */
     const copy = async (stream: AsyncIterable<Buffer>, name: "out" | "err") => {
       const decoder = new TextDecoder();
       const take = (text: string, bytes: Uint8Array) => {

@@ -8,7 +8,7 @@ import type { Io } from "../commands/command.ts";
 export interface TrustQuestion {
   cwd: string;
   agentDir: string;
-  /** What has no effect without trust. */
+  /** The files that have no effect without trust. */
   waiting: readonly string[];
 }
 

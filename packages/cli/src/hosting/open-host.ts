@@ -32,7 +32,7 @@ export interface OpenHostChoices {
   isTerminal?: boolean;
   /** Whether a person is asked about a project, where there is one. Default: true. */
   asksTrust?: boolean;
-  /** What extensions are told. Default: the program started. */
+  /** The reason that extensions are given. Default: the program started. */
   reason?: "startup" | "resume";
 }
 

@@ -23,7 +23,7 @@ export interface ActivityOptions {
   seconds: number;
   /** Counts up while something goes on. */
   frame: number;
-  /** What is drawn instead of ours. Empty: nothing. */
+  /** Drawn instead of our mark. Empty: nothing. */
   mark?: string;
   /** How the run is stopped; undefined if a dialog gets that key. */
   interruptKey: string | undefined;

@@ -8,7 +8,7 @@ const maxLength = 100_000_000;
 export class AttachedImages {
   readonly #images = new Map<string, ImageContent>();
   #count = 0;
-  /** Of the data of all images. */
+  /** The length of the data of all images. */
   #length = 0;
 
   /** Returns the marker. */

@@ -2,9 +2,9 @@
 import { unescape } from "node:querystring";
 
 export interface DraggedFile {
-  /** Of an image, going by its name; undefined for another file. */
+  /** The path of an image, going by its name; undefined for another file. */
   imagePath: string | undefined;
-  /** As the terminal pasted it, with the blanks around it. */
+  /** The text as the terminal pasted it, with the blanks around it. */
   pasted: string;
 }
 

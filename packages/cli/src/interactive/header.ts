@@ -10,7 +10,7 @@ export interface HeaderOptions {
   home: string | undefined;
   /** Undefined until it is known, or if it shall not be shown. */
   getState: () => Pick<StateData, "model" | "contextFiles" | "cwd"> | undefined;
-  /** One line for those who are new; undefined for others. */
+  /** A line for those who are new; undefined for others. */
   hint: string | undefined;
 }
 

@@ -15,13 +15,13 @@ export interface Look {
   expandsTools: boolean;
   hidesThinking: boolean;
   images: { areShown: boolean; maxWidthCells: number };
-  /** What stands in the place of thinking that is not shown. */
+  /** The text in the place of thinking that is not shown. */
   thinkingLabel: string;
   /** Columns of the terminal. */
   getColumns: () => number;
   /** The directory of the session. */
   cwd: string;
-  /** Of extensions; undefined without any. */
+  /** The renderers of extensions; undefined without any. */
   renderers?: Renderers;
   /** By the name of the tool. */
   shows: ReadonlyMap<string, ToolData["shows"]>;
@@ -50,7 +50,7 @@ export function createLook({ theme, terminal, highlighter, settings }: LookParts
   };
 }
 
-/** What the user has toggled stays, until the setting itself changes. */
+/** Applies new settings. What the user has toggled stays, until the setting itself changes. */
 export function changeLook(look: Look, settings: TerminalSettings, before: TerminalSettings): void {
   look.markdown.codeBlockIndent = settings.markdown.codeBlockIndent;
   look.images = toImages(settings);

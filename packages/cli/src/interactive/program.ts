@@ -29,7 +29,7 @@ export interface Program {
 /** A session with a scripted model, in a project of its own. */
 export interface DemoSession {
   client: SessionClient;
-  /** What the model is asked. */
+  /** The request to the model. */
   request: string;
   /** Ends the session and removes the project. */
   close(): Promise<void>;

@@ -77,11 +77,11 @@ export function getOtherValue({ choices, value }: SettingData): unknown {
   return choices?.length === 2 ? choices.find((choice) => choice !== value) : undefined;
 }
 
-/** What is written into the user's file for a value: nothing for the default, so that a later default counts. */
+/** Returns what is written into the user's file for a value: nothing for the default, so that a later default applies. */
 export const toStored = ({ default: standard }: SettingData, value: unknown): unknown =>
   JSON.stringify(value) === JSON.stringify(standard) ? undefined : value;
 
-/** Those whose name matches come first, then those whose description has every word. */
+/** Finds settings. Those whose name matches come first, then those whose description has every word. */
 export function searchSettings(settings: readonly SettingData[], query: string): readonly SettingData[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return settings;
@@ -95,7 +95,7 @@ export function searchSettings(settings: readonly SettingData[], query: string):
   return [...new Set([...named, ...titled, ...described])];
 }
 
-/** What was typed. A list may also be typed without JSON, with commas. */
+/** Parses what was typed. A list may also be typed without JSON, with commas. */
 export function parseSetting(setting: SettingData, text: string): unknown {
   const { type } = setting;
   if (type === "string") return text;
@@ -112,7 +112,7 @@ export function parseSetting(setting: SettingData, text: string): unknown {
   }
 }
 
-/** What the user changes when they edit a setting that has no choices. */
+/** Returns the text that the user changes when they edit a setting that has no choices. */
 export function toEditable(setting: SettingData): string {
   const { type, own } = setting;
   if (own === undefined || own === null) return "";

@@ -8,9 +8,9 @@ export class ShownCalls {
   readonly #add: (id: string, name: string) => ToolCallBlock;
   /** By the id of the call, as everything here. */
   readonly #blocks = new Map<string, ToolCallBlock>();
-  /** Those without a result. */
+  /** The calls without a result. */
   readonly #awaited = new Set<string>();
-  /** What tools have so far whose calls are not shown yet: they may begin between two frames. */
+  /** The results so far of tools whose calls are not shown yet: they may begin between two frames. */
   readonly #partials = new Map<string, AgentToolResult>();
   readonly #strayResults = new Map<string, ToolResultMessage>();
   readonly #strayDenials = new Set<string>();

@@ -38,7 +38,7 @@ export interface TranscriptOptions {
   look: Look;
   /** Milliseconds, from any point on. */
   now: () => number;
-  /** What stands in the place of older entries. */
+  /** Describes what stands in the place of older entries. */
   describeOlder: (log: LogView) => string;
   /** How many of these entries are drawn at once when a session is opened; the others with `drawRest`. Default: all of them. */
   countFirst?: (entries: readonly SessionEntry[]) => number;
@@ -59,7 +59,7 @@ interface Undrawn {
 export class Transcript extends Container {
   readonly #options: TranscriptOptions;
   readonly #look: Look;
-  /** Of the view, as they were. */
+  /** The entries of the view, as they were. */
   #entries: readonly SessionEntry[] = [];
   #leafId: string | null = null;
   /** The first entry that is shown; it need not be in the view any more. */
@@ -74,11 +74,14 @@ export class Transcript extends Container {
   #loggedId: string | undefined;
   /** The last answer that failed. While the run goes on it may be asked for again, and what it said is replaced. */
   #failed: FailedAnswer | undefined;
-  /** What it left on the screen, some of which may be printed already. The next attempt often begins with the same words. */
+  /**
+   * The text that it left on the screen, some of which may be printed already. The next attempt often begins with the same
+   * words.
+   */
   #repeated: { block: AssistantBlock; said: string } | undefined;
   /** Whether something was said or run already. */
   #isBegun = false;
-  /** Those at the end that were made since `keepRemarks`. */
+  /** The remarks at the end that were made since `keepRemarks`. */
   #remarks: Component[] = [];
 
   constructor(options: TranscriptOptions) {
@@ -292,7 +295,7 @@ export class Transcript extends Container {
     this.#addBlock(look.renderers ? new RenderedItem({ look, name, find, fallback: note }) : note);
   }
 
-  /** Of the policy, about a call. */
+  /** Adds a decision of the policy about a call. */
   #addDecision({ data }: CustomEntry): void {
     const { toolCallId, outcome } = toFields(data);
     if (outcome === "denied") this.#calls.deny(getText(toolCallId), this.#older.kind === "some");
@@ -307,7 +310,7 @@ export class Transcript extends Container {
     this.#addBlock(new RenderedItem({ look, name, find, fallback: undefined }));
   }
 
-  /** What a running tool has so far, for an extension that draws it. */
+  /** Sets the result so far of a running tool, for an extension that draws it. */
   setPartial(toolCallId: string, partial: AgentToolResult): void {
     this.#calls.setPartial(toolCallId, partial);
   }
@@ -340,7 +343,7 @@ export class Transcript extends Container {
     return { block: block === this.#repeated.block ? this.#createAnswer() : block, isBehind: false };
   }
 
-  /** What failed is asked for again: the next answer takes its place. */
+  /** Withdraws a failed answer: it is asked for again, and the next answer takes its place. */
   #withdrawFailed(): void {
     if (!this.#failed) return;
     const { block, message, said } = this.#failed;
@@ -352,7 +355,7 @@ export class Transcript extends Container {
     }
   }
 
-  /** What failed is not asked for again. */
+  /** Keeps a failed answer: it is not asked for again. */
   #settleFailed(): void {
     if (!this.#failed || this.#failed.isSettled) return;
     const { block, message } = this.#failed;
@@ -406,7 +409,7 @@ export class Transcript extends Container {
     return block;
   }
 
-  /** What a session begins with is in the status line. */
+  /** Adds a change. The first values of a session are in the status line. */
   #addChange(text: string): void {
     if (this.#isBegun || this.#older.kind === "some") this.#addNote(text);
   }
@@ -425,7 +428,7 @@ interface FailedAnswer {
   entryId: string;
   block: AssistantBlock;
   message: AssistantMessage;
-  /** What is shown of it. */
+  /** The text that is shown of it. */
   said: string;
   /** Whether it is known that it is not asked for again. */
   isSettled: boolean;

@@ -7,7 +7,7 @@ import type { Io } from "../commands/command.ts";
 import type { ShownSession } from "./shown-session.ts";
 import { clearLine } from "../process/terminal-text.ts";
 
-/** One question at a time. Returns a function that ends it. */
+/** Asks one question at a time. Returns a function that ends it. */
 export function answerApprovals(session: ShownSession, io: Io): () => void {
   const queue = new SerialQueue();
   /** Questions that are open, also those that were answered a moment ago. */

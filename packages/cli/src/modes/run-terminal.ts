@@ -25,18 +25,18 @@ const maxColorWaitMs = 100;
 
 const lateNotice = "The gateway has not confirmed this message. Look at the session before you send it again:";
 
-/** What the terminal shows, and what it belongs to. */
+/** The session that the terminal shows, and what it belongs to. */
 export interface TerminalSession {
   client: SessionClient;
   /** How the terminal looks and behaves. */
   settingsManager: SettingsManager;
   cwd: string;
   program: Program;
-  /** What the user is told first. */
+  /** The notices that the user sees first. */
   notices?: readonly string[];
   /** Told when the terminal is there; returns how to stop. `notify` shows the user a sentence. */
   onShown?: (notify: (message: string) => void) => () => void;
-  /** What is written after the program has left the terminal. */
+  /** Describes the end, after the program has left the terminal. */
   describeEnd: (sessionId: string) => string;
   close: () => Promise<void>;
 }

@@ -16,7 +16,7 @@ export interface PromptSession {
   readonly shown: ShownSession;
   getHeader(): Promise<SessionHeader>;
   getStats(): Promise<Pick<StatsData, "tokens" | "cost" | "sessionFile">>;
-  /** What takes keys out of what is written. */
+  /** Creates what removes keys from what is written. */
   createRedactor(): Promise<Redactor>;
   /** Starts what the session has of extensions. What they are denied then is not the prompt's. */
   start(): Promise<void>;
@@ -76,6 +76,6 @@ export function mustHavePrompt({ message, files }: SessionOptions, input: string
   throw new UsageError("invalid_input", "The prompt is empty. Give a message, a file or standard input.");
 }
 
-/** What the user names is where the user is, also if the session works elsewhere. Pure. */
+/** Resolves paths where the user is, also if the session works elsewhere. Pure. */
 export const toAbsolute = (paths: readonly string[], cwd: string): string[] =>
   paths.map((path) => (path.startsWith("~") ? path : resolve(cwd, path)));

@@ -2,7 +2,7 @@ import type { HarnessErrorCode } from "@tau/protocol";
 import type { Io } from "../commands/command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 
-/** What is wrong with the use of the program. */
+/** Says what is wrong with the use of the program. */
 export type UsageErrorCode =
   /** The words and options do not fit the command. The message is followed by where to read more. */
   | "arguments"
@@ -30,14 +30,14 @@ const isUnparsed = (error: unknown): boolean => error instanceof UsageError && e
 /** For a session that cannot be stored. */
 export const logAdvice = "To store sessions elsewhere, use --session-dir DIR; to store none, --no-session.";
 
-/** What else to say about an error of the program, which has the name of a command or runs a session. */
+/** Returns what else to say about an error of the program, which has the name of a command or runs a session. */
 export function getAdvice(error: unknown, command: string | undefined): string {
   if (isUnparsed(error)) return ` See tau ${command === undefined ? "--help" : `help ${command}`}.`;
   const isLog = (error as { code?: unknown } | undefined)?.code === ("write_failed" satisfies HarnessErrorCode);
   return isLog && command === undefined ? ` ${logAdvice}` : "";
 }
 
-/** What to say after the message: with `--verbose` or `TAU_DEBUG` the stack, otherwise how to get that of a bug. */
+/** Returns what to say after the message: with `--verbose` or `TAU_DEBUG` the stack, otherwise how to get that of a bug. */
 export async function getDetails(error: unknown, args: readonly string[], { env }: Pick<Io, "env">): Promise<string> {
   if (isUnparsed(error)) return "";
   if (wantsStack(args, { env })) return `${(await import("./stack.ts")).formatStack(error)}\n`;

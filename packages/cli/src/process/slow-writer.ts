@@ -18,7 +18,7 @@ export interface SlowWriterPorts {
 /** Writes to a reader that may be slow. Pieces are written one by one, because each that is taken shows that it reads. */
 export class SlowWriter {
   readonly #ports: SlowWriterPorts;
-  /** What is being written, and what follows it. */
+  /** The bytes that are being written, and those that follow. */
   #current: Buffer = Buffer.alloc(0);
   #next: Buffer[] = [];
   #waitingBytes = 0;

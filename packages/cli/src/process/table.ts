@@ -94,7 +94,7 @@ function getWidth(character: string): number {
   return wide.test(character) ? 2 : 1;
 }
 
-/** One line without control characters: names and messages come from files that anyone may have written. */
+/** Cleans a text to one line without control characters: names and messages come from files that anyone may have written. */
 export const cleanLine = (text: string): string =>
   // oxlint-disable-next-line no-control-regex -- they are to be removed
   text.replaceAll(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ").trim();

@@ -22,7 +22,7 @@ export class CurrentSession {
   readonly #host: Host;
   readonly #wire: Wire;
   readonly #stop: () => void;
-  /** What waits for an answer of the client. */
+  /** The questions that wait for an answer of the client. */
   readonly questions = new OpenQuestions();
   /** For the first session that has extensions. */
   #opening: Promise<RpcUi> | undefined;
@@ -54,7 +54,10 @@ export class CurrentSession {
     return this.#ui;
   }
 
-  /** What a command waits for, so that extensions ask this client and nobody else. Undefined if there is nothing. */
+  /**
+   * Resolves when a command may run, so that extensions ask this client and nobody else. Undefined if there is nothing to
+   * wait for.
+   */
   get attaching(): Promise<void> | undefined {
     return this.#attaching;
   }

@@ -171,6 +171,6 @@ export const dialogRecord = (framing: Framing, id: string, dialog: UiDialog): ob
     ? { type: "extension_ui_request", id, ...dialog }
     : { jsonrpc: "2.0", id: `${dialogPrefix}${id}`, method: "ui_request", params: { id, ...dialog } };
 
-/** What an extension shows. It is not answered, and has an id in pi's framing nevertheless. */
+/** Frames what an extension shows. It is not answered, and has an id in pi's framing nevertheless. */
 export const noteRecord = (framing: Framing, id: string, note: UiNote): object =>
   framing === "pi" ? { type: "extension_ui_request", id, ...note } : notification("ui_request", note);

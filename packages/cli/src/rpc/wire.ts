@@ -12,7 +12,7 @@ export class Wire {
   redactor: FrameRedactor | undefined;
   /** Whether a client that uses JSON-RPC has said that it answers questions. Those of pi's framing cannot say it. */
   #answersApprovals = false;
-  /** The same for dialogs of extensions. */
+  /** Whether the client answers dialogs of extensions. */
   #answersDialogs = false;
 
   constructor(io: Io) {
@@ -29,7 +29,7 @@ export class Wire {
     return this.framing === "pi" || this.#answersDialogs;
   }
 
-  /** What a client that uses JSON-RPC has said of itself. */
+  /** Sets what a client that uses JSON-RPC has reported of itself. */
   setAbilities({ approvals, ui }: { approvals: boolean; ui: boolean }): void {
     this.#answersApprovals = approvals;
     this.#answersDialogs = ui;

@@ -4,7 +4,7 @@ import type { PermissionMode } from "@tau/protocol";
 import { type Flag, flags } from "./flags.ts";
 import { findValueProblem, type OptionToken, readTokens } from "./tokens.ts";
 
-/** What the flags say. Names are those of the flags, in camel case, unless the flag names another. */
+/** The values of the flags. Names are those of the flags, in camel case, unless the flag names another. */
 export interface SessionOptions {
   print: boolean;
   /** `result` is `--output-format json`: only the line that ends the events of `json`. */
@@ -74,7 +74,7 @@ export interface SessionOptions {
   words: readonly string[];
   /** The prompt: the words, with blanks between them. Empty without any. */
   message: string;
-  /** What `@file` names, without the sign. */
+  /** The files that `@file` names, without the sign. */
   files: readonly string[];
 }
 

@@ -23,7 +23,7 @@ export async function resolveExtensionFlags(
   throw new UsageError("arguments", `${message}.${await suggestFlag(unknown)}${reasons.join("")}`);
 }
 
-/** Of several with one name the first counts, and built-in ones count before all. Pure. */
+/** Lists flags. If several have one name, the first applies, and built-in ones apply before all. Pure. */
 export function listExtensionFlags(extensions: readonly Pick<ListedRegistrations, "source" | "flags">[]): Flag[] {
   const found = new Map<string, Flag>();
   for (const extension of extensions) {

@@ -4,7 +4,7 @@ import { commands } from "../commands/index.ts";
 import { helpText } from "./help.ts";
 import { allExtensions, type ChosenExtensions, loadRegistrations } from "../hosting/load-registrations.ts";
 
-/** What is wrong with extensions or settings is said, and the help is shown all the same. */
+/** Shows the help. Problems of extensions or settings are reported, and the help is shown all the same. */
 export async function showHelp(io: Io, options: ChosenExtensions = allExtensions): Promise<void> {
   const extensions = await loadRegistrations(io, options);
   if (extensions.length === 0) return io.out(helpText(commands, []));

@@ -1,11 +1,11 @@
 /** Splits a command line into options and positionals, with `parseArgs` of `node:util`. */
 import { parseArgs } from "node:util";
 
-/** What parsing needs to know of a flag. */
+/** The facts of a flag that parsing needs. */
 export interface FlagSpec {
   /** Without dashes. */
   name: string;
-  /** One letter, or more that are always written together, such as `nt`. */
+  /** A letter, or more that are always written together, such as `nt`. */
   short?: string;
   /** The name of its value in help; absent if the flag takes none. */
   value?: string;

@@ -10,9 +10,9 @@ import { getErrorMessage } from "@tau/ai/internal";
 export interface DraftFile {
   /** Keeps soon what `read` gives then; if it is empty, the file is removed. */
   keep(read: () => string): void;
-  /** The same now. */
+  /** Saves now. */
   flush(): void;
-  /** What another process left here when it ended, oldest first; it is then ours. Undefined if there is nothing. */
+  /** Takes what another process left here when it ended, oldest first; it is then ours. Undefined if there is nothing. */
   take(): string | undefined;
 }
 
@@ -35,7 +35,7 @@ export function createDraftFile({ agentDir, cwd, onError, pid = process.pid }: D
   const getFile = () => join(directory, `${getPrefix()}${pid}.txt`);
   let pending: (() => string) | undefined;
   let isKept = false;
-  /** What was told last, until the file can be written again: it is tried at each pause in typing. */
+  /** The problem that was reported last, until the file can be written again: it is tried at each pause in typing. */
   let problem: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   /** Whether the text is in the file; if it is empty, whether there is no file. */

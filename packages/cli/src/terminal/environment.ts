@@ -10,7 +10,7 @@ const read = (env: Environment, name: string): string | undefined => env[`TAU_${
 const switches: Readonly<Record<string, boolean>> = { "1": true, "0": false };
 const protocols = { kitty: "kitty", iterm2: "iterm2", none: null } as const;
 
-/** What is known of the terminal without looking at it: by the settings, else by variables. */
+/** Resolves what is known of the terminal without looking at it: by the settings, else by variables. */
 export function resolveCapabilities(
   { hyperlinks, images, trueColor }: Settings["terminal"],
   env: Environment,

@@ -28,7 +28,10 @@ export interface LoadedThemes {
   problems: string[];
 }
 
-/** Of several themes with one name the first counts: those of `--theme`, the user's own, the project's, the listed ones, those of packages. */
+/**
+ * Loads themes. If several have one name, the first applies: those of `--theme`, the user's own, the project's, the listed
+ * ones, those of packages.
+ */
 export async function loadThemes(places: ThemePlaces): Promise<LoadedThemes> {
   const loaded: LoadedThemes = { files: [], problems: [] };
   const filter = createPathFilter(places.onlyNamed ? [] : places.listed, places.named);

@@ -26,7 +26,7 @@ export interface LooksOptions {
 export interface Looks {
   themes: Themes;
   keybindings: KeybindingsManager;
-  /** What was wrong at first. */
+  /** The problems of the start. */
   problems: readonly string[];
   /** Reads all files again; resolves to what is wrong. */
   reload: () => Promise<readonly string[]>;

@@ -14,7 +14,7 @@ export interface UpdateOptions {
 
 const maxLines = 30;
 
-/** What is said after an update. Pure. */
+/** Describes an update. Pure. */
 export function describeUpdate({ before, version, changelog, isCollapsed }: UpdateOptions): string {
   const title = `tau was updated from ${before} to ${version}.`;
   const lines = isCollapsed ? [] : listChanges(changelog ?? "", before, version);

@@ -20,7 +20,7 @@ interface Piece {
   id: string;
   name: string;
   args: string;
-  /** What the server wants back with the call. */
+  /** The signature that the server wants back with the call. */
   signature: string;
   /** The arguments came as an object instead of a piece of JSON text, so they are complete. */
   whole: boolean;

@@ -12,7 +12,7 @@ export interface ItemKey {
   id: string;
 }
 
-/** One output item. It exists from the first event that mentions it. */
+/** An output item. It exists from the first event that mentions it. */
 export interface Item {
   /** The key of its block in the draft. */
   readonly key: number;

@@ -20,7 +20,7 @@ export interface WireDialect {
 
 const encoder = new TextEncoder();
 
-/** One server-sent event. */
+/** Encodes a server-sent event. */
 export const sse = (data: unknown, event?: string): Uint8Array =>
   encoder.encode(
     `${event === undefined ? "" : `event: ${event}\n`}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`,

@@ -1,7 +1,7 @@
 /** Images that the text of their message names already. Pure. */
 import type { ImageContent, TextContent } from "@tau/ai";
 
-/** What stands for an attached image in a text. */
+/** Creates the text that stands for an attached image. */
 export const createImageMarker = (number: number): string => `[image ${number}]`;
 
 /** The images of a message, and whether its text names them: by a marker, or as a file that was mentioned. */

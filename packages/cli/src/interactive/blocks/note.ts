@@ -4,7 +4,7 @@ import { ThemedText } from "./themed-text.ts";
 
 type NoteColor = "dim" | "muted" | "warning" | "error" | "accent";
 
-/** One remark of the program itself. Nothing of it is styled by whoever wrote the text. */
+/** Creates a remark of the program itself. Nothing of it is styled by whoever wrote the text. */
 export const createNote = (text: string, { theme }: Look, color: NoteColor = "dim"): Text =>
   new ThemedText(() => theme.fg(color, linkAddresses(toPlainText(text))));
 

@@ -1,7 +1,7 @@
 import { visibleWidth, wrapTextWithAnsi } from "@tau/tui";
 
 export interface NumberedLine {
-  /** What stands before the text, such as a number, with the blank after it. */
+  /** The text before the line, such as a number, with the blank after it. */
   gutter: string;
   text: string;
   /** Columns for both. */
@@ -11,7 +11,7 @@ export interface NumberedLine {
 /** A text that has less room than this begins again below its gutter. */
 const minTextWidth = 12;
 
-/** One line of a file. Where it is broken, it continues below its text and not below its number. */
+/** Draws a line of a file. Where it is broken, it continues below its text and not below its number. */
 export function drawNumbered({ gutter, text, width }: NumberedLine): string[] {
   const gutterWidth = visibleWidth(gutter);
   const room = width - gutterWidth;

@@ -24,7 +24,7 @@ type State =
 /** Names a call. */
 export interface CallName {
   id: string;
-  /** Of the tool. */
+  /** The name of the tool. */
   name: string;
 }
 
@@ -47,7 +47,7 @@ export class ToolCallBlock implements Component {
   #isDenied = false;
   /** How an extension draws it. `source` is where that was looked up. */
   #custom: { source: object | undefined; view: ToolView | undefined } | undefined;
-  /** What the tool has so far, for an extension that draws it. */
+  /** The result so far, for an extension that draws it. */
   #partial: AgentToolResult | undefined;
 
   constructor({ id, name }: CallName, look: Look, now: () => number) {
@@ -91,7 +91,7 @@ export class ToolCallBlock implements Component {
     this.#set({ kind: "done", content, output: { text: texts.join("\n"), details, isError }, images, durationMs });
   }
 
-  /** What the tool has so far. */
+  /** Sets the result so far. */
   setPartial(partial: AgentToolResult): void {
     if (this.#state.kind === "done") return;
     this.#partial = partial;
@@ -126,7 +126,7 @@ export class ToolCallBlock implements Component {
     return this.#drawn.lines;
   }
 
-  /** Of an extension, once it is known what the tool is called with. */
+  /** Returns the view of an extension, once it is known what the tool is called with. */
   #getView(): ToolView | undefined {
     const { renderers } = this.#look;
     if (!renderers || !this.#input) return undefined;

@@ -20,7 +20,7 @@ export interface ToolOutput {
   text: string;
   details: unknown;
   isError: boolean;
-  /** What the tool was called with. */
+  /** The arguments of the call. */
   input?: Fields | undefined;
 }
 

@@ -15,7 +15,7 @@ const maxLength = 20_000;
 const foldedLines = 10;
 const foldedLength = 1_000;
 
-/** What the user wrote: behind a mark, since not every theme has a background for it, with its images below. */
+/** Draws what the user wrote: behind a mark, since not every theme has a background for it, with its images below. */
 export class UserMessageBlock implements Component {
   readonly #look: Look;
   readonly #text: string;

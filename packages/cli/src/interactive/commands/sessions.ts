@@ -52,7 +52,7 @@ const chooseSession = (ui: Interface) =>
           return { message: "It is back." };
         }),
     });
-    /** What fails is said in the dialog, since remarks are behind it. */
+    /** Makes a change. A failure is shown in the dialog, since remarks are behind it. */
     const change = (work: () => Promise<{ message: string; deleted?: string; selected?: string }>) =>
       ui.run(async () => {
         try {

@@ -165,7 +165,7 @@ export class ApprovalDialog extends Container {
     else this.#options.onAnswer(toAllowAnswer(this.#options.approval.choices[Number(value)]!));
   }
 
-  /** One line, whatever the width is: the rows below are counted. */
+  /** Draws one line, whatever the width is: the rows below are counted. */
   #drawTitle(width: number): string {
     const { theme, others, approval, getTime = Date.now } = this.#options;
     const leftMs = getTimeLeftMs(approval, getTime());

@@ -17,7 +17,7 @@ export interface AskTextOptions {
   theme: Theme;
   /** Shows dots instead of what is typed. */
   hidden?: boolean;
-  /** What is there at first. */
+  /** The text that is there at first. */
   initial?: string;
 }
 
@@ -34,7 +34,7 @@ export function createAskText(
   return new AskText(question, theme, input);
 }
 
-/** The same for a text that may have several lines. */
+/** Asks for a text that may have several lines. */
 export function createEditText(
   { question, theme, tui, initial = "" }: Omit<AskTextOptions, "hidden"> & { tui: TUI },
   finish: (text: string | undefined) => void,

@@ -7,7 +7,7 @@ export interface ExcerptOptions {
   getMaxRows: () => number;
 }
 
-/** As much of something as there is room for, from its beginning; keys show the rest. */
+/** Shows as much of something as fits, from its beginning; keys show the rest. */
 export class Excerpt implements Component {
   readonly #options: ExcerptOptions;
   #first = 0;

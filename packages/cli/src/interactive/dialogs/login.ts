@@ -35,7 +35,7 @@ export class LoginDialog extends Container implements Focusable {
     this.children = [spacer, this.#what, spacer, this.#address, this.#hint, spacer, question, this.#input];
   }
 
-  /** What the login says: usually which address to open. */
+  /** Shows the message of the login: usually which address to open. */
   setMessage(text: string, url: string | undefined): void {
     const { theme, copyKey } = this.#options;
     // The address has lines of its own, because what follows it on its line would be copied with it.

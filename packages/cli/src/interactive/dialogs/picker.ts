@@ -21,13 +21,13 @@ export interface PickerOptions {
   title: string;
   items: readonly SelectItem[];
   theme: Theme;
-  /** Of the terminal. */
+  /** The size of the terminal. */
   size: { readonly rows: number; readonly columns: number };
   /** The value of the item that is selected at first. */
   selected?: string;
-  /** What is searched for at first. */
+  /** The text that is searched for at first. */
   search?: string;
-  /** What is said below the list. Where it has no room, the keys for pages show the rest. */
+  /** Shown below the list. Where it does not fit, the keys for pages show the rest. */
   hint?: string;
   /** Whether an item that was found by a part of its name needs a second Enter: what is typed may be meant for the editor. */
   confirmsSearch?: boolean;

@@ -1,7 +1,7 @@
 /** A dialog with a search above a list of which a part is visible. */
 import { type Component, type Focusable, Input, type Theme, truncateToWidth, wrapTextWithAnsi } from "@tau/tui";
 
-/** What a dialog needs besides the rows of its list: the lines around it, and the status line. */
+/** The rows that a dialog needs besides those of its list: the lines around it, and the status line. */
 export const reservedRows = 9;
 
 /** With fewer rows for the list, the footer has one. */

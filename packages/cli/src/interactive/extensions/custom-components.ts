@@ -68,7 +68,7 @@ export class CustomComponents {
     for (const cancel of this.#shown) cancel();
   }
 
-  /** The same, also for those to come: nobody is there. */
+  /** Ends all components, also those to come: nobody is there. */
   close(): void {
     this.#isClosed = true;
     this.cancel();

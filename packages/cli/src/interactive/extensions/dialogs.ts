@@ -90,7 +90,7 @@ export class ExtensionDialogs {
     for (const cancel of this.#open) cancel();
   }
 
-  /** The same, also for those to come: nobody is there. */
+  /** Ends all dialogs, also those to come: nobody is there. */
   close(): void {
     this.#isClosed = true;
     this.cancel();

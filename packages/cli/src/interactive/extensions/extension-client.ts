@@ -2,7 +2,7 @@
 import type { AgentToolResult } from "@tau/agent";
 import type { ExtensionSurface, SessionExtensions } from "@tau/extensions";
 
-/** Those that are loaded; others after a reload. */
+/** The extensions that are loaded; others after a reload. */
 export type LoadedExtensions = Pick<SessionExtensions, "list" | "idle" | "problems" | "registrations" | "runShortcut">;
 
 export interface ExtensionClient {

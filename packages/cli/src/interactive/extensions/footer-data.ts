@@ -23,7 +23,7 @@ export class FooterData {
     return this.#statuses;
   }
 
-  /** Of how many providers models can be used. */
+  /** Returns the number of providers whose models can be used. */
   getAvailableProviderCount(): number {
     return this.#providerCount;
   }
@@ -64,7 +64,7 @@ export class FooterData {
     this.#listeners.clear();
   }
 
-  /** One line, by key; none without any. */
+  /** Draws one line, by key; none without any. */
   drawStatuses(theme: Theme, width: number): string[] {
     if (this.#statuses.size === 0) return [];
     const texts = [...this.#statuses].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);

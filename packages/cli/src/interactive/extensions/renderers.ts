@@ -46,7 +46,7 @@ export interface RenderersOptions {
 }
 
 export function createRenderers({ getLoaded, onFailed, requestRender }: RenderersOptions): Renderers {
-  /** Those that failed: the Markdown they get is shown as it is from then on. */
+  /** The transformers that failed: the Markdown they get is shown as it is from then on. */
   const failed = new WeakSet<object>();
   const list = () => getLoaded()?.list ?? [];
   return {

@@ -13,5 +13,5 @@ export const toStyledText = (text: string): string =>
     .map((part, index) => (index % 2 === 1 ? part : toPlainText(part)))
     .join("");
 
-/** The same in one line. */
+/** Converts to styled text in one line. */
 export const toStyledLine = (text: string): string => toStyledText(text).replaceAll(/\s*\n\s*/g, " ");

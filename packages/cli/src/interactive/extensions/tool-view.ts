@@ -15,7 +15,7 @@ export interface ToolViewOptions {
 }
 
 export interface ToolViewState {
-  /** What the tool is called with. */
+  /** The arguments of the call. */
   args: Readonly<Record<string, unknown>>;
   hasStarted: boolean;
   /** Undefined before there is anything to show. */
@@ -29,7 +29,7 @@ export class ToolView {
   readonly #options: ToolViewOptions;
   /** Shared by both renderers. */
   readonly #state: Record<string, unknown> = {};
-  /** What the renderers returned last, and how it is drawn. Undefined: as if there were no renderer. */
+  /** The components that the renderers returned last, and how they are drawn. Undefined: as if there were no renderer. */
   readonly #parts = new Map<Part, { component: UiComponent | undefined; walled: WalledComponent | undefined }>();
 
   constructor(options: ToolViewOptions) {

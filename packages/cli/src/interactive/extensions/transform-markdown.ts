@@ -1,7 +1,7 @@
 import type { Look } from "../look.ts";
 import type { MarkdownContext } from "./renderers.ts";
 
-/** What extensions make of a text before it is drawn. */
+/** Lets extensions change a text before it is drawn. */
 export function transformMarkdown(
   { renderers, getColumns, outputPad }: Look,
   text: string,

@@ -17,11 +17,11 @@ export const maxRenderMs = 200;
 
 export interface WallOptions {
   theme: Theme;
-  /** What is drawn, for the error: `The widget x`. */
+  /** Names what is drawn, for the error: `The widget x`. */
   name: string;
   /** Told once, when it fails. */
   onFailed?: (message: string) => void;
-  /** What Escape does after it failed. Default: nothing. */
+  /** Called by Escape after it failed. Default: nothing. */
   onGivenUp?: () => void;
   /** See `Component.isEphemeral`. Default false. */
   isEphemeral?: boolean;

@@ -5,7 +5,7 @@ import type { Token } from "prismjs";
 /** A language that is loaded. */
 interface Language {
   tokenize: (text: string) => (string | Token)[];
-  /** What was made of single lines: about every third line of code was there before. */
+  /** The tokens of single lines: about every third line of code was there before. */
   known: Map<string, (string | Token)[]>;
 }
 
@@ -104,7 +104,7 @@ export class Highlighter {
     this.#importPrism = load;
   }
 
-  /** As Markdown asks for it: one line, with what the line before left. */
+  /** Highlights one line, with what the line before left, as Markdown asks for it. */
   highlightLine = (line: string, name: string | undefined, state: unknown): { line: string; state: unknown } => {
     const language = this.#findLanguage((name ?? "").toLowerCase());
     if (!language || line.length > maxLineLength) {
