@@ -6,8 +6,7 @@
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { unescapeAll } from "../shell/printf.ts";
 import { hasOrigin, known, origins, unknown, type Text } from "../shell/text.ts";
-import { judgeDelete } from "../rules/delete.ts";
-import { addLink } from "../rules/links.ts";
+import { addLink, judgeDelete } from "../rules/files.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { runCode } from "./run-code.ts";
 import { judgeConnections, judgeLiterals, judgeLoops, judgeSystemCalls } from "./inline-effects.ts";

@@ -1,6 +1,5 @@
 /** What inline code does to processes, to the machine and over the network, found by the names that it uses. */
-import { judgeContainerSocket } from "../rules/container-sockets.ts";
-import { isLocalHost, isMetadataHost } from "../rules/hosts.ts";
+import { isLocalHost, isMetadataHost, judgeContainerSocket } from "../rules/addresses.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isCredentialPath, isHistoryPath, isOwnCredentialPath, reportOwnSecrets } from "../shell/files.ts";
 import { known } from "../shell/text.ts";

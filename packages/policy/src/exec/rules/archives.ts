@@ -1,7 +1,6 @@
 /** Programs that pack and unpack files. */
 import { getZone } from "../paths.ts";
-import { judgeDelete } from "./delete.ts";
-import { addForeign } from "./links.ts";
+import { addForeign, judgeDelete } from "./files.ts";
 import { judgeWrite, judgeWrites } from "./write.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { getReadOrigin, judgeRead } from "../shell/files.ts";

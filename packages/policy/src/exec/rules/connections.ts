@@ -7,10 +7,8 @@ import { parseOptions } from "./options.ts";
 import { joinWords } from "./shells.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isKnown, joinOrigins, origins, unknown, type Options, type Text } from "../shell/text.ts";
-import { judgeContainerSocket } from "./container-sockets.ts";
-import { judgeCopy } from "./copy.ts";
-import { isRemote } from "./delete.ts";
-import { isLocalHost } from "./hosts.ts";
+import { isLocalHost, judgeContainerSocket } from "./addresses.ts";
+import { isRemote, judgeCopy } from "./files.ts";
 import { judgeSent, judgeUpload } from "./network.ts";
 
 const received: Options<Text> = [unknown(origins.network)];

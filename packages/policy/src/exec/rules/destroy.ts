@@ -5,7 +5,7 @@ import { runCode } from "../code/run-code.ts";
 import { judgeInlineCode } from "../code/inline-code.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isKnown, joinOrigins, origins, type Text } from "../shell/text.ts";
-import { isLocalHost } from "./hosts.ts";
+import { isLocalHost } from "./addresses.ts";
 import { judgeSent } from "./network.ts";
 import { judgeWrites } from "./write.ts";
 

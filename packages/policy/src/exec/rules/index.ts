@@ -4,13 +4,26 @@ import type { Program, RuleName, Trait } from "../programs/program.ts";
 import type { Scope } from "../shell/analysis.ts";
 import type { Options, Text } from "../shell/text.ts";
 import { cpio, extract, patch, tar, zip } from "./archives.ts";
-import { awsCopy, copyCloud, gcloud, gh } from "./cloud.ts";
+import { awsCopy, copyCloud, docker, gcloud, gh, kubectl, remoteShell } from "./cloud.ts";
 import { copyRemote, logger, netcat, openssl, sendAll, socat, ssh, telnet } from "./connections.ts";
-import { docker, kubectl, remoteShell } from "./containers.ts";
 import { gpg, passwordStore, sshKeygen, writePaths } from "./credentials.ts";
-import { move, remove, removeAll, rsync, shred } from "./delete.ts";
+import {
+  copy,
+  dd,
+  erase,
+  format,
+  link,
+  mkdir,
+  move,
+  remove,
+  removeAll,
+  rsync,
+  shred,
+  stow,
+  tee,
+  writeOperands,
+} from "./files.ts";
 import { database, judgeClient, judgeTasks, judgeUnknownClient, sqlite } from "./destroy.ts";
-import { copy, dd, erase, format, tee, writeOperands } from "./devices.ts";
 import {
   isCredentialHelper,
   judgeDeployment,
@@ -23,7 +36,7 @@ import {
 } from "./effects.ts";
 import { git } from "./git.ts";
 import { judgeBehindDashes, judgeHiddenCommands } from "./hidden-commands.ts";
-import { asdf, cmake, conda, direnv, install, library } from "./installs.ts";
+import { asdf, cmake, conda, direnv, install, library, npm, npx } from "./packages.ts";
 import { runLanguage } from "./interpreters.ts";
 import type { Invocation, Judge } from "./invocation.ts";
 import { judgeMiner } from "./miners.ts";
@@ -46,11 +59,9 @@ import {
 } from "./option-code.ts";
 import { judgeDisks, judgeOutputOptions, writeOperand } from "./output-options.ts";
 import { printCode, printOutput } from "./outputs.ts";
-import { npm, npx } from "./packages.ts";
-import { at, link, mkdir, stow } from "./persistence.ts";
-import { capsh, chmod, chown, groups, installFiles, su, sudo } from "./privilege.ts";
+import { capsh, chmod, chown, groups, installFiles, su, sudo } from "./rights.ts";
 import { runShell } from "./shells.ts";
-import { kill, killByName } from "./system.ts";
+import { at, kill, killByName } from "./system.ts";
 import { awk, sed } from "./text-programs.ts";
 import { cargo, gcc, go, java, make, maven, pip, runInside, runReceived, uv } from "./toolchains.ts";
 import { readBelow } from "./whole-home.ts";

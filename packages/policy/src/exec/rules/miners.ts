@@ -1,7 +1,6 @@
 /** Programs that compute coins for others with this machine. */
 import { isProgram } from "../programs/index.ts";
-import { hasArg, type Invocation } from "./invocation.ts";
-import { resolveAll } from "./invocation.ts";
+import { type Invocation, hasArg, resolveAll } from "./invocation.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 
 const miners =

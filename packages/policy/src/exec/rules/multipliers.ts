@@ -1,6 +1,6 @@
 /** Programs that run another one for each of many inputs: xargs, parallel, find. */
 import { baseName, getZone, isBelow } from "../paths.ts";
-import { judgeDelete } from "./delete.ts";
+import { judgeDelete } from "./files.ts";
 import { judgeWrites } from "./write.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { readFile } from "../shell/files.ts";

@@ -5,8 +5,7 @@ import { parseOptions } from "./options.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { getFileOrigin, getWrittenOrigin, judgeRead, writeFile } from "../shell/files.ts";
 import { emptyText, isKnown, joinOrigins, origins, unknown, type Options, type Text } from "../shell/text.ts";
-import { judgeContainerSocket } from "./container-sockets.ts";
-import { getHost, isLocalHost, isMetadataHost } from "./hosts.ts";
+import { getHost, isLocalHost, isMetadataHost, judgeContainerSocket } from "./addresses.ts";
 import { judgeWrite } from "./write.ts";
 
 const received: Options<Text> = [unknown(origins.network)];

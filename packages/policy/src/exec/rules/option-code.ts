@@ -1,7 +1,7 @@
 /** Ordinary programs with an option that runs a command. */
 import { baseName, getZone } from "../paths.ts";
 import { isProgram } from "../programs/index.ts";
-import { judgeDelete } from "./delete.ts";
+import { judgeDelete } from "./files.ts";
 import { judgeOutput } from "./output-options.ts";
 import { judgeWrites } from "./write.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";

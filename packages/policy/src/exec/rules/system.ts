@@ -1,5 +1,6 @@
-/** Ending processes of others. */
-import { isInformation, type Judge } from "./invocation.ts";
+/** Ending processes of others, and running commands later. */
+import { runCode } from "../code/run-code.ts";
+import { hasArg, isInformation, type Judge } from "./invocation.ts";
 import { parseOptions } from "./options.ts";
 import { report } from "../shell/analysis.ts";
 import { hasPattern } from "../shell/pattern.ts";
@@ -81,4 +82,11 @@ export const killByName: Judge = ({ name, args, program }, scope) => {
   )
     report(scope, "high", "process_kill", `It ends processes of others: ${patterns.join(" ")}.`);
   else report(scope, "medium", "process_kill", `It ends processes by name: ${patterns.join(" ")}.`);
+};
+
+/** Runs its input later. */
+export const at: Judge = ({ name, args }, scope) => {
+  if (isInformation(args) || hasArg(args, /^-(?:l|V|c)$/)) return;
+  report(scope, "high", "persistence", `${name} runs commands later.`);
+  for (const code of scope.stdin) if (code.text !== "") runCode(code, [], scope);
 };

@@ -7,8 +7,7 @@ import { parseOptions } from "./options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { concat, hasOrigin, isKnown, known, origins, type Text } from "../shell/text.ts";
 import { getVariable } from "../shell/variables.ts";
-import { judgeInstall } from "./installs.ts";
-import { judgeSource } from "./packages.ts";
+import { judgeInstall, judgeSource } from "./packages.ts";
 import { judgeAssignment } from "./variables.ts";
 
 /** Whether it is the `pip` of an environment of the project, by its path or because that comes first. */

@@ -1,7 +1,7 @@
 /** Redirections: where a command reads from and writes to. */
 import type { Redirect, Redirection } from "unbash";
 import { judgeWrite } from "../rules/write.ts";
-import { judgeSentOutput, judgeSocket } from "../rules/sockets.ts";
+import { judgeSentOutput, judgeSocket } from "../rules/addresses.ts";
 import { report, type Scope } from "./analysis.ts";
 import { expandParts, expandToText } from "./expand.ts";
 import { judgeRead, readFile, writeFile } from "./files.ts";

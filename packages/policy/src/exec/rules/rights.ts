@@ -8,7 +8,7 @@ import { deepen, inSubshell, report, type Scope } from "../shell/analysis.ts";
 import { isCredentialPath } from "../shell/files.ts";
 import { emptyText, known, type Options, type Text } from "../shell/text.ts";
 import { skipAssignments } from "./wrappers.ts";
-import { judgeCopy } from "./copy.ts";
+import { judgeCopy } from "./files.ts";
 import { findProtected, judgeWrites } from "./write.ts";
 
 export const sudo: Judge = (call, outer) => {
