@@ -13,6 +13,7 @@ export type {
   MarkdownTransformer,
   MessageRenderer,
   ProviderConfig,
+  SharedResource,
   ShortcutDefinition,
   SourceInfo,
   ToolDefinition,

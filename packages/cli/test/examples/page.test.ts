@@ -102,6 +102,30 @@ test("a command: it completes, and what it sends begins a run", async () => {
   expect(opened.session.thinkingLevel).toBe("high");
 });
 
+test("a check of changed files: the model is told what is wrong with them", async () => {
+  const write = (path: string, content: string) => [call("write", { path, content })];
+  const turns = [
+    write("good.sh", "echo hello\n"),
+    write("bad.sh", "if then\n"),
+    write("bad.txt", "if then\n"),
+    [text("Done.")],
+  ];
+  const opened = await open("files-changed", turns);
+  await opened.prompt("Write.");
+  expect(listResults(opened).map((result) => result.includes("do not parse"))).toEqual([false, true, false]);
+});
+
+test("a shared object: it is the same in all sessions, as long as one of them is open", async () => {
+  const said: string[] = [];
+  const openNext = () => open("shared", [], { ui: { notify: (message) => void said.push(message) } });
+  const first = await openNext();
+  await first.session.submit("/count");
+  await first.session.submit("/count");
+  await first.session.dispose();
+  await (await openNext()).session.submit("/count");
+  expect(said).toEqual(["1", "2", "1"]);
+});
+
 test("a shortcut: it writes into the editor", async () => {
   const pasted: string[] = [];
   const { session } = await open("shortcut", [], { ui: { pasteToEditor: (value) => void pasted.push(value) } });

@@ -150,6 +150,12 @@ export interface EventBus {
   emit(channel: string, data: unknown): void;
 }
 
+/** What `shared` opens. */
+export interface SharedResource {
+  /** Called once, when nobody uses the resource any more. At most 5 seconds are waited for it. */
+  close(): void | Promise<void>;
+}
+
 /** One signature for each event: a generic one would not know the literals that a handler answers with. */
 type On = Signatures extends Record<string, infer Signature> ? Intersect<Signature> : never;
 type Signatures = {
@@ -203,4 +209,11 @@ export interface ExtensionAPI {
   getThinkingLevel(): ThinkingLevel;
   setThinkingLevel(level: ThinkingLevel): void;
   readonly events: EventBus;
+  /**
+   * Resolves with the resource of this key, which all sessions of the process share: `open` is called for the first of them,
+   * and others that ask meanwhile wait for the same one. It is closed when the last session that asked for it ends or reloads
+   * its extensions. If `open` fails, nothing is kept and the next call tries again. Keys belong to the extension: another one
+   * with the same key has a resource of its own. Rejects in an isolated extension, whose process has one session.
+   */
+  shared<T extends SharedResource>(key: string, open: () => T | Promise<T>): Promise<T>;
 }

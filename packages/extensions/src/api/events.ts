@@ -242,6 +242,14 @@ interface EventTypes {
     event: { toolCallId: string; toolName: string; input: Record<string, unknown>; parentToolCallId?: string };
     result: { block?: boolean; reason?: string; terminate?: boolean };
   };
+  /**
+   * A call that did not fail has changed files, which its tool names (see `touches` of a tool). The call waits for the handlers,
+   * and what they answer with is added to its result. `paths` are absolute.
+   */
+  files_changed: {
+    event: { paths: readonly string[]; toolCallId: string; toolName: string; parentToolCallId?: string };
+    result: { content?: Content };
+  };
   tool_result: {
     event: {
       toolCallId: string;
@@ -323,6 +331,7 @@ export const extensionEventNames = [
   "tool_call",
   "tool_execution_start",
   "tool_execution_update",
+  "files_changed",
   "tool_result",
   "tool_execution_end",
   "turn_end",

@@ -1,11 +1,12 @@
 /** Runs the factory of one extension in this process. */
 import type { Clock } from "@tau/ai";
-import { untilTimeout } from "@tau/ai/internal";
+import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
 import type { EventBus, ExtensionFactory } from "../api/api.ts";
 import { type ApiParts, createApi } from "../runner/create-api.ts";
 import { createLifetime, type Lifetime } from "../runner/create-context.ts";
 import { createRegistrations, type Extension, type ExtensionSource } from "../api/extension.ts";
 import { createOwnSessionGetter } from "../session/own-session.ts";
+import { processResources, type SharedResources } from "../runner/shared-resources.ts";
 import { createWaits } from "../runner/waits.ts";
 import { describeFactoryError } from "./load-error.ts";
 import type { ModuleGlobals } from "./module-globals.ts";
@@ -16,8 +17,10 @@ export const maxFactoryMs = 10_000;
 export const describeSlowFactory = ({ name }: ExtensionSource): string =>
   `It was not loaded after ${maxFactoryMs / 1_000} seconds. Long work belongs in a handler of session_start. To turn it off: tau extensions kill ${name}`;
 
-export interface StartParts extends Omit<ApiParts, "registrations" | "report"> {
+export interface StartParts extends Omit<ApiParts, "registrations" | "report" | "shared"> {
   clock: Clock;
+  /** Default: the resources of this process. */
+  resources?: SharedResources;
   report: ApiParts["report"];
   /** The timers of the extension's code; closed with it. */
   globals?: ModuleGlobals;
@@ -29,17 +32,21 @@ export type StartOutcome = { kind: "started"; extension: Extension } | { kind: "
 export async function startExtension(
   source: ExtensionSource,
   factory: ExtensionFactory,
-  { clock, globals, ...parts }: StartParts,
+  { clock, globals, resources = processResources, ...parts }: StartParts,
 ): Promise<StartOutcome> {
   const registrations = createRegistrations();
   const waits = createWaits(clock);
   const own = createLifetime();
   const bus = createOwnBus(parts.events);
-  const close = (why: string): void => {
+  const user = {};
+  const close = async (why: string): Promise<void> => {
     own.end(why);
     bus.close();
     globals?.close();
+    await resources.release(user, clock);
   };
+  const abandon = (why: string): Promise<void> =>
+    close(why).catch((error: unknown) => parts.report(getErrorMessage(error)));
   const lifetime: Lifetime = {
     check() {
       own.check();
@@ -48,21 +55,22 @@ export async function startExtension(
     end: (why) => own.end(why),
   };
   const getSession = createOwnSessionGetter(parts.getSession, waits);
-  const api = createApi({ ...parts, getSession, registrations, lifetime, events: bus });
+  const shared: ApiParts["shared"] = (key, open) => resources.acquire(`${source.id}: ${key}`, user, open);
+  const api = createApi({ ...parts, getSession, registrations, lifetime, events: bus, shared });
   try {
     const work: unknown = factory(api);
     const outcome = isPromise(work) ? await untilTimeout(work, maxFactoryMs, clock) : ({ kind: "done" } as const);
     if (outcome.kind === "done") {
-      const end = async (): Promise<void> => close("the extension was closed.");
+      const end = (): Promise<void> => close("the extension was closed.");
       return {
         kind: "started",
         extension: { ...registrations, source, state: "trusted", host: "process", waits, close: end },
       };
     }
-    close("the extension took too long to load.");
+    await abandon("the extension took too long to load.");
     return { kind: "failed", message: describeSlowFactory(source) };
   } catch (error) {
-    close("the extension failed to load.");
+    await abandon("the extension failed to load.");
     const place = { path: source.path, root: source.info.baseDir ?? source.path };
     return { kind: "failed", message: describeFactoryError(error, place) };
   }

@@ -86,6 +86,10 @@ const combine: { readonly [Name in ExtensionEventName]?: Combine<Name> } = {
     return { event: { ...event, message }, result: { message } };
   },
   tool_call: (event, result, answer) => (answer.block ? { event, result: answer, isFinal: true } : { event, result }),
+  files_changed: (event, result, { content = [] }) => ({
+    event,
+    result: { content: [...(result?.content ?? []), ...content] },
+  }),
   tool_result: (event, result, answer) => {
     const changes = pickDefined(answer, ["content", "details", "isError", "usage"]);
     return { event: { ...event, ...changes }, result: { ...result, ...changes } };

@@ -23,6 +23,8 @@ export interface ApiParts {
   findFlag: (name: string) => FlagDefinition | undefined;
   listMcpServers: () => ReturnType<ExtensionAPI["getMcpServers"]>;
   events: EventBus;
+  /** See `ExtensionAPI.shared`. */
+  shared: ExtensionAPI["shared"];
   /** Tells the user, once for the same message. */
   report: (message: string) => void;
 }
@@ -130,6 +132,15 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     getThinkingLevel: () => session().getThinkingLevel(),
     setThinkingLevel: (level) => begin("Setting the thinking level", session().setThinkingLevel(level)),
     events: guardBus(parts.events, report),
+    async shared(key, open) {
+      lifetime.check();
+      if (typeof key !== "string" || key === "") throw new ExtensionError("invalid_input", "A key is a text.");
+      checkHandler(open, `What opens ${JSON.stringify(key)}`);
+      const resource = await parts.shared(key, open);
+      // The extension may have ended while the resource was opened: it is closed then.
+      lifetime.check();
+      return resource;
+    },
   };
 }
 

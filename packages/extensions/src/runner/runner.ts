@@ -182,6 +182,7 @@ export class ExtensionRunner implements ExtensionHooks {
 /** Events whose answers become part of the log. */
 const storedAnswers: ReadonlySet<ExtensionEventName> = new Set([
   "before_agent_start",
+  "files_changed",
   "tool_result",
   "message_end",
   "turn_end",

@@ -95,6 +95,11 @@ describe.runIf(isWalled)("an isolated extension", () => {
     await expect(callTool(local, "go")).rejects.toThrow(/needs trust/);
   });
 
+  test("cannot share a resource with other sessions, and is told why", async () => {
+    const extension = await load(withApi(`await api.shared("key", () => ({ close() {} }));`));
+    await expect(callTool(extension, "go")).rejects.toThrow(/needs trust: tau\.shared/);
+  });
+
   test("adds and takes away a provider while it runs, before its next line", async () => {
     const provider = `{ baseUrl: "https://models.test/v1", apiKey: "k", models: [{ id: "m" }], streamSimple: undefined }`;
     const code = withApi(`api.registerProvider("late", ${provider}); api.unregisterProvider("early");

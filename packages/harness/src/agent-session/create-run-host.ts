@@ -11,6 +11,7 @@ import type { ShownTools, ToolSources } from "./shown-tools.ts";
 
 export interface RunHostParts extends Pick<
   RunHost,
+  | "cwd"
   | "transcript"
   | "inbox"
   | "publisher"
@@ -40,6 +41,7 @@ export function createRunHost(parts: RunHostParts): RunHost {
     get extensions() {
       return extensions.current;
     },
+    cwd: parts.cwd,
     session,
     transcript: parts.transcript,
     inbox: parts.inbox,

@@ -134,6 +134,7 @@ function createSessionRunHost(parts: SessionParts, core: SessionCore, tools: Sho
   const { sessionManager: session, extensions, request, waitsForBusyProvider, keep, trace, clock, ids } = parts;
   const { transcript, inbox, publisher, model, settings, judge, jobs, sent } = core;
   return createRunHost({
+    cwd: parts.cwd,
     session,
     extensions,
     builtIn: parts.tools.builtIn,

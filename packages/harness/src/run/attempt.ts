@@ -7,6 +7,7 @@ import {
   type AgentLoopConfig,
   type AgentLoopTurnUpdate,
   type AgentMessage,
+  type AgentToolResult,
   type BeforeToolCallContext,
   type BeforeToolCallResult,
   runAgentLoop,
@@ -16,6 +17,7 @@ import {
 } from "@tau/agent";
 import type { AssistantMessage } from "@tau/ai";
 import { isSameList } from "@tau/ai/internal";
+import { resolvePath } from "@tau/tools";
 import { type Budget, countedUsage, type Reservation } from "../budget/budget.ts";
 import type { ExtensionHooks } from "@tau/extensions";
 import { boundResult, maxResultCharacters } from "../request/bound.ts";
@@ -115,7 +117,8 @@ export class Attempt {
   }
 
   #createConfig(): AgentLoopConfig {
-    const { inbox, clock, current, settings, extensions, calls } = this.#context.host;
+    const { host } = this.#context;
+    const { inbox, clock, current, settings, calls } = host;
     const { model, thinkingLevel } = current();
     return {
       model,
@@ -123,8 +126,8 @@ export class Attempt {
       clock,
       convertToLlm,
       transformContext: (messages) => this.#select(messages),
-      getSteeringMessages: () => [...inbox.take("steer"), ...(extensions?.take("steer") ?? [])],
-      getFollowUpMessages: () => [...inbox.take("followUp"), ...(extensions?.take("followUp") ?? [])],
+      getSteeringMessages: () => [...inbox.take("steer"), ...(host.extensions?.take("steer") ?? [])],
+      getFollowUpMessages: () => [...inbox.take("followUp"), ...(host.extensions?.take("followUp") ?? [])],
       shouldStopAfterTurn: () => this.#shouldStop(),
       prepareNextTurn: (turn) => this.#prepareTurn(turn),
       toolExecution: settings().tools.execution,
@@ -195,11 +198,19 @@ export class Attempt {
     return await judge(call, signal);
   }
 
-  /** Extensions may change the result, which is then bounded. */
-  async #review(call: AfterToolCallContext): Promise<AfterToolCallResult | undefined> {
+  /** Extensions may add to the result and change it. Then it is bounded. */
+  async #review(given: AfterToolCallContext): Promise<AfterToolCallResult | undefined> {
     const { extensions } = this.#context.host;
-    if (!extensions?.has("tool_result")) return await this.#bound(call);
+    const added = await this.#tellChangedFiles(given);
+    // Before `tool_result`: its handlers see all that the model would get.
+    const call = added
+      ? { ...given, result: { ...given.result, content: [...given.result.content, ...added] } }
+      : given;
     const { toolCall, args, result, isError } = call;
+    if (!extensions?.has("tool_result")) {
+      const bounded = await this.#bound(call);
+      return added ? { content: result.content, ...bounded } : bounded;
+    }
     const changed = await extensions.emit({
       type: "tool_result",
       toolCallId: toolCall.id,
@@ -210,10 +221,22 @@ export class Attempt {
       isError,
       ...getParent(call),
     });
-    if (!changed) return await this.#bound(call);
-    const { content = result.content, details = result.details } = changed;
+    if (!changed && !added) return await this.#bound(call);
+    const { content = result.content, details = result.details } = changed ?? {};
     const bounded = await this.#bound({ ...call, result: { ...result, content, details } });
-    return { content, details, ...(changed.isError !== undefined && { isError: changed.isError }), ...bounded };
+    return { content, details, ...(changed?.isError !== undefined && { isError: changed.isError }), ...bounded };
+  }
+
+  /** What extensions add to the result of a call that changed files. */
+  async #tellChangedFiles(call: AfterToolCallContext): Promise<AgentToolResult["content"] | undefined> {
+    const { extensions, touches, cwd } = this.#context.host;
+    if (call.isError || !extensions?.has("files_changed")) return undefined;
+    const { id: toolCallId, name: toolName } = call.toolCall;
+    const touched = touches({ ...call.toolCall, arguments: call.args as Record<string, unknown> });
+    if (!touched || touched.modified.length === 0) return undefined;
+    const paths = [...new Set(touched.modified.map((path) => resolvePath(cwd, path)))];
+    const answer = await extensions.emit({ type: "files_changed", paths, toolCallId, toolName, ...getParent(call) });
+    return answer?.content?.length ? answer.content : undefined;
   }
 
   /** Extensions may add entries, and ask for one more request. */

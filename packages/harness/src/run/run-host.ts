@@ -25,6 +25,8 @@ export interface CurrentChoices {
 export interface RunHost {
   /** Undefined without extensions. */
   readonly extensions: RunExtensions | undefined;
+  /** Where relative paths of calls begin. */
+  readonly cwd: string;
   readonly session: Session;
   readonly transcript: Transcript;
   readonly inbox: Inbox;
