@@ -1,6 +1,7 @@
 /** How the gateway opens the sessions of a directory: as `tau` would there, with nobody at a terminal. */
 import type { Host, HostOptions } from "@tau/harness/host";
-import { parseSessionArgs, type SessionOptions } from "../start/args.ts";
+import { parseSessionArgs } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import { createDirectoryOpener } from "../hosting/open-directory.ts";
 

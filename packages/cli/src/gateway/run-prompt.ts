@@ -2,7 +2,7 @@
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { connectToGateway } from "@tau/protocol/node";
 import { getAgentDir } from "../hosting/agent-dir.ts";
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import type { ExitCode } from "../process/exit-codes.ts";
 import { canAnswer } from "../hosting/open-directory.ts";

@@ -4,7 +4,7 @@ import { SessionManager } from "@tau/harness";
 import type { SettingsManager } from "@tau/config/settings";
 import type { Host, HostedSession } from "@tau/harness/host";
 import { getAgentDir } from "./agent-dir.ts";
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import { createHostClient } from "./host-client.ts";
 import type { SessionClient } from "../interactive/session-client.ts";

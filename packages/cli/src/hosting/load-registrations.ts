@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import type { ListedRegistrations } from "@tau/extensions";
 import { getAgentDir } from "./agent-dir.ts";
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import { mayHaveExtensions } from "../start/may-have-extensions.ts";
 

@@ -7,7 +7,7 @@ import type { NamedPackage } from "@tau/extensions";
 import { type FetchedPackage, fetchPackage, type PackageSource, parseSource } from "@tau/config/installs";
 import { openSettings } from "@tau/config/trust";
 import { getAgentDir } from "./agent-dir.ts";
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import { isInteractive } from "../process/ask.ts";
 import type { Io } from "../commands/command.ts";
 import { askToEnable, describePackage } from "../commands/enable-packages.ts";

@@ -10,7 +10,7 @@ import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { openSettings } from "@tau/config/trust";
 import { readNamedFile } from "@tau/config/resources";
 import { getAgentDir, isOffline } from "./agent-dir.ts";
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import { isInteractive } from "../process/ask.ts";
 import type { Io } from "../commands/command.ts";
 import { findInstalled } from "./installed-file.ts";

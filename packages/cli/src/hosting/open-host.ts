@@ -9,7 +9,7 @@ import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/se
 import type { ExtensionPlace, ExtensionsParams } from "@tau/extensions";
 import type { Settings } from "@tau/config/settings";
 import { getAgentDir, getSessionDir } from "./agent-dir.ts";
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import { createDirectoryOpener } from "./open-directory.ts";
 import { takePiNotice } from "./pi-notice.ts";

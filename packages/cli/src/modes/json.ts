@@ -4,7 +4,7 @@
  */
 import { roundCost } from "@tau/ai/internal";
 import { type SessionEvent, type StatsData, toTermination, type View } from "@tau/protocol";
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import { jsonLine } from "./json-line.ts";
 import { showProgress } from "./progress.ts";

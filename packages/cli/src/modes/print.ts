@@ -1,5 +1,5 @@
 /** Print mode: only the answer goes to standard output, everything else to standard error. */
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import { showProgress } from "./progress.ts";
 import type { PromptSession, Shown } from "./send-prompt.ts";

@@ -2,7 +2,7 @@
 import { systemClock } from "@tau/ai";
 import { formatRetry, type SessionEvent } from "@tau/protocol";
 import { getCallSubject } from "@tau/protocol/surface";
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import type { ShownSession } from "./shown-session.ts";
 import { cleanLine, cutTo } from "../process/table.ts";

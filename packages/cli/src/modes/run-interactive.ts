@@ -1,6 +1,6 @@
 /** Opens the interactive terminal over a host in this process. */
 import type { SessionManager } from "@tau/harness";
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import type { ExitCode } from "../process/exit-codes.ts";
 import { Hosts } from "../hosting/hosts.ts";

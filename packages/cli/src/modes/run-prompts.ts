@@ -1,7 +1,7 @@
 /** Print and JSON mode in this process. */
 import type { AgentSession } from "@tau/harness";
 import { type HostedSession, runPrompt } from "@tau/harness/host";
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import { firstRunText } from "../start/first-run.ts";

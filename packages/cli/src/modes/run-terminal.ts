@@ -1,6 +1,6 @@
 /** The interactive terminal, over whatever session a client gives it. */
 import { getErrorMessage } from "@tau/ai/internal";
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import { getAgentDir } from "../hosting/agent-dir.ts";
 import type { Io } from "../commands/command.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";

@@ -1,7 +1,7 @@
 /** Print and JSON mode: sends the prompt of the command line, and shows how it ended. */
 import { resolve } from "node:path";
 import type { CommandParams, PromptEnd, SessionEvent, SessionHeader, StatsData } from "@tau/protocol";
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import type { ExitCode } from "../process/exit-codes.ts";
 import { formatEnd, toExitCode } from "./prompt-end.ts";

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { getErrorMessage, untilAborted } from "@tau/ai/internal";
 import { type Command, isCommandName } from "@tau/protocol";
 import { type CommandOptions, type Host, isLongCommand } from "@tau/harness/host";
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import { openHost } from "../hosting/open-host.ts";

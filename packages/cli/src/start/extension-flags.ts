@@ -1,6 +1,7 @@
 /** Options that extensions have registered. They are known once the extensions are loaded. */
 import type { LoadedExtension, ExtensionProblem, ListedRegistrations } from "@tau/extensions";
-import { parseSessionArgs, type SessionOptions } from "./args.ts";
+import { parseSessionArgs } from "./args.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { UsageError } from "../process/errors.ts";
 import { type Flag, flags } from "./flags.ts";
 

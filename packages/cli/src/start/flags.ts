@@ -1,6 +1,6 @@
 /** All flags of a session, in one table. Parsing, help, suggestions and completion read it. */
 
-import type { SessionOptions } from "./args.ts";
+import type { SessionOptions } from "./session-options.ts";
 import type { FlagSpec } from "./tokens.ts";
 
 export interface Flag extends FlagSpec {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { SessionOptions } from "./args.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { checkCommandWords } from "./command-words.ts";
 import type { Io } from "../commands/command.ts";
 import { commands } from "../commands/index.ts";

@@ -5,7 +5,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { hasPackages, readTextFile, type SettingsManager, watchFiles } from "@tau/config/settings";
 import { nodeFileSystem } from "@tau/tools/platform";
 import type { KeybindingsManager } from "@tau/tui";
-import type { SessionOptions } from "../start/args.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import type * as Interactive from "../interactive/index.ts";
 import type { ThemeFile, Themes } from "../interactive/themes.ts";
