@@ -154,7 +154,7 @@ type Block = Readonly<Record<string, unknown>> | null | undefined;
 const getValue = (block: Block): unknown =>
   block?.["text"] ?? block?.["thinking"] ?? block?.["arguments"] ?? block?.["data"];
 
-/** What became of the messages that were sent to a model. */
+/** Keeps how the messages for a model were prepared, for its next request. */
 const getPreparations = oncePerPair((model: Model, rules: HandoffRules) => {
   const { toolName = (name: string) => toPlainName(name, 64) } = rules;
   const withIds = new WeakMap<AssistantMessage, RewrittenAssistant>();

@@ -1,10 +1,10 @@
 /** What a tool call wants: a capability, and what it is wanted for. */
 
-/** What code can do outside of itself. `exec` and `env` are dangerous. */
+/** Capabilities: what code can do outside of itself. `exec` and `env` are dangerous. */
 export const capabilities = ["read", "write", "http", "events", "session", "ui", "exec", "env", "tool", "log"] as const;
 export type Capability = (typeof capabilities)[number];
 
-/** What a capability is wanted for. */
+/** The target that a capability is wanted for. */
 export type Target =
   /** Absolute. A tool names it as it was typed; a policy judges the path that it really has. */
   | { kind: "path"; path: string }
@@ -15,7 +15,7 @@ export type Target =
   /** A tool, or anything else that has only a name. */
   | { kind: "name"; name: string };
 
-/** One thing that a call wants. */
+/** A capability that a call wants. */
 export interface AccessRequest {
   capability: Capability;
   target: Target;

@@ -11,7 +11,7 @@ import { renderChanges, showSpots } from "./show.ts";
 import type { Snapshots } from "./snapshots.ts";
 import { type FileWrite, writeAll } from "./write-files.ts";
 
-/** What the hashline tools work with. */
+/** Ports and state of the hashline tools. */
 export interface HashlinePorts extends EditorPorts {
   snapshots: Snapshots;
 }

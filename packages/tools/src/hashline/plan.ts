@@ -7,7 +7,7 @@ import { isVersionOf, linesOfVersion, type Version } from "./snapshots.ts";
 import { getFileTag, lineTag } from "./tags.ts";
 import type { TextFile } from "./text.ts";
 
-/** One change as the model asked for it. `name` is what it is called in messages. */
+/** A change as the model asked for it. `name` is what it is called in messages. */
 export type LineEdit = FileEndEdit | AnchoredEdit;
 
 interface FileEndEdit {

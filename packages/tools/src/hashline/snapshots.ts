@@ -4,7 +4,7 @@ import { getFileTag } from "./tags.ts";
 import { parseTextFile, toLines, type TextFile } from "./text.ts";
 import { xxHash32 } from "./xxhash32.ts";
 
-/** One state of a file. Line numbers in it are 0-based. */
+/** A state of a file. Line numbers in it are 0-based. */
 export interface Version {
   readonly id: number;
   /** Four hex digits. */

@@ -1,6 +1,6 @@
 /** Node's callbacks as promises: `node:fs/promises` is loaded and compiled at each start, and adds nothing to them. */
 
-/** As Node calls it: with an error, or with a value. */
+/** A callback as Node calls it: with an error, or with a value. */
 export type Done<T> = (error: Error | null, value?: T) => void;
 
 export function called<T = void>(start: (done: Done<T>) => void): Promise<T> {

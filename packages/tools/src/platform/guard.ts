@@ -4,7 +4,7 @@ import { ToolsError } from "../errors.ts";
 
 export type Access = "read" | "write";
 
-/** What a guard is told beside the path. */
+/** Facts that a guard gets beside the path. */
 export interface GuardedFile {
   /**
    * How many names the file has; 1 for a directory, and for a file that does not exist. With more than one, a file

@@ -26,7 +26,7 @@ export interface ProgramEnd {
   isTooMuch: boolean;
 }
 
-/** Of each of the two outputs. */
+/** The limit of each of the two outputs. */
 export const maxOutputMb = 16;
 
 export async function runToEnd(child: RunningProcess, options: RunToEndOptions): Promise<ProgramEnd> {

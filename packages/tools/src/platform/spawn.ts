@@ -5,7 +5,7 @@ import { Socket } from "node:net";
 import { Readable, type Writable } from "node:stream";
 import { systemCode } from "../errors.ts";
 
-/** One program with its arguments, and everything it gets to see. */
+/** A program with its arguments, and everything it gets to see. */
 export interface SpawnRequest {
   /** The program and its arguments; never a command line for a shell to parse. */
   argv: readonly [string, ...string[]];

@@ -20,11 +20,11 @@ type Token =
   | { kind: "many" }
   | { kind: "class"; isNegated: boolean; ranges: readonly (readonly [string, string])[] };
 
-/** One part of a path, or `**`: any number of parts. */
+/** A part of a path, or `**`: any number of parts. */
 type Part = readonly Token[] | "**";
 
 const maxAlternatives = 256;
-/** As long as the longest path of Linux. */
+/** The length of the longest path of Linux. */
 const maxGlobLength = 4_096;
 
 /**

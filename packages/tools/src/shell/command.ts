@@ -14,7 +14,7 @@ import { leftoverNotice, type PidNamespace } from "./pid-namespace.ts";
 import type { ProcessTable } from "./process-tree.ts";
 import type { Watchdog } from "./watchdog.ts";
 
-/** What every command of one tool shares. */
+/** Ports and limits that every command of one tool shares. */
 export interface CommandPorts {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;

@@ -38,9 +38,9 @@ interface LogsOptions {
   clock: Clock;
   /** Created when it is missing. Default: the system's temporary files, where nothing stays. */
   directory?: string | undefined;
-  /** Of one file. Default 64 MB. */
+  /** Limits one file. Default 64 MB. */
   maxBytes?: number | undefined;
-  /** Of all temporary files that are complete: the oldest are removed beyond that. Default 512 MB. */
+  /** Limits all complete temporary files together: the oldest are removed beyond that. Default 512 MB. */
   maxTotalBytes?: number | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface RunningCommands {
   dispose(): Promise<void>;
 }
 
-/** One command, from before it is started until it has ended. */
+/** A command, from before it is started until it has ended. */
 interface CommandSlot {
   readonly kind: CommandKind;
   /** Ends the command, or waits for its start to fail. */

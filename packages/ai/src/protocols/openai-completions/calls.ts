@@ -14,7 +14,7 @@ interface OpenCall {
   namedAgain: boolean;
 }
 
-/** One entry of `tool_calls`. Missing strings are empty. */
+/** An entry of `tool_calls`. Missing strings are empty. */
 interface Piece {
   index: number | undefined;
   id: string;
