@@ -99,7 +99,7 @@ test(
   "a writer that is killed at any moment loses nothing that it acknowledged",
   { timeout: patience(180) },
   async () => {
-    const kills = times(200, 60);
+    const kills = times(200, 40);
     const counts = { killed: 0, inside: 0, acknowledged: 0, torn: 0 };
     const lane = async (number: number) => {
       const random = randomFrom(seed + number);
