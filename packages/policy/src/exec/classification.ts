@@ -25,7 +25,7 @@ export const execClasses = [
 ] as const;
 export type ExecClass = (typeof execClasses)[number];
 
-/** What a command line is judged against. All are absolute paths. */
+/** The context that a command line is judged in. All are absolute paths. */
 export interface ExecContext {
   /** Where relative paths begin. */
   cwd: string;
@@ -40,7 +40,7 @@ export interface ExecContext {
   agentDir?: string;
 }
 
-/** One dangerous thing that a command line does. */
+/** A dangerous thing that a command line does. */
 export interface ExecFinding {
   tier: Exclude<ExecTier, "low">;
   class: ExecClass;
@@ -55,7 +55,7 @@ export interface ExecFinding {
 
 export interface Classification {
   tier: ExecTier;
-  /** Of the most dangerous thing that was found; null where nothing matched. */
+  /** The class of the most dangerous thing that was found; null where nothing matched. */
   class: ExecClass | null;
   /**
    * Names the kind of danger in one of ten words that other programs know; null where none fits. It says nothing about

@@ -7,8 +7,8 @@ import { followLinks, type ReadLink } from "./links.ts";
 const readDiskLink: ReadLink = (path) => (lookAtPath(path)?.isSymbolicLink() ? readLink(path) : undefined);
 
 /**
- * The same context with real paths, and with a port that reads links. Use it for one command: what was read is kept, so that a
- * path is looked at once.
+ * Returns the context with real paths, and with a port that reads links. Use it for one command: what was read is kept, so
+ * that a path is looked at once.
  */
 export function withDiskLinks(context: ExecContext, read: ReadLink = readDiskLink): ExecContext {
   const known = new Map<string, string | undefined>();

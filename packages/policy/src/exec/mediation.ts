@@ -45,7 +45,7 @@ export type ExecMediationResult =
       reason: string;
     };
 
-/** What commands in a sandbox can reach and change beside the workspace. */
+/** The paths and hosts beside the workspace that commands in a sandbox can reach and change. */
 export interface SandboxReach {
   network: SandboxNetwork;
   /** Directories and files that somebody granted, as real paths. */
@@ -57,7 +57,7 @@ export interface ExecSituation {
   attended: boolean;
   /** Whether the command runs in a sandbox that holds it. */
   sandboxed: boolean;
-  /** What the sandbox lets through. Default: nothing. */
+  /** The access that the sandbox lets through. Default: nothing. */
   reach?: SandboxReach;
 }
 
@@ -67,7 +67,7 @@ interface TierSituation extends Pick<ExecSituation, "attended" | "sandboxed"> {
   reachesOutside?: boolean;
 }
 
-/** What follows from a tier alone. `denyThreshold` can only deny more. */
+/** Decides by the tier alone. `denyThreshold` can only deny more. */
 export function decideTier(
   tier: ExecTier,
   { attended, sandboxed, denyThreshold, reachesOutside = false }: TierSituation,

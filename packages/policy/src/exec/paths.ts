@@ -35,7 +35,7 @@ function withoutAliases(path: string): string {
   return result;
 }
 
-/** What a path is to the person, from the worst to the best. */
+/** The meaning of a path to the person, from the worst to the best. */
 export type Zone =
   /** `/`, a directory that the system needs, or a directory above the home or the workspace. */
   | "root"

@@ -125,7 +125,7 @@ export class Analysis {
   }
 }
 
-/** The same scope one level deeper. */
+/** Returns the scope one level deeper. */
 export function deepen(scope: Scope, changes: Partial<Scope> = {}): Scope {
   if (scope.depth >= maxDepth) throw new AnalysisLimitError("The command is nested too deeply.");
   return { ...scope, depth: scope.depth + 1, ...changes };

@@ -14,7 +14,7 @@ export function combine<T>(parts: readonly (readonly T[])[]): T[][] {
   return rows;
 }
 
-/** The same, but only all first and all last possibilities where there are too many: for text that is not run as it is. */
+/** Combines only all first and all last possibilities where there are too many: for text that is not run as it is. */
 export const combineText = <T>(parts: readonly (readonly T[])[]): T[][] =>
   combineSome(parts) ?? [parts.map((part) => part[0] as T), parts.map((part) => part.at(-1) as T)];
 

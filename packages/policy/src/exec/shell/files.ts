@@ -113,7 +113,7 @@ export function getWrittenOrigin(directories: readonly string[], { state }: Scop
   return origin;
 }
 
-/** What a program may read from the files that its arguments name. */
+/** Returns the origin of what a program may read from the files that its arguments name. */
 export function getReadOrigin(paths: readonly string[], scope: Scope): number {
   let origin = 0;
   for (const path of paths) {

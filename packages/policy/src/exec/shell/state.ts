@@ -21,7 +21,7 @@ export class ShellState {
   readonly references: Map<string, string>;
   readonly functions: Map<string, CompoundCommand | Redirected | CompoundList>;
   readonly aliases: Map<string, Text>;
-  /** What the script itself wrote to files. */
+  /** The files that the script itself wrote. */
   readonly files: Map<string, Options<Text>>;
   /** Links that the script itself makes, with every target that they may have. */
   readonly links: Map<string, readonly string[]>;

@@ -3,7 +3,7 @@ import type { ParsedScript, ProcessSubstitutionPart } from "unbash";
 import { deepen, inSubshell, type Scope } from "./analysis.ts";
 import { emptyText, known, limitOptions, unknown, type Options, type Text } from "./text.ts";
 
-/** What `$(…)` may become. It runs in a shell of its own, so nothing that it sets remains. */
+/** Returns the texts that `$(…)` may become. It runs in a shell of its own, so nothing that it sets remains. */
 export function substitute(script: ParsedScript | undefined, scope: Scope): Options<Text> {
   if (!script) return [unknown()];
   const output = inSubshell(deepen(scope), (inner) => inner.interpreter.runScript(script, inner));

@@ -27,7 +27,7 @@ export const origins = {
   trusted: 512,
   /** The output never ends. */
   endless: 1024,
-  /** What a shell prints that reads its commands from a stream. */
+  /** Printed by a shell that reads its commands from a stream. */
   shell: 2048,
   /** Numbers in a row: those of processes may be among them. */
   counter: 4096,
@@ -38,7 +38,7 @@ export interface Text {
   readonly origin: number;
 }
 
-/** What a stream, a variable or a word may hold: at least one possibility. */
+/** The possible contents of a stream, a variable or a word: at least one. */
 export type Options<T> = readonly T[];
 
 const maxTextLength = 65_536;
