@@ -114,7 +114,7 @@ test("the skill of docs/skills.md and the template of docs/templates.md work as 
 });
 
 /** Why the parser refuses a command line; undefined if it accepts it. */
-function findMistake(line: string): string | undefined {
+function findError(line: string): string | undefined {
   const args = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, bare]) => double ?? single ?? bare!,
   );
@@ -124,7 +124,7 @@ function findMistake(line: string): string | undefined {
   // No extension is loaded here.
   const unknown = "options" in parsed && "unknownFlags" in parsed.options ? parsed.options.unknownFlags : undefined;
   if (unknown) return `${line}: there is no option ${unknown.names.join(" ")}`;
-  return parsed.kind === "mistake" ? `${line}: ${parsed.message}` : undefined;
+  return parsed.kind === "invalid" ? `${line}: ${parsed.message}` : undefined;
 }
 
 /** What follows `tau` in a line of a shell: without comments, pipes and files; of `[--all]` and `a|b`, with the first choice. */
@@ -139,7 +139,7 @@ const toArguments = (line: string): string =>
 test.each(guides)("every command line in the blocks of %s is accepted", (path) => {
   const blocks = [...read(path).matchAll(/```(?:sh)?\n([\s\S]*?)```/g)].map(([, block]) => block!);
   const lines = blocks.flatMap((block) => block.split("\n")).filter((line) => /(^|\| )(\.\/)?tau /.test(line));
-  expect(lines.flatMap((line) => findMistake(toArguments(line)) ?? [])).toEqual([]);
+  expect(lines.flatMap((line) => findError(toArguments(line)) ?? [])).toEqual([]);
 });
 
 /** Commands of other programs, and how to write any command. */
@@ -149,7 +149,7 @@ test.each(guides)("every command and flag that the text of %s mentions exists", 
   const mentioned = [...read(path).matchAll(/`((?:\.\/)?tau [^`]*)`/g)].map(([, code]) => code!.replace(/\s+/g, " "));
   const mistakes = mentioned
     .filter((code) => !notOurs.includes(code))
-    .flatMap((code) => findMistake(toArguments(code)) ?? [])
+    .flatMap((code) => findError(toArguments(code)) ?? [])
     // The text may mention a command without its arguments.
     .filter((mistake) => !/ is missing| needs a value|: name a subcommand/.test(mistake));
   expect(mistakes).toEqual([]);

@@ -78,7 +78,7 @@ test("tau doctor lists every mistake of a file on a line of its own", async () =
   const file = join(workspace.agentDir, "settings.json");
   await writeFile(file, '{ "theme": 5,\n"retry": { "maxRetries": -1 } }');
   const { out } = await run(workspace, ["doctor"]);
-  expect(out).toMatch(/^settings +warn +2 mistakes$/m);
+  expect(out).toMatch(/^settings +warn +2 errors$/m);
   for (const place of ["1:3", "2:12"]) expect(out).toContain(`\n      ${file}:${place}: `);
   expect(out).toContain("\n      Correct the file: tau config edit\n");
 });

@@ -1,4 +1,4 @@
-/** Tells the model which wall a command ran into, and what a person can do about it. Pure. */
+/** Describes for the model what the sandbox refused a command, and what a person can do about it. Pure. */
 import type { Evidence } from "./evidence.ts";
 import { toLocalEntry } from "./network/local-ports.ts";
 import type { Refusal } from "./proxy/admit.ts";

@@ -1,4 +1,4 @@
-/** Which wall a failed command ran into: from what the proxy refused, and from what the command itself printed. Pure. */
+/** Finds what the sandbox refused a failed command: from what the proxy refused, and from what the command itself printed. Pure. */
 import { resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import type { Mount } from "./mounts.ts";

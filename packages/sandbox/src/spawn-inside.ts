@@ -6,7 +6,7 @@ const noLimits = { maxFiles: undefined, maxProcesses: undefined };
 
 export interface InsideProcess {
   readonly process: RunningProcess;
-  /** Must be called once, when the process is gone. Reports what the sandbox undid, and which wall it ran into. */
+  /** Must be called once, when the process is gone. Reports what the sandbox undid, and what it refused. */
   finish(end?: CommandEnd): Promise<SandboxReport>;
 }
 

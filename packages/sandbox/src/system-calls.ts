@@ -174,7 +174,7 @@ interface Instruction {
 export const hasSystemCallFilter = (arch: string): boolean => Object.hasOwn(architectures, arch);
 
 /**
- * Throws for a processor without one. `isRoot`: whether commands are run by root, whose files must not lend others its rights.
+ * Throws for a processor without one. `isRoot`: whether commands are run by root, whose files must not give others its rights.
  */
 export function createSystemCallFilter(arch: string, { isRoot }: { isRoot: boolean }): Buffer {
   const { audit, calls } = architectures[arch]!;

@@ -26,7 +26,7 @@ export async function login(args: CommandArgs, io: Io): Promise<ExitCode | void>
   try {
     const provider = args.positionals[0] ?? (await chooseProvider(access, io));
     checkProvider(provider, access);
-    // A mistake in them could store a key in another place than the user wants.
+    // An error in them could store a key in another place than the user wants.
     access.settings.mustBeWhole();
     const method = (args.value("method") as Method | undefined) ?? (await chooseMethod(provider, access.auth, io));
     if (method === "key") return await storeKey(provider, access, io);

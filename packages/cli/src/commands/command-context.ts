@@ -22,7 +22,7 @@ export async function openCommandContext(io: Io, sessionDir?: string): Promise<C
   return { cwd, agentDir, settings, directory };
 }
 
-/** Reports mistakes in settings files on standard error. */
+/** Reports errors in settings files on standard error. */
 export function reportSettingsProblems({ settings }: Pick<CommandContext, "settings">, io: Io): void {
   for (const problem of settings.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
 }

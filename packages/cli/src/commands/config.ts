@@ -68,7 +68,7 @@ async function update(args: CommandArgs, io: Io, value: unknown): Promise<void> 
   io.err(`${getFile(context, args)}: ${key} ${outcome}.\n`);
 }
 
-/** Checks the file when the editor is closed; mistakes are reported with their line. */
+/** Checks the file when the editor is closed; errors are reported with their line. */
 export async function edit(args: CommandArgs, io: Io): Promise<ExitCode | void> {
   const editor = io.env["VISUAL"] || io.env["EDITOR"];
   const context = await openCommandContext(io);
@@ -82,7 +82,7 @@ export async function edit(args: CommandArgs, io: Io): Promise<ExitCode | void> 
   await context.settings.reload();
   reportSettingsProblems(context, io);
   if (context.settings.problems.length > 0) return exitCodes.failed;
-  io.err(`${file} has no mistakes.\n`);
+  io.err(`${file} has no errors.\n`);
 }
 
 /** Through a shell, as git does it: the variable may hold a program with arguments. */

@@ -110,18 +110,18 @@ async function checkSettings({ settings }: CheckContext): Promise<CheckResult> {
   }
 }
 
-/** Those of pi are no mistake, but have no effect. Pure. */
+/** Describes settings of pi, which are no errors, but have no effect. Pure. */
 function describeIgnored(names: readonly string[]): CheckResult {
   if (names.length === 0) return ok("none");
   return ok(`ignored: ${names.map((name) => `${name} (${ignoredSettings[name]})`).join(", ")}`);
 }
 
-/** One mistake is the result itself; several are a line each in the fix. */
+/** Describes a file. A single error is the result itself; several are a line each in the fix. */
 function checkFile(problems: readonly FileProblem[], fix: string): CheckResult {
   const [first, ...others] = problems.map(formatFileProblem);
-  if (first === undefined) return ok("no mistakes");
+  if (first === undefined) return ok("no errors");
   if (others.length === 0) return warn(first, fix);
-  return warn(`${problems.length} mistakes`, [first, ...others, fix].join("\n      "));
+  return warn(`${problems.length} errors`, [first, ...others, fix].join("\n      "));
 }
 
 async function checkKeys({ access: keyAccess, io }: CheckContext): Promise<CheckResult> {

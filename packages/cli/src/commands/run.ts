@@ -94,7 +94,7 @@ export async function runCommand(name: string, args: readonly string[], io: Io):
   switch (parsed.kind) {
     case "help":
       return io.out(commandHelp(command));
-    case "mistake": {
+    case "invalid": {
       const { didYouMean } = await import("@tau/ai/internal");
       const { message, wanted, known = [] } = parsed;
       throw new UsageError("arguments", `${message}.${wanted === undefined ? "" : didYouMean(wanted, known)}`);

@@ -70,14 +70,14 @@ test.each([
   [["put", "a", "--deep=yes"], "--deep takes no value"],
   [["put", "a", "--fro", "x"], "there is no option --fro"],
 ])("%j is a mistake: %s", (args, message) => {
-  expect(parseCommandArgs(usages, args)).toMatchObject({ kind: "mistake", message });
+  expect(parseCommandArgs(usages, args)).toMatchObject({ kind: "invalid", message });
 });
 
 test("any input is arguments, help or a mistake; help wins at any position", () => {
   const word = fc.oneof(fc.constantFrom("put", "take", "--from", "--deep", "-o", "--how", "fast", "--"), fc.string());
   fc.assert(
     fc.property(fc.array(word, { maxLength: 6 }), (args) => {
-      expect(["args", "help", "mistake"]).toContain(parseCommandArgs(usages, args).kind);
+      expect(["args", "help", "invalid"]).toContain(parseCommandArgs(usages, args).kind);
     }),
   );
   expect(parseCommandArgs(usages, ["--help"])).toEqual({ kind: "help" });

@@ -72,7 +72,7 @@ export type ParsedCommand =
   | { kind: "args"; args: CommandArgs }
   | { kind: "help" }
   /** If `wanted` is given, it is not one of the `known` names. */
-  | { kind: "mistake"; message: string; wanted?: string; known?: readonly string[] };
+  | { kind: "invalid"; message: string; wanted?: string; known?: readonly string[] };
 
 export function parseCommandArgs(usages: readonly Usage[], args: readonly string[]): ParsedCommand {
   const subcommands = usages.map(({ subcommand }) => subcommand).filter((name) => name !== "");
@@ -83,13 +83,13 @@ export function parseCommandArgs(usages: readonly Usage[], args: readonly string
   // The first argument of a command that takes some itself is a subcommand only if it is the name of one.
   const isOwn = first === undefined || first.startsWith("-") || (alone?.positionals.length ?? 0) > 0;
   if (alone && isOwn && !subcommands.includes(first ?? "")) return parseArgs(alone, args);
-  if (first === undefined) return createMistake(`name a subcommand: ${subcommands.join(", ")}`);
+  if (first === undefined) return createError(`name a subcommand: ${subcommands.join(", ")}`);
   const usage = usages.find(({ subcommand }) => subcommand === first);
   if (usage) return parseArgs(usage, rest);
-  return { ...createMistake(`there is no subcommand ${JSON.stringify(first)}`), wanted: first, known: subcommands };
+  return { ...createError(`there is no subcommand ${JSON.stringify(first)}`), wanted: first, known: subcommands };
 }
 
-const createMistake = (message: string) => ({ kind: "mistake" as const, message });
+const createError = (message: string) => ({ kind: "invalid" as const, message });
 
 function parseArgs(usage: Usage, args: readonly string[]): ParsedCommand {
   const values = new Map<string, string | undefined>();
@@ -102,14 +102,14 @@ function parseArgs(usage: Usage, args: readonly string[]): ParsedCommand {
     const flag = usage.flags.find(({ name, short }) => name === token.name || short === token.name);
     if (!flag) {
       const known = usage.flags.map(({ name }) => `--${name}`);
-      return { ...createMistake(`there is no option ${rawName}`), wanted: rawName, known };
+      return { ...createError(`there is no option ${rawName}`), wanted: rawName, known };
     }
     const problem = findValueProblem(flag, token);
-    if (problem !== undefined) return createMistake(problem);
+    if (problem !== undefined) return createError(problem);
     values.set(flag.name, value);
   }
   const problem = findPositionalProblem(usage, positionals) ?? findMissingFlag(usage, values);
-  if (problem !== undefined) return createMistake(problem);
+  if (problem !== undefined) return createError(problem);
   const { subcommand } = usage;
   const has = (name: string) => values.has(name);
   return { kind: "args", args: { subcommand, positionals, has, value: (name) => values.get(name) } };

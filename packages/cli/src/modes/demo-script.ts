@@ -1,4 +1,4 @@
-/** The demonstration: a small project with a mistake, and a model that follows a script to correct it. */
+/** The demonstration: a small project with a bug, and a model that follows a script to correct it. */
 import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -42,7 +42,7 @@ export async function getDetails(error: unknown, args: readonly string[], { env 
   if (isUnparsed(error)) return "";
   if (wantsStack(args, { env })) return `${(await import("./stack.ts")).formatStack(error)}\n`;
   const isBug = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
-  return isBug ? "This looks like a mistake in tau. TAU_DEBUG=1 shows where it happened.\n" : "";
+  return isBug ? "This looks like a bug in tau. TAU_DEBUG=1 shows where it happened.\n" : "";
 }
 
 const wantsStack = (args: readonly string[], { env }: Pick<Io, "env">): boolean =>

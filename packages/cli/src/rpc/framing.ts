@@ -30,10 +30,10 @@ export type Incoming =
   | { kind: "ui_reply"; id: string; answer: UiAnswer }
   /** A reply that answers no question. */
   | { kind: "stray_reply" }
-  | Mistake;
+  | Malformed;
 
-export interface Mistake {
-  kind: "mistake";
+export interface Malformed {
+  kind: "malformed";
   sender: Sender;
   fault: Fault;
 }
@@ -61,16 +61,16 @@ export function parseLine(line: string, framing?: Framing): Incoming {
   try {
     value = JSON.parse(line);
   } catch (error) {
-    return createMistake(framing, `This line is not JSON: ${(error as Error).message}`);
+    return createMalformed(framing, `This line is not JSON: ${(error as Error).message}`);
   }
-  if (!isRecord(value)) return createMistake(framing, "A command is a JSON object on one line.", "invalid_request");
+  if (!isRecord(value)) return createMalformed(framing, "A command is a JSON object on one line.", "invalid_request");
   return Object.hasOwn(value, "jsonrpc") ? parseJsonRpc(value) : parsePi(value);
 }
 
 /** For a line that is not a command. */
-export function createMistake(framing: Framing = "pi", message: string, kind: Fault["kind"] = "parse"): Mistake {
+export function createMalformed(framing: Framing = "pi", message: string, kind: Fault["kind"] = "parse"): Malformed {
   const id = framing === "pi" ? undefined : null;
-  return { kind: "mistake", sender: { framing, id, command: "parse" }, fault: { kind, message } };
+  return { kind: "malformed", sender: { framing, id, command: "parse" }, fault: { kind, message } };
 }
 
 function parsePi({ id, type, ...fields }: Record<string, unknown>): Incoming {
@@ -103,8 +103,8 @@ function parseJsonRpc(record: Record<string, unknown>): Incoming {
   return { kind: "command", sender, fields: params };
 }
 
-const refuse = (sender: Sender, message: string, kind: Fault["kind"] = "invalid_request"): Mistake => ({
-  kind: "mistake",
+const refuse = (sender: Sender, message: string, kind: Fault["kind"] = "invalid_request"): Malformed => ({
+  kind: "malformed",
   sender,
   fault: { kind, message },
 });

@@ -9,7 +9,7 @@ import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import { openHost } from "../hosting/open-host.ts";
 import { CurrentSession } from "./current-session.ts";
 import {
-  createMistake,
+  createMalformed,
   type Fault,
   faultRecord,
   type Incoming,
@@ -76,7 +76,7 @@ function mustHaveNoPrompt({ message, files }: SessionOptions): void {
 }
 
 const createTooLong = ({ framing }: Wire): Incoming =>
-  createMistake(framing, `A line may have ${maxLineBytes / 1024 ** 2} MB. This one is longer and was not read.`);
+  createMalformed(framing, `A line may have ${maxLineBytes / 1024 ** 2} MB. This one is longer and was not read.`);
 
 /** Waits until the output can take more, or the signal is aborted. */
 function createWaitForReader({ drained, signal }: Io): () => Promise<unknown> | undefined {
@@ -106,7 +106,7 @@ async function handle(client: Client, incoming: Incoming): Promise<void> {
       client.session.approve(id, { decision });
       return;
     }
-    case "mistake":
+    case "malformed":
       return client.wire.write(faultRecord(incoming.sender, incoming.fault));
     case "command":
       return await execute(client, incoming.sender, incoming.fields);

@@ -9,7 +9,7 @@ export type Parsed =
   | ({ kind: "help" } & Pick<SessionOptions, "extensions" | "noExtensions" | "directory">)
   | { kind: "session"; options: SessionOptions }
   /** `unknown` is the flag that there is none of, for a suggestion. */
-  | { kind: "mistake"; message: string; unknown?: string };
+  | { kind: "invalid"; message: string; unknown?: string };
 
 /** With `extensionFlags`, all flags are known. Without, a long one that is not may be that of an extension. */
 export function parseSessionArgs(args: readonly string[], extensionFlags?: readonly Flag[]): Parsed {
@@ -28,10 +28,10 @@ export function parseSessionArgs(args: readonly string[], extensionFlags?: reado
       unknown.push(token.rawName);
       continue;
     }
-    if (!flag) return { kind: "mistake", message: `there is no option ${token.rawName}`, unknown: token.rawName };
+    if (!flag) return { kind: "invalid", message: `there is no option ${token.rawName}`, unknown: token.rawName };
     const value = getValue(flag, token, args, taken);
-    const mistake = findValueProblem(flag, { ...token, value } as OptionToken);
-    if (mistake !== undefined) return { kind: "mistake", message: mistake };
+    const problem = findValueProblem(flag, { ...token, value } as OptionToken);
+    if (problem !== undefined) return { kind: "invalid", message: problem };
     values.set(flag.name, [...(values.get(flag.name) ?? []), value ?? true]);
   }
   if (values.has("help")) return toHelp(values);
@@ -89,7 +89,7 @@ function toOptions(values: FlagValues, positionals: readonly string[]): Parsed {
   // An empty argument may come from an unset variable in a script.
   const words = positionals.filter((word) => !isFile(word) && word.trim() !== "");
   const message = findContradiction(values, words);
-  if (message !== undefined) return { kind: "mistake", message };
+  if (message !== undefined) return { kind: "invalid", message };
   const { mode = "text", outputFormat, approve, noApprove, help: _, version: __, ...others } = readFlags(values);
   const options = {
     ...others,

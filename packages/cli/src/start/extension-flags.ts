@@ -19,7 +19,7 @@ export async function resolveExtensionFlags(
   if (!options.unknownFlags) return options;
   const parsed = parseSessionArgs(options.unknownFlags.args, listExtensionFlags(extensions));
   if (parsed.kind === "session") return parsed.options;
-  const { message = "", unknown } = parsed.kind === "mistake" ? parsed : {};
+  const { message = "", unknown } = parsed.kind === "invalid" ? parsed : {};
   const reasons = unknown === undefined ? [] : problems.map((problem) => ` ${problem.extension}: ${problem.message}`);
   throw new UsageError("arguments", `${message}.${await suggestFlag(unknown)}${reasons.join("")}`);
 }

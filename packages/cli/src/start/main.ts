@@ -71,16 +71,16 @@ async function runSession(args: readonly string[], io: Io): Promise<ExitCode | v
   const { parseSessionArgs } = await import("./args.ts");
   const [first = ""] = args;
   const all = parseSessionArgs(args);
-  // At the first position these flags win over any mistake after them.
-  const isFirst = ["-v", "--version"].includes(first) || (["-h", "--help"].includes(first) && all.kind === "mistake");
+  // At the first position these flags win over any error after them.
+  const isFirst = ["-v", "--version"].includes(first) || (["-h", "--help"].includes(first) && all.kind === "invalid");
   const parsed = isFirst ? parseSessionArgs([first]) : all;
   switch (parsed.kind) {
     case "help":
       return await (await import("./show-help.ts")).showHelp(await enter(parsed.directory, io), parsed);
     case "version":
       return io.out(`${version}\n`);
-    case "mistake":
-      throw await createMistake(parsed);
+    case "invalid":
+      throw await createError(parsed);
     case "session":
       await checkOptionWords(parsed.options);
       return await runMode(parsed.options, await enter(parsed.options.directory, io));
@@ -131,7 +131,7 @@ async function runMode(initial: SessionOptions, io: Io): Promise<ExitCode | void
 const fetchNamed = async (options: SessionOptions, io: Io): Promise<SessionOptions> =>
   await (await import("../hosting/named-packages.ts")).fetchNamedPackages(options, io);
 
-async function createMistake({ message, unknown }: { message: string; unknown?: string }): Promise<UsageError> {
+async function createError({ message, unknown }: { message: string; unknown?: string }): Promise<UsageError> {
   const { suggestFlag } = await import("./extension-flags.ts");
   return new UsageError("arguments", `${message}.${await suggestFlag(unknown)}`);
 }

@@ -95,7 +95,7 @@ test("edit opens the file in the user's editor and checks it afterwards", async 
   const good = await run(workspace, ["config", "edit"], {
     env: { EDITOR: await createEditor('{"defaultModel": "edited"}'), PATH: "/usr/bin:/bin" },
   });
-  expect(good).toMatchObject({ code: exitCodes.done, err: `${getFile(workspace)} has no mistakes.\n` });
+  expect(good).toMatchObject({ code: exitCodes.done, err: `${getFile(workspace)} has no errors.\n` });
   expect((await stat(getFile(workspace))).mode & 0o077).toBe(0);
   expect((await run(workspace, ["config", "get", "defaultModel"])).out).toBe("edited\n");
   const bad = await run(workspace, ["config", "edit"], {

@@ -30,7 +30,7 @@ test.each([
   const plain = await runPacked(workspace, ["-p", "Hi"], { env });
   expect(plain).toMatchObject({ code: exitCodes.failed, out: "" });
   expect(plain.err).toBe(
-    "tau: an unexpected error: boom\nThis looks like a mistake in tau. TAU_DEBUG=1 shows where it happened.\n",
+    "tau: an unexpected error: boom\nThis looks like a bug in tau. TAU_DEBUG=1 shows where it happened.\n",
   );
   const debug = await runPacked(workspace, ["-p", "Hi"], { env: { ...env, TAU_DEBUG: "1" } });
   expect(debug.err).toMatch(/^tau: an unexpected error: boom\nTypeError: boom\n +at .*boom\.cjs:\d+/);
@@ -57,7 +57,7 @@ test.each([
   const { code, err } = await runPacked(workspace, ["-p", "Hi"], { input: "" });
   expect(code).toBe(exitCodes.failed);
   expect(err).toMatch(expected);
-  expect(err).not.toContain("mistake in tau");
+  expect(err).not.toContain("bug in tau");
 });
 
 test("with --verbose or TAU_DEBUG an error has a stack, with the lines of the sources", async () => {

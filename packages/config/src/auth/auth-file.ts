@@ -15,7 +15,7 @@ export async function parseAuthFile(text: string): Promise<ParsedAuthFile> {
     const value: unknown = JSON.parse(source);
     return isRecord(value) ? { kind: "good", entries: new Map(Object.entries(value)) } : { kind: "damaged", line: 1 };
   } catch (error) {
-    // The error quotes the text around the mistake, which may be a key: only the line is passed on.
+    // The parser quotes the text around the error, which may be a key: only the line is passed on.
     if (!(error instanceof SyntaxError)) throw error;
     const parsed = await parseJsonDocument(source, { strict: true });
     return { kind: "damaged", line: parsed.kind === "damaged" ? parsed.position.line : 1 };

@@ -61,7 +61,7 @@ test("the position of a property is the same whether or not there is a comment",
   }
 });
 
-describe("a text that is not plain JSON, or that has a mistake", () => {
+describe("a text that is not plain JSON, or that has an error", () => {
   const nested = (depth: number) => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
 
   test.each([

@@ -28,7 +28,7 @@ export interface DamagedJson {
 }
 
 export interface JsonOptions {
-  /** Whether comments and trailing commas are mistakes. Default false. */
+  /** Whether comments and trailing commas are errors. Default false. */
   strict?: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function parseJsonDocument(
   const { text } = splitMark(source);
   const plain = parsePlainObject(text, maxDepth);
   if (plain) {
-    // Only mistakes need a position.
+    // Only errors need a position.
     let tree: Node | undefined;
     const getTree = () => (tree ??= jsonc.parseTree(text))!;
     return {

@@ -57,7 +57,7 @@ test("the written keys are always those of the file and of registered providers"
   expect(registry.writtenValues()).toEqual(["second-key"]);
 });
 
-test("a registered provider that has no models yet is no mistake of the file", async () => {
+test("a registered provider that has no models yet is no error of the file", async () => {
   const { registry } = await open({ providers: {} });
   registry.registerProvider("lab", { baseUrl: "http://127.0.0.1:10", api: "openai-completions", models: [] });
   expect(registry.problems).toEqual([]);

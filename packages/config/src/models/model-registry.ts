@@ -128,7 +128,7 @@ export class ModelRegistry {
 
   /**
    * With the catalogue, what `<agentDir>/catalogue.json` adds to it, and `<agentDir>/models.json`. The files may be missing.
-   * Does not fail for a file with mistakes: see `problems`.
+   * Does not fail for a file with errors: see `problems`.
    */
   static async create(agentDir: string, options: CreateModelRegistryOptions = {}): Promise<ModelRegistry> {
     checkArguments({ agentDir, options });

@@ -13,7 +13,7 @@ async function describeProblems(text: string): Promise<string[]> {
 const provider = (fields: string) => `{ "providers": { "p":\n${fields}\n} }`;
 const model = (fields: string) => provider(`{ "models": [{ "id": "m", ${fields} }] }`);
 
-test("comments, trailing commas and a byte-order mark are no mistakes", async () => {
+test("comments, trailing commas and a byte-order mark are no errors", async () => {
   const text = `\uFEFF// mine
   {
     "$schema": "x", /* of the editor */
@@ -41,7 +41,7 @@ describe("a file that is not JSON is damaged, and its problem has a position", (
   }
 });
 
-describe("a mistake has a position and a key, and only its field is ignored", () => {
+describe("an error has a position and a key, and only its field is ignored", () => {
   for (const [text, ...expected] of [
     ['{ "provider": {} }', '1:3: There is no field "provider". Did you mean "providers"?'],
     ['{ "providers": [] }', '1:3: "providers" has to be an object with values by name, not a list.'],

@@ -107,7 +107,7 @@ const withAllKeys = {
   // Nothing.
   "": "nothing",
   "/": "nothing",
-  // A provider that is not there, such as one of a `models.json` with a mistake, is not a part of another name.
+  // A provider that is not there, such as one of a `models.json` with an error, is not a part of another name.
   "lab/m": "nothing",
   "open/gpt": "nothing",
   "---": "nothing",

@@ -45,7 +45,7 @@ describe("tools.yaml", () => {
     expect(await parse("tools:\n")).toEqual({ only: undefined, tools: {}, problems: [] });
   });
 
-  test("with a mistake in one tool is reported with its line, and that tool is disabled", async () => {
+  test("with an error in one tool is reported with its line, and that tool is disabled", async () => {
     const { tools, problems } = await parse("tools:\n  read: {}\n  bash: { enabled: nope }\n  ls: off please\n");
     expect(tools).toEqual({
       read: { enabled: true, options: {} },

@@ -86,7 +86,7 @@ function getNames(items: readonly YamlEntry[], report: Report): string[] {
   return [...names];
 }
 
-/** A tool with a mistake is disabled, since the user may have wanted to restrict it. */
+/** A tool with an error is disabled, since the user may have wanted to restrict it. */
 function getChoice(name: string, entry: YamlEntry, report: Report): Omit<ToolChoice, "name"> {
   if (typeof entry.value === "boolean") return { enabled: entry.value, options: {} };
   const below = entry.below();

@@ -33,8 +33,8 @@ export async function parseYaml(
     const advice = "Put strings with a colon or other special characters in quotes.";
     return { kind: "invalid", problem: createProblem("invalid", { path, line: lineAt(offset) }, `${why} ${advice}`) };
   };
-  const mistake = document.errors[0];
-  if (mistake) return invalid(mistake.pos[0], `This is not valid YAML: ${toSentence(mistake.message)}`);
+  const error = document.errors[0];
+  if (error) return invalid(error.pos[0], `This is not valid YAML: ${toSentence(error.message)}`);
 
   let current = 0;
   const getStart = (node: unknown) => (node as { range?: readonly number[] | null } | null)?.range?.[0];

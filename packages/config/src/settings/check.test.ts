@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest";
 import { checkSettings } from "./check.ts";
 
 const check = (value: unknown, trusted = true) => checkSettings(value, { trusted });
-const messages = (value: unknown) => check(value).mistakes.map(({ message }) => message);
+const messages = (value: unknown) => check(value).errors.map(({ message }) => message);
 
-describe("a mistake costs only the setting it is in", () => {
+describe("an error costs only the setting it is in", () => {
   test("an unknown name is reported with similar names, and the rest counts", () => {
-    const { values, mistakes } = check({ retry: { maxRetrys: 2, enabled: false }, them: "dark", theme: "light" });
+    const { values, errors } = check({ retry: { maxRetrys: 2, enabled: false }, them: "dark", theme: "light" });
     expect(values).toEqual({ retry: { enabled: false }, theme: "light" });
-    expect(mistakes).toEqual([
+    expect(errors).toEqual([
       {
         kind: "unknown_setting",
         path: ["retry", "maxRetrys"],
@@ -92,7 +92,7 @@ describe("a mistake costs only the setting it is in", () => {
       fc.property(value, fc.boolean(), (any, trusted) => {
         const first = check(any, trusted);
         // Values that were kept are valid, so they are kept again.
-        expect(check(first.values, trusted)).toEqual({ values: first.values, mistakes: [] });
+        expect(check(first.values, trusted)).toEqual({ values: first.values, errors: [] });
       }),
       { numRuns: 200 },
     );
@@ -100,13 +100,13 @@ describe("a mistake costs only the setting it is in", () => {
 });
 
 describe("names that are special in JavaScript", () => {
-  test.each(["__proto__", "constructor", "prototype"])("%s is a mistake everywhere", (name) => {
+  test.each(["__proto__", "constructor", "prototype"])("%s is an error everywhere", (name) => {
     const hostile: unknown = JSON.parse(
       `{"${name}":{"enabled":false},"retry":{"${name}":{"x":1}},"shellEnv":{"${name}":"1"},"compaction":{"models":{"${name}":{"enabled":false},"a":{"${name}":1}}}}`,
     );
-    const { values, mistakes } = check(hostile);
+    const { values, errors } = check(hostile);
     expect(values).toEqual({ retry: {}, shellEnv: {}, compaction: { models: { a: {} } } });
-    expect(mistakes.map(({ path }) => path.join("."))).toEqual([
+    expect(errors.map(({ path }) => path.join("."))).toEqual([
       name,
       `retry.${name}`,
       `shellEnv.${name}`,
@@ -135,19 +135,19 @@ describe("a project that is not trusted can neither execute nor redirect nor loo
   };
 
   test("each such setting is ignored and reported", () => {
-    const { values, mistakes } = check({ ...hostile, theme: "dark" }, false);
+    const { values, errors } = check({ ...hostile, theme: "dark" }, false);
     expect(values).toEqual({ theme: "dark", tools: {}, budgets: {}, images: {}, otel: {} });
-    expect(mistakes.every(({ kind }) => kind === "untrusted")).toBe(true);
-    expect(mistakes).toHaveLength(16);
-    expect(mistakes[0]?.message).toBe(
+    expect(errors.every(({ kind }) => kind === "untrusted")).toBe(true);
+    expect(errors).toHaveLength(16);
+    expect(errors[0]?.message).toBe(
       "A project may not set shellPath before it is trusted, so this is ignored. Set it in your own settings, or trust the project: tau trust",
     );
   });
 
   test("it cannot reset such settings either, one by one or with their group", () => {
-    const { values, mistakes } = check({ images: null, tools: null, shellEnv: null, shellPath: null }, false);
+    const { values, errors } = check({ images: null, tools: null, shellEnv: null, shellPath: null }, false);
     expect(values).toEqual({ images: { autoResize: null }, tools: { edit: null, models: null, execution: null } });
-    expect(mistakes.map(({ path }) => path.join("."))).toEqual([
+    expect(errors.map(({ path }) => path.join("."))).toEqual([
       "images.blockImages",
       "tools.allowed",
       "tools.excluded",
@@ -157,12 +157,12 @@ describe("a project that is not trusted can neither execute nor redirect nor loo
     ]);
   });
 
-  test("an earlier value does not come back through a mistake", () => {
+  test("an earlier value does not come back through an error", () => {
     const options = { trusted: false, before: { shellPath: "/bin/sh" } };
     expect(checkSettings({ shellPath: 1 }, options).values).toEqual({});
   });
 
   test("all of it counts when the project is trusted", () => {
-    expect(check(hostile)).toEqual({ values: hostile, mistakes: [] });
+    expect(check(hostile)).toEqual({ values: hostile, errors: [] });
   });
 });

@@ -1,4 +1,4 @@
-/** Separates the valid settings of a file from its mistakes. Pure. */
+/** Separates the valid settings of a file from its errors. Pure. */
 import { isRecord } from "@tau/ai/internal";
 import type { Field, FieldProblem, Path } from "../fields/field.ts";
 import { map, object, optional, transform } from "../fields/kinds.ts";
@@ -9,7 +9,7 @@ import { type Fields, forbiddenNames, type Group, type SettingNode } from "./nod
 import { type SettingsInput, settingsTable } from "./schema.ts";
 
 /** Why something in the settings does not count. */
-export type MistakeKind =
+export type SettingErrorKind =
   /** There is no such setting. */
   | "unknown_setting"
   | "invalid_value"
@@ -18,8 +18,8 @@ export type MistakeKind =
   /** A project's file has it, and it counts in the user's own file only. */
   | "not_for_projects";
 
-export interface Mistake {
-  readonly kind: MistakeKind;
+export interface SettingError {
+  readonly kind: SettingErrorKind;
   readonly path: Path;
   readonly message: string;
 }
@@ -35,20 +35,20 @@ export interface CheckOptions {
 
 export interface Checked {
   readonly values: SettingsInput;
-  readonly mistakes: readonly Mistake[];
+  readonly errors: readonly SettingError[];
 }
 
 /** The result shares nothing with `value`. */
 export function checkSettings(value: unknown, options: CheckOptions): Checked {
-  const mistakes: Mistake[] = [];
-  const check: Check = { ...options, report: (mistake) => mistakes.push(mistake) };
-  const report = (problem: FieldProblem) => check.report(toMistake(problem));
+  const errors: SettingError[] = [];
+  const check: Check = { ...options, report: (error) => errors.push(error) };
+  const report = (problem: FieldProblem) => check.report(toSettingError(problem));
   const values = toField(settingsTable, check).read(value, { path: [], report });
-  return { values: (values ?? {}) as SettingsInput, mistakes };
+  return { values: (values ?? {}) as SettingsInput, errors };
 }
 
 interface Check extends CheckOptions {
-  report(mistake: Mistake): void;
+  report(error: SettingError): void;
 }
 
 /** The field that accepts the values of `node` under these options. Null stands for the default everywhere. */
@@ -95,7 +95,7 @@ function toMap(of: SettingNode, check: Check): Field<unknown> {
   return transform(map(entryOrNull, { refuseName }), (values) => Object.fromEntries(values));
 }
 
-/** A setting with a mistake anywhere in it does not count at all. */
+/** A setting with an error anywhere in it does not count at all. */
 const whole = <T>(field: Field<T>): Field<T> => ({
   ...field,
   read(value, { path, report }) {
@@ -134,7 +134,7 @@ function guarded(
   };
 }
 
-function toMistake(problem: FieldProblem): Mistake {
+function toSettingError(problem: FieldProblem): SettingError {
   const message = formatFieldProblem(problem, { whole: "A settings file", field: "setting" });
   const kind = problem.kind === "unknown_field" ? "unknown_setting" : "invalid_value";
   return { kind, path: problem.path, message };

@@ -4,7 +4,7 @@ import type { Path } from "../fields/field.ts";
 import type { FileProblem } from "../files/file-problem.ts";
 import { formatPath } from "../fields/problem.ts";
 import { type DamagedJson, type JsonDocument, parseJsonDocument, type Position } from "../json/document.ts";
-import { checkSettings, type MistakeKind } from "./check.ts";
+import { checkSettings, type SettingErrorKind } from "./check.ts";
 import { findIgnored } from "./pi-settings.ts";
 import { mergeInputs } from "./resolve.ts";
 import type { SettingsInput } from "./schema.ts";
@@ -12,9 +12,9 @@ import type { SettingsSource } from "./source.ts";
 
 export type SettingsScope = "global" | "project";
 
-/** A mistake in the settings. Everything else in them counts. */
+/** An error in the settings. Everything else in them counts. */
 export interface SettingsProblem extends Required<FileProblem> {
-  readonly kind: MistakeKind | "damaged" | "unreadable" | "repeated_setting" | "unwatched" | "listener_failed";
+  readonly kind: SettingErrorKind | "damaged" | "unreadable" | "repeated_setting" | "unwatched" | "listener_failed";
   readonly scope: SettingsScope;
 }
 
@@ -52,20 +52,20 @@ export const mayBeIncomplete = (before: FileState, content: FileContent): boolea
 
 /**
  * The state after the file was read. A file that cannot be read or parsed keeps its last valid settings, and a group of
- * restrictions with a mistake keeps what it had. Of a project that is not trusted, nothing counts while there is a mistake in
+ * restrictions with an error keeps what it had. Of a project that is not trusted, nothing counts while there is an error in
  * it: anybody may have written it, and it must not keep tau from starting either. Pure.
  */
 export function updateState(before: FileState, content: FileContent, options: UpdateOptions): FileState {
   const state = readState(before, content, options);
   const isStranger = options.scope === "project" && !options.trusted;
-  return isStranger && state.problems.some(isMistake) ? ignoreSettings(state) : state;
+  return isStranger && state.problems.some(isError) ? ignoreSettings(state) : state;
 }
 
 /** Settings that only need trust are left out one by one. */
-const isMistake = ({ kind }: SettingsProblem): boolean => kind !== "untrusted";
+const isError = ({ kind }: SettingsProblem): boolean => kind !== "untrusted";
 
 function ignoreSettings(state: FileState): FileState {
-  const first = state.problems.findIndex(isMistake);
+  const first = state.problems.findIndex(isError);
   const note = "The project is not trusted, so none of its settings count until this is corrected.";
   const problems = state.problems.map((problem, index) =>
     index === first ? { ...problem, message: `${problem.message} ${note}` } : problem,
@@ -90,12 +90,12 @@ function readState(before: FileState, content: FileContent, { scope, file, trust
     }
     case "document": {
       const isProject = scope === "project";
-      const { values, mistakes } = checkSettings(content.value, { trusted, isProject, before: before.values });
+      const { values, errors } = checkSettings(content.value, { trusted, isProject, before: before.values });
       const repeated = content.repeated.map((path) => {
         const message = `"${formatPath(path)}" is set more than once. The last one counts.`;
         return problem("repeated_setting", { path, position: content.getPosition(path), message });
       });
-      const wrong = mistakes.map(({ kind, path, message }) =>
+      const wrong = errors.map(({ kind, path, message }) =>
         problem(kind, { path, position: content.getPosition(path), message }),
       );
       const problems = [...wrong, ...repeated].sort((a, b) => a.line - b.line || a.column - b.column);
@@ -128,16 +128,12 @@ const restricting: readonly string[] = [
   "sandbox",
   "tools",
 ];
-const restrictingMistakes: readonly SettingsProblem["kind"][] = [
-  "invalid_value",
-  "unknown_setting",
-  "repeated_setting",
-];
+const restrictingErrors: readonly SettingsProblem["kind"][] = ["invalid_value", "unknown_setting", "repeated_setting"];
 
 /** Whether a restriction could be missing: of a file that cannot be read, nobody knows what it restricts. Pure. */
 export function mayLoosen({ kind, key }: SettingsProblem): boolean {
   if (kind === "damaged" || kind === "unreadable") return true;
-  return restrictingMistakes.includes(kind) && findRestricting(key).length > 0;
+  return restrictingErrors.includes(kind) && findRestricting(key).length > 0;
 }
 
 /** The groups of restrictions that a key may belong to. A name with one wrong letter is meant as the right one. */

@@ -50,7 +50,7 @@ test("the description of each setting is a sentence", () => {
   visit(settingsTable);
 });
 
-test("the schema and the check agree on what is a mistake", () => {
+test("the schema and the check agree on what is an error", () => {
   // Without the defaults, which this validation would fill in.
   const parameters = JSON.parse(
     JSON.stringify(settingsSchema(), (key, value: unknown) => (key === "default" ? undefined : value)),
@@ -104,7 +104,7 @@ test("the schema and the check agree on what is a mistake", () => {
           (inner, key) => JSON.parse(`{${JSON.stringify(key)}:${JSON.stringify(inner)}}`),
           any,
         ) as Record<string, unknown>;
-      expect(isValid(settings)).toBe(checkSettings(settings, { trusted: true }).mistakes.length === 0);
+      expect(isValid(settings)).toBe(checkSettings(settings, { trusted: true }).errors.length === 0);
     }),
     { numRuns: 600 },
   );

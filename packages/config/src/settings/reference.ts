@@ -5,7 +5,7 @@ import { forbiddenNames, type SettingNode } from "./node.ts";
 import { referenceSections } from "./reference-sections.ts";
 import { settingsTable } from "./schema.ts";
 
-/** The JSON Schema of settings files. Editors use it to complete names and to show mistakes. */
+/** The JSON Schema of settings files. Editors use it to complete names and to show errors. */
 export function settingsSchema(): JsonSchema {
   const { properties, ...rest } = toSchema(settingsTable) as { properties: object };
   const pointer = { type: "string", description: "Where an editor finds this schema." };

@@ -67,7 +67,7 @@ describe("reading", () => {
     expect(Object.isFrozen(manager.getGlobal().retry)).toBe(true);
   });
 
-  test("each mistake is reported with its file, line, column and key, and the rest counts", async () => {
+  test("each error is reported with its file, line, column and key, and the rest counts", async () => {
     const { global, project, open } = createDirectories();
     writeFileSync(global, '{\n  "theme": "dark",\n  "retry": {\n    "maxRetrys": 1 },\r\n  "theme": "light"\n}');
     writeFileSync(project, '{\n\t"shellPath": "./evil", "hideThinkingBlock": 1 }');
@@ -90,7 +90,7 @@ describe("reading", () => {
     expect(manager.get().shellPath).toBeUndefined();
   });
 
-  test("of a project that is not trusted nothing counts while it has a mistake, and a session starts", async () => {
+  test("of a project that is not trusted nothing counts while it has an error, and a session starts", async () => {
     const { project, open } = createDirectories();
     for (const text of ['{ "theme": "a", "polcy": {} }', '{ "theme": "a", "limits": 5 }', '{ "theme": "a" ']) {
       writeFileSync(project, text);

@@ -392,9 +392,9 @@ const isTrusted = (scope: SettingsScope, isProjectTrusted: boolean): boolean => 
 
 /** A copy of valid settings. */
 function checkOrThrow(settings: SettingsInput, options: CheckOptions): SettingsInput {
-  const { values, mistakes } = checkSettings(replaceUndefined(settings), options);
-  if (mistakes.length === 0) return values;
-  throw new HarnessError("invalid_input", mistakes.map(({ message }) => message).join("\n"));
+  const { values, errors } = checkSettings(replaceUndefined(settings), options);
+  if (errors.length === 0) return values;
+  throw new HarnessError("invalid_input", errors.map(({ message }) => message).join("\n"));
 }
 
 /** In a change, undefined removes a setting; the check of its name is the same as for null. */

@@ -12,7 +12,7 @@ test.each([
   { fullscreenWheelScrollLines: 100 },
   { markdown: { codeBlockIndent: "" } },
 ])("%j is accepted", (values) => {
-  expect(checkSettings(values, { trusted: true })).toEqual({ values, mistakes: [] });
+  expect(checkSettings(values, { trusted: true })).toEqual({ values, errors: [] });
 });
 
 test.each([
@@ -22,9 +22,9 @@ test.each([
   [{ editorPaddingX: 4 }, "editorPaddingX"],
   [{ autocompleteMaxVisible: 2 }, "autocompleteMaxVisible"],
   [{ fullscreenWheelScrollLines: 0 }, "fullscreenWheelScrollLines"],
-])("%j is a mistake", (values, key) => {
-  const { mistakes } = checkSettings(values, { trusted: true });
-  expect(mistakes.map(({ message }) => message)).toEqual([expect.stringContaining(key)]);
+])("%j is an error", (values, key) => {
+  const { errors } = checkSettings(values, { trusted: true });
+  expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining(key)]);
 });
 
 test("a project that is not trusted chooses neither the editor that is started nor files of themes", () => {

@@ -77,7 +77,7 @@ test("a change of what the project restricts is published", async () => {
   await settings.close();
 });
 
-test("a mistake in the policy or the sandbox keeps a session from starting", async () => {
+test("an error in the policy or the sandbox keeps a session from starting", async () => {
   for (const wrong of [{ sandbox: "requird" }, { policy: { mode: "lax" } }, { sandbox: { network: "some" } }]) {
     const { settings } = await open(wrong, {});
     expect(() => settings.mustBeWhole()).toThrow(/does not start/);

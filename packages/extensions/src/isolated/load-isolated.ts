@@ -7,8 +7,8 @@ import { fillRegistrations } from "./forwarders.ts";
 import { type ManifestCacheOptions, readManifest, writeManifest } from "./manifest-cache.ts";
 import type { Manifest } from "./manifest.ts";
 import type { HostcallJudge, IsolatedPorts } from "./ports.ts";
-import { getOwnCode } from "./room-facts.ts";
-import { findWall } from "./start-process.ts";
+import { getOwnCode } from "./process-sandbox-facts.ts";
+import { findIsolationPrograms } from "./start-process.ts";
 import { Supervisor } from "./supervisor.ts";
 import { ExtensionError } from "../errors.ts";
 
@@ -20,11 +20,11 @@ const maxProblems = 50;
  * by its content, so that its process is started only when it is first called.
  */
 export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts): Promise<Extension> {
-  const wall = await findWall(ports.cwd);
-  if ("reason" in wall)
+  const isolation = await findIsolationPrograms(ports.cwd);
+  if ("reason" in isolation)
     throw new ExtensionError(
       "unavailable",
-      `It is not trusted and needs the sandbox, which does not work here. ${wall.reason}`,
+      `It is not trusted and needs the sandbox, which does not work here. ${isolation.reason}`,
     );
   const registrations = createRegistrations();
   const reported = new Set<string>();
@@ -69,7 +69,7 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
     },
     report: ({ message }) => report(message),
   };
-  const supervisor = new Supervisor({ source, wall, ports: ownPorts, onManifest, onKilled }, remembered);
+  const supervisor = new Supervisor({ source, isolation, ports: ownPorts, onManifest, onKilled }, remembered);
   if (remembered) fill(remembered);
   else await learn(supervisor, cache);
   return {

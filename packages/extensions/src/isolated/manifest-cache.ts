@@ -1,6 +1,6 @@
 /**
  * Remembers what extensions register, by their content, so that the process of one need not be started to know its tools. The
- * file is in the user's own directory, which no extension behind the wall can write to.
+ * file is in the user's own directory, which no isolated extension can write to.
  */
 import { hash } from "node:crypto";
 import { join } from "node:path";

@@ -11,9 +11,9 @@ import type { Manifest } from "./manifest.ts";
 import type { ChildInit } from "./messages.ts";
 import type { IsolatedPorts } from "./ports.ts";
 import { ProcessLink } from "./process-link.ts";
-import { findRoomFacts } from "./room-facts.ts";
-import { type RoomFacts, temporaryDirectory } from "./room.ts";
-import { startProcess, type StartedProcess, type WallPrograms } from "./start-process.ts";
+import { findProcessSandboxFacts } from "./process-sandbox-facts.ts";
+import { type ProcessSandboxFacts, temporaryDirectory } from "./process-sandbox.ts";
+import { startProcess, type StartedProcess, type IsolationPrograms } from "./start-process.ts";
 import { Throttle } from "./throttle.ts";
 
 export interface OpenProcess {
@@ -26,7 +26,7 @@ export interface OpenProcess {
 
 export interface OpenOptions {
   source: ExtensionSource;
-  wall: WallPrograms;
+  isolation: IsolationPrograms;
   ports: IsolatedPorts;
   server: HostcallServer;
   /** Also when it registers something later. */
@@ -42,11 +42,11 @@ const countWrittenEveryMs = 1_000;
 
 /** Rejects with a sentence. */
 export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
-  const { source, wall, ports, server, onManifest, report, signal } = options;
+  const { source, isolation, ports, server, onManifest, report, signal } = options;
   const { clock, stream, env, program } = ports;
   const { maxMemoryMb } = ports.getPolicy();
   const facts = findFacts(source, ports);
-  const started = startProcess({ wall, facts, env, program: program.path, maxMemoryMb });
+  const started = startProcess({ isolation, facts, env, program: program.path, maxMemoryMb });
   const outputThrottle = new Throttle(clock, maxOutput);
   const output = keepOutput(started, outputThrottle);
   const handshake = new Handshake({
@@ -99,15 +99,18 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
   }
 }
 
-function findFacts(source: ExtensionSource, { program, agentDir, home, cwd, getPolicy }: IsolatedPorts): RoomFacts {
+function findFacts(
+  source: ExtensionSource,
+  { program, agentDir, home, cwd, getPolicy }: IsolatedPorts,
+): ProcessSandboxFacts {
   const policy = getPolicy();
   const mayRead = evaluateFor("read", source.name, policy).decision === "allow";
   const secretFiles = getSecretFiles(policy, source.name);
   const programs = [program.path, ...program.readable];
-  return findRoomFacts({ source, program: programs, cwd, home, agentDir, mayRead, secretFiles });
+  return findProcessSandboxFacts({ source, program: programs, cwd, home, agentDir, mayRead, secretFiles });
 }
 
-function createInit({ path, name, info }: ExtensionSource, facts: RoomFacts): ChildInit {
+function createInit({ path, name, info }: ExtensionSource, facts: ProcessSandboxFacts): ChildInit {
   const { system, program, extension, workspace } = facts;
   const visible = [...system, ...program, ...extension, ...(workspace === undefined ? [] : [workspace])];
   const root = info.baseDir ?? dirname(path);

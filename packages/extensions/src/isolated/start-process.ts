@@ -1,4 +1,4 @@
-/** Starts the process of an isolated extension behind its wall, and limits its memory before any foreign code runs. */
+/** Starts the process of an isolated extension in its sandbox, and limits its memory before any foreign code runs. */
 import { defaultSandboxSettings } from "@tau/sandbox";
 import { type ChildProcess, spawn, execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -6,20 +6,20 @@ import type { Duplex, Readable, Writable } from "node:stream";
 import { promisify } from "node:util";
 import { getErrorMessage } from "@tau/ai/internal";
 import { findObstacle, findPrograms, tryBwrap, findProgram, createSystemCallFilter } from "@tau/sandbox/internal";
-import { type RoomFacts, toNodeOptions, toRoomArguments, toRoomEnvironment } from "./room.ts";
+import { type ProcessSandboxFacts, toNodeOptions, toBwrapArguments, toProcessEnvironment } from "./process-sandbox.ts";
 import { ExtensionError } from "../errors.ts";
 
-export interface WallPrograms {
+export interface IsolationPrograms {
   readonly bwrap: string;
   readonly prlimit: string;
 }
 
-/** Why extensions cannot be walled in here, in whole sentences. */
-export interface NoWall {
+/** Why extensions cannot be isolated here, in whole sentences. */
+export interface NoIsolation {
   readonly reason: string;
 }
 
-export async function findWall(workspace: string): Promise<WallPrograms | NoWall> {
+export async function findIsolationPrograms(workspace: string): Promise<IsolationPrograms | NoIsolation> {
   const obstacle = findObstacle(workspace, process.platform, process.arch);
   const programs = obstacle ?? findPrograms(workspace);
   if ("kind" in programs) return { reason: programs.reason };
@@ -32,8 +32,8 @@ export async function findWall(workspace: string): Promise<WallPrograms | NoWall
 }
 
 export interface StartOptions {
-  wall: WallPrograms;
-  facts: RoomFacts;
+  isolation: IsolationPrograms;
+  facts: ProcessSandboxFacts;
   env: Readonly<Record<string, string | undefined>>;
   /** The JavaScript file that the process runs. */
   program: string;
@@ -57,14 +57,14 @@ export interface StartedProcess {
 const descriptors = { arguments: 5, filter: 6, info: 7 };
 
 /** Throws a sentence if there are too few descriptors to start anything. */
-export function startProcess({ wall, facts, env, program, maxMemoryMb }: StartOptions): StartedProcess {
+export function startProcess({ isolation, facts, env, program, maxMemoryMb }: StartOptions): StartedProcess {
   const flags = process.allowedNodeEnvironmentFlags;
-  const args = toRoomArguments(facts, descriptors);
+  const args = toBwrapArguments(facts, descriptors);
   const node = facts.program[0] ?? process.execPath;
   const inside = [node, ...toNodeOptions(flags, maxMemoryMb), program];
-  const child = spawn(wall.bwrap, ["--args", String(descriptors.arguments), "--", ...inside], {
+  const child = spawn(isolation.bwrap, ["--args", String(descriptors.arguments), "--", ...inside], {
     cwd: "/",
-    env: toRoomEnvironment(env),
+    env: toProcessEnvironment(env),
     stdio: ["ignore", ...Array.from({ length: 7 }, () => "pipe" as const)],
   });
   // Before anything else: without a listener, an error of the process would end the program.
@@ -97,7 +97,7 @@ export function startProcess({ wall, facts, env, program, maxMemoryMb }: StartOp
       const base = await readDataBytes(await pid);
       const limit = base + threadBytes + maxMemoryMb * 1024 * 1024;
       const limits = [`--data=${limit}:${limit}`, "--core=0:0"];
-      await promisify(execFile)(wall.prlimit, ["--pid", String(await pid), ...limits]);
+      await promisify(execFile)(isolation.prlimit, ["--pid", String(await pid), ...limits]);
     },
     countWritten: async () => await readWritten(await pid),
     end: () => child.kill("SIGKILL"),

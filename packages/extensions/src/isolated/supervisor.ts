@@ -12,13 +12,13 @@ import { openProcess, type OpenProcess } from "./open-process.ts";
 import type { IsolatedPorts } from "./ports.ts";
 import type { CallAnswer, CallOptions } from "./process-link.ts";
 import { QuotaMeter } from "./quota.ts";
-import type { WallPrograms } from "./start-process.ts";
+import type { IsolationPrograms } from "./start-process.ts";
 import { streamedEvents } from "./stream-batch.ts";
 import { ExtensionError } from "../errors.ts";
 
 export interface SupervisorParts {
   source: ExtensionSource;
-  wall: WallPrograms;
+  isolation: IsolationPrograms;
   ports: IsolatedPorts;
   onManifest: (manifest: Manifest) => void;
   /** It was turned off, and will not run again. */
@@ -150,7 +150,7 @@ export class Supervisor {
   }
 
   async #start(signal: AbortSignal): Promise<OpenProcess> {
-    const { ports, source, wall, onManifest } = this.#parts;
+    const { ports, source, isolation, onManifest } = this.#parts;
     // The process may start long after the extensions were found.
     if (source.isUnchanged?.() === false) {
       this.#state = { kind: "over", reason: "Its files have changed, so it does not run until it is looked at again." };
@@ -159,7 +159,7 @@ export class Supervisor {
     try {
       const process = await openProcess({
         source,
-        wall,
+        isolation,
         ports,
         server: this.#server,
         onManifest: (manifest) => {

@@ -30,7 +30,7 @@ export interface ModuleFunction {
   readonly cachedData: Buffer | undefined;
 }
 
-/** Throws a `CompileError` with the file and the line of a mistake. `known` is of the same code, from an earlier call. */
+/** Throws a `CompileError` with the file and the line of an error. `known` is of the same code, from an earlier call. */
 export function createModuleFunction(
   path: string,
   code: string,
@@ -59,7 +59,7 @@ export function createModuleFunction(
 }
 
 /**
- * In an ordinary function `await (x)` calls a function of that name. In a static block it is a mistake, and so is every other
+ * In an ordinary function `await (x)` calls a function of that name. In a static block it is an error, and so is every other
  * form of waiting, while functions inside may wait. Code that is invalid there for another reason is taken to wait: then it
  * is only run earlier than needed, or refused for that reason.
  */

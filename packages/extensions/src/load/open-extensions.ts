@@ -156,7 +156,7 @@ async function loadFound(
   const inProcess = await loadInProcess(listByState("trusted"), parts.ports);
   const loaded = [...inProcess.extensions];
   problems.push(...found.problems, ...inProcess.problems);
-  for (const outcome of await loadBehindWall(listByState("acknowledged"), params, parts)) {
+  for (const outcome of await loadIsolatedExtensions(listByState("acknowledged"), params, parts)) {
     if ("source" in outcome) loaded.push(outcome);
     else problems.push(outcome);
   }
@@ -170,7 +170,7 @@ async function loadFound(
 }
 
 /** Late, because few extensions need it. */
-async function loadBehindWall(
+async function loadIsolatedExtensions(
   sources: readonly ExtensionSource[],
   { findChild }: ExtensionsParams,
   { changed, ...parts }: LoadingParts,

@@ -1,4 +1,4 @@
-/** Loads extensions that the user has looked at but not vouched for, each behind a wall. */
+/** Loads extensions that the user has looked at but not vouched for, each in a sandbox of its own. */
 import { homedir } from "node:os";
 import type { Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";

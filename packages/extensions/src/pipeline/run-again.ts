@@ -3,7 +3,7 @@ import type { AgentToolResult } from "@tau/agent";
 import { type CommandSandbox, type SandboxRefusal, ToolsError } from "@tau/tools";
 import type { AskNextTry, StoppedToolCall } from "./layer.ts";
 
-/** A command may run into one wall after the other, but a person is not asked forever. */
+/** The sandbox may stop a command several times, but a person is not asked forever. */
 const maxTries = 3;
 
 export async function runUntilAllowed(

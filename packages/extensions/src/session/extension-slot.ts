@@ -1,4 +1,4 @@
-/** The place of a session where its extensions are: a reload puts others there, and what the surface and the host lend stays. */
+/** The place of a session where its extensions are: a reload puts others there, and what the surface and the host share stays. */
 import type { ExtensionEvent, SessionEnd } from "../api/events.ts";
 import type { SessionExtensions } from "./session-extensions.ts";
 import type { ExtensionHost, ExtensionSurface } from "./surface.ts";

@@ -1,4 +1,4 @@
-/** What a surface lends to the extensions of a session that it shows, and what the host does for them. */
+/** What a surface shares with the extensions of a session that it shows, and what the host does for them. */
 import type { SessionWriter } from "../api/session-writer.ts";
 import type { ExtensionMode, ReplacedSessionContext } from "../api/context.ts";
 import type { BuiltIns } from "../load/conflicts.ts";

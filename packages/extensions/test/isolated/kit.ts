@@ -9,7 +9,7 @@ import type { ExtensionToolContext } from "../../src/api/context.ts";
 import { createEventBus } from "../../src/runner/create-api.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "../../src/api/extension.ts";
 import { createHostcallJudge, type IsolatedPorts, loadIsolated, StreamBatch } from "../../src/isolated/index.ts";
-import { findWall } from "../../src/isolated/start-process.ts";
+import { findIsolationPrograms } from "../../src/isolated/start-process.ts";
 import type { ExtensionSessionPort } from "../../src/api/session-port.ts";
 import { noUi } from "../../src/api/ui.ts";
 import { createPolicy, createSecretBroker } from "@tau/policy/internal";
@@ -18,7 +18,7 @@ import { type PolicyInput, resolvePolicy, type Decision } from "@tau/policy";
 const root = join(import.meta.dirname, "..", "..", "..", "..");
 
 /** Said aloud where it does not work: a test that proves nothing must not look like one that does. */
-const wall = await findWall(root);
+const wall = await findIsolationPrograms(root);
 export const isWalled = !("reason" in wall);
 if ("reason" in wall) process.stderr.write(`SKIPPED: isolated extensions are not tested here. ${wall.reason}\n`);
 

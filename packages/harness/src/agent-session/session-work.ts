@@ -15,7 +15,7 @@ import { readLog, type SessionCore } from "./session-core.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { ShownTools } from "./shown-tools.ts";
 import { UserBash } from "./user-bash.ts";
-import { createToolSandbox } from "./way-out.ts";
+import { createToolSandbox } from "./retry-outside.ts";
 
 export interface SessionWork {
   readonly tools: ShownTools;

@@ -22,5 +22,5 @@ export { isSecretName } from "../secrets/secret-patterns.ts";
 export { renameSnakeCase } from "../snake-case.ts";
 export { findTaint, type Taint, type TaintContext } from "../taint.ts";
 export { createNameMatcher, resolveDefaultTools } from "../tool-patterns.ts";
-export { askWayOut, type WayOut } from "../way-out.ts";
+export { askToRetry, type SandboxRetry } from "../retry-outside.ts";
 export { getProfile } from "../profiles.ts";

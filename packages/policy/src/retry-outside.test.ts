@@ -2,7 +2,7 @@ import type { DescribedTool } from "@tau/tools";
 import { expect, test } from "vitest";
 import type { PermissionMode } from "@tau/protocol";
 import type { Answer, Decision, Question, Verdict } from "./policy.ts";
-import { askWayOut, type StoppedCall } from "./way-out.ts";
+import { askToRetry, type StoppedCall } from "./retry-outside.ts";
 
 const tool: DescribedTool = {
   name: "bash",
@@ -34,7 +34,7 @@ async function ask({
   const questions: Question[] = [];
   const decisions: Decision[] = [];
   const reading = async (path: string) => ({ realPath: path, bytes: Buffer.from(script()), stamp: "" });
-  const result = await askWayOut(
+  const result = await askToRetry(
     {
       decide: () => ({
         ...verdict,
@@ -84,9 +84,9 @@ test.each<[Partial<Answer>, unknown]>([
     { kind: "inside", hosts: [], paths: ["/opt"], term: "session" },
   ],
   [{ choice: "once", rule: "outside ./run.sh" }, { kind: "outside" }],
-])("the answer %j allows exactly that", async (answer, way) => {
+])("the answer %j allows exactly that", async (answer, retry) => {
   const { result, decisions } = await ask({ answer });
-  expect(result).toEqual({ kind: "again", way });
+  expect(result).toEqual({ kind: "again", retry });
   expect(decisions).toEqual([expect.objectContaining({ outcome: "allowed", by: "person", rule: "sandbox" })]);
 });
 
@@ -137,7 +137,7 @@ test("the answers are told in words, and a host can be allowed for the project",
     "Yes, for this session: change /opt",
     "Yes, this once: run it without the sandbox",
   ]);
-  expect(result).toMatchObject({ kind: "again", way: { kind: "inside", hosts: ["a.example"], term: "session" } });
+  expect(result).toMatchObject({ kind: "again", retry: { kind: "inside", hosts: ["a.example"], term: "session" } });
   expect(added).toEqual([{ scope: "project", capability: "http", target: { kind: "host", host: "a.example" } }]);
 });
 

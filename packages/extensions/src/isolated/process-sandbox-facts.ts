@@ -10,7 +10,7 @@ import {
   findRealPath,
 } from "@tau/sandbox/internal";
 import type { ExtensionSource } from "../api/extension.ts";
-import type { RoomFacts } from "./room.ts";
+import type { ProcessSandboxFacts } from "./process-sandbox.ts";
 
 /** Programs and libraries; of `/etc` only what says how to find them, the time zone, and which servers are trusted. */
 const systemPaths = [
@@ -18,7 +18,7 @@ const systemPaths = [
   ...["ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ssl"].map((name) => `/etc/${name}`),
 ];
 
-export interface RoomOptions {
+export interface ProcessSandboxOptions {
   source: ExtensionSource;
   /** Our own code for the process, and what it reads. */
   program: readonly string[];
@@ -30,7 +30,13 @@ export interface RoomOptions {
   secretFiles: readonly string[];
 }
 
-export function findRoomFacts({ source, program, mayRead, secretFiles, ...place }: RoomOptions): RoomFacts {
+export function findProcessSandboxFacts({
+  source,
+  program,
+  mayRead,
+  secretFiles,
+  ...place
+}: ProcessSandboxOptions): ProcessSandboxFacts {
   const real = (path: string): string => findRealPath(path) ?? path;
   const [workspace, home, agentDir] = [real(place.cwd), real(place.home), real(place.agentDir)];
   const named = findNamedCredentials({ env: process.env, cwd: workspace, home });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type RoomFacts, toNodeOptions, toRoomArguments, toRoomEnvironment } from "./room.ts";
+import { type ProcessSandboxFacts, toNodeOptions, toBwrapArguments, toProcessEnvironment } from "./process-sandbox.ts";
 
-const facts: RoomFacts = {
+const facts: ProcessSandboxFacts = {
   system: ["/usr"],
   program: ["/opt/node", "/opt/tau/child.cjs"],
   extension: ["/home/me/.tau/npm/guest"],
@@ -14,8 +14,8 @@ const facts: RoomFacts = {
   machineWide: ["/proc/sys"],
   isRoot: false,
 };
-const toText = (changes: Partial<RoomFacts> = {}) =>
-  toRoomArguments({ ...facts, ...changes }, { filter: 6, info: 7 }).join(" ");
+const toText = (changes: Partial<ProcessSandboxFacts> = {}) =>
+  toBwrapArguments({ ...facts, ...changes }, { filter: 6, info: 7 }).join(" ");
 
 test("nothing can be written to but temporary files, and there is no network", () => {
   expect(toText()).not.toMatch(/--bind /);
@@ -36,7 +36,7 @@ test("credentials below the workspace are hidden, and the extension's own code b
 
 test("without the right to read, the workspace is not there", () => {
   const { workspace: _workspace, ...without } = facts;
-  const text = toRoomArguments(without, { filter: 6, info: 7 }).join(" ");
+  const text = toBwrapArguments(without, { filter: 6, info: 7 }).join(" ");
   expect(text).not.toContain("--ro-bind /home/me /home/me ");
   expect(text).toMatch(/--chdir \/tmp$/);
 });
@@ -49,7 +49,7 @@ test("root keeps one right over files and gets no user namespace", () => {
 
 test("of the environment only what says how to write text is kept", () => {
   const env = { LANG: "de", LC_ALL: "C", TZ: "UTC", HOME: "/home/me", PATH: "/evil", NODE_OPTIONS: "-r x", TOKEN: "t" };
-  expect(toRoomEnvironment(env)).toEqual({
+  expect(toProcessEnvironment(env)).toEqual({
     LANG: "de",
     LC_ALL: "C",
     TZ: "UTC",

@@ -1,5 +1,5 @@
 /** What happens to a command that the sandbox stopped: a person is asked, and it is run again as they say. */
-import { type JudgeParts, createPortPolicy, type WayOut } from "@tau/policy/internal";
+import { type JudgeParts, createPortPolicy, type SandboxRetry } from "@tau/policy/internal";
 import type { ToolSandbox } from "@tau/extensions/internal";
 import type { SessionSandbox } from "@tau/sandbox";
 
@@ -22,19 +22,19 @@ export function createToolSandbox(
     },
     async askNextTry({ tool, ...call }, signal) {
       // Loaded late: few commands are stopped.
-      const { askWayOut } = await import("@tau/policy/internal");
-      const answer = await askWayOut(getParts(), { ...call, tool, name: tool.name }, signal);
+      const { askToRetry } = await import("@tau/policy/internal");
+      const answer = await askToRetry(getParts(), { ...call, tool, name: tool.name }, signal);
       if (answer.kind === "denied") return answer;
-      const { way, message } = answer;
-      const note = message === undefined ? describe(way) : `${describe(way)} The user says: ${message}`;
-      return { kind: "again", sandbox: way.kind === "outside" ? undefined : await sandbox.widen(way), note };
+      const { retry, message } = answer;
+      const note = message === undefined ? describe(retry) : `${describe(retry)} The user says: ${message}`;
+      return { kind: "again", sandbox: retry.kind === "outside" ? undefined : await sandbox.widen(retry), note };
     },
   };
 }
 
-function describe(way: WayOut): string {
-  if (way.kind === "outside") return "The user allowed it, so the command was run again outside of the sandbox.";
-  const { hosts, paths, term } = way;
+function describe(retry: SandboxRetry): string {
+  if (retry.kind === "outside") return "The user allowed it, so the command was run again outside of the sandbox.";
+  const { hosts, paths, term } = retry;
   const what = hosts.length > 0 ? `with network access to ${hosts.join(", ")}` : `with ${paths.join(", ")} writable`;
   return `The user allowed it, so the command was run again ${what}${term === "session" ? "; this holds for later commands too" : ""}.`;
 }

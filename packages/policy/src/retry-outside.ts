@@ -16,7 +16,7 @@ export interface StoppedCall extends CalledTool {
 }
 
 /** How the command may be run again. */
-export type WayOut =
+export type SandboxRetry =
   | {
       readonly kind: "inside";
       readonly hosts: readonly string[];
@@ -26,12 +26,12 @@ export type WayOut =
   | { readonly kind: "outside" };
 type Term = "command" | "session";
 
-export type WayOutAnswer =
-  | { readonly kind: "again"; readonly way: WayOut; readonly message?: string }
+export type RetryAnswer =
+  | { readonly kind: "again"; readonly retry: SandboxRetry; readonly message?: string }
   /** `message`: whole sentences for the model; absent where it has been told by the command's own output. */
   | { readonly kind: "denied"; readonly message?: string };
 
-export type WayOutParts = Pick<
+export type RetryParts = Pick<
   JudgeParts,
   "decide" | "ask" | "audit" | "subject" | "cwd" | "getMode" | "files" | "ids" | "remembered"
 >;
@@ -42,7 +42,7 @@ interface Offer {
   readonly rule: string;
   /** The text that the person sees. */
   readonly label: string;
-  readonly way: WayOut;
+  readonly retry: SandboxRetry;
   /** The requests that would be allowed, for the audit. */
   readonly requests: readonly PolicyRequest[];
 }
@@ -50,7 +50,7 @@ interface Offer {
 const maxReasonLength = 5_000;
 
 /** Never rejects. The command is not run outside unless a person says so each time. */
-export async function askWayOut(parts: WayOutParts, call: StoppedCall, signal: AbortSignal): Promise<WayOutAnswer> {
+export async function askToRetry(parts: RetryParts, call: StoppedCall, signal: AbortSignal): Promise<RetryAnswer> {
   const command = findCommand(parts, call);
   if (command === undefined) return { kind: "denied" };
   const { request, verdict } = await judgeTarget(parts, command);
@@ -85,7 +85,7 @@ export async function askWayOut(parts: WayOutParts, call: StoppedCall, signal: A
         await parts.remembered.add("project", { capability, target: host });
     }
     for (const allowed of offer.requests) await parts.audit({ ...getFact(call, allowed), outcome: "allowed", by });
-    return { kind: "again", way: offer.way, ...(answer.message !== undefined && { message: answer.message }) };
+    return { kind: "again", retry: offer.retry, ...(answer.message !== undefined && { message: answer.message }) };
   } catch (error) {
     return { kind: "denied", message: `It was not run again: ${getErrorMessage(error)}` };
   }
@@ -99,7 +99,7 @@ async function askPerson(ask: Ask, question: Question, signal: AbortSignal): Pro
 }
 
 /** What the call runs, as the tool itself says. */
-function findCommand({ subject, cwd }: WayOutParts, { tool, args }: StoppedCall): PolicyRequest | undefined {
+function findCommand({ subject, cwd }: RetryParts, { tool, args }: StoppedCall): PolicyRequest | undefined {
   const wanted = tool?.access?.(args as Record<string, unknown>, cwd) ?? [];
   const access = wanted.find(({ target }) => target.kind === "command");
   return access && { subject, capability: access.capability, target: access.target };
@@ -118,14 +118,14 @@ function listOffers({ hosts, paths }: SandboxRefusal, command: PolicyRequest, ma
     choice,
     label: formatChoice(choice, reach),
     rule: `network ${hosts.join(", ")}`,
-    way: { kind: "inside", hosts, paths: [], term },
+    retry: { kind: "inside", hosts, paths: [], term },
     requests: hosts.map((host) => ({ subject, capability: "http", target: { kind: "host", host } })),
   }));
   const opened = terms.map(([choice, term]): Offer => ({
     choice,
     label: formatChoice(choice, change),
     rule: `path ${paths.join(", ")}`,
-    way: { kind: "inside", hosts: [], paths, term },
+    retry: { kind: "inside", hosts: [], paths, term },
     requests: paths.map((path) => ({ subject, capability: "write", target: { kind: "path", path } })),
   }));
   const text = target.kind === "command" ? target.command : "";
@@ -133,7 +133,7 @@ function listOffers({ hosts, paths }: SandboxRefusal, command: PolicyRequest, ma
     choice: "once",
     label: formatChoice("once", "run it without the sandbox"),
     rule: `outside ${text}`,
-    way: { kind: "outside" },
+    retry: { kind: "outside" },
     requests: [command],
   };
   return [
@@ -160,12 +160,7 @@ function toRefusal(answer: Answer | undefined): Refused {
   return { by: answer.by ?? "person", reason: formatRefusal(answer, "the command to run again") };
 }
 
-async function deny(
-  parts: WayOutParts,
-  call: StoppedCall,
-  { requests }: Offer,
-  refused: Refused,
-): Promise<WayOutAnswer> {
+async function deny(parts: RetryParts, call: StoppedCall, { requests }: Offer, refused: Refused): Promise<RetryAnswer> {
   for (const request of requests) await parts.audit({ ...getFact(call, request), outcome: "denied", ...refused });
   // Where nobody was asked, the output of the command says what to configure.
   return refused.by === undefined ? { kind: "denied" } : { kind: "denied", message: refused.reason };

@@ -2,7 +2,7 @@
 import type { FoundPath } from "@tau/sandbox/internal";
 
 /** All real paths. */
-export interface RoomFacts {
+export interface ProcessSandboxFacts {
   /** Directories and files of the system that exist, such as `/usr`. */
   readonly system: readonly string[];
   /** Node itself, and tau's code for this process. */
@@ -25,19 +25,19 @@ const privateHome = `${temporaryDirectory}/home`;
 /** Where the extension finds tau's directory; it has nothing of the user's. */
 const privateAgentDir = `${privateHome}/.tau`;
 
-interface RoomMount {
+interface ProcessMount {
   readonly path: string;
   readonly args: readonly string[];
 }
 
 /** All but the program. The descriptors are those from which bubblewrap reads and to which it writes. */
-export function toRoomArguments(facts: RoomFacts, descriptors: { filter: number; info: number }): string[] {
+export function toBwrapArguments(facts: ProcessSandboxFacts, descriptors: { filter: number; info: number }): string[] {
   const { workspace } = facts;
-  const readOnly = (path: string): RoomMount => ({ path, args: ["--ro-bind", path, path] });
+  const readOnly = (path: string): ProcessMount => ({ path, args: ["--ro-bind", path, path] });
   const hidden = facts.hidden.filter(({ path }) => workspace !== undefined && isBelow(workspace, path));
   const mounts = [
     ...(workspace === undefined ? [] : [readOnly(workspace)]),
-    ...hidden.map(({ path, isDirectory }): RoomMount => ({
+    ...hidden.map(({ path, isDirectory }): ProcessMount => ({
       path,
       args: isDirectory ? ["--perms", "0555", "--tmpfs", path] : ["--ro-bind", "/dev/null", path],
     })),
@@ -67,8 +67,8 @@ export function toRoomArguments(facts: RoomFacts, descriptors: { filter: number;
 }
 
 /** Shorter paths first; of mounts of one path the last one counts. */
-function inOrder(mounts: readonly RoomMount[]): RoomMount[] {
-  const depth = ({ path }: RoomMount) => path.split("/").length;
+function inOrder(mounts: readonly ProcessMount[]): ProcessMount[] {
+  const depth = ({ path }: ProcessMount) => path.split("/").length;
   return [...new Map(mounts.map((mount) => [mount.path, mount])).values()].sort((a, b) => depth(a) - depth(b));
 }
 
@@ -77,7 +77,7 @@ const isBelow = (directory: string, path: string): boolean => path.startsWith(`$
 /** Variables that say how to write text, and nothing about the user. */
 const harmless = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|NODE_ENV)$/;
 
-export function toRoomEnvironment(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+export function toProcessEnvironment(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const kept = Object.entries(env).flatMap(([name, value]) =>
     harmless.test(name) && value !== undefined ? [[name, value] as const] : [],
   );
