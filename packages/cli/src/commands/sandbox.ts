@@ -17,7 +17,7 @@ async function open(io: Io, overrides: Partial<SandboxSettings> = {}) {
   return { settings, sandbox: createSessionSandbox({ cwd, agentDir, home: homedir(), settings }) };
 }
 
-/** As much of the output as is searched for the wall that a program ran into. */
+/** The part of the output that is searched for what the sandbox refused. */
 const maxTailCharacters = 64 * 1024;
 
 /**

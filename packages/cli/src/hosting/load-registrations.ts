@@ -18,14 +18,14 @@ export async function loadRegistrations(io: Io, options: ChosenExtensions): Prom
   const places = [agentDir, join(cwd, ".tau"), join(cwd, ".pi")];
   if (named.length === 0 && (noExtensions || !mayHaveExtensions(places))) return [];
   io.claimOutput?.();
-  const [{ existsNamed, listRegistrations }, { openSettings }, { lendModule }] = await Promise.all([
+  const [{ existsNamed, listRegistrations }, { openSettings }, { loadSharedModule }] = await Promise.all([
     import("@tau/extensions"),
     import("@tau/config/trust"),
-    import("./lend-module.ts"),
+    import("./shared-modules.ts"),
   ]);
   const settings = await openSettings({ cwd, agentDir, watch: false });
   const paths = named.filter((path) => existsNamed(path, { cwd, agentDir })).map((path) => resolve(cwd, path));
-  const params = { paths, discovers: !noExtensions, loadShared: lendModule };
+  const params = { paths, discovers: !noExtensions, loadShared: loadSharedModule };
   const { extensions, problems } = await listRegistrations(params, { cwd, agentDir, settings });
   await settings.close();
   for (const { extension, message } of problems) io.err(`tau: ${extension}: ${message}\n`);

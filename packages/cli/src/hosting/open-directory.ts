@@ -14,7 +14,7 @@ import type { SessionOptions } from "../start/session-options.ts";
 import { isInteractive } from "../process/ask.ts";
 import type { Io } from "../commands/command.ts";
 import { findInstalled } from "./installed-file.ts";
-import { lendModule } from "./lend-module.ts";
+import { loadSharedModule } from "./shared-modules.ts";
 import { UsageError } from "../process/errors.ts";
 
 export interface DirectoryChoices {
@@ -178,7 +178,7 @@ function createExtensionsParams(
     packages: namedPackages,
     flags: new Map<string, string | boolean>(),
     allowNetwork: !offline && !isOffline(io),
-    loadShared: lendModule,
+    loadShared: loadSharedModule,
     findChild,
   } satisfies ExtensionsParams;
 }

@@ -6,7 +6,7 @@ import type { Io } from "../commands/command.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import type { Program } from "../interactive/program.ts";
 import type { SessionClient } from "../interactive/session-client.ts";
-import { lendTerminalLook } from "../hosting/lend-module.ts";
+import { shareTerminalLook } from "../hosting/shared-modules.ts";
 import type { Settings, SettingsManager } from "@tau/config/settings";
 import { readChangelog } from "../terminal/program.ts";
 import { createDraftFile } from "../terminal/draft.ts";
@@ -101,7 +101,7 @@ export async function runTerminal(shown: TerminalSession, options: SessionOption
     showsHint: await countStart(agentDir),
     now: () => performance.now(),
   });
-  lendTerminalLook({
+  shareTerminalLook({
     theme: looks.themes.theme,
     highlightCode: (code, language) => app.highlightCode(code, language),
     copy: async (text) => (await import("../terminal/clipboard-text.ts")).copyToSystem(text, io.env),

@@ -84,10 +84,10 @@ export class CurrentSession {
     if (!session.extensions || this.#attached === session) return;
     this.#attached = session;
     this.#opening ??= openUi(this.#wire, this.questions, this.#host);
-    this.#attaching = this.#lend(session, this.#opening);
+    this.#attaching = this.#attach(session, this.#opening);
   }
 
-  async #lend(session: AgentSession, opening: Promise<RpcUi>): Promise<void> {
+  async #attach(session: AgentSession, opening: Promise<RpcUi>): Promise<void> {
     this.#ui = await opening;
     const surface = {
       mode: "rpc",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type ExtensionUi, noUi } from "@tau/extensions";
 import { createTestSession, type TestSession, type TestSessionParams, type TestTurn } from "@tau/harness/testing";
 import { onTestFinished } from "vitest";
-import { lendModule } from "../../src/hosting/lend-module.ts";
+import { loadSharedModule } from "../../src/hosting/shared-modules.ts";
 
 export const examples = join(import.meta.dirname, "../../../../examples/extensions");
 
@@ -25,7 +25,7 @@ export async function openExtension(
 ): Promise<TestSession> {
   const opened = await createTestSession(turns, {
     ...params,
-    extensions: { paths: [path], flags, loadShared: lendModule },
+    extensions: { paths: [path], flags, loadShared: loadSharedModule },
   });
   onTestFinished(() => opened.dispose());
   if (ui) await opened.session.attachSurface({ mode: "tui", ui: { ...noUi, ...ui } });

@@ -7,7 +7,7 @@ import { resolvePolicy } from "@tau/policy";
 import { call, text } from "@tau/harness/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createModelWorkspace, createWorkspace, run, temporaryDirectory, textReply } from "../kit.ts";
-import { lendModule } from "../../src/hosting/lend-module.ts";
+import { loadSharedModule } from "../../src/hosting/shared-modules.ts";
 import { examples, listResults, openExtension } from "./kit.ts";
 import "./page/testing.example.ts";
 
@@ -67,10 +67,10 @@ test("the table of examples names all of them", () => {
 test("the modules of the table can be imported, and the terminal library has all its names", async () => {
   const names = rowsUnder("Modules").flatMap(([name]) => name!);
   const lent = names.filter((name) => name.startsWith("@earendil-works/") || name === "@tau/tui");
-  for (const name of lent) expect(Object.keys((await lendModule(name))!)).not.toEqual([]);
+  for (const name of lent) expect(Object.keys((await loadSharedModule(name))!)).not.toEqual([]);
   expect(lent).toHaveLength(9);
   const library = Object.keys(await import("@tau/tui"));
-  expect(Object.keys((await lendModule("@tau/tui"))!)).toEqual(expect.arrayContaining(library));
+  expect(Object.keys((await loadSharedModule("@tau/tui"))!)).toEqual(expect.arrayContaining(library));
 });
 
 test("an extension that cannot be loaded is named with file and line, and the prompt is answered", async () => {

@@ -1,4 +1,4 @@
-/** The port to a sandbox: what runs commands behind a wall. Tools only use one; the caller decides which. */
+/** The port to a sandbox that commands run in. Tools only use one; the caller decides which. */
 import type { RunningProcess, SpawnRequest } from "./spawn.ts";
 
 /** A process with everything that it starts, in a pid namespace of its own. Its `exit` means that none of them is left. */

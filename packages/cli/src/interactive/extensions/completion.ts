@@ -2,7 +2,7 @@
 import type { UiFactory } from "@tau/extensions";
 import type { AutocompleteItem, AutocompleteProvider, AutocompleteSuggestions } from "@tau/tui";
 import type { LoadedExtensions } from "./extension-client.ts";
-import { describeFailure } from "./wall.ts";
+import { describeFailure } from "./guarded-component.ts";
 
 /** Completes the arguments of commands of extensions, and passes everything else on. */
 export function completeArguments(

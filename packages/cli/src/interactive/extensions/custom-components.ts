@@ -2,7 +2,7 @@
 import type { ExtensionUi, UiComponent, UiFactory } from "@tau/extensions";
 import type { KeybindingsManager, OverlayHandle, OverlayOptions, Theme, TUI } from "@tau/tui";
 import type { DialogStack } from "../dialog-stack.ts";
-import { WalledComponent } from "./wall.ts";
+import { GuardedComponent } from "./guarded-component.ts";
 
 export interface CustomComponentsOptions {
   tui: TUI;
@@ -43,22 +43,22 @@ export class CustomComponents {
     const cancel = (): void => end(undefined);
     this.#shown.add(cancel);
     let hide = (): void => {};
-    let walled: WalledComponent | undefined;
+    let guarded: GuardedComponent | undefined;
     try {
       const component = (await factory(tui, theme, keybindings, end)) as UiComponent | undefined;
       if (!component) throw new Error("The function did not return a component.");
-      walled = new WalledComponent(component, { theme, name: "A component of an extension", onGivenUp: cancel });
+      guarded = new GuardedComponent(component, { theme, name: "A component of an extension", onGivenUp: cancel });
       // It may have been done before it was there.
       if (!isOver && overlay) {
-        const handle = tui.showOverlay(walled, toOverlayOptions(overlayOptions, fail));
+        const handle = tui.showOverlay(guarded, toOverlayOptions(overlayOptions, fail));
         hide = () => handle.hide();
         onHandle?.(handle satisfies OverlayHandle);
-      } else if (!isOver) hide = this.#open(walled);
+      } else if (!isOver) hide = this.#open(guarded);
       return await ended;
     } finally {
       this.#shown.delete(cancel);
       hide();
-      walled?.dispose();
+      guarded?.dispose();
       tui.requestRender();
     }
   }
@@ -74,7 +74,7 @@ export class CustomComponents {
     this.cancel();
   }
 
-  #open(component: WalledComponent): () => void {
+  #open(component: GuardedComponent): () => void {
     const { stack } = this.#options;
     stack.open(component);
     return () => stack.close(component);

@@ -11,7 +11,7 @@ import { ExtensionDialogs } from "./dialogs.ts";
 import type { LoadedExtensions } from "./extension-client.ts";
 import { FooterData } from "./footer-data.ts";
 import { Slot } from "./slot.ts";
-import { createWalled } from "./wall.ts";
+import { createGuarded } from "./guarded-component.ts";
 
 const fail = (): never => {
   throw new Error("no options");
@@ -36,8 +36,8 @@ test.each([
 
 test.each(["a text", Promise.resolve(new Text("late", 0, 0)), {}])("%j is not a component, which is said", (value) => {
   const { theme } = new Themes({ mode: "none", files: [] });
-  const walled = createWalled(() => value as never, { theme, name: "The widget x" });
-  expect(walled.render(80)).toEqual(["The widget x failed: it is not a component, which has a `render`"]);
+  const guarded = createGuarded(() => value as never, { theme, name: "The widget x" });
+  expect(guarded.render(80)).toEqual(["The widget x failed: it is not a component, which has a `render`"]);
 });
 
 test("a branch listener that throws is told of once, and the others are called", () => {

@@ -1,7 +1,7 @@
 /** What a footer of an extension is told, and the line of status texts in ours. */
 import { type Theme, truncateToWidth } from "@tau/tui";
 import { toStyledLine } from "./safe-text.ts";
-import { describeFailure } from "./wall.ts";
+import { describeFailure } from "./guarded-component.ts";
 
 export class FooterData {
   readonly #getBranch: () => string | undefined;

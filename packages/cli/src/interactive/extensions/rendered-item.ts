@@ -1,7 +1,7 @@
 import type { Component } from "@tau/tui";
 import type { Look } from "../look.ts";
 import { createKeyHints, type DrawItem } from "./renderers.ts";
-import { createWalled, WalledComponent } from "./wall.ts";
+import { createGuarded, GuardedComponent } from "./guarded-component.ts";
 
 export interface RenderedItemOptions {
   look: Look;
@@ -31,7 +31,7 @@ export class RenderedItem implements Component {
   invalidate(): void {
     this.#options.fallback?.invalidate();
     const component = this.#current?.component;
-    if (component instanceof WalledComponent && component.hasFailed) return;
+    if (component instanceof GuardedComponent && component.hasFailed) return;
     this.#current = undefined;
   }
 
@@ -40,7 +40,7 @@ export class RenderedItem implements Component {
     const { theme, expandsTools: expanded, outputPad } = look;
     const draw = find();
     const create = () => draw?.({ expanded, outputPad, ...createKeyHints(theme) }, theme);
-    return createWalled(create, { theme, name }) ?? fallback;
+    return createGuarded(create, { theme, name }) ?? fallback;
   }
 }
 

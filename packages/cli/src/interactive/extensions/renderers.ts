@@ -3,7 +3,7 @@ import type { CustomEntry, CustomMessage } from "@tau/protocol";
 import type { ToolRenderers, UiComponent } from "@tau/extensions";
 import { getKeybindings, type Keybinding, type Theme } from "@tau/tui";
 import type { LoadedExtensions } from "./extension-client.ts";
-import { describeFailure, limitTime } from "./wall.ts";
+import { describeFailure, limitTime } from "./guarded-component.ts";
 
 /** Given to every renderer. */
 export interface KeyHints {

@@ -4,7 +4,7 @@ import { toPlainText } from "@tau/tui";
 const style = /(\x1b\[[0-9;:]*m)/;
 
 /**
- * Text of an extension that may have colors, and nothing else that a terminal obeys: the extension may run behind a wall that
+ * Text of an extension that may have colors, and nothing else that a terminal obeys: the extension may run in a sandbox that
  * its text must not leave.
  */
 export const toStyledText = (text: string): string =>

@@ -1,4 +1,4 @@
-/** The extensions of the session that the terminal shows: lends them the terminal, and takes back what they put on it. */
+/** The extensions of the session that the terminal shows: shares the terminal with them, and takes back what they put on it. */
 import type { ExtensionSurface } from "@tau/extensions";
 import type { AutocompleteProvider, TuiInputListenerResult } from "@tau/tui";
 import type { DialogStack } from "../dialog-stack.ts";
@@ -41,7 +41,7 @@ export class TerminalExtensions {
   /** The usual one. */
   readonly #thinkingLabel: string;
   #client: ExtensionClient | undefined;
-  /** The terminal is lent to them, or about to be. */
+  /** The client whose extensions share the terminal, or are about to. */
   #attached: ExtensionClient | undefined;
   #providers: Parameters<typeof stackProvider>[1][] = [];
   #detach = () => {};

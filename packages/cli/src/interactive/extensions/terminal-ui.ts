@@ -16,7 +16,7 @@ import type { CustomComponents } from "./custom-components.ts";
 import type { ExtensionDialogs } from "./dialogs.ts";
 import type { FooterData } from "./footer-data.ts";
 import type { Slot } from "./slot.ts";
-import { createWalled, describeFailure } from "./wall.ts";
+import { createGuarded, describeFailure } from "./guarded-component.ts";
 import type { Widgets } from "./widgets.ts";
 
 export interface TerminalUiParts {
@@ -107,7 +107,7 @@ function createPlaces(parts: TerminalUiParts): Pick<ExtensionUi, Places> {
   const { tui, look, header, footer, footerData, widgets } = parts;
   const { theme } = look;
   const show = (slot: Slot, name: string, create: (() => UiComponent) | undefined): void => {
-    slot.show(create && createWalled(create, { theme, name, isEphemeral: slot.isEphemeral }));
+    slot.show(create && createGuarded(create, { theme, name, isEphemeral: slot.isEphemeral }));
     tui.requestRender();
   };
   return {

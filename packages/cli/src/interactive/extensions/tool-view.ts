@@ -3,7 +3,7 @@ import type { AgentToolResult } from "@tau/agent";
 import type { ToolRenderers, UiComponent, UiFactory } from "@tau/extensions";
 import type { Look } from "../look.ts";
 import { createKeyHints } from "./renderers.ts";
-import { createWalled, type WalledComponent } from "./wall.ts";
+import { createGuarded, type GuardedComponent } from "./guarded-component.ts";
 
 export interface ToolViewOptions {
   look: Look;
@@ -30,7 +30,7 @@ export class ToolView {
   /** Shared by both renderers. */
   readonly #state: Record<string, unknown> = {};
   /** The components that the renderers returned last, and how they are drawn. Undefined: as if there were no renderer. */
-  readonly #parts = new Map<Part, { component: UiComponent | undefined; walled: WalledComponent | undefined }>();
+  readonly #parts = new Map<Part, { component: UiComponent | undefined; guarded: GuardedComponent | undefined }>();
 
   constructor(options: ToolViewOptions) {
     this.#options = options;
@@ -65,17 +65,17 @@ export class ToolView {
     if (typeof renderer !== "function") return undefined;
     const { look, renderers, toolName } = this.#options;
     const before = this.#parts.get(part);
-    if (!before || (isNew && !before.walled?.hasFailed)) {
+    if (!before || (isNew && !before.guarded?.hasFailed)) {
       let component: UiComponent | undefined;
       const create = (): UiComponent | undefined => {
         component = renderer.call(renderers, ...args, this.#createContext(state, before?.component));
         return component;
       };
       const name = `${part} of the tool ${toolName}`;
-      const walled = createWalled(create, { theme: look.theme, name });
-      this.#parts.set(part, { component, walled });
+      const guarded = createGuarded(create, { theme: look.theme, name });
+      this.#parts.set(part, { component, guarded });
     }
-    return this.#parts.get(part)?.walled?.render(width);
+    return this.#parts.get(part)?.guarded?.render(width);
   }
 
   #createContext({ args, hasStarted, result, isPartial }: ToolViewState, lastComponent: UiComponent | undefined) {

@@ -2,7 +2,7 @@
 import type { UiFactory } from "@tau/extensions";
 import { type Component, type Container, Text, type Theme, type TUI } from "@tau/tui";
 import { toStyledText } from "./safe-text.ts";
-import { createWalled } from "./wall.ts";
+import { createGuarded } from "./guarded-component.ts";
 
 export type WidgetPlacement = "aboveEditor" | "belowEditor";
 
@@ -56,7 +56,7 @@ export class Widgets {
     const { tui, theme } = this.#options;
     if (typeof content !== "function") return new Text(limitLines(content, theme).join("\n"), 1, 0);
     const name = `The widget ${key} of an extension`;
-    return createWalled(() => content(tui, theme), { theme, name, isEphemeral: true });
+    return createGuarded(() => content(tui, theme), { theme, name, isEphemeral: true });
   }
 }
 

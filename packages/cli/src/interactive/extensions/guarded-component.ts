@@ -15,11 +15,11 @@ import {
 /** How long drawing may take. Everything waits meanwhile. */
 export const maxRenderMs = 200;
 
-export interface WallOptions {
+export interface GuardOptions {
   theme: Theme;
   /** Names what is drawn, for the error: `The widget x`. */
   name: string;
-  /** Told once, when it fails. */
+  /** Called once, when it fails. */
   onFailed?: (message: string) => void;
   /** Called by Escape after it failed. Default: nothing. */
   onGivenUp?: () => void;
@@ -28,14 +28,14 @@ export interface WallOptions {
 }
 
 /** Draws a component. If it throws or takes too long, its error is shown in its place, and it is not asked again. */
-export class WalledComponent implements Component, Focusable {
+export class GuardedComponent implements Component, Focusable {
   readonly isEphemeral: boolean;
   readonly #component: Partial<Component & Focusable> & UiComponent;
-  readonly #options: WallOptions;
+  readonly #options: GuardOptions;
   #problem: string | undefined;
   #lines: string[] = [];
 
-  constructor(component: UiComponent, options: WallOptions) {
+  constructor(component: UiComponent, options: GuardOptions) {
     this.#component = component;
     this.#options = options;
     this.isEphemeral = options.isEphemeral ?? false;
@@ -127,16 +127,22 @@ export function limitTime<T>(work: () => T): T {
 }
 
 /** Creates a component of an extension. If that fails, the error is what is drawn. Undefined if there is nothing to draw. */
-export function createWalled(create: () => UiComponent, options: WallOptions): WalledComponent;
-export function createWalled(create: () => UiComponent | undefined, options: WallOptions): WalledComponent | undefined;
-export function createWalled(create: () => UiComponent | undefined, options: WallOptions): WalledComponent | undefined {
+export function createGuarded(create: () => UiComponent, options: GuardOptions): GuardedComponent;
+export function createGuarded(
+  create: () => UiComponent | undefined,
+  options: GuardOptions,
+): GuardedComponent | undefined;
+export function createGuarded(
+  create: () => UiComponent | undefined,
+  options: GuardOptions,
+): GuardedComponent | undefined {
   try {
     const component = limitTime(create);
-    return component && new WalledComponent(component, options);
+    return component && new GuardedComponent(component, options);
   } catch (error) {
     const fail = (): never => {
       throw error;
     };
-    return new WalledComponent({ render: fail }, options);
+    return new GuardedComponent({ render: fail }, options);
   }
 }

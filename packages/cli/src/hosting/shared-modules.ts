@@ -8,13 +8,13 @@ const pattern = /^(?:@tau\/tui$|@(?:earendil-works|mariozechner)\/pi-(?:ai|agent
 let look: TerminalLook | undefined;
 let setLoadedLook: (look: TerminalLook) => void = () => {};
 
-export function lendTerminalLook(lent: TerminalLook): void {
-  look = lent;
-  setLoadedLook(lent);
+export function shareTerminalLook(shared: TerminalLook): void {
+  look = shared;
+  setLoadedLook(shared);
 }
 
 /** Late, because only extensions need them. Undefined for a name that is none of these. */
-export const lendModule: LoadSharedModule = (name, names) => (pattern.test(name) ? load(name, names) : undefined);
+export const loadSharedModule: LoadSharedModule = (name, names) => (pattern.test(name) ? load(name, names) : undefined);
 
 async function load(name: string, names: readonly string[] | undefined): Promise<Record<string, unknown>> {
   const { loadPiModule, setTerminalLook } = await import("@tau/pi");
