@@ -1,0 +1,98 @@
+/** Takes every call of a run through extensions, the policy, the log and the limits of a result. */
+import type {
+  AfterToolCallContext,
+  AfterToolCallResult,
+  AgentLoopConfig,
+  AgentToolResult,
+  BeforeToolCallContext,
+  BeforeToolCallResult,
+} from "@tau/agent";
+import { resolvePath } from "@tau/tools";
+import { boundResult, maxResultCharacters } from "../request/bound.ts";
+import { copyData } from "./copy-messages.ts";
+import type { Recorder } from "./recorder.ts";
+import type { RunHost } from "./run-host.ts";
+
+type CallHooks = Pick<AgentLoopConfig, "beforeToolCall" | "onToolExecution" | "afterToolCall">;
+
+export function createCallHooks(host: RunHost, recorder: Recorder): CallHooks {
+  return {
+    beforeToolCall: async (call, abort) => {
+      const verdict = await guard(call, abort);
+      // Not before: if the program ends while a person is asked, the call has done nothing.
+      if (!verdict?.block) await recorder.recordCallStart(call);
+      return verdict;
+    },
+    onToolExecution: (call) => host.calls.add(call),
+    afterToolCall: (call) => review(call),
+  };
+
+  /** Extensions may change the arguments or block the call; then the policy judges what is left to do. */
+  async function guard(call: BeforeToolCallContext, signal?: AbortSignal): Promise<BeforeToolCallResult | undefined> {
+    const { extensions, judge } = host;
+    if (extensions?.has("tool_call")) {
+      const { id: toolCallId, name: toolName } = call.toolCall;
+      const input = call.args as Record<string, unknown>;
+      const verdict = await extensions.emit({ type: "tool_call", toolCallId, toolName, input, ...getParent(call) });
+      if (verdict?.block) return verdict;
+    }
+    const denied = await extensions?.judgeChanged(call, signal);
+    if (denied?.block) return denied;
+    return await judge(call, signal);
+  }
+
+  /** Extensions may add to the result and change it. Then it is bounded. */
+  async function review(finished: AfterToolCallContext): Promise<AfterToolCallResult | undefined> {
+    const { extensions } = host;
+    const added = await emitChangedFiles(finished);
+    // Before `tool_result`: its handlers see all that the model would get.
+    const call = added
+      ? { ...finished, result: { ...finished.result, content: [...finished.result.content, ...added] } }
+      : finished;
+    const { toolCall, args, result, isError } = call;
+    if (!extensions?.has("tool_result")) {
+      const bounded = await bound(call);
+      return added ? { content: result.content, ...bounded } : bounded;
+    }
+    const changed = await extensions.emit({
+      type: "tool_result",
+      toolCallId: toolCall.id,
+      toolName: toolCall.name,
+      input: copyData(args as Record<string, unknown>),
+      content: copyData(result.content),
+      details: copyData(result.details),
+      isError,
+      ...getParent(call),
+    });
+    if (!changed && !added) return await bound(call);
+    const { content = result.content, details = result.details } = changed ?? {};
+    const bounded = await bound({ ...call, result: { ...result, content, details } });
+    return { content, details, ...(changed?.isError !== undefined && { isError: changed.isError }), ...bounded };
+  }
+
+  /** Asks extensions what they add to the result of a call that changed files. */
+  async function emitChangedFiles(call: AfterToolCallContext): Promise<AgentToolResult["content"] | undefined> {
+    const { extensions, touches, cwd } = host;
+    if (call.isError || !extensions?.has("files_changed")) return undefined;
+    const { id: toolCallId, name: toolName } = call.toolCall;
+    const touched = touches({ ...call.toolCall, arguments: call.args as Record<string, unknown> });
+    if (!touched || touched.modified.length === 0) return undefined;
+    const paths = [...new Set(touched.modified.map((path) => resolvePath(cwd, path)))];
+    const answer = await extensions.emit({ type: "files_changed", paths, toolCallId, toolName, ...getParent(call) });
+    return answer?.content?.length ? answer.content : undefined;
+  }
+
+  /** Bounds a result to what a request can carry, and adds what the user said when they allowed the call. */
+  async function bound({ toolCall, result }: AfterToolCallContext): Promise<AfterToolCallResult | undefined> {
+    const { current, keep, getCallMessage } = host;
+    const content = await boundResult(result, { maxCharacters: maxResultCharacters(current().model), save: keep });
+    const message = getCallMessage(toolCall.id);
+    if (message === undefined) return content && { content };
+    return {
+      content: [...(content ?? result.content), { type: "text", text: `The user allowed this call: ${message}` }],
+    };
+  }
+}
+
+const getParent = ({ parentToolCallId }: Pick<BeforeToolCallContext, "parentToolCallId">) =>
+  parentToolCallId !== undefined && { parentToolCallId };
