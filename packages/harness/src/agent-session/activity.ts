@@ -1,5 +1,5 @@
 /**
- * What a session is doing. Runs, and everything else that must not happen during one, go through one lane. From the moment
+ * The activity of a session. Runs, and everything else that must not happen during one, go through one lane. From the moment
  * a prompt is taken until its run is over the session is busy, and further prompts are queued.
  *
  * Eight queues lie between a message and the model, and together they promise this order:
@@ -34,7 +34,7 @@ export type Content = (TextContent | ImageContent)[];
 
 type GetContent = (signal: AbortSignal) => Promise<Content>;
 
-/** What became of a prompt: the run that it began, or its id in the queue. */
+/** Outcome of a prompt: the run that it began, or its id in the queue. */
 export type PromptOutcome = ({ kind: "ran" } & RunOutcome) | { kind: "queued"; id: string } | { kind: "handled" };
 
 /** A prompt that was taken: a run began with it, or it is queued. `isWritten` is false when the log refused the prompt. */
@@ -44,7 +44,7 @@ export type Submission = (
   /** An extension dealt with it. */
   | { disposition: "handled" }
 ) & {
-  /** What whoever sent it should know, such as a mentioned file that was not read. */
+  /** Notices for the sender, such as a mentioned file that was not read. */
   notices?: readonly string[];
 };
 
@@ -102,7 +102,7 @@ export class Activity {
     this.#parts = parts;
   }
 
-  /** What the current run, else the next one, may still spend. */
+  /** The amounts that the current run, else the next one, may still spend. */
   get budgetLeft(): BudgetLimits {
     return (this.#parts.currentRun.run?.budget ?? this.#createRunBudget()).left;
   }
@@ -309,7 +309,7 @@ export class Activity {
     return createBudget(settings.overrides.budgets ?? {}, { parent: settingsBudget, clock });
   }
 
-  /** What the next run begins with; empty if there is to be none. */
+  /** Takes what the next run begins with; empty if there is to be none. */
   async #takeNext({ end, isSteered }: RunOutcome): Promise<AgentMessage[]> {
     const continues = !this.#isAborted && continuesAfter(end, isSteered);
     const sent = await this.#parts.takeSent(continues);
@@ -371,6 +371,6 @@ export class Activity {
   }
 }
 
-/** What the answers of a run cost. */
+/** Adds up what the answers of a run cost. */
 const sumUsage = (messages: RunOutcome["messages"]): Usage =>
   messages.reduce((sum, message) => (message.role === "assistant" ? addUsage(sum, message.usage) : sum), emptyUsage());

@@ -1,4 +1,4 @@
-/** What a session does when it is opened about what a killed process left behind. */
+/** Settles what a killed process left behind when its session is opened. */
 import { getErrorMessage } from "@tau/ai/internal";
 import type { Termination } from "@tau/protocol";
 import { isLogError } from "../session/read-only.ts";

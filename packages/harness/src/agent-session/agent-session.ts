@@ -1,8 +1,8 @@
 /**
- * A complete session: prompts in, events out, everything in the log. `session-core.ts` builds the parts that hold its
- * state, `session-work.ts` those that act on them: `prompts.ts` takes prompts in, `activity.ts` runs them, `shown-tools.ts` and `model-choice.ts` have what the next
- * request is made of, `call-judge.ts` judges calls, `extension-port/` lets extensions use the session, and `construct/` puts
- * it together.
+ * A complete session: prompts in, events out, everything in the log. `session-core.ts` builds the parts that hold its state,
+ * `session-work.ts` those that act on it: `prompts.ts` takes prompts in, `activity.ts` runs them, `shown-tools.ts` and
+ * `model-choice.ts` have what the next request is made of, and `call-judge.ts` judges calls. `extension-port/` lets
+ * extensions use the session, and `construct/` puts it together.
  */
 import type { AgentMessage, AgentTool, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model } from "@tau/ai";
@@ -166,17 +166,17 @@ export class AgentSession {
     return this.#parts.extensions.current;
   }
 
-  /** What extensions show and ask goes to this surface. Resolves with how to detach it. */
+  /** Sends what extensions show and ask to this surface. Resolves with how to detach it. */
   attachSurface(surface: ExtensionSurface): Promise<() => void> {
     return this.#parts.extensions.attach(surface);
   }
 
-  /** What judges calls, for isolated extensions. */
+  /** The judge of calls, for isolated extensions. */
   get judgeParts(): JudgeParts {
     return this.#core.judge.parts;
   }
 
-  /** What the host does for extensions that leave this session for another. */
+  /** Sets the host for extensions that leave this session for another. */
   setExtensionHost(host: ExtensionHost): void {
     this.#parts.extensions.setHost(host);
   }
@@ -196,7 +196,7 @@ export class AgentSession {
     return this.#core.model.problem;
   }
 
-  /** What surfaces show of the policy and of the sandbox. */
+  /** The policy and the sandbox as surfaces show them. */
   get policy(): PolicyReport {
     return this.#parts.policy.report;
   }
@@ -234,12 +234,12 @@ export class AgentSession {
     return this.#core.settings.get();
   }
 
-  /** What the model is sent of the conversation. */
+  /** The messages of the conversation that the model is sent. */
   get messages(): readonly AgentMessage[] {
     return this.#core.transcript.messages;
   }
 
-  /** The same, each with the id of its entry. */
+  /** The messages, each with the id of its entry. */
   get transcript(): readonly TranscriptMessage[] {
     return withIds(this.messages);
   }
@@ -254,12 +254,12 @@ export class AgentSession {
     return this.#parts.sessionManager.readOnly;
   }
 
-  /** What the current run, else the session, may still spend. Children spend from it. */
+  /** The budget of the current run, else of the session. Children spend from it. */
   get budget(): Budget {
     return this.#work.live.budget;
   }
 
-  /** What the current run, else the next one, may still spend. */
+  /** The amounts that the current run, else the next one, may still spend. */
   get budgetLeft(): BudgetLimits {
     return this.#work.activity.budgetLeft;
   }
@@ -280,7 +280,7 @@ export class AgentSession {
     return this.#cutRun;
   }
 
-  /** What the user should know, the latest last; also what came before anyone listened. */
+  /** Notices for the user, the latest last; also those from before anyone listened. */
   get notices(): readonly Notice[] {
     return this.#core.notices.list;
   }
@@ -320,7 +320,7 @@ export class AgentSession {
     return await this.#work.prompts.send(text, { images, queue: "followUp" });
   }
 
-  /** The same as these three, but resolves as soon as the message is in the log. */
+  /** Takes a prompt as `prompt`, `steer` and `followUp` do, but resolves as soon as the message is in the log. */
   async submit(text: string, options: SubmitOptions = {}): Promise<Submission> {
     return await this.#work.prompts.submit(text, options);
   }

@@ -8,7 +8,7 @@ import type { LiveSession } from "./live-sessions.ts";
 import type { Publisher } from "../run/publisher.ts";
 import type { RunScopes } from "./run-scopes.ts";
 
-/** What decides about calls. */
+/** The parts that decide about calls. */
 export interface PolicyParts extends Pick<
   JudgeParts,
   "decide" | "audit" | "grants" | "remembered" | "files" | "home" | "getMode"
@@ -44,7 +44,7 @@ export function createCallJudge(own: CallJudgeParts): CallJudge {
   const { sessionId, parent, cwd, ids, clock, publisher, scopes, timeoutMs } = own;
   const { decide, audit, grants, remembered, files, home, getMode, ask } = own.policy;
   const approvals = new Approvals({ sessionId, publisher, clock, timeoutMs });
-  /** What the user said when they allowed a call, by its id. */
+  /** Messages of the user from when they allowed a call, by its id. */
   const messages = new Map<string, string>();
   const parts: JudgeParts = {
     decide,

@@ -79,7 +79,7 @@ export class JobReports {
     this.#tellsRunning = this.running.length > 0;
   }
 
-  /** What the model is to be told. Empty if it knows everything. */
+  /** Takes what the model is to be told. Empty if it knows everything. */
   take(): CustomMessage[] {
     const { jobs, clock } = this.#parts;
     const ended = this.#waiting;

@@ -1,4 +1,4 @@
-/** What a conversation says of background jobs. Pure. */
+/** Reads from a conversation what it says of background jobs. Pure. */
 import type { AgentMessage } from "@tau/agent";
 import { isRecord } from "@tau/ai/internal";
 

@@ -12,14 +12,14 @@ export interface ChildSpending {
   usage: Usage;
 }
 
-/** What a child needs of its parent. */
+/** A parent as its children see it. */
 export interface LiveSession {
   readonly sessionId: string;
   /** Aborts when the parent's run does, and when the parent ends. */
   readonly signal: AbortSignal;
-  /** What the parent may still spend. */
+  /** The budget of the parent. */
   readonly budget: Budget;
-  /** What text of strangers has come in. */
+  /** The taint of the parent: text of strangers that has come in. */
   readonly taint: SessionTaint;
   /** A child has at most the permission mode of its parent. */
   readonly permissions: Pick<Permissions, "mode">;

@@ -14,7 +14,7 @@ export type ModelSource = ExtensionEvent<"model_select">["source"];
 /** The model that a session begins with. */
 export interface FirstModel {
   model: Model | undefined;
-  /** What is wanted, also if the model does not support it. */
+  /** The level that is wanted, also if the model does not support it. */
   thinkingLevel: ThinkingLevel;
   /** Why there is no model. */
   noModelReason: string;
@@ -37,9 +37,9 @@ export class ModelChoice {
   #model: Model | undefined;
   /** Whether the model is one of the registry, not one that a program described itself. */
   #isListed: boolean;
-  /** What was asked for last. A model that does not support it uses the nearest level, and the next one may support it. */
+  /** The level that was asked for last. A model that does not support it uses the nearest; the next model may support it. */
   #wantedLevel: ThinkingLevel;
-  /** What the log says already, so that only changes are written. */
+  /** The model and level that the log has already, so that only changes are written. */
   #logged: { model: SessionContext["model"]; thinkingLevel: string | undefined } = {
     model: null,
     thinkingLevel: undefined,

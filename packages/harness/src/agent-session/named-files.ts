@@ -14,9 +14,9 @@ export type FileAuthority = "person" | "model";
 
 export interface NamedAccess {
   capability: "read" | "write";
-  /** As it was typed: relative to the working directory, or with `~`. */
+  /** The path as it was typed: relative to the working directory, or with `~`. */
   path: string;
-  /** What wants it, for the question and the audit: a tool or a command. */
+  /** The tool or command that wants it, for the question and the audit. */
   by: string;
   /** Default: that of the session. It can only make it stricter. */
   authority?: FileAuthority | undefined;

@@ -11,7 +11,7 @@ import type { Settings } from "@tau/config/settings";
 export interface NavigateOptions {
   /** Summarise the branch that is left at the new place. Default false. */
   summarise?: boolean;
-  /** What the summary should pay attention to. */
+  /** Instructions for the summary. */
   instructions?: string;
   /** `instructions` take the place of the default ones. Default false. */
   replaceInstructions?: boolean;

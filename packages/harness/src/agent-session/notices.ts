@@ -1,4 +1,4 @@
-/** What the user should know. Notices are kept, since the first come before any surface listens. */
+/** Notices for the user. They are kept, since the first come before any surface listens. */
 import type { Publisher } from "../run/publisher.ts";
 
 /** `code` is for programs, `message` a whole sentence for people. */

@@ -35,8 +35,8 @@ export interface SubmitOptions extends PromptContent {
   /** The id of the message in the log, its `queueId`. It must be new. Default: only a message that is queued has one. */
   messageId?: string;
   /**
-   * What tools with a `requiredScope` are measured against in the run that the prompt begins. A prompt that joins a run can
-   * only take scopes from it. Default: scopes are not asked for.
+   * Scopes that tools with a `requiredScope` need in the run that the prompt begins. A prompt that joins a run can only
+   * take scopes from it. Default: scopes are not checked.
    */
   scopes?: readonly string[];
   /** Whose rights count for the files that the prompt mentions. It can only be stricter than that of the session. */

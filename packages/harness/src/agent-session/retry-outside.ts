@@ -1,4 +1,4 @@
-/** What happens to a command that the sandbox stopped: a person is asked, and it is run again as they say. */
+/** Asks a person about a command that the sandbox stopped, and runs it again as they say. */
 import { type JudgeParts, createPortPolicy, type SandboxRetry } from "@tau/policy/internal";
 import type { ToolSandbox } from "@tau/extensions/internal";
 import type { SessionSandbox } from "@tau/sandbox";

@@ -19,7 +19,7 @@ import { createToolSandbox } from "./retry-outside.ts";
 
 export interface SessionWork {
   readonly tools: ShownTools;
-  /** What the session shares with its runs. */
+  /** Shared by the session and its runs. */
   readonly host: RunHost;
   readonly navigation: Navigation;
   readonly activity: Activity;
@@ -31,7 +31,7 @@ export interface SessionWork {
   readonly changes: ChangeHandlers;
 }
 
-/** What the session itself does for its parts. */
+/** Actions that the session itself takes for its parts. */
 export interface SessionCallbacks {
   reload: HarnessActions["reload"];
   admitRun: ActivityParts["admitRun"];

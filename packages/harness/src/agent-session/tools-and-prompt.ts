@@ -1,4 +1,4 @@
-/** What a model is shown besides the conversation: its tools and its system prompt. Built once, and again when something changes. */
+/** Builds what a model is shown besides the conversation: its tools and its system prompt. */
 import type { AgentTool } from "@tau/agent";
 import type { DescribedTool } from "@tau/tools";
 import {
@@ -16,17 +16,17 @@ import type { Notice } from "./notices.ts";
 export interface ToolsAndPrompt {
   readonly tools: readonly AgentTool[];
   readonly systemPrompt: SystemPrompt;
-  /** What the prompt was made of. */
+  /** The input that the prompt was made of. */
   readonly promptInput: SystemPromptInput;
   readonly dropped: readonly DroppedTool[];
-  /** What a named agent sets in vain, in whole sentences. */
+  /** Settings of a named agent that have no effect, in whole sentences. */
   readonly problems: readonly string[];
 }
 
 export interface ToolsAndPromptInput extends Omit<PipelineInput, "report" | "choices"> {
   resources: Resources;
   cwd: string;
-  /** As it is to be shown. */
+  /** The date as the prompt shows it. */
   date: string;
   /** Where commands run, for the model. */
   commands: string | undefined;
@@ -70,7 +70,7 @@ export function buildToolsAndPrompt(input: ToolsAndPromptInput, before?: ToolsAn
 /** The layer that hides tools because the user or the settings asked for it. */
 const policyLayer = 5;
 
-/** What the user should know: settings of a named agent without effect, and tools that are missing unintentionally. */
+/** Describes settings of a named agent without effect, and tools that are missing unintentionally, for the user. */
 export function describeLeftOut({ tools, dropped, problems }: ToolsAndPrompt): Notice[] {
   const names = new Set(tools.map((tool) => tool.name));
   // A tool that another one of its name replaces is not missed.

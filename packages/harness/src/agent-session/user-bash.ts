@@ -20,7 +20,7 @@ export interface BashOptions {
 }
 
 export interface UserBashParts {
-  /** The same tool that the model has. */
+  /** Returns the tool that the model has too. */
   getTool: () => AgentTool;
   getExtensions: () => ExtensionHooks | undefined;
   cwd: string;
@@ -31,7 +31,7 @@ export interface UserBashParts {
   clock: Clock;
 }
 
-/** One command at a time. */
+/** Runs one command at a time. */
 export class UserBash {
   readonly #parts: UserBashParts;
   #running: AbortController | undefined;

@@ -29,7 +29,7 @@ export interface BudgetOptions {
   /** The budget of the session that started this one. */
   parent?: Budget;
   clock: Clock;
-  /** What a resumed session has spent before. It is not charged to the parent. */
+  /** The amounts that a resumed session has spent before. They are not charged to the parent. */
   spent?: Partial<Spent>;
 }
 
@@ -74,12 +74,12 @@ export class Budget {
     this.#spent = { tokens: toAmount(spent.tokens), cost: toAmount(spent.cost), turns: toAmount(spent.turns) };
   }
 
-  /** What this session and its descendants have spent, without reservations. */
+  /** The amounts that this session and its descendants have spent, without reservations. */
   get spent(): Spent {
     return { ...this.#spent, timeMs: this.#clock.monotonic() - this.#startMs };
   }
 
-  /** What can still be reserved in all budgets of the chain. Amounts without a limit are missing. */
+  /** The amounts that can still be reserved in all budgets of the chain. Amounts without a limit are missing. */
   get left(): BudgetLimits {
     const left: BudgetLimits = {};
     const narrow = (name: keyof BudgetLimits, amount: number) => {
@@ -201,7 +201,7 @@ export class Budget {
 
 export const createBudget = (limits: BudgetLimits, options: BudgetOptions): Budget => new Budget(limits, options);
 
-/** What to settle the reservation of an answer with: undefined if the answer has content but the provider counted 0. */
+/** Returns the usage that settles the reservation of an answer: undefined if it has content but the provider counted 0. */
 export function countedUsage({ content, usage }: Pick<AssistantMessage, "content" | "usage">): Usage | undefined {
   return content.length > 0 && parseUsage(usage).total === 0 ? undefined : usage;
 }

@@ -1,4 +1,4 @@
-/** What a request may cost, and how long its answer may be with what remains of a budget. Pure. */
+/** Computes what a request may cost, and how long its answer may be with what remains of a budget. Pure. */
 import type { Model } from "@tau/ai";
 import { toAmount } from "./usage.ts";
 
@@ -45,7 +45,7 @@ function findRates(price: Model["cost"], inputTokens: number): Omit<Model["cost"
   return highest ?? price;
 }
 
-/** What is neither spent nor reserved; Infinity without a limit. */
+/** Amounts that are neither spent nor reserved; Infinity without a limit. */
 export interface Remaining {
   tokens: number;
   cost: number;

@@ -15,7 +15,7 @@ export interface LeftBranch {
   commonId: string | null;
   /** The leaf of the old branch; null if nothing is left. */
   fromId: string | null;
-  /** What the model saw of it, oldest first. If it is long, only the end. */
+  /** The messages that the model saw of it, oldest first. If it is long, only the end. */
   messages: AgentMessage[];
   files: FileOperations;
 }

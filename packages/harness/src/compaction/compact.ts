@@ -43,7 +43,7 @@ export interface CompactRequest extends Summariser {
   pinned?: readonly string[];
   /** Which files the calls touched. Default: only files that earlier summaries list. */
   touches?: GetTouches;
-  /** What to do if the model cannot summarise: give up (default), or extract parts of the conversation. */
+  /** `extract`: if the model cannot summarise, parts of the conversation are extracted. Default `none`: give up. */
   fallback?: "none" | "extract";
   /** Asked before a model is: may cancel the compaction, or make it instead. */
   intercept?: (

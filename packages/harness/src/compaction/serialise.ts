@@ -7,8 +7,8 @@ import { getToolCalls } from "./files.ts";
 import { cutMiddle, asText } from "./text.ts";
 
 /**
- * One text per message, without thinking and without messages that the model does not see. `maxOutputLength` limits the
- * characters of a result and of one argument of a call.
+ * Returns a text for each message, without thinking and without messages that the model does not see. `maxOutputLength`
+ * limits the characters of a result and of one argument of a call.
  */
 export async function serialise(messages: readonly AgentMessage[], maxOutputLength: number): Promise<string[]> {
   const texts: string[] = [];

@@ -53,7 +53,7 @@ export async function contextTokens(branch: readonly SessionEntry[]): Promise<nu
   return sum;
 }
 
-/** What the provider counted, and what came after that. */
+/** Finds what the provider counted last, and the messages that came after it. */
 function findUncounted(branch: readonly SessionEntry[]): { tokens: number; messages: Iterable<AgentMessage> } {
   const counted = findLastCount(branch);
   // There is no compaction after a count, and edits of what comes after it are after it, too.
@@ -81,6 +81,6 @@ function findLastCount(branch: readonly SessionEntry[]): { index: number; tokens
   return undefined;
 }
 
-/** What the provider counted for an answer and the context before it; 0 if it did not count. */
+/** Returns the tokens that the provider counted for an answer and the context before it; 0 if it did not count. */
 export const usedTokens = (message: AgentMessage | undefined): number =>
   isFinishedAnswer(message) ? parseUsage(message.usage).total : 0;

@@ -25,7 +25,7 @@ export interface FileCompletionOptions {
 }
 
 export interface FileSuggestions {
-  /** As they are written after the `@`, best first. */
+  /** Paths as they are written after the `@`, best first. */
   values: string[];
   /** More or better ones may follow: ask again. */
   isIncomplete: boolean;
@@ -36,7 +36,7 @@ const maxResults = 100;
 const maxWaitMs = 50;
 /** A list that is older is made anew, also within a mention. */
 const maxAgeMs = 10_000;
-/** The same for the directory of a path that is completed: listing it again is cheap. */
+/** A listing of the directory of a path that is completed gets this old: listing it again is cheap. */
 const maxDirectoryAgeMs = 1_000;
 
 interface DirectoryListing {
@@ -75,7 +75,7 @@ export class FileCompletion {
     return { values: values.filter((value) => value !== undefined), isIncomplete: matches.isIncomplete };
   }
 
-  /** What is in the directory of a path and begins as it ends, as a shell completes it. */
+  /** Completes the last part of a path in its directory, as a shell does. */
   async completePath({ path, isQuoted }: OpenMention): Promise<FileSuggestions> {
     if (this.#directory?.listing.isOlderThan(maxDirectoryAgeMs)) this.#directory = undefined;
     const typed = path === "~" || path === ".." ? `${path}/` : path;

@@ -1,6 +1,6 @@
 /** Finds commands by some letters of their names. Pure. */
 
-/** Those whose names have all letters in their order: first those that begin with them, then those that contain them. */
+/** Returns commands whose names have all letters in their order: those that begin with them, then those that contain them. */
 export function findByName<T extends { name: string }>(commands: readonly T[], letters: string): T[] {
   const ranked = commands.map((command) => ({ command, rank: rankName(command.name, letters) }));
   const matches = ranked.filter(({ rank }) => rank !== undefined).sort((a, b) => a.rank! - b.rank!);

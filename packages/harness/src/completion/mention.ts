@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import { mentionStart } from "@tau/protocol";
 
 export interface OpenMention {
-  /** What stands before it: another mention has another text before it. */
+  /** The text before it, which is another one for another mention. */
   before: string;
   /** Where the path begins, after the `@`. */
   from: number;
@@ -12,11 +12,11 @@ export interface OpenMention {
   isQuoted: boolean;
 }
 
-/** What the path of a mention means. */
+/** Says where the path of a mention is looked for. */
 export type MentionTarget =
   /** Anything below the working directory whose path fits. `prefix` is what was typed before the query. */
   | { kind: "tree"; prefix: string; query: string }
-  /** What is in one directory. */
+  /** The content of one directory. */
   | { kind: "directory"; prefix: string; directory: string; query: string };
 
 const openMention = new RegExp(String.raw`${mentionStart}([^\s"]*|"[^"]*)$`, "u");
@@ -30,7 +30,7 @@ export function findOpenMention(before: string): OpenMention | undefined {
 }
 
 const openQuote = /(?:^|[\s=])("[^"]*)$/;
-/** What follows the last blank, quote or equals sign. */
+/** Matches what follows the last blank, quote or equals sign. */
 const lastWord = /[^\s"'=]*$/;
 
 /** The word before the cursor, as a path. */
@@ -54,7 +54,7 @@ export function parseMention(path: string, { cwd, home }: { cwd: string; home: s
   return { kind: "tree", prefix, query: typed.slice(prefix.length) };
 }
 
-/** The same path, completed in its directory alone. */
+/** Parses a path that is completed in its directory alone. */
 export function toDirectoryTarget(
   path: string,
   { cwd, home }: { cwd: string; home: string },
@@ -64,7 +64,7 @@ export function toDirectoryTarget(
   return { kind: "directory", prefix, directory, query: path.slice(prefix.length) };
 }
 
-/** As a prompt needs it, to be read as one mention. Undefined for a path that cannot be written. */
+/** Writes a path so that a prompt reads it as one mention. Undefined for a path that cannot be written. */
 export function formatMention(path: string, isQuoted: boolean): string | undefined {
   if (!isQuoted && !/[\s\\"]|^['`]/.test(path)) return path;
   if (!path.includes('"')) return `"${path}"`;

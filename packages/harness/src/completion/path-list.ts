@@ -197,7 +197,7 @@ interface NewEntry {
   directory: DirectoryRange;
 }
 
-/** One number of each for each path. */
+/** Columns of numbers with a row for each path. */
 export interface Entries {
   readonly starts: Uint32Array;
   readonly lengths: Uint16Array;

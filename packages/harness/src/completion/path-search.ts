@@ -18,7 +18,7 @@ import {
   rankPath,
 } from "./rank.ts";
 
-/** What matches a query at one level. */
+/** The paths that match a query at one level. */
 interface LevelMatches {
   /** Empty for an empty query, which all paths match. */
   readonly all: IndexList;
@@ -90,7 +90,7 @@ export class PathSearch {
     return { query, directories: new DirectoryMatches(this.#list, query), found: new Map() };
   }
 
-  /** What matches among the matches of a shorter query. */
+  /** Searches among the matches of a shorter query. */
   async #narrow(number: number, { search, level, wider }: Step & { wider: LevelMatches | undefined }) {
     const best = new BestPaths(this.#list, this.#maxResults);
     const matches: LevelMatches = { all: new IndexList(), best, scanned: 0 };

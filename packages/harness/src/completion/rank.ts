@@ -25,14 +25,14 @@ export interface PathRange {
 }
 
 /**
- * What matches at a level matches at the next ones too. `prefix`: below the typed directory, with a name that begins
+ * A match at a level is one at the next levels too. `prefix`: below the typed directory, with a name that begins
  * with the typed name. `name`: the name contains it. `anywhere`: all bytes of the query are in the path, in their order.
  */
 export const levels = ["prefix", "name", "anywhere"] as const;
 export type Level = (typeof levels)[number];
 
 const [slash, dot] = [0x2f, 0x2e];
-/** One more than the length of any path. */
+/** Longer than any path. */
 const lengthRange = 2 ** 16;
 /** Ranks without the length. Below `nameTier` there are only paths at level `prefix`. */
 const nameTier = 2 ** 10;

@@ -22,8 +22,8 @@ interface ChosenModel extends FirstModel {
 }
 
 /**
- * What is asked for, else what the session used, else one of the models to choose from, else what the settings say or can be
- * used. `extensionProblems` may be why an extension did not bring its models.
+ * Takes what is asked for, else what the session used, else one of the models to choose from, else what the settings say or
+ * what can be used. `extensionProblems` may be why an extension did not bring its models.
  */
 export async function chooseModel(
   { params, services, sessionManager }: SessionSetup,
@@ -74,13 +74,13 @@ function chooseScoped(models: readonly ScopedModel[], usual: DefaultModel): Scop
   return models.find(isUsual) ?? models[0];
 }
 
-/** What the settings ask for cannot be had. */
+/** Explains why the model that the settings ask for cannot be used. */
 function formatRefusal(reason: string | undefined, problems: string): string {
   const why = `The model that the settings ask for cannot be used. ${reason ?? ""}`.trimEnd();
   return `${why} Name another one, or change the setting.${problems}`;
 }
 
-/** What models may be missing because of, each in a line of its own. */
+/** Lists why models may be missing, each reason in a line of its own. */
 function formatProblems(registry: ModelRegistry, extensionProblems: readonly ExtensionProblem[]): string {
   const files = registry.problems.map(formatFileProblem);
   const extensions = extensionProblems.map(({ extension, message }) => `${extension}: ${message}`);
@@ -93,7 +93,7 @@ function lostModel(before: { provider: string; modelId: string } | null | undefi
   return `This session used ${before.provider}/${before.modelId} before. It continues with ${model.provider}/${model.id}.`;
 }
 
-/** What somebody who asked for a thinking level has to know. Undefined if the model has it. */
+/** Explains what becomes of a thinking level that was asked for. Undefined if the model has it. */
 function describeMissingLevel(model: Model, level: ThinkingLevel | undefined): string | undefined {
   if (level === undefined || level === "off") return undefined;
   const levels = getSupportedThinkingLevels(model);

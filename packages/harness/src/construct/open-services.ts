@@ -20,7 +20,7 @@ export interface SessionBase {
   ids: Ids;
 }
 
-/** What is given is used as it is; what is made here ends with the session. */
+/** Uses services that were passed as they are; those that are made here end with the session. */
 export async function openServices(
   params: AgentSessionParams,
   base: SessionBase,
@@ -112,7 +112,7 @@ async function ownSettings(
   return settings;
 }
 
-/** What can be used depends on keys, which are asked for often: so they are listed once, and followed from then on. */
+/** Lists the keys once and follows them from then on, because they decide often which models can be used. */
 async function ownRegistry(
   { watch = true }: AgentSessionParams,
   auth: AuthStorage,
@@ -156,7 +156,7 @@ export async function knownSecrets(auth: AuthStorage, registry: ModelRegistry): 
   );
 }
 
-/** What is wrong with the files that a session is made of, in words. */
+/** Describes what is wrong with the files that a session is made of. */
 export function listStartProblems(parts: Services) {
   return [
     ...parts.settings.problems.map((problem) => ({ code: "settings", message: formatFileProblem(problem) })),

@@ -1,4 +1,4 @@
-/** What a session can be given. */
+/** The parameters of `createAgentSession`. */
 import type { StreamFn, ThinkingLevel } from "@tau/agent";
 import type { Clock, Ids, Model } from "@tau/ai";
 import type { LifecycleEvent, PermissionMode } from "@tau/protocol";
@@ -86,7 +86,7 @@ export interface AgentSessionParams {
   excludedTools?: readonly string[];
   /** How the calls of one answer are executed. Default: the setting `tools.execution`. */
   toolExecution?: Settings["tools"]["execution"];
-  /** What tools with a `requiredScope` are measured against. Default: scopes are not asked for. */
+  /** Scopes that tools with a `requiredScope` need. Default: scopes are not checked. */
   scopes?: readonly string[];
   /** Directories besides `cwd` that tools may work in. */
   additionalDirectories?: readonly string[];

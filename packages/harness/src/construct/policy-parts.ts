@@ -1,4 +1,4 @@
-/** What decides about the calls of a session, and records it. */
+/** Creates what decides about the calls of a session, and records the decisions. */
 import { SerialQueue } from "@tau/ai/internal";
 import {
   createAudit,

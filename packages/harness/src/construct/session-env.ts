@@ -4,7 +4,7 @@ import type { AgentSession } from "../agent-session/agent-session.ts";
 /** pi's names are there too, because scripts know them. */
 const prefixes = ["TAU", "PI"];
 
-/** As of now. A variable without a value is undefined, so that a command does not get the one of an outer session. */
+/** Returns the current variables. One without a value is undefined, so that a command does not get that of an outer session. */
 export function getSessionEnv({
   sessionId,
   sessionFile,

@@ -1,4 +1,4 @@
-/** What is open before the parts of a session are made. */
+/** Opens what the parts of a session are made with. */
 import { resolve } from "node:path";
 import { type Closers, getErrorMessage } from "@tau/ai/internal";
 import { systemClock, systemIds } from "@tau/ai";

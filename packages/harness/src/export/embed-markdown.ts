@@ -5,7 +5,7 @@ import { fenced } from "../fence.ts";
 import { clean } from "./text.ts";
 
 /**
- * The same Markdown with headings two levels lower, HTML escaped, all fences closed, link references resolved and images
+ * Rewrites Markdown with headings two levels lower, HTML escaped, all fences closed, link references resolved and images
  * turned into links. It is written anew from its tokens, so that other parsers read it as `marked` did.
  */
 export const embedMarkdown = (text: string): string => writeBlocks(lexMarkdown(clean(text)), "\n\n");
@@ -115,7 +115,7 @@ const toLine = (text: string): string => text.replace(/\s*\n\s*/g, " ").trim();
 /** Escapes backticks and HTML. A backslash would not do: after an address it is read as a part of the address. */
 const escapeText = (text: string): string => text.replaceAll("`", "&#96;").replace(/<(?=[A-Za-z/!?]|$)/g, "&lt;");
 
-/** What would begin a block, or turn the line above into one. */
+/** Matches what would begin a block, or turn the line above into one. */
 const blockStart = /^(?:#{1,6}(?!\S)|[-+*](?!\S)|>|~~~|[-=*_|:\s]+$|\[(?:\\.|[^[\]\\])*(?:\]:|$))/;
 
 const escapeLineStarts = (text: string): string =>

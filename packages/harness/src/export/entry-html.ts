@@ -1,4 +1,4 @@
-/** One entry as HTML, with its title and a preview for the tree. */
+/** Renders an entry as HTML, with its title and a preview for the tree. */
 import type { SessionEntry } from "../session/entry.ts";
 import {
   codeHtml,

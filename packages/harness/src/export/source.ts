@@ -84,7 +84,7 @@ function getAnsweredCall(entry: SessionEntry): unknown {
   return message.role === "toolResult" ? message.toolCallId : undefined;
 }
 
-/** What an entry that the harness wrote for itself tells a reader. */
+/** An entry that the harness wrote for itself, as a reader sees it. */
 export type Bookkeeping =
   /** Nothing. */
   | { kind: "internal" }

@@ -189,7 +189,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
   }
 }
 
-/** Of a message that is written again when a user goes back to it: the session goes to the entry before it. */
+/** Returns the text of a message that a user edits when going back to it; the session then goes to the entry before it. */
 function getEditableText(entry: SessionEntry): string | undefined {
   if (entry.type === "custom_message") return joinTextBlocks(entry.content);
   return entry.type === "message" && entry.message.role === "user" ? joinTextBlocks(entry.message.content) : undefined;
@@ -197,7 +197,7 @@ function getEditableText(entry: SessionEntry): string | undefined {
 
 const isReachable = ({ exposure }: ToolInfo): boolean => exposure === "direct" || exposure === "model-only";
 
-/** Those of the session and those of extensions, shown or not. */
+/** Lists the tools of the session and of extensions, shown or not. */
 function listAllTools(session: PortSession, extensions: SessionExtensions): ToolInfo[] {
   const own = extensions.registrations.tools;
   const builtIn: SourceInfo = { path: "", source: "builtin", scope: "user", origin: "top-level" };

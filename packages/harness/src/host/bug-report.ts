@@ -7,7 +7,7 @@ import { createSessionRedactor } from "./redact-session.ts";
 /** The last entries of the branch; what went wrong is at its end. */
 const maxEntries = 50;
 
-/** What is needed to look into a problem, as JSON without secrets. `version` is that of the program. */
+/** Collects what is needed to look into a problem, as JSON without secrets. `version` is that of the program. */
 export async function createBugReport(
   session: AgentSession,
   { description, version }: { description?: string; version?: string },

@@ -1,4 +1,4 @@
-/** What commands answer with. Pure, but for what is read from the log. */
+/** Creates the data that commands answer with. Pure, but for what is read from the log. */
 import { type Model } from "@tau/ai";
 import { roundCost, withoutUndefined, withoutUserinfo } from "@tau/ai/internal";
 import type { ModelData, SessionSummaryData, StateData, StatsData, ToolData } from "@tau/protocol";

@@ -1,4 +1,4 @@
-/** What a host does for the extensions of a session that leave it for another one. */
+/** Lets the extensions of a hosted session leave it for another one. */
 import type { ExtensionEvent } from "@tau/extensions";
 import type { ExtensionHost } from "@tau/extensions/internal";
 import type { Command, CommandData, CommandName } from "@tau/protocol";

@@ -30,7 +30,7 @@ import { createExtensionHost } from "./extension-host.ts";
 import { type Cursor, HostedSession, type HostListener, openView } from "./hosted-session.ts";
 
 export interface HostOptions {
-  /** What every session is created with, besides `agentDir`, which it can replace. */
+  /** Parameters of every session besides `agentDir`, which they can replace. */
   params: Omit<AgentSessionParams, "sessionId" | "sessions">;
   /** The directory with the user's settings, credentials, models and sessions. */
   agentDir: string;

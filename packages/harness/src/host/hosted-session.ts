@@ -1,4 +1,4 @@
-/** One session in a host: its events are numbered, reduced to a view, and replayed to clients that were away. */
+/** A session in a host: its events are numbered, reduced to a view, and replayed to clients that were away. */
 import { type ImageContent } from "@tau/ai";
 import { getErrorMessage, Listeners } from "@tau/ai/internal";
 import {
@@ -26,7 +26,7 @@ export interface Cursor {
   seq: number;
 }
 
-/** What a subscriber gets: first a snapshot, unless the events it missed are still there; then every event. */
+/** Passed to subscribers: first a snapshot, unless the events they missed are still there; then every event. */
 export type HostEvent =
   | { kind: "snapshot"; view: View; position: EventPosition }
   | { kind: "event"; event: SessionEvent; position: EventPosition };

@@ -44,7 +44,7 @@ export class Logins {
     }
   }
 
-  /** What a login of an extension asks for is asked like everything else that extensions ask. */
+  /** Creates the questions of a login; those of an extension are asked like everything else that extensions ask. */
   #createInteraction(provider: string): LoginInteraction {
     const notify = (event: LoginEvent) => this.#session.notify("login", formatEvent(provider, event));
     const ui = this.#session.extensions?.ui;

@@ -1,4 +1,4 @@
-/** What of a session may leave the machine: everything but secrets. */
+/** Removes secrets from a session before it leaves the machine. */
 import { holdsPassword } from "@tau/tools/platform";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { ExportSource } from "../export/source.ts";

@@ -18,7 +18,7 @@ const maxDescriptionLength = 1024;
 
 const shorten = (name: string): string => name.slice(0, maxNameLength);
 
-/** What a span begins with. The name is its operation, and what that is about. */
+/** Creates what a span begins with. Its name is its operation, and what that is about. */
 const createStart = (operation: string, subject: string, others: Attributes) => ({
   name: `${operation} ${shorten(subject)}`,
   attributes: { "gen_ai.operation.name": operation, ...others },

@@ -26,7 +26,7 @@ export const createSessionFrameRedactor = ({ authStorage, modelRegistry, model }
 interface Piece {
   /** The text that it belongs to. */
   stream: string;
-  /** What ends the text: the message, or the call of a tool. */
+  /** The part that the text belongs to: the message, or the call of a tool. */
   owner: string;
   text: string;
   /** Where it begins in the text, if the event says so. */
@@ -140,7 +140,7 @@ function getBorders(form: string): Uint32Array {
   return borders;
 }
 
-/** One message arrives at a time. */
+/** The owner of the text of a message. Messages arrive one at a time. */
 const messageOwner = "message";
 
 function toPiece(event: object): Piece | undefined {

@@ -15,7 +15,7 @@ export interface ExpandPortOptions {
   offersSkills?: () => boolean;
 }
 
-/** What a prompt expands to besides files. */
+/** Templates and skills that a prompt can expand to. */
 export type ResourcePort = Omit<ExpandPort, "readMention">;
 
 /** The port always uses the current resources of the loader. */

@@ -34,7 +34,7 @@ export function readPromptOptions(options: SystemPromptOptions): SystemPromptOpt
   }
 }
 
-/** What the prompt says with these options. What they do not have comes from `input`. */
+/** Renders the prompt with these options. What they do not have comes from `input`. */
 export function renderPrompt(options: SystemPromptOptions, input: SystemPromptInput): string {
   if (options.forceSystemPrompt !== undefined) return options.forceSystemPrompt;
   const { customPrompt, appendSystemPrompt, selectedTools, toolSnippets, promptGuidelines, sections } = options;

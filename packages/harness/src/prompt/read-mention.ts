@@ -56,10 +56,10 @@ export function createMentionReader(options: MentionReaderOptions): (path: strin
   };
 }
 
-/** What `read` and `ls` say about what they have shown. */
+/** Details of `read` and `ls` about what they have shown. */
 type Shown = Pick<ReadDetails, "path" | "shownLines" | "totalLines"> | LsDetails;
 
-/** What the user has to know of content that was too long; undefined if all of it was shown. */
+/** Describes to the user what was left out of content that was too long; undefined if all of it was shown. */
 function formatCut(details: Shown): string | undefined {
   const isFile = "shownLines" in details;
   const [shown, total] = isFile

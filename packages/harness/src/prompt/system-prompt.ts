@@ -34,7 +34,7 @@ export interface PromptSection {
 
 export interface SystemPrompt {
   sections: readonly PromptSection[];
-  /** What is sent. */
+  /** The text that is sent. */
   text: string;
 }
 
@@ -104,7 +104,7 @@ function skillsText(skills: readonly Skill[], tools: SystemPromptInput["tools"])
   return `${intro}\n<available_skills>\n${lines.join("\n")}\n</available_skills>`;
 }
 
-/** One section per file, so that a cache break can name the file. */
+/** Creates a section for each file, so that a cache break can name the file. */
 function contextSections(files: readonly TextFile[]): PromptSection[] {
   const intro =
     "The user and the project provide these instructions. Follow them; if two disagree, the later one takes precedence.";

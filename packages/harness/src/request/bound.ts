@@ -24,7 +24,7 @@ export interface BoundOptions {
 }
 
 /**
- * What a request carries of a result; undefined if that is all of it. Otherwise the beginning and the end of its text, with
+ * Returns what a request carries of a result, or undefined for all of it: the beginning and the end of its text, with
  * a note between them that says where the whole text is. Images that cannot be sent are replaced by a note.
  */
 export async function boundResult(

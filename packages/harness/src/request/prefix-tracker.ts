@@ -17,7 +17,7 @@ interface PrefixHost {
 
 export class PrefixTracker {
   #digest: PrefixDigest | undefined;
-  /** What the digest was made of. */
+  /** The tools that the digest was made of. */
   #tools: readonly AgentTool[] | undefined;
   #prompt: SystemPrompt | undefined;
   #messages: readonly AgentMessage[] = [];

@@ -1,4 +1,4 @@
-/** What extensions add to a session at the end of a turn or of a run. */
+/** Applies what extensions add to a session at the end of a turn or of a run. */
 import type { AgentMessage } from "@tau/agent";
 import type { CustomMessage } from "@tau/protocol";
 import type { BoundaryResult, BoundaryState, EntryDraft } from "@tau/extensions";
@@ -8,7 +8,7 @@ import type { RunHost } from "./run-host.ts";
 
 type BoundaryHost = Pick<RunHost, "session" | "transcript" | "clock">;
 
-/** What handlers are told of where the session stands. */
+/** Describes to handlers where the session stands. */
 export function describeBoundary(
   { transcript }: BoundaryHost,
   outcome: BoundaryState["outcome"],

@@ -3,7 +3,7 @@ import type { AgentMessage } from "@tau/agent";
 
 export const copyMessages = (messages: readonly AgentMessage[]): AgentMessage[] => messages.map(copyMessage);
 
-/** What cannot be copied, because it contains functions, is shared. */
+/** Copies a value. One that contains functions cannot be copied, and is shared. */
 export function copyData<T>(value: T): T {
   try {
     return structuredClone(value);
@@ -13,7 +13,7 @@ export function copyData<T>(value: T): T {
   }
 }
 
-/** Of what is JSON, for what is copied so often that texts must not be. */
+/** Copies JSON and shares its texts, for what is copied often. */
 export function copyJson<T>(value: T): T {
   if (Array.isArray(value)) return value.map(copyJson) as T;
   if (typeof value !== "object" || value === null) return value;

@@ -1,5 +1,5 @@
 /**
- * What extensions are told of a run, from the engine's events. They get copies: what a handler writes into them must not
+ * Translates the engine's events into those of extensions. They get copies: what a handler writes into them must not
  * become part of the conversation. Pure.
  */
 import type { AgentEvent } from "@tau/agent";

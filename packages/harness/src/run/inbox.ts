@@ -1,5 +1,5 @@
 /**
- * What a person said while the session was busy. It is in the log before it is accepted, and each message has exactly
+ * Messages that a person sent while the session was busy. Each is in the log before it is accepted, and has exactly
  * one outcome there: it is said, cancelled or refused.
  */
 import type { QueueMode } from "@tau/agent";
@@ -54,7 +54,7 @@ export class Inbox {
     return this.#waiting.some((message) => message.id === id);
   }
 
-  /** Those of this kind, oldest first. */
+  /** Lists the messages of this kind, oldest first. */
   list(kind: QueueKind): QueuedMessage[] {
     return this.#waiting.filter((queued) => queued.kind === kind).map(({ id, content }) => ({ id, content }));
   }
@@ -77,7 +77,7 @@ export class Inbox {
     this.#named.set(message, id);
   }
 
-  /** What the engine is given now: the oldest, or all of them. */
+  /** Hands messages over to the engine: the oldest, or all of them. */
   take(kind: QueueKind): UserMessage[] {
     const all = this.#waiting.filter((queued) => queued.kind === kind);
     const taken = this.#parts.mode(kind) === "all" ? all : all.slice(0, 1);
@@ -100,7 +100,7 @@ export class Inbox {
     this.#taken.delete(message);
   }
 
-  /** What was handed over and never said, because the log refused it, waits again. */
+  /** Lets messages wait again that were handed over and never said, because the log refused them. */
   takeBack(): void {
     if (this.#taken.size === 0) return;
     const unsaid = [...this.#taken.values()];

@@ -1,4 +1,4 @@
-/** What happens after the engine has stopped. Pure: all facts go in, one step comes out. */
+/** Decides what happens after the engine has stopped. Pure: all facts go in, one step comes out. */
 import { type AssistantMessage, type Failure, isRetryable } from "@tau/ai";
 import { getFailure } from "@tau/ai/internal";
 import type { BudgetLimitName, RunEnd } from "@tau/protocol";
@@ -13,7 +13,7 @@ export type Step =
   /** Continue: messages are queued, or calls have results that the model has not seen. */
   | { kind: "continue" };
 
-/** What made the engine stop before it was done. */
+/** The reason why the engine stopped before it was done. */
 export type StopRequest =
   /** The context is nearly full. */
   | { kind: "full" }
@@ -49,7 +49,7 @@ export interface RunFacts {
 
 export interface RetryFacts {
   enabled: boolean;
-  /** What the user set; undefined for the default. */
+  /** The value that the user set; undefined for the default. */
   maxRetries: number | undefined;
   baseDelayMs: number;
   /** Whether a busy provider is asked again for `maxBusyMs` if `maxRetries` is not set. */

@@ -4,7 +4,7 @@ import type { Message } from "@tau/ai";
 import { getErrorMessage, Listeners } from "@tau/ai/internal";
 import type { LifecycleEvent, SessionEvent, SessionFact } from "@tau/protocol";
 
-/** What `AgentSession.subscribe` gives: the engine's own events, and what happens to the session besides. */
+/** Events of `AgentSession.subscribe`: the engine's own, and what happens to the session besides. */
 export type AgentSessionEvent = AgentEvent | Exclude<SessionFact, { type: "thinking_delta" | "toolcall_delta" }>;
 
 type Listener<Event> = (event: Event) => void;

@@ -1,4 +1,4 @@
-/** What happens in a run goes into the log before anybody acts on it. */
+/** Records what happens in a run in the log before anybody acts on it. */
 import type { Agent, AgentEvent, AgentMessage } from "@tau/agent";
 import { asRecord } from "@tau/ai/internal";
 import type { Session } from "../session/session.ts";

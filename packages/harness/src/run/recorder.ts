@@ -67,7 +67,7 @@ export class Recorder {
     return this.#lastEntryId;
   }
 
-  /** Of the current turn, or of the one that has just ended; the first is 0. */
+  /** The index of the current turn, or of the one that has just ended; the first is 0. */
   get turnIndex(): number {
     const { turns, turn } = this.#translation;
     return turn === "due" ? turns : Math.max(0, turns - 1);

@@ -1,4 +1,4 @@
-/** What a run remembers between two attempts in order to decide the next step. Pure. */
+/** Remembers between two attempts of a run what decides the next step. Pure. */
 import type { AssistantMessage, Failure } from "@tau/ai";
 import { getFailure } from "@tau/ai/internal";
 import { isFailed } from "./transcript.ts";

@@ -16,7 +16,7 @@ export class RunAborted extends Error {
 }
 
 /**
- * What an abort from outside means. A lost gateway names itself by the reason, its `code` or its message; every other
+ * Interprets an abort from outside. A lost gateway names itself by the reason, its `code` or its message; every other
  * reason means that the run is to end.
  */
 export function toRunAborted(reason: unknown, by: "person" | "signal" | "parent"): RunAborted {

@@ -1,4 +1,4 @@
-/** What a run needs of its session. */
+/** The session as its runs see it. */
 import type { AgentLoopConfig, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
 import type { Clock, Ids, Model } from "@tau/ai";
 import type { CustomMessage } from "@tau/protocol";
@@ -14,7 +14,7 @@ import type { Publisher } from "./publisher.ts";
 import type { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** What counts for the next turn. */
+/** The model, the prompt and the tools of the next turn. */
 export interface CurrentChoices {
   model: Model;
   thinkingLevel: ThinkingLevel;
@@ -31,7 +31,7 @@ export interface RunHost {
   readonly transcript: Transcript;
   readonly inbox: Inbox;
   readonly publisher: Publisher;
-  /** What the model is told before the next request: jobs that have ended since. Taken once. */
+  /** Takes reports for the model about jobs that have ended since the last request. */
   readonly takeReports: () => CustomMessage[];
   readonly clock: Clock;
   readonly ids: Ids;
@@ -47,7 +47,7 @@ export interface RunHost {
   readonly calls: RunningCalls;
   /** Called when a call that was judged is over. */
   readonly endCall: (toolCallId: string) => void;
-  /** What the user said to the model when they allowed the call. */
+  /** Returns what the user said to the model when they allowed the call. */
   readonly getCallMessage: (toolCallId: string) => string | undefined;
   /** Keeps what is too long for the model in a file, and answers with its path. */
   readonly keep: (text: string) => Promise<string | undefined>;
@@ -56,6 +56,6 @@ export interface RunHost {
   readonly tracer: Tracer | undefined;
   readonly agentName: string | undefined;
   readonly resumedFrom: string | undefined;
-  /** What the last request was, for the next to be compared with. */
+  /** Remembers the last request, for the next to be compared with. */
   readonly sent: PrefixTracker;
 }

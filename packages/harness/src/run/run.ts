@@ -1,6 +1,6 @@
 /**
- * One run: from a prompt until the session is idle again. One awaited loop: an attempt runs the engine until it stops,
- * and the pure `nextStep` decides whether that is the end, or what to do before the next attempt.
+ * A run lasts from a prompt until the session is idle again. It is one awaited loop: an attempt runs the engine until it
+ * stops, and the pure `nextStep` decides whether that is the end, or what to do before the next attempt.
  */
 import type { AgentMessage } from "@tau/agent";
 import { type AssistantMessage, type Failure, isContextOverflow } from "@tau/ai";

@@ -10,7 +10,7 @@ export interface CallToolOptions extends Pick<NestedCallOptions, "signal" | "onU
 
 export class RunningCalls {
   readonly #calls = new Set<RunningToolCall>();
-  /** What to call for calls that are made inside a nested call, by its id. */
+  /** Callbacks for calls that are made inside a nested call, by its id. */
   readonly #onBegin = new Map<string, readonly ((id: string) => void)[]>();
   #nestedCalls = 0;
 

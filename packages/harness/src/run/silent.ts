@@ -1,7 +1,7 @@
 /** Answers that nobody is to be shown. */
 import type { AssistantMessage } from "@tau/ai";
 
-/** What an agent says that was woken and has nothing to tell. */
+/** Answers of an agent that was woken and has nothing to report. */
 const silentTexts: ReadonlySet<string> = new Set(["__SILENT__", "HEARTBEAT_OK"]);
 
 /**

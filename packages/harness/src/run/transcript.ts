@@ -7,7 +7,7 @@ import { visitInTurns } from "../session/visit-in-turns.ts";
 
 export class Transcript {
   #messages: AgentMessage[] = [];
-  /** What the next request takes, kept up with every message: a long conversation is not counted again each turn. */
+  /** Tokens of the next request, updated with every message: a long conversation is not counted again each turn. */
   #tokens = 0;
   #isCounted = false;
 

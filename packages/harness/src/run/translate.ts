@@ -16,7 +16,7 @@ export interface Translation {
   /** `due`: begun by the engine, but not told yet. `repeated`: its answer is asked for again, by the engine's next turn. */
   readonly turn: "over" | "due" | "open" | "repeated";
   readonly turnId: string;
-  /** Of the last answer. */
+  /** The id of the last answer. */
   readonly messageId: string;
   /** How much of the answer has been told. */
   readonly textLength: number;
@@ -31,7 +31,7 @@ export interface TranslationContext {
   newId(): string;
   /** Milliseconds that never go back. */
   now(): number;
-  /** What the next request is likely to take, where the provider has not counted yet. */
+  /** Estimates the tokens of the next request, where the provider has not counted yet. */
   inputTokens(): number;
   /** How many messages there are to send. */
   messageCount(): number;

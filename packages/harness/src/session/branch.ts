@@ -110,7 +110,7 @@ export interface BranchContext extends SessionContext {
   branch: SessionEntry[];
 }
 
-/** What the model is sent for a leaf. Reads the context and at most two more entries, however long the log is. */
+/** Returns what the model is sent for a leaf. Reads the context and at most two more entries, however long the log is. */
 export async function readContext(log: SessionLog, leaf: number): Promise<BranchContext> {
   const branch = await readContextBranch(log, leaf);
   return { ...(await buildContext(branch)), ...(await readChoices(log, leaf)), branch };
@@ -231,10 +231,10 @@ export async function readPermissionMode(log: SessionLog): Promise<PermissionMod
   return entry?.type === "permission_mode" && isPermissionMode(entry.mode) ? entry.mode : undefined;
 }
 
-/** What became of a message with an id: it waits, it was said, or it will not be said. */
+/** State of a message with an id: it waits, it was said, or it will not be said. */
 export type QueuedState = "waiting" | "said" | "cancelled" | "refused";
 
-/** What the log says of the messages with these ids. Those that it does not know are missing. */
+/** Returns what the log says of the messages with these ids. Messages that it does not know are missing. */
 export async function readQueuedStates(
   log: SessionLog,
   ids: ReadonlySet<string>,

@@ -4,8 +4,8 @@ import type { SessionEntry } from "./entry.ts";
 const maxLength = 60;
 
 /**
- * One line for each entry that was said or summarised, of at most the `limit` latest: id, kind and first
- * words, or the name of the tool.
+ * Returns a line for each entry that was said or summarised, of at most the `limit` latest: id, kind and first words, or the
+ * name of the tool.
  */
 export const describeEntries = (entries: readonly SessionEntry[], limit = 20): string[] =>
   entries.flatMap((entry) => describeEntry(entry) ?? []).slice(-limit);

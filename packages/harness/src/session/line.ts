@@ -1,4 +1,4 @@
-/** One line of a log: encodes an entry with a checksum, and verifies the checksum of a line. */
+/** Encodes an entry as a line of a log with a checksum, and verifies the checksum of a line. */
 import { crc32 } from "node:zlib";
 import { getErrorMessage } from "@tau/ai/internal";
 import { HarnessError, withoutChecksum } from "@tau/protocol";

@@ -131,7 +131,7 @@ export async function listLastUsed(
   return page;
 }
 
-/** One session of a list; undefined if the file is not a session. */
+/** Describes a session for a list; undefined if the file is not a session. */
 export async function describeSessionFile(path: string, ports: StoragePorts): Promise<SessionInfo | undefined> {
   const stats = await orUndefined(lookAt(ports.fileSystem, path));
   const info = stats && (await describe(path, stats, ports));

@@ -32,7 +32,7 @@ const gapBytes = 64 * 1024;
 const countedAtOnce = 500;
 /** A log with less than this behind its index is scanned; that costs less than another index. */
 const maxUnindexedBytes = 64 * 1024;
-/** The same while the log is being written: the next process scans this much if this one is killed. */
+/** While a log is being written, its index may be this far behind: the next process scans it if this one is killed. */
 const maxUnindexedWhileWriting = 16 * 1024 * 1024;
 
 export class SessionLog {
@@ -169,7 +169,7 @@ export class SessionLog {
     return entries;
   }
 
-  /** What all entries add up to. Reads only entries that neither the index nor an append has counted. */
+  /** Adds up all entries. Reads only entries that neither the index nor an append has counted. */
   async countEntries(): Promise<SessionTotals> {
     const known = this.#known;
     const { table } = known;

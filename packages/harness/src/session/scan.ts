@@ -7,7 +7,7 @@ import { isHeader, sessionVersion } from "./entry.ts";
 import { type EntryKind, idNumber, getKind } from "./entry-table.ts";
 import { readChecksum, maxLineBytes, readHex } from "./line.ts";
 
-/** What is known of a line without its content. Ids are numbers, as in the table. */
+/** A line without its content. Ids are numbers, as in the table. */
 export interface LineFacts {
   kind: EntryKind | "header";
   /** Undefined for an entry without an id. */

@@ -34,7 +34,7 @@ export interface SessionInfo {
   problemCount?: number;
 }
 
-/** As the catalogue keeps it: without the path, and with times in milliseconds. */
+/** Session as the catalogue keeps it: without the path, and with times in milliseconds. */
 export interface StoredInfo extends Omit<SessionInfo, "path" | "created" | "modified"> {
   created: number;
   modified: number;
@@ -74,7 +74,7 @@ async function readEnding(log: SessionLog): Promise<SessionInfo["ending"]> {
   return last && isUnanswered(last) ? "unanswered" : undefined;
 }
 
-/** What is known without the entries. */
+/** Returns what is known without the entries. */
 export const describeFile = (path: string, header: SessionHeader | undefined): StoredInfo => ({
   id: getSessionId(header, path),
   cwd: header?.cwd ?? "",

@@ -74,7 +74,7 @@ export interface NewSession {
 
 /** A session with the messages of its branch as of when it was loaded, each with the id of its entry. */
 export type LoadedSession = SessionManager & {
-  /** What the model is sent. */
+  /** The messages that the model is sent. */
   readonly messages: readonly TranscriptMessage[];
   /** All that was said, also before a compaction. */
   readonly transcript: readonly TranscriptMessage[];
@@ -255,7 +255,7 @@ export class SessionManager extends Session {
     return await listLastUsed(directories, ports, { limit, ...(after !== undefined && { after }) });
   }
 
-  /** One session, as lists show it. Undefined if the file is not a session. */
+  /** Describes a session as lists show it. Undefined if the file is not a session. */
   static async describe(path: string, options: SessionManagerOptions = {}): Promise<SessionInfo | undefined> {
     return await describeSessionFile(path, resolvePorts(options));
   }
@@ -313,7 +313,7 @@ export class SessionManager extends Session {
     return await SessionManager.#open(this.#options, await this.#findStore(sessionId));
   }
 
-  /** The same, and reads its branch. */
+  /** Opens a session as `openSession` does, and reads its branch. */
   async loadSession(sessionId: string): Promise<LoadedSession> {
     const session = await this.openSession(sessionId);
     try {
@@ -512,7 +512,7 @@ function createHeader(
   };
 }
 
-/** What a session that comes from another one has of it. */
+/** Returns what a session that comes from another one has of it. */
 const getKept = ({ agentName, policyProfile }: Session) => withoutUndefined({ agentName, policyProfile });
 
 /** Replaces a header that cannot be read or was not written because of a crash. The id is in the file name. */

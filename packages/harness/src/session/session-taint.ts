@@ -9,13 +9,13 @@ export interface SessionTaintParts extends TaintContext {
     getEntries(): Promise<readonly SessionEntry[]>;
     appendCustomEntry(customType: string, data: unknown): Promise<unknown>;
   };
-  /** Of the session that started this one, while that is open: each is told what the other one has read. */
+  /** The taint of the session that started this one, while that is open: each learns what the other one has read. */
   parent?: SessionTaint | undefined;
 }
 
 /**
- * What comes into one session of a family of parents and children counts in all that are open: a parent tells its children
- * what to do, and they answer. Each keeps it in its own log, so that it holds when it is opened alone.
+ * Taint of one session of a family of parents and children applies to all that are open: a parent tells its children what to
+ * do, and they answer. Each keeps it in its own log, so that it applies when the session is opened alone.
  */
 export class SessionTaint {
   readonly #parts: SessionTaintParts;

@@ -85,13 +85,13 @@ export interface BranchPageOptions {
   maxBytes?: number;
 }
 
-/** What is stored with a summary. */
+/** Stored with a summary. */
 export interface SummaryExtras {
   details?: unknown;
   usage?: Usage | undefined;
 }
 
-/** What is in the log is sent with each later request, and extensions write into the log of a new session themselves. */
+/** Checks a message, because a later request sends what is in the log, and extensions write into the log of a new session. */
 const checkEntry = createCheck({
   message: check("a message with a role", (value) => isRecord(value) && typeof value["role"] === "string"),
 });
@@ -133,7 +133,7 @@ export class Session implements SessionNode {
     return this.#parts.header.agent;
   }
 
-  /** The same for the agent. */
+  /** Sets the named agent. Has no effect once the header is written. */
   setAgentName(agent: string): void {
     const { log, header } = this.#parts;
     if (log.table.count === 0) this.#parts.header = { ...header, agent };
@@ -248,7 +248,7 @@ export class Session implements SessionNode {
     });
   }
 
-  /** What all entries add up to, on every branch. */
+  /** Adds up all entries, on every branch. */
   getTotals(): Promise<SessionTotals> {
     return this.#read((log) => log.countEntries());
   }
@@ -274,7 +274,7 @@ export class Session implements SessionNode {
     return this.#read(readName);
   }
 
-  /** What the model is sent, and the current model and thinking level. Reads only what it needs. */
+  /** Returns what the model is sent, and the current model and thinking level. Reads only what it needs. */
   async buildContext(leafId: string | null = this.#leafId): Promise<SessionContext> {
     const { branch: _branch, ...context } = await this.readContext(leafId);
     return context;
@@ -300,7 +300,7 @@ export class Session implements SessionNode {
     return this.#read(readWaiting);
   }
 
-  /** What became of the messages with these ids. Those that are not in the log are missing. */
+  /** Returns what became of the messages with these ids. Messages that are not in the log are missing. */
   findQueued(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, QueuedState>> {
     return this.#read((log) => readQueuedStates(log, ids));
   }

@@ -1,4 +1,4 @@
-/** What a session has done and cost so far, and how full its context is. Pure. */
+/** Statistics of a session: what it has done and cost so far, and how full its context is. Pure. */
 import { toAmount } from "../budget/usage.ts";
 import type { SessionTotals } from "./totals.ts";
 
@@ -11,10 +11,10 @@ export interface SessionStats extends SessionTotals {
 }
 
 export interface ContextUse {
-  /** What the next request takes, about. */
+  /** About what the next request takes. */
   readonly tokens: number;
   readonly contextWindow: number;
-  /** Of the window; over 100 when it does not fit any more. */
+  /** Percent of the window; over 100 when the context does not fit any more. */
   readonly percent: number;
 }
 

@@ -1,4 +1,4 @@
-/** What the entries of a session add up to. Pure: one entry at a time, so that a long log is not read again. */
+/** Adds up the entries of a session. Pure: one entry at a time, so that a long log is not read again. */
 import { asRecord, isRecord } from "@tau/ai/internal";
 import { parseUsage } from "../budget/usage.ts";
 import type { SessionEntry } from "./entry.ts";

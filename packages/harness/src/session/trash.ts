@@ -54,7 +54,7 @@ async function checkSession(path: string, fileSystem: FileSystem): Promise<void>
   session.mustBeSession();
 }
 
-/** Of a message. */
+/** How many sessions an error message lists. */
 const maxListed = 8;
 
 async function findTrashed(
@@ -143,8 +143,8 @@ async function withLock(fs: FileSystem, path: string, work: (sideFiles: SideFile
 }
 
 /**
- * What follows the name of a log in the names of its side files: the index, long results, a torn end, the log before it was
- * upgraded or repaired, and drafts of these, which a killed process may leave.
+ * Matches what follows the name of a log in the names of its side files: the index, long results, a torn end, the log before
+ * it was upgraded or repaired, and drafts of these, which a killed process may leave.
  */
 const sideFileSuffix = /^(?:(?:idx|results|(?:torn|old|damaged)-[^.]+)(?:\.[\da-f-]{36})?|[\da-f-]{36})$/;
 

@@ -1,8 +1,8 @@
-/** What a session has used since a moment. */
+/** Computes what a session has used since a moment. */
 import type { Session } from "./session.ts";
 import { countEntry, emptyTotals } from "./totals.ts";
 
-/** Of the whole session it costs nothing; otherwise its entries are read. */
+/** Reads the entries of the session, unless the whole of it is asked for. */
 export async function sumUsage(session: Session, since: Date): Promise<{ tokens: number; cost: number }> {
   const isWhole = since.getTime() <= session.createdAt;
   const entries = isWhole ? [] : await session.getEntries();

@@ -11,11 +11,11 @@ export interface CrashFileSystem extends FileSystem {
   readonly calls: number;
   /** How many calls succeed before the power loss. Later calls fail and change nothing. Default: all. */
   powerAfter: number;
-  /** What is left after a crash. This file system is not changed. */
+  /** Returns what is left after a crash. This file system is not changed. */
   afterCrash(luck?: CrashLuck): CrashFileSystem;
 }
 
-/** What survives without a sync. A disk may do any of this. */
+/** Says what survives without a sync. A disk may do any of this. */
 export interface CrashLuck {
   /** The share of the appended bytes, from 0 to 1. Default 0. */
   bytes?: number;

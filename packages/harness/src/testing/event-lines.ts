@@ -3,7 +3,7 @@ import { customTypes, type SessionEntry, type SessionEvent } from "@tau/protocol
 import type { Formatter } from "./formatter.ts";
 import { contentText, failureLine, messageLines } from "./message-lines.ts";
 
-/** What later lines depend on. */
+/** State that later lines depend on. */
 interface LineState {
   /** The line of the last answer that failed. */
   failure: string | undefined;

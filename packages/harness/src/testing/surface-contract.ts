@@ -38,7 +38,7 @@ export interface SurfaceContractCase {
   settle: (surface: ContractSurface) => Promise<void>;
 }
 
-/** What the scripted model does next. */
+/** Steps that the scripted model takes next. */
 export type ContractStep =
   | { kind: "answer"; text: string }
   /** Calls the tool `look`, which waits for `release`. */

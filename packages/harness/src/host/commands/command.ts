@@ -1,4 +1,4 @@
-/** What a command is: the fields that it takes, and what it does. */
+/** Defines a command: the fields that it takes, and what it does. */
 import type { SessionWriter, SessionEnd } from "@tau/extensions/internal";
 import type { Ids } from "@tau/ai";
 import type { CommandData, CommandName, CommandParams } from "@tau/protocol";
@@ -8,7 +8,7 @@ import type { SessionLookup } from "../../session/find-session.ts";
 import type { SessionManager } from "../../session/session-manager.ts";
 import type { HostedSession } from "../hosted-session.ts";
 
-/** What commands need of their host. */
+/** The host as commands see it. */
 export interface CommandHost {
   readonly agentDir: string;
   readonly ids: Ids;
@@ -19,7 +19,7 @@ export interface CommandHost {
   close(sessionId: string, why?: SessionEnd): Promise<void>;
 }
 
-/** What a client adds to a command. */
+/** Options that a client adds to a command. */
 export interface CommandOptions {
   /** Gets the output of `bash` as it comes. */
   onOutput?: (text: string) => void;
@@ -60,7 +60,7 @@ export interface CommandDefinition<Name extends CommandName = CommandName> {
   ): Answer<CommandData<Name>> | Promise<Answer<CommandData<Name>>>;
 }
 
-/** One definition for each command. */
+/** Has a definition for each command. */
 export type CommandDefinitions = { readonly [Name in CommandName]: CommandDefinition<Name> };
 
 /** The definitions of some commands; `index.ts` has all of them. */

@@ -76,7 +76,7 @@ interface Output {
   outputPath: string | undefined;
   /** Where the file is written if there is no `outputPath`. Undefined: the working directory. */
   directory: string | undefined;
-  /** Of the file that is written if there is no `outputPath`. */
+  /** Extension of the file that is written if there is no `outputPath`. */
   extension: string;
   text: string;
 }

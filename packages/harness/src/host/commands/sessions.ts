@@ -21,7 +21,7 @@ import {
   longCommand,
 } from "./command.ts";
 
-/** What may be asked of a list of sessions. */
+/** Fields of the commands that list sessions. */
 export const listFields = {
   query: optional(text),
   all: optional(flag),
