@@ -18,7 +18,7 @@ import type { SessionLeases } from "./leases.ts";
 import type { Membership } from "./membership.ts";
 import { bucketStream, catalogueBucket, keySubject, toToken } from "./names.ts";
 
-export interface CatalogueOptions {
+interface CatalogueOptions {
   bus: Bus;
   membership: Membership;
   leases: SessionLeases;

@@ -15,7 +15,7 @@ export interface Packet {
 }
 
 /** How a packet that has come continues the ones before it. `again`: it is known; `gap`: others before it have not come. */
-export type Arrival = "next" | "again" | "gap";
+type Arrival = "next" | "again" | "gap";
 
 /** How many are sent again at once. */
 const maxResent = 256;

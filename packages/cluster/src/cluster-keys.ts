@@ -21,7 +21,7 @@ import type { Bus } from "./bus.ts";
 import type { Membership } from "./membership.ts";
 import { bucketStream, keyBucket, keySubject } from "./names.ts";
 
-export interface ClusterKeysOptions {
+interface ClusterKeysOptions {
   bus: Bus;
   membership: Membership;
   clock: Clock;

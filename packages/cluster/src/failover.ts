@@ -11,7 +11,7 @@ import type { NodeLink } from "./node-link.ts";
 import type { SessionOwners } from "./owners.ts";
 import type { RemoteClients } from "./remote-clients.ts";
 
-export interface FailoverParts {
+interface FailoverParts {
   membership: Membership;
   leases: SessionLeases;
   inbox: ClusterInbox;

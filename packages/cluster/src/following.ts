@@ -4,7 +4,7 @@ import { getErrorMessage, sleep } from "@tau/ai/internal";
 import type { Client, ClusterGateway } from "@tau/gateway/port";
 import { RemoteClient } from "./remote-client.ts";
 
-export interface FollowingOptions {
+interface FollowingOptions {
   gateway: Pick<ClusterGateway, "callMethod" | "subscriptions">;
   clock: Clock;
   log: (line: string) => void;

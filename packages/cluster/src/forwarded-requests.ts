@@ -38,7 +38,7 @@ interface PendingCall {
 /** Taken bytes are reported to the sender after this many. */
 const reportAfterBytes = 64 * 1024;
 
-export interface ForwardedRequestsParts {
+interface ForwardedRequestsParts {
   link: NodeLink;
   ids: Ids;
   /** Called when a node has given a session away that a client followed there. */

@@ -3,7 +3,7 @@ import type { ClusterGateway } from "@tau/gateway/port";
 import type { Following } from "./following.ts";
 import { RemoteClient } from "./remote-client.ts";
 
-export interface GiveAwayParts extends Pick<ClusterGateway, "sessions" | "subscriptions"> {
+interface GiveAwayParts extends Pick<ClusterGateway, "sessions" | "subscriptions"> {
   following: Following;
   log: (line: string) => void;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Ids } from "@tau/ai";
 import { systemCode } from "@tau/tools/platform";
 
-export interface CachedIndex {
+interface CachedIndex {
   /** Which log it belongs to. */
   identity: string;
   /** See `Segments.encode`. */

@@ -32,7 +32,7 @@ export interface HeldLease {
   release(state?: Pick<LeaseRecord, "isTrashed">): Promise<boolean>;
 }
 
-export interface LeasesOptions {
+interface LeasesOptions {
   bus: Bus;
   membership: Membership;
   ids: Ids;

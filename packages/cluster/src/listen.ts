@@ -1,7 +1,7 @@
 import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
 import { getErrorMessage } from "@tau/ai/internal";
 
-export interface ListenOptions {
+interface ListenOptions {
   log: (line: string) => void;
   take: (message: Msg) => void;
 }

@@ -22,9 +22,9 @@ export interface ClusterTiming {
   holdMs: number;
 }
 
-export const defaultTiming: ClusterTiming = { beatMs: 1_500, deadAfterMs: 6_000, holdMs: 15_000 };
+const defaultTiming: ClusterTiming = { beatMs: 1_500, deadAfterMs: 6_000, holdMs: 15_000 };
 
-export interface MembershipOptions {
+interface MembershipOptions {
   bus: Bus;
   /** The name of this node, the same after a restart. */
   name: string;

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 
 /** Into how many streams the logs are divided. It must never change: the hash of an id chooses the stream. */
-export const logStreamCount = 16;
+const logStreamCount = 16;
 
 export const leaseBucket = "tau-leases";
 export const nodeBucket = "tau-nodes";
@@ -52,7 +52,7 @@ export const headerNames = {
 } as const;
 
 /** The id of a log's message, in its parts. Every header costs each append, so there is one. */
-export interface LogId {
+interface LogId {
   /** Differs for each message. */
   unique: string;
   /** Where in the log its bytes begin. */

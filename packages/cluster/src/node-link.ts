@@ -12,7 +12,7 @@ import type { Membership } from "./membership.ts";
 import { headerNames } from "./names.ts";
 import { type NodeMessage, type ParsedMessage, parseNodeMessage } from "./node-message.ts";
 
-export interface LinkOptions {
+interface LinkOptions {
   bus: Bus;
   membership: Membership;
   /** The name of this node. */
@@ -21,7 +21,7 @@ export interface LinkOptions {
   log: (line: string) => void;
 }
 
-export type TakeMessage = (fromNodeId: string, message: NodeMessage, content: Buffer) => void;
+type TakeMessage = (fromNodeId: string, message: NodeMessage, content: Buffer) => void;
 
 /** Another node, as long as both are who they are. */
 interface Peer {

@@ -7,7 +7,7 @@ import { RemoteClient } from "./remote-client.ts";
 
 export type RemoteRequest = RequestContext & MethodCall;
 
-export interface RemoteClientsOptions {
+interface RemoteClientsOptions {
   link: NodeLink;
   /** Runs a request here, and answers with its payload. */
   run: (request: RemoteRequest) => Promise<unknown>;

@@ -24,7 +24,7 @@ import { RemoteClient } from "./remote-client.ts";
 import type { RemoteRequest } from "./remote-clients.ts";
 import type { SessionTrash } from "./trash.ts";
 
-export interface RouterParts {
+interface RouterParts {
   gateway: ClusterGateway;
   membership: Membership;
   inbox: ClusterInbox;

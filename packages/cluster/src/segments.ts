@@ -14,7 +14,7 @@ export interface LogMessage {
 }
 
 /** A message with bytes of the log. */
-export interface Segment {
+interface Segment {
   seq: number;
   position: number;
   length: number;

@@ -14,7 +14,7 @@ import { RemoteClients } from "./remote-clients.ts";
 import { Router } from "./router.ts";
 import { SessionTrash } from "./trash.ts";
 
-export interface ServingNodeParts {
+interface ServingNodeParts {
   node: ClusterNode;
   inbox: ClusterInbox;
   catalogue: Catalogue;

@@ -7,7 +7,7 @@ import { GatewayError, type SessionKeys } from "@tau/gateway/port";
 import type { Bus } from "./bus.ts";
 import { bucketStream, hookBucket, keySubject } from "./names.ts";
 
-export interface ClusterSessionKeysOptions {
+interface ClusterSessionKeysOptions {
   bus: Bus;
   storage: SessionStorage;
   ids: Ids;

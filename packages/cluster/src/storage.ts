@@ -3,7 +3,7 @@ import type { SessionStorage } from "@tau/harness/session";
 import { HarnessError } from "@tau/protocol";
 import { type LogStoreOptions, NatsLogStore } from "./log-store.ts";
 
-export interface ClusterStorageOptions extends Omit<LogStoreOptions, "sessionId"> {
+interface ClusterStorageOptions extends Omit<LogStoreOptions, "sessionId"> {
   /** Whether sessions in the trash are found too. Default false. */
   includesTrash?: boolean;
 }

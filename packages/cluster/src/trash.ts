@@ -5,7 +5,7 @@ import type { Catalogue } from "./catalogue.ts";
 import type { SessionLeases } from "./leases.ts";
 import { placeLog } from "./names.ts";
 
-export interface TrashParts {
+interface TrashParts {
   storage: SessionStorage;
   leases: SessionLeases;
   catalogue: Catalogue;

@@ -4,7 +4,7 @@
  */
 const oldest = [2, 10, 23] as const;
 
-export const oldestServer = oldest.join(".");
+const oldestServer = oldest.join(".");
 
 /** Undefined if this version may be used, else a sentence for people. */
 export function refuseVersion(version: string): string | undefined {

@@ -46,7 +46,7 @@ export interface PartsOptions {
   ids?: Ids;
 }
 
-export interface PartsContext {
+interface PartsContext {
   getSettings: () => GatewaySettings;
   binding: Binding;
   /** Aborted when nothing new may begin. */

@@ -7,7 +7,7 @@ import type { OpenSessions } from "./sessions/open-sessions.ts";
 import { reloadSettings } from "./sessions/reload.ts";
 import type { GatewaySettings } from "./settings.ts";
 
-export interface ReloadParts {
+interface ReloadParts {
   settings: SettingsManager;
   getSettings: () => GatewaySettings;
   lanes: Pick<Lanes, "grant">;

@@ -6,7 +6,7 @@ import { IdempotencyKeys, type RequestKeys } from "./idempotency/idempotency-key
 import { type InboxStore, openInboxFile } from "./inbox/inbox-store.ts";
 import { RunRecords } from "./lanes/run-records.ts";
 
-export interface StoresOptions {
+interface StoresOptions {
   agentDir: string;
   clock: Clock;
   ids: Ids;
@@ -17,7 +17,7 @@ export interface StoresOptions {
   requestKeys: RequestKeys | undefined;
 }
 
-export interface Stores {
+interface Stores {
   readonly inboxStore: InboxStore;
   readonly runs: RunRecords;
   readonly requestKeys: RequestKeys;

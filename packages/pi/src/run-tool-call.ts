@@ -10,7 +10,7 @@ import type {
 import { type AssistantMessage, validateToolArguments } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 
-export interface ToolCallOptions extends Pick<AgentLoopConfig, "beforeToolCall" | "afterToolCall"> {
+interface ToolCallOptions extends Pick<AgentLoopConfig, "beforeToolCall" | "afterToolCall"> {
   tools: readonly AgentTool[];
   assistantMessage: AssistantMessage;
   context: AgentContext;

@@ -3,11 +3,11 @@ import type { LedgerFact } from "./ledger.ts";
 import type { Audit, Decision } from "./policy.ts";
 
 /** The type of the custom entries. Their data is a `Decision`. */
-export const decisionType = "tau.decision";
+const decisionType = "tau.decision";
 
 const maxCharacters = 2_000;
 
-export interface AuditParts {
+interface AuditParts {
   sessionId: string;
   /** To the session's log. */
   append: (customType: string, data: unknown) => Promise<unknown>;

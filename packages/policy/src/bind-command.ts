@@ -7,7 +7,7 @@ import { basename, isAbsolute, join, resolve } from "node:path";
 import type { Files } from "@tau/tools";
 import { unknownSign } from "./exec/shell/text.ts";
 
-export interface BoundCommand {
+interface BoundCommand {
   command: string;
   /** The commands that were found in it, each as its argv. */
   commands: readonly (readonly string[])[];
@@ -47,7 +47,7 @@ export async function bindCommand(
  * Every path that commands may run as a script, relative to the directory in which they begin: also from directories that they
  * change to, and behind options with values. Too many are harmless. Pure.
  */
-export function findScripts(commands: readonly (readonly string[])[]): string[] {
+function findScripts(commands: readonly (readonly string[])[]): string[] {
   const directories = [""];
   const paths = new Set<string>();
   for (const [program = "", ...args] of commands) {

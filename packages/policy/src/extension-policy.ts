@@ -27,7 +27,7 @@ export interface ExtensionPolicy {
 }
 
 /** Which step decided, in the order of precedence. */
-export const policyReasons = ["extension_deny", "deny_caps", "extension_allow", "default_caps", "mode"] as const;
+const policyReasons = ["extension_deny", "deny_caps", "extension_allow", "default_caps", "mode"] as const;
 export type PolicyReason = (typeof policyReasons)[number];
 
 export type PolicyDecision = "allow" | "prompt" | "deny";

@@ -5,7 +5,7 @@ import { isCoveredByPrefix } from "./command-prefix.ts";
 import type { Capability, Target } from "./policy.ts";
 
 /** Until when something is granted: the end of a call, by its id, or of the session. */
-export type GrantTerm = { toolCallId: string } | "session";
+type GrantTerm = { toolCallId: string } | "session";
 
 /** The grants that count for one holder: the whole session, or a single call. */
 export interface FileGrants {

@@ -5,7 +5,7 @@ import { credentialReason, credentialReasonForModel, explainDenial, verbs } from
 import type { FileGrants } from "./grants.ts";
 import { type PathRules, pathStanding, resolvePathRules, type RuledStanding, ruledStanding } from "./paths.ts";
 
-export interface GuardParts {
+interface GuardParts {
   isAllowed: (realPath: string, access: "read" | "write") => boolean;
   /** For the model. Default: that it is not allowed. */
   explain?: (realPath: string, access: "read" | "write") => string;

@@ -44,7 +44,7 @@ export interface JudgeParts {
 }
 
 /** Undefined lets the call go on. Never rejects. */
-export type Judge = (call: BeforeToolCallContext, signal?: AbortSignal) => Promise<BeforeToolCallResult | undefined>;
+type Judge = (call: BeforeToolCallContext, signal?: AbortSignal) => Promise<BeforeToolCallResult | undefined>;
 
 /** All that a call wants must be allowed. No question is asked about a call of which something is denied anyway. */
 export function createJudge(parts: JudgeParts): Judge {
@@ -67,7 +67,7 @@ interface Call extends CalledTool {
   id: string;
 }
 
-export interface Judgement {
+interface Judgement {
   request: PolicyRequest;
   verdict: Verdict;
 }

@@ -11,7 +11,7 @@ import { closeAfter, isRecord, tryParseJson } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem, type OpenHandle, unlessMissing } from "@tau/tools/platform";
 import { namingFile, syncDirectory, withFileLease } from "@tau/tools/durable";
 
-export interface LedgerOptions {
+interface LedgerOptions {
   agentDir: string;
   fileSystem?: FileSystem;
   clock?: Clock;
@@ -117,7 +117,7 @@ export interface LedgerProblem {
   readonly kind: "not_a_record" | "changed" | "chain_broken" | "torn";
 }
 
-export interface LedgerReport {
+interface LedgerReport {
   readonly records: readonly LedgerRecord[];
   readonly problems: readonly LedgerProblem[];
 }

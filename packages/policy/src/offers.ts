@@ -7,7 +7,7 @@ import type { Grant } from "./grants.ts";
 import { formatRule } from "./remembered-rules.ts";
 
 /** An answer, with what it allows. */
-export interface Offer {
+interface Offer {
   readonly choice: ApprovalChoice;
   /** The rule that would be remembered, as an answer names it; undefined where nothing is. */
   readonly rule?: string;
@@ -15,7 +15,7 @@ export interface Offer {
   readonly given: Grant;
 }
 
-export interface OfferOptions {
+interface OfferOptions {
   /** The home directory: a rule for all of it would allow too much. */
   readonly home: string;
   /** Whether the directory of a path may be allowed with it. Default false. */
@@ -52,7 +52,7 @@ export function formatChoice(choice: ApprovalChoice, what?: Grant | string): str
 }
 
 /** Describes what a grant allows, such as "read everything in /etc". */
-export function describeGrant({ capability, target, isPrefix = false }: Grant): string {
+function describeGrant({ capability, target, isPrefix = false }: Grant): string {
   switch (target.kind) {
     case "command":
       return isPrefix ? `run commands that begin with ${target.command.replace(/ \*$/, "")}` : "run this command";

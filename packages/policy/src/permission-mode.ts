@@ -6,7 +6,7 @@ import type { PolicyRequest, Verdict } from "./policy.ts";
 import { onlyReads } from "./reading-commands.ts";
 
 /** The facts that a mode depends on besides the request. */
-export interface ModeFacts {
+interface ModeFacts {
   /** Whether the sandbox holds the commands of this session. */
   isSandboxed: boolean;
   /** tau's own directory, which commands in the sandbox do not see. */

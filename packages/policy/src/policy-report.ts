@@ -6,7 +6,7 @@ import type { ExtensionPolicy } from "./extension-policy.ts";
 import { policyProfiles, profileTexts } from "./profiles.ts";
 import { formatRule, listRules } from "./remembered-rules.ts";
 
-export interface PolicyReportParts {
+interface PolicyReportParts {
   cwd: string;
   agentDir: string;
   /** Read for each report: settings change. */

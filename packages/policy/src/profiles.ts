@@ -6,7 +6,7 @@ import type { Capability } from "./policy.ts";
 export const policyModes = ["strict", "prompt", "permissive"] as const;
 export type PolicyMode = (typeof policyModes)[number];
 
-export interface PolicyProfile {
+interface PolicyProfile {
   mode: PolicyMode;
   defaultCaps: readonly Capability[];
   denyCaps: readonly Capability[];
@@ -64,7 +64,7 @@ const profiles = {
   },
 } as const satisfies Record<string, PolicyProfile>;
 
-export type PolicyProfileName = keyof typeof profiles;
+type PolicyProfileName = keyof typeof profiles;
 export const policyProfiles = Object.keys(profiles) as readonly PolicyProfileName[];
 
 /** Describe each profile in a line, for people who choose one. */

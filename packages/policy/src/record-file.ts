@@ -14,7 +14,7 @@ export interface RecordFileOptions {
   ids: Ids;
 }
 
-export interface RecordFile<T> {
+interface RecordFile<T> {
   /** Returns what `parse` makes of the records; of undefined if the file is missing or damaged. */
   read(options: Omit<RecordFileOptions, "ids">): Promise<T>;
   /** Replaces the records. No other process changes them meanwhile. Throws `write_failed` for a damaged file, which it keeps. */

@@ -19,7 +19,7 @@ export interface RememberedRules {
   add(scope: "project" | "always", grant: Grant): Promise<void>;
 }
 
-export interface ProjectRules extends RememberedRules {
+interface ProjectRules extends RememberedRules {
   /** The hosts that commands may reach in this project. */
   listHosts(): Promise<string[]>;
 }

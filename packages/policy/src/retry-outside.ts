@@ -26,12 +26,12 @@ export type SandboxRetry =
   | { readonly kind: "outside" };
 type Term = "command" | "session";
 
-export type RetryAnswer =
+type RetryAnswer =
   | { readonly kind: "again"; readonly retry: SandboxRetry; readonly message?: string }
   /** `message`: whole sentences for the model; absent where it has been told by the command's own output. */
   | { readonly kind: "denied"; readonly message?: string };
 
-export type RetryParts = Pick<
+type RetryParts = Pick<
   JudgeParts,
   "decide" | "ask" | "audit" | "subject" | "cwd" | "getMode" | "files" | "ids" | "remembered"
 >;

@@ -1,7 +1,7 @@
 /** Tools by their names or by patterns, in which `*` stands for any text. Pure. */
 import { didYouMean, matchWildcards } from "@tau/ai/internal";
 
-export const isPattern = (text: string): boolean => text.includes("*");
+const isPattern = (text: string): boolean => text.includes("*");
 
 /** Whether a name is in the list, or a pattern of the list matches it. */
 export function createNameMatcher(patterns: readonly string[]): (name: string) => boolean {

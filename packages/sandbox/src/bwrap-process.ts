@@ -17,7 +17,7 @@ import { notStarted } from "./helper.ts";
 import { coverInherited } from "./inherited-descriptors.ts";
 import { findRealPath, unlessUnseen } from "./look.ts";
 
-export interface BwrapRequest {
+interface BwrapRequest {
   /** The program that enters the network, if any, and bubblewrap. */
   readonly program: readonly string[];
   /** The arguments of bubblewrap. They go through a descriptor: those of a process can be read by every user. */
@@ -27,7 +27,7 @@ export interface BwrapRequest {
   readonly limits: ConfinedLimits;
 }
 
-export interface BwrapStart {
+interface BwrapStart {
   readonly process: ConfinedProcess;
   /** The message that was printed instead of starting the command; undefined if it has started. */
   readonly complaint?: string;

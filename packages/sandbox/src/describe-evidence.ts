@@ -4,7 +4,7 @@ import { toLocalEntry } from "./network/local-ports.ts";
 import type { Refusal } from "./proxy/admit.ts";
 
 /** The entry of `sandbox.network` that allows a host: without the port if that is one of the web. */
-export const toAllowEntry = (target: string): string => target.replace(/:(?:80|443)$/, "");
+const toAllowEntry = (target: string): string => target.replace(/:(?:80|443)$/, "");
 
 /** Hosts and ports of this machine that a person could allow. */
 export const listHosts = ({ refusals, ports }: Pick<Evidence, "refusals" | "ports">): string[] => [

@@ -18,7 +18,7 @@ import {
 import { unlessUnseen } from "./look.ts";
 import { HandedSockets, type InnerSockets } from "./network/inner-sockets.ts";
 
-export interface HelperOptions {
+interface HelperOptions {
   bwrap: string;
   helper: string;
   /** For bubblewrap, which reads its filter of system calls from descriptor 4. */

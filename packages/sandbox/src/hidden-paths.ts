@@ -14,7 +14,7 @@ import { defaultOwnDirectories, isOwnSecret } from "./credentials/own-files.ts";
 import { findRealPath, listEntries, listNames, lookAtPath, unlessUnseen } from "./look.ts";
 import type { FoundPath } from "./mounts.ts";
 
-export interface HiddenOptions {
+interface HiddenOptions {
   home: string;
   agentDir: string;
   /** Credentials that environment variables lead to. Default: none. */

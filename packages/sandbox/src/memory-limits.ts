@@ -5,7 +5,7 @@ import { findPathsInLine } from "./evidence.ts";
 import { listMemoryFiles, type Mount } from "./mounts.ts";
 import type { SandboxSettings } from "./settings.ts";
 
-export interface PrintedOutput {
+interface PrintedOutput {
   /** The end of what the command printed. */
   readonly output: string;
   readonly cwd: string;

@@ -157,7 +157,7 @@ const rootCapabilities = {
 export const getCapabilityMask = (isRoot: boolean): string =>
   (isRoot ? Object.values(rootCapabilities).reduce((mask, number) => mask | (1 << number), 0) : 0).toString(16);
 
-export interface BwrapOptions {
+interface BwrapOptions {
   readonly mounts: readonly Mount[];
   readonly machineWide: readonly string[];
   readonly network: SandboxSettings["network"];

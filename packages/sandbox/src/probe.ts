@@ -7,13 +7,13 @@ import { findProgram } from "./programs.ts";
 import { hasSystemCallFilter } from "./system-calls.ts";
 
 /** The programs that the sandbox is made with. */
-export interface SandboxPrograms {
+interface SandboxPrograms {
   readonly bwrap: string;
   /** Absent: a sandbox for each command. */
   readonly helper?: string | undefined;
 }
 
-export type Unavailable = SandboxState & { kind: "unavailable" };
+type Unavailable = SandboxState & { kind: "unavailable" };
 
 const turnOff = 'or set sandbox.mode to "off" to run commands without one';
 

@@ -18,7 +18,7 @@ import { RepositorySearch } from "./git/repository-search.ts";
 import type { SetAside, SetAsideOutcome } from "./set-aside.ts";
 import { WatchedConfig } from "./git/watched-config.ts";
 
-export interface ProtectedFilesOptions {
+interface ProtectedFilesOptions {
   /** The workspace, or another directory that commands may change. */
   readonly workspace: string;
   /** Paths in it are shown to the model without it. */

@@ -95,7 +95,7 @@ function toIndex(paths: readonly string[]): Index {
   return index;
 }
 
-export interface ProtectedRoots {
+interface ProtectedRoots {
   /** The workspace and other directories in which tools may write: real paths. */
   readonly roots: readonly string[];
   readonly home: string;

@@ -21,7 +21,7 @@ import {
   type TemporaryDirectory,
 } from "./temporary-directory.ts";
 
-export interface SessionFilesOptions {
+interface SessionFilesOptions {
   readonly settings: SandboxSettings;
   /** Real paths. */
   readonly workspace: string;

@@ -7,7 +7,7 @@ import { join, relative } from "node:path";
 import type { Files } from "@tau/tools";
 import { isWithin } from "@tau/tools/platform";
 
-export interface TemporaryFilesOptions {
+interface TemporaryFilesOptions {
   /** Directories such as `/tmp`, as people write them. */
   directories: readonly string[];
   /** Directories that are the same inside and outside, although they may be below a temporary one: the workspace. */

@@ -16,7 +16,7 @@ export interface KittyImage {
   readonly payload: string;
 }
 
-export interface LineWithImages {
+interface LineWithImages {
   /** Without commands. */
   readonly text: string;
   readonly images: readonly { readonly column: number; readonly image: KittyImage }[];

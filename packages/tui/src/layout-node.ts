@@ -49,9 +49,9 @@ export interface ScrollLayoutNode {
   state: ScrollLayoutState;
 }
 
-export type LayoutNode = StackLayoutNode | ScrollLayoutNode;
+type LayoutNode = StackLayoutNode | ScrollLayoutNode;
 
-export interface LayoutComponent extends Component {
+interface LayoutComponent extends Component {
   [LAYOUT_NODE](): LayoutNode;
 }
 

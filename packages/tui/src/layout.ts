@@ -43,7 +43,7 @@ export interface LayoutFrame {
   primaryScrollView?: ScrollView;
 }
 
-export interface ScrollbarGeometry {
+interface ScrollbarGeometry {
   column: number;
   trackTop: number;
   trackHeight: number;

@@ -31,7 +31,7 @@ interface KnownContainer {
   end: number;
 }
 
-export interface LeafPosition {
+interface LeafPosition {
   component: Component;
   /** In lines of the document. */
   top: number;

@@ -9,14 +9,14 @@ import { tableText } from "../process/table.ts";
 import { type Access, formatPlace, listProviders, openAccess, reportNotices } from "./access.ts";
 import type { CommandArgs } from "./usage.ts";
 
-export interface KeySource {
+interface KeySource {
   source: "stored" | "models" | "environment";
   text: string;
   /** It is stored in the key chain, which cannot be read now. */
   unreadable?: true;
 }
 
-export interface ProviderKeys {
+interface ProviderKeys {
   provider: string;
   /** In order of precedence: the first one is used. */
   keys: readonly KeySource[];

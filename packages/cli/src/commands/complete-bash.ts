@@ -1,6 +1,6 @@
 /** The command line as bash writes and completes it. Pure. */
 
-export interface SplitLine {
+interface SplitLine {
   /** The words before the current one, without quotes. */
   words: readonly string[];
   /** The word at the cursor, without quotes. */

@@ -13,7 +13,7 @@ import { commands } from "./index.ts";
 import { parseUsages } from "./usage.ts";
 
 /** `description` is shown by shells that can. */
-export interface Candidate {
+interface Candidate {
   value: string;
   description?: string;
 }

@@ -27,7 +27,7 @@ export interface CheckResult {
   fix?: string;
 }
 
-export interface Check {
+interface Check {
   name: string;
   run: (context: CheckContext) => Promise<CheckResult>;
 }

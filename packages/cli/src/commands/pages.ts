@@ -1,6 +1,6 @@
 /** The pages of `docs`, which `tau help TOPIC` shows. Tests compare the table with the directory and with the lists of pages. */
 
-export interface Page {
+interface Page {
   /** The topic, and the file without `.md`. */
   name: string;
   summary: string;

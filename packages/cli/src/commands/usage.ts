@@ -7,17 +7,17 @@
 import type { Command } from "./command.ts";
 import { findValueProblem, type FlagSpec, readTokens } from "../start/tokens.ts";
 
-export interface UsageFlag extends FlagSpec {
+interface UsageFlag extends FlagSpec {
   isRequired: boolean;
 }
 
-export interface UsagePositional {
+interface UsagePositional {
   name: string;
   isOptional: boolean;
   isMany: boolean;
 }
 
-export interface Usage {
+interface Usage {
   /** Without the summary. */
   line: string;
   summary: string;
@@ -68,7 +68,7 @@ export interface CommandArgs {
   value: (flag: string) => string | undefined;
 }
 
-export type ParsedCommand =
+type ParsedCommand =
   | { kind: "args"; args: CommandArgs }
   | { kind: "help" }
   /** If `wanted` is given, it is not one of the `known` names. */

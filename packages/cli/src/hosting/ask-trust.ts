@@ -5,7 +5,7 @@ import { isAboutTextsOnly, readTrust, writeTrust } from "@tau/config/trust";
 import { ask, askAtStart, askKey } from "../process/ask.ts";
 import type { Io } from "../commands/command.ts";
 
-export interface TrustQuestion {
+interface TrustQuestion {
   cwd: string;
   agentDir: string;
   /** The files that have no effect without trust. */

@@ -17,7 +17,7 @@ import { findInstalled } from "./installed-file.ts";
 import { loadSharedModule } from "./shared-modules.ts";
 import { UsageError } from "../process/errors.ts";
 
-export interface DirectoryChoices {
+interface DirectoryChoices {
   /** Whether changes of settings and resources are followed. */
   watch: boolean;
   /** The surface that shows the sessions, unless the flags name one. */
@@ -26,7 +26,7 @@ export interface DirectoryChoices {
   asksTrust: boolean;
 }
 
-export interface DirectoryOpener {
+interface DirectoryOpener {
   readonly extensions: ReturnType<typeof createExtensionsParams>;
   openSettings(cwd: string): Promise<SettingsManager>;
   /** `params` are what its sessions are created with, besides what the flags say. The host closes the settings. */

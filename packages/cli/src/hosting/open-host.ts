@@ -18,7 +18,7 @@ import { UsageError } from "../process/errors.ts";
 /** Questions are shown where a person sees them, however late they come back. */
 export const askAtTerminal = { isAttended: () => true, timeoutMs: () => "never" as const };
 
-export interface OpenedHost {
+interface OpenedHost {
   host: Host;
   sessionId: string;
   /** The options, with those of extensions, which can change what the prompt is. */

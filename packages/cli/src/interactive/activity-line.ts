@@ -17,7 +17,7 @@ export function getActivity(live: LiveView): string | undefined {
   return thinking !== "" && text === "" && calls.length === 0 ? "Thinking" : "Answering";
 }
 
-export interface ActivityOptions {
+interface ActivityOptions {
   theme: Theme;
   width: number;
   seconds: number;
@@ -43,7 +43,7 @@ export function drawActivity(
   return start + cut(toShortLine(activity), room, color) + color(end);
 }
 
-export interface QueueOptions {
+interface QueueOptions {
   theme: Theme;
   width: number;
   /** Messages that were sent and not confirmed. */

@@ -48,7 +48,7 @@ export interface AppOptions extends CoreOptions {
   showsHint?: boolean;
 }
 
-export interface RunOptions {
+interface RunOptions {
   message?: string;
   draft?: string;
   command?: SlashCommandName;

@@ -19,7 +19,7 @@ export const followFocus = "\x1b[?1004h";
 export const unfollowFocus = "\x1b[?1004l";
 const focusReports: Readonly<Record<string, boolean>> = { "\x1b[I": true, "\x1b[O": false };
 
-export interface AttentionOptions {
+interface AttentionOptions {
   terminal: Terminal;
   getSettings: () => TerminalSettings["terminal"];
   now: () => number;

@@ -4,7 +4,7 @@ import type { DialogStack } from "./dialog-stack.ts";
 import { Picker } from "./dialogs/picker.ts";
 import type { Interface } from "./interface.ts";
 
-export interface ChooseParts {
+interface ChooseParts {
   dialogs: DialogStack;
   terminal: Terminal;
   theme: Theme;

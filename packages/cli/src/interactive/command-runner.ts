@@ -7,7 +7,7 @@ import type { Interface } from "./interface.ts";
 import type { SessionFacts } from "./session-facts.ts";
 import { terminalCommands } from "./slash-commands.ts";
 
-export interface CommandRunnerOptions {
+interface CommandRunnerOptions {
   ui: Interface;
   editor: EditorSlot;
   extensions: LazyExtensions;

@@ -10,7 +10,7 @@ import type { OpenQuestions } from "./open-questions.ts";
 import type { Remarks } from "./remarks.ts";
 import type { SubmissionGate } from "./submission-gate.ts";
 
-export interface InterfaceParts extends Pick<
+interface InterfaceParts extends Pick<
   Interface,
   "program" | "themes" | "choose" | "copy" | "describeKey" | "reloadTerminal"
 > {

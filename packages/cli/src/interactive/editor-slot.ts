@@ -14,7 +14,7 @@ import {
 } from "@tau/tui";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
 
-export interface EditorSlotOptions {
+interface EditorSlotOptions {
   tui: TUI;
   theme: EditorTheme;
   keybindings: KeybindingsManager;
@@ -24,7 +24,7 @@ export interface EditorSlotOptions {
 }
 
 /** Reacts to what the user types. */
-export interface EditorListener {
+interface EditorListener {
   onChange: () => void;
   onSubmit: (text: string) => void;
   /** Does what a key of the program does. */

@@ -5,7 +5,7 @@ import type { FirstEntries } from "./first-entries.ts";
 import type { FollowedSession } from "./followed-session.ts";
 import type { Interface } from "./interface.ts";
 
-export interface ExitOptions extends Pick<Interface, "choose"> {
+interface ExitOptions extends Pick<Interface, "choose"> {
   session: FollowedSession;
   terminal: Terminal;
   first: FirstEntries;

@@ -7,7 +7,7 @@ import type { Transcript } from "./transcript.ts";
 /** Leaves time for what the first frame has caused, such as a key. */
 const delayMs = 150;
 
-export interface FirstEntriesOptions {
+interface FirstEntriesOptions {
   transcript: Transcript;
   /** Whether the frame that follows is complete. */
   isReady: () => boolean;

@@ -3,7 +3,7 @@ import { emptyView, type SessionEvent, type View, ViewTracker } from "@tau/proto
 import type { Remarks } from "./remarks.ts";
 import type { SessionClient } from "./session-client.ts";
 
-export interface SessionListener {
+interface SessionListener {
   /** Another session has taken the place of the last one. What it sends is taken once this resolves. */
   onSwitch: () => Promise<void>;
   /** From now on nothing of the session before may be drawn or answered. */

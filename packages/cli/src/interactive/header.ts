@@ -4,7 +4,7 @@ import type { StateData } from "@tau/protocol";
 import { type Component, Text, type Theme, toPlainLine } from "@tau/tui";
 import { shortenPath } from "./status-line.ts";
 
-export interface HeaderOptions {
+interface HeaderOptions {
   theme: Theme;
   version: string;
   home: string | undefined;

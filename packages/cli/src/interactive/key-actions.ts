@@ -14,7 +14,7 @@ import type { RunControl } from "./run-control.ts";
 import type { SessionClient } from "./session-client.ts";
 import type { TerminalSettings } from "./settings.ts";
 
-export interface KeyActionsOptions extends Pick<Interface, "say" | "leave"> {
+interface KeyActionsOptions extends Pick<Interface, "say" | "leave"> {
   tui: TUI;
   terminal: Terminal;
   keybindings: KeybindingsManager;

@@ -3,7 +3,7 @@ import { getErrorMessage, nearestNames } from "@tau/ai/internal";
 import { isKeyId, type KeybindingDefinitions, type KeybindingsConfig, KeybindingsManager, type KeyId } from "@tau/tui";
 import { editorActions } from "./keybindings.ts";
 
-export interface ParsedKeybindings {
+interface ParsedKeybindings {
   config: KeybindingsConfig;
   /** Sentences. What they are about does not count; the rest does. */
   problems: string[];

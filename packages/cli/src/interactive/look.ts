@@ -27,7 +27,7 @@ export interface Look {
   shows: ReadonlyMap<string, ToolData["shows"]>;
 }
 
-export interface LookParts {
+interface LookParts {
   theme: Theme;
   terminal: Terminal;
   highlighter: Highlighter;

@@ -4,7 +4,7 @@ import type { ScrollView } from "@tau/tui";
 import type { SessionClient } from "./session-client.ts";
 import type { Missing, Transcript } from "./transcript.ts";
 
-export interface OlderEntriesOptions {
+interface OlderEntriesOptions {
   transcript: Transcript;
   /** Undefined if the terminal scrolls: what is printed belongs to it, and nothing can be put before that. */
   scroll: ScrollView | undefined;

@@ -4,7 +4,7 @@ import type { Component, Theme } from "@tau/tui";
 import type { DialogStack } from "./dialog-stack.ts";
 import { ApprovalDialog } from "./dialogs/approval.ts";
 
-export interface OpenQuestionsOptions {
+interface OpenQuestionsOptions {
   dialogs: DialogStack;
   theme: Theme;
   getRows: () => number;

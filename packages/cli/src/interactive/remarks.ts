@@ -2,7 +2,7 @@
 import { getErrorMessage } from "@tau/ai/internal";
 import type { Transcript } from "./transcript.ts";
 
-export type RemarkColor = "dim" | "warning" | "error";
+type RemarkColor = "dim" | "warning" | "error";
 
 export class Remarks {
   readonly #transcript: Transcript;

@@ -5,7 +5,7 @@ import type { Outbox } from "./outbox.ts";
 import type { SessionClient } from "./session-client.ts";
 import type { ShellCommands } from "./shell-commands.ts";
 
-export interface RunControlOptions {
+interface RunControlOptions {
   editor: EditorSlot;
   outbox: Outbox;
   shell: ShellCommands;

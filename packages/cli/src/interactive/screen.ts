@@ -23,7 +23,7 @@ export function createScreen(terminal: Terminal, settings: TerminalSettings, the
   });
 }
 
-export interface ScreenParts {
+interface ScreenParts {
   /** The part that grows; in a full screen it is scrolled. */
   conversation: readonly Component[];
   /** The part that stays at the bottom. */

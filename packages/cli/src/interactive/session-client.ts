@@ -3,7 +3,7 @@ import type { Command, CommandData, CommandName, JobSummary, SessionEvent, View 
 
 import type { ExtensionClient } from "./extensions/extension-client.ts";
 
-export interface ExecuteOptions {
+interface ExecuteOptions {
   /** Gets the output of `bash` as it comes. */
   onOutput?: (text: string) => void;
 }

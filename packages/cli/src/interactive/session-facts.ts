@@ -5,7 +5,7 @@ import type { Look } from "./look.ts";
 import type { Remarks } from "./remarks.ts";
 import type { StatusArea } from "./status-area.ts";
 
-export interface SessionFactsOptions {
+interface SessionFactsOptions {
   session: FollowedSession;
   status: StatusArea;
   look: Look;

@@ -3,7 +3,7 @@ import type { SessionClient } from "./session-client.ts";
 import type { Transcript } from "./transcript.ts";
 import { HarnessError } from "@tau/protocol";
 
-export interface ShellCommandsOptions {
+interface ShellCommandsOptions {
   transcript: Transcript;
   getClient: () => SessionClient;
   now: () => number;

@@ -30,7 +30,7 @@ import type { Interface } from "./interface.ts";
 /** The part of the interface that arguments are listed from. */
 export type ArgumentSource = Pick<Interface, "client" | "themes">;
 
-export interface TerminalCommand extends CommandHere<Interface> {
+interface TerminalCommand extends CommandHere<Interface> {
   /** Lists what can follow the command, for completion. */
   readonly listArguments?: (source: ArgumentSource) => Promise<SelectItem[]> | SelectItem[];
 }

@@ -7,7 +7,7 @@ import { LiveLines } from "./live-lines.ts";
 import type { SessionClient } from "./session-client.ts";
 import { drawStatus } from "./status-line.ts";
 
-export interface StatusAreaOptions {
+interface StatusAreaOptions {
   theme: Theme;
   /** The home directory of the user. */
   home: string | undefined;
@@ -28,7 +28,7 @@ export interface StatusAreaOptions {
 const spinnerMs = 100;
 
 /** How an extension wants to show that something is going on. */
-export interface Working {
+interface Working {
   /** Default: what is going on. */
   message?: string;
   isHidden?: boolean;

@@ -4,7 +4,7 @@ import { type BudgetLeftData, defaultPermissionMode, type PermissionMode, type S
 import { formatTokens, pluralise } from "@tau/protocol/surface";
 import { type Theme, toPlainLine, truncateToWidth, visibleWidth } from "@tau/tui";
 
-export interface Status {
+interface Status {
   cwd: string;
   home: string | undefined;
   branch: string | undefined;

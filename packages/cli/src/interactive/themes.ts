@@ -21,7 +21,7 @@ export interface ThemeFile {
   path: string;
 }
 
-export interface ThemesOptions {
+interface ThemesOptions {
   /** How many colors the terminal shows. */
   mode: ColorMode;
   /** The setting `theme`. Default `system`. */

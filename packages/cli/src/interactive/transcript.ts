@@ -34,7 +34,7 @@ import { ShownCalls } from "./shown-calls.ts";
 /** How many entries of a session are drawn when it is opened. */
 const maxFirstEntries = 60;
 
-export interface TranscriptOptions {
+interface TranscriptOptions {
   look: Look;
   /** Milliseconds, from any point on. */
   now: () => number;

@@ -51,7 +51,7 @@ export function findLabelTimes({ nodes }: SessionTree): ReadonlyMap<string, stri
   return times;
 }
 
-export interface ListOptions {
+interface ListOptions {
   filter: TreeFilter;
   query: string;
   /** The ids of the entries that are folded. */

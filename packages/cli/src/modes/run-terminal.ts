@@ -26,7 +26,7 @@ const maxColorWaitMs = 100;
 const lateNotice = "The gateway has not confirmed this message. Look at the session before you send it again:";
 
 /** The session that the terminal shows, and what it belongs to. */
-export interface TerminalSession {
+interface TerminalSession {
   client: SessionClient;
   /** How the terminal looks and behaves. */
   settingsManager: SettingsManager;

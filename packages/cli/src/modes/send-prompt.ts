@@ -8,7 +8,7 @@ import { formatEnd, toExitCode } from "./prompt-end.ts";
 import type { ShownSession } from "./shown-session.ts";
 import { UsageError } from "../process/errors.ts";
 
-export type Prompt = CommandParams<"execute">;
+type Prompt = CommandParams<"execute">;
 
 /** A session that a prompt is sent to: in this process, or in a gateway. */
 export interface PromptSession {
@@ -37,7 +37,7 @@ export interface Shown {
   showEnd(end: PromptEnd, reason: string | undefined): Promise<void> | void;
 }
 
-export interface PromptContext {
+interface PromptContext {
   options: SessionOptions;
   io: Io;
   /** Whether the user can be asked. */

@@ -10,7 +10,7 @@ import { markOwn, toTerminalText } from "./terminal-text.ts";
 /** Whether a question can be asked and answered. */
 export const isInteractive = ({ terminal }: Io): boolean => terminal.input && terminal.err;
 
-export interface AskOptions {
+interface AskOptions {
   /** Whether the typed text is not shown. Default false. */
   hidden?: boolean;
   /** Withdraws the question. */
@@ -127,7 +127,7 @@ function setRawMode(input: Readable, isRaw: boolean): void {
   if ("setRawMode" in input) (input as ReadStream).setRawMode(isRaw);
 }
 
-export interface ConfirmOptions {
+interface ConfirmOptions {
   /** Whether the command line has `--yes`. */
   yes: boolean;
   /** A sentence that says what was not done, for any other answer than yes. */

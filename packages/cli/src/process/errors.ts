@@ -3,7 +3,7 @@ import type { Io } from "../commands/command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 
 /** Says what is wrong with the use of the program. */
-export type UsageErrorCode =
+type UsageErrorCode =
   /** The words and options do not fit the command. The message is followed by where to read more. */
   | "arguments"
   /** An argument, or standard input, names or has something that cannot be used. */

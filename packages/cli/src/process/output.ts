@@ -10,7 +10,7 @@ import { SlowWriter } from "./slow-writer.ts";
 /** Half of the capacity of a pipe. This much is written without blocking, even if it is not read. */
 const maxDirectBytes = 32 * 1024;
 
-export interface OutputPorts {
+interface OutputPorts {
   fd: number;
   /** Whether a write may have to wait for a reader. */
   hasReader: () => boolean;

@@ -9,7 +9,7 @@ const maxReadyBytes = 16 * 1024;
 const maxStuckMs = 30_000;
 const maxStuckBytes = 16 * 1024 ** 2;
 
-export interface SlowWriterPorts {
+interface SlowWriterPorts {
   stream: Writable;
   clock: Clock;
   onError: (error: Error) => void;

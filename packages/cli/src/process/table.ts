@@ -11,7 +11,7 @@ export interface Column {
 
 export type Colour = "green" | "yellow" | "red" | "dim";
 
-export type Cell = string | { text: string; colour: Colour };
+type Cell = string | { text: string; colour: Colour };
 
 const gap = "  ";
 /** A column does not shrink below this width. */

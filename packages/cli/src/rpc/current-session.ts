@@ -9,7 +9,7 @@ import { OpenQuestions } from "./open-questions.ts";
 import { PiEvents, type PiRecord } from "./pi-events.ts";
 import type { Wire } from "./wire.ts";
 
-export interface CurrentSessionParts {
+interface CurrentSessionParts {
   host: Host;
   sessionId: string;
   wire: Wire;

@@ -32,7 +32,7 @@ export type Incoming =
   | { kind: "stray_reply" }
   | Malformed;
 
-export interface Malformed {
+interface Malformed {
   kind: "malformed";
   sender: Sender;
   fault: Fault;

@@ -3,7 +3,7 @@ import { type Flag, flags } from "./flags.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { findValueProblem, type OptionToken, readTokens } from "./tokens.ts";
 
-export type Parsed =
+type Parsed =
   | { kind: "version" }
   /** Extensions have options too, and these flags say which extensions there are. */
   | ({ kind: "help" } & Pick<SessionOptions, "extensions" | "noExtensions" | "directory">)

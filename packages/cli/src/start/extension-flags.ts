@@ -5,7 +5,7 @@ import type { SessionOptions } from "./session-options.ts";
 import { UsageError } from "../process/errors.ts";
 import { type Flag, flags } from "./flags.ts";
 
-export interface LoadedFlags {
+interface LoadedFlags {
   extensions: readonly LoadedExtension[];
   /** Why some extensions are not there: an option may be theirs. */
   problems: readonly ExtensionProblem[];

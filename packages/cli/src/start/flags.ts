@@ -11,7 +11,7 @@ export interface Flag extends FlagSpec {
   summary: string;
 }
 
-export interface FlagGroup {
+interface FlagGroup {
   title: string;
   flags: readonly Flag[];
 }

@@ -21,7 +21,7 @@ export interface FlagSpec {
 }
 
 type NodeToken = ReturnType<typeof readNodeTokens>[number];
-export type Token = Exclude<NodeToken, { kind: "option-terminator" }>;
+type Token = Exclude<NodeToken, { kind: "option-terminator" }>;
 export type OptionToken = Extract<NodeToken, { kind: "option" }>;
 
 /** Unknown options are tokens too, so that the caller can name them. */

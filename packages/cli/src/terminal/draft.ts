@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 
-export interface DraftFile {
+interface DraftFile {
   /** Keeps soon what `read` gives then; if it is empty, the file is removed. */
   keep(read: () => string): void;
   /** Saves now. */
@@ -19,7 +19,7 @@ export interface DraftFile {
 /** So that a program that is killed loses at most the last words, and typing does not write with each key. */
 const delayMs = 250;
 
-export interface DraftOptions {
+interface DraftOptions {
   agentDir: string;
   cwd: string;
   /** Gets a sentence when the file cannot be written. */

@@ -22,7 +22,7 @@ export interface ThemePlaces {
   parse: (text: string, source: string) => ParsedTheme;
 }
 
-export interface LoadedThemes {
+interface LoadedThemes {
   files: ThemeFile[];
   /** Sentences. */
   problems: string[];

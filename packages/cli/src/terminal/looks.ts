@@ -23,7 +23,7 @@ export interface LooksOptions {
   askForColors: () => void;
 }
 
-export interface Looks {
+interface Looks {
   themes: Themes;
   keybindings: KeybindingsManager;
   /** The problems of the start. */

@@ -8,7 +8,7 @@ import { toTerminalText } from "../process/terminal-text.ts";
 import { version } from "../start/version.ts";
 
 /** Where sessions besides the first come from. */
-export type OtherSessions = Pick<Program, "openSession" | "openDemo">;
+type OtherSessions = Pick<Program, "openSession" | "openDemo">;
 
 export function createProgram(io: Io, others: OtherSessions): Program {
   return {

@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemCode } from "@tau/tools/platform";
 
-export interface UpdateOptions {
+interface UpdateOptions {
   /** The version of the last start. */
   before: string;
   version: string;

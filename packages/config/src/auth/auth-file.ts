@@ -6,7 +6,7 @@ import { parseJsonDocument } from "../json/document.ts";
 export type AuthEntries = ReadonlyMap<string, unknown>;
 
 /** `line` is counted from 1. */
-export type ParsedAuthFile = { kind: "good"; entries: AuthEntries } | { kind: "damaged"; line: number };
+type ParsedAuthFile = { kind: "good"; entries: AuthEntries } | { kind: "damaged"; line: number };
 
 export async function parseAuthFile(text: string): Promise<ParsedAuthFile> {
   const source = text.replace(/^\uFEFF/, "");

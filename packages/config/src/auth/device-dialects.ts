@@ -6,13 +6,13 @@ import { type DeviceLogin, isSafeUrl, type OAuthProvider } from "./oauth-provide
 import { getErrorCode, readTokens, type Tokens } from "./oauth-tokens.ts";
 
 /** A device login that waits for the user. */
-export interface DeviceStart extends DeviceCode {
+interface DeviceStart extends DeviceCode {
   kind: "started";
   /** Secret. */
   deviceCode: string;
 }
 
-export type DevicePoll =
+type DevicePoll =
   | { kind: "pending" }
   | { kind: "slow_down" }
   | { kind: "tokens"; tokens: Tokens }
@@ -20,7 +20,7 @@ export type DevicePoll =
   | { kind: "code"; fields: Record<string, string> }
   | Failed;
 
-export interface DeviceDialect {
+interface DeviceDialect {
   start(): OAuthPost;
   readStart(answer: OAuthAnswer): DeviceStart | Failed;
   poll(started: DeviceStart): OAuthPost;

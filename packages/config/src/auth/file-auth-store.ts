@@ -12,7 +12,7 @@ import type { AuthStore, Change } from "./auth-store.ts";
 import type { AuthNotice } from "./failure.ts";
 import { makePrivate } from "./permissions.ts";
 
-export interface FileAuthStoreOptions {
+interface FileAuthStoreOptions {
   path: string;
   /** Whether the directory belongs to tau alone, so that its mode may be changed. */
   ownsDirectory: boolean;

@@ -16,7 +16,7 @@ export type KeyCandidate = { source: KeySource; origin: string; hosts: readonly 
   | { failure: AuthFailure }
 );
 
-export type KeyChoice = { kind: "candidate"; candidate: KeyCandidate } | NoKey;
+type KeyChoice = { kind: "candidate"; candidate: KeyCandidate } | NoKey;
 
 /** `isRefused`: there are keys, but none may be sent to this host. */
 export interface NoKey {

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "@tau/ai";
 import { type Failed, failed } from "./failure.ts";
 import { checkKey, type KeyValue } from "./key-value.ts";
 
-export interface KeyCommandsOptions {
+interface KeyCommandsOptions {
   clock?: Clock;
   /** Default 10,000. */
   timeoutMs?: number;

@@ -2,7 +2,7 @@
 import { findEnvKeys } from "@tau/ai";
 import type { KeySource } from "./key-source.ts";
 
-export interface KeyHintOptions {
+interface KeyHintOptions {
   /** The key that was sent. Without it, there is none. */
   key?: { source: KeySource; origin: string };
   /** Whether `tau auth login` stores keys where they are read. */

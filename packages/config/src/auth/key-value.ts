@@ -1,9 +1,9 @@
 /** Resolves written keys: literal text, variables, or a command that prints the key. */
 import { type Failed, failed } from "./failure.ts";
 
-export type KeyPart = { kind: "text"; text: string } | { kind: "variable"; name: string };
+type KeyPart = { kind: "text"; text: string } | { kind: "variable"; name: string };
 
-export type KeyTemplate = { kind: "command"; command: string } | { kind: "parts"; parts: readonly KeyPart[] };
+type KeyTemplate = { kind: "command"; command: string } | { kind: "parts"; parts: readonly KeyPart[] };
 
 /** `$NAME` and `${NAME}` are variables, `$$` is a dollar, `$!` is a `!`. Any other dollar is itself. Pure. */
 export function parseKey(value: string): KeyTemplate {
@@ -29,7 +29,7 @@ export function parseKey(value: string): KeyTemplate {
 /** Escapes a key, so that `parseKey` reads it as literal text. */
 export const literalKey = (key: string): string => key.replaceAll("$", "$$$$").replace(/^!/, "$!");
 
-export interface ResolveKeyOptions {
+interface ResolveKeyOptions {
   /** For messages: `the key of anthropic`. */
   subject: string;
   env: (name: string) => string | undefined;

@@ -13,7 +13,7 @@ import { type Attempt, isSameState, createAttempt } from "./pkce.ts";
 /** How long the user may take to log in. */
 const maxLoginMs = 15 * 60_000;
 
-export interface BrowserRequest {
+interface BrowserRequest {
   provider: OAuthProvider;
   browser: BrowserLogin;
   interaction: LoginInteraction;

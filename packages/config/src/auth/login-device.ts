@@ -9,7 +9,7 @@ import { type OAuthPorts, post } from "./oauth-post.ts";
 import type { DeviceLogin, OAuthProvider } from "./oauth-providers.ts";
 import type { TokenOutcome } from "./oauth-tokens.ts";
 
-export interface DeviceRequest {
+interface DeviceRequest {
   provider: OAuthProvider;
   device: DeviceLogin;
   interaction: LoginInteraction;

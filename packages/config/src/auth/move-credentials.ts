@@ -20,7 +20,7 @@ export interface MoveOptions {
   choose: (place: CredentialPlace) => Promise<void>;
 }
 
-export interface Move extends MoveOptions {
+interface Move extends MoveOptions {
   store: AuthStore;
   /** The name of the service in the key chain. */
   service: string;

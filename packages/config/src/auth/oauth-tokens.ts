@@ -15,7 +15,7 @@ export interface Tokens {
 
 export type TokenOutcome = { kind: "tokens"; tokens: Tokens } | Failed;
 
-export interface ReadTokensOptions {
+interface ReadTokensOptions {
   provider: OAuthProvider;
   nowMs: number;
   /** Kept if the server gives no new one. */

@@ -13,7 +13,7 @@ import type { OAuthProvider } from "./oauth-providers.ts";
 import { isDue, readTokens } from "./oauth-tokens.ts";
 import { type SecretStore, readCredential, withCredential } from "./stored-credential.ts";
 
-export interface TokenKeeperOptions {
+interface TokenKeeperOptions {
   store: AuthStore;
   secretStore: SecretStore;
   clock: Clock;

@@ -6,7 +6,7 @@ import { getSecretForms, mark } from "@tau/policy/internal";
 import type { AuthStorage } from "./auth-storage.ts";
 import { parseKey } from "./key-value.ts";
 
-export interface UsedKeysParts {
+interface UsedKeysParts {
   auth: Pick<AuthStorage, "usedKeys">;
   /** Like the other lists: the same array as long as nothing was added or removed. */
   registry: { writtenValues(): readonly string[] };

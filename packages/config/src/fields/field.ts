@@ -46,7 +46,7 @@ export interface OptionalField<T> extends Field<T> {
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-export type FieldValue<F> = F extends Field<infer T> ? T : never;
+type FieldValue<F> = F extends Field<infer T> ? T : never;
 
 type OptionalNames<F extends Fields> = {
   [Name in keyof F]: F[Name] extends OptionalField<unknown> ? Name : never;

@@ -8,7 +8,7 @@ export type ParsedFields<F extends Fields> =
   /** Describes the first error in one sentence. */
   | { readonly kind: "wrong"; readonly message: string };
 
-export interface ParseOptions {
+interface ParseOptions {
   /** Whether fields that are not described are refused. Default: ignored, because a later version of a client may send more. */
   isClosed?: boolean;
 }

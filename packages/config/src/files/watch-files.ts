@@ -23,7 +23,7 @@ export interface WatchOptions {
 }
 
 /** Long enough for an editor that saves in several steps; too short for the user to notice. */
-export const quietMs = 30;
+const quietMs = 30;
 
 /** For changes from before the watchers were there. Late, because a program that is starting has more urgent work. */
 export const firstCheckMs = 1_000;

@@ -12,7 +12,7 @@ export interface ConfiguredPackage {
   readonly filters: Readonly<Record<ResourceKind, readonly (readonly string[])[]>>;
 }
 
-export interface CombinedEntries {
+interface CombinedEntries {
   readonly packages: readonly ConfiguredPackage[];
   readonly problems: readonly PackageProblem[];
 }

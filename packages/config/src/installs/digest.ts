@@ -6,11 +6,11 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { isWithin, systemCode } from "@tau/tools/platform";
 import { findFile } from "./find-file.ts";
 
-export const maxDigestFiles = 10_000;
-export const maxDigestBytes = 128 * 1024 * 1024;
+const maxDigestFiles = 10_000;
+const maxDigestBytes = 128 * 1024 * 1024;
 
 /** A `failed` extension cannot be told from another content of it, so it must not be trusted. */
-export type Digest = { kind: "digest"; digest: string } | { kind: "failed"; message: string };
+type Digest = { kind: "digest"; digest: string } | { kind: "failed"; message: string };
 
 /**
  * Over all files below a directory, except the data of git. Fails for too many or too large files, and for a link that leads

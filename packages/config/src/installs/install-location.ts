@@ -20,7 +20,7 @@ export const getScopeDirectory = (scope: PackageScope, { cwd, agentDir }: Packag
 export const getOwner = (scope: PackageScope, cwd: string): string | undefined =>
   scope === "user" ? undefined : getRealPath(cwd);
 
-export interface InstallLocation {
+interface InstallLocation {
   /** Everything that was fetched, dependencies included. */
   readonly directory: string;
   /** The directory of the package in it. */

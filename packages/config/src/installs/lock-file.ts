@@ -28,7 +28,7 @@ export interface LockedPackage {
 /** By the id of the package. */
 export type PackageLock = ReadonlyMap<string, LockedPackage>;
 
-export const getLockPath = (scopeDirectory: string): string => join(scopeDirectory, "packages-lock.json");
+const getLockPath = (scopeDirectory: string): string => join(scopeDirectory, "packages-lock.json");
 
 /** Empty if there is no file. Throws `HarnessError` `invalid_input` for a damaged one. */
 export async function readLock(scopeDirectory: string): Promise<PackageLock> {

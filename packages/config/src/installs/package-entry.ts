@@ -7,7 +7,7 @@ import { type ResourceKind, resourceKinds } from "./package-resources.ts";
 import { parseSource } from "./package-source.ts";
 
 /** Which resources of a package count, by kind; see `filterResources`. */
-export type ResourceFilters = { readonly [Kind in ResourceKind]?: readonly string[] };
+type ResourceFilters = { readonly [Kind in ResourceKind]?: readonly string[] };
 
 export interface DetailedEntry extends ResourceFilters {
   readonly source: string;

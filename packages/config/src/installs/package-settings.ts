@@ -18,7 +18,7 @@ export const getPackageEntries = (settings: SettingsManager): Record<PackageScop
 });
 
 /** A project is moved and cloned as a whole, so its own paths are relative. */
-export const toStoredSource = (source: string, scope: PackageScope, directories: PackageDirectories): string => {
+const toStoredSource = (source: string, scope: PackageScope, directories: PackageDirectories): string => {
   if (scope === "user" || !isLocalSource(source)) return source;
   const path = relative(getScopeDirectory(scope, directories), source);
   return path.startsWith("..") ? path : `./${path}`;

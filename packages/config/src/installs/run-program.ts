@@ -3,7 +3,7 @@ import { createSpawn } from "@tau/tools";
 import { HarnessError } from "@tau/protocol";
 import { runToEnd } from "@tau/tools/platform";
 
-export interface ProgramRequest {
+interface ProgramRequest {
   argv: readonly [string, ...string[]];
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;

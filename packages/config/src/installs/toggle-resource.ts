@@ -1,7 +1,7 @@
 /** Turns single resources of a package on and off. Pure. */
 import { filterResources } from "./filter-resources.ts";
 
-export interface Toggle {
+interface Toggle {
   /** All resources of the kind. */
   names: readonly string[];
   name: string;

@@ -8,7 +8,7 @@ import { orUndefined } from "@tau/tools/durable";
 import { HarnessError } from "@tau/protocol";
 
 /** Far more than packages have. */
-export const treeLimits = { maxFiles: 50_000, maxBytes: 1024 ** 3 };
+const treeLimits = { maxFiles: 50_000, maxBytes: 1024 ** 3 };
 
 /** The bits that run a file as its owner or its group. */
 const specialModes = 0o6000;

@@ -27,7 +27,7 @@ export interface DamagedJson {
   readonly position: Position;
 }
 
-export interface JsonOptions {
+interface JsonOptions {
   /** Whether comments and trailing commas are errors. Default false. */
   strict?: boolean;
 }

@@ -8,7 +8,7 @@ import { watchFiles, type WatchOptions } from "../files/watch-files.ts";
 import { formatPath } from "../fields/problem.ts";
 import { type ModelsFile, parseModels } from "./models-file.ts";
 
-export interface FileSourceOptions {
+interface FileSourceOptions {
   path: string;
   fileSystem: FileSystem;
   clock: Clock;

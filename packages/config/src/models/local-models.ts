@@ -14,7 +14,7 @@ export interface LocalServerAddress {
   apiKey?: string;
 }
 
-export interface LocalModelsOptions {
+interface LocalModelsOptions {
   clock: Clock;
   /** How long a server may take to answer. */
   timeoutMs: number;

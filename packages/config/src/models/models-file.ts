@@ -15,7 +15,7 @@ export interface ModelsFile {
 }
 
 /** `damaged`: the file is not JSON, so nothing of it counts. */
-export type ParsedModels = ({ kind: "read" } & ModelsFile) | { kind: "damaged"; problem: FileProblem };
+type ParsedModels = ({ kind: "read" } & ModelsFile) | { kind: "damaged"; problem: FileProblem };
 
 export async function parseModels(text: string, file: string): Promise<ParsedModels> {
   const parsed = await parseJsonDocument(text);

@@ -9,7 +9,7 @@ export interface ModelName {
   readonly stem: readonly string[];
 }
 
-export interface Lineage {
+interface Lineage {
   /** The stem without the version: models of one family differ only by age. */
   readonly family: string;
   readonly version: readonly number[];

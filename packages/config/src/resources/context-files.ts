@@ -35,7 +35,7 @@ export interface LoadRequest<T> {
   lastGood?: ReadonlyMap<string, T>;
 }
 
-export interface ContextFilesRequest extends LoadRequest<TextFile> {
+interface ContextFilesRequest extends LoadRequest<TextFile> {
   /** In this order; see `contextDirectories`. */
   directories: readonly string[];
 }

@@ -2,7 +2,7 @@
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { parseYaml } from "./yaml.ts";
 
-export interface FrontMatter {
+interface FrontMatter {
   /** Undefined if the file has no front matter. */
   fields: ReadonlyMap<string, FieldValue> | undefined;
   /** The text after it, trimmed. */

@@ -21,7 +21,7 @@ export interface PromptTemplate {
 const maxFileBytes = 128 * 1024;
 const maxDescriptionCharacters = 80;
 
-export interface PromptTemplatesRequest extends LoadRequest<PromptTemplate> {
+interface PromptTemplatesRequest extends LoadRequest<PromptTemplate> {
   /** Directories, without their subdirectories, or files. The first template of a name has precedence. */
   roots: readonly string[];
   /** Whether a file that was found counts. Default: all do. */

@@ -5,7 +5,7 @@ import { type FileSystem, getKind, systemCode, lookAt, ToolsError } from "@tau/t
 import { orUndefined, readUpTo } from "@tau/tools/durable";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 
-export type TextOutcome =
+type TextOutcome =
   | {
       kind: "text";
       /** Without a byte-order mark. */
@@ -65,7 +65,7 @@ const unusable = (path: string, text: string): TextOutcome => ({
   problem: createProblem("unreadable", { path }, text),
 });
 
-export interface Listing {
+interface Listing {
   /** Sorted by name. */
   entries: { name: string; isDirectory: boolean; isSymbolicLink: boolean }[];
   /** Equal for all names of the directory. */

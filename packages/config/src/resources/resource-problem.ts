@@ -1,7 +1,7 @@
 /** Problems of files that a user wrote, such as skills. They are never thrown: the other files count. */
 import type { FileProblem } from "../files/file-problem.ts";
 
-export type ResourceProblemKind =
+type ResourceProblemKind =
   /** The file cannot be read: no permission, not a regular file, not text. */
   | "unreadable"
   /** Only the beginning of the file is used. */

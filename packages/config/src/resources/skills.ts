@@ -34,7 +34,7 @@ const maxSkills = 500;
 /** A root with so many directories is a wrong one, such as the root of a disk. */
 const maxDirectories = 5_000;
 
-export interface SkillsRequest extends LoadRequest<Skill> {
+interface SkillsRequest extends LoadRequest<Skill> {
   /** Directories, or files of skills. The first skill of a name has precedence. */
   roots: readonly string[];
   /** The roots that the user named: a file among them that is no skill is a problem. Default: none. */
@@ -133,10 +133,7 @@ async function loadSkill(
 }
 
 /** Reports all violations of the format, and ignores a skill only if it cannot be used. Pure. */
-export function describeSkill(
-  path: string,
-  fields: ReadonlyMap<string, FieldValue> | undefined,
-): Loaded<Skill | undefined> {
+function describeSkill(path: string, fields: ReadonlyMap<string, FieldValue> | undefined): Loaded<Skill | undefined> {
   const baseDir = join(path, "..");
   const isDirectory = basename(path) === skillFileName;
   const ownName = isDirectory ? basename(baseDir) : basename(path, ".md");

@@ -7,7 +7,7 @@ export const appendSystemFileName = "APPEND_SYSTEM.md";
 
 const maxBytes = 128 * 1024;
 
-export interface SystemFileRequest extends LoadRequest<TextFile> {
+interface SystemFileRequest extends LoadRequest<TextFile> {
   /** Only the first that exists is used. */
   paths: readonly string[];
 }

@@ -56,7 +56,7 @@ function readQuoted(text: string, start: number): Piece | undefined {
 export const quoteArgument = (argument: string): string =>
   /^[\w@%+=:,./-]+$/.test(argument) ? argument : `"${argument.replaceAll(/["\\$`]/g, "\\$&")}"`;
 
-export interface Filled {
+interface Filled {
   text: string;
   /** Placeholders without an argument and without a default, as written in the template, each once. */
   missing: string[];

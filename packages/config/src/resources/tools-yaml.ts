@@ -24,7 +24,7 @@ export interface ToolChoice {
 }
 
 /** `choices` is undefined if the file cannot be understood. */
-export interface ToolsYaml {
+interface ToolsYaml {
   choices: ToolChoices | undefined;
   problems: ResourceProblem[];
 }

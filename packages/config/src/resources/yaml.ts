@@ -16,7 +16,7 @@ export interface YamlEntry {
   below: () => YamlRoot;
 }
 
-export type YamlOutcome = { kind: "parsed"; root: YamlRoot } | { kind: "invalid"; problem: ResourceProblem };
+type YamlOutcome = { kind: "parsed"; root: YamlRoot } | { kind: "invalid"; problem: ResourceProblem };
 
 /** `linesBefore` is the number of lines in the file before the text. */
 export async function parseYaml(

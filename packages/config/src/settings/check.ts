@@ -18,7 +18,7 @@ export type SettingErrorKind =
   /** A project's file has it, and it counts in the user's own file only. */
   | "not_for_projects";
 
-export interface SettingError {
+interface SettingError {
   readonly kind: SettingErrorKind;
   readonly path: Path;
   readonly message: string;
@@ -33,7 +33,7 @@ export interface CheckOptions {
   before?: SettingsInput;
 }
 
-export interface Checked {
+interface Checked {
   readonly values: SettingsInput;
   readonly errors: readonly SettingError[];
 }

@@ -4,7 +4,7 @@ import type { SettingData } from "@tau/protocol";
 import type { SettingNode } from "./node.ts";
 import { type Settings, type SettingsInput, settingsTable } from "./schema.ts";
 
-export interface SettingsByOrigin {
+interface SettingsByOrigin {
   /** The settings that apply. */
   settings: Settings;
   /** In the user's own file. */

@@ -40,7 +40,7 @@ export async function readSource(source: SettingsSource): Promise<FileContent> {
   return read.kind === "text" ? await parseJsonDocument(read.text) : read;
 }
 
-export interface UpdateOptions {
+interface UpdateOptions {
   readonly scope: SettingsScope;
   readonly file: string;
   readonly trusted: boolean;

@@ -7,7 +7,7 @@ import type { Shape } from "./shape.ts";
  * `to restrict`: a trusted project may set it, and its reader combines it with the user's so that nothing gets looser. Such
  * a setting is not in the merged settings, but only in those of the project.
  */
-export type ProjectMaySet = "always" | "when trusted" | "to restrict" | "never";
+type ProjectMaySet = "always" | "when trusted" | "to restrict" | "never";
 
 /** A setting. If the default is undefined, the value may be undefined. */
 export interface Setting<T, D extends T | undefined = T | undefined> {

@@ -1,7 +1,7 @@
 /** The sections of the reference page: which settings are explained together. A test compares them with the table. */
 import type { SettingsInput } from "./schema.ts";
 
-export interface ReferenceSection {
+interface ReferenceSection {
   readonly title: string;
   readonly names: readonly (keyof SettingsInput)[];
 }

@@ -59,7 +59,7 @@ export interface SettingsChange {
 export type SettingsListener = (change: SettingsChange) => void;
 
 /** Whether the files of the project are those that the user trusted. */
-export type TrustCheck = () => Promise<boolean>;
+type TrustCheck = () => Promise<boolean>;
 
 /** How long a file may be damaged or missing while an editor saves it. */
 const maxSaveMs = 500;

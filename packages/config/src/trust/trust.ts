@@ -50,7 +50,7 @@ export async function readTrust(options: Omit<TrustOptions, "ids">): Promise<Tru
 }
 
 /** Compares the files with those that the user trusted. Pure. */
-export function compareFiles(trusted: FileDigests, current: FileDigests): TrustDifference {
+function compareFiles(trusted: FileDigests, current: FileDigests): TrustDifference {
   const names = Object.keys(current);
   return {
     added: names.filter((name) => !Object.hasOwn(trusted, name)),

@@ -50,7 +50,7 @@ export interface ExtensionSource {
 export type AnyHandler = (event: ExtensionEvent, context: ExtensionContext) => unknown;
 
 /** The handlers of an extension. Tells when they change, so that lists that are made of it need not be made for each event. */
-export class Handlers extends Map<ExtensionEventName, AnyHandler[]> {
+class Handlers extends Map<ExtensionEventName, AnyHandler[]> {
   readonly #listeners: (() => void)[] = [];
 
   onChange(listener: () => void): void {

@@ -2,9 +2,7 @@
 import type { AssistantMessage, AssistantMessageEventStream, Context, Model, SimpleStreamOptions } from "@tau/ai";
 import type { ProviderConfig } from "../providers/provider-config.ts";
 
-export type RequestAuth =
-  | { ok: true; apiKey?: string; headers?: Record<string, string> }
-  | { ok: false; error: string };
+type RequestAuth = { ok: true; apiKey?: string; headers?: Record<string, string> } | { ok: false; error: string };
 
 export interface ModelAccess {
   getAll(): Model[];

@@ -23,7 +23,7 @@ export interface DialogOptions {
   timeout?: number;
 }
 
-export interface WorkingIndicatorOptions {
+interface WorkingIndicatorOptions {
   /** None hides the indicator. */
   frames?: string[];
   intervalMs?: number;

@@ -20,7 +20,7 @@ export const hasSignal = (name: ExtensionEventName): boolean =>
 /** Headers that say who sends a request. An isolated extension neither sees nor sets them. */
 const secretHeader = /authorization|api[-_]?key|token|secret|cookie|credential|signature|password/i;
 
-export const isSecretHeader = (name: string): boolean => secretHeader.test(name);
+const isSecretHeader = (name: string): boolean => secretHeader.test(name);
 
 /** An event as an isolated extension gets it: without keys, and without what is not data. */
 export function toCrossingEvent(event: ExtensionEvent): CrossingEvent {

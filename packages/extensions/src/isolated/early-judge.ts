@@ -8,7 +8,7 @@ import { evaluateFor, type ExtensionPolicy, type Audit, formatRule } from "@tau/
 import type { RememberedRules } from "@tau/policy/internal";
 import type { HostcallJudge } from "./ports.ts";
 
-export interface EarlyJudgeParts {
+interface EarlyJudgeParts {
   extension: string;
   getPolicy: () => ExtensionPolicy;
   /** The rules that the user allowed for the project, or for good. */

@@ -23,7 +23,7 @@ import { ExtensionError } from "../errors.ts";
 /** It decides for the user whom to trust, so it is not asked of an extension that is not trusted. */
 const notForwarded: ReadonlySet<ExtensionEventName> = new Set(["project_trust"]);
 
-export interface ForwardParts {
+interface ForwardParts {
   supervisor: Pick<Supervisor, "call" | "stream">;
   onInputChanged: (toolCallId: string) => void;
   /** The directory or file that is the extension. */

@@ -7,7 +7,7 @@ import type { Manifest } from "./manifest.ts";
 import { parseManifest } from "./parse-manifest.ts";
 import { ExtensionError } from "../errors.ts";
 
-export interface HandshakeParts {
+interface HandshakeParts {
   /** Limits the memory of the process: it has no foreign code yet. */
   limitMemory: () => Promise<void>;
   sendInit: () => void;

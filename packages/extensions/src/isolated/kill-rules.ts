@@ -1,7 +1,7 @@
 /** When an isolated extension is turned off without a person. Pure but for the clock that is given. */
 
 /** Operators of the change, for the audit. */
-export type KillRule = "denied-calls" | "crashes" | "quota";
+type KillRule = "denied-calls" | "crashes" | "quota";
 
 export interface KillReason {
   readonly rule: KillRule;

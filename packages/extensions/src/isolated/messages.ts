@@ -90,14 +90,6 @@ export interface SyncRequest {
 }
 export type SyncReply = { value?: unknown; error?: HostcallFailure };
 
-/** A request of the extension's `fetch`; bodies are base64. */
-export interface HttpRequest {
-  method: string;
-  url: string;
-  headers: readonly (readonly [string, string])[];
-  body: string;
-}
-
 export interface HttpReply {
   status: number;
   statusText: string;

@@ -24,7 +24,7 @@ export interface OpenProcess {
   end(reason: string): Promise<void>;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   source: ExtensionSource;
   isolation: IsolationPrograms;
   ports: IsolatedPorts;

@@ -10,7 +10,7 @@ import { Throttle } from "./throttle.ts";
 import { ExtensionError } from "../errors.ts";
 
 /** Answers what the extension asks of the host. */
-export interface HostcallHandler {
+interface HostcallHandler {
   /** Never rejects. */
   handle(method: string, args: readonly unknown[], options: HostcallContext): Promise<SyncReply>;
 }
@@ -20,7 +20,7 @@ export interface HostcallContext {
   onProgress: (update: AgentToolUpdate) => void;
 }
 
-export interface LinkParts {
+interface LinkParts {
   channel: Duplex;
   sync: Duplex;
   clock: Clock;

@@ -18,7 +18,7 @@ const systemPaths = [
   ...["ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ssl"].map((name) => `/etc/${name}`),
 ];
 
-export interface ProcessSandboxOptions {
+interface ProcessSandboxOptions {
   source: ExtensionSource;
   /** Our own code for the process, and what it reads. */
   program: readonly string[];

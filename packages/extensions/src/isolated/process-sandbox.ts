@@ -19,7 +19,7 @@ export interface ProcessSandboxFacts {
 }
 
 /** A file system in memory, of this size: it does not count as memory of the process. */
-export const temporaryBytes = 64 * 1024 * 1024;
+const temporaryBytes = 64 * 1024 * 1024;
 export const temporaryDirectory = "/tmp";
 const privateHome = `${temporaryDirectory}/home`;
 /** Where the extension finds tau's directory; it has nothing of the user's. */

@@ -15,7 +15,7 @@ export interface IsolationPrograms {
 }
 
 /** Why extensions cannot be isolated here, in whole sentences. */
-export interface NoIsolation {
+interface NoIsolation {
   readonly reason: string;
 }
 
@@ -31,7 +31,7 @@ export async function findIsolationPrograms(workspace: string): Promise<Isolatio
   return { bwrap: programs.bwrap, prlimit };
 }
 
-export interface StartOptions {
+interface StartOptions {
   isolation: IsolationPrograms;
   facts: ProcessSandboxFacts;
   env: Readonly<Record<string, string | undefined>>;

@@ -16,7 +16,7 @@ import type { IsolationPrograms } from "./start-process.ts";
 import { streamedEvents } from "./stream-batch.ts";
 import { ExtensionError } from "../errors.ts";
 
-export interface SupervisorParts {
+interface SupervisorParts {
   source: ExtensionSource;
   isolation: IsolationPrograms;
   ports: IsolatedPorts;

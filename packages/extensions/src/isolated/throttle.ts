@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream";
 import type { Clock } from "@tau/ai";
 
-export interface ThrottleLimits {
+interface ThrottleLimits {
   perSecond: number;
   /** How many may come at once. */
   burst: number;

@@ -10,7 +10,7 @@ import { type CachedFile, readCachedFile, writeCachedFile } from "./cached-file.
 import { type CompiledModule, compileModule, compilerVersion } from "./compile.ts";
 import { createModuleFunction, type ModuleFunction } from "./module-function.ts";
 
-export interface CompileCacheOptions {
+interface CompileCacheOptions {
   /** Undefined: nothing is kept. */
   cacheDirectory: string | undefined;
 }

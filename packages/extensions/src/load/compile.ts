@@ -33,7 +33,7 @@ export class CompileError extends Error {
 }
 
 /** Whether the source runs as it is, without the compiler. */
-export const isPlainCommonJs = (path: string, source: string): boolean =>
+const isPlainCommonJs = (path: string, source: string): boolean =>
   !typeScript.has(extname(path)) && !jsx.has(extname(path)) && !/\b(?:import|export)\b/.test(source);
 
 export async function compileModule(path: string, source: string): Promise<CompiledModule> {

@@ -8,13 +8,13 @@ import type { ExtensionPlace, ExtensionsParams } from "./has-extensions.ts";
 import { getCacheDirectory, loadInProcess } from "./load-in-process.ts";
 import { loadTypeboxModule } from "./shared-modules.ts";
 
-export interface WithoutSession extends ExtensionPlace {
+interface WithoutSession extends ExtensionPlace {
   clock: Clock;
   /** Problems of an extension after it was loaded. */
   report: (problem: ExtensionProblem) => void;
 }
 
-export interface LoadedWithoutSession {
+interface LoadedWithoutSession {
   /** All that there are, in their order. */
   readonly found: readonly FoundExtension[];
   /** The trusted extensions, without those that cannot be loaded. */

@@ -21,7 +21,7 @@ export interface Judging {
   getPathRules: () => PathRules;
 }
 
-export interface OpenIsolatedParts {
+interface OpenIsolatedParts {
   child: ChildProgram;
   cwd: string;
   agentDir: string;

@@ -6,7 +6,7 @@ export interface Dependent {
   readonly dependencies: readonly string[];
 }
 
-export interface DependencyOrder<T> {
+interface DependencyOrder<T> {
   /** In the given order, except where a dependency comes first. */
   readonly ordered: readonly T[];
   /** The items that cannot be loaded, and why. */

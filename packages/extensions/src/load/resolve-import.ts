@@ -8,7 +8,7 @@ import type { Manifest } from "@tau/config/installs";
 import { isTypeScript } from "./compile.ts";
 import { mapImport } from "./map-import.ts";
 
-export type ResolvedImport =
+type ResolvedImport =
   | { kind: "builtin"; name: string }
   /** Compiled and evaluated by us. */
   | { kind: "file"; path: string }
@@ -18,7 +18,7 @@ export type ResolvedImport =
   | { kind: "esm" }
   | { kind: "missing"; message: string };
 
-export interface ResolveOptions {
+interface ResolveOptions {
   /** The directory of the extension: what is inside it is compiled by us, except what is in a `node_modules` there. */
   root: string;
   /** Whether a package is one of ours that extensions import. */

@@ -26,7 +26,7 @@ export interface StartParts extends Omit<ApiParts, "registrations" | "report" | 
   globals?: ModuleGlobals;
 }
 
-export type StartOutcome = { kind: "started"; extension: Extension } | { kind: "failed"; message: string };
+type StartOutcome = { kind: "started"; extension: Extension } | { kind: "failed"; message: string };
 
 /** A factory that fails or takes too long leaves nothing: neither registrations nor timers, and its API works no more. */
 export async function startExtension(

@@ -6,7 +6,7 @@ import type { PipelineTool } from "./layer.ts";
 import { wireSchema } from "./wire-schema.ts";
 
 /** An option that is ignored: its tool has no such parameter, or one that does not take the value. */
-export interface ChoiceProblem {
+interface ChoiceProblem {
   tool: string;
   option: string;
   /** A whole sentence for a person. */

@@ -75,7 +75,7 @@ export interface StoppedToolCall {
   readonly refused: SandboxRefusal;
 }
 
-export type NextTry =
+type NextTry =
   /** `sandbox`: undefined runs it outside. `note`: what is different, for the model. */
   | { readonly kind: "again"; readonly sandbox: CommandSandbox | undefined; readonly note: string }
   | { readonly kind: "denied"; readonly message?: string };

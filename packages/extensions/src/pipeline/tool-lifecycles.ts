@@ -8,7 +8,7 @@ import type { GivenTool, LifecyclePort, PipelineTool } from "./layer.ts";
 import { createFacilities } from "./tool-facilities.ts";
 import { getRawResult } from "./tool-result.ts";
 
-export interface ToolLifecyclesParts {
+interface ToolLifecyclesParts {
   clock: Clock;
   /** Aborts when the session ends. */
   signal: AbortSignal;

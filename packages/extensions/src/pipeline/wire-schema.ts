@@ -2,7 +2,7 @@
 import { type JsonSchema, type ToolParameters } from "@tau/ai";
 import { getErrorMessage, isRecord, oncePer, type StandardSchema } from "@tau/ai/internal";
 
-export type WireSchema =
+type WireSchema =
   | { kind: "schema"; schema: JsonSchema; json: string }
   /** It cannot be sent. `reason` is a whole sentence. */
   | { kind: "inexpressible"; reason: string };

@@ -6,7 +6,7 @@ import type { ExtensionProblem } from "../api/extension.ts";
 import type { ProviderConfig } from "./provider-config.ts";
 import { ExtensionError } from "../errors.ts";
 
-export interface FollowParts {
+interface FollowParts {
   registry: ModelRegistry;
   auth: AuthStorage;
   allowNetwork: boolean;

@@ -6,7 +6,7 @@ import type { ModelAccess } from "../api/model-access.ts";
 import { startLate } from "./late-stream.ts";
 import type { ProviderPort } from "./providers.ts";
 
-export interface ModelAccessParts {
+interface ModelAccessParts {
   registry: ModelRegistry;
   auth: AuthStorage;
   /** Asks a model, with keys and headers. */

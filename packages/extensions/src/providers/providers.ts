@@ -36,7 +36,7 @@ export interface ProviderPort {
   close(): void;
 }
 
-export interface ProvidersParts {
+interface ProvidersParts {
   registry: ModelRegistry;
   auth: AuthStorage;
   clock: Clock;

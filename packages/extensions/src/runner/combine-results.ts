@@ -5,7 +5,7 @@
 import { isRecord } from "@tau/ai/internal";
 import type { ExtensionEvent, ExtensionEventName, ExtensionResult } from "../api/events.ts";
 
-export interface Combination<Name extends ExtensionEventName> {
+interface Combination<Name extends ExtensionEventName> {
   /** The event as the next handler gets it. */
   event: ExtensionEvent<Name>;
   /** The answer so far. */

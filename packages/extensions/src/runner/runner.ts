@@ -29,7 +29,7 @@ export interface ExtensionHooks {
   emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined>;
 }
 
-export interface RunnerParts {
+interface RunnerParts {
   extensions: readonly Extension[];
   session: ExtensionSessionPort;
   clock: Clock;

@@ -8,7 +8,7 @@ import type { SharedResource } from "../api/api.ts";
 export const maxCloseMs = 5_000;
 
 /** Opens a resource. Called by one user at a time. */
-export type OpenShared<T extends SharedResource> = () => T | Promise<T>;
+type OpenShared<T extends SharedResource> = () => T | Promise<T>;
 
 interface Entry {
   readonly users: Set<object>;

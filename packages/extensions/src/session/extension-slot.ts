@@ -6,7 +6,7 @@ import type { ExtensionHost, ExtensionSurface } from "./surface.ts";
 export type SessionStart = Omit<ExtensionEvent<"session_start">, "type">;
 
 /** Loads the extensions as they are now; undefined if there are none. */
-export type LoadExtensions = (start: SessionStart) => Promise<SessionExtensions | undefined>;
+type LoadExtensions = (start: SessionStart) => Promise<SessionExtensions | undefined>;
 
 export class ExtensionSlot {
   readonly #load: LoadExtensions;

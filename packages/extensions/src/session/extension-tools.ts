@@ -9,7 +9,7 @@ import type { Owned } from "../load/conflicts.ts";
 import { mustBeData } from "../api/must-be-data.ts";
 
 /** The context of one call of a tool of this extension. */
-export type CreateToolContext = (
+type CreateToolContext = (
   extension: Extension,
   call: { id: string; signal: AbortSignal | undefined },
 ) => ExtensionToolContext;

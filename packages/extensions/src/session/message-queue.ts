@@ -3,7 +3,7 @@ import type { Clock } from "@tau/ai";
 import type { CustomMessage } from "@tau/protocol";
 import type { CustomMessageDraft } from "../api/events.ts";
 
-export type QueueName = "steer" | "followUp" | "nextTurn";
+type QueueName = "steer" | "followUp" | "nextTurn";
 
 /** The messages that no run has taken, and whether one of them asks for an answer. */
 export interface LeftMessages {

@@ -37,7 +37,7 @@ const fields = { version, devices: list(object({ ...shared, publicKey: nonEmptyT
 const firstFields = { version, devices: list(object({ ...shared, token: nonEmptyText })) };
 
 /** The content of the file. */
-export interface DeviceList {
+interface DeviceList {
   readonly devices: readonly Device[];
   /** The account's own token, in a file of the first version. Writing the file again removes it. */
   readonly oldToken?: string;

@@ -16,7 +16,7 @@ export interface NewDevice extends Device {
   readonly token: string;
 }
 
-export interface DevicesOptions extends DeviceFilePorts {
+interface DevicesOptions extends DeviceFilePorts {
   agentDir: string;
   /** Told what keeps the file from being read while the gateway runs. */
   log: (line: string) => void;

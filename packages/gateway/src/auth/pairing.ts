@@ -9,7 +9,7 @@ import type { Devices, NewDevice } from "./devices.ts";
 import type { Guesses } from "./guesses.ts";
 import { createToken, isSameSecret } from "./token.ts";
 
-export interface PairingOptions {
+interface PairingOptions {
   devices: Devices;
   guesses: Guesses;
   clock: Clock;
@@ -38,7 +38,7 @@ const maxWaitingPerAddress = 3;
 const maxNameLength = 60;
 const defaultScopes: readonly GatewayScope[] = ["read", "write", "approve"];
 
-export interface ApproveOptions {
+interface ApproveOptions {
   code: string;
   /** The scopes of whoever approves. */
   approver: ReadonlySet<GatewayScope>;

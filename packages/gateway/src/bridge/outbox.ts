@@ -14,7 +14,7 @@ const maxWaitingFrames = 1_024;
 /** A client that has no more to read than this has caught up. */
 const lowBytes = 64 * 1024;
 /** How long a client may take to read what it was sent. */
-export const maxStallMs = 30_000;
+const maxStallMs = 30_000;
 /** How often a client is looked at that has too much to read. */
 export const checkMs = 100;
 /** The code of WebSocket for: try again later. */
@@ -27,7 +27,7 @@ export interface StaleSession {
   onSnapshot(): void;
 }
 
-export interface OutboxParts {
+interface OutboxParts {
   client: Client;
   clock: Clock;
   /** When clients are looked at again. */

@@ -5,7 +5,7 @@ import { cutWindow } from "./cut-window.ts";
 import type { Outbox, StaleSession } from "./outbox.ts";
 import { SharedFrame } from "./shared-frame.ts";
 
-export interface SessionFeedParts {
+interface SessionFeedParts {
   hosted: HostedSession;
   redactLine: (line: string) => string;
 }

@@ -19,14 +19,14 @@ import { encodeFrame } from "../encoded-frame.ts";
 import { GatewayError } from "../errors.ts";
 
 /** How long a dialog waits when the last client that could answer it has left: a page may just be reloaded. */
-export const returnMs = 30_000;
+const returnMs = 30_000;
 /** When a client that was behind is looked at again. */
 const retryMs = 1_000;
 /** Limits dialogs, statuses and widgets, each. */
 const maxShown = 64;
 const maxBytes = 256 * 1024;
 
-export interface SessionDialogsParts {
+interface SessionDialogsParts {
   session: AgentSession;
   clock: Clock;
   ids: Ids;

@@ -6,7 +6,7 @@ import { openChatSession } from "./chat-session.ts";
 import type { ChatAnswer } from "./chat-shapes.ts";
 import { type ChatStep, followAnswer } from "./follow-answer.ts";
 
-export interface ChatContext {
+interface ChatContext {
   parts: GatewayParts;
   client: Client;
   /** The client is gone. */
@@ -15,7 +15,7 @@ export interface ChatContext {
 }
 
 /** Without `sessionId` it begins a session. */
-export type ChatCall = Pick<ChatRequest, "model" | "history" | "prompt"> & { sessionId?: string };
+type ChatCall = Pick<ChatRequest, "model" | "history" | "prompt"> & { sessionId?: string };
 
 /** The name of `answerChat` between nodes. */
 export const chatCallName = "http.chat";

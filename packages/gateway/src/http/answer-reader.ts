@@ -2,7 +2,7 @@
 import type { SessionEvent } from "@tau/protocol";
 import { addUsage, type ChatUsage, type FinishReason, noUsage } from "./chat-shapes.ts";
 
-export type AnswerStep =
+type AnswerStep =
   | { kind: "nothing" }
   | { kind: "text"; text: string }
   | { kind: "done"; finishReason: FinishReason }

@@ -58,7 +58,7 @@ export const toCompletion = (head: ChatHead, { text, finishReason, usage }: Chat
   usage,
 });
 
-export type ChunkDelta = { role: "assistant"; content: string } | { content: string } | Record<never, never>;
+type ChunkDelta = { role: "assistant"; content: string } | { content: string } | Record<never, never>;
 
 export const toChunk = (head: ChatHead, delta: ChunkDelta, finishReason: FinishReason | null = null) => ({
   ...head,

@@ -10,7 +10,7 @@ import type { ChatRequest } from "./chat-request.ts";
 import type { ChatSession } from "./chat-session.ts";
 import type { ChatAnswer } from "./chat-shapes.ts";
 
-export interface FollowOptions {
+interface FollowOptions {
   parts: GatewayParts;
   client: Client;
   chat: ChatSession;

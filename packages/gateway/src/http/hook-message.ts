@@ -11,7 +11,7 @@ export function decodePayload(bytes: Uint8Array): string {
   }
 }
 
-export interface HookMessage {
+interface HookMessage {
   name: string;
   prompt: string | undefined;
   payload: string;

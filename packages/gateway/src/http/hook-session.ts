@@ -6,7 +6,7 @@ import { getDigest } from "../idempotency/call-once.ts";
 import type { GatewayParts } from "../parts.ts";
 import type { GatewaySettings } from "../settings.ts";
 
-export type Hook = GatewaySettings["hooks"][string];
+type Hook = GatewaySettings["hooks"][string];
 
 const defaultProfile = "safe";
 

@@ -10,7 +10,7 @@ export const createHookToken = (accountToken: string, name: string): string =>
 /** Begins a token in the settings of which only the SHA-256 is there. */
 const digestMark = "sha256:";
 
-export type HookToken =
+type HookToken =
   | { kind: "none" }
   | { kind: "token"; token: string }
   /** SHA-256 in hexadecimal digits. */

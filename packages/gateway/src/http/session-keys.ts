@@ -11,7 +11,7 @@ export interface SessionKeys {
   resolve(key: string, create: () => Promise<string>): Promise<string>;
 }
 
-export interface SessionKeyFileOptions {
+interface SessionKeyFileOptions {
   /** That of the gateway. */
   directory: string;
   ids: Ids;

@@ -32,7 +32,7 @@ export const maxAgeMs = 24 * 60 * 60_000;
 const maxKeys = 10_000;
 const maxAnswerLength = 64 * 1024;
 
-export interface IdempotencyOptions extends Pick<JournalOptions<KeyRecord>, "fileSystem" | "ids" | "maxBytes"> {
+interface IdempotencyOptions extends Pick<JournalOptions<KeyRecord>, "fileSystem" | "ids" | "maxBytes"> {
   clock: Clock;
   log: (line: string) => void;
 }

@@ -23,7 +23,7 @@ const messageFields = {
   follow_up: content,
 } satisfies Partial<Record<CommandName, Fields>>;
 
-export type MessageCommand = keyof typeof messageFields;
+type MessageCommand = keyof typeof messageFields;
 
 export const isMessageCommand = (name: CommandName): name is MessageCommand => Object.hasOwn(messageFields, name);
 
@@ -36,7 +36,7 @@ interface MessageParams {
 }
 
 /** Where a message goes while its session is busy. Pure. */
-export function chooseMode(name: MessageCommand, params: MessageParams, usual: QueueMode): QueueMode {
+function chooseMode(name: MessageCommand, params: MessageParams, usual: QueueMode): QueueMode {
   if (name === "follow_up") return "followup";
   if (name === "steer") return params.interrupt === true ? "interrupt" : "steer";
   if (params.queueMode) return params.queueMode;

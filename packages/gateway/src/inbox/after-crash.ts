@@ -7,7 +7,7 @@ import { tooOld } from "./decide.ts";
 import type { InboxStore } from "./inbox-store.ts";
 import { getLogId, type StoredMessage } from "./message.ts";
 
-export interface AfterCrashParts {
+interface AfterCrashParts {
   store: InboxStore;
   clock: Clock;
   getSettings: () => GatewaySettings;

@@ -7,7 +7,7 @@ import { getFirstWords, type MessageOutcome, type StoredMessage } from "./messag
 type QueueSettings = GatewaySettings["queue"];
 
 /** Whether another message is accepted, and which of those that wait are given up for it. */
-export type Admission = { kind: "accept"; drops: readonly StoredMessage[] } | { kind: "refuse" };
+type Admission = { kind: "accept"; drops: readonly StoredMessage[] } | { kind: "refuse" };
 
 /** `waiting` are all messages of the session without an outcome, oldest first. */
 export function decideAdmission(
@@ -26,7 +26,7 @@ export interface InjectStep {
   interrupt: boolean;
 }
 
-export type NextStep =
+type NextStep =
   | { kind: "nothing" }
   /** Nothing is due before. */
   | { kind: "wait"; forMs: number }
@@ -34,7 +34,7 @@ export type NextStep =
   | { kind: "when_idle" }
   | InjectStep;
 
-export interface SessionFacts {
+interface SessionFacts {
   /** The messages that were not handed to the session yet, oldest first. */
   waiting: readonly StoredMessage[];
   isBusy: boolean;
@@ -100,7 +100,7 @@ export const pickUntold = (
   untold: readonly StoredMessage[],
 ): readonly StoredMessage[] => (messages.some(({ text }) => isCommandLike(text)) ? [] : untold);
 
-export interface RecoveryFacts {
+interface RecoveryFacts {
   /** Its state in the session's log; undefined if the log does not have it. */
   logged: QueuedState | undefined;
   /** Whether it was accepted by a process that has ended. */
@@ -109,7 +109,7 @@ export interface RecoveryFacts {
   ttlMs: number;
 }
 
-export type Recovery = { kind: "settle"; outcome: MessageOutcome } | { kind: "queued" } | { kind: "inject" };
+type Recovery = { kind: "settle"; outcome: MessageOutcome } | { kind: "queued" } | { kind: "inject" };
 
 /** Decides about a message without an outcome when its session is opened. */
 export function decideRecovery(

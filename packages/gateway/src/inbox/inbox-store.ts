@@ -19,7 +19,7 @@ export interface InboxStore {
   close(): Promise<void>;
 }
 
-export type InboxFileOptions = Pick<JournalOptions<InboxRecord>, "fileSystem" | "clock" | "ids" | "maxBytes" | "log">;
+type InboxFileOptions = Pick<JournalOptions<InboxRecord>, "fileSystem" | "clock" | "ids" | "maxBytes" | "log">;
 
 /** An inbox in a file. `directory` is that of the gateway. */
 export async function openInboxFile(directory: string, options: InboxFileOptions = {}): Promise<InboxStore> {

@@ -11,7 +11,7 @@ import { type StoredMessage, toRequestData } from "./message.ts";
 import { type MessageDraft, SessionInbox, type SessionInboxParts } from "./session-inbox.ts";
 import { WaitingBytes } from "./waiting-bytes.ts";
 
-export type InboxParts = Omit<SessionInboxParts, "onIdle" | "waitingBytes">;
+type InboxParts = Omit<SessionInboxParts, "onIdle" | "waitingBytes">;
 
 /** How many sessions are opened at a time after a restart. */
 const maxOpening = 4;

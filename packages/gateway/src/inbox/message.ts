@@ -3,7 +3,7 @@ import type { ImageContent } from "@tau/ai";
 import type { InboxMessageData, InboxRequestData, QueueMode } from "@tau/protocol/gateway";
 
 /** The sender of a message. Runs of webhooks and schedules have a lane of their own. */
-export interface MessageOrigin {
+interface MessageOrigin {
   readonly kind: "client" | "scheduled";
   readonly deviceId?: string;
   /** The sender's scopes, for tools that ask for one. */

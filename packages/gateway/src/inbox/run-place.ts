@@ -6,7 +6,7 @@ import { maxRunMs } from "../lanes/hold-place.ts";
 import type { Lanes, LanePlace } from "../lanes/lanes.ts";
 import type { RunRecords } from "../lanes/run-records.ts";
 
-export interface RunPlaceParts {
+interface RunPlaceParts {
   lanes: Lanes;
   runs: RunRecords;
   log: (line: string) => void;

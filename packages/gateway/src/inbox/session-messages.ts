@@ -4,7 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { InboxStore } from "./inbox-store.ts";
 import type { MessageOutcome, StoredMessage } from "./message.ts";
 
-export interface SessionMessagesParts {
+interface SessionMessagesParts {
   store: InboxStore;
   clock: Clock;
   log: (line: string) => void;

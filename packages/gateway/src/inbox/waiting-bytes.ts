@@ -31,7 +31,7 @@ export class WaitingBytes {
 }
 
 /** Pure. */
-export function countWaitingBytes(messages: Iterable<StoredMessage>, sender: string): number {
+function countWaitingBytes(messages: Iterable<StoredMessage>, sender: string): number {
   let bytes = 0;
   for (const message of messages) {
     if (message.state === "waiting" && getSender(message) === sender) bytes += getBytes(message);

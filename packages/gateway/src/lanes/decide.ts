@@ -11,7 +11,7 @@ export function chooseLanes({ isChild, isScheduled }: { isChild: boolean; isSche
   return isScheduled ? ["global", "scheduled"] : ["global"];
 }
 
-export interface PlaceRequest {
+interface PlaceRequest {
   readonly id: number;
   readonly sessionId: string;
   /** The lanes in which it needs a place, all at once. */
@@ -20,7 +20,7 @@ export interface PlaceRequest {
   readonly owner: string;
 }
 
-export interface LaneState {
+interface LaneState {
   /** The requests of each session, oldest first. The session that has waited longest for its turn comes first. */
   readonly waiting: ReadonlyMap<string, readonly PlaceRequest[]>;
   readonly held: readonly PlaceRequest[];

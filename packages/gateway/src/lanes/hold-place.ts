@@ -9,7 +9,7 @@ import type { RunRecords } from "./run-records.ts";
 /** A little longer than a run may take: a run that ends by its own limit keeps its place until then. */
 export const maxRunMs = 48 * 60 * 60_000 + 60_000;
 
-export interface PlaceParts {
+interface PlaceParts {
   lanes: Lanes;
   runs: RunRecords;
   log: (line: string) => void;

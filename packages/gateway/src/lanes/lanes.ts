@@ -14,7 +14,7 @@ import {
   removeRequest,
 } from "./decide.ts";
 
-export interface LanePlaceOptions {
+interface LanePlaceOptions {
   sessionId: string;
   lanes: readonly LaneName[];
   /** See `PlaceRequest`. */
@@ -44,7 +44,7 @@ interface PlaceEnds {
   join: () => LanePlace;
 }
 
-export interface LanesParts {
+interface LanesParts {
   clock: Clock;
   getLimits: () => LaneLimits;
 }

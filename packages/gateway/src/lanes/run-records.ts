@@ -13,7 +13,7 @@ interface RunRecord {
 /** How many sessions with a cut run are remembered. */
 const maxRemembered = 10_000;
 
-export type RunRecordsOptions = Pick<JournalOptions<RunRecord>, "fileSystem" | "clock" | "ids" | "maxBytes" | "log">;
+type RunRecordsOptions = Pick<JournalOptions<RunRecord>, "fileSystem" | "clock" | "ids" | "maxBytes" | "log">;
 
 export class RunRecords {
   /** The states that are on the disk. */

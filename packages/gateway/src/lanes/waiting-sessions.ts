@@ -4,7 +4,7 @@ import type { Client } from "../client.ts";
 import { encodeFrame } from "../encoded-frame.ts";
 import type { Lanes } from "./lanes.ts";
 
-export interface WaitingSessionsParts {
+interface WaitingSessionsParts {
   clock: Clock;
   lanes: Pick<Lanes, "listWaiting" | "onChange">;
   listFollowers: (sessionId: string) => readonly Client[];

@@ -75,7 +75,7 @@ export interface ControlAnswer {
   close(): void;
 }
 
-export interface AskOptions {
+interface AskOptions {
   /** How long the gateway may take. Default 10 s. */
   maxMs?: number;
 }

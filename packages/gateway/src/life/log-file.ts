@@ -5,13 +5,13 @@ import { createDebugLog } from "@tau/harness";
 import { readWhole } from "@tau/tools/durable";
 import { nodeFileSystem } from "@tau/tools/platform";
 
-export interface LogFile {
+interface LogFile {
   write(line: string): void;
   /** Waits until everything is written. Never rejects. */
   close(): Promise<void>;
 }
 
-export interface LogFileOptions {
+interface LogFileOptions {
   path: string;
   /** Returns texts that must not be in it. Called for each line. */
   secrets: () => Iterable<string>;

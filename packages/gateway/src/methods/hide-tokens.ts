@@ -1,7 +1,7 @@
 /** The tokens of webhooks are in the settings, which a client may read that may not call a webhook. */
 import type { GatewaySettings } from "../settings.ts";
 
-export const hiddenToken = "[secret]";
+const hiddenToken = "[secret]";
 
 /** A value without the tokens that the settings name. `config.get` shows them to those who may change them. Pure. */
 export function hideTokens<T>(value: T, { hooks }: Pick<GatewaySettings, "hooks">): T {

@@ -12,7 +12,7 @@ export interface MethodContext extends RequestContext {
 /** Without `connect`, which only the connection answers, and the commands of sessions, which share one definition. */
 export type OwnMethod = Exclude<GatewayMethod, "connect" | `session.${string}`>;
 
-export interface MethodDefinition<Name extends OwnMethod = OwnMethod> {
+interface MethodDefinition<Name extends OwnMethod = OwnMethod> {
   route: MethodRoute;
   fields: Fields;
   run(context: MethodContext, params: MethodParams<Name>): MethodData<Name> | Promise<MethodData<Name>>;

@@ -9,7 +9,7 @@ export interface AllowedAddresses {
   origins: readonly string[];
 }
 
-export interface AddressOptions {
+interface AddressOptions {
   /** The address that it listens on. */
   host: string;
   port: number;
@@ -51,7 +51,7 @@ function withoutDefaultPort(name: string, defaults: readonly string[]): string[]
   return defaults.includes(port) ? [name, name.slice(0, -port.length - 1)] : [name];
 }
 
-export interface Refusal {
+interface Refusal {
   status: number;
   /** For people. */
   message: string;

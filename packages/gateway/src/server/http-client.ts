@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { GatewayScope } from "@tau/protocol/gateway";
 import { callSoon, type Client } from "../client.ts";
 
-export interface HttpClientOptions {
+interface HttpClientOptions {
   connectionId: string;
   deviceId: string;
   scopes: readonly GatewayScope[];

@@ -17,7 +17,7 @@ import type { Route, RouteAnswer, RouteRequest } from "./route.ts";
 import { findRoute } from "./routes.ts";
 import { safeHeaders } from "./safe-headers.ts";
 
-export interface HttpOptions {
+interface HttpOptions {
   parts: GatewayParts;
   getAddresses: () => AllowedAddresses;
   routes: readonly Route[];

@@ -1,6 +1,6 @@
 import type { Clock } from "@tau/ai";
 
-export interface RateLimitOptions {
+interface RateLimitOptions {
   perSecond: number;
   /** How many at once, after a while without any. */
   burst: number;

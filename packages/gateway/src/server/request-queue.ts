@@ -2,7 +2,7 @@
  * The requests of one client. So many are answered at a time, and none is begun while the client does not read what it was
  * answered: it would have to be kept here. Those that wait stay in the connection.
  */
-export interface RequestQueueOptions<Request> {
+interface RequestQueueOptions<Request> {
   maxRunning: number;
   /** The limit for requests that only read: all of their answers may be large. */
   maxReading: number;

@@ -7,7 +7,7 @@ import type { Route } from "./route.ts";
 
 export const ownRoutes: readonly Route[] = [...healthRoutes, ...pairRoutes, ...chatRoutes, ...hookRoutes];
 
-export type RouteMatch =
+type RouteMatch =
   | { kind: "route"; route: Route; names: Record<string, string> }
   /** The path exists for other methods. */
   | { kind: "wrong_method"; allowed: readonly string[] }

@@ -34,7 +34,7 @@ export interface ListenOptions {
   serverLimits?: Partial<ServerLimits>;
 }
 
-export interface ListeningServer {
+interface ListeningServer {
   /** Such as `ws://127.0.0.1:7433`. */
   readonly url: string;
   /** Takes no new connections; those that are open continue. */

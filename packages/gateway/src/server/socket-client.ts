@@ -36,7 +36,7 @@ import {
 import { HeldWrites } from "./held-writes.ts";
 import { RequestQueue } from "./request-queue.ts";
 
-export interface SocketClientOptions {
+interface SocketClientOptions {
   webSocket: WebSocket;
   /** The connection below the WebSocket. */
   tcp: Socket;

@@ -3,7 +3,7 @@ import type { Clock } from "@tau/ai";
 import { limits, type ServerLimits } from "./limits.ts";
 import type { SocketClient } from "./socket-client.ts";
 
-export type UnknownLimits = Pick<ServerLimits, "maxUnknownSockets" | "maxUnknownSocketsPerAddress">;
+type UnknownLimits = Pick<ServerLimits, "maxUnknownSockets" | "maxUnknownSocketsPerAddress">;
 
 /**
  * Which connection gives way to a new one of `address`: the oldest of the same address or, if all addresses together have too

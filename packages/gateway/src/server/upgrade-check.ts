@@ -5,7 +5,7 @@ import { type AllowedAddresses, checkAddresses } from "./check-request.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { Sockets } from "./sockets.ts";
 
-export interface UpgradeCheckParts {
+interface UpgradeCheckParts {
   serverLimits: ServerLimits;
   sockets: Sockets;
   getAddresses: () => AllowedAddresses;
@@ -13,7 +13,7 @@ export interface UpgradeCheckParts {
 }
 
 /** `key` is what limits count by. Throws what an upgrade is refused for. */
-export type UpgradeCheck = (request: IncomingMessage, key: string) => void;
+type UpgradeCheck = (request: IncomingMessage, key: string) => void;
 
 export function createUpgradeCheck(parts: UpgradeCheckParts): UpgradeCheck {
   const { serverLimits, sockets, getAddresses, isAccepting } = parts;

@@ -5,7 +5,7 @@ import { ownDeviceId } from "@tau/protocol/node";
 import { GatewayError } from "../errors.ts";
 import type { OpenSession } from "./open-session.ts";
 
-export interface HeldSessionsParts {
+interface HeldSessionsParts {
   listOpen: () => Iterable<OpenSession>;
   /** The devices that follow a session. */
   listFollowers: (sessionId: string) => readonly string[];

@@ -8,7 +8,7 @@ import { SessionDialogs } from "../dialogs/session-dialogs.ts";
 /** How long the run of a session with `onDisconnect: "stop"` continues when the last client has left. */
 export const disconnectMs = 30_000;
 
-export interface OpenSessionParts {
+interface OpenSessionParts {
   host: Host;
   hosted: HostedSession;
   redactor: FrameRedactor;

@@ -36,7 +36,7 @@ export type GatewaySessionParams = Required<
 export type OpenDirectory = (cwd: string, params: GatewaySessionParams) => Promise<Host>;
 
 /** Options of a new session. */
-export interface NewSessionOptions {
+interface NewSessionOptions {
   agentName?: string;
   /** Writes what it begins with, before it can be used. */
   fill?: (log: SessionManager) => Promise<void>;
@@ -48,7 +48,7 @@ export interface NewSessionOptions {
   begin?: (open: OpenSession) => Promise<void>;
 }
 
-export interface OpenSessionsOptions {
+interface OpenSessionsOptions {
   agentDir: string;
   openDirectory: OpenDirectory;
   /** The directory that the gateway was started in. */

@@ -16,7 +16,7 @@ import { unlessMissing } from "@tau/tools/platform";
 import { type FileChange, SessionDirectory, type SessionFile } from "./session-directory.ts";
 import { cutPage, type PageOptions, parseTime, type SessionPage } from "./session-page.ts";
 
-export interface SessionIndexOptions {
+interface SessionIndexOptions {
   agentDir: string;
   /** A directory of sessions besides those below `agentDir`; undefined if there is none. */
   getSessionDir: () => string | undefined;

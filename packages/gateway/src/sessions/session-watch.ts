@@ -6,7 +6,7 @@ import type { OpenSessionData } from "@tau/protocol/gateway";
 import { type Client, maxBufferedBytes } from "../client.ts";
 import { encodeFrame } from "../encoded-frame.ts";
 
-export interface SessionWatchOptions {
+interface SessionWatchOptions {
   clock: Clock;
   /** Undefined if it is not open. */
   describe: (sessionId: string) => OpenSessionData | undefined;

@@ -10,7 +10,7 @@ import {
   shouldCompact,
 } from "@tau/pi/internal";
 
-export interface CompactionState {
+interface CompactionState {
   model: Model;
   messages: readonly AgentMessage[];
   branch: readonly SessionEntry[];

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { PromptTemplate } from "../resources/prompt-templates.ts";
 import { type Skill, stripFrontmatter, tryRead } from "@tau/pi/internal";
 
-export interface ExpandOptions {
+interface ExpandOptions {
   skills: readonly Skill[];
   templates: readonly PromptTemplate[];
   /** Called for a skill whose file cannot be read. The text then stays as it is. */

@@ -3,7 +3,7 @@ import type { TextFile } from "../resources/context-files.ts";
 import { formatSkillsForPrompt, type Skill } from "@tau/pi/internal";
 import type { ToolLines } from "./tool-set.ts";
 
-export interface PromptParts {
+interface PromptParts {
   cwd: string;
   /** Takes the place of the text of ours. */
   customPrompt: string | undefined;

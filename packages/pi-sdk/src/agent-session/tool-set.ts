@@ -6,7 +6,7 @@ import type { ExtensionRunner } from "../extensions/runner.ts";
 import { wrapRegisteredTools } from "../extensions/wrap.ts";
 import { createAllTools, type ToolsOptions } from "@tau/pi/internal";
 
-export interface ToolSetOptions {
+interface ToolSetOptions {
   cwd: string;
   customTools: readonly ToolDefinition[];
   baseToolsOverride: Record<string, AgentTool> | undefined;

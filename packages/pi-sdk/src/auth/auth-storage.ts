@@ -9,7 +9,7 @@ export type AuthCredential =
   | { type: "api_key"; key: string }
   | { type: "oauth"; access: string; refresh: string; expires: number; [key: string]: unknown };
 
-export type AuthStorageData = Record<string, AuthCredential>;
+type AuthStorageData = Record<string, AuthCredential>;
 
 type OAuthCredential = Extract<AuthCredential, { type: "oauth" }>;
 

@@ -23,15 +23,13 @@ import {
   unregisterOAuthProvider,
 } from "@tau/pi/internal";
 import type { AuthStorage } from "../auth/auth-storage.ts";
-import { clearConfigValueCache, resolveConfigValue } from "../auth/config-value.ts";
+import { resolveConfigValue } from "../auth/config-value.ts";
 import { mergeModels, mergeProvider, type ProviderConfig, type Providers, readModelsJson } from "./models-json.ts";
 
 export interface ProviderConfigInput extends ProviderConfig {
   streamSimple?: ApiProvider["streamSimple"];
   oauth?: Omit<OAuthProvider, "id">;
 }
-
-export const clearApiKeyCache = clearConfigValueCache;
 
 export class ModelRegistry {
   readonly authStorage: AuthStorage;

@@ -7,7 +7,7 @@ import { resolveConfigValue, resolveHeaders } from "../auth/config-value.ts";
 
 type Compat = Record<string, unknown>;
 
-export interface ModelConfig {
+interface ModelConfig {
   id: string;
   name?: string;
   api?: string;

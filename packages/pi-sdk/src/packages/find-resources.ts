@@ -33,7 +33,7 @@ const listFiles = (directory: string, ending: string): string[] =>
 const isPattern = (entry: string): boolean => /^[!+-]/.test(entry) || /[*?]/.test(entry);
 
 /** A list in the settings: paths add resources, patterns choose among them. */
-export interface EntryList {
+interface EntryList {
   paths: readonly string[];
   patterns: readonly string[];
 }

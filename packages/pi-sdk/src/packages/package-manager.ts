@@ -23,7 +23,7 @@ export interface PackageManagerOptions {
 
 type SettingsScope = "user" | "project";
 
-export interface ConfiguredPackage {
+interface ConfiguredPackage {
   source: string;
   scope: SettingsScope;
   /** Whether the entry chooses among the package's resources. */

@@ -2,7 +2,7 @@
 export const resourceKinds = ["extensions", "skills", "prompts", "themes"] as const;
 export type ResourceKind = (typeof resourceKinds)[number];
 
-export type Scope = "user" | "project" | "temporary";
+type Scope = "user" | "project" | "temporary";
 
 export interface PathMetadata {
   source: string;

@@ -34,7 +34,7 @@ type ExtendedPath = { path: string; metadata?: PathMetadata };
 
 type Override<Value> = (base: Value) => Value;
 
-export type InlineExtension = ExtensionFactory | { name: string; factory: ExtensionFactory };
+type InlineExtension = ExtensionFactory | { name: string; factory: ExtensionFactory };
 
 export interface DefaultResourceLoaderOptions {
   cwd?: string;
@@ -64,7 +64,7 @@ export interface DefaultResourceLoaderOptions {
   appendSystemPromptOverride?: Override<string[]>;
 }
 
-export interface ResourceLoaderReloadOptions {
+interface ResourceLoaderReloadOptions {
   /** Decides whether the project is trusted; of one that is not, only context files are read. Default: as the settings say. */
   resolveProjectTrust?: (input: { extensionsResult: LoadExtensionsResult }) => Promise<boolean>;
 }

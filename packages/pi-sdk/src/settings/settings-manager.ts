@@ -19,7 +19,7 @@ interface Layer {
   error?: Error;
 }
 
-export class SettingsManagerBase {
+class SettingsManagerBase {
   readonly #storage: SettingsStorage;
   #layers: Record<SettingsScope, Layer>;
   /** Values that apply to this process only. */

@@ -4,13 +4,13 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { SerialQueue } from "@tau/ai/internal";
 
-export interface ApiKeyCredential {
+interface ApiKeyCredential {
   type: "api_key";
   key?: string;
   env?: Record<string, string>;
 }
 
-export interface OAuthCredential {
+interface OAuthCredential {
   type: "oauth";
   access: string;
   refresh: string;
@@ -38,13 +38,13 @@ interface Interaction {
   prompt(prompt: { type: "secret"; message: string }): Promise<string>;
 }
 
-export interface ApiKeyAuth {
+interface ApiKeyAuth {
   name: string;
   login?(interaction: Interaction): Promise<ApiKeyCredential>;
   resolve(input: { ctx: AuthContext; credential?: ApiKeyCredential }): Promise<AuthResult | undefined>;
 }
 
-export interface OAuthAuth {
+interface OAuthAuth {
   name: string;
   isSubscription?: boolean;
   loginLabel?: string;

@@ -4,7 +4,7 @@ import { sleep } from "@tau/ai/internal";
 
 type Block = AssistantMessage["content"][number];
 
-export interface Pace {
+interface Pace {
   /** How many characters a delta has. */
   deltaLength: number;
   /** At four characters a token. Without it, there is no pause between deltas. */

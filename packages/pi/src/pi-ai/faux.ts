@@ -33,7 +33,7 @@ type Answer =
       model: Model,
     ) => AssistantMessage | Promise<AssistantMessage>);
 
-export interface FauxOptions {
+interface FauxOptions {
   /** Default: one that no other has. */
   api?: string;
   provider?: string;
@@ -71,7 +71,7 @@ export function fauxAssistantMessage(
   };
 }
 
-export interface FauxCore extends ProviderStreams {
+interface FauxCore extends ProviderStreams {
   api: string;
   provider: string;
   models: [Model, ...Model[]];

@@ -1,4 +1,4 @@
-export type ModelsErrorCode = "model_source" | "model_validation" | "provider" | "stream" | "auth" | "oauth";
+type ModelsErrorCode = "model_source" | "model_validation" | "provider" | "stream" | "auth" | "oauth";
 
 /** Misuse of a collection of models, or a credential that cannot be used. */
 export class ModelsError extends Error {

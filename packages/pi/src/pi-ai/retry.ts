@@ -2,7 +2,7 @@
 import { type AssistantMessage, isRetryable, systemClock } from "@tau/ai";
 import { getFailure, sleep } from "@tau/ai/internal";
 
-export interface RetryPolicy {
+interface RetryPolicy {
   enabled: boolean;
   /** Attempts after the first. */
   maxRetries: number;
@@ -11,7 +11,7 @@ export interface RetryPolicy {
   maxAgentDelayMs?: number;
 }
 
-export interface RetryCallbacks {
+interface RetryCallbacks {
   onRetryScheduled?(attempt: number, maxAttempts: number, delayMs: number, errorMessage: string): unknown;
   onRetryAttemptStart?(): unknown;
   onRetryFinished?(success: boolean, attempt: number, finalError?: string): unknown;

@@ -11,7 +11,7 @@ export function toToolDeclaration(tool: Tool): Tool {
 export const declarationsEqual = (left: Tool, right: Tool): boolean =>
   JSON.stringify(toToolDeclaration(left)) === JSON.stringify(toToolDeclaration(right));
 
-export interface ToolStateChanges {
+interface ToolStateChanges {
   toolsAdded: Tool[];
   toolsRemoved: { name: string }[];
 }
@@ -56,7 +56,7 @@ export function hasNonAdditiveToolChanges(messages: TranscriptMessages): boolean
   return false;
 }
 
-export interface TranscriptTools {
+interface TranscriptTools {
   /** The tools beside the messages. */
   requestTools: Tool[];
   /** How many of the first system messages `requestTools` accounts for. */

@@ -18,7 +18,7 @@ export async function detectSupportedImageMimeTypeFromFile(path: string): Promis
   }
 }
 
-export interface ResizedImage {
+interface ResizedImage {
   data: string;
   mimeType: string;
   originalWidth: number;

@@ -1,7 +1,7 @@
 /** The shell that runs commands. */
 import { existsSync } from "node:fs";
 
-export interface ShellConfig {
+interface ShellConfig {
   shell: string;
   /** Before the command. */
   args: string[];

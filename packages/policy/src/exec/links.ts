@@ -13,7 +13,7 @@ export const isUnresolved = (path: string): boolean => path.startsWith(unresolve
 /** The target of a link that cannot be known. */
 export const unresolvedTarget = unknownMark;
 
-export interface FollowOptions {
+interface FollowOptions {
   /** Links that the script itself makes, by their paths, each with every target that it may have. */
   links: ReadonlyMap<string, readonly string[]>;
   readLink: ReadLink | undefined;

@@ -46,7 +46,7 @@ export type ExecMediationResult =
     };
 
 /** The paths and hosts beside the workspace that commands in a sandbox can reach and change. */
-export interface SandboxReach {
+interface SandboxReach {
   network: SandboxNetwork;
   /** Directories and files that somebody granted, as real paths. */
   paths: readonly string[];

@@ -1,6 +1,6 @@
 /** A view of any value as text, list or fields. */
 
-export type PlainView =
+type PlainView =
   | { kind: "text"; text: string }
   | { kind: "list"; items: Iterable<unknown> }
   /** Each field has its own function, since reading it may throw. */

@@ -6,7 +6,7 @@ import { isSecretLabel, isSecretName, keyPatterns, secretFieldPatterns } from ".
 /** Replaces a secret. */
 export const mark = "[secret]";
 
-export interface RedactLimits {
+interface RedactLimits {
   /** The depth up to which objects are copied. */
   depth: number;
   /** The most values. */

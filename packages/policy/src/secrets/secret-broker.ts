@@ -22,7 +22,7 @@ export interface SecretBroker {
   isIn(text: string): boolean;
 }
 
-export interface SecretBrokerParts {
+interface SecretBrokerParts {
   policy: () => SecretBrokerPolicy;
   /** Whether a variable holds a key that tau itself uses. */
   isOwnKey: (name: string, value: string) => boolean;

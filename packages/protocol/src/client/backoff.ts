@@ -3,7 +3,7 @@
 const firstDelayMs = 500;
 const maxDelayMs = 30_000;
 
-export interface RetryInput {
+interface RetryInput {
   /** How many tries have failed in a row, this one included. */
   failures: number;
   /** The delay that the gateway asked for. */

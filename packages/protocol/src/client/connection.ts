@@ -15,7 +15,7 @@ export interface ClientSocket {
   addEventListener(type: "close" | "error", listener: (event: object) => void): void;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   socket: ClientSocket;
   deviceId: string;
   key: CryptoKey;
@@ -24,7 +24,7 @@ export interface ConnectionOptions {
   clock: Clock;
 }
 
-export interface ConnectionListener {
+interface ConnectionListener {
   onOpen(hello: HelloData): void;
   onFrame(frame: Frame): void;
   /** Called once, and nothing is called afterwards. Not called after `close`. */

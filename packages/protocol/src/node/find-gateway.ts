@@ -22,7 +22,7 @@ export async function findGateway(agentDir: string): Promise<FoundGateway | unde
   return token ? { url, pid, deviceId: ownDeviceId, token } : undefined;
 }
 
-export interface OwnAddress {
+interface OwnAddress {
   /** Undefined while no gateway runs. */
   url: string | undefined;
   /** SHA-256 of the certificate that it shows; undefined where it runs without TLS. */

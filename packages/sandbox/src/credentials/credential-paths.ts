@@ -29,7 +29,7 @@ const xdgDirectories: Readonly<Record<string, string>> = {
 };
 
 /** An environment variable that leads to credentials. */
-export interface CredentialVariable {
+interface CredentialVariable {
   readonly name: string;
   /** The credentials in the directory that the variable names. Undefined: what it names is one as a whole. */
   readonly paths: CredentialPaths | undefined;

@@ -3,7 +3,7 @@ import { type CredentialPath, type CredentialPaths, getHomePaths, getSystemPaths
 import { defaultOwnDirectories, sampleOwnSecrets } from "./own-files.ts";
 
 /** Makes a regular expression of one part of a pattern. */
-export type ToRegExp = (part: string) => RegExp;
+type ToRegExp = (part: string) => RegExp;
 
 /** `names` are the parts of the pattern below the home directory or, for the system, below the root. */
 export function isCredentialPattern(names: readonly string[], place: "home" | "system", toRegExp: ToRegExp): boolean {

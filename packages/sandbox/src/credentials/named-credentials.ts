@@ -15,7 +15,7 @@ export interface NamedCredential {
   readonly paths: CredentialPaths | undefined;
 }
 
-export interface NamedCredentialOptions {
+interface NamedCredentialOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** Where relative values begin. */
   cwd: string;

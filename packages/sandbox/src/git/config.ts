@@ -11,7 +11,7 @@ export interface ConfigEntry {
   readonly value: string;
 }
 
-export type ConfigVerdict =
+type ConfigVerdict =
   | { readonly kind: "unchanged" | "allowed" }
   /** `text` is what the file has to be; undefined means that there must be none. */
   | { readonly kind: "undone"; readonly text: string | undefined; readonly keys: readonly string[] };

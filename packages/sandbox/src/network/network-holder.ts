@@ -4,13 +4,13 @@ import type { Readable } from "node:stream";
 import { findProgram } from "../programs.ts";
 import { NamespaceSockets } from "./namespace-sockets.ts";
 
-export interface NetworkHolderOptions {
+interface NetworkHolderOptions {
   readonly bwrap: string;
   readonly workspace: string;
   readonly isRoot: boolean;
 }
 
-export interface HeldNetwork {
+interface HeldNetwork {
   /** The words before a program that is to run in the network. */
   readonly enter: readonly string[];
   readonly sockets: NamespaceSockets;

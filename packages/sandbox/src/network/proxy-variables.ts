@@ -2,7 +2,7 @@
 
 const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 
-export interface ProxyVariablesOptions {
+interface ProxyVariablesOptions {
   /** Whether anything can be reached through the proxy. */
   isOpen: boolean;
   /** The version of Node of this process, which commands mostly run too. */

@@ -1,7 +1,7 @@
 /** The host of a request to the proxy. It is parsed once, and what was parsed is what is compared, resolved and dialled. Pure. */
 import { isIPv4, isIPv6 } from "node:net";
 
-export type ProxyHost =
+type ProxyHost =
   | { readonly kind: "name"; readonly name: string }
   | { readonly kind: "address"; readonly address: string; readonly family: 4 | 6 };
 

@@ -17,7 +17,7 @@ import { formatTarget, parseTarget, type ProxyTarget } from "./host.ts";
 import { createHostRules } from "./rules.ts";
 import { type GetUpstream, openTunnel, requestThrough } from "./upstream.ts";
 
-export interface ProxyOptions {
+interface ProxyOptions {
   /** Hosts as in the setting `sandbox.network`. Read for each request. */
   getAllowed: () => readonly string[];
   /** Told of each host that a command wanted and did not get. */
@@ -30,7 +30,7 @@ export interface ProxyOptions {
   connectMs?: number;
 }
 
-export interface Proxy {
+interface Proxy {
   /** Serves a connection from inside the sandbox. */
   serve(socket: Duplex): void;
   /** Ends all connections. */

@@ -4,7 +4,7 @@ import { getCursorLine, isSame, moveTo, type TextDocument } from "../editing/doc
 import type { TuiMouseEvent, TuiMouseEventResult } from "../mouse.ts";
 import { SelectList, type SelectListTheme } from "./select-list.ts";
 
-export interface CompletionPort {
+interface CompletionPort {
   getDocument(): TextDocument;
   /** A suggestion was taken. */
   apply(document: TextDocument): void;

@@ -2,7 +2,7 @@
 import type { TuiMouseEvent, TuiMouseEventResult } from "../mouse.ts";
 import { toPlainText } from "../text/plain.ts";
 
-export interface ListWindow {
+interface ListWindow {
   start: number;
   end: number;
 }
@@ -27,7 +27,7 @@ export const stepInList = (selected: number, step: -1 | 1, count: number): numbe
 export const pageInList = (selected: number, step: -1 | 1, count: number, pageSize: number): number =>
   Math.max(0, Math.min(count - 1, selected + step * pageSize));
 
-export interface ListMouseTarget {
+interface ListMouseTarget {
   count: number;
   selected: number;
   /** The item in a row of the component. */

@@ -8,7 +8,7 @@ export interface LoaderIndicatorOptions {
 }
 
 /** All that a loader needs of the interface it is part of. */
-export interface RenderRequester {
+interface RenderRequester {
   requestRender(): void;
 }
 

@@ -18,7 +18,7 @@ export interface Atom {
 const controls = /[\x00-\x1f\x7f-\x9f]/g;
 
 /** Replaces each control character by a visible character of one column: none may reach a terminal. */
-export const toVisible = (line: string): string => line.replace(controls, toPicture);
+const toVisible = (line: string): string => line.replace(controls, toPicture);
 
 function toPicture(control: string): string {
   const code = control.charCodeAt(0);

@@ -1,7 +1,7 @@
 /** Texts that were cut, the latest last. Cuts in a row become one text. */
 import type { Pastes } from "./paste-markers.ts";
 
-export interface KillRing {
+interface KillRing {
   readonly kills: readonly Kill[];
 }
 

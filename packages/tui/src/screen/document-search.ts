@@ -4,12 +4,12 @@ import { getScrollViewBox, type LayoutFrame } from "../layout.ts";
 import { restyle } from "./composite.ts";
 import { type Matches, SearchIndex, type SearchSegment } from "./search.ts";
 
-export interface SearchStyles {
+interface SearchStyles {
   match: (text: string) => string;
   currentMatch: (text: string) => string;
 }
 
-export interface SearchResult {
+interface SearchResult {
   /** From 0. */
   index: number;
   count: number;

@@ -27,7 +27,7 @@ export interface OpenLine {
   readonly isSaved: boolean;
 }
 
-export interface RenderOptions {
+interface RenderOptions {
   width: number;
   height: number;
   /** Whether no frame follows, so that everything is finished as it is. */

@@ -5,13 +5,13 @@
 import { type Component, isFocusable } from "../component.ts";
 
 /** An overlay, as far as the focus is concerned. */
-export interface FocusOverlay {
+interface FocusOverlay {
   readonly component: Component;
   /** The component that had the focus before. */
   readonly previous: Component | null;
 }
 
-export interface FocusHost {
+interface FocusHost {
   /** Whether visible or not. */
   findOverlay(component: Component | null): FocusOverlay | undefined;
   /** False if it was removed. */

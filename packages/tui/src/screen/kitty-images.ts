@@ -10,7 +10,7 @@ const command = /\x1b_G([^;\x1b]*)/;
 /** Whether the line shows an image. Its other rows are blank lines below, or above if the line moves up before it draws. */
 export const hasKittyImage = ({ text }: Line): boolean => text.includes("\x1b_G");
 
-export interface StaleImages {
+interface StaleImages {
   /** Takes the images away. Written before anything else. */
   readonly bytes: string;
   /** Rows whose image is gone although they did not change. */

@@ -5,7 +5,7 @@
 import type { Component } from "../component.ts";
 import { isPlainContainer } from "../components/container.ts";
 
-export interface LeafComponent {
+interface LeafComponent {
   component: Component;
   /** Whether it, or a container that it is in, is ephemeral. */
   isEphemeral: boolean;

@@ -10,7 +10,7 @@ import { findCursor, LineCache } from "./lines.ts";
 import { createUnknownRows, nothingPainted, paint, type Painted } from "./paint.ts";
 import { countReflowed, resizeRows, type Size } from "./resize.ts";
 
-export interface DrawOptions {
+interface DrawOptions {
   /** Puts something over the visible lines, such as overlays; gets and returns at most as many lines as the screen has rows. */
   decorate?: (lines: readonly string[], size: Size) => readonly string[];
   /** Whether no frame follows: lines that were held back because they might change are printed as they are. Default false. */

@@ -38,7 +38,7 @@ interface Overlay {
   order: number;
 }
 
-export interface OverlaysHost {
+interface OverlaysHost {
   getSize(): Size;
   /** Returns the components below the overlays. */
   getRoots(): readonly Component[];

@@ -23,7 +23,7 @@ export function createUnknownRows(columns: number, count: number): Line[] {
   return Array.from({ length: count }, () => unknown);
 }
 
-export interface PaintOptions {
+interface PaintOptions {
   before: Painted;
   /**
    * The first goes to the first of our rows. If there are more than `height`, the first ones leave the screen at its top, into

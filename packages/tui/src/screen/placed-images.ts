@@ -7,7 +7,7 @@ import type { KittyImage } from "../kitty-commands.ts";
 import type { LayoutRect } from "../rect.ts";
 import { allocateImageId, deleteKittyImage, deleteKittyPlacement, placeKittyImage } from "../terminal/images.ts";
 
-export interface ImageChanges {
+interface ImageChanges {
   /** Takes away what is not where it was. Written before any text. */
   readonly removed: string;
   /** Written after all text, since some terminals take images away where a row is erased. Moves the cursor. */

@@ -23,7 +23,7 @@ import { getOsc8LinkAtColumn } from "../terminal/hyperlink.ts";
 import type { MouseSelection } from "./mouse-selection.ts";
 import type { Overlays } from "./overlays.ts";
 
-export interface PointerHost {
+interface PointerHost {
   readonly overlays: Overlays;
   readonly selection: MouseSelection;
   /** In lines, for one step of the wheel. */

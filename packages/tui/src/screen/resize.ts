@@ -9,7 +9,7 @@ export interface Size {
   readonly rows: number;
 }
 
-export interface ResizeOptions {
+interface ResizeOptions {
   before: Size;
   after: Size;
   painted: Painted;
@@ -19,7 +19,7 @@ export interface ResizeOptions {
   alwaysPulls?: boolean;
 }
 
-export interface Resized {
+interface Resized {
   /** How many of our rows, from the first, are now in the scrollback. */
   pushed: number;
   /** How many lines of the scrollback are now on the screen, and how many rows of it they take. */

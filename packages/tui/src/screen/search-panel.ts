@@ -7,7 +7,7 @@ import { visibleWidth } from "../text/cells.ts";
 import { padToWidth } from "../text/pad.ts";
 import { truncateToWidth } from "../text/truncate.ts";
 
-export interface SearchPanelOptions {
+interface SearchPanelOptions {
   onQuery: (query: string) => void;
   onNavigate: (direction: -1 | 1) => void;
   buttonStyle: (text: string, hovered: boolean) => string;

@@ -70,7 +70,7 @@ export function encodeKitty(
 export const deleteKittyImage = (imageId: number): string => `\x1b_Ga=d,d=I,i=${imageId},q=2\x1b\\`;
 
 /** Where an image is shown whose data the terminal has: in so many cells, and which of its pixels. */
-export interface KittyPlacement {
+interface KittyPlacement {
   placementId: number;
   columns: number;
   rows: number;
@@ -122,7 +122,7 @@ const toBase64 = (data: string): string => (/[^\w+/=-]/.test(data) ? data.replac
 export const isImageLine = (line: string): boolean => line.includes("\x1b_G") || line.includes("\x1b]1337;File=");
 
 /** How many cells an image takes that is as large as it may be. */
-export function calculateImageCellSize(
+function calculateImageCellSize(
   dimensions: ImageDimensions,
   maxWidthCells: number,
   maxHeightCells: number | undefined,

@@ -2,7 +2,7 @@
 import { toCells } from "./cells.ts";
 import { StyleTracker } from "./style.ts";
 
-export interface Slice {
+interface Slice {
   text: string;
   /** In columns. */
   width: number;

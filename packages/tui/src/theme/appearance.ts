@@ -10,7 +10,7 @@ export const white: RgbColor = { r: 255, g: 255, b: 255 };
 export const minTextContrast = 4.5;
 
 /** Dark if white is read better on the color than black. */
-export const getAppearance = (background: RgbColor): ThemeAppearance =>
+const getAppearance = (background: RgbColor): ThemeAppearance =>
   getContrast(background, white) > getContrast(background, black) ? "dark" : "light";
 
 /**

@@ -11,7 +11,7 @@ export type ColorValue = RgbColor | number | "";
  */
 export type ColorMode = "truecolor" | "256color" | "16color" | "none";
 
-export type ColorSlot = "foreground" | "background";
+type ColorSlot = "foreground" | "background";
 
 /** Lists what `parseColor` takes, for messages. */
 export const colorForms =

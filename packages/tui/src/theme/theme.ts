@@ -9,7 +9,7 @@ import type { ThemeAppearance, ThemeBg, ThemeColor, ThemeDefinition, ThemeToken 
 export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 /** The facts that the terminal reports about itself; all of it may be unknown. */
-export interface TerminalDefaults {
+interface TerminalDefaults {
   readonly foreground?: RgbColor;
   readonly background?: RgbColor;
   readonly appearance?: ThemeAppearance;

@@ -1,7 +1,7 @@
 /** Something that may fail, with what went wrong in words. */
 import { useState } from "preact/hooks";
 
-export interface Attempt {
+interface Attempt {
   readonly isBusy: boolean;
   /** The error of the last attempt; empty if there was none. */
   readonly problem: string;

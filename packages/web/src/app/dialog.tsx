@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { CloseIcon } from "./icons.tsx";
 
-export interface DialogProps {
+interface DialogProps {
   title: string;
   onClose: () => void;
   children: ComponentChildren;

@@ -19,7 +19,7 @@ export interface OutgoingMessage {
 export type SendMessage = (message: Pick<OutgoingMessage, "text" | "images">) => Promise<void>;
 
 /** Gets the images that the message has already. */
-export type ReadImage = (others: readonly AttachedImage[]) => Promise<AttachedImage>;
+type ReadImage = (others: readonly AttachedImage[]) => Promise<AttachedImage>;
 
 /** A message that arrives sooner is not shown twice. */
 const lateMs = 300;

@@ -79,13 +79,6 @@ export const EditIcon = () => (
     <path d="M4 16l.8-3.6L13 4.2a1.4 1.4 0 0 1 2 0l.8.8a1.4 1.4 0 0 1 0 2l-8.2 8.2z" />
   </Icon>
 );
-export const MoreIcon = () => (
-  <Icon>
-    <circle cx="4.5" cy="10" r="1.2" class="filled" />
-    <circle cx="10" cy="10" r="1.2" class="filled" />
-    <circle cx="15.5" cy="10" r="1.2" class="filled" />
-  </Icon>
-);
 export const ThemeIcon = () => (
   <Icon>
     <circle cx="10" cy="10" r="6.5" />

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { describeProblem } from "./attempt.ts";
 
-export type Loaded<T> = { kind: "loading" } | { kind: "loaded"; value: T } | { kind: "failed"; message: string };
+type Loaded<T> = { kind: "loading" } | { kind: "loaded"; value: T } | { kind: "failed"; message: string };
 
 export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[]): [Loaded<T>, reload: () => void] {
   const [state, setState] = useState<Loaded<T>>({ kind: "loading" });

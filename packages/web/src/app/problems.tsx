@@ -12,7 +12,7 @@ interface Remark {
   readonly action: RemarkAction | undefined;
 }
 
-export interface RemarkAction {
+interface RemarkAction {
   readonly label: string;
   readonly run: () => void;
 }

@@ -1,7 +1,7 @@
 /** Draws again when something outside of the page's elements has changed, at most once per frame. */
 import { useEffect, useReducer } from "preact/hooks";
 
-export type Subscribe = (listener: () => void) => () => void;
+type Subscribe = (listener: () => void) => () => void;
 
 export function useRedraw(subscribe: Subscribe, inputs: readonly unknown[]): void {
   const [, redraw] = useReducer<number, void>((count) => count + 1, 0);

@@ -14,7 +14,7 @@ import { useRedraw } from "./redraw.ts";
 import { showSession } from "./route.ts";
 import type { SessionInfo } from "./session-info.ts";
 
-export interface SessionHeaderProps {
+interface SessionHeaderProps {
   client: GatewayClient;
   session: RemoteSession;
   info: SessionInfo;

@@ -28,7 +28,7 @@ import { SessionHeader } from "./session-header.tsx";
 import { SessionInfo } from "./session-info.ts";
 import { useShortcuts } from "./shortcuts.ts";
 
-export interface SessionViewProps {
+interface SessionViewProps {
   client: GatewayClient;
   sessionId: string;
   onHelp: () => void;

@@ -2,14 +2,14 @@
 import { writeValue } from "../device/database.ts";
 import { reportFailure } from "./problems.tsx";
 
-export type Theme = "light" | "dark";
+type Theme = "light" | "dark";
 
 export function applyTheme(theme: Theme | undefined): void {
   if (theme) document.documentElement.dataset["theme"] = theme;
   else delete document.documentElement.dataset["theme"];
 }
 
-export function getTheme(): Theme {
+function getTheme(): Theme {
   const chosen = document.documentElement.dataset["theme"];
   if (chosen === "light" || chosen === "dark") return chosen;
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";

@@ -16,7 +16,7 @@ import { useDeaf } from "../app/deaf.ts";
 import { isCoarse } from "../app/pointer.ts";
 import { Hidden } from "../text/hidden.tsx";
 
-export interface ApprovalsProps {
+interface ApprovalsProps {
   client: GatewayClient;
   session: RemoteSession;
   approvals: readonly Approval[];

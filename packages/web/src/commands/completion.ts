@@ -4,7 +4,7 @@ import { GatewayClientError, type RemoteSession } from "@tau/protocol/client";
 import { applyCompletion, isCommandStart, listCommandsHere, type TakenText } from "@tau/protocol/surface";
 import { pageCommands } from "./slash-commands.ts";
 
-export interface CompletionItem {
+interface CompletionItem {
   readonly value: string;
   readonly description?: string;
 }

@@ -11,7 +11,7 @@ import { type CommandPort, pageCommands } from "./slash-commands.ts";
 import { UnknownCommand } from "./unknown-command.ts";
 
 /** Whether the page runs a command whatever the session has under this name. Pure. */
-export const isOfPageAlone = (name: string): boolean =>
+const isOfPageAlone = (name: string): boolean =>
   findCommandHere(pageCommands, name) !== undefined && !(isSlashCommandName(name) && slashCommands[name].yields);
 
 /** Whether a typed name means a command, template or skill of the session, and not the page's own command. Pure. */
@@ -21,7 +21,7 @@ export function isOfSession(name: string, listed: readonly Pick<SlashCommandData
   return listed.some((other) => other.name === name && (own === undefined || other.source === "extension"));
 }
 
-export interface TypedText {
+interface TypedText {
   readonly text: string;
   readonly images: readonly unknown[];
 }

@@ -15,7 +15,7 @@ import { Outgoing } from "./outgoing.tsx";
 import { sendMessage } from "./send-message.ts";
 import { StopButtons } from "./stop-buttons.tsx";
 
-export interface ComposerProps {
+interface ComposerProps {
   page: CommandPort;
   draft: Draft;
   isRunning: boolean;

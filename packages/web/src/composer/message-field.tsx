@@ -9,7 +9,7 @@ import { Completion } from "../commands/completion.ts";
 import { CompletionList, completionListId, toOptionId } from "./completion-list.tsx";
 import { listImages } from "./dropped-files.ts";
 
-export interface MessageFieldProps {
+interface MessageFieldProps {
   session: RemoteSession;
   draft: Draft;
   placeholder: string;

@@ -2,7 +2,7 @@
 import type { OutgoingMessage } from "../app/draft.ts";
 import { Name } from "../text/name.tsx";
 
-export interface OutgoingProps {
+interface OutgoingProps {
   messages: readonly OutgoingMessage[];
   onSendAgain: (message: OutgoingMessage) => void;
   onTakeBack: (message: OutgoingMessage) => void;

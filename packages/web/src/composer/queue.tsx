@@ -7,7 +7,7 @@ import { FocusedText } from "../app/focused-field.tsx";
 import { CloseIcon, EditIcon } from "../app/icons.tsx";
 import { Name } from "../text/name.tsx";
 
-export interface QueueProps {
+interface QueueProps {
   session: RemoteSession;
   steering: readonly QueuedSummary[];
   followUps: readonly QueuedSummary[];

@@ -4,7 +4,7 @@ import { Hidden } from "../text/hidden.tsx";
 import { Name } from "../text/name.tsx";
 import { toPlainOutput, turning } from "../text/visible-text.ts";
 
-export interface WidgetsProps {
+interface WidgetsProps {
   ui: ShownUi;
   placement: ShownUi["widgets"][number]["placement"];
 }

@@ -8,7 +8,7 @@ import { useLoaded } from "../app/loaded.ts";
 import { Name } from "../text/name.tsx";
 import { toSafeName } from "../text/visible-text.ts";
 
-export interface DevicesPanelProps {
+interface DevicesPanelProps {
   client: GatewayClient;
   onClose: () => void;
   /** This device forgets who it is. */

@@ -13,7 +13,7 @@ import type { SessionSidebar, SessionRow } from "./session-sidebar.ts";
 /** Panels that belong to no session. */
 export type PanelName = "new" | "help" | "devices" | "inbox";
 
-export interface SessionListProps {
+interface SessionListProps {
   client: GatewayClient;
   pages: SessionSidebar;
   shownId: string | undefined;

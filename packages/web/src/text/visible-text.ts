@@ -9,7 +9,7 @@ const hidden = /(?![\n\t ])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 /** Characters that turn the direction of what follows, so that it looks like another text. */
 export const turning = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-export interface TextPart {
+interface TextPart {
   text: string;
   /** Whether it stands for a character that cannot be seen. */
   isHidden: boolean;

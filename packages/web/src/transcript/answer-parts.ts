@@ -2,7 +2,7 @@
 import type { LiveMessage } from "@tau/protocol";
 import type { AssistantMessage } from "./messages.ts";
 
-export interface AnswerPart {
+interface AnswerPart {
   readonly key: string;
   readonly type: "thinking" | "text";
   readonly text: string;

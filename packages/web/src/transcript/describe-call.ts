@@ -4,7 +4,7 @@ import type { CallState } from "./items.ts";
 
 export type Shows = NonNullable<ToolData["shows"]>;
 
-export type CallStatus = "waiting" | "asked" | "running" | "done" | "failed" | "denied";
+type CallStatus = "waiting" | "asked" | "running" | "done" | "failed" | "denied";
 
 export function getCallStatus({ result, running, denied, isAsked }: CallState): CallStatus {
   if (denied !== undefined) return "denied";

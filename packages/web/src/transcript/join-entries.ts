@@ -1,6 +1,6 @@
 import type { LogView, SessionEntry } from "@tau/protocol";
 
-export interface LoadedEntries {
+interface LoadedEntries {
   readonly entries: readonly SessionEntry[];
   readonly hasOlder: boolean;
 }

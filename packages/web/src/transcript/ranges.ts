@@ -35,7 +35,7 @@ export interface Range {
   readonly end: number;
 }
 
-export interface Viewport {
+interface Viewport {
   top: number;
   height: number;
   /** How far beyond the screen items are drawn. */

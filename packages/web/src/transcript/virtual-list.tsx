@@ -2,7 +2,7 @@
 import { Component, type ComponentChildren, createRef } from "preact";
 import { changeHeight, findIndex, findRange, getOffsets, type Range } from "./ranges.ts";
 
-export interface VirtualListProps<T extends { key: string }> {
+interface VirtualListProps<T extends { key: string }> {
   items: readonly T[];
   draw: (item: T) => ComponentChildren;
   /** In pixels, for items that were never drawn. */

@@ -3,7 +3,7 @@ import { type DiffLine, type DiffRow, diffSigns, getNumberWidth } from "@tau/pro
 import type { Theme, ThemeColor } from "@tau/tui";
 import { drawNumbered } from "./numbered-lines.ts";
 
-export interface DiffOptions {
+interface DiffOptions {
   theme: Theme;
   /** Columns. Longer lines are broken, and continue beside the numbers. */
   width: number;

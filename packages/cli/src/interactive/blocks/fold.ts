@@ -1,7 +1,7 @@
 /** Shows a part of many lines, and how to see the others. */
 import { getKeybindings, type Theme } from "@tau/tui";
 
-export interface Fold {
+interface Fold {
   /** How many lines are left. */
   limit: number;
   keep: "start" | "end";
@@ -21,7 +21,7 @@ export function describeKey(before: string, after = ""): string {
   return key === undefined ? "" : `${before}${key}${after}`;
 }
 
-export interface FoldOptions extends Fold {
+interface FoldOptions extends Fold {
   theme: Theme;
   /** Whether all lines are left. */
   expanded: boolean;

@@ -1,6 +1,6 @@
 import { visibleWidth, wrapTextWithAnsi } from "@tau/tui";
 
-export interface NumberedLine {
+interface NumberedLine {
   /** The text before the line, such as a number, with the blank after it. */
   gutter: string;
   text: string;

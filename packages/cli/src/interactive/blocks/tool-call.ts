@@ -22,7 +22,7 @@ type State =
     };
 
 /** Names a call. */
-export interface CallName {
+interface CallName {
   id: string;
   /** The name of the tool. */
   name: string;

@@ -24,7 +24,7 @@ export interface ToolOutput {
   input?: Fields | undefined;
 }
 
-export interface DrawOptions {
+interface DrawOptions {
   theme: Theme;
   /** Without it, only the beginning or the end is shown. */
   expanded: boolean;

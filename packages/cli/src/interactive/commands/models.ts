@@ -117,7 +117,7 @@ function pickModel(
 }
 
 /** The model that was used last comes first. Pure. */
-export function orderModels(models: readonly ModelData[], last: string | undefined): readonly ModelData[] {
+function orderModels(models: readonly ModelData[], last: string | undefined): readonly ModelData[] {
   const isLast = (model: ModelData) => toName(model) === last;
   return [...models.filter(isLast), ...models.filter((model) => !isLast(model))];
 }

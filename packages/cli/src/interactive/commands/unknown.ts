@@ -8,7 +8,7 @@ import {
 import type { Interface } from "../interface.ts";
 import { terminalCommands } from "../slash-commands.ts";
 
-export type UnknownAnswer =
+type UnknownAnswer =
   | { kind: "send" }
   | { kind: "run"; name: SlashCommandName }
   /** The word goes back to the editor. */

@@ -41,7 +41,7 @@ const minListRows = 2;
 const usualListItems = 3;
 const usualQuestionRows = 5;
 
-export interface ApprovalOptions {
+interface ApprovalOptions {
   approval: Approval;
   theme: Theme;
   /** How many more questions wait behind this one. */
@@ -201,7 +201,7 @@ function getValueByKey(data: string, choices: Approval["choices"]): string | und
 }
 
 /** How many items of the list are shown, and how many rows there are for the question. */
-export function shareRows(rows: number, choices: number): { maxItems: number; questionRows: number } {
+function shareRows(rows: number, choices: number): { maxItems: number; questionRows: number } {
   const free = rows - statusRows;
   // What is higher than the screen is cut at its top: the empty line first, and then the title.
   const titleRows = free > minQuestionRows + minListRows ? 1 : 0;

@@ -12,7 +12,7 @@ import {
 } from "@tau/tui";
 import { TextEditor } from "./text-editor.ts";
 
-export interface AskTextOptions {
+interface AskTextOptions {
   question: string;
   theme: Theme;
   /** Shows dots instead of what is typed. */

@@ -1,6 +1,6 @@
 import { type Component, getKeybindings, type Theme } from "@tau/tui";
 
-export interface ExcerptOptions {
+interface ExcerptOptions {
   content: Component;
   theme: Theme;
   /** How many rows there are for it. With none, nothing is shown; otherwise two at least are used. */

@@ -2,7 +2,7 @@
 import { type Component, Container, type Focusable, getCapabilities, hyperlink, Input, Spacer, Text } from "@tau/tui";
 import type { Theme } from "@tau/tui";
 
-export interface LoginDialogOptions {
+interface LoginDialogOptions {
   theme: Theme;
   /** How the key that copies the address is called. */
   copyKey: string;

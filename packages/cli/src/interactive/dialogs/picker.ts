@@ -17,7 +17,7 @@ import {
 } from "@tau/tui";
 import { Excerpt } from "./excerpt.ts";
 
-export interface PickerOptions {
+interface PickerOptions {
   title: string;
   items: readonly SelectItem[];
   theme: Theme;

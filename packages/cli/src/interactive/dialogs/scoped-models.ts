@@ -4,7 +4,7 @@ import { SearchDialog } from "./search-dialog.ts";
 import type { AppKeybinding } from "../keybindings.ts";
 import { moveModel, orderModels, type ScopedModel, toggleModel, toggleModels } from "../scoped-models.ts";
 
-export interface ScopedModelsOptions {
+interface ScopedModelsOptions {
   items: readonly ScopedModel[];
   /** The names of those that are chosen, in their order. */
   chosen: readonly string[];

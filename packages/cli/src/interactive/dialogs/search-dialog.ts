@@ -11,7 +11,7 @@ const minRowsForFooter = 8;
 const minRows = 3;
 const spareRows = 4;
 
-export interface SearchDialogOptions {
+interface SearchDialogOptions {
   theme: Theme;
   /** How many rows of the list have room. */
   getMaxRows: () => number;

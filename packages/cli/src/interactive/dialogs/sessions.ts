@@ -6,7 +6,7 @@ import { SearchDialog } from "./search-dialog.ts";
 import type { AppKeybinding } from "../keybindings.ts";
 import { shortenPath } from "../status-line.ts";
 
-export interface SessionDialogOptions {
+interface SessionDialogOptions {
   pages: SessionPages<SessionSummaryData>;
   theme: Theme;
   home: string | undefined;

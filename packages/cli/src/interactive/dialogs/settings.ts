@@ -4,7 +4,7 @@ import { getKeybindings, type Theme, toPlainLine, toPlainText, truncateToWidth, 
 import { commonSettings, describeOrigin, formatValue, orderSettings, searchSettings } from "../setting-values.ts";
 import { reservedRows, SearchDialog } from "./search-dialog.ts";
 
-export interface SettingsDialogOptions {
+interface SettingsDialogOptions {
   settings: readonly SettingData[];
   theme: Theme;
   /** Rows of the terminal. */

@@ -15,7 +15,7 @@ import {
   treeFilters,
 } from "../tree-model.ts";
 
-export interface TreeDialogOptions {
+interface TreeDialogOptions {
   tree: SessionTree;
   theme: Theme;
   filter: TreeFilter;

@@ -4,7 +4,7 @@ import type { KeybindingsManager, OverlayHandle, OverlayOptions, Theme, TUI } fr
 import type { DialogStack } from "../dialog-stack.ts";
 import { GuardedComponent } from "./guarded-component.ts";
 
-export interface CustomComponentsOptions {
+interface CustomComponentsOptions {
   tui: TUI;
   theme: Theme;
   keybindings: KeybindingsManager;

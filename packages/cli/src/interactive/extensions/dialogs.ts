@@ -19,7 +19,7 @@ import { TextEditor } from "../dialogs/text-editor.ts";
 import { LiveLines } from "../live-lines.ts";
 import { toStyledLine, toStyledText } from "./safe-text.ts";
 
-export interface ExtensionDialogsOptions {
+interface ExtensionDialogsOptions {
   tui: TUI;
   theme: Theme;
   stack: DialogStack;

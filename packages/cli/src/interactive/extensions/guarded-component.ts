@@ -13,9 +13,9 @@ import {
 } from "@tau/tui";
 
 /** How long drawing may take. Everything waits meanwhile. */
-export const maxRenderMs = 200;
+const maxRenderMs = 200;
 
-export interface GuardOptions {
+interface GuardOptions {
   theme: Theme;
   /** Names what is drawn, for the error: `The widget x`. */
   name: string;

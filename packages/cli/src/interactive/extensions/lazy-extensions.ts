@@ -2,7 +2,7 @@
 import type { ExtensionClient } from "./extension-client.ts";
 import type { TerminalExtensions, TerminalExtensionsOptions } from "./terminal-extensions.ts";
 
-export interface LazyExtensionsOptions extends TerminalExtensionsOptions {
+interface LazyExtensionsOptions extends TerminalExtensionsOptions {
   /** The extensions of the session that is shown. */
   getExtensions: () => ExtensionClient | undefined;
 }

@@ -3,7 +3,7 @@ import type { Look } from "../look.ts";
 import { createKeyHints, type DrawItem } from "./renderers.ts";
 import { createGuarded, GuardedComponent } from "./guarded-component.ts";
 
-export interface RenderedItemOptions {
+interface RenderedItemOptions {
   look: Look;
   /** For the error. */
   name: string;

@@ -6,13 +6,13 @@ import type { LoadedExtensions } from "./extension-client.ts";
 import { describeFailure, limitTime } from "./guarded-component.ts";
 
 /** Given to every renderer. */
-export interface KeyHints {
+interface KeyHints {
   /** The keys of an action, such as `app.tools.expand`. */
   keyText(action: string): string;
   keyHint(action: string, description: string): string;
 }
 
-export interface ItemOptions extends KeyHints {
+interface ItemOptions extends KeyHints {
   expanded: boolean;
   /** Blank columns at the sides of messages. */
   outputPad: number;
@@ -38,7 +38,7 @@ export interface Renderers {
   transformMarkdown(markdown: string, context: MarkdownContext): string;
 }
 
-export interface RenderersOptions {
+interface RenderersOptions {
   getLoaded: () => LoadedExtensions | undefined;
   requestRender: () => void;
   /** Tells the user. */

@@ -5,7 +5,7 @@ import type { Look } from "../look.ts";
 import { createKeyHints } from "./renderers.ts";
 import { createGuarded, type GuardedComponent } from "./guarded-component.ts";
 
-export interface ToolViewOptions {
+interface ToolViewOptions {
   look: Look;
   toolName: string;
   toolCallId: string;

@@ -4,12 +4,12 @@ import { type Component, type Container, Text, type Theme, type TUI } from "@tau
 import { toStyledText } from "./safe-text.ts";
 import { createGuarded } from "./guarded-component.ts";
 
-export type WidgetPlacement = "aboveEditor" | "belowEditor";
+type WidgetPlacement = "aboveEditor" | "belowEditor";
 
 /** Of a widget that is given as lines. One that needs more is a component. */
 const maxLines = 10;
 
-export interface WidgetsOptions {
+interface WidgetsOptions {
   tui: TUI;
   theme: Theme;
 }

@@ -25,7 +25,7 @@ import { compatFields, createInputLimits, headers, thinkingLevelMap, tokens } fr
 /** A model of the catalogue: its provider is where it is listed. */
 export type CatalogueModel = Omit<Model, "provider">;
 
-export interface CheckedCatalogue {
+interface CheckedCatalogue {
   /** By provider. Empty if there are problems. */
   models: ReadonlyMap<string, readonly CatalogueModel[]>;
   /** Sentences about everything that is wrong. */

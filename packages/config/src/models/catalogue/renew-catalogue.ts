@@ -74,7 +74,7 @@ export interface CatalogueDifference {
 }
 
 /** Compares facts with the models that there are. */
-export function compareCatalogue(
+function compareCatalogue(
   models: ReadonlyMap<string, readonly CatalogueModel[]>,
   find: (provider: string, id: string) => Model | undefined,
 ): CatalogueDifference {
@@ -111,7 +111,7 @@ function flatten(value: object, prefix = ""): Map<string, string> {
 }
 
 /** Describes what is in `catalogue.json` and in effect. */
-export interface StoredFacts {
+interface StoredFacts {
   providers(): readonly string[];
   get(provider: string): ReadonlyMap<string, Model>;
 }

@@ -13,7 +13,7 @@ import type { HandlerIds } from "./handler-ids.ts";
 import type { HostLink } from "./link.ts";
 import { ExtensionError } from "../../errors.ts";
 
-export interface CallParts {
+interface CallParts {
   link: HostLink;
   registrations: Registrations;
   ids: HandlerIds;

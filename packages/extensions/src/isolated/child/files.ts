@@ -11,7 +11,7 @@ import { isWithin } from "@tau/tools/platform";
 import { isProjectSecret } from "@tau/sandbox/internal";
 import { HostcallError, type HostLink } from "./link.ts";
 
-export interface FilePlaces {
+interface FilePlaces {
   /** Can be read as they are. */
   visible: readonly string[];
   /** The project, if it is visible. Files with secrets in it are left to the host. */

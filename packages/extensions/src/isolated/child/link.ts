@@ -19,7 +19,7 @@ export class HostcallError extends Error {
   }
 }
 
-export interface HostcallOptions {
+interface HostcallOptions {
   signal?: AbortSignal | undefined;
   onProgress?: ((update: never) => void) | undefined;
 }

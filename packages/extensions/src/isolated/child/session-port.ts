@@ -12,7 +12,7 @@ import type { HostLink } from "./link.ts";
 import type { NeedsTrust } from "./needs-trust.ts";
 import type { RunSignals } from "./run-signals.ts";
 
-export interface SessionPortParts {
+interface SessionPortParts {
   link: HostLink;
   needsTrust: NeedsTrust;
   signals: RunSignals;

@@ -34,7 +34,7 @@ const table: Hostcalls = {
   http: httpCall,
 };
 
-export interface ServerParts {
+interface ServerParts {
   ports: IsolatedPorts;
   /** The name of the extension. */
   extension: string;

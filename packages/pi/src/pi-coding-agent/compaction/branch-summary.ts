@@ -8,7 +8,7 @@ import { requestSummary, type SummaryRequest } from "./compact.ts";
 import { collectFileOperations, type FileOperations, formatFiles, listFiles } from "./file-operations.ts";
 import { estimateTokens } from "./tokens.ts";
 
-export interface CollectEntriesResult {
+interface CollectEntriesResult {
   entries: SessionEntry[];
   commonAncestorId: string | null;
 }
@@ -30,7 +30,7 @@ export function collectEntriesForBranchSummary(
   return { entries: old.slice(common + 1), commonAncestorId: old[common]?.id ?? null };
 }
 
-export interface BranchPreparation {
+interface BranchPreparation {
   messages: AgentMessage[];
   fileOps: FileOperations;
   totalTokens: number;
@@ -66,7 +66,7 @@ export interface BranchSummaryOptions extends SummaryRequest {
   reserveTokens?: number;
 }
 
-export interface BranchSummaryResult {
+interface BranchSummaryResult {
   summary?: string;
   usage?: Usage;
   readFiles?: string[];

@@ -111,7 +111,7 @@ export async function compact(
   });
 }
 
-export interface CompactionRequest extends SummaryRequest {
+interface CompactionRequest extends SummaryRequest {
   model: Model;
   instructions?: string | undefined;
 }

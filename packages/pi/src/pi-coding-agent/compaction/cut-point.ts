@@ -3,7 +3,7 @@ import type { SessionEntry } from "@tau/protocol";
 import { sessionEntryToContextMessages } from "../session/context.ts";
 import { estimateTokens } from "./tokens.ts";
 
-export interface CutPointResult {
+interface CutPointResult {
   firstKeptEntryIndex: number;
   /** The message that begins the turn that is split; -1 if none is. */
   turnStartIndex: number;

@@ -84,7 +84,7 @@ export function getLastAssistantUsage(entries: readonly SessionEntry[]): Usage |
   return undefined;
 }
 
-export interface ContextUsageEstimate {
+interface ContextUsageEstimate {
   tokens: number;
   usageTokens: number;
   trailingTokens: number;

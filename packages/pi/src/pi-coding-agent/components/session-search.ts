@@ -5,7 +5,7 @@ import type { SessionInfo } from "../session/list-sessions.ts";
 export type SortMode = "threaded" | "recent" | "relevance";
 export type NameFilter = "all" | "named";
 
-export const hasSessionName = ({ name }: SessionInfo): boolean => Boolean(name?.trim());
+const hasSessionName = ({ name }: SessionInfo): boolean => Boolean(name?.trim());
 
 type Match = (text: string) => number | undefined;
 

@@ -12,7 +12,7 @@ import { filterAndSortSessions, type NameFilter, type SortMode } from "./session
 const sortModes: readonly SortMode[] = ["threaded", "recent", "relevance"];
 const maxVisible = 10;
 
-export class SessionList implements Component {
+class SessionList implements Component {
   onSelect?: (sessionPath: string) => void;
   onCancel?: () => void;
   onToggleScope?: () => void;

@@ -20,7 +20,7 @@ import {
   type TreeRow,
 } from "./tree-rows.ts";
 
-export class TreeList implements Component {
+class TreeList implements Component {
   onSelect?: (entryId: string) => void;
   onCancel?: () => void;
   onLabelEdit?: (entryId: string, currentLabel: string | undefined) => void;

@@ -1,6 +1,6 @@
 import { Text } from "@tau/tui";
 
-export interface VisualTruncateResult {
+interface VisualTruncateResult {
   visualLines: string[];
   /** Lines that are left out. */
   skippedCount: number;

@@ -75,7 +75,7 @@ export function setFileAside(path: string): boolean {
 const createSidePath = (path: string, reason: "old" | "damaged"): string =>
   `${path}.${reason}-${randomBytes(4).toString("hex")}`;
 
-export interface SessionFile {
+interface SessionFile {
   path: string;
   header: SessionHeader;
   modifiedMs: number;

@@ -27,7 +27,7 @@ import {
 } from "./session-file.ts";
 import { SessionTree, type SessionTreeNode } from "./session-tree.ts";
 
-export interface NewSessionOptions {
+interface NewSessionOptions {
   id?: string;
   parentSession?: string;
 }

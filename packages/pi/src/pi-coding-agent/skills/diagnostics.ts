@@ -1,4 +1,4 @@
-export interface ResourceCollision {
+interface ResourceCollision {
   resourceType: "extension" | "skill" | "prompt" | "theme";
   name: string;
   winnerPath: string;

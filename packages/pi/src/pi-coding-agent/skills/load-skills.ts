@@ -8,7 +8,7 @@ import type { ResourceDiagnostic } from "./diagnostics.ts";
 import { createIgnore, type Ignore } from "./ignore-files.ts";
 import { loadSkill, type Skill } from "./skill.ts";
 
-export interface LoadSkillsResult {
+interface LoadSkillsResult {
   skills: Skill[];
   diagnostics: ResourceDiagnostic[];
 }
@@ -54,7 +54,7 @@ function search(directory: string, { ignore, visited, isRoot }: Search): string[
   });
 }
 
-export interface LoadSkillsOptions {
+interface LoadSkillsOptions {
   cwd?: string;
   agentDir?: string;
   /** Files and directories. */

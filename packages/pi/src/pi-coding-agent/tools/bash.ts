@@ -6,7 +6,7 @@ import { CommandOutput } from "./command-output.ts";
 import { createTool, type PiTool, toResult } from "./tool.ts";
 import { DEFAULT_MAX_BYTES, formatSize, type TruncationResult } from "./truncate.ts";
 
-export interface BashSpawnContext {
+interface BashSpawnContext {
   command: string;
   cwd: string;
   env: NodeJS.ProcessEnv;
@@ -22,7 +22,7 @@ export interface BashToolOptions {
   spawnHook?: (context: BashSpawnContext) => BashSpawnContext;
 }
 
-export interface BashToolDetails {
+interface BashToolDetails {
   truncation?: TruncationResult;
   /** The file with all output, if not all is shown. */
   fullOutputPath?: string;

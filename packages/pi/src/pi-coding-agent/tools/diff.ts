@@ -1,7 +1,7 @@
 /** Differences of two texts: with line numbers for people, and as a patch. */
 import { createTwoFilesPatch, diffLines } from "diff";
 
-export interface DiffResult {
+interface DiffResult {
   diff: string;
   /** 1-based, in the new text; undefined if nothing changed. */
   firstChangedLine: number | undefined;

@@ -9,7 +9,7 @@ import { withFileMutationQueue } from "./file-mutation-queue.ts";
 import { toPath } from "./paths.ts";
 import { createTool, type PiTool, refuseAborted, toResult } from "./tool.ts";
 
-export interface EditOperations {
+interface EditOperations {
   readFile(path: string): Promise<Buffer>;
   writeFile(path: string, content: string): Promise<void>;
   /** Throws if the file cannot be read and written. */
@@ -21,7 +21,7 @@ export interface EditToolOptions {
   operations?: EditOperations;
 }
 
-export interface EditToolDetails {
+interface EditToolDetails {
   diff: string;
   patch: string;
   firstChangedLine?: number;

@@ -9,7 +9,7 @@ import { DEFAULT_MAX_BYTES, formatSize, truncateHead, type TruncationResult } fr
 
 type Maybe<T> = T | Promise<T>;
 
-export interface FindOperations {
+interface FindOperations {
   exists(path: string): Maybe<boolean>;
   /** Paths that match, absolute or relative to `cwd`. */
   glob(pattern: string, cwd: string, options: { ignore: string[]; limit: number }): Maybe<string[]>;
@@ -20,7 +20,7 @@ export interface FindToolOptions {
   operations?: FindOperations;
 }
 
-export interface FindToolDetails {
+interface FindToolDetails {
   truncation?: TruncationResult;
   resultLimitReached?: number;
 }

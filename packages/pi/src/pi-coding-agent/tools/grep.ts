@@ -18,7 +18,7 @@ import {
 
 type Maybe<T> = T | Promise<T>;
 
-export interface GrepOperations {
+interface GrepOperations {
   /** Throws if there is nothing. */
   isDirectory(path: string): Maybe<boolean>;
   readFile(path: string): Maybe<string>;
@@ -29,7 +29,7 @@ export interface GrepToolOptions {
   operations?: GrepOperations;
 }
 
-export interface GrepToolDetails {
+interface GrepToolDetails {
   truncation?: TruncationResult;
   matchLimitReached?: number;
   linesTruncated?: boolean;

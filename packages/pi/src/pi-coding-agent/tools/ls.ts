@@ -9,7 +9,7 @@ import { DEFAULT_MAX_BYTES, formatSize, truncateHead, type TruncationResult } fr
 
 type Maybe<T> = T | Promise<T>;
 
-export interface LsOperations {
+interface LsOperations {
   exists(path: string): Maybe<boolean>;
   stat(path: string): Maybe<{ isDirectory(): boolean }>;
   readdir(path: string): Maybe<string[]>;
@@ -20,7 +20,7 @@ export interface LsToolOptions {
   operations?: LsOperations;
 }
 
-export interface LsToolDetails {
+interface LsToolDetails {
   truncation?: TruncationResult;
   entryLimitReached?: number;
 }

@@ -10,7 +10,7 @@ import { toExistingPath } from "./paths.ts";
 import { createTool, type PiTool, refuseAborted, toResult } from "./tool.ts";
 import { DEFAULT_MAX_BYTES, formatSize, truncateHead, type TruncationResult } from "./truncate.ts";
 
-export interface ReadOperations {
+interface ReadOperations {
   readFile(path: string): Promise<Buffer>;
   /** Throws if the file cannot be read. */
   access(path: string): Promise<void>;
@@ -25,7 +25,7 @@ export interface ReadToolOptions {
   operations?: ReadOperations;
 }
 
-export interface ReadToolDetails {
+interface ReadToolDetails {
   truncation?: TruncationResult;
 }
 

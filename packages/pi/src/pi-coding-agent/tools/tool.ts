@@ -7,7 +7,7 @@ import type { TSchema } from "typebox";
 /** The tools that pi has and tau has too. */
 export type ToolName = "read" | "bash" | "edit" | "write" | "grep" | "find" | "ls";
 
-export type Execute<TArguments, TDetails> = (
+type Execute<TArguments, TDetails> = (
   args: TArguments,
   signal: AbortSignal | undefined,
   onUpdate: AgentToolUpdateCallback<TDetails> | undefined,

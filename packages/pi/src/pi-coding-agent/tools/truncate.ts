@@ -3,7 +3,7 @@ export const DEFAULT_MAX_LINES = 2_000;
 export const DEFAULT_MAX_BYTES = 50 * 1024;
 export const maxMatchLength = 500;
 
-export interface TruncationOptions {
+interface TruncationOptions {
   maxLines?: number;
   maxBytes?: number;
 }

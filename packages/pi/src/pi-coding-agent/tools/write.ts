@@ -6,7 +6,7 @@ import { withFileMutationQueue } from "./file-mutation-queue.ts";
 import { toPath } from "./paths.ts";
 import { createTool, type PiTool, refuseAborted, toResult } from "./tool.ts";
 
-export interface WriteOperations {
+interface WriteOperations {
   writeFile(path: string, content: string): Promise<void>;
   /** With those above it. */
   mkdir(directory: string): Promise<void>;

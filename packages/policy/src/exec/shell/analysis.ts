@@ -59,7 +59,7 @@ export interface Scope {
   readonly isPrivileged?: boolean;
 }
 
-export interface FunctionCall {
+interface FunctionCall {
   readonly name: string;
   readonly returns: ShellState[];
   /** How often the function calls itself, by pipeline. */

@@ -10,7 +10,7 @@ import { getPositional, getVariable, isCertain } from "./variables.ts";
 export type Token = { kind: "quoted" | "plain" | "split"; text: Text } | { kind: "break" };
 
 /** Given by the caller: words of operations are expanded too. */
-export interface Expander {
+interface Expander {
   expandToText(word: Word, scope: Scope): Options<Text>;
 }
 

@@ -8,7 +8,7 @@ import { judgeRead, readFile, writeFile } from "./files.ts";
 import { runSinks } from "./substitute.ts";
 import { concatOptions, emptyText, known, type Options, type Text } from "./text.ts";
 
-export interface AppliedRedirects {
+interface AppliedRedirects {
   /** Undefined where the input is not redirected. */
   stdin: Options<Text> | undefined;
   /** Paths that receive the output. */

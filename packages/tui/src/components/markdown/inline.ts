@@ -10,7 +10,7 @@ import type { Look } from "./theme.ts";
 
 type Style = (text: string) => string;
 
-export interface InlineStyle {
+interface InlineStyle {
   /** The style of plain text: not of code. */
   text: Style;
   /** The style of everything: bold, links and the like. */

@@ -4,7 +4,7 @@ import { isFence, MarkdownDrawing, needsGap } from "./draw.ts";
 import type { FenceToken, MarkdownStream } from "./stream.ts";
 import type { Look } from "./theme.ts";
 
-export interface MarkdownLinesOptions {
+interface MarkdownLinesOptions {
   /** The text that is drawn, from its beginning. The lexed text outlives the lines, which belong to one width. */
   stream: MarkdownStream;
   look: Look;

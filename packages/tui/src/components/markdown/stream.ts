@@ -47,7 +47,7 @@ type Section =
   | { kind: "table"; head: string; units: Unit[] }
   | { kind: "fence"; opening: string; lang: string | undefined; lines: string[]; openLine?: string };
 
-export interface Update {
+interface Update {
   /** Tokens that are complete, since the last update; all of them if `isReset`. */
   complete: Token[];
   /** Whether earlier tokens are reported again: a definition of a link changed them, or `reportAll` was called. */

@@ -55,9 +55,9 @@ function share(min: readonly number[], wanted: readonly number[], room: number):
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 /** Null: to the left. */
-export type Alignment = "left" | "center" | "right" | null;
+type Alignment = "left" | "center" | "right" | null;
 
-export interface Column {
+interface Column {
   width: number;
   align: Alignment;
 }

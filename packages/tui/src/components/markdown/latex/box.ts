@@ -10,7 +10,7 @@ export interface Box {
   readonly width: number;
 }
 
-export type Alignment = "left" | "center" | "right";
+type Alignment = "left" | "center" | "right";
 
 export const toBox = (text: string): Box => ({ lines: [text], baseline: 0, width: visibleWidth(text) });
 

@@ -80,7 +80,7 @@ export function addScripts(base: Piece, scripts: Scripts, style: Style): Piece {
   return { ...base, box: addBehind(base.box, scripts, style) };
 }
 
-export function addLimits(base: Box, { above, below }: Scripts): Box {
+function addLimits(base: Box, { above, below }: Scripts): Box {
   const parts = [...(above ? [above] : []), base, ...(below ? [below] : [])];
   return stack(parts, above ? 1 : 0);
 }
