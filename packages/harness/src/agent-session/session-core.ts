@@ -4,7 +4,7 @@ import { HarnessError } from "@tau/protocol";
 import type { ToolLogLevel } from "@tau/tools";
 import { PrefixTracker } from "../request/prefix-tracker.ts";
 import { Inbox } from "../run/inbox.ts";
-import { Publisher } from "../run/publisher.ts";
+import type { Publisher } from "../run/publisher.ts";
 import { Transcript } from "../run/transcript.ts";
 import { readOnlyError } from "../session/read-only.ts";
 import type { SessionManager } from "../session/session-manager.ts";
@@ -12,7 +12,7 @@ import { type CallJudge, createCallJudge } from "./call-judge.ts";
 import { CurrentRun } from "./current-run.ts";
 import { JobReports } from "./job-reports.ts";
 import { ModelChoice } from "./model-choice.ts";
-import { Notices } from "./notices.ts";
+import type { Notices } from "./notices.ts";
 import { PermissionModes } from "./permission-mode.ts";
 import { RunScopes } from "./run-scopes.ts";
 import type { SessionParts } from "./session-parts.ts";
@@ -45,8 +45,7 @@ export interface SessionCore {
 
 export function createSessionCore(parts: SessionParts): SessionCore {
   const { sessionManager: session, services, tools, extensions, policy, permissions, cwd, parent, clock, ids } = parts;
-  const publisher = new Publisher((message) => warnOfListener(session.id, message));
-  const notices = new Notices(publisher);
+  const { publisher, notices } = parts;
   const notice = (code: string, message: string) => notices.add(code, message);
   const settings = new SessionSettings(services.settings, tools.execution);
   const scopes = new RunScopes();
@@ -128,9 +127,4 @@ interface ToolLine {
 function logTool(parts: SessionParts, notices: Notices, { tool, level, message }: ToolLine): void {
   parts.logTool?.(tool, level, message);
   if (level === "warn" || level === "error") notices.add("tool", `${tool}: ${message}`);
-}
-
-function warnOfListener(sessionId: string, message: string): void {
-  // Not to the listeners: one that always fails would hear of it without end.
-  process.emitWarning(`A listener of the session ${sessionId} failed: ${message}`, "TauWarning");
 }

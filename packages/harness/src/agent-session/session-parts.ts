@@ -7,13 +7,14 @@ import type { Files, Jobs, ToolLogLevel } from "@tau/tools";
 import type { Budget } from "../budget/budget.ts";
 import type { Tracer } from "../observe/trace.ts";
 import type { ResourcePort } from "../prompt/expand-port.ts";
+import type { Publisher } from "../run/publisher.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { AfterCrash } from "./after-crash.ts";
 import type { PolicyParts } from "./call-judge.ts";
 import type { LiveSession, LiveSessions } from "./live-sessions.ts";
 import type { FirstModel } from "./model-choice.ts";
 import type { FileAuthority } from "./named-files.ts";
-import type { Notice } from "./notices.ts";
+import type { Notice, Notices } from "./notices.ts";
 import type { PromptsParts } from "./prompts.ts";
 import type { Services } from "./services.ts";
 import type { ToolSources } from "./shown-tools.ts";
@@ -48,6 +49,8 @@ export interface SessionParts {
   afterCrash: AfterCrash | undefined;
   /** Problems of the files that the session is made of. */
   problems: readonly Notice[];
+  publisher: Publisher;
+  notices: Notices;
   trace: { tracer: Tracer | undefined; agentName: string | undefined };
   clock: Clock;
   ids: Ids;

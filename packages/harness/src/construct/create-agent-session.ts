@@ -46,7 +46,7 @@ export function createAgentSession(params: AgentSessionParams = {}): Promise<Age
 async function putTogether(params: AgentSessionParams, closers: Closers): Promise<AgentSession> {
   let session!: AgentSession;
   const setup = await openSetup(params, { closers, getSession: () => session });
-  const { cwd, agentDir, clock, ids, services, sessionManager, parent, sessions } = setup;
+  const { cwd, agentDir, clock, ids, services, sessionManager, parent, sessions, publisher, notices } = setup;
   const { settings, resources } = services;
   const extensions = await openExtensionSlot(setup);
   const { modelNotice, ...model } = await chooseModel(setup, extensions.current?.problems);
@@ -93,6 +93,8 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
       ...listStartProblems(services),
       ...(modelNotice === undefined ? [] : [{ code: "model", message: modelNotice }]),
     ],
+    publisher,
+    notices,
     trace: {
       tracer: await findTracer({ enabled: settings.get().otel.enabled, redact: keys.redact }),
       agentName: resources.resources.agent?.name,
@@ -105,7 +107,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     reopen: (other, start) => createAgentSession(sameWith(params, other, start)),
     close: () => closers.close().finally(() => sessionManager.close()),
   });
-  services.authNotices.report = ({ message }) => session.notify("auth", message);
+  services.authNotices.report = ({ message }) => notices.add("auth", message);
   tellUnknownTools(session, params);
   return session;
 }

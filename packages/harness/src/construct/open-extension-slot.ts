@@ -4,7 +4,7 @@ import { type OpenExtensionsParts, ExtensionSlot } from "@tau/extensions/interna
 import type { SessionSetup } from "./session-setup.ts";
 
 export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionSlot> {
-  const { cwd, agentDir, clock, ids, rules, getPolicy, getSession } = setup;
+  const { cwd, agentDir, clock, ids, rules, getPolicy, notices, getSession } = setup;
   const { extensions: params = {}, debugLog } = setup.params;
   const { settings, registry, auth, resources } = setup.services;
   const setResources: OpenExtensionsParts["setResources"] = async (paths) => resources.setExtensionPaths?.(paths);
@@ -19,7 +19,7 @@ export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionS
       auth,
       start,
       judging: { getPolicy, getJudgeParts: () => getSession().judgeParts, getPathRules: () => rules },
-      report: ({ extension, message }) => getSession().notify("extension", `${extension}: ${message}`),
+      report: ({ extension, message }) => notices.add("extension", `${extension}: ${message}`),
       log: (extension, level, message) => debugLog?.log("extension", { extension, level, message }),
       setResources,
     });

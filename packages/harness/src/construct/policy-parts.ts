@@ -92,14 +92,14 @@ function widenNetwork(network: SandboxNetwork, hosts: readonly string[]): Sandbo
 function createSandboxCheck(
   report: PolicyReport,
   settings: SandboxSettings,
-  { getSession }: SessionSetup,
+  { notices }: SessionSetup,
 ): () => Promise<boolean> {
   let isTold = false;
   return async () => {
     const state = await report.trySandbox();
     if (state.kind === "unavailable" && !isTold) {
       isTold = true;
-      getSession().notify("sandbox", `${describeSandbox(settings, true)} ${state.reason} ${state.fix}`);
+      notices.add("sandbox", `${describeSandbox(settings, true)} ${state.reason} ${state.fix}`);
     }
     return state.kind === "works";
   };

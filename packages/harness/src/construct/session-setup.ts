@@ -11,6 +11,8 @@ import { getSessionPolicy } from "@tau/config/trust";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import { type LiveSession, type LiveSessions, standaloneSessions } from "../agent-session/live-sessions.ts";
+import { Notices } from "../agent-session/notices.ts";
+import { Publisher } from "../run/publisher.ts";
 import { openLog } from "./open-log.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { createPathRules } from "./path-rules.ts";
@@ -30,6 +32,10 @@ export interface SessionSetup extends SessionBase {
   /** Called for each decision: settings change. */
   getPolicy: () => ExtensionPolicy;
   permissions: Permissions;
+  /** Publishes the events of the session. */
+  publisher: Publisher;
+  /** Notices for the user, also those from before there is a session. */
+  notices: Notices;
   /** The session is made last of its parts. They call this when something happens in it, and not before. */
   getSession: () => AgentSession;
 }
@@ -48,6 +54,7 @@ export async function openSetup(
   const sessionManager = await openLog(params, { ...base, settings }, closers);
   const resources = await openResources(params, base, { settings, log: sessionManager });
   const services = { ...openedServices, resources };
+  const publisher = new Publisher((message) => warnOfListener(sessionManager.id, message));
   const parent = parentSessionId === undefined ? undefined : sessions.get(parentSessionId);
   const opened = {
     ...base,
@@ -66,9 +73,16 @@ export async function openSetup(
       chosen: params.permissionMode,
       logged: await sessionManager.getPermissionMode(),
     }),
+    publisher,
+    notices: new Notices(publisher),
     getSession,
   };
   return { ...opened, rules: await createPathRules(opened) };
+}
+
+function warnOfListener(sessionId: string, message: string): void {
+  // Not to the listeners: one that always fails would hear of it without end.
+  process.emitWarning(`A listener of the session ${sessionId} failed: ${message}`, "TauWarning");
 }
 
 /** A directory that is not there would be noticed only by the first tool that uses it. */

@@ -1,4 +1,5 @@
 /** Extensions in real sessions: what they are told and in which order, and what their answers do. */
+import { getErrorMessage } from "@tau/ai/internal";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -253,6 +254,32 @@ test("entries without a type or with one of tau's own, and labels of nothing, ar
   const told = events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
   expect(told.join("\n")).toContain("The type of an entry is a text");
   expect(told.join("\n")).toContain("Setting a label failed");
+});
+
+test("what an extension without types passes to its session is refused by its name, and nothing of it is in the log", async () => {
+  const thrown: unknown[] = [];
+  const { prompt, session, events } = await open([[text("Done.")]], (tau) => {
+    tau.registerCommand("junk", {
+      handler: async (_args, ctx) => {
+        tau.setSessionName(5 as never);
+        tau.sendUserMessage([{ type: "image" }] as never);
+        const calls = [
+          async () => tau.setActiveTools("read" as never),
+          async () => await ctx.navigateTree("nowhere", { label: 5 } as never),
+        ];
+        for (const run of calls) await run().catch((error: unknown) => thrown.push(getErrorMessage(error)));
+      },
+    });
+  });
+  const { tools } = session;
+  await prompt("/junk");
+  await session.waitForIdle();
+  expect(thrown).toEqual(['"names" has to be a list, not "read".', '"options.label" has to be a string, not 5.']);
+  const notices = events.flatMap((event) => (event.type === "notice" ? [event.message] : [])).join("\n");
+  expect(notices).toContain('"name" has to be a string, not 5.');
+  expect(notices).toContain('"images[0].data" has to be a string, and is missing.');
+  expect(session.messages).toEqual([]);
+  expect(session.tools).toBe(tools);
 });
 
 test("handlers change arguments before the policy judges them, block calls, and change results", async () => {
