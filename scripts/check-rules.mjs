@@ -1,6 +1,6 @@
 /**
- * Checks what the linter cannot: which package imports which, that nothing reaches outside the repository, and that the lock
- * file names no registry and has every package that any platform needs.
+ * Checks what the linter cannot: which package imports which, that nothing reaches outside the repository, how doc comments
+ * begin, and that the lock file names no registry and has every package that any platform needs.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
@@ -40,9 +40,13 @@ const seesOnly = {
 /** Packages that only `cli` and those listed may import. */
 const importedOnlyBy = { tui: ["pi", "pi-sdk"], pi: ["pi-sdk"], "pi-sdk": [], gateway: ["cluster"], cluster: [] };
 
+/** A doc comment begins with a verb or names its subject, so that it stands alone. These words do neither. */
+const commentOpening = /\/\*\*\s*(?:\*\s*)?(What|Of|One|The same|As|Those)\b[\s\S]*?\*\/\s*(\S*)/g;
+
 const problems = [];
 for (const name of readdirSync(join(root, "packages"))) checkPackage(name);
 for (const file of sourceFiles(root)) checkReach(file);
+for (const file of sourceFiles(join(root, "packages"))) checkComments(file);
 checkTerminal();
 checkLock();
 
@@ -82,6 +86,20 @@ function checkReach(file) {
   const text = readFileSync(file, "utf8");
   if (/["'`(/]\.\.\/shared\b/.test(text) && file !== import.meta.filename)
     report(file, "reads what is outside the repository");
+}
+
+/** Members, which are indented, and exported declarations: their comments are read far from where they stand. */
+function checkComments(file) {
+  if (!/^packages\/[^/]+\/src\//.test(relative(root, file).split(sep).join("/")) || /\.test\.tsx?$/.test(file)) return;
+  const text = readFileSync(file, "utf8");
+  for (const { index, 1: opening, 2: next } of text.matchAll(commentOpening)) {
+    const isMember = index > 0 && text[index - 1] !== "\n";
+    if (!isMember && (index === 0 || next !== "export")) continue;
+    const line = text.slice(0, index).split("\n").length;
+    problems.push(
+      `${relative(root, file)}:${line}: a comment begins with "${opening}"; begin with a verb or name its subject`,
+    );
+  }
 }
 
 function checkLock() {

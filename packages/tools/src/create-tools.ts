@@ -43,8 +43,8 @@ export interface ToolsOptions {
   /** How much of the machine a command with all it starts may take. */
   limits?: Partial<Limits>;
   /**
-   * What contains the processes of a command. Default: a pid namespace, where one works. In one, root cannot mount, and
-   * an ordinary user cannot become another: `sudo` fails. `best effort` allows both, and lets commands read our environment.
+   * Contains the processes of a command. Default: a pid namespace, where one works. In one, root cannot mount, and an
+   * ordinary user cannot become another: `sudo` fails. `best effort` allows both, and lets commands read our environment.
    */
   containment?: "pid namespace" | "best effort";
   clock?: Clock;
@@ -63,10 +63,10 @@ export interface Tools {
   readonly byName: Readonly<Record<ToolName, DescribedTool>>;
   /** The tools of `defaultToolNames`. */
   readonly defaults: DescribedTool[];
-  /** The same, with `hashline_edit` in the place of `edit`. */
+  /** The default tools, with `hashline_edit` in the place of `edit`. */
   readonly hashlineDefaults: DescribedTool[];
   readonly jobs: Jobs;
-  /** What the model knows of files. */
+  /** The files that the model has seen. */
   readonly seen: SeenFiles;
   /** Starts the processes of calls that have no context of their own. */
   readonly spawn: Spawn;

@@ -11,7 +11,7 @@ export interface ToolConfigField {
   description?: string;
 }
 
-/** What a tool has in a session, besides what one call has. */
+/** The facilities of a tool in a session, besides those of one call. */
 export interface ToolFacilities {
   /** Names values, with their defaults. A name that is registered again gets the new default. */
   registerConfig(fields: Readonly<Record<string, ToolConfigField>>): void;

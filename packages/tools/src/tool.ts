@@ -32,7 +32,7 @@ export interface ToolDescription<TArguments = any> {
    * this throws. Default: the capability `tool`, for the tool's name.
    */
   access?: (args: TArguments, cwd: string) => readonly AccessRequest[];
-  /** What a call would do, as one sentence for a person. Default, also for undefined: the name and the arguments. */
+  /** Says what a call would do, as one sentence for a person. Default, also for undefined: the name and the arguments. */
   summarise?: (args: TArguments) => string | undefined;
   /**
    * Which files a call touched. Calls come from logs too, so the arguments may be those of an earlier version of the
@@ -45,13 +45,13 @@ export interface ToolDescription<TArguments = any> {
   readOnly?: boolean;
   /** Parameters that a model is shown only if a tool of one of these names is there too. Default: all are shown. */
   parameterNeeds?: Readonly<Record<string, readonly string[]>>;
-  /** What the tool is for, as its line in the system prompt. Default: the first sentence of its description. */
+  /** Says what the tool is for, as its line in the system prompt. Default: the first sentence of its description. */
   promptSnippet?: string;
   /** Sentences that the system prompt says when the tool is there, each once. */
   promptGuidelines?: readonly PromptGuideline[];
 }
 
-/** What one call works with. Its files and processes have the permissions of this call and of no other. */
+/** The context of one call. Its files and processes have the permissions of this call and of no other. */
 export interface ToolCallContext {
   readonly files: Files;
   readonly spawn: Spawn;
@@ -65,7 +65,7 @@ export interface ToolCallContext {
 // oxlint-disable-next-line typescript/no-explicit-any -- as `AgentTool`
 export interface DescribedTool<TParameters extends ToolParameters = any, TDetails = any>
   extends AgentTool<TParameters, TDetails>, ToolDescription<ToolArguments<TParameters>> {
-  /** As that of an `AgentTool`. Without a `context`, a tool works with what it was created with. */
+  /** Executes a call like `AgentTool.execute`. Without a `context`, a tool works with what it was created with. */
   execute: (
     toolCallId: string,
     params: ToolArguments<TParameters>,

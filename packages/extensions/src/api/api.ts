@@ -150,7 +150,7 @@ export interface EventBus {
   emit(channel: string, data: unknown): void;
 }
 
-/** What `shared` opens. */
+/** A resource that `shared` opens. */
 export interface SharedResource {
   /** Called once, when nobody uses the resource any more. At most 5 seconds are waited for it. */
   close(): void | Promise<void>;

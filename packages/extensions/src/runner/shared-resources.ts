@@ -83,5 +83,5 @@ async function closeOpened({ opened }: Entry): Promise<void> {
   await resource?.close();
 }
 
-/** Those of this process. */
+/** The resources of this process. */
 export const processResources = new SharedResources();

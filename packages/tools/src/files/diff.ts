@@ -24,7 +24,7 @@ export interface ChangedBlock {
   linesAbove: { before: number; after: number };
 }
 
-/** Of blocks in the order of the text, at least one of which differs. */
+/** Formats blocks in the order of the text, at least one of which differs. */
 export function unifiedDiff(name: string, blocks: readonly ChangedBlock[], maxBytes = defaultMaxBytes): ChangeSummary {
   // If less is shown, less needs to be compared.
   let left = maxCost * Math.min(1, maxBytes / defaultMaxBytes);

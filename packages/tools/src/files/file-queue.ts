@@ -56,11 +56,11 @@ const processTails = new Map<string, Promise<void>>();
 /** The queue of one session. It waits for the work of all others in this process: two of them may work on one file. */
 export const createSessionQueue = (): FileQueue => createFileQueue(processTails);
 
-/** What tools that change files work with. */
+/** The ports of tools that change files. */
 export interface EditorPorts {
   files: Files;
   queue: FileQueue;
-  /** What the model knows of files. Default: that is not asked. */
+  /** The files that the model has seen. Default: that is not checked. */
   seen?: SeenFiles;
 }
 

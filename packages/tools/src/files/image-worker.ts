@@ -18,7 +18,7 @@ interface ShrinkRequest {
   /** In pixels. */
   maxSidePixels: number;
   maxBytes: number;
-  /** Of the pixels; what is made of them has no such remark. */
+  /** The orientation of the pixels; what is made of them has no such remark. */
   orientation: Orientation;
 }
 
@@ -89,7 +89,7 @@ async function runWorker(request: ShrinkRequest, { clock, signal, path }: Shrink
 interface WorkerData extends ShrinkRequest {
   /** The path of the decoder's module. */
   decoder: string;
-  /** Of the decoder's memory. */
+  /** The limit of the decoder's memory. */
   maxPages: number;
 }
 

@@ -17,7 +17,7 @@ export interface Change {
 }
 
 export interface PlannedEdit {
-  /** What `oldText` matched: from `start` to before `end`. The change lies inside. */
+  /** The beginning of what `oldText` matched, which ends before `end`. The change lies inside. */
   start: number;
   end: number;
   change: Change;
@@ -31,7 +31,7 @@ interface Spot {
   /** The text that was searched, and the unit of it where the match begins. */
   folded: Folded;
   unit: number;
-  /** What was searched for; its source is `oldText` with LF. */
+  /** The text that was searched for; its source is `oldText` with LF. */
   needle: Folded;
   isLoose: boolean;
 }

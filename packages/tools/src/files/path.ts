@@ -66,8 +66,8 @@ export interface PathAccess {
 }
 
 /**
- * What a call wants that opens a path. One whose path is missing, or cannot be a path, targets the tool's name: the tool
- * refuses such arguments itself.
+ * Returns the access of a call that opens a path. A call whose path is missing, or cannot be a path, targets the tool's
+ * name: the tool refuses such arguments itself.
  */
 export function getPathAccess(access: PathAccess, cwd: string, typed: string | undefined): AccessRequest {
   const { capability, toolName: name, list } = access;
@@ -84,7 +84,7 @@ export async function resolveExisting(files: Files, cwd: string, typed: string):
   return (await findFirst(files, listExisting(cwd, typed))) ?? resolvePath(cwd, typed);
 }
 
-/** The same, and the path that it really has. Refused where the guard does not allow reading. */
+/** Resolves a path, also to the path that it really has. Refused where the guard does not allow reading. */
 export async function resolveReal(
   files: Files,
   cwd: string,

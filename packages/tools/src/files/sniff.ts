@@ -43,7 +43,7 @@ export function refuseBinary(bytes: Uint8Array, name: string, size = bytes.lengt
   if (bytes.includes(0)) throw binary(name, size);
 }
 
-/** The same for what has been read of a file already. */
+/** Refuses zeros in what has been read of a file already. */
 export function refuseZeros(text: string, name: string, size: number): void {
   if (text.includes("\0")) throw binary(name, size);
 }

@@ -1,8 +1,8 @@
 /** Limits the memory of a WebAssembly module. The runtime has no option for that, but the module can declare it. Pure. */
 
 /**
- * The same module with at most `maxPages` pages of memory, 64 KB each. This function is passed to threads as text, so it
- * must not use anything from outside of it. Throws for a module that declares its memory in another way.
+ * Limits a module to `maxPages` pages of memory, 64 KB each. This function is passed to threads as text, so it must not use
+ * anything from outside of it. Throws for a module that declares its memory in another way.
  */
 export function limitMemory(module: Uint8Array, maxPages: number): Uint8Array {
   /** Numbers are stored with seven bits in each byte, the lowest first. */

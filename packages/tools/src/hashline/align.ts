@@ -8,7 +8,9 @@ export interface Alignment {
    * certain. It is certain between two pins.
    */
   getOffset(first: number, last: number): number | undefined;
-  /** The same for a line and those up to the nearest pin above it, or below it. On its other side all may differ. */
+  /**
+   * Returns the offset of a line and those up to the nearest pin above it, or below it. On its other side all may differ.
+   */
   offsetFrom(line: number, side: "above" | "below"): number | undefined;
   /** Roughly where a line is now. */
   guess(line: number): number;
@@ -119,7 +121,7 @@ function getPositions(lines: readonly string[]): Map<string, number> {
   return positions;
 }
 
-/** As `unambiguousMatches`, of lines. */
+/** Matches lines like `unambiguousMatches`. */
 export function matchLines(before: readonly string[], now: readonly string[], effort: Effort): Int32Array | undefined {
   const names = new Map<string, number>();
   const named = (lines: readonly string[]) => {

@@ -8,7 +8,7 @@ export interface Hunk {
   readonly start: number;
   readonly end: number;
   readonly lines: readonly string[];
-  /** Of two insertions at the same line, the one that follows a line goes before the one that precedes a line. */
+  /** Whether it follows a line. At the same line, such an insertion goes before the one that precedes a line. */
   readonly follows?: boolean;
 }
 
@@ -87,7 +87,7 @@ function setShifted(target: Int32Array, offset: number, numbers: Int32Array, shi
 /** How many lines of context a diff has, and so how near hunks are that are shown together. */
 const context = 3;
 
-/** What hunks changed, with the lines around it; `after` is what `applyHunks` made of `before`. */
+/** Returns what hunks changed, with the lines around it; `after` is what `applyHunks` made of `before`. */
 export function changedBlocks(before: TextFile, after: TextFile, sorted: readonly Hunk[]): ChangedBlock[] {
   const blocks: ChangedBlock[] = [];
   let shift = 0;

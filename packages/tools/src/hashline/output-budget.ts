@@ -26,7 +26,7 @@ export class OutputBudget {
     return new OutputBudget(Math.floor(this.#lines / count), Math.floor(this.#bytes / count));
   }
 
-  /** The same, but at most `bytes`. */
+  /** Returns a part of this budget, of at most `bytes`. */
   upTo(bytes: number): OutputBudget {
     return new OutputBudget(this.#lines, Math.min(this.#bytes, bytes));
   }

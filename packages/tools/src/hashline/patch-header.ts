@@ -4,7 +4,7 @@ export const sectionSign = "¶";
 
 export interface PatchHeader {
   path: string;
-  /** Of the file as it was shown: four hex digits. */
+  /** The tag of the file as it was shown: four hex digits. */
   tag: string;
 }
 

@@ -36,7 +36,7 @@ export interface Snapshots {
   show(showing: Showing): Version;
   /** Remembers a text that the session itself made of another by sorted hunks. Lines that did not move stay shown. */
   edited(path: string, before: TextFile, after: TextFile, hunks: readonly Hunk[]): Version;
-  /** As `parseTextFile`, but without work for the bytes that were decoded last, or that an edit wrote last. */
+  /** Parses like `parseTextFile`, but without work for the bytes that were decoded last, or that an edit wrote last. */
   decode(bytes: Uint8Array, name: string): TextFile;
   /** The bytes that `decode` does not need to decode again. */
   readonly decoded: Buffer | undefined;

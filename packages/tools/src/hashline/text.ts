@@ -9,7 +9,7 @@ const mark = Buffer.from("\ufeff");
 
 /** Lines are counted from 0. Only the parts that are needed become strings. */
 export class TextFile {
-  /** As in the file. Must not be changed. */
+  /** The bytes as in the file. Must not be changed. */
   readonly bytes: Buffer;
   #starts: Int32Array | undefined;
   #text: Buffer | undefined;
@@ -27,7 +27,7 @@ export class TextFile {
     return this.#text;
   }
 
-  /** Of `text`. */
+  /** The hash of `text`. */
   get hash(): number {
     this.#hash ??= xxHash32(this.text);
     return this.#hash;

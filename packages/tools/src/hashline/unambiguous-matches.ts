@@ -1,6 +1,6 @@
 /** Finds the items of two lists that belong together for certain: those that every shortest diff keeps. Pure. */
 
-/** What all comparisons together may still cost, in steps of some nanoseconds. */
+/** The steps, of some nanoseconds, that all comparisons together may still take. */
 export interface Effort {
   steps: number;
 }

@@ -9,7 +9,7 @@ export interface FileWrite {
   /** The path as the model typed it. */
   typed: string;
   realPath: string;
-  /** Of the reading that gave `before`. */
+  /** The stamp of the reading that gave `before`. */
   stamp: string;
   before: TextFile;
   after: TextFile;

@@ -14,7 +14,7 @@ export interface ConfinedProcess extends RunningProcess {
 /** Limits that the system enforces. Undefined means that ours hold. */
 export interface ConfinedLimits {
   readonly maxFiles: number | undefined;
-  /** Of the user, processes and threads together. */
+  /** The limit of the user, processes and threads together. */
   readonly maxProcesses: number | undefined;
   /** Private memory of each process that can be written to. */
   readonly maxDataBytes?: number | undefined;
@@ -27,7 +27,7 @@ export interface CommandEnd {
   readonly output: string;
 }
 
-/** What a failed command wanted, and the sandbox did not allow. */
+/** The access that a failed command wanted, and the sandbox did not allow. */
 export interface SandboxRefusal {
   /** Whole sentences for people and models. */
   readonly reason: string;
@@ -39,7 +39,7 @@ export interface SandboxRefusal {
 }
 
 export interface SandboxReport {
-  /** What the model has to be told, such as changes that the sandbox undid, and a refusal with what to configure. */
+  /** Texts for the model, such as changes that the sandbox undid, and a refusal with what to configure. */
   readonly notices: readonly string[];
   readonly refused?: SandboxRefusal;
 }

@@ -16,7 +16,7 @@ export interface FileSystem {
   open(path: string, flags: number, mode?: number): Promise<OpenHandle>;
   stat(path: string): Promise<fs.Stats>;
   /**
-   * The same, synchronously, where that costs less than the detour over a thread; undefined where nothing exists. Absent
+   * Like `stat`, synchronously, where that costs less than the detour over a thread; undefined where nothing exists. Absent
    * where it would take long.
    */
   statNow?(path: string): fs.Stats | undefined;

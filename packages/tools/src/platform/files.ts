@@ -47,7 +47,7 @@ export interface Files {
     maxBytes: number,
     options?: { expected?: Buffer | undefined },
   ): Promise<{ realPath: string; bytes: Buffer; stamp: string }>;
-  /** What a path leads to; undefined when it leads nowhere. Refused where the guard does not allow reading. */
+  /** Describes what a path leads to; undefined when it leads nowhere. Refused where the guard does not allow reading. */
   stat(path: string): Promise<Stats | undefined>;
   /** The entries of a directory, in no order. */
   list(path: string): Promise<{ name: string; isDirectory: boolean; isSymbolicLink: boolean }[]>;

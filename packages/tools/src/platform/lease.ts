@@ -151,7 +151,7 @@ async function claimGeneration(
   }
 }
 
-/** What file systems without hard links answer. */
+/** The errors of file systems without hard links. */
 export const noLinkCodes: ReadonlySet<string | undefined> = new Set([
   "EPERM",
   "EACCES",

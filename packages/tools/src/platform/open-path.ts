@@ -7,7 +7,7 @@ import type { FileSystem, OpenHandle } from "./file-system.ts";
 import { type Access, ask, type Guard } from "./guard.ts";
 import type { ReusedBuffer } from "./reused-buffer.ts";
 
-/** What the functions of `Files` share. */
+/** The state that the functions of `Files` share. */
 export interface FilesState {
   readonly fs: FileSystem;
   readonly guard: Guard;

@@ -12,7 +12,7 @@ export interface RunToEndOptions {
   maxPipeMs?: number;
   /** How long the program may take to end after it was asked to. Default 5,000. */
   killAfterMs?: number;
-  /** What is signalled. */
+  /** The receiver of signals. */
   target: "process" | "group";
 }
 

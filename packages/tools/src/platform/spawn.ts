@@ -14,7 +14,7 @@ export interface SpawnRequest {
   env: Readonly<Record<string, string>>;
   /** `pipe` opens a standard input that the caller closes; default: none. */
   stdin?: "pipe" | "none";
-  /** What the process reads from descriptors 3, 4 and so on. Default: none. */
+  /** The contents that the process reads from descriptors 3, 4 and so on. Default: none. */
   inputs?: readonly Buffer[];
   /** A session and process group of its own, so that the group can be signalled. Default false. */
   detached?: boolean;

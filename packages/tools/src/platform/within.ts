@@ -27,7 +27,7 @@ export const foldNames = (path: string): string[] =>
     .map(foldName)
     .filter((name) => name !== "");
 
-/** The same for all spellings of one name, short names apart. */
+/** Folds all spellings of one name, short names apart, to the same text. */
 export function foldName(name: string): string {
   // Nearly all names, and nothing to fold in them but their case.
   if (/^[\w.-]*\w$/.test(name)) return name.toLowerCase();

@@ -37,7 +37,7 @@ export interface BashDetails {
   /** The file with the whole output, if it was too long to show, or of a job. Absent when it could not be kept. */
   outputFile?: string;
   jobId?: string;
-  /** Of a command that failed: what the sandbox did not allow it. */
+  /** Set for a command that failed: what the sandbox did not allow it. */
   refused?: SandboxRefusal;
   /** The error of `onUpdate`, which was not called again. */
   updateFailure?: string;
@@ -70,7 +70,7 @@ export interface BashOptions {
   /** Bytes of output that are kept in a file. Default 64 MB. */
   maxOutputBytes?: number;
   fileSystem?: FileSystem;
-  /** What contains the processes of a command. Default: the first kind that works here, found once. */
+  /** Finds what contains the processes of a command. Default: the first kind that works here, found once. */
   namespace?: () => Promise<PidNamespace | undefined>;
   /** How much of the machine a command and its processes may use. One that uses more is ended. */
   limits?: Partial<Limits>;

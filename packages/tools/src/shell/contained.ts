@@ -114,7 +114,7 @@ async function startHeld(
 
 interface Tree extends ContainedOptions {
   child: RunningProcess;
-  /** The same, where a sandbox has started it. */
+  /** The process, where a sandbox has started it. */
   confined: ConfinedProcess | undefined;
   marker: Marker;
   root: number | undefined;

@@ -16,13 +16,13 @@ export interface Limits {
   readonly memoryAdvice?: string | undefined;
 }
 
-/** What the processes of a command use together. */
+/** The memory and processes that a command uses as a whole. */
 export interface Usage {
   processes: number;
   memoryBytes: number;
 }
 
-/** Of the whole machine. */
+/** The load of the whole machine. */
 export interface Load {
   /** Processes and threads. */
   tasks: number;

@@ -16,7 +16,7 @@ interface OutputSnapshot {
   text: string;
   /** How much of `text` comes before the remarks of ours at its end, in UTF-16 units. */
   outputLength: number;
-  /** What is missing from it and where it is; empty when nothing is. */
+  /** Says what is missing from it and where it is; empty when nothing is. */
   notice: string;
   shownLines: number;
   totalLines: number;

@@ -14,7 +14,7 @@ export interface PidNamespace {
   readonly prefix: readonly [string, ...string[]];
 }
 
-/** What the model reads when a command leaves processes behind. */
+/** Shown to the model when a command leaves processes behind. */
 export const leftoverNotice =
   "[Processes that were still running when the command ended were ended too. Start what should go on with background.]";
 

@@ -43,11 +43,16 @@ export interface ProcessTable {
   children(pid: number): Promise<number[]>;
   /** The load of the whole machine; undefined where the system does not tell. One that is younger may be given again. Default 0. */
   load(maxAgeMs?: number): Promise<Load | undefined>;
-  /** What these take together. More than may be are only counted, and memory over the limit is looked at closely. */
+  /**
+   * Measures what these take together. More than may be are only counted, and memory over the limit is looked at closely.
+   */
   usage(pids: readonly number[], limits: Omit<Limits, "openFiles">): Promise<Usage>;
   /** The first process of the pid namespace that was made below `root`; undefined while there is none. */
   firstInside(root: number): Promise<number | undefined>;
-  /** Those in the namespace of this process, and in others that were made inside; all, unless there are more than `max`. */
+  /**
+   * Lists the processes in the namespace of this one, and in others that were made inside; all, unless there are more than
+   * `max`.
+   */
   inside(first: number, max: number): Promise<number[]>;
   /** How many files a process that we start may open; undefined where the system does not tell. */
   openFiles(): Promise<number | undefined>;
@@ -56,7 +61,7 @@ export interface ProcessTable {
 /** The name of the variable. */
 export const variable = "TAU_JOB_ID";
 
-/** What `/proc/PID/limits` says of a process whose soft or hard limit is `value`, as a regular expression. */
+/** Matches the line of `/proc/PID/limits` of a process whose soft or hard limit is `value`, as a regular expression. */
 export const lockLimitLine = (value: number | string): string => `Max file locks .* ${value} `;
 
 /**

@@ -65,7 +65,7 @@ export function useWatchdog({ spawn, ids, clock }: { spawn: Spawn; ids: Ids; clo
 }
 
 class SharedWatchdog {
-  /** Those that have run a command and may run others. */
+  /** The users that have run a command and may run others. */
   readonly users = new Set<object>();
   readonly #spawn: Spawn;
   readonly #instance: number;

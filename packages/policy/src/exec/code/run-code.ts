@@ -58,7 +58,7 @@ export function runFile(file: Text, args: readonly Text[], scope: Scope): Option
   return undefined;
 }
 
-/** What a script or a program wrote, run as code: by the interpreter that its first line names, otherwise by a shell. */
+/** Runs what a script or a program wrote as code: by the interpreter that its first line names, otherwise by a shell. */
 export function runContents(contents: Options<Text>, args: readonly Text[], scope: Scope): Options<Text> {
   const name = `file ${args[0]?.text ?? ""}`;
   if (detectRecursion(name, scope)) return [emptyText];

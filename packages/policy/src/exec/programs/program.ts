@@ -26,9 +26,9 @@ export interface Program extends OptionSpec, Partial<Effect> {
   /** The name of a program that does the same. All but `is` is taken from that record, unless it is given here too. */
   readonly like?: string;
   readonly is?: readonly Trait[];
-  /** What it does by itself. Only the first that fits counts, and those before it with `also`. */
+  /** The effects of the program by itself. Only the first that fits applies, and those before it with `also`. */
   readonly effects?: readonly Effect[];
-  /** What data cannot say: rules by their names in `rules/index.ts`. */
+  /** Rules for what data cannot say, by their names in `rules/index.ts`. */
   readonly rules?: readonly RuleName[];
 
   /** Options whose value is a program that nobody expects there; names as for `parseOptions`, separated by blanks. */
@@ -49,7 +49,7 @@ export interface Program extends OptionSpec, Partial<Effect> {
   readonly lines?: "line" | "lines" | "none";
   readonly language?: Language;
 
-  /** What it prints, by the name of a function in `rules/outputs.ts`. */
+  /** The output of the program, by the name of a function in `rules/outputs.ts`. */
   readonly prints?: Printer;
   /** Which argument makes it print code for a shell to evaluate. */
   readonly printsCode?: RegExp;
@@ -74,7 +74,7 @@ export interface Program extends OptionSpec, Partial<Effect> {
 
 /** A subcommand of git: `effects` and `code` as for programs, and what they do with the work tree. */
 export interface Subcommand extends Program {
-  /** What data cannot say: a rule of `rules/git.ts`. */
+  /** A rule of `rules/git.ts`, for what data cannot say. */
   readonly rule?: GitRule;
   /** Whether it changes files of the work tree. */
   readonly changesFiles?: true;
@@ -88,7 +88,7 @@ export type GitRule =
   | ("bisect" | "clean" | "clone" | "config" | "createBundle" | "exportTo" | "fetch" | "grep" | "init" | "push")
   | ("remote" | "revParse" | "submodule" | "worktree");
 
-/** What the rules take a program for as a whole. */
+/** The kind of program that the rules take it for as a whole. */
 export type Trait =
   /** Its arguments are mostly those of another program or its own affair, so that nothing is read into them. */
   | "runner"
@@ -96,7 +96,7 @@ export type Trait =
   | "harmful"
   /** The record does not say what else it runs. */
   | "partial"
-  /** The same for a client of a service: the record says what it destroys there. */
+  /** It destroys something of a service that it is a client of: the record says what. */
   | "destroys"
   /** It names files without showing what is in them, or has rules of its own for what it reads. */
   | "namesFiles"
@@ -117,7 +117,7 @@ export type Trait =
   /** It packs and unpacks a stream. */
   | "compressor";
 
-/** What must be true of the arguments. */
+/** A condition that must be true of the arguments. */
 export interface Condition {
   /** Tested on all arguments, joined by blanks. */
   readonly line?: RegExp;
@@ -129,7 +129,7 @@ export interface Condition {
   readonly min?: number;
 }
 
-/** One thing that a program does if all conditions are true. None is for a call that only asks for help. */
+/** An effect of a program if all conditions are true. None is for a call that only asks for help. */
 export interface Effect extends Condition {
   /** Its tier and class. */
   readonly does: `${ExecFinding["tier"]} ${ExecClass}`;
@@ -156,7 +156,7 @@ export interface Wrapper {
   readonly maySkip?: true;
   /** Whether the words of the command are joined and given to a shell. */
   readonly joins?: true;
-  /** What the first word must be: `poetry run X` runs X, `poetry install` does not. */
+  /** Must match the first word: `poetry run X` runs X, `poetry install` does not. */
   readonly verb?: RegExp;
   /** Whether the command gets other rights. */
   readonly isPrivileged?: true;
@@ -207,7 +207,7 @@ export const stdinName = String.raw`(?:-|/dev/stdin|/dev/fd/0|/proc/self/fd/0)(?
 export const setupWords =
   /^(?:(?:\w+-)?init|hook|shellenv|env|completions?|activate|docker-env|shell|export|-s|-b|--sh|--shell|shell\..*)$/;
 
-/** What programs print, by the functions of `rules/outputs.ts`. */
+/** Names the functions of `rules/outputs.ts` that say what programs print. */
 export type Printer =
   | ("basename" | "base64" | "client" | "counter" | "cut" | "dirname" | "echo" | "edit" | "environment" | "hexDump")
   | ("identity" | "list" | "mktemp" | "nothing" | "openssl" | "pack" | "pass" | "pgrep" | "pidof" | "processes" | "pwd")

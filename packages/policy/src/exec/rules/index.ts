@@ -79,7 +79,7 @@ type Flag =
   | "tasks"
   /** The rule does not say what else the program runs. */
   | "narrow"
-  /** What it destroys is known. */
+  /** The record says what it destroys. */
   | "destroys";
 
 interface RuleGroup {

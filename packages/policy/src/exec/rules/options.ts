@@ -11,7 +11,7 @@ export interface ParsedOptions {
   has(...names: string[]): boolean;
   /** The values of an option under all of its names. */
   get(...names: string[]): readonly Text[];
-  /** The same for names that are separated by blanks, as records have them; none where there are no names. */
+  /** Returns the values of all names, which are separated by blanks, as records have them; none where there are no names. */
   getAll(names: string | undefined): readonly Text[];
 }
 

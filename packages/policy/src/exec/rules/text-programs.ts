@@ -100,7 +100,7 @@ const writeCommand = new RegExp(
 );
 interface Substitution {
   replacement: string;
-  /** What follows the command: its flags, and everything after them. */
+  /** The text after the command: its flags, and everything after them. */
   rest: string;
 }
 

@@ -131,7 +131,7 @@ function find(rows: readonly (readonly [RegExp, ProtectedPath])[], path: string)
   return rows.find(([pattern]) => pattern.test(path))?.[1];
 }
 
-/** What is asked about, since nobody can say before where it leads. */
+/** Reports a path to be asked about, since nobody can say before where it leads. */
 export function reportUnresolved(path: string, scope: Scope, verb: string): void {
   const shown = toShown(path).replace(/^…link\//, "");
   report(scope, "medium", "opaque_exec", `It ${verb} ${shown}, which may be or lead through a link to another place.`);
