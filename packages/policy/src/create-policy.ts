@@ -69,7 +69,7 @@ function createPolicyWithoutMode(parts: PolicyParts): Decide {
   };
 }
 
-/** Undefined if the extension has the capability: then the other rules count for it as for the model. */
+/** Undefined if the extension has the capability: then the other rules apply to it as to the model. */
 function judgeExtension({ subject, capability }: PolicyRequest, policy: ExtensionPolicy): Verdict | undefined {
   const name = subject.kind === "extension" ? subject.name : "";
   const { decision, reason: step } = evaluateFor(capability, name, policy);
@@ -103,7 +103,7 @@ async function judgeSecret(name: string, parts: PolicyParts): Promise<Verdict> {
 }
 
 /**
- * What a person allowed before they could know of the text of strangers does not count after it. For secrets that holds
+ * What a person allowed before they could know of the text of strangers does not apply after it. For secrets that holds
  * without a network too: one command could keep or print what another one sends.
  */
 function askAgain(verdict: Extract<Verdict, { kind: "ask" }>, taint: Taint | undefined): Verdict {

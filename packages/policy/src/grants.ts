@@ -7,7 +7,7 @@ import type { Capability, Target } from "./policy.ts";
 /** Until when something is granted: the end of a call, by its id, or of the session. */
 type GrantTerm = { toolCallId: string } | "session";
 
-/** The grants that count for one holder: the whole session, or a single call. */
+/** The grants that apply to one holder: the whole session, or a single call. */
 export interface FileGrants {
   /** Whether a file may be opened although the path rules alone do not allow it. The path is a real one. */
   allows(access: "read" | "write", realPath: string): boolean;
@@ -42,7 +42,7 @@ export class Grants implements FileGrants {
     };
   }
 
-  /** Whether a question need not be asked again: only what was granted for the session counts. */
+  /** Whether a question need not be asked again: only what was granted for the session applies. */
   isRemembered(capability: Capability, target: Target, options?: CoverOptions): boolean {
     return covers(this.#session, capability, target, options);
   }

@@ -43,7 +43,7 @@ export interface JudgeParts {
   ids: Ids;
 }
 
-/** Undefined lets the call go on. Never rejects. */
+/** Undefined lets the call continue. Never rejects. */
 type Judge = (call: BeforeToolCallContext, signal?: AbortSignal) => Promise<BeforeToolCallResult | undefined>;
 
 /** All that a call wants must be allowed. No question is asked about a call of which something is denied anyway. */
@@ -171,7 +171,7 @@ interface GivenGrant {
   term: "call" | "session";
 }
 
-/** Why the call may not go on; undefined when it may. */
+/** Why the call may not continue; undefined when it may. */
 async function settle(
   parts: JudgeParts,
   call: Call,
@@ -262,7 +262,7 @@ async function getOutcome(
     const problem = choice === "project" || choice === "always" ? await remember(parts, choice, kept) : undefined;
     if (problem !== undefined) return withoutEffect(problem);
     if (answer.message) onMessage?.(call.id, answer.message);
-    // What is remembered is not also granted here: a rule that the user removes must not count any longer.
+    // What is remembered is not also granted here: a rule that the user removes must not apply any longer.
     const forCall: GivenGrant = { given: { capability, target }, term: "call" };
     const forSession: readonly GivenGrant[] = choice === "session" ? [{ given, term: "session" }] : [];
     return { outcome: "allowed", rule, by, grants: [forCall, ...forSession] };

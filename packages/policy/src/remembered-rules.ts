@@ -1,6 +1,6 @@
 /**
  * What the user allowed for a project, or everywhere, so that it is not asked again. Kept in `approvals.json` in the
- * user's directory, and read each time a question would be asked: what was removed from the file counts no more.
+ * user's directory, and read each time a question would be asked: what was removed from the file applies no more.
  */
 import { orUndefined } from "@tau/tools/durable";
 import { type CoverOptions, type Grant, isCovered } from "./grants.ts";
@@ -9,7 +9,7 @@ import type { Capability, Target } from "./policy.ts";
 import { describeRecordFile, type RecordFileOptions } from "./record-file.ts";
 
 export interface RememberedRule extends Grant {
-  /** The directory in which it counts; absent: everywhere. */
+  /** The directory in which it applies; absent: everywhere. */
   project?: string;
 }
 

@@ -3,7 +3,7 @@ import { type ExecTier, execTiers } from "./exec/classification.ts";
 import { type ExtensionOverride, type ExtensionPolicy, type PolicyInput, resolvePolicy } from "./extension-policy.ts";
 import { type PolicyMode, policyModes } from "./profiles.ts";
 
-/** `policy`, with what `input` makes stricter. What would loosen it does not count. */
+/** `policy`, with what `input` makes stricter. What would loosen it does not apply. */
 export function restrictPolicy(policy: ExtensionPolicy, input: PolicyInput | undefined): ExtensionPolicy {
   if (!input) return policy;
   const { execMediation = {}, secretBroker = {} } = input;

@@ -37,7 +37,7 @@ const maxHosts = 10;
 const readOnlyMessage = /read-only file system|(?:is not|isn't) writable/i;
 const missingMessage = /permission denied|no such file or directory|\b(?:EACCES|ENOENT)\b/i;
 
-/** Says nothing rather than something that may be wrong: a path counts only if the sandbox really holds it. */
+/** Says nothing rather than something that may be wrong: a path is reported only if the sandbox really holds it. */
 export function findEvidence({ refusals, outerPorts, output, cwd, mounts }: FailedCommand): Evidence {
   const lines = output.slice(-maxOutputCharacters).split("\n");
   const findPaths = (message: RegExp) =>
@@ -65,7 +65,7 @@ const uniqueTargets = (refusals: readonly Refusal[]): Refusal[] => [
 
 type Standing = Mount["kind"] | "outside";
 
-/** The most exact mount counts, which comes last. */
+/** The most exact mount applies, which comes last. */
 const getStanding = (path: string, mounts: readonly Mount[]): Standing =>
   mounts.findLast((mount) => mount.kind !== "fixed" && isWithin(mount.path, path))?.kind ?? "outside";
 

@@ -101,7 +101,7 @@ function parentsBelow(path: string, writable: readonly string[]): string[] {
   return parents;
 }
 
-/** Shorter paths first. Of several mounts of one path the strictest one counts. */
+/** Shorter paths first. Of several mounts of one path the strictest one applies. */
 function inOrder(mounts: readonly Mount[]): Mount[] {
   const byPath = new Map<string, Mount>();
   for (const mount of mounts) {

@@ -53,7 +53,7 @@ export function findPrograms(workspace: string): SandboxPrograms | Unavailable {
   };
 }
 
-/** Words of bubblewrap and the kernel, and what helps. The first that matches counts. */
+/** Words of bubblewrap and the kernel, and what helps. The first that matches applies. */
 const fixes: readonly (readonly [RegExp, string])[] = [
   [
     /uid map|new namespace|clone|unshare/i,

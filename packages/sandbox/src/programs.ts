@@ -5,7 +5,7 @@ import { delimiter, isAbsolute, join } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { unlessUnseen } from "./look.ts";
 
-/** The path of a program; undefined when there is none. One in the workspace does not count: a command may have put it there. */
+/** The path of a program; undefined when there is none. One in the workspace is ignored: a command may have put it there. */
 export function findProgram(name: string, workspace: string): string | undefined {
   const directories = (process.env["PATH"] ?? "/usr/bin:/bin").split(delimiter);
   const directory = directories.find(

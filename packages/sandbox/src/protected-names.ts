@@ -9,7 +9,7 @@ import { runningNames } from "./git/what-git-runs.ts";
 
 const toPaths = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** They count in the workspace itself, and for file tools also in any directory below. */
+/** They apply in the workspace itself, and for file tools also in any directory below. */
 const anywhere = toPaths(`
 .tau .pi .omp .claude .codex .cursor .gemini .qwen .opencode opencode.json opencode.jsonc .kiro .windsurf .continue
 .factory .roo .kilocode .clinerules .crush.json crush.json .amazonq .junie .augment .trae .kimi
@@ -36,7 +36,7 @@ export function hasProtectedSuffix(name: string): boolean {
   return suffixes.some((suffix) => folded.endsWith(suffix));
 }
 
-/** They count in the workspace itself: below, such files are copies that nothing reads. */
+/** They apply in the workspace itself: below, such files are copies that nothing reads. */
 const atRoot = toPaths(`
 .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
 .mkshrc .cshrc .tcshrc .login .inputrc .xprofile .xsession .xsessionrc .xinitrc .pam_environment .gitconfig .ssh .gnupg

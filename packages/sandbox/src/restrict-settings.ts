@@ -4,7 +4,7 @@ import type { SandboxMode, SandboxNetwork, SandboxSettings } from "./settings.ts
 
 const modes: readonly SandboxMode[] = ["off", "auto", "required"];
 
-/** `settings`, with what `other` makes stricter. What would loosen them does not count. */
+/** `settings`, with what `other` makes stricter. What would loosen them does not apply. */
 export function restrictSandbox(settings: SandboxSettings, other: Partial<SandboxSettings>): SandboxSettings {
   const { mode, allowedPaths, timeoutMs, ports, network } = settings;
   const minTimeoutMs = getSmaller(timeoutMs, other.timeoutMs);

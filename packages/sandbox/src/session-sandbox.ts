@@ -110,7 +110,7 @@ class LazySandbox implements SessionSandbox {
     this.#grantedHosts = [...this.#grantedHosts, ...grant.hosts];
     if (grant.paths.length === 0) return this;
     this.#grantedPaths = [...this.#grantedPaths, ...grant.paths];
-    // What is mounted read-only in a running sandbox cannot be opened there. Its jobs go on.
+    // What is mounted read-only in a running sandbox cannot be opened there. Its jobs continue.
     if (this.#commands?.isFixed) {
       this.#retired.push(this.#commands);
       this.#commands = undefined;

@@ -41,7 +41,7 @@ export function parseKittyLine(line: string): LineWithImages {
   return { text: text + line.slice(position), images };
 }
 
-/** The end of a command and of those that go on with its data. */
+/** The end of a command and of those that continue with its data. */
 function findEnd(line: string, index: number): number {
   for (let from = index; ;) {
     const last = line.indexOf(end, from);

@@ -56,7 +56,7 @@ export class AuthStorage {
   readonly #explicit = new Map<string, { key: string; host?: string }>();
   #used: readonly string[] = [];
   readonly #providers = new Map<string, OAuthProvider>();
-  /** The last one of a provider counts: each session adds those of its extensions. */
+  /** The last one of a provider applies: each session adds those of its extensions. */
   #customLogins: readonly CustomLogin[] = [];
   readonly #listeners = new Listeners<AuthChange>((error) => {
     process.emitWarning(`A listener for credentials failed: ${getErrorMessage(error)}`, "TauWarning");
@@ -179,7 +179,7 @@ export class AuthStorage {
     this.#listeners.emit({ provider, hasCredential: true });
   }
 
-  /** The key no longer counts at once. Resolves when listeners were told whether there is a stored credential instead. */
+  /** The key no longer applies at once. Resolves when listeners were told whether there is a stored credential instead. */
   async removeRuntimeApiKey(name: string): Promise<void> {
     const provider = toProviderId(name);
     if (!this.#explicit.delete(provider)) return;

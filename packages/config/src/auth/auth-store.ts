@@ -12,7 +12,7 @@ export interface Change<T> {
 export interface AuthStore {
   /** For messages. */
   readonly name: string;
-  /** Never rejects: a file that cannot be read is reported in a notice, and its last valid content counts. */
+  /** Never rejects: a file that cannot be read is reported in a notice, and its last valid content applies. */
   read(): Promise<AuthEntries>;
   /**
    * Calls `work` with the latest entries. No other call, also in another process, changes them meanwhile. Rejects with a

@@ -33,7 +33,7 @@ export async function loginWithDevice(request: DeviceRequest, ports: OAuthPorts)
     if ((await sleep(clock, waitMs, signal)) === "aborted") return cancelled();
     if (clock.monotonic() >= deadlineMs) return expired(provider);
     const answer = await post(dialect.poll(started), ports);
-    // After a network failure it goes on: the code may still be valid when the network is back.
+    // After a network failure it continues: the code may still be valid when the network is back.
     const poll = answer.kind === "failed" ? answer : dialect.readPoll(answer, clock.now());
     if (poll.kind === "tokens") return poll;
     if (poll.kind === "code") return await exchangeCode(provider, poll.fields, ports);

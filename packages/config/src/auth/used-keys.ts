@@ -10,7 +10,7 @@ interface UsedKeysParts {
   auth: Pick<AuthStorage, "usedKeys">;
   /** Like the other lists: the same array as long as nothing was added or removed. */
   registry: { writtenValues(): readonly string[] };
-  /** The provider that the session begins with: its key in the environment counts before the first request. */
+  /** The provider that the session begins with: its key in the environment applies before the first request. */
   provider: string | undefined;
   env?: Readonly<Record<string, string | undefined>>;
   /** Other secrets that commands were given. */

@@ -1,4 +1,4 @@
-/** Checks values that come from a program, such as the parameters of a command: all of them are right, or none counts. */
+/** Checks values that come from a program, such as the parameters of a command: all of them are right, or none applies. */
 import type { FieldProblem, Fields, FieldValues } from "./field.ts";
 import { object } from "./kinds.ts";
 import { formatFieldProblem } from "./problem.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 /**
  * The directory with the user's settings, credentials, models and sessions: `TAU_DIR`, else `~/.tau`. Pi's variable
- * `PI_CODING_AGENT_DIR` counts for users who have no `~/.tau` yet, so that it takes nobody's sessions away.
+ * `PI_CODING_AGENT_DIR` applies to users who have no `~/.tau` yet, so that it takes nobody's sessions away.
  */
 export function defaultAgentDir(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const home = env["HOME"] || homedir();

@@ -1,4 +1,4 @@
-/** Errors in files that people write: settings, models. The rest of such a file counts. */
+/** Errors in files that people write: settings, models. The rest of such a file applies. */
 
 /** Never holds a key or the value of a header. */
 export interface FileProblem {

@@ -2,7 +2,7 @@
  * Notices every way in which a file is saved: written in place, truncated and written, replaced by a rename, removed and
  * created again, also together with its directory. The first two are noticed at the file, the rest at its directory, or
  * at the nearest directory above it that exists. The target of a link is watched like the link. In a directory every
- * entry counts, but nothing below its subdirectories.
+ * entry is reported, but nothing below its subdirectories.
  */
 import { type FSWatcher, lstatSync, readlinkSync, type Stats, statSync, watch } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";

@@ -19,7 +19,7 @@ interface CombinedEntries {
 
 /**
  * A project's entry replaces the user's entry for the same package; with `autoload: false` it filters what the user's entry
- * leaves. Of two entries of one scope the first counts. Local sources are absolute; `toRealPath` makes links to one
+ * leaves. Of two entries of one scope the first applies. Local sources are absolute; `toRealPath` makes links to one
  * directory the same package.
  */
 export function combineEntries(
@@ -50,7 +50,7 @@ export function combineEntries(
 const getFilters = (entry: DetailedEntry): ConfiguredPackage["filters"] =>
   mapKinds((kind) => (entry[kind] ? [entry[kind]] : []));
 
-/** With `autoload: false` and nothing to filter, only what the lists name counts. */
+/** With `autoload: false` and nothing to filter, only what the lists name applies. */
 function create(source: PackageSource, scope: PackageScope, entry: DetailedEntry): ConfiguredPackage {
   const filters = getFilters(entry);
   const isNamed = (list: readonly string[]) => list.some((pattern) => !/^[!+-]/.test(pattern));

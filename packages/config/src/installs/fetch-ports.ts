@@ -5,7 +5,7 @@ import type { Manifest } from "./manifest.ts";
 export interface FetchPorts {
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
-  /** Releases on npm that are younger do not count; undefined for any age. */
+  /** Releases on npm that are younger are ignored; undefined for any age. */
   before: Date | undefined;
 }
 

@@ -6,9 +6,9 @@ import { listFiles } from "./read-directory.ts";
 
 /**
  * `names` are paths in the package, and the result are some of them. A plain entry is a path or a glob: with any of them
- * only what matches counts, and an empty list leaves out everything. `!glob` leaves out what matches, `+path` includes one
+ * only what matches applies, and an empty list leaves out everything. `!glob` leaves out what matches, `+path` includes one
  * in spite of that, and `-path` leaves one out in any case. Each list is applied to what the one before it left, but its
- * `+path` includes any resource again. Without a list everything counts.
+ * `+path` includes any resource again. Without a list everything applies.
  */
 export const filterResources = (names: readonly string[], lists: readonly (readonly string[])[]): string[] =>
   lists.reduce<string[]>((left, list) => applyList(names, left, list), [...names]);

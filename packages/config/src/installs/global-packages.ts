@@ -23,7 +23,7 @@ interface ScannedDirectory {
 
 type Scans = Record<string, ScannedDirectory>;
 
-/** In the order of npm's directories; the first of several with one name counts. */
+/** In the order of npm's directories; the first of several with one name applies. */
 export function findGlobalPackages(
   agentDir: string,
   directories: readonly string[] = listGlobalDirectories(),

@@ -1,6 +1,6 @@
 /**
  * Which packages of projects were installed on this computer, and are as they were installed. What a repository brings in
- * its own `.tau/npm` was never fetched and checked here, so it does not count.
+ * its own `.tau/npm` was never fetched and checked here, so it does not apply.
  */
 import { realpath } from "node:fs/promises";
 import type { Ids } from "@tau/ai";

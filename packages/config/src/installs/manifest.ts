@@ -9,7 +9,7 @@ export interface Manifest {
   readonly name: string | undefined;
   readonly version: string | undefined;
   readonly main: string | undefined;
-  /** The paths and globs that it declares, by kind; undefined if it declares nothing and the usual directories count. */
+  /** The paths and globs that it declares, by kind; undefined if it declares nothing and the usual directories apply. */
   readonly declared: Partial<Record<ResourceKind, readonly string[]>> | undefined;
   readonly dependencies: Readonly<Record<string, string>>;
   /** The names of packages that it expects beside it. */

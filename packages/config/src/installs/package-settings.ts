@@ -11,7 +11,7 @@ import { isLocalSource } from "./package-source.ts";
 
 export const toSettingsScope = (scope: PackageScope): "global" | "project" => (scope === "user" ? "global" : "project");
 
-/** With absolute paths. Those of a project that is not trusted do not count. */
+/** With absolute paths. Those of a project that is not trusted do not apply. */
 export const getPackageEntries = (settings: SettingsManager): Record<PackageScope, readonly PackageEntry[]> => ({
   user: settings.getGiven("global", "packages") ?? [],
   project: settings.getGiven("project", "packages") ?? [],
@@ -32,7 +32,7 @@ export interface PackageSettingsPorts extends PackageDirectories {
 /**
  * Replaces the entries of one scope. `change` may be called several times. Entries have absolute paths, which are stored as
  * `toStoredSource` says. `around` does what belongs to the change before or after the settings are written. Trust in a project
- * counts after it as `keepTrust` says, also if the project had nothing before.
+ * applies after it as `keepTrust` says, also if the project had nothing before.
  */
 export async function changePackageEntries(
   { settings, ids, ...directories }: PackageSettingsPorts,

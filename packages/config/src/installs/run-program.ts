@@ -24,7 +24,7 @@ const maxReasonCharacters = 10_000;
 
 /**
  * Runs the program in its place, and ends it with all that it has started when our end of the pipe is closed before it has
- * ended: we were killed. npm would go on writing into a directory that the next command removes.
+ * ended: we were killed. npm would continue writing into a directory that the next command removes.
  */
 const script = `exec 3<&0 </dev/null
 { while read -r line <&3; do :; done; kill -0 $$ && kill -KILL 0; } >/dev/null 2>&1 &

@@ -14,7 +14,7 @@ export interface JsonDocument {
   readonly kind: "document";
   /** Objects in it have no prototype, so that every name is only a name. */
   readonly value: Readonly<Record<string, unknown>>;
-  /** Properties that are there more than once. The last one counts. */
+  /** Properties that are there more than once. The last one applies. */
   readonly repeated: readonly Path[];
   /** The position of a property or an item; if it is not there, of the innermost part of its path that is. */
   getPosition(path: Path): Position;

@@ -18,7 +18,7 @@ interface LocalModelsOptions {
   clock: Clock;
   /** How long a server may take to answer. */
   timeoutMs: number;
-  /** How long an answer counts, also that no server is running. */
+  /** How long an answer applies, also that no server is running. */
   maxAgeMs: number;
 }
 

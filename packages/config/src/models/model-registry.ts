@@ -85,7 +85,7 @@ export type RequestHeaders =
   | { kind: "ready"; headers: Record<string, string> }
   | { kind: "unresolved"; message: string };
 
-/** How long the answer of a local server counts. */
+/** How long the answer of a local server applies. */
 const localMaxAgeMs = 60_000;
 
 const checkArguments = createCheck({

@@ -14,7 +14,7 @@ export interface ModelsFile {
   describe(path: Path, message: string): FileProblem;
 }
 
-/** `damaged`: the file is not JSON, so nothing of it counts. */
+/** `damaged`: the file is not JSON, so nothing of it applies. */
 type ParsedModels = ({ kind: "read" } & ModelsFile) | { kind: "damaged"; problem: FileProblem };
 
 export async function parseModels(text: string, file: string): Promise<ParsedModels> {

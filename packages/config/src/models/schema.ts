@@ -87,7 +87,7 @@ const rates = {
 
 type Tier = NonNullable<Model["cost"]["tiers"]>[number];
 
-/** A tier counts only with its prices: part of a price list would give wrong costs. */
+/** A tier applies only with its prices: part of a price list would give wrong costs. */
 const tier: Field<Tier> = transform(
   object({ ...rates, inputTokensAbove: decimal({ min: 0, unit: "tokens" }), input: price, output: price }),
   (prices) => ({ cacheRead: 0, cacheWrite: 0, ...prices }),
@@ -197,7 +197,7 @@ const createModelEntry = (baseUrl: Field<string>): Field<ModelEntry> =>
     ),
   );
 
-/** Of two models with the same id the last counts. */
+/** Of two models with the same id the last applies. */
 const createModelEntries = (baseUrl: Field<string>) =>
   transform(list(createModelEntry(baseUrl)), (entries) => [
     ...new Map(entries.map((entry) => [entry.id, entry])).values(),

@@ -10,7 +10,7 @@ export interface TextFile {
   content: string;
 }
 
-/** Only the first of them in a directory counts; so the override replaces the others in the same directory. */
+/** Only the first of them in a directory applies; so the override replaces the others in the same directory. */
 export const contextFileNames = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"] as const;
 
 /** About 8,000 tokens, which are part of every request. */

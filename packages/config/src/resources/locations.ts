@@ -18,7 +18,7 @@ export interface LocationOptions {
 }
 
 export interface Locations {
-  /** Only the first `SYSTEM.md` that exists counts, and so on. */
+  /** Only the first `SYSTEM.md` that exists applies, and so on. */
   systemFiles: readonly string[];
   appendFiles: readonly string[];
   /** The user's own come before the project's, so that a project cannot replace them. */
@@ -29,7 +29,7 @@ export interface Locations {
 /** `.tau` has precedence over `.pi`. */
 const projectDirectoryNames = [".tau", ".pi"];
 
-/** The locations of the user; `project` are those that count only after the user trusts the project. */
+/** The locations of the user; `project` are those that apply only after the user trusts the project. */
 export async function locateResources(
   fs: FileSystem,
   options: LocationOptions,

@@ -9,7 +9,7 @@ import { matchesGlob } from "../models/scope.ts";
 export interface PathFilter {
   /** The paths that the list adds. */
   roots: readonly string[];
-  /** Whether a file that was found counts. */
+  /** Whether a file that was found is used. */
   includes(file: string): boolean;
 }
 

@@ -24,7 +24,7 @@ const maxDescriptionCharacters = 80;
 interface PromptTemplatesRequest extends LoadRequest<PromptTemplate> {
   /** Directories, without their subdirectories, or files. The first template of a name has precedence. */
   roots: readonly string[];
-  /** Whether a file that was found counts. Default: all do. */
+  /** Whether a file that was found is used. Default: all do. */
   includes?: (file: string) => boolean;
 }
 

@@ -41,7 +41,7 @@ export interface ResourceLoaderOptions {
    */
   includeProject?: boolean;
   /**
-   * Whether more of the project counts than its context files; called before each load, and after it if it does, because
+   * Whether more of the project applies than its context files; called before each load, and after it if it does, because
    * trust may be bound to what was read. Default: it does not.
    */
   isProjectTrusted?: () => boolean | Promise<boolean>;

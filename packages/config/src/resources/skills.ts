@@ -39,7 +39,7 @@ interface SkillsRequest extends LoadRequest<Skill> {
   roots: readonly string[];
   /** The roots that the user named: a file among them that is no skill is a problem. Default: none. */
   named?: readonly string[];
-  /** Whether a file that was found counts. Default: all do. */
+  /** Whether a file that was found is used. Default: all do. */
   includes?: (file: string) => boolean;
 }
 
@@ -207,7 +207,7 @@ export async function readSkill(fs: FileSystem, { filePath }: Skill): Promise<Lo
 
 /**
  * The `.agents/skills` of a project: from the working directory up to the top of its repository. Without a repository only
- * the working directory counts, since the directories above it may belong to other users.
+ * the working directory applies, since the directories above it may belong to other users.
  */
 export async function projectSkillDirectories(
   fs: FileSystem,

@@ -12,7 +12,7 @@ interface SystemFileRequest extends LoadRequest<TextFile> {
   paths: readonly string[];
 }
 
-/** An empty file does not count. */
+/** An empty file is ignored. */
 export async function loadSystemFile(request: SystemFileRequest): Promise<Loaded<TextFile | undefined>> {
   const { fileSystem, paths, lastGood } = request;
   const problems = [];

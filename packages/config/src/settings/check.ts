@@ -8,14 +8,14 @@ import { listUnused } from "./pi-settings.ts";
 import { type Fields, forbiddenNames, type Group, type SettingNode } from "./node.ts";
 import { type SettingsInput, settingsTable } from "./schema.ts";
 
-/** Why something in the settings does not count. */
+/** Why something in the settings does not apply. */
 export type SettingErrorKind =
   /** There is no such setting. */
   | "unknown_setting"
   | "invalid_value"
   /** It is ignored until the user trusts the project. */
   | "untrusted"
-  /** A project's file has it, and it counts in the user's own file only. */
+  /** A project's file has it, and it applies in the user's own file only. */
   | "not_for_projects";
 
 interface SettingError {
@@ -25,7 +25,7 @@ interface SettingError {
 }
 
 export interface CheckOptions {
-  /** Whether settings count that a project may set only when it is trusted. */
+  /** Whether settings apply that a project may set only when it is trusted. */
   trusted: boolean;
   /** Whether they are those of a project. Default false. */
   isProject?: boolean;
@@ -95,7 +95,7 @@ function toMap(of: SettingNode, check: Check): Field<unknown> {
   return transform(map(entryOrNull, { refuseName }), (values) => Object.fromEntries(values));
 }
 
-/** A setting with an error anywhere in it does not count at all. */
+/** A setting with an error anywhere in it does not apply at all. */
 const whole = <T>(field: Field<T>): Field<T> => ({
   ...field,
   read(value, { path, report }) {

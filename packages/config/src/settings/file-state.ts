@@ -12,7 +12,7 @@ import type { SettingsSource } from "./source.ts";
 
 export type SettingsScope = "global" | "project";
 
-/** An error in the settings. Everything else in them counts. */
+/** An error in the settings. Everything else in them applies. */
 export interface SettingsProblem extends Required<FileProblem> {
   readonly kind: SettingErrorKind | "damaged" | "unreadable" | "repeated_setting" | "unwatched" | "listener_failed";
   readonly scope: SettingsScope;
@@ -52,7 +52,7 @@ export const mayBeIncomplete = (before: FileState, content: FileContent): boolea
 
 /**
  * The state after the file was read. A file that cannot be read or parsed keeps its last valid settings, and a group of
- * restrictions with an error keeps what it had. Of a project that is not trusted, nothing counts while there is an error in
+ * restrictions with an error keeps what it had. Of a project that is not trusted, nothing applies while there is an error in
  * it: anybody may have written it, and it must not keep tau from starting either. Pure.
  */
 export function updateState(before: FileState, content: FileContent, options: UpdateOptions): FileState {

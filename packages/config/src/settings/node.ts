@@ -3,7 +3,7 @@ import type { Shape } from "./shape.ts";
 
 /**
  * When a project may set it. A setting that executes something, sends data or money elsewhere, or loosens a decision of
- * the user counts only after the user trusts the project. What is about trust or credentials is the user's alone.
+ * the user applies only after the user trusts the project. What is about trust or credentials is the user's alone.
  * `to restrict`: a trusted project may set it, and its reader combines it with the user's so that nothing gets looser. Such
  * a setting is not in the merged settings, but only in those of the project.
  */

@@ -36,7 +36,7 @@ import {
 } from "./file-state.ts";
 
 export interface SettingsManagerOptions {
-  /** Whether the user trusts the project, so that all of its settings count. Default false. */
+  /** Whether the user trusts the project, so that all of its settings apply. Default false. */
   projectTrusted?: boolean;
   /** Whether the files are watched while there are listeners. Default true. */
   watch?: boolean;
@@ -150,7 +150,7 @@ export class SettingsManager {
     return new SettingsManager(parts, true, { ...noFiles, global: { ...noFile, values, exists: true } });
   }
 
-  /** The settings that count, with all defaults. Frozen; a new object whenever a setting changes. */
+  /** The settings that apply, with all defaults. Frozen; a new object whenever a setting changes. */
   get(): Settings {
     return this.#settings;
   }
@@ -235,7 +235,7 @@ export class SettingsManager {
 
   /**
    * Changes a file: objects are merged, lists replaced, null is written and stands for the default, and undefined removes a
-   * setting. Comments and changes by other programs are kept. Resolves when the change is on disk and counts.
+   * setting. Comments and changes by other programs are kept. Resolves when the change is on disk and applies.
    *
    * Throws `HarnessError`: `invalid_input` for a change that is not valid; `write_failed` if the file is damaged, another
    * process keeps its lease, or the disk refuses. The file is never left half written.

@@ -1,6 +1,6 @@
 type Env = (name: string) => string | undefined;
 
-/** The environment with the setting `httpProxy`: the variable that counts last, and only if it is not set. Pure. */
+/** The environment with the setting `httpProxy`: the variable that applies last, and only if it is not set. Pure. */
 export const withProxySetting =
   (env: Env, getProxy: () => string | undefined): Env =>
   (name) =>

@@ -150,7 +150,7 @@ export async function writeExtensionTrust(
     const { id, project, digest } = extension;
     // From what is stored by now: another process may have killed it meanwhile.
     const state = changeTrust(getTrustState(findStoredTrust(entries, extension), digest), change);
-    // Turning it on again counts for every place in which it was killed.
+    // Turning it on again applies to every place in which it was killed.
     const isRevived = (entry: TrustEntry) => entry[0] === id && entry[1].state === "killed" && state !== "killed";
     const others = entries.filter((entry) => !isAt(entry, extension) && !isRevived(entry));
     return [...others, [id, { state, project, digest }]];

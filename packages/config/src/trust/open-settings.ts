@@ -1,4 +1,4 @@
-/** Opens settings with the user's decision about the project: no setting that needs trust counts before that. */
+/** Opens settings with the user's decision about the project: no setting that needs trust applies before that. */
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
@@ -52,7 +52,7 @@ async function listWaiting(settings: SettingsManager, options: OpenSettingsOptio
 }
 
 /**
- * Whether the user said no in pi: its `trust.json` has true or false by directory, and the nearest one counts. A yes there
+ * Whether the user said no in pi: its `trust.json` has true or false by directory, and the nearest one applies. A yes there
  * is not bound to the content of the files, so it is none here.
  */
 async function isRefusedInPi({ cwd, agentDir, fileSystem: fs = nodeFileSystem }: OpenSettingsOptions) {

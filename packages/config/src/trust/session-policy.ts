@@ -14,7 +14,7 @@ export function getSessionPolicy(settings: SessionSettings, profile?: string, ke
   return kept === undefined ? restricted : restrictPolicy(restricted, { profile: kept });
 }
 
-/** `overrides` count instead of the user's settings, as flags do. */
+/** `overrides` apply instead of the user's settings, as flags do. */
 export function getSandboxSettings(
   settings: SessionSettings,
   overrides: Partial<SandboxSettings> = {},

@@ -69,7 +69,7 @@ export function isAboutTextsOnly({ added, changed, removed }: TrustDifference): 
 }
 
 /**
- * Whether the user's stored answer counts: without one nothing of the project is read. While a change of the user's own is
+ * Whether the user's stored answer applies: without one nothing of the project is read. While a change of the user's own is
  * made, also by another process, the files are not yet those of the answer: then the end of the change is waited for.
  */
 export async function isTrustStored(options: Omit<TrustOptions, "ids">): Promise<boolean> {
@@ -118,7 +118,7 @@ async function whileNobodyChanges<T>(options: Omit<TrustOptions, "ids">, work: (
 export const createTrustCheck = (options: Omit<TrustOptions, "ids">) => () => isTrustStored(options);
 
 /**
- * Makes a change of the user's own in the project, one at a time: trust that was stored before counts after it too. With
+ * Makes a change of the user's own in the project, one at a time: trust that was stored before applies after it too. With
  * `trustsNew`, a project that had no files of its own, and so nothing to distrust, is trusted too.
  */
 export async function keepTrust(
@@ -208,7 +208,7 @@ async function listNamedPaths(fs: FileSystem, project: string, name: string): Pr
   if (!(await lookAt(fs, file))?.isFile()) return [];
   const text = await readWhole(fs, file);
   const parsed = text && (await parseJsonDocument(text.toString("utf8")));
-  // Nothing of a damaged file counts.
+  // Nothing of a damaged file applies.
   if (parsed?.kind !== "document") return [];
   const { extensions, packages, skills, prompts, themes } = parsed.value;
   const sources = [packages].flat().map((entry) => (isRecord(entry) ? entry["source"] : entry));
@@ -225,7 +225,7 @@ async function listNamedPaths(fs: FileSystem, project: string, name: string): Pr
   return (await Promise.all(inside)).flat();
 }
 
-/** Names and contents; of a link also where it leads. Of what is no file the kind alone counts. */
+/** Names and contents; of a link also where it leads. Of what is no file only the kind. */
 async function digestFiles(
   fs: FileSystem,
   directory: string,

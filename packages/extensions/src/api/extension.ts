@@ -42,7 +42,7 @@ export interface ExtensionSource {
   readonly origin: ExtensionOrigin;
   /** The digest of all files that belong to the extension. */
   readonly digest: string;
-  /** Whether its files are still those of the digest. Absent: whatever they are counts. */
+  /** Whether its files are still those of the digest. Absent: they may have changed. */
   isUnchanged?(): boolean;
   readonly info: SourceInfo;
 }

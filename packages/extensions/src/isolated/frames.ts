@@ -8,7 +8,7 @@ export const maxFrameBytes = 32 * 1024 * 1024;
 
 const headerBytes = 4;
 
-/** Why a connection cannot go on. */
+/** Why a connection cannot continue. */
 export class FrameError extends Error {
   override readonly name = "FrameError";
 }

@@ -5,7 +5,7 @@ import { getSecretFiles, Grants, createPathGuard, createJudge, type JudgeParts }
 import { isNamedFor, isProjectSecret, projectSecretReason } from "@tau/sandbox/internal";
 import type { HostcallJudge } from "./ports.ts";
 
-/** `parts` are those of the session. What a person allows the extension for a session counts for nobody else. */
+/** `parts` are those of the session. What a person allows the extension for a session applies to nobody else. */
 export function createHostcallJudge(
   parts: Omit<JudgeParts, "subject" | "grants">,
   { extension, pathRules, getPolicy }: { extension: string; pathRules: PathRules; getPolicy: () => ExtensionPolicy },

@@ -22,7 +22,7 @@ export interface JudgedHostcall {
 }
 
 export interface HostcallJudge {
-  /** Why it is denied; undefined if it may go on. Writes the decision down. Never rejects. */
+  /** Why it is denied; undefined if it may continue. Writes the decision down. Never rejects. */
   judge(call: JudgedHostcall, signal: AbortSignal): Promise<string | undefined>;
   /** Files with the permissions of one hostcall. */
   createFiles(id: string): Files;

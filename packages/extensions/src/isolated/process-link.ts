@@ -29,7 +29,7 @@ interface LinkParts {
   hostcalls: HostcallHandler;
   /** Everything that is no answer: `ready`, `loaded`, `failed`, `registered`, `problem`. */
   onMessage: (message: Record<string, unknown>) => void;
-  /** The connection cannot go on, for this reason. Called once. */
+  /** The connection cannot continue, for this reason. Called once. */
   onBroken: (reason: string) => void;
 }
 

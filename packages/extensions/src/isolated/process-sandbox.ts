@@ -11,7 +11,7 @@ export interface ProcessSandboxFacts {
   readonly extension: readonly string[];
   /** Absent: the extension may not read it. */
   readonly workspace?: string;
-  /** Credentials and tau's own directory; only what is below the workspace counts. */
+  /** Credentials and tau's own directory; only what is below the workspace is used. */
   readonly hidden: readonly FoundPath[];
   /** The existing paths of `/proc` that belong to the whole machine. */
   readonly machineWide: readonly string[];
@@ -66,7 +66,7 @@ export function toBwrapArguments(facts: ProcessSandboxFacts, descriptors: { filt
   ];
 }
 
-/** Shorter paths first; of mounts of one path the last one counts. */
+/** Shorter paths first; of mounts of one path the last one applies. */
 function inOrder(mounts: readonly ProcessMount[]): ProcessMount[] {
   const depth = ({ path }: ProcessMount) => path.split("/").length;
   return [...new Map(mounts.map((mount) => [mount.path, mount])).values()].sort((a, b) => depth(a) - depth(b));

@@ -17,7 +17,7 @@ const isReference = (text: string): boolean => /^\s*!|\$|\{\w+\}/.test(text);
 /** How other programs write a variable. */
 const isVariableName = (text: string): boolean => /^[A-Z][A-Z0-9_]*$/.test(text);
 
-/** Sentences for the user; undefined if nothing does. Every text in it counts, whatever field it is in. */
+/** Sentences for the user; undefined if nothing does. Every text in it is checked, whatever field it is in. */
 export function findProviderProblem(
   name: string,
   config: unknown,

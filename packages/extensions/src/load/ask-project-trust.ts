@@ -1,5 +1,5 @@
 /**
- * Asks the extensions of the user whether a project is trusted, before anything of the project counts. They are loaded for
+ * Asks the extensions of the user whether a project is trusted, before anything of the project applies. They are loaded for
  * this question alone: the session that may follow loads its own.
  */
 import { type Clock, type Ids, systemClock } from "@tau/ai";

@@ -1,6 +1,6 @@
 /**
- * Which of several registrations of one name counts. Tools and flags: the first. Commands: all, with a number. Shortcuts: the
- * last, also instead of a built-in one, unless that is reserved. Pure; every registration that does not count is a problem.
+ * Which of several registrations of one name applies. Tools and flags: the first. Commands: all, with a number. Shortcuts: the
+ * last, also instead of a built-in one, unless that is reserved. Pure; every registration that does not apply is a problem.
  */
 import type { CommandDefinition, FlagDefinition, ShortcutDefinition, ToolDefinition } from "../api/api.ts";
 import type { Extension, ExtensionProblem } from "../api/extension.ts";

@@ -57,7 +57,7 @@ interface Place {
 
 /**
  * In the order in which they are loaded: the command line, the user, the project; of each the directories, the settings, the
- * packages. Of several ways to one file, the first counts: a project cannot take the place of what the user has.
+ * packages. Of several ways to one file, the first applies: a project cannot take the place of what the user has.
  */
 export async function discoverExtensions(
   options: DiscoverOptions,

@@ -1,7 +1,7 @@
 /** Names that begin with `#` mean what the field `imports` of the package says. */
 import { isRecord } from "@tau/ai/internal";
 
-/** The target of the name, as written there; undefined if there is none. The longest pattern counts, as in Node. */
+/** The target of the name, as written there; undefined if there is none. The longest pattern applies, as in Node. */
 export function mapImport(name: string, imports: Readonly<Record<string, unknown>>): string | undefined {
   if (Object.hasOwn(imports, name)) return chooseTarget(imports[name]);
   const matches = Object.entries(imports).flatMap(([pattern, target]) => {

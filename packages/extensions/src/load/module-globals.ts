@@ -1,7 +1,7 @@
 /**
  * The timers and the `process` of one extension. What it starts with them ends when the extension is closed, and what it
- * starts with them after that does not begin: code that waited for something may still go on. What it starts in another
- * way goes on: `globalThis.setTimeout`, `node:timers`, listeners of other objects, servers, child processes.
+ * starts with them after that does not begin: code that waited for something may still continue. What it starts in another
+ * way continues: `globalThis.setTimeout`, `node:timers`, listeners of other objects, servers, child processes.
  */
 import { promisify } from "node:util";
 

@@ -40,7 +40,7 @@ export function describeErrorOrigin(error: unknown): string | undefined {
 }
 
 /**
- * Its own file counts before its directory, which it may share with others. Where no file is known, it is most likely an
+ * Its own file is compared before its directory, which it may share with others. Where no file is known, it is most likely an
  * extension too: tau itself rejects with errors only, and waits for what it asks of Node.
  */
 function findOwner(reason: unknown): Watched | undefined {

@@ -56,7 +56,7 @@ export interface ChannelBinding extends ToolBinding {
 
 /** The actions of the tools of layer 3. */
 export interface HarnessActions {
-  /** Makes a session that goes on from an entry, by default the last before the answer with the call; answers with its id. */
+  /** Makes a session that continues from an entry, by default the last before the answer with the call; answers with its id. */
   branch(entryId: string | undefined, toolCallId: string): Promise<string>;
   /** The last entries, one line for each, beginning with its id. */
   listEntries(): Promise<readonly string[]>;

@@ -160,7 +160,7 @@ function addStream(name: string, api: string, streamSimple: ApiProvider["streamS
   return getBuiltinProvider(api) ? replaceApi(name, provider) : addApi(api, provider);
 }
 
-/** The newest counts, as long as it is there. Returns what removes this one. */
+/** The newest applies, as long as it is there. Returns what removes this one. */
 function addApi(api: string, provider: ApiProvider): () => void {
   const sourceId = `extension:${api}`;
   apis.set(api, [...(apis.get(api) ?? []), provider]);

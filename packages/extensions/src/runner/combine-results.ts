@@ -35,7 +35,7 @@ type CancellableName =
   | "session_before_compact"
   | "session_before_tree";
 
-/** The last answer counts, and one that cancels ends it. */
+/** The last answer applies, and one that cancels ends it. */
 const cancellable =
   <Name extends CancellableName>(): Combine<Name> =>
   (event, _result, answer) => ({

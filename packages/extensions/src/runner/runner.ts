@@ -43,7 +43,7 @@ interface HandlerCall {
   readonly context: ExtensionContext;
 }
 
-/** How long a handler may work. While its extension waits for a person, a command or another tool, that does not count. */
+/** How long a handler may work. While its extension waits for a person, a command or another tool, that time is not counted. */
 export const maxHandlerMs = 10_000;
 
 export class ExtensionRunner implements ExtensionHooks {

@@ -24,7 +24,7 @@ export class ChangedInputs {
     this.#names.delete(toolCallId);
   }
 
-  /** Undefined lets the call go on. */
+  /** Undefined lets the call continue. */
   async judge(call: BeforeToolCallContext, signal?: AbortSignal): Promise<BeforeToolCallResult | undefined> {
     const names = this.#names.get(call.toolCall.id) ?? [];
     this.#names.delete(call.toolCall.id);

@@ -20,7 +20,7 @@ export class MessageQueue {
     this.#clock = clock;
   }
 
-  /** Whether a run that would stop has something to go on with. What waits for the next prompt does not count. */
+  /** Whether a run that would stop has something to continue with. What waits for the next prompt is not included. */
   get isEmpty(): boolean {
     return this.#waiting.steer.length + this.#waiting.followUp.length === 0;
   }

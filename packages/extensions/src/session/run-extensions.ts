@@ -7,6 +7,6 @@ export interface RunExtensions extends ExtensionHooks {
   /** Messages that extensions have for the model, to be sent before the next request or when it would stop. */
   take(kind: "steer" | "followUp"): CustomMessage[];
   readonly isQueueEmpty: boolean;
-  /** Judges a call for isolated extensions that changed its arguments. Undefined lets it go on. */
+  /** Judges a call for isolated extensions that changed its arguments. Undefined lets it continue. */
   judgeChanged: NonNullable<AgentLoopConfig["beforeToolCall"]>;
 }

@@ -106,7 +106,7 @@ export function parseConfig(text: string): ConfigEntry[] | undefined {
   return entries;
 }
 
-/** Undefined for a value that goes on in the next line, or whose quotes do not close. */
+/** Undefined for a value that continues in the next line, or whose quotes do not close. */
 function parseValue(raw: string): string | undefined {
   let value = "";
   let isQuoted = false;

@@ -79,7 +79,7 @@ function limit(repositories: readonly string[], workspace: string): string[] {
 }
 
 /**
- * The git directory that a file names, and the one that it shares with others. Only one that knows of this file counts:
+ * The git directory that a file names, and the one that it shares with others. Only one that knows of this file is accepted:
  * else a project could name the repository of another one.
  */
 export function followLink(file: string): string[] {
@@ -142,7 +142,7 @@ function findNamed(configs: readonly string[], { roots, home }: { roots: readonl
   return [...hooks, ...included];
 }
 
-/** People write configuration in more ways than git does. Then every line counts that may be one of those looked for. */
+/** People write configuration in more ways than git does. Then every line is taken that may be one of those looked for. */
 function readEntries(config: string): readonly ConfigEntry[] {
   // The user's own is a link where it is kept in a repository of dotfiles.
   const text = readText(toReal(config)) ?? "";

@@ -153,7 +153,7 @@ export class Completion {
       if (!suggestions?.isIncomplete) this.#request = undefined;
       else runLater(() => this.#run(provider, document, request), askAgainMs, signal);
     };
-    // A provider that fails has nothing to suggest: typing goes on.
+    // A provider that fails has nothing to suggest: typing continues.
     const fail = () => receive(null);
     try {
       const answer = askProvider(provider, document, request);

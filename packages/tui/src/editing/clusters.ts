@@ -52,7 +52,7 @@ export function* clustersFrom(line: string, start: number, atoms: readonly Atom[
     }
     const pieceEnd = Math.min(end, index + pieceLength);
     const cells = toCells(toVisible(line.slice(index, pieceEnd)));
-    // The last cluster of a piece may go on in the next.
+    // The last cluster of a piece may continue in the next.
     if (pieceEnd < end && cells.length > 1) cells.pop();
     for (const { text, width } of cells) {
       yield { index, text, width };

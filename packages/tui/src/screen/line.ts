@@ -16,7 +16,7 @@ export interface Line {
   readonly cursor: number | undefined;
 }
 
-/** Kitty's commands end with `ESC \` only. Control characters could end them, and go on as other commands. */
+/** Kitty's commands end with `ESC \` only. Control characters could end them, and continue as other commands. */
 const image = /^\x1b(?:_G[ -~]*\x1b\\|\]1337;File=[ -~]*(?:\x07|\x1b\\))$/;
 /** Before an image that begins in a row above. */
 const cursorUp = /^\x1b\[\d{1,3}A$/;

@@ -121,7 +121,7 @@ function hasRow({ y, height }: LayoutRect, isRow: (row: number) => boolean): boo
   return false;
 }
 
-/** Anything else than data could end the sequence and go on as commands for the terminal. */
+/** Anything else than data could end the sequence and continue as commands for the terminal. */
 function isSafe({ format, payload }: KittyImage): boolean {
   const commands = payload.split("\x1b\\");
   const isData = (command: string) => !/[^\w+/=-]/.test(command.replace(/^(?:\x1b_Gm=[01])?;/, ""));

@@ -13,7 +13,7 @@ import { TerminalQueries } from "./terminal-queries.ts";
 export type TuiMode = "regular" | "fullscreen";
 
 export interface TuiStopOptions {
-  /** Nothing of the document is printed and the cursor stays: another interface goes on in this terminal. Default false. */
+  /** Nothing of the document is printed and the cursor stays: another interface continues in this terminal. Default false. */
   preserveScreen?: boolean;
 }
 

@@ -28,7 +28,7 @@ export abstract class EscapeCommands {
     this.write("\x1b[2J\x1b[H");
   }
 
-  /** Control characters are left out: they could end the title and go on as commands for the terminal. */
+  /** Control characters are left out: they could end the title and continue as commands for the terminal. */
   setTitle(title: string): void {
     this.write(`\x1b]0;${removeUnwanted(title)}\x07`);
   }

@@ -115,7 +115,7 @@ export function encodeITerm2(
   return `\x1b]1337;File=${fields.filter((field) => field !== "").join(";")}:${data}\x07`;
 }
 
-/** Anything else could end the sequence and go on as commands for the terminal. */
+/** Anything else could end the sequence and continue as commands for the terminal. */
 const toBase64 = (data: string): string => (/[^\w+/=-]/.test(data) ? data.replace(/[^\w+/=-]/g, "") : data);
 
 /** Whether a line shows an image, so that it has no text whose width could be measured. */

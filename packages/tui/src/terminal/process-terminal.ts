@@ -155,7 +155,7 @@ export class ProcessTerminal extends EscapeCommands implements Terminal {
     this.#session = undefined;
     for (const undo of session.undo) undo();
     session.buffer.destroy();
-    // Without the pause, the process would go on reading keys that are meant for the next program.
+    // Without the pause, the process would continue reading keys that are meant for the next program.
     process.stdin.pause();
     this.#setRawMode(session.wasRaw);
   }

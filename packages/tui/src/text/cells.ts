@@ -22,7 +22,7 @@ const firstWideUnit = 0x3000;
 /** None of these code units joins with another of them, so that no segmenter is needed between two. */
 const standalone = new RegExp(`[${narrowUnits}${wideUnits}]`);
 const standaloneRun = new RegExp(`[${narrowUnits}${wideUnits}]+`, "y");
-/** For fewer of them it is cheaper to go on with the segmenter. */
+/** For fewer of them it is cheaper to continue with the segmenter. */
 const longRun = new RegExp(`[${narrowUnits}${wideUnits}]{16}`, "y");
 const onlyNarrow = new RegExp(`^[${narrowUnits}]*$`);
 const zeroWidth = /^[\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]$/u;
@@ -126,7 +126,7 @@ function pushClusters(cells: Cell[], run: string, start: number): number {
   const isLast = start + piece.length >= run.length;
   let length = 0;
   for (const { segment, index } of getSegmenter().segment(piece)) {
-    // The last cluster of a piece may go on in the next.
+    // The last cluster of a piece may continue in the next.
     if (!isLast && index > 0 && index + segment.length === piece.length) break;
     cells.push({ text: segment, width: getClusterWidth(segment), isEscape: false });
     length = index + segment.length;

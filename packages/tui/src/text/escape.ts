@@ -51,7 +51,7 @@ export const stripTerminalSequences = (text: string): string =>
 /** Colors, bold and the like. */
 export const isStyle = (escape: string): boolean => escape.startsWith("\x1b[") && escape.endsWith("m");
 
-/** Without control characters, with which a link could end and go on as commands for the terminal. */
+/** Without control characters, with which a link could end and continue as commands for the terminal. */
 const link = /^\x1b\]8;\P{Cc}*(?:\x07|\x1b\\)$/u;
 
 /** The beginning or end of a link: OSC 8. */

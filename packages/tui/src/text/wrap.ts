@@ -131,7 +131,7 @@ class LineWriter {
     this.#isBroken = true;
     const cells = blanks?.cells ?? [];
     const firstBlank = cells.findIndex(({ isEscape }) => !isEscape);
-    // A style that ends with the word does not go on in what fills the rest of its line.
+    // A style that ends with the word does not continue in what fills the rest of its line.
     this.#addEscapes(cells.slice(0, Math.max(0, firstBlank)));
     this.#lines.push(this.#line + this.#styles.closeLine());
     for (const { text, isEscape } of cells.slice(firstBlank)) if (isEscape) this.#styles.add(text);

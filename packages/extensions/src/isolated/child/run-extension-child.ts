@@ -42,7 +42,7 @@ export function runExtensionChild(parts: ChildParts): void {
     );
   };
   link.listen((message) => (message.type === "ping" ? link.send({ type: "pong" }) : receive(message)));
-  // An extension that forgot to catch something has a defect, and the rest of it goes on.
+  // An extension that forgot to catch something has a defect, and the rest of it continues.
   const tell = (error: unknown) => link.send({ type: "problem", message: `It failed: ${getErrorMessage(error)}` });
   process.on("uncaughtException", tell).on("unhandledRejection", tell);
   link.send({ type: "ready" });

@@ -33,7 +33,7 @@ export interface HostcallRun {
   spend: (breach: ReturnType<QuotaMeter["countRequest"]>) => void;
 }
 
-/** The process that a hostcall came from, as far as hostcalls go on after their reply. */
+/** The process that a hostcall came from, as far as hostcalls continue after their reply. */
 export interface HostConnection {
   send(message: HostMessage): void;
   /** Names a run by a number. Its abort is told. */

@@ -52,7 +52,7 @@ function skipString(source: string, start: number): number {
 }
 
 /**
- * What Perl and Ruby put between brackets or marks, as in `qx(ls)` and `%w[a b]`. Without an end it goes on to the last
+ * What Perl and Ruby put between brackets or marks, as in `qx(ls)` and `%w[a b]`. Without an end it continues to the last
  * character, so that text with many beginnings is read once.
  */
 const delimited = String.raw`(?:\(([^)]*)(?:\)|$)|\{([^}]*)(?:\}|$)|\[([^\]]*)(?:\]|$)|(?<mark>[/|!#])([^"'\n]{0,200}?)\k<mark>)`;

@@ -178,7 +178,7 @@ export interface Language {
   readonly loads?: RegExp;
   /** Subcommands that are followed by code. */
   readonly verb?: RegExp;
-  /** Options with the name of a module, which may go on with code; and those with a directory of modules. */
+  /** Options with the name of a module, which may continue with code; and those with a directory of modules. */
   readonly modules?: { readonly name: RegExp; readonly directory: RegExp };
 }
 

@@ -29,7 +29,7 @@ export function judgeClient({ name, args, program }: Invocation & { program?: Pr
   if (hasArg(options, /^--?(?:help|dry-run(?:=(?:client|server|true))?|whatif)$/)) return;
   const words = args.filter(({ text }) => !text.startsWith("-")).slice(0, maxWords);
   const verb = words.find(({ text }, index) => destroys.test(text) || (index === 0 && destroysKind.test(text)));
-  // `kubectl describe pod rm` only reads. Behind an option a word may be its value, so it does not count there.
+  // `kubectl describe pod rm` only reads. Behind an option a word may be its value, so it does not apply there.
   const end = args.findIndex((arg) => arg === verb || arg.text.startsWith("-"));
   if ((end === -1 ? args : args.slice(0, end)).some(({ text }) => reads.test(text))) return;
   const option = args.find(({ text }) => destroysOption.test(text));

@@ -170,7 +170,7 @@ export const make: Judge = ({ name, args, program }, scope) => {
     });
     judgeInstall(name, assigned, scope);
   }
-  // Without a name, a makefile counts that came from another machine.
+  // Without a name, a makefile is used that came from another machine.
   for (const path of ["GNUmakefile", "makefile", "Makefile"].flatMap((file) => resolveAll(known(file), scope)))
     for (const content of scope.state.files.get(path) ?? [])
       if (hasOrigin(content, origins.network)) judgeOrigin(content, scope);

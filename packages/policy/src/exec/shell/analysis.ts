@@ -96,7 +96,7 @@ export class Analysis {
     this.#budget.spend(cost);
   }
 
-  /** Creates an analysis whose findings are its own and whose work counts here. */
+  /** Creates an analysis whose findings are its own and whose work is counted here. */
   createInner(): Analysis {
     return new Analysis(this.context, this.#budget);
   }

@@ -153,7 +153,7 @@ function operateDefault(
   }
 }
 
-/** A variable that nothing sets is most likely not set at all, so a default counts. */
+/** A variable that nothing sets is most likely not set at all, so a default applies. */
 const isFromEnvironment = (value: Value, part: ParameterExpansionPart, scope: Scope) =>
   value.length === 1 &&
   value[0]!.text === unknown().text &&

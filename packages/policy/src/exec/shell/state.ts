@@ -27,7 +27,7 @@ export class ShellState {
   readonly links: Map<string, readonly string[]>;
   /**
    * Directories into which the script puts files that may be links, those of archives and repositories. `nested`: only what is
-   * in their directories counts, since they also have files that were there before.
+   * in their directories applies, since they also have files that were there before.
    */
   readonly foreignDirectories: Map<string, "all" | "nested">;
   /** Whether the script unpacked an archive that it received from another machine. */

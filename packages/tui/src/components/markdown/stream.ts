@@ -170,7 +170,7 @@ export class MarkdownStream {
     }
   }
 
-  /** How many items the list has that begins with the open item; 0 if it does not go on with `line`. */
+  /** How many items the list has that begins with the open item; 0 if it does not continue with `line`. */
   #countItems(item: OpenItem, line: string): number {
     const isIndented = /^[ \t]/.test(line);
     const isItem = !isIndented && isListStart(line) && toOpenItem(line).bullet === item.bullet;
@@ -206,7 +206,7 @@ export class MarkdownStream {
     this.#source = source;
   }
 
-  /** After a blank line these blocks never go on. That is the usual case, and needs no more than the one lexing. */
+  /** After a blank line these blocks never continue. That is the usual case, and needs no more than the one lexing. */
   #closeText(): boolean {
     const lexed = this.#lex(this.#source);
     const last = lexed.tokens.findLast(({ type }) => type !== "space")?.type ?? "";
