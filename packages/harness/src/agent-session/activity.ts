@@ -53,7 +53,7 @@ type State =
   | { kind: "idle" }
   | { kind: "exclusive"; controller: AbortController }
   | { kind: "starting"; aborted: RunAborted | undefined; waitsFor: AbortController | undefined }
-  /** `aborted`: when the run was over, and extensions were still told so. */
+  /** `aborted`: after the run was over, while extensions were still notified. */
   | { kind: "running"; run: Run; aborted: RunAborted | undefined };
 
 export interface ActivityParts {
@@ -112,7 +112,7 @@ export class Activity {
     return this.#state.kind === "starting" || this.#state.kind === "running";
   }
 
-  /** Extensions are told that the run is over. What they send now waits until all of them have heard it. */
+  /** Extensions are notified that the run is over. What they send now waits until all of them know. */
   get isSettling(): boolean {
     return this.#isSettling;
   }
@@ -183,7 +183,7 @@ export class Activity {
     if (this.isBusy)
       throw new HarnessError("busy", `${what} has to wait: a run is in progress. Abort the run, or try again later.`);
     const controller = new AbortController();
-    // An abort counts from now on, also before the work has begun.
+    // An abort applies from now on, also before the work has begun.
     if (this.#state.kind === "idle") this.#beginExclusive(controller);
     return await this.#lane.add(async () => {
       this.#beginExclusive(controller);
@@ -324,7 +324,7 @@ export class Activity {
     tools.rebuildForToday();
     await tools.loadTools();
     const budget = this.#createRunBudget();
-    this.#tellUnpriced(budget);
+    this.#warnUnpriced(budget);
     const run = new Run(host, budget);
     const stops = [
       followSignal(lifetime, (reason) => run.abort(toRunAborted(reason, "person"))),
@@ -336,7 +336,7 @@ export class Activity {
     currentRun.begin(run);
     try {
       const outcome = await run.start(await this.#parts.beforeRun(prompts), onWritten);
-      await this.#tellParent(outcome);
+      await this.#reportToParent(outcome);
       return outcome;
     } finally {
       // Until the lane is free, further prompts are still queued.
@@ -349,8 +349,8 @@ export class Activity {
     }
   }
 
-  /** A limit that cannot be reached must not look like one that counts. Once for each model. */
-  #tellUnpriced({ left }: Budget): void {
+  /** A limit that cannot be reached must not look like one that applies. Once for each model. */
+  #warnUnpriced({ left }: Budget): void {
     const { notice } = this.#parts;
     const model = this.#parts.model.mustHaveModel();
     const name = modelName(model);
@@ -361,7 +361,7 @@ export class Activity {
     notice("budget", `The model ${name} has no prices, so the limit of the cost does not end a run. ${advice}`);
   }
 
-  async #tellParent({ messages }: RunOutcome): Promise<void> {
+  async #reportToParent({ messages }: RunOutcome): Promise<void> {
     const { parent, model, notice } = this.#parts;
     if (!parent) return;
     const { provider, id } = model.mustHaveModel();

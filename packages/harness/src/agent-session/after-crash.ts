@@ -53,7 +53,7 @@ async function settle(parts: CrashParts): Promise<Termination | undefined> {
   return isClosed ? cut : undefined;
 }
 
-/** The model is told by the results of the calls, and the user by these sentences. */
+/** Describes the calls to the user. The model gets their results. */
 function describeUnfinished(calls: readonly UnfinishedCall[]): string[] {
   const list = (hasStarted: boolean) =>
     calls.filter((each) => each.hasStarted === hasStarted).map(({ call }) => call.name);

@@ -57,7 +57,7 @@ import { refuseSameNames } from "./shown-tools.ts";
 import { describeLeftOut } from "./tools-and-prompt.ts";
 import type { BashOptions } from "./user-bash.ts";
 
-/** Why a session begins, as extensions are told. */
+/** Why a session begins, for its extensions. */
 export type StartReason = SessionStart["reason"];
 
 /**
@@ -380,7 +380,7 @@ export class AgentSession {
     return this.#parts.parent !== undefined;
   }
 
-  /** Something goes on that would end with the session: a run, a queued message, or a command in the background. */
+  /** Something is in progress that would end with the session: a run, a queued message, or a command in the background. */
   get hasWork(): boolean {
     const { inbox, jobs } = this.#core;
     return this.isStreaming || !inbox.isEmpty || this.#work.bash.isRunning || jobs.running.length > 0;
@@ -409,7 +409,7 @@ export class AgentSession {
 
   /**
    * Another session with the same parts and overrides. Its model is the one that its own log names, else the one that
-   * this session began with. This session stays open. `reason` is what extensions of the other one are told.
+   * this session began with. This session stays open. `reason` is for the extensions of the other one.
    */
   async openOther(sessionManager: SessionManager, reason: StartReason = "resume"): Promise<AgentSession> {
     this.#core.mustBeOpen();
@@ -486,7 +486,7 @@ export class AgentSession {
   }
 
   /**
-   * Runs a command with the user's own authority: the policy does not judge it. The model is told with the next prompt,
+   * Runs a command with the user's own authority: the policy does not judge it. The model sees it with the next prompt,
    * unless `excludeFromContext`. Resolves when the command is in the log; throws `write_failed` if it cannot be written.
    */
   async executeBash(command: string, options: BashOptions = {}): Promise<BashResult> {
@@ -535,7 +535,7 @@ export class AgentSession {
     return { ...totals, sessionId, cacheHitRate: getCacheHitRate(totals), contextUse };
   }
 
-  /** Ends what is in progress, cancels the queue unless `afterCrash` may keep it, and releases the log. `why` is told to extensions. */
+  /** Ends what is in progress, cancels the queue unless `afterCrash` may keep it, and releases the log. `why`: for extensions. */
   dispose(why: SessionEnd = { reason: "quit" }): Promise<void> {
     this.#disposed ??= this.#dispose(why);
     return this.#disposed;

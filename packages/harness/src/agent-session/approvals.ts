@@ -1,4 +1,4 @@
-/** Questions that wait for a person. Every surface is told, and the first answer counts. */
+/** Questions that wait for a person. Every surface gets them, and the first answer applies. */
 import { type Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { Answer, Ask, Question } from "@tau/policy";

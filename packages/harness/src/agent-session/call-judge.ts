@@ -1,4 +1,4 @@
-/** Judges the calls of one session: a person is asked where the policy says so, and surfaces are told what was denied. */
+/** Judges the calls of one session: a person is asked where the policy says so, and denials are published. */
 import type { Clock, Ids } from "@tau/ai";
 import { adviseUser, createJudge, type JudgeParts, type PolicyReport } from "@tau/policy/internal";
 import type { SessionTaint } from "../session/session-taint.ts";

@@ -29,7 +29,7 @@ export interface ChangeHandlers {
 export function createChangeHandlers(parts: ChangeHandlersParts): ChangeHandlers {
   const { host, model: choice, tools, activity, notices, getExtensions } = parts;
   const { settings, resources } = parts.services;
-  let lastTold = "";
+  let lastPublished = "";
   return {
     onAppend(entry) {
       host.publisher.fact({ type: "entry_appended", entry });
@@ -38,8 +38,8 @@ export function createChangeHandlers(parts: ChangeHandlersParts): ChangeHandlers
       if (!model || (entry.type !== "model_change" && entry.type !== "thinking_level_change")) return;
       // A model and its level are two entries, and one change.
       const told = JSON.stringify([model.provider, model.id, thinkingLevel]);
-      if (told === lastTold) return;
-      lastTold = told;
+      if (told === lastPublished) return;
+      lastPublished = told;
       host.publisher.fact({ type: "model_changed", provider: model.provider, modelId: model.id, thinkingLevel });
     },
     onSettings({ changed, trustChanged, problems }) {

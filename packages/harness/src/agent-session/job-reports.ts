@@ -1,5 +1,5 @@
 /**
- * Tells the model and the user what becomes of background jobs. The model is told with the next request; what it knows of
+ * Reports to the model and the user what becomes of background jobs. The model gets it with the next request; what it knows of
  * jobs is read back from the conversation, so that it is right after a restart, a compaction and on another branch.
  */
 import type { AgentMessage } from "@tau/agent";
@@ -25,12 +25,12 @@ export interface JobReportsParts {
 
 export class JobReports {
   readonly #parts: JobReportsParts;
-  /** Jobs that have ended, and that the model was not told of. */
+  /** Jobs that have ended, and that were not reported to the model. */
   #ended: Job[] = [];
   /** Jobs that the conversation takes for running, and that are gone. */
   #gone: readonly KnownJob[] = [];
   /** Whether the model may not know which jobs run. */
-  #tellsRunning = false;
+  #reportsRunning = false;
 
   constructor(parts: JobReportsParts) {
     this.#parts = parts;
@@ -71,19 +71,19 @@ export class JobReports {
     const isRunning = (id: string) => all.some((job) => job.id === id && !job.ended);
     this.#gone = known.running.filter(({ id }) => !isRunning(id));
     this.#ended = this.#ended.filter(({ id }) => !this.#gone.some((job) => job.id === id));
-    this.#tellsRunning = this.running.some(({ id }) => !known.running.some((job) => job.id === id));
+    this.#reportsRunning = this.running.some(({ id }) => !known.running.some((job) => job.id === id));
   }
 
   /** The conversation was compacted, and what it said of jobs may be gone from it. */
-  tellRunning(): void {
-    this.#tellsRunning = this.running.length > 0;
+  reportRunning(): void {
+    this.#reportsRunning = this.running.length > 0;
   }
 
-  /** Takes what the model is to be told. Empty if it knows everything. */
+  /** Takes what the model does not know yet. Empty if it knows everything. */
   take(): CustomMessage[] {
     const { jobs, clock } = this.#parts;
     const ended = this.#waiting;
-    const running = this.#tellsRunning ? this.running : [];
+    const running = this.#reportsRunning ? this.running : [];
     const lines = [
       ...ended.map((job) => `${describeEnd(jobs, job)} It was: ${toJobSummary(job).command}`),
       ...(this.#gone.length > 0 ? [`${goneText} ${listJobs(this.#gone)}`] : []),
@@ -95,14 +95,14 @@ export class JobReports {
     };
     this.#ended = [];
     this.#gone = [];
-    this.#tellsRunning = false;
+    this.#reportsRunning = false;
     if (lines.length === 0) return [];
     jobs.markSeen(details.ended);
     const content = `[${lines.join("\n")}]`;
     return [{ role: "custom", customType: jobsMessageType, content, display: false, details, timestamp: clock.now() }];
   }
 
-  /** Writes what the model was not told yet into the log, for the next time. */
+  /** Writes what was not reported to the model into the log, for the next time. */
   async write(session: Pick<Session, "append">): Promise<void> {
     for (const { role: _role, timestamp: _timestamp, ...message } of this.take())
       await session.append({ type: "custom_message", ...message });

@@ -2,7 +2,7 @@
 import type { AgentMessage } from "@tau/agent";
 import { isRecord } from "@tau/ai/internal";
 
-/** The type of the messages that tell the model of jobs. */
+/** The type of the messages that report jobs to the model. */
 export const jobsMessageType = "tau.jobs";
 
 export interface KnownJob {

@@ -23,7 +23,7 @@ export interface LiveSession {
   readonly taint: SessionTaint;
   /** A child has at most the permission mode of its parent. */
   readonly permissions: Pick<Permissions, "mode">;
-  /** Records what a child spent in the parent's log, so that it counts when the parent is opened again. */
+  /** Records what a child spent in the parent's log, so that it applies when the parent is opened again. */
   noteChild(spent: ChildSpending): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import { HarnessError } from "@tau/protocol";
 import type { SessionContext } from "../session/context.ts";
 import type { Session } from "../session/session.ts";
 
-/** How a model was chosen, as extensions are told. */
+/** How a model was chosen, for extensions. */
 export type ModelSource = ExtensionEvent<"model_select">["source"];
 
 /** The model that a session begins with. */
@@ -66,7 +66,7 @@ export class ModelChoice {
     return this.#model ? undefined : this.#parts.first.modelProblem;
   }
 
-  /** Calls `listener` when another model is used, before extensions are told. */
+  /** Calls `listener` when another model is used, before extensions are notified. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
   }

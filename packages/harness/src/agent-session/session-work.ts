@@ -107,7 +107,7 @@ export function followChanges(parts: SessionParts, core: SessionCore, work: Sess
   return [
     jobs.follow(wake),
     session.onAppend(changes.onAppend),
-    session.onAppend(({ type }) => type === "compaction" && jobs.tellRunning()),
+    session.onAppend(({ type }) => type === "compaction" && jobs.reportRunning()),
     services.resources.subscribe(changes.onResources),
   ];
 }

@@ -14,7 +14,7 @@ import type { Notices } from "./notices.ts";
 import type { Transcript } from "../run/transcript.ts";
 
 export interface BashOptions {
-  /** The model is not told of the command. Default false. */
+  /** Hides the command from the model. Default false. */
   excludeFromContext?: boolean;
   onOutput?: (text: string) => void;
 }

@@ -33,7 +33,7 @@ export interface BudgetOptions {
   spent?: Partial<Spent>;
 }
 
-/** Must be settled or cancelled, also if the request fails. Only the first call counts. */
+/** Must be settled or cancelled, also if the request fails. Only the first call has an effect. */
 export interface Reservation {
   /**
    * Replaces the reservation by what was used. If the usage is undefined, the estimate of the input is charged; otherwise

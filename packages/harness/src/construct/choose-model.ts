@@ -111,7 +111,7 @@ function parseLevel(level: AgentSessionParams["thinkingLevel"]): ThinkingLevel |
   throw new HarnessError("invalid_input", `There is no thinking level ${JSON.stringify(level)}.`);
 }
 
-/** The session goes on with its own model if that is one of the provider that is asked for. */
+/** The session continues with its own model if that is one of the provider that is asked for. */
 const isOf = (used: { provider: string } | null | undefined, provider: string): boolean =>
   used !== null &&
   used !== undefined &&

@@ -108,7 +108,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     close: () => closers.close().finally(() => sessionManager.close()),
   });
   services.authNotices.report = ({ message }) => notices.add("auth", message);
-  tellUnknownTools(session, params);
+  reportUnknownTools(session, params);
   return session;
 }
 
@@ -136,8 +136,8 @@ function createRequest({ params, services, sessionManager, clock }: SessionSetup
   );
 }
 
-/** A tool that is named and does not exist is told, because the mistake leaves a tool enabled, or out. */
-function tellUnknownTools(session: AgentSession, params: AgentSessionParams): void {
+/** Reports tools that are named and do not exist, because the error leaves a tool enabled, or out. */
+function reportUnknownTools(session: AgentSession, params: AgentSessionParams): void {
   const { agent } = session.resourceLoader.resources;
   const { tools, defaultTools = [] } = session.settingsManager.get();
   const { only = [], tools: choices = [] } = agent?.tools ?? {};

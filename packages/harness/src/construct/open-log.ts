@@ -40,7 +40,7 @@ async function findLog(
   throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(sessionId)} of ${cwd}.`);
 }
 
-/** A budget for the life of a session counts what it spent before it was opened. */
+/** Returns what a session spent before it was opened, which a budget for its life includes. */
 export async function spentBefore(session: SessionManager) {
   const { tokens, cost, messages } = await session.getTotals();
   return { tokens: tokens.total, cost, turns: messages.assistant };

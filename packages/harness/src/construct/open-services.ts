@@ -43,7 +43,7 @@ export async function openServices(
       modelsKey: (provider) => registry.modelsKey(provider),
       getHosts: (provider) => registry.getHosts(provider),
       keyChain: chooseKeyChain(() => settings.get()),
-      // Permissions that were corrected are told by `tau auth` and `tau doctor`: no session depends on them.
+      // Permissions that were corrected are reported by `tau auth` and `tau doctor`: no session depends on them.
       onNotice: (notice) => void (notice.kind === "permissions" || authNotices.report(notice)),
     });
   const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(params, auth, base, closers));
@@ -142,7 +142,7 @@ async function ownRegistry(
   return registry;
 }
 
-/** Every secret that can be told without running anything: a person may type one before it is first used. */
+/** Lists every secret that is known without running anything: a person may type one before it is first used. */
 export async function knownSecrets(auth: AuthStorage, registry: ModelRegistry): Promise<string[]> {
   const models = registry.getAll();
   const providers = new Set(models.map(({ provider }) => provider));

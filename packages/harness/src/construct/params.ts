@@ -66,13 +66,13 @@ export interface AgentSessionParams {
   waitsForBusyProvider?: boolean;
   /** The session that started this one. If it is open in this process, this one ends and spends with it. */
   parentSessionId?: string;
-  /** A session to go on with. Throws `session_not_found` when there is none. */
+  /** The id of a session to continue. Throws `session_not_found` when there is none. */
   sessionId?: string;
   /** Ends the session's runs; its reason `gateway_disconnected` says that nobody is there any more. */
   abortSignal?: AbortSignal;
   onEvent?: (event: LifecycleEvent) => void;
 
-  /** How commands are walled in, over the settings. A trusted project can make it stricter. */
+  /** The sandbox of commands, over the settings. A trusted project can make it stricter. */
   sandbox?: Partial<SandboxSettings>;
 
   /** Which extensions the session has. Default: none. */

@@ -88,7 +88,7 @@ function widenNetwork(network: SandboxNetwork, hosts: readonly string[]): Sandbo
   return { allow: [...(network === "none" ? [] : network.allow), ...hosts] };
 }
 
-/** Whether commands run in the sandbox. If they cannot, the user is told once why, and what helps. */
+/** Whether commands run in the sandbox. If they cannot, one notice says why, and what helps. */
 function createSandboxCheck(
   report: PolicyReport,
   settings: SandboxSettings,

@@ -1,4 +1,4 @@
-/** The environment variables that tell a command in which session it runs. Pure. */
+/** Environment variables that name the session to its commands. Pure. */
 import type { AgentSession } from "../agent-session/agent-session.ts";
 
 /** pi's names are there too, because scripts know them. */

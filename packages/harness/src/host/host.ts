@@ -40,7 +40,7 @@ export interface HostOptions {
   onDispose?: () => Promise<void>;
 }
 
-/** Is told which sessions a host has. */
+/** Follows which sessions a host has. */
 export interface HostWatcher {
   /** Called before the session's first event. */
   onOpened(hosted: HostedSession): void;
@@ -90,7 +90,7 @@ export class Host {
   /**
    * Opens a session over a log, and answers with its id. A session that is open already stays as it is. Throws
    * `invalid_input`, and closes the log, if the session belongs to another directory or its agent does not exist. `reason`
-   * is what its extensions are told; default `startup`.
+   * is for its extensions; default `startup`.
    */
   async open(sessionManager: SessionManager, reason: StartReason = "startup"): Promise<string> {
     const { params } = this.#options;
@@ -167,7 +167,7 @@ export class Host {
     return () => this.#watchers.delete(watcher);
   }
 
-  /** `why` is what extensions are told; default: the program ends. */
+  /** `why` is for extensions; default: the program ends. */
   async close(sessionId: string, why?: SessionEnd): Promise<void> {
     const hosted = this.get(sessionId);
     this.#remove(sessionId);

@@ -33,7 +33,7 @@ export type HostEvent =
 
 export type HostListener = (event: HostEvent) => void;
 
-/** The events to tell in place of one; see `FrameRedactor`. */
+/** Returns the events to publish in place of one; see `FrameRedactor`. */
 export interface EventRedactor {
   redactEvent(event: SessionEvent): readonly SessionEvent[];
 }
@@ -160,7 +160,7 @@ export class HostedSession {
     return await result;
   }
 
-  /** From now on events are numbered, reduced and told as the redactor leaves them. */
+  /** From now on events are numbered, reduced and published as the redactor leaves them. */
   redactWith(redactor: EventRedactor): void {
     this.#redactor = redactor;
   }

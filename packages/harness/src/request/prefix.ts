@@ -33,7 +33,7 @@ export function firstBreak(before: PrefixDigest, after: PrefixDigest): string | 
   return section === undefined ? undefined : `system.${section}`;
 }
 
-/** An added part counts too, because it moves everything after it. */
+/** An added part is a break too, because it moves everything after it. */
 function findDifference(before: readonly PrefixPart[], after: readonly PrefixPart[]): string | undefined {
   const length = Math.max(before.length, after.length);
   for (let index = 0; index < length; index++) {

@@ -74,7 +74,7 @@ export class Attempt {
     const emit = (event: AgentEvent) => {
       const recorded = recorder.record(event, (known) => this.#observe(known));
       if (event.type !== "turn_end" || !host.extensions?.has("turn_end")) return recorded;
-      return Promise.resolve(recorded).then(() => this.#tellTurnEnd(event));
+      return Promise.resolve(recorded).then(() => this.#emitTurnEnd(event));
     };
     const ask: StreamFn = (...request) => this.#nextRequest.ask(...request);
     try {
@@ -116,7 +116,7 @@ export class Attempt {
   }
 
   /** Extensions may add entries, and ask for one more request. */
-  async #tellTurnEnd({ message, toolResults }: AgentEvent & { type: "turn_end" }): Promise<void> {
+  async #emitTurnEnd({ message, toolResults }: AgentEvent & { type: "turn_end" }): Promise<void> {
     const { host, recorder, signal } = this.#context;
     const hasFailed = message.role === "assistant" && message.stopReason === "error";
     const result = await host.extensions?.emit({
@@ -173,16 +173,16 @@ export class Attempt {
         nowMs: this.#context.host.clock.monotonic(),
       });
       // Without a call the run ends, and its end says why.
-      if (this.#answer.stopReason === "length" && hasResults) this.#tellCut();
+      if (this.#answer.stopReason === "length" && hasResults) this.#reportCut();
     }
-    // A tool that interrupts the run asks for the end in both ways; why it did so is what counts.
+    // A tool that interrupts the run asks for the end in both ways; why it did so is what applies.
     if (hasResults && this.#terminates) {
       this.#request ??= this.#context.getRequest() ?? { kind: "asked", end: { kind: "stopped", by: "terminated" } };
     }
     this.#terminates = undefined;
   }
 
-  #tellCut(): void {
+  #reportCut(): void {
     const message =
       "The answer reached its length limit in the middle of a call, which was not executed. The model was told.";
     this.#context.host.publisher.fact({ type: "notice", code: "answer_cut", message });

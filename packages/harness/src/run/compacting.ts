@@ -65,7 +65,7 @@ async function compactBranch(
     streamFn: host.ask,
     signal,
     touches: host.touches,
-    // The run does not go on before it is over, so it may wait for a provider that is busy.
+    // The run does not continue before it is over, so it may wait for a provider that is busy.
     requestOptions: { maxRetries: host.settings().retry.enabled ? getMaxRetries(host.settings().retry) : 0 },
     // A request that does not fit cannot be made at all: then a summary without a model is better than none.
     fallback: reason === "overflow" ? "extract" : "none",
@@ -80,7 +80,7 @@ async function compactBranch(
     const message = `The conversation could not be compacted: ${outcome.failure.message}`;
     host.publisher.fact({ type: "notice", code: "compaction_failed", message });
   }
-  if (extensions) await tellExtensions(host, outcome, { reason, fromExtension });
+  if (extensions) await notifyExtensions(host, outcome, { reason, fromExtension });
   return outcome;
 }
 
@@ -123,7 +123,7 @@ async function askExtensions(
   return made && { kind: "made", compaction: { ...made, usage: made.usage ?? emptyUsage() } };
 }
 
-async function tellExtensions(
+async function notifyExtensions(
   { extensions, session }: CompactingHost,
   outcome: CompactionOutcome,
   { reason, fromExtension }: { reason: CompactionReason; fromExtension: boolean },

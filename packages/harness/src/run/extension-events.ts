@@ -6,7 +6,7 @@ import type { AgentEvent } from "@tau/agent";
 import type { ExtensionEvent } from "@tau/extensions";
 import { copyData, copyMessage } from "./copy-messages.ts";
 
-/** Undefined for what is told elsewhere: the ends of turns and runs, and messages that are streamed or may be replaced. */
+/** Undefined for what is emitted elsewhere: the ends of turns and runs, and messages that are streamed or may be replaced. */
 export function toExtensionEvent(
   event: AgentEvent,
   describeTurn: () => { turnIndex: number; timestamp: number },

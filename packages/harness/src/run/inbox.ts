@@ -163,7 +163,7 @@ export class Inbox {
     try {
       await session.append({ type: "queue", queueId: id, state: "cancelled", reason: `replaced by ${next.id}` });
     } catch (error) {
-      // The caller is told that nothing was changed.
+      // The error says that nothing was changed.
       this.#change(this.#waiting.map((queued) => (queued === next ? before : queued)));
       throw error;
     }

@@ -57,13 +57,13 @@ export class Publisher {
     this.#engine.emit(event);
   }
 
-  /** Part of the life of a run, as the session tells it. Only listeners to that are given `inProcess` too. */
+  /** Publishes an event of a run. Only listeners to the lifecycle are given `inProcess` too. */
   event(event: SessionEvent, inProcess?: { messages: readonly Message[] }): void {
     this.#all.emit(event);
     if (isLifecycle(event)) this.#lifecycle.emit(inProcess ? { ...event, ...inProcess } : event);
   }
 
-  /** Something that happened to the session: told to those who follow the engine too. */
+  /** Publishes something that happened to the session, also to those who follow the engine. */
   fact(event: Exclude<SessionFact, { type: "thinking_delta" | "toolcall_delta" }>): void {
     this.#all.emit(event);
     this.#engine.emit(event);

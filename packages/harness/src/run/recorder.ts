@@ -1,4 +1,4 @@
-/** Everything that happens in a run is appended to the log first, and told to listeners afterwards. */
+/** Appends everything that happens in a run to the log first, and publishes it afterwards. */
 import type { AgentEvent, AgentMessage, BeforeToolCallContext } from "@tau/agent";
 import { isRetryable, type Message } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
@@ -129,7 +129,7 @@ export class Recorder {
     observe: (event: AgentEvent) => void,
   ): Promise<void> {
     const changed = await extensions.emit({ type: "message_end", message: copyMessage(event.message) });
-    // The engine goes on with the same object.
+    // The engine continues with the same object.
     if (changed?.message) Object.assign(event.message, changed.message);
     await this.#record(event, observe);
   }
@@ -165,7 +165,7 @@ export class Recorder {
     this.#translation = repeatTurn(this.#translation);
   }
 
-  /** Tells the end of the last turn, if there is one to be told. `end` is given when the run ends with it. */
+  /** Publishes the end of the last turn, unless that has happened. `end` is given when the run ends with it. */
   endTurn(end: RunEnd | undefined): void {
     this.#publish(endTurn(this.#translation, end));
   }
@@ -206,7 +206,7 @@ export class Recorder {
       this.#logFailure ??= getErrorMessage(error);
       throw error;
     } finally {
-      // Every start is told its end, also when the log fails.
+      // Every start gets its end, also when the log fails.
       this.#take(event, observe);
     }
   }

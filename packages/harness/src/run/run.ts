@@ -23,7 +23,7 @@ import { RunSpans } from "./run-spans.ts";
 
 export interface RunOutcome {
   end: RunEnd;
-  /** `end` as surfaces are told. */
+  /** `end` as surfaces get it. */
   terminationReason: TerminationReason;
   detail: string | undefined;
   /** Set when the run failed. */
@@ -94,7 +94,7 @@ export class Run {
       end = await this.#loop(prompts);
       // What followed the last turn, for example a compaction.
       if (recorder.logFailure === undefined) await host.session.flush();
-      // What could not be written was not said: the model must not be told of it later.
+      // What could not be written was not said: the model must not see it later.
       if (recorder.logFailure !== undefined) await host.transcript.load(host.session);
     } catch (error) {
       // For example a log that fails in the middle of a compaction. The run still ends as every run ends.

@@ -13,17 +13,17 @@ import { isSilent } from "./silent.ts";
 export interface Translation {
   /** How many turns have begun. One whose answer is asked for again is still the same. */
   readonly turns: number;
-  /** `due`: begun by the engine, but not told yet. `repeated`: its answer is asked for again, by the engine's next turn. */
+  /** `due`: begun by the engine, but not published yet. `repeated`: its answer is asked for again, by the engine's next turn. */
   readonly turn: "over" | "due" | "open" | "repeated";
   readonly turnId: string;
   /** The id of the last answer. */
   readonly messageId: string;
-  /** How much of the answer has been told. */
+  /** How much of the answer has been published. */
   readonly textLength: number;
   readonly thinkingLength: number;
   /** When each running call began. */
   readonly callStarts: ReadonlyMap<string, number>;
-  /** A turn that is over: whether the run goes on, or the turn is repeated, is known a little later. */
+  /** A turn that is over: whether the run continues, or the turn is repeated, is known a little later. */
   readonly endedTurn: { readonly turnId: string; readonly hasToolCalls: boolean } | undefined;
 }
 
@@ -99,7 +99,7 @@ export function translate(state: Translation, event: AgentEvent, context: Transl
 }
 
 /**
- * The start of a turn, if it was not told yet. It is told when the request is made, because that is when it is known how
+ * The start of a turn, if it was not published yet. It is published when the request is made, because that is when it is known how
  * many messages are sent, or when the engine has an answer without one.
  */
 export function startTurn(
@@ -112,10 +112,10 @@ export function startTurn(
   return [{ ...state, turn: "open", turnId, turns: state.turns + 1 }, [start]];
 }
 
-/** The answer of the last turn is asked for again: the turn goes on with the next one of the engine. */
+/** The answer of the last turn is asked for again: the turn continues with the next one of the engine. */
 export const repeatTurn = (state: Translation): Translation => ({ ...state, turn: "repeated" });
 
-/** The end of the last turn, if it was not told yet. `runEnd` is given when the run ends with it. */
+/** The end of the last turn, if it was not published yet. `runEnd` is given when the run ends with it. */
 export function endTurn(state: Translation, runEnd: RunEnd | undefined): Translated {
   const { endedTurn } = state;
   if (!endedTurn) return [state, nothing];

@@ -61,7 +61,7 @@ export interface DecodedIndex {
   tail: number;
 }
 
-/** Undefined if the index is damaged. `matchesLog` tells whether it belongs to the log. */
+/** Undefined if the index is damaged. `matchesLog` says whether it belongs to the log. */
 export async function decodeIndex(bytes: Buffer): Promise<DecodedIndex | undefined> {
   const body = bytes.subarray(checksumLength);
   if (bytes.toString("latin1", 0, checksumLength) !== (await formatChecksum([body]))) return undefined;

@@ -64,7 +64,7 @@ async function loadIndex(
   return matchesLog(index, { identity, tail }) ? index.recovered : undefined;
 }
 
-/** The end of a log, which tells whether an index belongs to it. */
+/** The end of a log, which shows whether an index belongs to it. */
 export const readTail = (store: LogStore, end: number) => {
   const start = Math.max(0, end - tailBytes);
   return store.read(start, end - start);

@@ -8,7 +8,7 @@ export class RowsById {
   #slots: Int32Array;
   #used = 0;
 
-  /** `getId` tells the id of a row that was set. */
+  /** `getId` returns the id of a row that was set. */
   constructor(getId: (row: number) => number, expectedRows: number) {
     this.#getId = getId;
     this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(Math.max(16, expectedRows * 2))));

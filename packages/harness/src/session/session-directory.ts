@@ -15,7 +15,7 @@ export function sessionDirectory(cwd: string, agentDir: string = defaultAgentDir
 /** File systems take at most 255 bytes. */
 const maxNameBytes = 200;
 
-/** Keeps the end of a long name, which tells most, and adds a checksum. */
+/** Keeps the end of a long name, which says most, and adds a checksum. */
 function shorten(name: string): string {
   if (Buffer.byteLength(name) <= maxNameBytes) return name;
   const end = Buffer.from(name)

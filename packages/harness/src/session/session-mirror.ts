@@ -22,7 +22,7 @@ export async function createSessionMirror(session: SessionManager): Promise<Sess
   return new Mirror(session, isBehind ? await session.getEntries() : file);
 }
 
-/** Lines that cannot be read are left out: the session itself tells the user about them. */
+/** Lines that cannot be read are left out: the session itself reports them to the user. */
 function readEntries(path: string): SessionEntry[] {
   // A session without a message has no file yet.
   if (!existsSync(path)) return [];

@@ -29,7 +29,7 @@ export class SessionTaint {
     if (parts.parent) parts.parent.#children.add(this);
   }
 
-  /** The session is closed: it reads nothing any more, and is told nothing. */
+  /** The session is closed: it reads nothing any more, and learns nothing. */
   close(): void {
     const { parent } = this.#parts;
     if (parent) parent.#children.delete(this);
@@ -54,7 +54,7 @@ export class SessionTaint {
   /** Only the first one is kept. Resolves when it is in the logs of all; rejects when one could not be written. */
   async add(taint: Taint): Promise<void> {
     const first = (await this.get()) ?? taint;
-    // Its family knows already, or is being told.
+    // Its family knows already, or is being notified.
     if (this.#stored) return await this.#stored;
     this.#taint = Promise.resolve(first);
     this.#stored = this.#store(first);
@@ -74,7 +74,7 @@ export class SessionTaint {
     await this.#parts.log.appendCustomEntry(customTypes.tainted, taint);
   }
 
-  /** An audit that also watches what calls bring in. A call counts before it runs: nothing that it says comes earlier. */
+  /** An audit that also watches what calls bring in. A call applies before it runs: nothing that it says comes earlier. */
   watch(audit: Audit): Audit {
     return async (decision) => {
       await audit(decision);

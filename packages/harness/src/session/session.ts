@@ -524,7 +524,7 @@ export class Session implements SessionNode {
     return this.#queue.add(work);
   }
 
-  /** From now on, `redact` may replace the content of a line before it is written and told to listeners. */
+  /** From now on, `redact` may replace the content of a line before it is written and listeners get it. */
   redactLines(redact: RedactLine): void {
     this.#redact = redact;
   }

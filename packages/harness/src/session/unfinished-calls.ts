@@ -1,4 +1,4 @@
-/** Calls that a crash left without a result. They are never run again silently: the model is told what is known. */
+/** Calls that a crash left without a result. They are never run again silently: the model gets what is known. */
 import type { ToolCall, ToolResultMessage } from "@tau/ai";
 import { getToolCalls } from "../compaction/files.ts";
 import { type CustomEntry, customTypes, getNestedCall, type NestedCall, type SessionEntry } from "./entry.ts";
@@ -39,7 +39,7 @@ export function isUnanswered(last: SessionEntry): boolean {
   );
 }
 
-/** The results that tell the model about these calls. Pure. */
+/** Creates the results for the model of these calls. Pure. */
 export const createResults = (calls: readonly UnfinishedCall[], timestamp: number): ToolResultMessage[] =>
   calls.map(({ call, hasStarted }) => ({
     role: "toolResult",

@@ -24,7 +24,7 @@ function mustHaveAnswer(end: RunEnd): void {
 async function submit({ hosted, session, options }: CommandContext, message: string, content: SubmitOptions) {
   const source = session.extensions?.surface?.mode === "tui" ? "interactive" : "rpc";
   const submission = await hosted.submit(message, { ...content, source, ...getScopes(options) });
-  // A run that fails tells it in its events.
+  // A run that fails reports it in its events.
   if (submission.disposition === "started") submission.outcome.catch(() => {});
   const { disposition, notices } = submission;
   return {
