@@ -185,8 +185,8 @@ async function settle(
   try {
     const { exec } = verdict;
     const isAudited = verdict.kind === "allow" ? verdict.isAudited : undefined;
-    const told = withoutUndefined({ by, reason, exec, isAudited });
-    await parts.audit({ toolCallId: call.id, toolName: call.name, request, rule, outcome, ...told });
+    const details = withoutUndefined({ by, reason, exec, isAudited });
+    await parts.audit({ toolCallId: call.id, toolName: call.name, request, rule, outcome, ...details });
   } catch (error) {
     return reason ?? `The call was not made, since the decision could not be written down: ${getErrorMessage(error)}`;
   }

@@ -21,12 +21,12 @@ export function createReport(notices: readonly string[], { end, mode, ...command
   const hosts = listHosts(evidence);
   const paths = [...new Set(evidence.outside.flatMap((path) => findGrantable(path) ?? []))];
   const reason = describeEvidence(evidence).join(" ");
-  const told = [...notices, `[${reason} ${describeRemedy(hosts, paths)}]`];
+  const all = [...notices, `[${reason} ${describeRemedy(hosts, paths)}]`];
   const isAsked =
     paths.length + evidence.protected.length > 0 || (hosts.length > 0 && isAboutNetwork(end.output, hosts));
   return isAsked
-    ? { notices: told, refused: { reason, hosts, paths, mayLeave: mode !== "required" } }
-    : { notices: told };
+    ? { notices: all, refused: { reason, hosts, paths, mayLeave: mode !== "required" } }
+    : { notices: all };
 }
 
 /** Programs print at least one of these when they do not reach a host. pip only says that it found nothing. */

@@ -68,8 +68,8 @@ test.skipIf(!hasSandbox)(
       ["write", { path: "/tmp/also", content: "x" }],
     ]);
     expect(results[0]).toContain("a person's notes");
-    expect(results[2]).toMatch(/not allowed|consent/);
-    expect(results[3]).toMatch(/not allowed|consent|read it first/i);
+    expect(results[2]).toMatch(/not allowed|permission/);
+    expect(results[3]).toMatch(/not allowed|permission|read it first/i);
   },
 );
 

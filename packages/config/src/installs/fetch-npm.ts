@@ -106,8 +106,8 @@ function formatFailure(text: string, hasAgeLimit: boolean): string {
   if (misfits.length > 0) {
     return `The dependencies in packages-lock.json do not fit it (${misfits.join("; ")}). Install it again by its name.`;
   }
-  const told = lines.filter((line) => line !== "" && !/^(code |A complete log|.*_logs)/.test(line));
-  const reason = told.join(" ").slice(-maxReasonCharacters);
+  const printed = lines.filter((line) => line !== "" && !/^(code |A complete log|.*_logs)/.test(line));
+  const reason = printed.join(" ").slice(-maxReasonCharacters);
   const isYoung = hasAgeLimit && /ETARGET|ENOVERSIONS|with a date before/.test(text);
   const advice = isYoung
     ? " Releases that are younger than the setting packageMinAgeDays says do not count. To install one all the same: --any-age"

@@ -24,9 +24,9 @@ export class Connection implements HostConnection {
     if (known !== undefined) return known;
     const run = ++this.#lastRun;
     this.#runs.set(signal, run);
-    const tell = () => this.send({ type: "run_aborted", run });
-    if (signal.aborted) queueMicrotask(tell);
-    else signal.addEventListener("abort", tell, { once: true });
+    const notify = () => this.send({ type: "run_aborted", run });
+    if (signal.aborted) queueMicrotask(notify);
+    else signal.addEventListener("abort", notify, { once: true });
     return run;
   }
 

@@ -42,11 +42,11 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
   const ownCode = getOwnCode(source, [home, agentDir]);
   const cache = { agentDir, digest: source.digest, path: source.path };
   const remembered = readManifest(cache);
-  let told = remembered && JSON.stringify(remembered);
+  let known = remembered && JSON.stringify(remembered);
   const onManifest = (manifest: Manifest) => {
     const text = JSON.stringify(manifest);
-    if (text === told) return;
-    told = text;
+    if (text === known) return;
+    known = text;
     fill(manifest);
     ports.getSession()?.refreshTools();
   };

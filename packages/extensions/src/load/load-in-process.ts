@@ -106,11 +106,14 @@ function toCandidate(
   }
 }
 
-function createReport({ name }: ExtensionSource, tell: (problem: ExtensionProblem) => void): (message: string) => void {
-  const told = new Set<string>();
+function createReport(
+  { name }: ExtensionSource,
+  report: (problem: ExtensionProblem) => void,
+): (message: string) => void {
+  const reported = new Set<string>();
   return (message) => {
-    if (told.has(message)) return;
-    told.add(message);
-    tell({ extension: name, message });
+    if (reported.has(message)) return;
+    reported.add(message);
+    report({ extension: name, message });
   };
 }

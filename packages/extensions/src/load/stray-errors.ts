@@ -10,21 +10,21 @@ import { findPosition } from "./load-error.ts";
 
 interface Watched {
   readonly source: Pick<ExtensionSource, "name" | "path" | "info">;
-  readonly tell: (message: string) => void;
+  readonly report: (message: string) => void;
 }
 
 /** By path. Code of an extension that was closed may still be on its way, so the last load of each one stays. */
 const watched = new Map<string, Watched>();
 
-/** From now on `tell` hears of rejections in files of the extension. */
-export function watchStrayErrors(source: Watched["source"], tell: Watched["tell"]): void {
+/** Calls `report` from now on with rejections in files of the extension. */
+export function watchStrayErrors(source: Watched["source"], report: Watched["report"]): void {
   if (!process.listeners("unhandledRejection").includes(onRejection)) process.on("unhandledRejection", onRejection);
-  watched.set(source.path, { source, tell });
+  watched.set(source.path, { source, report });
 }
 
 function onRejection(reason: unknown): void {
   const owner = findOwner(reason);
-  if (owner) return owner.tell(describe(reason, owner));
+  if (owner) return owner.report(describe(reason, owner));
   // As Node does without a listener; another listener of the embedding program decides for itself.
   if (process.listenerCount("unhandledRejection") === 1) throw reason;
 }

@@ -91,13 +91,13 @@ export class OpenDialogs {
   }
 }
 
-/** `tell` gets what is not answered. */
-export function createRequestUi(dialogs: OpenDialogs, tell: (note: UiNote) => void): ExtensionUi {
+/** `show` gets what is not answered. */
+export function createRequestUi(dialogs: OpenDialogs, show: (note: UiNote) => void): ExtensionUi {
   const askText = async (dialog: UiDialog, options?: DialogOptions): Promise<string | undefined> => {
     const answer = await dialogs.ask(dialog, options);
     return "value" in answer ? answer.value : undefined;
   };
-  const setEditorText = (text: string): void => tell({ method: "set_editor_text", text });
+  const setEditorText = (text: string): void => show({ method: "set_editor_text", text });
   return {
     ...noUi,
     select: (title, options, dialog) => askText({ method: "select", title, options }, dialog),
@@ -109,15 +109,15 @@ export function createRequestUi(dialogs: OpenDialogs, tell: (note: UiNote) => vo
       askText({ method: "input", title, ...(placeholder !== undefined && { placeholder }) }, dialog),
     editor: (title, prefill, dialog) =>
       askText({ method: "editor", title, ...(prefill !== undefined && { prefill }) }, dialog),
-    notify: (message, notifyType = "info") => tell({ method: "notify", message, notifyType }),
+    notify: (message, notifyType = "info") => show({ method: "notify", message, notifyType }),
     setStatus: (statusKey, statusText) =>
-      tell({ method: "setStatus", statusKey, ...(statusText !== undefined && { statusText }) }),
+      show({ method: "setStatus", statusKey, ...(statusText !== undefined && { statusText }) }),
     setWidget(widgetKey, content, { placement: widgetPlacement = "aboveEditor" } = {}) {
       // A component exists in this process only.
       if (typeof content === "function") return;
-      tell({ method: "setWidget", widgetKey, ...(content && { widgetLines: content }), widgetPlacement });
+      show({ method: "setWidget", widgetKey, ...(content && { widgetLines: content }), widgetPlacement });
     },
-    setTitle: (title) => tell({ method: "setTitle", title }),
+    setTitle: (title) => show({ method: "setTitle", title }),
     setEditorText,
     pasteToEditor: setEditorText,
     setTheme: () => ({ success: false, error: "The theme of a client cannot be set." }),

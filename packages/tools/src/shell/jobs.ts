@@ -56,7 +56,7 @@ export function createJobs(options: JobsOptions = {}): Jobs {
   const commands = createRunningCommands({ clock, maxJobs: maxRunning });
   const entries = new Map<string, Entry>();
   const listeners = new Set<(job: Job) => void>();
-  const tell = (job: Job) => listeners.forEach((listener) => listener(job));
+  const notify = (job: Job) => listeners.forEach((listener) => listener(job));
   let count = 0;
 
   const find = (id: string) => {
@@ -108,7 +108,7 @@ export function createJobs(options: JobsOptions = {}): Jobs {
         stopTimer?.();
         const why = entry.why === "itself" && commands.isOver() ? "session" : entry.why;
         entry.job.ended = { status, atMs: clock.now(), why };
-        if (entry.isDetached) tell(entry.job);
+        if (entry.isDetached) notify(entry.job);
         forgetOldest();
       };
       void running.done.then(settle);
@@ -118,7 +118,7 @@ export function createJobs(options: JobsOptions = {}): Jobs {
       const entry = find(id);
       if (entry.job.ended) return;
       entry.isDetached = true;
-      tell(entry.job);
+      notify(entry.job);
     },
     onChange(listener) {
       listeners.add(listener);

@@ -32,7 +32,7 @@ export function createUpdates({ clock, emit, everyMs = 100 }: UpdatesOptions): U
   let cancel: (() => void) | undefined;
   let isFinished = false;
   let failure: string | undefined;
-  const tell = async (stream: StreamName, text: string) => {
+  const report = async (stream: StreamName, text: string) => {
     if (failure !== undefined) return;
     try {
       await emit(stream, text);
@@ -43,7 +43,7 @@ export function createUpdates({ clock, emit, everyMs = 100 }: UpdatesOptions): U
   const flush = () => {
     const pieces = waiting;
     waiting = [];
-    for (const { stream, tail } of pieces) void tell(stream, getEnd(tail));
+    for (const { stream, tail } of pieces) void report(stream, getEnd(tail));
   };
   const tick = () => {
     cancel = undefined;

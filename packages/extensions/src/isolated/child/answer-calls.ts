@@ -63,11 +63,11 @@ export class CallAnswerer {
   notify(event: ExtensionEvent): void {
     for (const handler of this.#parts.registrations.handlers.get(event.type) ?? []) {
       const work = async () => await handler(event, this.#context);
-      work().catch((error: unknown) => this.#tell(`Its handler of ${event.type} failed: ${getErrorMessage(error)}`));
+      work().catch((error: unknown) => this.#report(`Its handler of ${event.type} failed: ${getErrorMessage(error)}`));
     }
   }
 
-  #tell(message: string): void {
+  #report(message: string): void {
     this.#parts.link.send({ type: "problem", message });
   }
 
@@ -129,7 +129,7 @@ export class CallAnswerer {
     if (known) return known;
     const { link } = this.#parts;
     // Whether it may log is the host's decision, and a tool does not wait for it.
-    const log = (level: string, text: string) => link.tell("log", [level, text]);
+    const log = (level: string, text: string) => link.notify("log", [level, text]);
     const facilities = createFacilities(log);
     this.#facilities.set(name, facilities);
     return facilities;

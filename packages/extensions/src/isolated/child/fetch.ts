@@ -23,9 +23,9 @@ export function createFetch(link: HostLink): typeof fetch {
 async function send(link: HostLink, request: Request): Promise<{ body: Uint8Array<ArrayBuffer>; reply: HttpReply }> {
   const body = new Uint8Array(await request.arrayBuffer());
   const { method, url, headers, signal } = request;
-  const told = { method, url, headers: [...headers], body: Buffer.from(body).toString("base64") };
+  const sent = { method, url, headers: [...headers], body: Buffer.from(body).toString("base64") };
   try {
-    return { body, reply: (await link.call("http", [told], { signal })) as HttpReply };
+    return { body, reply: (await link.call("http", [sent], { signal })) as HttpReply };
   } catch (error) {
     // What code expects of a `fetch` that fails.
     signal.throwIfAborted();

@@ -75,7 +75,7 @@ export class HostLink {
   }
 
   /** Nobody waits for it, so nobody could catch its failure: it is denied, and the host has written that down. */
-  tell(method: string, args: readonly unknown[]): void {
+  notify(method: string, args: readonly unknown[]): void {
     this.begin(method, args).catch(() => undefined);
   }
 

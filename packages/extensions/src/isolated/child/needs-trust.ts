@@ -10,14 +10,14 @@ export interface NeedsTrust {
   refuse(what: string): Error;
 }
 
-/** `tell` is called with each sentence that is new. */
-export function createNeedsTrust(name: string, tell: (sentence: string) => void): NeedsTrust {
+/** `report` is called with each sentence that is new. */
+export function createNeedsTrust(name: string, report: (sentence: string) => void): NeedsTrust {
   const sentences = new Set<string>();
   const add = (what: string): string => {
     const sentence = `This needs trust: ${what}. Without it, ${name} runs in a process of its own, where that is not possible. To trust it: tau extensions trust ${name}`;
     if (!sentences.has(sentence)) {
       sentences.add(sentence);
-      tell(sentence);
+      report(sentence);
     }
     return sentence;
   };

@@ -43,8 +43,8 @@ export function runExtensionChild(parts: ChildParts): void {
   };
   link.listen((message) => (message.type === "ping" ? link.send({ type: "pong" }) : receive(message)));
   // An extension that forgot to catch something has a defect, and the rest of it continues.
-  const tell = (error: unknown) => link.send({ type: "problem", message: `It failed: ${getErrorMessage(error)}` });
-  process.on("uncaughtException", tell).on("unhandledRejection", tell);
+  const report = (error: unknown) => link.send({ type: "problem", message: `It failed: ${getErrorMessage(error)}` });
+  process.on("uncaughtException", report).on("unhandledRejection", report);
   link.send({ type: "ready" });
 }
 
@@ -82,14 +82,14 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
   const { factory, capabilities } = await load(link, parts, init);
   const ids = new HandlerIds();
   const describe = () => describeRegistrations(registrations, needsTrust, { capabilities, ids });
-  let told = "";
+  let reported = "";
   let isTelling = false;
   const tellChanges = () => {
     isTelling = false;
     const manifest = describe();
     const text = JSON.stringify(manifest);
-    if (text === told) return;
-    told = text;
+    if (text === reported) return;
+    reported = text;
     link.send({ type: "registered", manifest });
   };
   /** Once for everything that is registered together, since everything is told each time. */
@@ -104,7 +104,7 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
     throw new ExtensionError("invalid_input", describeFactoryError(error, init), { cause: error });
   }
   const manifest = describe();
-  told = JSON.stringify(manifest);
+  reported = JSON.stringify(manifest);
   hasLoaded = true;
   link.send({ type: "loaded", manifest });
 
@@ -143,7 +143,7 @@ async function load(link: HostLink, { loadShared }: ChildParts, { path, root }: 
       return { factory: loaded.factory };
     case "object": {
       // Whether it may log is the host's decision, and nobody waits for it.
-      const log = (level: ToolLogLevel, text: string) => link.tell("log", [level, text]);
+      const log = (level: ToolLogLevel, text: string) => link.notify("log", [level, text]);
       const factory = withProviders(toFactory(loaded.object, log), loaded.providers);
       return { factory, capabilities: getCapabilities(loaded.object) };
     }
@@ -171,8 +171,8 @@ function noticing(api: ExtensionAPI, changed: () => void): ExtensionAPI {
 /** Listeners are here; what is said goes to all extensions through the host, which also brings it back here. */
 const shareBus = (bus: EventBus, link: HostLink): EventBus => ({
   on(channel, handler) {
-    link.tell("bus.on", [channel]);
+    link.notify("bus.on", [channel]);
     return bus.on(channel, handler);
   },
-  emit: (channel, data) => link.tell("bus.emit", [channel, data]),
+  emit: (channel, data) => link.notify("bus.emit", [channel, data]),
 });

@@ -10,36 +10,36 @@ export function createChildUi(link: HostLink, needsTrust: NeedsTrust): Extension
       ? undefined
       : await link.call(`ui.${method}`, [...args, timeout === undefined ? {} : { timeout }], { signal });
   const askText = (...question: Parameters<typeof ask>) => ask(...question) as Promise<string | undefined>;
-  const tell = (method: string, ...args: unknown[]): void => link.tell(`ui.${method}`, args);
+  const send = (method: string, ...args: unknown[]): void => link.notify(`ui.${method}`, args);
   const read = (method: string, ...args: unknown[]) => link.read(`ui.${method}`, args) as never;
   return {
     select: (title, options, dialog) => askText("select", [title, options], dialog),
     confirm: async (title, message, dialog) => (await ask("confirm", [title, message], dialog)) === true,
     input: (title, placeholder, dialog) => askText("input", [title, placeholder], dialog),
     editor: (title, prefill, dialog) => askText("editor", [title, prefill], dialog),
-    notify: (message, type) => tell("notify", message, type),
+    notify: (message, type) => send("notify", message, type),
     onTerminalInput() {
       needsTrust.note("reading the keys of the terminal");
       return () => {};
     },
-    setStatus: (key, text) => tell("setStatus", key, text),
-    setWorkingMessage: (message) => tell("setWorkingMessage", message),
-    setWorkingVisible: (visible) => tell("setWorkingVisible", visible),
-    setWorkingIndicator: (options) => tell("setWorkingIndicator", options),
-    setHiddenThinkingLabel: (label) => tell("setHiddenThinkingLabel", label),
+    setStatus: (key, text) => send("setStatus", key, text),
+    setWorkingMessage: (message) => send("setWorkingMessage", message),
+    setWorkingVisible: (visible) => send("setWorkingVisible", visible),
+    setWorkingIndicator: (options) => send("setWorkingIndicator", options),
+    setHiddenThinkingLabel: (label) => send("setHiddenThinkingLabel", label),
     setWidget(key, content, options) {
       if (typeof content === "function") needsTrust.note("a widget that is a component");
-      else tell("setWidget", key, content, options);
+      else send("setWidget", key, content, options);
     },
     setFooter: (factory) => void (factory && needsTrust.note("a footer of its own")),
     setHeader: (factory) => void (factory && needsTrust.note("a header of its own")),
-    setTitle: (title) => tell("setTitle", title),
+    setTitle: (title) => send("setTitle", title),
     async custom() {
       needsTrust.note("a component that is shown with `ui.custom`");
       return undefined;
     },
-    pasteToEditor: (text) => tell("pasteToEditor", text),
-    setEditorText: (text) => tell("setEditorText", text),
+    pasteToEditor: (text) => send("pasteToEditor", text),
+    setEditorText: (text) => send("setEditorText", text),
     getEditorText: () => read("getEditorText"),
     addAutocompleteProvider: () => needsTrust.note("completions of its own in the editor"),
     setEditorComponent: (factory) => void (factory && needsTrust.note("an editor of its own")),
@@ -55,6 +55,6 @@ export function createChildUi(link: HostLink, needsTrust: NeedsTrust): Extension
       return { success: false, error: needsTrust.refuse("a theme as an object").message };
     },
     getToolsExpanded: () => read("getToolsExpanded"),
-    setToolsExpanded: (expanded) => tell("setToolsExpanded", expanded),
+    setToolsExpanded: (expanded) => send("setToolsExpanded", expanded),
   };
 }
