@@ -85,7 +85,7 @@ describe("pi's framing", () => {
       const question = await seen(({ type }) => type === "extension_ui_request");
       expect(question).toMatchObject({ method: "confirm", title: "Allow read?", timeout: 30_000 });
       expect(question["message"]).toBe(
-        "Read notes.txt\nReading /etc/hostname needs a person's permission: it is outside the workspace.",
+        "Read notes.txt\nReading /etc/hostname needs permission: it is outside the workspace.",
       );
       send({ type: "extension_ui_response", id: question["id"], confirmed });
       await seen(({ type }) => type === "agent_settled");

@@ -77,7 +77,7 @@ test("reasons name the path and say what to do", () => {
     {
       kind: "ask",
       rule: "outside",
-      reason: "Reading /etc/hosts needs a person's permission: it is outside the workspace.",
+      reason: "Reading /etc/hosts needs permission: it is outside the workspace.",
     },
   ]);
 });

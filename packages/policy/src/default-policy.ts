@@ -28,7 +28,7 @@ export function createDefaultPolicy(options: PathRules): (request: PolicyRequest
       case "allowed":
         return { kind: "allow", rule };
       case "asks": {
-        const reason = `${verbs[access]} ${path} needs a person's permission: ${why[ruled.rule]}.`;
+        const reason = `${verbs[access]} ${path} needs permission: ${why[ruled.rule]}.`;
         return { kind: "ask", rule, reason };
       }
       case "denied":

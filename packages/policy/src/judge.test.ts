@@ -127,7 +127,7 @@ test("the question says what the call would do, and names the path that it reall
       toolCallId: "c1",
       toolName: "read",
       summary: "Read link/a",
-      reason: "Reading /outside/a needs a person's permission: it is outside the workspace.",
+      reason: "Reading /outside/a needs permission: it is outside the workspace.",
       request: {
         subject: { kind: "model", sessionId: "s" },
         capability: "read",
@@ -143,7 +143,7 @@ test("where nobody is there to ask, it is denied in words that say so and what a
   expect(await call("read", { path: "/etc/hosts" })).toEqual({
     block: true,
     reason:
-      "Reading /etc/hosts needs a person's permission: it is outside the workspace. No person is there to ask, so it was not done. Only the user can allow it, before another run: go on without it, or say in your answer what you need it for.",
+      "Reading /etc/hosts needs permission: it is outside the workspace. No person is there to ask, so it was not done. Only the user can allow it, before another run: go on without it, or say in your answer what you need it for.",
   });
   expect(outcomes()).toEqual(["denied outside /etc/hosts"]);
 });

@@ -40,7 +40,7 @@ test("outside the workspace nothing is read if nobody is asked, and the sender i
   const answer = await client.must<{ notices: string[] }>("session.prompt", { sessionId, message: `Read @${file}.` });
   expect(answer.notices).toEqual([
     expect.stringMatching(
-      /plan\.txt needs a person's permission: it is outside the workspace.*No person is there to ask/,
+      /plan\.txt needs permission: it is outside the workspace.*No person is there to ask/,
     ),
   ]);
   await expect.poll(() => model.left).toBe(0);
