@@ -71,11 +71,12 @@ const views: Record<
     },
   },
   queued: {
-    replies: [toolReply("bash", { command: "sleep 60" })],
+    replies: [toolReply("bash", { command: "echo $((6 * 7)) tests; sleep 60" })],
     act: async (app) => {
       app.type("Run the tests, and mend what fails.");
       app.press("enter");
-      await app.sees("Running bash");
+      // Before it has begun, a stop is told in other words.
+      await app.sees("42 tests");
       app.type("Only those of the parser.");
       app.press("enter");
       await app.sees("Only those of the parser.");
@@ -86,11 +87,12 @@ const views: Record<
     },
   },
   stopped: {
-    replies: [toolReply("bash", { command: "sleep 60" })],
+    replies: [toolReply("bash", { command: "echo $((6 * 7)) tests; sleep 60" })],
     act: async (app) => {
       app.type("Run the tests, and mend what fails.");
       app.press("enter");
-      await app.sees("Running bash");
+      // Before it has begun, a stop is told in other words.
+      await app.sees("42 tests");
       app.type("Only those of the parser.");
       app.press("enter");
       await app.sees("Only those of the parser.");

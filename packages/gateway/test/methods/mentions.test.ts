@@ -39,9 +39,7 @@ test("outside the workspace nothing is read if nobody is asked, and the sender i
   model.add([text("Seen.")]);
   const answer = await client.must<{ notices: string[] }>("session.prompt", { sessionId, message: `Read @${file}.` });
   expect(answer.notices).toEqual([
-    expect.stringMatching(
-      /plan\.txt needs permission: it is outside the workspace.*No person is there to ask/,
-    ),
+    expect.stringMatching(/plan\.txt needs permission: it is outside the workspace.*No person is there to ask/),
   ]);
   await expect.poll(() => model.left).toBe(0);
   expect(getPrompts()).not.toContain("the plan");
