@@ -66,6 +66,8 @@ const chunkFiles = {
   // The cache of an extension that has not changed does without.
   compiler: /^node_modules\/sucrase\//,
   extensions: /^packages\/(extensions\/src\/(?!pipeline)|pi\/src)\//,
+  // Each feature is read when it is first used.
+  "feature-todo": /^packages\/features\/src\/todo\/todo/,
   // Few extensions create sessions of their own.
   "pi-sdk": /^packages\/pi-sdk\/src\//,
   commands:

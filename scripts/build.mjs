@@ -34,6 +34,7 @@ const packages = [
   { name: "config" },
   { name: "extensions" },
   { name: "harness" },
+  { name: "features" },
   { name: "tui" },
   { name: "pi" },
   { name: "pi-sdk" },

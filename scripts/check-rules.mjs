@@ -33,6 +33,7 @@ const seesOnly = {
   protocol: ["ai"],
   markdown: [],
   sandbox: ["ai", "protocol", "tools"],
+  features: ["ai", "agent", "protocol", "tools", "markdown", "sandbox", "policy", "config", "extensions"],
   tui: ["markdown"],
   web: ["protocol", "markdown"],
 };
@@ -61,6 +62,8 @@ function checkPackage(name) {
     for (const specifier of getImports(file)) {
       const other = /^@tau\/([a-z-]+)/.exec(specifier)?.[1];
       if (other && other !== name && !allowed.includes(other)) report(file, `may not import @tau/${other}`);
+      if (name === "features" && /^(node:)?child_process$/.test(specifier))
+        report(file, "may not start programs itself: the API of extensions does, where the session wants them");
       if (specifier.startsWith("@nats-io/") && name !== "cluster")
         report(file, "may not import NATS: @tau/cluster does");
       if (specifier.startsWith(".") && !resolve(dirname(file), specifier).startsWith(directory + sep)) {

@@ -17,6 +17,7 @@ const packages = [
   "config",
   "extensions",
   "harness",
+  "features",
   "tui",
   "pi",
   "pi-sdk",

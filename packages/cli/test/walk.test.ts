@@ -68,7 +68,9 @@ test("a prompt goes down by calls and comes up by events", async () => {
 
   // 8: the call reached its tool, and its result the model.
   const shown = JSON.parse(first!) as { tools: { function: { name: string } }[] };
-  expect(shown.tools.map((tool) => tool.function.name)).toEqual("read write edit bash jobs grep find ls".split(" "));
+  expect(shown.tools.map((tool) => tool.function.name)).toEqual(
+    "read write edit bash jobs grep find ls todo".split(" "),
+  );
   expect(second).toContain("apples");
 
   // 9: each entry was written before its event was published.

@@ -49,6 +49,7 @@ export {
   type InputSource,
   type TreePreparation,
 } from "./api/events.ts";
+export type { Feature, FeatureCommand, FeatureTool } from "./api/feature.ts";
 export { askProjectTrust, type AskProjectTrustParts } from "./load/ask-project-trust.ts";
 export { createEventBus } from "./runner/create-api.ts";
 export { execProgram } from "./api/exec.ts";

@@ -11,6 +11,7 @@ const none: LoadedExtensions = {
   idle: [],
   problems: [],
   registrations: { tools: new Map(), flags: new Map(), commands: new Map(), shortcuts: new Map(), problems: [] },
+  replaced: [],
   runShortcut: async () => false,
 };
 

@@ -24,6 +24,7 @@ export function createHostClient(
         return host.sessionIds.includes(sessionId) ? host.get(sessionId).session.extensions : undefined;
       },
       attach: (surface) => host.get(sessionId).session.attachSurface(surface),
+      onFirst: (listener) => host.get(sessionId).session.onFirstExtension(listener),
       onToolUpdate: (listener) =>
         host.get(sessionId).session.subscribe((event) => {
           if (event.type === "tool_execution_update") listener(event.toolCallId, event.partialResult);

@@ -6,6 +6,7 @@ import type { AgentSession } from "@tau/harness";
 import type { SettingsManager } from "@tau/config/settings";
 import { HarnessError } from "@tau/protocol";
 import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/extensions";
+import { allFeatures } from "@tau/features";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { openSettings } from "@tau/config/trust";
 import { readNamedFile } from "@tau/config/resources";
@@ -91,6 +92,7 @@ export async function createDirectoryOpener(
           appendSystemPrompt,
           ...documents,
           extensions,
+          features: allFeatures,
           ...params,
         },
         agentDir,

@@ -175,9 +175,14 @@ export class CurrentSession {
       if (event.type === "approval_resolved") this.questions.close(event.approvalId);
       if (event.type === "agent_end") settleWhenIdle();
     });
+    const stopListening = session.onFirstExtension(async () => {
+      this.attach();
+      await this.#attaching;
+    });
     const unsubscribe = () => {
       unsubscribeEngine();
       unsubscribeSession();
+      stopListening();
     };
     return [piEvents, unsubscribe];
   }

@@ -82,7 +82,7 @@ async function install(): Promise<string> {
 
 /** The packages that are published besides the program. */
 export const libraries =
-  "ai agent protocol tools markdown sandbox policy config extensions harness tui pi pi-sdk".split(" ");
+  "ai agent protocol tools markdown sandbox policy config extensions harness features tui pi pi-sdk".split(" ");
 
 /** Unpacks the archives of the libraries as npm would, beside links to their dependencies. They are made from `dist`. */
 export async function installLibraries(directory: string): Promise<void> {

@@ -24,7 +24,7 @@ export const referenceSections: readonly ReferenceSection[] = [
   },
   {
     title: "Extensions, packages, skills and templates",
-    names: ["extensions", "packages", "packageMinAgeDays", "skills", "prompts", "enableSkillCommands"],
+    names: ["extensions", "packages", "packageMinAgeDays", "skills", "prompts", "enableSkillCommands", "features"],
   },
   {
     title: "The terminal",

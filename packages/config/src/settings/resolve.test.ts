@@ -48,6 +48,7 @@ describe("merging", () => {
       shellCommandPrefix: undefined,
       shellEnv: {},
       extensions: [],
+      features: {},
       contextSources: [],
       packages: [],
       packageMinAgeDays: 3,

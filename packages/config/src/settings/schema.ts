@@ -320,6 +320,11 @@ export const settingsTable = group("The settings of tau.", {
       "More prompt templates: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
     project: "when trusted",
   }),
+  features: mapSetting(setting(flag, { default: undefined, description: "`false` turns the feature off." }), {
+    description: "Features that are on or off. All are on by default. Counts for sessions that are opened afterwards.",
+    by: "name of a feature",
+    project: "when trusted",
+  }),
   enableSkillCommands: setting(flag, { default: true, description: "Make each skill a command, `/skill:name`." }),
   images: group("Images that are sent to a model.", {
     autoResize: setting(flag, {

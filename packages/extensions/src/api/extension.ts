@@ -27,7 +27,9 @@ export type ExtensionOrigin =
   /** In an installed package. */
   | "package"
   /** A function that the embedding program passed. */
-  | "inline";
+  | "inline"
+  /** A feature of tau. */
+  | "feature";
 
 /** An extension that was found and is not loaded. */
 export interface ExtensionSource {

@@ -25,6 +25,7 @@ export type { ModelAccess } from "../api/model-access.ts";
 export { isCustomType, isMessageDraft, isPromptOptions, isValidChange } from "../runner/parse-results.ts";
 export { createRequestUi, findMisfit, OpenDialogs, type OpenDialogsOptions } from "../runner/ui-requests.ts";
 export { ExtensionSlot, type SessionStart } from "../session/extension-slot.ts";
+export { SessionFeatures } from "../session/session-features.ts";
 export { toCustomMessage } from "../session/message-queue.ts";
 export { replaceSession } from "../session/replace-session.ts";
 export type { RunExtensions } from "../session/run-extensions.ts";

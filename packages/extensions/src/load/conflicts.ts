@@ -60,6 +60,29 @@ export function resolveConflicts(extensions: readonly Extension[], builtIns: Bui
   };
 }
 
+/**
+ * Adds the commands, flags and shortcuts of features whose names are free. Tools of features are not among them: a session has
+ * these before their code is loaded.
+ */
+export function addFeatures(resolved: ResolvedRegistrations, features: readonly Extension[]): ResolvedRegistrations {
+  if (features.length === 0) return resolved;
+  const withFree = <T>(
+    taken: ReadonlyMap<string, Owned<T>>,
+    pick: (extension: Extension) => ReadonlyMap<string, T>,
+  ) => {
+    const own = features.flatMap((extension) =>
+      [...pick(extension)].map(([name, definition]) => [name, { extension, definition }] as const),
+    );
+    return new Map([...own, ...taken]);
+  };
+  return {
+    ...resolved,
+    flags: withFree(resolved.flags, ({ flags }) => flags),
+    commands: withFree(resolved.commands, ({ commands }) => commands),
+    shortcuts: withFree(resolved.shortcuts, ({ shortcuts }) => shortcuts),
+  };
+}
+
 function takeFirst<T>(entries: readonly Entry<T>[], { what, report }: { what: string; report: Report }) {
   const first = new Map<string, Owned<T>>();
   for (const { name, extension, definition } of entries) {

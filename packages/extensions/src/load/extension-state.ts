@@ -20,6 +20,7 @@ export function resolveExtensionState(
       return named ?? "trusted";
     case "user":
     case "inline":
+    case "feature":
       return "trusted";
     case "package":
       return getTrustState(stored, source.digest);

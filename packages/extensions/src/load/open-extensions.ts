@@ -9,6 +9,8 @@ import type { ContextSource } from "../runner/context-sources.ts";
 import { createEventBus } from "../runner/create-api.ts";
 import { createLifetime } from "../runner/create-context.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "../api/extension.ts";
+import type { LoadedFeature } from "../api/feature.ts";
+import { ExtensionError } from "../errors.ts";
 import { findExtensions } from "./find-extensions.ts";
 import type { ExtensionPlace, ExtensionsParams, InlineExtension } from "./has-extensions.ts";
 import { type IdleExtension, listIdle } from "./idle-extensions.ts";
@@ -32,6 +34,10 @@ export interface OpenExtensionsParts extends ExtensionPlace {
   clock: Clock;
   ids: Ids;
   start: SessionStart;
+  /** The features that are in use already. */
+  features: readonly LoadedFeature[];
+  /** The tools of the session's features, by name. */
+  featureTools: readonly string[];
   /** For isolated extensions. */
   judging: Judging;
   /** Tells the user what goes wrong later. */
@@ -43,9 +49,9 @@ export interface OpenExtensionsParts extends ExtensionPlace {
 
 /** Never rejects for an extension that cannot be loaded: it is in `problems`, and the others are loaded. */
 export async function openExtensions(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<SessionExtensions> {
-  const { clock, report, start, setResources } = parts;
+  const { clock, report, start, setResources, featureTools } = parts;
   const loaded = await loadAll(params, parts);
-  return new SessionExtensions({ loaded, clock, report, start, setResources });
+  return new SessionExtensions({ loaded, clock, report, start, setResources, featureTools });
 }
 
 /** What is known before there is a session. */
@@ -84,6 +90,16 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     report: ports.report,
   });
   const idle = await loadFound(params, { ...parts, ports, changed, audit, providers }, loading);
+  const startFeature = ({ name, factory }: LoadedFeature) =>
+    startExtension(describeFeature(name), factory, {
+      ...ports,
+      report: (message) => ports.report({ extension: name, message }),
+    });
+  for (const feature of parts.features) {
+    const started = await startFeature(feature);
+    if (started.kind === "started") extensions.push(started.extension);
+    else problems.push({ extension: feature.name, message: started.message });
+  }
   problems.push(...registerProviders(extensions, providers));
   await providers.settle();
   return {
@@ -95,6 +111,12 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     providers,
     changed,
     bind: (port) => void (loading.session = port),
+    async add(feature) {
+      const started = await startFeature(feature);
+      if (started.kind === "failed") throw new ExtensionError("failed", started.message);
+      extensions.push(started.extension);
+      return started.extension;
+    },
     async writeEarlyDecisions() {
       while (decisions[0]) {
         await writeDecision(decisions[0]);
@@ -191,6 +213,12 @@ async function loadIsolatedExtensions(
 async function describeSources(sources: readonly ContextSource[]): Promise<InlineExtension> {
   const { createContextSources } = await import("../runner/context-sources.ts");
   return { name: "contextSources", factory: createContextSources(sources) };
+}
+
+function describeFeature(name: string): ExtensionSource {
+  const path = `<feature:${name}>`;
+  const info = { path, source: "feature", scope: "temporary", origin: "top-level" } as const;
+  return { id: path, name, path, origin: "feature", digest: "", info };
 }
 
 function describeInline(inline: InlineExtension, index: number): ExtensionSource {

@@ -59,7 +59,18 @@ export class ExtensionRunner implements ExtensionHooks {
     this.extensions = parts.extensions;
     this.lifetime = parts.lifetime ?? createLifetime();
     this.getSession = oncePer(({ waits }: Extension) => createOwnSession(parts.session, waits));
-    for (const { handlers } of this.extensions) handlers.onChange(() => this.#lists.clear());
+    for (const extension of this.extensions) this.follow(extension);
+  }
+
+  /** Calls the handlers of an extension that was added to `extensions`. */
+  follow({ handlers }: Extension): void {
+    this.#lists.clear();
+    handlers.onChange(() => this.#lists.clear());
+  }
+
+  /** Tells one extension something that cannot be answered. */
+  async emitTo(extension: Extension, event: ExtensionEvent): Promise<void> {
+    for (const call of this.#list(event.type)) if (call.extension === extension) await this.#call(call, event);
   }
 
   has(name: ExtensionEventName): boolean {

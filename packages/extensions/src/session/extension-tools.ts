@@ -1,7 +1,7 @@
 /** Tools of extensions as tools of a session. */
 import { oncePerPair } from "@tau/ai/internal";
 import { noParameters } from "../pipeline/adapt-tool.ts";
-import type { GivenTool, PipelineTool } from "../pipeline/layer.ts";
+import type { PipelineTool } from "../pipeline/layer.ts";
 import type { ToolDefinition } from "../api/api.ts";
 import type { ExtensionToolContext } from "../api/context.ts";
 import type { Extension } from "../api/extension.ts";
@@ -15,14 +15,15 @@ type CreateToolContext = (
 ) => ExtensionToolContext;
 
 /** Whether a model can be shown the tool. */
-export const isShown = ({ exposure = "direct" }: ToolDefinition): boolean =>
+export const isShown = ({ exposure = "direct" }: Pick<ToolDefinition, "exposure">): boolean =>
   exposure === "direct" || exposure === "model-only";
 
 /** Whether it is shown before anybody asks for it. */
-export const isActiveByDefault = (tool: ToolDefinition): boolean => isShown(tool) && tool.defaultActive !== false;
+export const isActiveByDefault = (tool: Pick<ToolDefinition, "exposure" | "defaultActive">): boolean =>
+  isShown(tool) && tool.defaultActive !== false;
 
 /** Adapts tools. Equal definitions always give the identical tool, so that the pipeline recognises it. */
-export function createToolAdapter(createContext: CreateToolContext): (tool: Owned<ToolDefinition>) => GivenTool {
+export function createToolAdapter(createContext: CreateToolContext): (tool: Owned<ToolDefinition>) => PipelineTool {
   const adapt = oncePerPair((tool: ToolDefinition, extension: Extension): PipelineTool => {
     const { annotations, readOnly = annotations?.readOnlyHint ?? false } = tool;
     return {

@@ -21,6 +21,7 @@ async function start(name: string, factory: ExtensionFactory): Promise<Extension
 
 function open(extensions: readonly Extension[], changes: Partial<LoadedExtensions> = {}) {
   const isClosed = { providers: false };
+  const reported: string[] = [];
   const session = new SessionExtensions({
     loaded: {
       extensions,
@@ -39,15 +40,17 @@ function open(extensions: readonly Extension[], changes: Partial<LoadedExtension
       changed: new ChangedInputs({} as never),
       events: createEventBus(),
       bind: () => {},
+      add: () => Promise.reject(new Error("No feature is added here.")),
       writeEarlyDecisions: async () => {},
       ...changes,
     },
     clock: createFakeClock(),
-    report: () => {},
+    report: ({ message }) => void reported.push(message),
     start: { reason: "startup" },
     setResources: async () => {},
+    featureTools: ["plan"],
   });
-  return { session, isClosed };
+  return { session, isClosed, reported };
 }
 
 test("a start that failed is tried again, and tells the extensions once", async () => {
@@ -78,3 +81,48 @@ test("all extensions of a session that could not be opened are closed, also when
   await expect(session.abandon()).rejects.toThrow("It does not end.");
   expect([closed, isClosed.providers]).toEqual([["other"], true]);
 });
+
+const planTool = {
+  name: "plan",
+  label: "Plan",
+  description: "",
+  parameters: {},
+  execute: async () => ({ content: [], details: {} }),
+};
+
+interface Owner {
+  origin?: "project";
+  host?: "isolated";
+}
+
+test.each<[what: string, owner: Owner, answer: boolean, isUsed: boolean, isAsked: boolean]>([
+  ["of the user", {}, false, true, false],
+  ["of a project, allowed", { origin: "project" }, true, true, true],
+  ["of a project, denied or unattended", { origin: "project" }, false, false, true],
+  ["isolated, allowed", { host: "isolated" }, true, true, true],
+  ["isolated, denied or unattended", { host: "isolated" }, false, false, true],
+])(
+  "an extension %s replaces the tool of a feature after the question that it needs",
+  async (_what, { origin, host }, answer, isUsed, isAsked) => {
+    const started = await start("other", (tau) => {
+      tau.registerTool(planTool);
+      tau.registerTool({ ...planTool, name: "own" });
+    });
+    const source = { ...started.source, ...(origin && { origin }) };
+    const { session, reported } = open([{ ...started, source, ...(host && { host }) }]);
+    session.bind({ cwd: "/", ui: noUi, replace: {}, refreshTools: () => {} } as never, () => {});
+    const listTools = () => session.getTools().map(({ name }) => name);
+    // Before anybody was asked, the feature keeps its name.
+    expect(listTools()).toEqual(isAsked ? ["own"] : ["plan", "own"]);
+    const asked: string[] = [];
+    const confirm = async (title: string) => {
+      asked.push(title);
+      return answer;
+    };
+    await session.attach({ mode: "rpc", builtIns: { commands: [], keys: new Map() }, ui: { ...noUi, confirm } });
+    expect(asked).toEqual(isAsked ? ["Replace the tool plan?"] : []);
+    expect(listTools()).toEqual(isUsed ? ["plan", "own"] : ["own"]);
+    expect(session.replaced).toEqual(isUsed ? [{ name: "plan", by: "other" }] : []);
+    expect(reported).toEqual(isUsed ? [] : ["Its tool plan is not used: tau has one of that name."]);
+  },
+);

@@ -7,9 +7,9 @@ import type { AgentMessage, BeforeToolCallContext, BeforeToolCallResult } from "
 import type { Clock, ImageContent } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { CustomMessage, SlashCommandData } from "@tau/protocol";
-import type { GivenTool } from "../pipeline/layer.ts";
+import type { GivenTool, PipelineTool } from "../pipeline/layer.ts";
 import type { RunExtensions } from "./run-extensions.ts";
-import type { EventBus } from "../api/api.ts";
+import type { EventBus, ToolDefinition } from "../api/api.ts";
 import type { CombinedResult } from "../runner/combine-results.ts";
 import type { ReplacedSessionContext } from "../api/context.ts";
 import {
@@ -20,9 +20,16 @@ import {
   type Lifetime,
 } from "../runner/create-context.ts";
 import type { ExtensionEvent, ExtensionEventName, SessionEnd } from "../api/events.ts";
-import type { Extension, ExtensionProblem } from "../api/extension.ts";
+import type { Extension, ExtensionProblem, ExtensionSource } from "../api/extension.ts";
+import type { LoadedFeature } from "../api/feature.ts";
 import { describeKilled, type IdleExtension } from "../load/idle-extensions.ts";
-import { normaliseKey, resolveConflicts, type ResolvedRegistrations } from "../load/conflicts.ts";
+import {
+  addFeatures,
+  normaliseKey,
+  type Owned,
+  resolveConflicts,
+  type ResolvedRegistrations,
+} from "../load/conflicts.ts";
 import type { ProviderPort } from "../providers/providers.ts";
 import { ExtensionRunner } from "../runner/runner.ts";
 import type { ExtensionSessionPort } from "../api/session-port.ts";
@@ -45,6 +52,8 @@ export interface LoadedExtensions {
   readonly events: EventBus & { clear(): void };
   /** From now on the APIs of the extensions work. */
   bind(session: ExtensionSessionPort): void;
+  /** Runs the factory of a feature and adds it to `extensions`. Rejects if it fails. */
+  add(feature: LoadedFeature): Promise<Extension>;
   /** Writes down what was decided about isolated extensions before there was a session. */
   writeEarlyDecisions(): Promise<void>;
 }
@@ -57,6 +66,8 @@ export interface SessionExtensionsParts {
   start: Omit<ExtensionEvent<"session_start">, "type">;
   /** Uses these skills and prompts of extensions from now on, and no others of theirs. */
   setResources: (paths: CombinedResult<"resources_discover">) => Promise<void>;
+  /** The tools of the session's features, by name. */
+  featureTools: readonly string[];
 }
 
 export class SessionExtensions implements RunExtensions {
@@ -77,6 +88,8 @@ export class SessionExtensions implements RunExtensions {
   #started: Promise<void> | undefined;
   #isClosing = false;
   #host: ExtensionHost | undefined;
+  /** Tools of features that a person lets an extension replace which they have not installed themselves. */
+  readonly #allowedReplacements = new Set<string>();
 
   constructor(parts: SessionExtensionsParts) {
     this.#parts = parts;
@@ -155,6 +168,60 @@ export class SessionExtensions implements RunExtensions {
     for (const problem of loaded.problems) report(problem);
   }
 
+  /** Adds a feature, and starts it if the others are started. */
+  async add(feature: LoadedFeature): Promise<void> {
+    const extension = await this.#parts.loaded.add(feature);
+    this.#bound?.runner.follow(extension);
+    if (!this.#started) return;
+    await this.#started;
+    await this.#bound?.runner.emitTo(extension, { type: "session_start", ...this.#parts.start });
+  }
+
+  /** A tool that the code of a feature registered; undefined if it did not. */
+  getFeatureTool(feature: string, name: string): PipelineTool | undefined {
+    const extension = this.list.find(({ source }) => isFeature(source) && source.name === feature);
+    const definition = extension?.tools.get(name);
+    return this.#bound && extension && definition && this.#bound.adapt({ extension, definition });
+  }
+
+  /** Whether an extension has a tool that is used instead of a feature's. */
+  isReplaced(name: string): boolean {
+    const tool = this.registrations.tools.get(name);
+    return tool !== undefined && this.#mayReplace(tool);
+  }
+
+  /** The tools of features that extensions replace. */
+  get replaced(): { name: string; by: string }[] {
+    return this.#parts.featureTools.flatMap((name) =>
+      this.isReplaced(name) ? [{ name, by: this.registrations.tools.get(name)!.extension.source.name }] : [],
+    );
+  }
+
+  #mayReplace({ definition: { name }, extension }: Owned<ToolDefinition>): boolean {
+    if (!this.#parts.featureTools.includes(name) || isInstalledByUser(extension)) return true;
+    return this.#allowedReplacements.has(name);
+  }
+
+  /** Asks whether extensions of a project, and isolated ones, may replace tools of features. */
+  async #askReplacements(): Promise<void> {
+    for (const tool of this.registrations.tools.values()) {
+      if (this.#mayReplace(tool)) continue;
+      const { definition, extension } = tool;
+      const { name } = extension.source;
+      const isAllowed = await this.ui.confirm(
+        `Replace the tool ${definition.name}?`,
+        `The extension ${name} has a tool of the same name. It would get the calls instead of tau's own.`,
+      );
+      if (isAllowed) {
+        this.#allowedReplacements.add(definition.name);
+        this.#bound?.port.refreshTools();
+      } else {
+        const message = `Its tool ${definition.name} is not used: tau has one of that name.`;
+        this.#parts.report({ extension: name, message });
+      }
+    }
+  }
+
   get isStarted(): boolean {
     return this.#started !== undefined;
   }
@@ -179,6 +246,7 @@ export class SessionExtensions implements RunExtensions {
     // Not before: the surface has commands and keys too.
     for (const problem of this.registrations.problems) this.#parts.report(problem);
     for (const extension of this.list) await this.#run(extension, "Its start", () => extension.begin?.());
+    await this.#askReplacements();
     await this.emit({ type: "session_start", ...this.#parts.start });
     const reason = this.#parts.start.reason === "reload" ? "reload" : "startup";
     const { cwd } = this.#bound!.port;
@@ -248,6 +316,7 @@ export class SessionExtensions implements RunExtensions {
     const bound = this.#bound;
     if (!bound) return [];
     return [...this.registrations.tools.values()]
+      .filter((tool) => this.#mayReplace(tool))
       .filter(
         ({ definition }) => isActiveByDefault(definition) || (isShown(definition) && names.includes(definition.name)),
       )
@@ -256,7 +325,9 @@ export class SessionExtensions implements RunExtensions {
 
   /** The registrations that are in effect now. */
   get registrations(): ResolvedRegistrations {
-    return resolveConflicts(this.list, this.#surface?.builtIns ?? noBuiltIns);
+    const features = this.list.filter(({ source }) => isFeature(source));
+    const others = this.list.filter(({ source }) => !isFeature(source));
+    return addFeatures(resolveConflicts(others, this.#surface?.builtIns ?? noBuiltIns), features);
   }
 
   /** For lists of commands. */
@@ -359,6 +430,11 @@ export class SessionExtensions implements RunExtensions {
     }
   }
 }
+
+const isFeature = ({ origin }: ExtensionSource): boolean => origin === "feature";
+
+/** Whether the user chose the extension themselves, so that it may replace what it likes. */
+const isInstalledByUser = ({ source, host }: Extension): boolean => source.origin !== "project" && host === "process";
 
 const noBuiltIns = { commands: [], keys: new Map<string, string>() };
 

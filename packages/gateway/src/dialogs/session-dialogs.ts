@@ -40,11 +40,13 @@ export class SessionDialogs {
   readonly #told = new Map<Client, ShownUi>();
   #shown: ShownUi = emptyUi;
   #open: OpenDialogs | undefined;
+  readonly #stopListening: () => void;
   #cancelReturn: (() => void) | undefined;
   #cancelRetry: (() => void) | undefined;
 
   constructor(parts: SessionDialogsParts) {
     this.#parts = parts;
+    this.#stopListening = parts.session.onFirstExtension(() => this.attach());
   }
 
   get hasOpen(): boolean {
@@ -91,6 +93,7 @@ export class SessionDialogs {
   close(): void {
     this.#open?.close();
     this.#told.clear();
+    this.#stopListening();
     this.#cancelReturn?.();
     this.#cancelRetry?.();
   }

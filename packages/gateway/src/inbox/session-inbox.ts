@@ -292,9 +292,9 @@ export class SessionInbox {
 }
 
 /** Whether it is a command of an extension, which is no message and begins no run by itself. */
-function isCommand({ extensions }: AgentSession, { messages }: InjectStep): boolean {
+function isCommand(session: AgentSession, { messages }: InjectStep): boolean {
   const [message, ...others] = messages;
-  return others.length === 0 && message!.isVerbatim !== true && extensions?.isCommand(message!.text) === true;
+  return others.length === 0 && message!.isVerbatim !== true && session.isExtensionCommand(message!.text);
 }
 
 /** Finds the sender that the run of these messages is for: the first message decides. */

@@ -13,6 +13,7 @@ import {
   type QueuedMessage,
   type SessionEvent,
   type Termination,
+  type SlashCommandData,
 } from "@tau/protocol";
 import type { Jobs } from "@tau/tools";
 import type { AuthStorage } from "@tau/config/auth";
@@ -115,7 +116,8 @@ export class AgentSession {
     const { notResumed } = this.#parts.permissions;
     if (notResumed !== undefined) this.notify("permissions", notResumed);
     sent.restore(await session.getPrefix());
-    if (this.extensions) await this.#bind(this.extensions);
+    await this.#parts.extensions.bind((extensions) => this.#bind(extensions));
+    await this.#parts.features.loadForMessages(this.messages);
     this.#cleanUps.push(services.settings.subscribe(this.#work.changes.onSettings));
     this.#cleanUps.push(services.settings.subscribe(() => permissionModes.publishChange()));
     this.#cleanUps.push(services.registry.subscribe(() => this.#followModel()));
@@ -166,9 +168,24 @@ export class AgentSession {
     return this.#parts.extensions.current;
   }
 
+  /** Whether a text begins with a slash command of an extension or a feature. */
+  isExtensionCommand(text: string): boolean {
+    return this.#parts.features.isCommand(text) || (this.extensions?.isCommand(text) ?? false);
+  }
+
+  /** Lists the commands of extensions and features. */
+  describeExtensionCommands(): SlashCommandData[] {
+    return [...(this.extensions?.describeCommands() ?? []), ...this.#parts.features.describeCommands()];
+  }
+
   /** Sends what extensions show and ask to this surface. Resolves with how to detach it. */
   attachSurface(surface: ExtensionSurface): Promise<() => void> {
     return this.#parts.extensions.attach(surface);
+  }
+
+  /** Calls `listener` when a feature is the first extension of the session, so that a surface can attach. Returns how to stop. */
+  onFirstExtension(listener: () => void | Promise<void>): () => void {
+    return this.#parts.extensions.onFirst(listener);
   }
 
   /** The judge of calls, for isolated extensions. */
@@ -508,7 +525,7 @@ export class AgentSession {
     const before = resources.resources;
     await settings.reload();
     await resources.reload();
-    await this.#parts.extensions.reload((extensions) => this.#bind(extensions));
+    await this.#parts.extensions.reload();
     this.#core.lifecycles.forgetFailures();
     this.#work.tools.rebuild();
     await this.#work.tools.loadTools();

@@ -3,6 +3,7 @@ import type { ImageContent } from "@tau/ai";
 import type { Files } from "@tau/tools";
 import { HarnessError } from "@tau/protocol";
 import type { ExtensionEvent, InputSource, SessionExtensions } from "@tau/extensions";
+import type { SessionFeatures } from "@tau/extensions/internal";
 import type { Mentioned } from "../prompt/expand.ts";
 import type { ResourcePort } from "../prompt/expand-port.ts";
 import { RunAborted } from "../run/run-aborted.ts";
@@ -45,6 +46,7 @@ export interface SubmitOptions extends PromptContent {
 
 export interface PromptsParts {
   getExtensions: () => SessionExtensions | undefined;
+  features: Pick<SessionFeatures, "isCommand" | "loadForCommand">;
   expandPort: ResourcePort;
   namedFiles: NamedFiles;
   /** Reads what a prompt mentions. */
@@ -80,6 +82,8 @@ export class Prompts {
     const { activity, mustBeUsable } = this.#parts;
     const { queue, interrupt = false, source = "rpc", messageId, scopes, fileAuthority, ...original } = options;
     refuseLargeImages(original.images);
+    const { features } = this.#parts;
+    if (features.isCommand(text)) await features.loadForCommand(text);
     const extensions = this.#parts.getExtensions();
     const origin = { source, ...(queue && { streamingBehavior: queue }) };
     // At once without extensions: the session is busy as soon as this was called.

@@ -1,7 +1,7 @@
 /** The parts that `createAgentSession` makes a session of. */
 import type { StreamFn } from "@tau/agent";
 import type { Clock, Ids } from "@tau/ai";
-import type { ExtensionSlot } from "@tau/extensions/internal";
+import type { ExtensionSlot, SessionFeatures } from "@tau/extensions/internal";
 import type { Permissions } from "@tau/policy/internal";
 import type { Files, Jobs, ToolLogLevel } from "@tau/tools";
 import type { Budget } from "../budget/budget.ts";
@@ -30,6 +30,7 @@ export interface SessionParts {
   policy: PolicyParts;
   permissions: Permissions;
   extensions: ExtensionSlot;
+  features: SessionFeatures;
   expandPort: ResourcePort;
   createMentionReader: PromptsParts["createMentionReader"];
   /** The rights with which files are read that prompts and commands name. */

@@ -54,6 +54,7 @@ export function createSessionWork(parts: SessionParts, core: SessionCore, callba
     namedFiles,
     prompts: new Prompts({
       getExtensions,
+      features: parts.features,
       expandPort: parts.expandPort,
       namedFiles,
       createMentionReader: parts.createMentionReader,

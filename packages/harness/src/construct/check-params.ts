@@ -134,6 +134,14 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   onEvent: param(fn),
   sandbox: param(sandbox),
   extensions: param(extensions),
+  features: param(
+    list(
+      check(
+        "a feature: an object with a name and a function `load`, such as `todo()`",
+        (value) => isRecord(value) && typeof value["name"] === "string" && isFunction(value["load"]),
+      ),
+    ),
+  ),
   binding: param(object({ channel: text, channelId: param(text), sourceMessageId: param(text), tools: list(anyJson) })),
   allowedTools: param(list(text)),
   excludedTools: param(list(text)),

@@ -18,7 +18,7 @@ import type { SessionManager } from "../session/session-manager.ts";
 import { AgentSession } from "../agent-session/agent-session.ts";
 import { checkParams } from "./check-params.ts";
 import { chooseModel } from "./choose-model.ts";
-import { openExtensionSlot } from "./open-extension-slot.ts";
+import { openExtensionSlot, openFeatures } from "./open-extension-slot.ts";
 import { spentBefore } from "./open-log.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { createPolicyParts } from "./policy-parts.ts";
@@ -49,6 +49,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
   const { cwd, agentDir, clock, ids, services, sessionManager, parent, sessions, publisher, notices } = setup;
   const { settings, resources } = services;
   const extensions = await openExtensionSlot(setup);
+  const features = openFeatures(setup, extensions);
   const { modelNotice, ...model } = await chooseModel(setup, extensions.current?.problems);
   const { keys, secrets } = createSecrets(setup, model.model?.provider);
   sessionManager.redactLines(keys.redactLine);
@@ -63,10 +64,11 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     services,
     model,
     modelPatterns: params.models,
-    tools: createToolSources(setup, { workspace, extensions }),
+    tools: createToolSources(setup, { workspace, extensions, features }),
     policy,
     permissions: setup.permissions,
     extensions,
+    features,
     expandPort: createExpandPort({
       loader: resources,
       cwd,

@@ -1,6 +1,6 @@
 /** Loads the extensions of a session before there is one: they may bring its model. */
-import { type ExtensionsParams, hasExtensions } from "@tau/extensions";
-import { type OpenExtensionsParts, ExtensionSlot } from "@tau/extensions/internal";
+import { type ExtensionProblem, type ExtensionsParams, type Feature, hasExtensions } from "@tau/extensions";
+import { type OpenExtensionsParts, ExtensionSlot, SessionFeatures } from "@tau/extensions/internal";
 import type { SessionSetup } from "./session-setup.ts";
 
 export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionSlot> {
@@ -8,7 +8,8 @@ export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionS
   const { extensions: params = {}, debugLog } = setup.params;
   const { settings, registry, auth, resources } = setup.services;
   const setResources: OpenExtensionsParts["setResources"] = async (paths) => resources.setExtensionPaths?.(paths);
-  const slot = new ExtensionSlot(async (start) => {
+  const featureTools = listFeatures(setup).flatMap(({ tools = [] }) => tools.map(({ name }) => name));
+  const slot = new ExtensionSlot(async (start, features) => {
     const extensions = await loadExtensions(params, {
       cwd,
       agentDir,
@@ -18,6 +19,8 @@ export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionS
       registry,
       auth,
       start,
+      features,
+      featureTools,
       judging: { getPolicy, getJudgeParts: () => getSession().judgeParts, getPathRules: () => rules },
       report: ({ extension, message }) => notices.add("extension", `${extension}: ${message}`),
       log: (extension, level, message) => debugLog?.log("extension", { extension, level, message }),
@@ -31,9 +34,21 @@ export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionS
   return slot;
 }
 
+/** The features of a session: those that it was given and the settings do not turn off. */
+export function openFeatures(setup: SessionSetup, slot: ExtensionSlot): SessionFeatures {
+  const report = ({ extension, message }: ExtensionProblem) =>
+    setup.getSession().notify("extension", `${extension}: ${message}`);
+  return new SessionFeatures({ features: listFeatures(setup), slot, report });
+}
+
+function listFeatures({ params, services }: SessionSetup): readonly Feature[] {
+  const choices = services.settings.get().features;
+  return (params.features ?? []).filter(({ name }) => choices[name] !== false);
+}
+
 /** Late: most sessions have no extensions, and their code is not loaded then. */
 async function loadExtensions(params: ExtensionsParams, parts: OpenExtensionsParts) {
-  if (!hasExtensions(params, parts)) return undefined;
+  if (parts.features.length === 0 && !hasExtensions(params, parts)) return undefined;
   const { openExtensions } = await import("@tau/extensions/open");
   return await openExtensions(params, parts);
 }

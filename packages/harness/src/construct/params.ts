@@ -5,7 +5,7 @@ import type { LifecycleEvent, PermissionMode } from "@tau/protocol";
 import type { AuthStorage } from "@tau/config/auth";
 import type { ModelRegistry } from "@tau/config/models";
 import type { DebugLog } from "../observe/debug-log.ts";
-import type { ExtensionsParams } from "@tau/extensions";
+import type { ExtensionsParams, Feature } from "@tau/extensions";
 import type { ChannelBinding, GivenTool } from "@tau/extensions/internal";
 import type { Audit, Decide } from "@tau/policy";
 import type { ResourceLoader, ResourceLoaderOptions } from "@tau/config/resources";
@@ -77,6 +77,8 @@ export interface AgentSessionParams {
 
   /** Which extensions the session has. Default: none. */
   extensions?: ExtensionsParams;
+  /** The features of the session, such as `todo()` of `@tau/features`. The setting `features` turns them off. Default: none. */
+  features?: readonly Feature[];
 
   /** The channel that the session serves: its tools, and where its conversation is. Tools find that in their context. */
   binding?: ChannelBinding;

@@ -148,7 +148,7 @@ export class HostedSession {
   /** A command of an extension is no message, and may take as long as a dialog is open: nothing waits for it. */
   async #submit(text: string, options: SubmitOptions): Promise<Submission> {
     const work = () => this.session.submit(text, options);
-    return this.session.extensions?.isCommand(text) ? await work() : await this.#inOrder(work);
+    return this.session.isExtensionCommand(text) ? await work() : await this.#inOrder(work);
   }
 
   async #inOrder<T>(work: () => Promise<T>): Promise<T> {

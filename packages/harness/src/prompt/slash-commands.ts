@@ -2,7 +2,6 @@
 import { dirname, relative } from "node:path";
 import type { ResourceLoader } from "@tau/config/resources";
 import type { Settings } from "@tau/config/settings";
-import type { SessionExtensions } from "@tau/extensions";
 import type { SlashCommandData } from "@tau/protocol";
 
 /** The parts of a session that have slash commands. */
@@ -10,16 +9,12 @@ export interface SlashCommandSource {
   readonly cwd: string;
   readonly settings: Pick<Settings, "enableSkillCommands">;
   readonly resourceLoader: Pick<ResourceLoader, "resources">;
-  readonly extensions: Pick<SessionExtensions, "describeCommands"> | undefined;
+  describeExtensionCommands(): SlashCommandData[];
 }
 
 /** Lists the commands of extensions, the templates and the skills. */
-export function listSlashCommands({
-  resourceLoader,
-  settings,
-  cwd,
-  extensions,
-}: SlashCommandSource): SlashCommandData[] {
+export function listSlashCommands(session: SlashCommandSource): SlashCommandData[] {
+  const { resourceLoader, settings, cwd } = session;
   const { promptTemplates, skills } = resourceLoader.resources;
   const getSourceInfo = (path: string): SlashCommandData["sourceInfo"] => {
     const isInProject = !relative(cwd, dirname(path)).startsWith("..");
@@ -28,7 +23,7 @@ export function listSlashCommands({
   const templates = promptTemplates.map(({ name, description, filePath }): SlashCommandData => {
     return { name, description, source: "prompt", sourceInfo: getSourceInfo(filePath) };
   });
-  const commands = [...(extensions?.describeCommands() ?? []), ...templates];
+  const commands = [...session.describeExtensionCommands(), ...templates];
   if (!settings.enableSkillCommands) return commands;
   const skillCommands = skills.map(({ name, description, filePath, baseDir }): SlashCommandData => {
     const sourceInfo = { ...getSourceInfo(filePath), baseDir };

@@ -106,6 +106,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   ids: true,
   reloadGateway: true,
   extensions: true,
+  features: true,
 };
 
 test("the table of parameters has a row for each, and no other", () => {
@@ -142,7 +143,18 @@ test("every method of a session that the page names is there, and the page names
   const members = Object.getOwnPropertyNames(AgentSession.prototype);
   const named = new Set([...page.matchAll(/`session\.(\w+)/g)].map(([, name]) => name));
   expect([...named].filter((name) => !members.includes(name!))).toEqual([]);
-  const internal = ["constructor", "open", "session", "budget", "knownTools", "setExtensionHost", "judgeParts"];
+  const internal = [
+    "constructor",
+    "open",
+    "session",
+    "budget",
+    "isExtensionCommand",
+    "describeExtensionCommands",
+    "onFirstExtension",
+    "knownTools",
+    "setExtensionHost",
+    "judgeParts",
+  ];
   const unnamed = members.filter((name) => !internal.includes(name) && !new RegExp(`\\b${name}\\b`).test(page));
   expect(unnamed).toEqual([]);
 });

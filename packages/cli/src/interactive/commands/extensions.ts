@@ -30,7 +30,10 @@ function describeExtensions(loaded: LoadedExtensions): string[] {
   const wrong = [...problems, ...registrations.problems]
     .filter(({ extension }) => !told.has(extension))
     .map(({ extension, message }) => `  ${extension}: ${message}`);
-  return [...entries, ...titled("Not running", asleep), ...titled("Problems", wrong)];
+  const replaced = loaded.replaced.map(
+    ({ name, by }) => `  ${toPlainLine(by)} replaces tau's tool ${toPlainLine(name)}.`,
+  );
+  return [...entries, ...titled("Replaced", replaced), ...titled("Not running", asleep), ...titled("Problems", wrong)];
 }
 
 const titled = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : ["", title, ...lines]);

@@ -10,6 +10,7 @@ interface LazyExtensionsOptions extends TerminalExtensionsOptions {
 export class LazyExtensions {
   readonly #options: LazyExtensionsOptions;
   #current: TerminalExtensions | undefined;
+  #stopListening = () => {};
 
   constructor(options: LazyExtensionsOptions) {
     this.#options = options;
@@ -23,6 +24,8 @@ export class LazyExtensions {
   /** From now on those of the session that is shown draw. */
   async use(): Promise<void> {
     const { getExtensions } = this.#options;
+    this.#stopListening();
+    this.#stopListening = getExtensions()?.onFirst?.(() => this.#attachFeature()) ?? (() => {});
     if (!this.#current && getExtensions()?.loaded) {
       const { TerminalExtensions } = await import("./terminal-extensions.ts");
       // Somebody else may have waited for it too.
@@ -36,5 +39,10 @@ export class LazyExtensions {
     if (this.#current || !this.#options.getExtensions()?.loaded) return;
     await this.use();
     await this.#current!.attach();
+  }
+
+  async #attachFeature(): Promise<void> {
+    await this.use();
+    await this.#current?.attach();
   }
 }

@@ -1,0 +1,57 @@
+/** The features of tau over its surfaces: print, JSON and RPC. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { expect, test } from "vitest";
+import { createModelWorkspace, run, textReply, toolReply } from "./kit.ts";
+import { type Json, serve } from "./rpc-kit.ts";
+
+const todos = [
+  { content: "one", status: "completed" },
+  { content: "two", status: "pending" },
+];
+const replies = () => [toolReply("todo", { todos }), textReply("Done.")];
+
+interface Body {
+  tools: { function: { name: string } }[];
+  messages: { role: string; content: unknown }[];
+}
+
+test("in print mode the model keeps a list, and gets it back", async () => {
+  const workspace = await createModelWorkspace(replies());
+  const { out, err, code } = await run(workspace, ["-p", "Go."]);
+  expect({ out, err, code }).toEqual({ out: "Done.\n", err: "", code: 0 });
+  const sent = workspace.server.requests.at(-1)!.body as Body;
+  expect(JSON.stringify(sent.messages.at(-1))).toContain("[x] one\\n[ ] two");
+});
+
+test("in JSON mode its call and its result are events like those of any tool", async () => {
+  const workspace = await createModelWorkspace(replies());
+  const { out } = await run(workspace, ["--mode", "json", "-p", "Go."]);
+  const events = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const end = events.find(({ type }) => type === "tool_execution_end")!;
+  expect(end).toMatchObject({ success: true, output: "[x] one\n[ ] two" });
+});
+
+test("over RPC the list is a widget during the run, and a line afterwards", async () => {
+  const client = serve(await createModelWorkspace(replies()));
+  await client.ask("prompt", { message: "Go." });
+  const isWidget =
+    (...widgetLines: string[]) =>
+    (record: Json) =>
+      record["method"] === "setWidget" && isDeepStrictEqual(record["widgetLines"], widgetLines);
+  expect(await client.seen(isWidget("[x] one", "[ ] two"))).toMatchObject({ widgetKey: "todo" });
+  expect(await client.seen(isWidget("1 of 2 done · next: two"))).toMatchObject({ widgetKey: "todo" });
+});
+
+test("the setting features turns one off", async () => {
+  const workspace = await createModelWorkspace([textReply("Done.")]);
+  const settings = { defaultModel: "acme/small", features: { todo: false } };
+  writeFileSync(join(workspace.agentDir, "settings.json"), JSON.stringify(settings));
+  await run(workspace, ["-p", "Go."]);
+  const { tools } = workspace.server.requests[0]!.body as Body;
+  expect(tools.map((tool) => tool.function.name)).not.toContain("todo");
+});

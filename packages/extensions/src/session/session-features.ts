@@ -1,0 +1,126 @@
+/** The features of one session: their tools and commands before their code is loaded, and what loads it. */
+import type { AgentMessage } from "@tau/agent";
+import { getErrorMessage } from "@tau/ai/internal";
+import type { SlashCommandData } from "@tau/protocol";
+import type { ExtensionProblem } from "../api/extension.ts";
+import type { Feature, FeatureTool } from "../api/feature.ts";
+import { ExtensionError } from "../errors.ts";
+import type { PipelineTool } from "../pipeline/layer.ts";
+import type { ExtensionSlot } from "./extension-slot.ts";
+import { isActiveByDefault } from "./extension-tools.ts";
+
+export interface SessionFeaturesParts {
+  features: readonly Feature[];
+  slot: ExtensionSlot;
+  /** Reports to the user what cannot be loaded although nobody waits for it. */
+  report: (problem: ExtensionProblem) => void;
+}
+
+export class SessionFeatures {
+  readonly #features: readonly Feature[];
+  readonly #slot: ExtensionSlot;
+  readonly #report: SessionFeaturesParts["report"];
+  readonly #loading = new Map<string, Promise<void>>();
+  /** The tools that a session is given. Calling one loads the code of its feature; the tool itself stays the same. */
+  readonly tools: readonly PipelineTool[];
+
+  constructor({ features, slot, report }: SessionFeaturesParts) {
+    this.#features = features;
+    this.#slot = slot;
+    this.#report = report;
+    this.tools = features.flatMap((feature) =>
+      (feature.tools ?? []).filter(isActiveByDefault).map((tool) => this.#createTool(feature, tool)),
+    );
+  }
+
+  /** Lists the commands of features that no extension has. */
+  describeCommands(): SlashCommandData[] {
+    return this.#features.flatMap((feature) =>
+      (feature.commands ?? [])
+        .filter(({ name }) => !this.#hasCommand(name))
+        .map(({ name, description }) => ({ name, description, source: "extension", sourceInfo: getInfo(feature) })),
+    );
+  }
+
+  /** Whether a text begins with a command of a feature whose code is not loaded. */
+  isCommand(text: string): boolean {
+    return this.#findByCommand(text) !== undefined;
+  }
+
+  /** Loads the feature whose command a text begins with. Resolves at once if it begins with none. */
+  async loadForCommand(text: string): Promise<void> {
+    const feature = this.#findByCommand(text);
+    if (feature) await this.#load(feature, true);
+  }
+
+  /** Loads the features whose results or messages are in a conversation, so that they can continue with it. */
+  async loadForMessages(messages: readonly AgentMessage[]): Promise<void> {
+    if (this.#features.length === 0) return;
+    const tools = new Set<string>();
+    const types = new Set<string>();
+    for (const message of messages) {
+      if (message.role === "toolResult") tools.add(message.toolName);
+      const type = getCustomType(message);
+      if (type !== undefined) types.add(type);
+    }
+    const { current } = this.#slot;
+    for (const feature of this.#features) {
+      const isUsed = types.has(feature.name) || feature.tools?.some(({ name }) => tools.has(name));
+      const isReplaced = feature.tools?.every(({ name }) => current?.isReplaced(name)) ?? false;
+      if (!isUsed || isReplaced) continue;
+      // The conversation can be read and continued without it.
+      await this.#load(feature, false).catch((error: unknown) =>
+        this.#report({ extension: feature.name, message: getErrorMessage(error) }),
+      );
+    }
+  }
+
+  #hasCommand(name: string): boolean {
+    return this.#slot.current?.registrations.commands.has(name) ?? false;
+  }
+
+  #findByCommand(text: string): Feature | undefined {
+    const [, name] = /^\/(\S+)/.exec(text.trim()) ?? [];
+    if (name === undefined || this.#hasCommand(name)) return undefined;
+    return this.#features.find(({ commands }) => commands?.some((command) => command.name === name));
+  }
+
+  #createTool(feature: Feature, tool: FeatureTool): PipelineTool {
+    return {
+      ...tool,
+      execute: async (...call) => {
+        await this.#load(feature, true);
+        const loaded = this.#slot.current?.getFeatureTool(feature.name, tool.name);
+        if (!loaded) throw new ExtensionError("unavailable", `The feature ${feature.name} has no tool ${tool.name}.`);
+        return await loaded.execute(...call);
+      },
+    };
+  }
+
+  /** Loads a feature once. If that fails, the next use tries again. */
+  #load(feature: Feature, starts: boolean): Promise<void> {
+    const loading =
+      this.#loading.get(feature.name) ??
+      this.#add(feature, starts).catch((error: unknown) => {
+        this.#loading.delete(feature.name);
+        throw error;
+      });
+    this.#loading.set(feature.name, loading);
+    return loading;
+  }
+
+  async #add(feature: Feature, starts: boolean): Promise<void> {
+    await this.#slot.add({ name: feature.name, factory: await feature.load() }, starts);
+  }
+}
+
+/** The type of a message that an extension added; undefined for any other. Sessions add this role to those of the engine. */
+const getCustomType = (message: { role: string; customType?: string }): string | undefined =>
+  message.role === "custom" ? message.customType : undefined;
+
+const getInfo = ({ name }: Feature): SlashCommandData["sourceInfo"] => ({
+  path: `<feature:${name}>`,
+  source: "feature",
+  scope: "user",
+  origin: "top-level",
+});

@@ -1,0 +1,3 @@
+/** All features of tau. Each is a folder here; `feature.ts` describes it, and the rest is loaded when it is first used. */
+export { allFeatures } from "./all-features.ts";
+export { todo } from "./todo/feature.ts";

@@ -1,0 +1,42 @@
+/** Each feature keeps the contract. A feature that is not listed here fails the first test. */
+import { startWireServer, call, text } from "@tau/ai/testing";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAgentSession } from "@tau/harness";
+import { expect, onTestFinished, test } from "vitest";
+import { allFeatures, todo } from "../src/index.ts";
+import { type FeatureContractCase, featureContract } from "./feature-contract.ts";
+
+const cases: readonly FeatureContractCase[] = [
+  { create: todo, call: call("todo", { todos: [{ content: "one", status: "pending" }] }) },
+];
+
+test("the contract applies to all features", () => {
+  expect(cases.map(({ create }) => create().name)).toEqual(allFeatures.map(({ name }) => name));
+});
+
+for (const contractCase of cases) featureContract(contractCase);
+
+test("a request that says hi stays below 7,500 bytes with all features, and todo costs less than 500", async () => {
+  const measure = async (features: typeof allFeatures): Promise<number> => {
+    const server = await startWireServer("openai-completions", [
+      { kind: "answer", answer: { content: [text("Hi.")] } },
+    ]);
+    onTestFinished(() => server.close());
+    const cwd = await mkdtemp(join(tmpdir(), "tau-hi-"));
+    onTestFinished(() => rm(cwd, { recursive: true }));
+    const agentDir = join(cwd, "agent");
+    await mkdir(agentDir);
+    const models = [{ id: "small", name: "Small", contextWindow: 32_000, maxTokens: 4_000 }];
+    const acme = { baseUrl: server.url, api: "openai-completions", apiKey: "acme-key-0123456789", models };
+    await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { acme } }));
+    const session = await createAgentSession({ cwd, agentDir, model: "acme/small", features });
+    await session.prompt("hi");
+    await session.dispose();
+    return Buffer.byteLength(JSON.stringify(server.requests[0]!.body));
+  };
+  const bytes = await measure(allFeatures);
+  expect(bytes).toBeLessThan(7_500);
+  expect((await measure([todo()])) - (await measure([]))).toBeLessThan(500);
+});
