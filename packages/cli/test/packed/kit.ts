@@ -89,7 +89,7 @@ export async function installLibraries(directory: string): Promise<void> {
   const modules = join(directory, "node_modules");
   await mkdir(join(modules, "@tau"), { recursive: true });
   const sources = libraries.map((name) => join(root, "packages", name));
-  if (!sources.every((source) => existsSync(join(source, "dist", "index.d.ts")))) {
+  if (!sources.every((source) => existsSync(join(source, "dist", ".tsbuildinfo")))) {
     throw new Error("Build first: node scripts/build.mjs --types");
   }
   const execute = promisify(execFile);

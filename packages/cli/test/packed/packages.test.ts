@@ -76,6 +76,10 @@ test("the example in the README of each library compiles and runs", async () => 
   expect(await printed("tui")).toContain("| Hello from a       | 20");
   expect(await printed("pi")).toBe("function\n");
   expect(await printed("pi-sdk")).toBe("read bash edit write\n");
+  expect(await printed("sandbox")).toMatch(/^(?:works|unavailable)\n$/);
+  expect(await printed("policy")).toMatch(/^critical /);
+  expect(await printed("config")).toBe("5\n");
+  await printed("features");
   await printed("harness");
   expect(listFiles(home).some((file) => file.endsWith(".jsonl"))).toBe(true);
 });
