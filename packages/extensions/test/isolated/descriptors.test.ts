@@ -11,7 +11,7 @@ const code = `
 import { openSync, writeSync } from "node:fs";
 import { startProcess } from "./start-process.ts";
 const facts = { system: [], program: [process.execPath], extension: [], hidden: [], machineWide: [], isRoot: false };
-const options = { wall: { bwrap: "/bin/true", prlimit: "/bin/true" }, facts, env: {}, program: "/child.js", maxMemoryMb: 64 };
+const options = { isolation: { bwrap: "/bin/true", prlimit: "/bin/true" }, facts, env: {}, program: "/child.js", maxMemoryMb: 64 };
 try { for (;;) openSync("/dev/null"); } catch (error) { if (error.code !== "EMFILE") throw error; }
 try { startProcess(options); } catch (error) { writeSync(1, error.message); }
 setImmediate(() => process.exit(0));

@@ -59,7 +59,7 @@ function addFeatureTools({ defaults, hashlineDefaults, byName }: Tools, { tools 
   return {
     defaults: [...defaults, ...tools],
     hashlineDefaults: [...hashlineDefaults, ...tools],
-    byName: { ...Object.fromEntries(tools.map((tool) => [tool.name, tool])), ...byName },
+    byName: { ...byName, ...Object.fromEntries(tools.map((tool) => [tool.name, tool])) },
   };
 }
 
