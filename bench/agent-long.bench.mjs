@@ -1,6 +1,6 @@
 /**
- * One run of 20,000 turns, whose context is compacted again and again: a turn at the end must cost what it cost at the
- * beginning, because its request is as long. A sample has many compactions, so that each has its share of them.
+ * Measures a run of 20,000 turns, whose context is compacted again and again: a turn at the end must cost what it cost
+ * at the beginning, because its request is as long. A sample has many compactions, so that each has its share of them.
  */
 import { tmpdir } from "node:os";
 import { createAgentSession, SessionManager, SettingsManager } from "@tau/harness";

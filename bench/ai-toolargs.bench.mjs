@@ -1,4 +1,7 @@
-/** One tool call whose arguments arrive in 20-character pieces: the work must grow with the bytes, not with their square. */
+/**
+ * Measures a tool call whose arguments arrive in 20-character pieces: the work must grow with the bytes, not with their
+ * square.
+ */
 import { withServer } from "./streaming.mjs";
 
 const size = 20;

@@ -13,5 +13,7 @@ export async function bareBash(spawn) {
   await Promise.all([child.exit, ...ends]);
 }
 
-/** What all but the fastest tenth exceed: the middle would tell more about what else the machine is doing. */
+/**
+ * Finds the time that all but the fastest tenth exceed: the median would show more of what else the machine is doing.
+ */
 export const quickTime = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)];

@@ -22,7 +22,7 @@ export default async function bench(report) {
   await measure(path, 3, (name, ...figure) => report(`${name}, three replicas`, ...figure));
 }
 
-/** As many replicas as servers. */
+/** Starts as many servers as there are replicas. */
 async function measure(program, replicas, report) {
   const directory = await mkdtemp(join(tmpdir(), "tau-bench-"));
   const { hosts, servers } = await startServers(program, replicas, directory);
@@ -81,7 +81,7 @@ async function waitForNode(url, agentDir) {
   }
 }
 
-/** As many streams as there are for logs. */
+/** Creates as many streams as there are for logs. */
 async function createBare({ bus }, replicas) {
   const { jetstreamManager } = await import("@nats-io/jetstream");
   const manager = await jetstreamManager(bus.nats);

@@ -1,6 +1,6 @@
 /**
- * What extensions cost: a tool call in process above a built-in one, a tool call of an isolated extension, and a streamed
- * answer that ten extensions listen to.
+ * Measures what extensions cost: a tool call in process above a built-in one, a tool call of an isolated extension, and
+ * a streamed answer that ten extensions listen to.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,7 @@
 /**
- * What it costs to find and load ten extensions of 200 lines: the first time, when they are compiled, and later, from the
- * cache; and what it costs when there is none. Each round is a process of its own, with our modules loaded.
+ * Measures what it costs to find and load ten extensions of 200 lines: the first time, when they are compiled, and
+ * later, from the cache; and what it costs when there is none. Each round is a process of its own, with our modules
+ * loaded.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** One event to 5,000 clients, beside a bare `ws` server that sends the same bytes to as many. */
+/** Measures one event to 5,000 clients, beside a bare `ws` server that sends the same bytes to as many. */
 import { once } from "node:events";
 import { WebSocketServer } from "ws";
 import { getMedian, openBenchGateway, startClients } from "./gateway-server.mjs";

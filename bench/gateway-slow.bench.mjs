@@ -47,7 +47,7 @@ async function measure(session, others) {
   return times;
 }
 
-/** One at a time, so that those who read keep up. */
+/** Sends one notice at a time, so that those who read keep up. */
 async function fill(session, others) {
   for (let each = 0; each < 100; each++) {
     session.notify("test", "y".repeat(64 * 1024));

@@ -21,7 +21,7 @@ const createPart = (number) =>
 const toFrame = (choice) =>
   `data: ${JSON.stringify({ id: "a", model: "small", choices: [{ index: 0, ...choice }] })}\n\n`;
 
-/** One frame for each delta, and those that end the answer. */
+/** Creates a frame for each delta, and those that end the answer. */
 export function createFrames() {
   let text = "";
   for (let number = 0; text.length < deltas * deltaSize; number++) text += createPart(number);

@@ -1,7 +1,6 @@
 /**
- * What it costs to classify a command: the first call, ordinary and dangerous commands, long arguments, and random text.
- * Nothing is run.
- * `EXEC_FUZZ` sets how many random texts there are; 100,000 unless told.
+ * Measures what it costs to classify a command: the first call, ordinary and dangerous commands, long arguments, and
+ * random text. Nothing is run. `EXEC_FUZZ` sets how many random texts there are (default 100,000).
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

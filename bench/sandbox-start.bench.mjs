@@ -1,4 +1,7 @@
-/** What a command in the sandbox costs above a bare shell, with one sandbox for the session and with one for each command. */
+/**
+ * Measures what a command in the sandbox costs above a bare shell, with one sandbox for the session and with one for
+ * each command.
+ */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +12,7 @@ import { bareBash, quickTime } from "./bare-bash.mjs";
 
 const rounds = 100;
 const warmUps = 10;
-/** Those of the second project; the first has those of a repository alone. */
+/** Protected names of the second project; the first has those of a repository alone. */
 const protectedNames =
   `.tau .pi .omp .claude .codex .cursor .gemini .qwen .opencode opencode.json .kiro .windsurf .continue
 .aider.conf.yml .mcp.json .idea .fleet .zed .devcontainer .devcontainer.json .nvim.lua .nvimrc .exrc .lvimrc .dir-locals.el

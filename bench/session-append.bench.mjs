@@ -1,4 +1,6 @@
-/** What it costs to append: with a sync for each entry against a bare loop of writes and syncs, and without. */
+/**
+ * Measures what it costs to append: with a sync for each entry against a bare loop of writes and syncs, and without.
+ */
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -77,7 +77,7 @@ function child(path, work) {
   return JSON.parse(output.toString());
 }
 
-/** What reading a file and parsing its lines costs. */
+/** Measures reading a file and parsing its lines. */
 async function readLines(path) {
   let best = Number.POSITIVE_INFINITY;
   for (let run = 0; run < 3; run++) {

@@ -1,4 +1,7 @@
-/** What a command costs above starting bash alone, and what a hundred megabytes of output cost in memory. Wall time. */
+/**
+ * Measures what a command costs above starting bash alone, and what a hundred megabytes of output cost in memory. Wall
+ * time.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -29,7 +29,7 @@ export default async function bench(report) {
   }
 }
 
-/** As in code: two lines of five are a brace or empty, and a line has thirty characters on average. */
+/** Makes lines that resemble code: two of five are a brace or empty, and a line has thirty characters on average. */
 const formatLine = (at) =>
   [
     `  const value${at} = await compute(input, ${at * 7}, options);`,
@@ -39,7 +39,7 @@ const formatLine = (at) =>
     "",
   ][at % 5];
 
-/** One file in memory, for what an edit costs without the disk. */
+/** Keeps a file in memory, to measure an edit without the disk. */
 function memoryFiles(path) {
   let bytes = readFileSync(path);
   return {
@@ -90,7 +90,7 @@ async function run(directory, count, isInMemory) {
   return (user + system) / 1_000;
 }
 
-/** What an edit cannot cost less than. */
+/** Does the least that an edit has to do. */
 async function readAndWrite(directory) {
   const { path } = desk(directory);
   const files = createFiles();
@@ -103,7 +103,7 @@ async function readAndWrite(directory) {
   return (user + system) / 1_000 / editCount;
 }
 
-/** What somebody else does to the lines between a reading and an edit. */
+/** Changes that somebody else makes to the lines between a reading and an edit. */
 const changes = {
   "put a line first": (lines) => ["// a new first line", ...lines],
   "changed 400 lines": (lines) => lines.map((line, at) => (at % 25 === 0 ? `${line} // changed` : line)),

@@ -10,7 +10,7 @@ const directories = 500;
 const filesEach = 100;
 const rounds = 30;
 
-/** What only every thousandth file holds. */
+/** A text that only every thousandth file has. */
 export const needle = "needleInTheHaystack";
 /** How the names of every hundredth file end. */
 export const rareEnding = ".config.ts";

@@ -125,7 +125,10 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   return inputs;
 }
 
-/** What `tau help TOPIC` prints and models answer from. The reasons for decisions are for those who have the sources. */
+/**
+ * Copies the pages that `tau help TOPIC` prints and models answer from. The reasons for decisions are for those who
+ * have the sources.
+ */
 function copyDocuments(outdir) {
   for (const name of ["docs", "examples"]) {
     rmSync(join(outdir, name), { recursive: true, force: true });

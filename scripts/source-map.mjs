@@ -1,6 +1,6 @@
 /**
- * One source map for a file that is put together from esbuild's chunks. It has only lines, which is what a stack needs, and
- * no sources: it is a quarter of one with columns, and is read only when a stack is shown.
+ * Builds one source map for a file that is put together from esbuild's chunks. It has only lines, which is what a stack
+ * needs, and no sources: it is a quarter of one with columns, and is read only when a stack is shown.
  */
 const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

@@ -9,7 +9,7 @@ interface Bar {
   value: number;
 }
 
-/** What the extension uses of the theme. */
+/** The part of the theme that the extension uses. */
 interface Theme {
   fg(color: string, text: string): string;
   bold(text: string): string;
@@ -50,7 +50,7 @@ export default function barChart(tau: ExtensionAPI): void {
   });
 }
 
-/** One line for each bar: its label, the bar, its value. */
+/** Draws a line for each bar: its label, the bar, its value. */
 function drawBars(bars: readonly Bar[], width: number, theme: Theme): string[] {
   const labelWidth = Math.min(16, Math.max(...bars.map(({ label }) => label.length), 0));
   const valueWidth = Math.max(...bars.map(({ value }) => String(value).length), 0);

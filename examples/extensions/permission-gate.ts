@@ -14,7 +14,7 @@ const risks: readonly { pattern: RegExp; does: string }[] = [
 const answers = { once: "Allow once", session: "Allow in this session", never: "Block" } as const;
 
 export default function permissionGate(tau: ExtensionAPI): void {
-  /** What the user has allowed for the rest of the session. */
+  /** Commands that the user has allowed for the rest of the session. */
   const allowed = new Set<string>();
 
   tau.on("tool_call", async ({ toolName, input }, { hasUI, ui }) => {

@@ -51,7 +51,7 @@ const result = (toolCallId: string, content = "ok"): ToolResultMessage => ({
   timestamp: 2,
 });
 
-/** One line per message. */
+/** Formats a line for each message. */
 const transcript = (messages: readonly PreparedMessage[]) =>
   messages.map((message) => {
     if (message.role === "toolResult") return `result ${message.toolCallId}: ${show(message.content)}`;

@@ -135,7 +135,7 @@ const readMessages = new WeakMap<
   { parts: readonly unknown[]; position: number; message: Message | undefined }
 >();
 
-/** What a change of the content changes: its blocks and what they hold. Arguments are compared as objects. */
+/** Lists what a change of the content changes: its blocks and what they hold. Arguments are compared as objects. */
 const getParts = (content: unknown): unknown[] =>
   Array.isArray(content) ? (content as Block[]).flatMap((block) => [block, getValue(block)]) : [content];
 

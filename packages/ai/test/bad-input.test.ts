@@ -1,4 +1,7 @@
-/** What a server should never send, over a real socket: a clear error or a right answer, and nothing in between. */
+/**
+ * Tests bytes that a server should never send, over a real socket: a clear error or a right answer, and nothing in
+ * between.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What a failed request tells people, over real sockets. */
+/** Tests the messages of failed requests, over real sockets. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import * as http from "node:http";

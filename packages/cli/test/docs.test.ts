@@ -28,7 +28,7 @@ const pages = [
 ];
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
-/** As GitHub names the anchors of headings. */
+/** Names the anchors of headings as GitHub does. */
 const listAnchors = (text: string): string[] =>
   [...text.replaceAll(/```[\s\S]*?```/g, "").matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
     heading!
@@ -127,7 +127,10 @@ function findError(line: string): string | undefined {
   return parsed.kind === "invalid" ? `${line}: ${parsed.message}` : undefined;
 }
 
-/** What follows `tau` in a line of a shell: without comments, pipes and files; of `[--all]` and `a|b`, with the first choice. */
+/**
+ * Extracts what follows `tau` in a line of a shell: without comments, pipes and files; of `[--all]` and `a|b`, with the
+ * first choice.
+ */
 const toArguments = (line: string): string =>
   line
     .replace(/^.*?(?:\.\/)?\btau /, "")

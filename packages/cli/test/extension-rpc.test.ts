@@ -1,4 +1,4 @@
-/** What extensions ask and show over RPC, in both framings. */
+/** Tests dialogs and widgets of extensions over RPC, in both framings. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What the program tells people when something cannot be done: what happened, to what, and what to do. */
+/** Tests the messages that the program prints when something cannot be done: what happened, to what, and what to do. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createServer } from "node:net";

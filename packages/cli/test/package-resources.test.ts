@@ -1,4 +1,4 @@
-/** What installed packages bring to sessions. */
+/** Tests the resources that installed packages bring to sessions. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createModelWorkspace, createWorkspace, run, textReply } from "./kit.ts";
 
-/** As pi writes them. */
+/** Files in pi's format. */
 const piFiles = {
   "auth.json": {
     openai: { type: "api_key", key: "fake-openai-key-0123" },

@@ -1,4 +1,4 @@
-/** One case for each command, which checks its effect and not only its response. */
+/** Tests each command: its effect, and not only its response. */
 import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

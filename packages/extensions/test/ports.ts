@@ -1,4 +1,4 @@
-/** What extensions are loaded with where nothing around them matters. */
+/** Ports for extensions where nothing around them matters. */
 import { createFakeClock } from "@tau/ai/testing";
 import { createEventBus } from "../src/runner/create-api.ts";
 import { createLifetime } from "../src/runner/create-context.ts";

@@ -1,4 +1,6 @@
-/** What holds for every feature: nothing before it is used, nothing when it is turned off, nothing after its session. */
+/**
+ * The contract of every feature: nothing before it is used, nothing when it is turned off, nothing after its session.
+ */
 import { text } from "@tau/ai/testing";
 import type { ToolCall } from "@tau/ai";
 import type { ExtensionAPI, Feature } from "@tau/extensions";

@@ -13,7 +13,7 @@ export class SurfaceUi implements ExtensionSurface {
     setWidget: (key: string, lines: unknown) => void this.#widgets.push({ key, lines }),
   };
 
-  /** What a widget showed, one after the other, without what is the same as before. */
+  /** Lists the states of a widget, one after the other, without repetitions. */
   shown(key: string): unknown[] {
     const all = this.#widgets.filter((widget) => widget.key === key).map(({ lines }) => lines);
     const first = all[0] === undefined ? all.slice(1) : all;

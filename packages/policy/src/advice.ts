@@ -1,4 +1,4 @@
-/** What a person is told about a call that was denied. The model gets the reason instead: it cannot change a setting. */
+/** Advises a person about a call that was denied. The model gets the reason instead: it cannot change a setting. */
 import { dirname } from "node:path";
 import type { Files } from "@tau/tools";
 import { toVisibleLine } from "./call-summary.ts";

@@ -1,6 +1,6 @@
 /**
- * What an approval of a command is bound to: the commands that would run, the directory in which, and the contents of
- * scripts that they name. If one of these is different when the command is run, the approval does not apply to it.
+ * Binds an approval of a command to the commands that would run, the directory in which, and the contents of scripts
+ * that they name. If one of these is different when the command is run, the approval does not apply to it.
  */
 import { createHash } from "node:crypto";
 import { basename, isAbsolute, join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-/** What a call would do, for a person who is asked. Pure. */
+/** Summarises a call for a person who is asked. Pure. */
 import type { DescribedTool } from "@tau/tools";
 
 const maxCharacters = 300;

@@ -103,7 +103,7 @@ async function judgeSecret(name: string, parts: PolicyParts): Promise<Verdict> {
 }
 
 /**
- * What a person allowed before they could know of the text of strangers does not apply after it. For secrets that holds
+ * Asks again after text of strangers about what a person allowed before they could know of it. For secrets that applies
  * without a network too: one command could keep or print what another one sends.
  */
 function askAgain(verdict: Extract<Verdict, { kind: "ask" }>, taint: Taint | undefined): Verdict {

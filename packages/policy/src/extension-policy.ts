@@ -1,4 +1,4 @@
-/** What extensions may do: a capability, judged by the lists of a policy. Pure. */
+/** Judges a capability of an extension by the lists of a policy. Pure. */
 import { withoutUndefined } from "@tau/ai/internal";
 import { renameSnakeCase, type SnakeCase } from "./snake-case.ts";
 import type { ExecMediationPolicy } from "./exec/mediation.ts";

@@ -1,4 +1,4 @@
-/** What was allowed beyond the path rules, by a person or by the policy: the guard of opened files lets it through. */
+/** Grants beyond the path rules, by a person or by the policy: the guard of opened files lets them through. */
 import { resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { isCoveredByPrefix } from "./command-prefix.ts";

@@ -72,7 +72,7 @@ interface Judgement {
   verdict: Verdict;
 }
 
-/** One for each target, however often and in however many spellings the call names it. */
+/** Judges each target once, however often and in however many spellings the call names it. */
 async function judgeAll(parts: JudgeParts, call: Call): Promise<Judgement[]> {
   const byName: AccessRequest = { capability: "tool", target: { kind: "name", name: call.name } };
   const { requiredScope } = (call.tool ?? {}) as { requiredScope?: string };

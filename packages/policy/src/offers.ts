@@ -1,4 +1,7 @@
-/** What a person can answer to a question besides no, in words for people. The only place where they are made. Pure. */
+/**
+ * The answers, besides no, that a person can give to a question, in words for people. The only place where they are
+ * made. Pure.
+ */
 import { dirname } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { type ApprovalChoice, approvalChoices, type OfferedChoice } from "@tau/protocol";

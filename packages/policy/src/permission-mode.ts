@@ -1,4 +1,4 @@
-/** What a permission mode makes of the policy's own verdict. Pure. */
+/** Applies a permission mode to the policy's own verdict. Pure. */
 import { isWithin } from "@tau/tools/platform";
 import type { PermissionMode } from "@tau/protocol";
 import type { ExecClass } from "./exec/classification.ts";

@@ -1,4 +1,4 @@
-/** What surfaces show of the policy and of the sandbox. */
+/** Reports the policy and the sandbox to surfaces. */
 import type { PermissionData, PolicyData, SandboxData } from "@tau/protocol";
 import type { SandboxSettings, SandboxState } from "@tau/sandbox";
 import type { Permissions } from "./permissions.ts";

@@ -38,7 +38,7 @@ type PortParts = Pick<
   "decide" | "ask" | "audit" | "subject" | "cwd" | "home" | "getMode" | "files" | "ids" | "grants" | "remembered"
 >;
 
-/** As people type it. Not a host: it leads inside, and allows no request to the outside. */
+/** The address as people type it. Not a host: it leads inside, and allows no request to the outside. */
 const getAddress = (port: number): string => `127.0.0.1:${port}`;
 
 const getRequest = ({ subject }: PortParts, port: number): PolicyRequest => ({

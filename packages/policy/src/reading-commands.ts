@@ -4,7 +4,7 @@
 const readers = new Set("ls pwd cat head tail wc stat du df whoami uname which grep".split(" "));
 const gitReaders = new Set("status log show diff blame ls-files rev-parse".split(" "));
 
-/** One command of words that a shell leaves as they are. */
+/** Matches a command of words that a shell leaves as they are. */
 const plainCommand = /^[\w@%+:,./~^-]+(?: +[\w@%+=:,./~^-]+)*$/;
 
 /** Options of git that write a file or start a program. */

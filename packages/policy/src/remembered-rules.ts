@@ -1,6 +1,7 @@
 /**
- * What the user allowed for a project, or everywhere, so that it is not asked again. Kept in `approvals.json` in the
- * user's directory, and read each time a question would be asked: what was removed from the file applies no more.
+ * Rules that the user allowed for a project, or everywhere, so that it is not asked again. They are kept in
+ * `approvals.json` in the user's directory, and read each time a question would be asked: what was removed from the
+ * file applies no more.
  */
 import { orUndefined } from "@tau/tools/durable";
 import { type CoverOptions, type Grant, isCovered } from "./grants.ts";

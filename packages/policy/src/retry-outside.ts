@@ -98,7 +98,7 @@ async function askPerson(ask: Ask, question: Question, signal: AbortSignal): Pro
   return asked.kind === "aborted" ? undefined : asked.value;
 }
 
-/** What the call runs, as the tool itself says. */
+/** Finds what the call runs, as the tool itself describes it. */
 function findCommand({ subject, cwd }: RetryParts, { tool, args }: StoppedCall): PolicyRequest | undefined {
   const wanted = tool?.access?.(args as Record<string, unknown>, cwd) ?? [];
   const access = wanted.find(({ target }) => target.kind === "command");

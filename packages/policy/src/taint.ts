@@ -80,7 +80,7 @@ function usesNetwork(argv: readonly string[]): boolean {
   return interpreters.test(program) && words.some((word) => /:\/\/|\bsockets?\b|\bconnect\b/.test(word));
 }
 
-/** What the system brings along is no text of strangers. */
+/** Directories of the system, which are not text of strangers. */
 const systemDirectories = ["/bin", "/dev", "/etc", "/lib", "/lib64", "/nix", "/opt", "/proc", "/sbin", "/sys", "/usr"];
 
 /** A path that a command names, also in a redirection, and that is neither in the workspace nor the system's. */

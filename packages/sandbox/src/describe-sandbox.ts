@@ -1,4 +1,4 @@
-/** What the model is told about the place where its commands run. It is known before the sandbox is tried. */
+/** Describes the sandbox to the model. It is known before the sandbox is tried. */
 import { findProgram } from "./programs.ts";
 import type { SandboxSettings } from "./settings.ts";
 

@@ -24,7 +24,10 @@ export class DirectoryStamps {
   }
 }
 
-/** Of a link also what it leads to. Undefined for one that has changed only now, or in the future. */
+/**
+ * Reads the stamp of a directory and, for a link, of its target. Undefined if it has changed only now, or in the
+ * future.
+ */
 function getStamp(directory: string): string | undefined {
   const link = lookAtPath(directory);
   if (!link) return "missing";

@@ -116,7 +116,7 @@ export class HelperCommands implements SandboxedCommands {
   }
 }
 
-/** What is shown at the path of a mount, outside. */
+/** Finds what is shown at the path of a mount, outside. */
 const getSource = (mount: Mount): string => (mount.kind === "writable" ? (mount.from ?? mount.path) : mount.path);
 
 /**
@@ -144,7 +144,7 @@ function hasNewRoot(mounts: readonly Mount[], mounted: ReadonlySet<string>): boo
   );
 }
 
-/** What has vanished meanwhile needs no protection. */
+/** Errors of a path that has vanished meanwhile, and needs no protection. */
 const harmless: ReadonlySet<number> = new Set([0, constants.errno.ENOENT, constants.errno.ENOTDIR]);
 /** A directory with very many names, or one that we may not list, stays as it is. */
 const harmlessForFixed: ReadonlySet<number> = new Set([...harmless, constants.errno.E2BIG, constants.errno.EACCES]);

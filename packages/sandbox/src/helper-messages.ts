@@ -1,4 +1,4 @@
-/** What the harness and the first process of a session's sandbox say to each other. Pure. See `channel.h` there. */
+/** Messages between the harness and the first process of a session's sandbox. Pure. See `channel.h` there. */
 import { constants } from "node:os";
 import type { ConfinedLimits, ExitStatus, SpawnRequest } from "@tau/tools";
 import type { SocketRequest } from "./network/inner-sockets.ts";

@@ -17,7 +17,7 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { findHiddenPaths } from "./hidden-paths.ts";
 
-/** One of each kind. A question mark stands for a blank. */
+/** A credential of each kind. A question mark stands for a blank. */
 const credentials = `
 .gnupg .password-store .config/sops/age .config/age .local/share/keyrings .local/share/kwalletd .pki/nssdb
 .kde/share/apps/kwallet .kde4/share/apps/kwallet .local/share/python_keyring .config/op .config/bitwardenx

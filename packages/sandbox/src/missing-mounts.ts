@@ -1,4 +1,4 @@
-/** What to do when a path vanishes while bubblewrap makes its mounts, such as a socket whose program ends. */
+/** Retries when a path vanishes while bubblewrap makes its mounts, such as a socket whose program ends. */
 import { lookAtPath } from "./look.ts";
 import type { Mount } from "./mounts.ts";
 

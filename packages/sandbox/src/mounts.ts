@@ -1,4 +1,6 @@
-/** What commands see of the file system: from facts about a project to the arguments of bubblewrap. Pure. */
+/**
+ * Plans which part of the file system commands see: from facts about a project to the arguments of bubblewrap. Pure.
+ */
 import { dirname } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import type { SandboxSettings } from "./settings.ts";

@@ -1,4 +1,4 @@
-/** What there is at a protected name. */
+/** The state of a protected name. */
 import { join } from "node:path";
 import { findRealPath, listNames, lookAtPath, readLink } from "./look.ts";
 

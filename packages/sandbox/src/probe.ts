@@ -84,10 +84,10 @@ export function explainFailure(complaint: string, isRoot: boolean): Unavailable 
   };
 }
 
-/** What came of trying: bubblewrap's words if it does not work. */
+/** The outcome of a trial: bubblewrap's words if it does not work. */
 type Trial = (SandboxState & { kind: "works" }) | { readonly kind: "failed"; readonly complaint: string };
 
-/** One try for all sessions of this process. */
+/** Trials, shared by all sessions of this process. */
 const trials = new Map<string, Promise<Trial>>();
 
 /** Tries what needs the most rights, without any mounts of a project. */

@@ -276,7 +276,7 @@ export class ProtectedFiles {
   }
 }
 
-/** What git would run or follow, in a git directory that a command has made. */
+/** Puts aside what git would run or follow, in a git directory that a command has made. */
 function clean(directory: string, putAside: (path: string) => void): void {
   const hooks = join(directory, "hooks");
   const stats = lookAtPath(hooks);
@@ -295,7 +295,7 @@ function listParents(path: string, workspace: string): string[] {
   return parent === workspace || !isWithin(workspace, parent) ? [] : [...listParents(parent, workspace), parent];
 }
 
-/** Those directories, and the ones above them that are within `roots`. */
+/** Lists those directories, and the ones above them that are within `roots`. */
 function listLeading(directories: readonly string[], roots: readonly string[]): string[] {
   const leading = new Set<string>();
   for (let path of directories) {

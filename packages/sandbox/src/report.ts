@@ -1,4 +1,4 @@
-/** What the sandbox reports of a command that has failed. */
+/** Reports what the sandbox did to a command that has failed. */
 import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
 import type { CommandEnd, SandboxReport } from "@tau/tools";

@@ -1,4 +1,4 @@
-/** What the commands of one session see, and what is put right after each of them. */
+/** Prepares what the commands of one session see, and puts it right after each of them. */
 import type { NamedCredential } from "./credentials/named-credentials.ts";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";

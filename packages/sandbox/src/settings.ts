@@ -1,4 +1,4 @@
-/** What a person can choose of the sandbox, with all defaults filled in. */
+/** The user's choices about the sandbox, with all defaults filled in. */
 
 /** `off`: commands run as they are. `auto`: inside the sandbox where it works. `required`: inside, or not at all. */
 export type SandboxMode = "off" | "auto" | "required";

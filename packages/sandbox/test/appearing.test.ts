@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeBase(base));
 
-/** Those whose directory exists, those whose directory is new, and one that is replaced, as by `docker login`. */
+/** Files whose directory exists, whose directory is new, and one that is replaced, as by `docker login`. */
 const secrets = [
   ".aws/credentials",
   ".pgpass",

@@ -12,7 +12,7 @@ export interface EscapeCase {
   escaped?: string;
   /** Default: both. */
   user?: "root" | "ordinary";
-  /** What the attempt needs may be missing on a machine; it is then skipped, with a message. */
+  /** A requirement that may be missing on a machine; the attempt is then skipped, with a message. */
   needs?: string;
 }
 

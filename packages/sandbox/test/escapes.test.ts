@@ -197,7 +197,7 @@ function isMissing(need: string | undefined): boolean {
   return findProgram(need, "/nowhere") === undefined;
 }
 
-/** What a command could reach outside. */
+/** Starts servers that a command could reach outside. */
 async function startServers(directory: string) {
   const listen = (options: ListenOptions | string) =>
     new Promise<Server>((resolve, reject) => {

@@ -1,4 +1,7 @@
-/** What the first process of a session's sandbox sets up for a command, one by one: most of it is one flag of one call. */
+/**
+ * Tests the parts that the first process of a session's sandbox sets up for a command: most of them are one flag of one
+ * call.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
@@ -19,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeBase(base));
 
-/** Of `/proc/self/mountinfo`: the options of each mount by its path, the last one of several. */
+/** Reads `/proc/self/mountinfo`: the options of each mount by its path, the last one of several. */
 const parseMounts = (text: string) =>
   new Map(
     text.split("\n").map((line) => {

@@ -73,7 +73,7 @@ async function findPort(): Promise<number> {
   return port;
 }
 
-/** What a server says to somebody who connects; undefined if nobody listens. */
+/** Reads what a server sends to somebody who connects; undefined if nobody listens. */
 async function askPort(port: number): Promise<string | undefined> {
   const socket = connect(port, "127.0.0.1");
   return await readText(socket).catch(() => undefined);

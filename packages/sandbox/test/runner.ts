@@ -31,7 +31,7 @@ export interface RunnerInput {
   env?: Record<string, string>;
   /** Run one after the other, in one session. `&` makes a background job; `!` runs it outside. */
   commands: string[];
-  /** What a person allows before a command, by its index. */
+  /** Permissions of a person before a command, by its index. */
   grants?: Record<number, SandboxGrant>;
   /** How programs outside may reach servers at other ports. Each question is written as a line `{"asked": port}`. */
   ports?: { standing: "open" | "ask" | "closed"; answer: boolean };
@@ -51,7 +51,7 @@ export interface RunnerResult {
   state: string;
   text: string;
   isError: boolean;
-  /** What the sandbox did not allow. */
+  /** The refusals of the sandbox. */
   refused?: SandboxRefusal;
 }
 

@@ -9,7 +9,7 @@ import { users } from "./kit.ts";
 
 const hasSandbox = users.length > 0;
 
-/** What the calls answered, one after the other. */
+/** Runs the calls one after the other, and returns their answers. */
 async function runCalls(calls: readonly [string, Record<string, unknown>][], options: DeskOptions = {}) {
   const turns: ScriptedTurn[] = [
     ...calls.map(([name, args]) => ({ content: [call(name, args)] })),

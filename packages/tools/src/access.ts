@@ -1,4 +1,4 @@
-/** What a tool call wants: a capability, and what it is wanted for. */
+/** The access that a tool call wants: a capability, and what it is wanted for. */
 
 /** Capabilities: what code can do outside of itself. `exec` and `env` are dangerous. */
 export const capabilities = ["read", "write", "http", "events", "session", "ui", "exec", "env", "tool", "log"] as const;

@@ -76,7 +76,7 @@ export interface Tools {
 
 const loadSpawn = once(async () => (await import("./platform/spawn.ts")).createSpawn());
 
-/** One for all sets of tools: what is known of the system, and the watchdog, are then shared too. */
+/** Spawns for all sets of tools, which then also share what is known of the system, and the watchdog. */
 const defaultSpawn: Spawn = async (request) => await (await loadSpawn())(request);
 
 /** The caller must call `dispose` when the session ends: jobs run until then. */

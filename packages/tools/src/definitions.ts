@@ -1,6 +1,6 @@
 /**
- * What each tool is: what a model is told of it, and how it describes its calls. Every session needs this from its
- * beginning, and the implementations only when a tool is first called.
+ * Definitions of all tools: what a model reads about each, and how it describes its calls. Every session needs this
+ * from its beginning, and the implementations only when a tool is first called.
  */
 import { StringEnum } from "@tau/ai";
 import * as Type from "typebox";

@@ -1,4 +1,4 @@
-/** What a tool says about itself, beyond what a model is told of it. */
+/** A tool's description of itself, beyond what a model reads of it. */
 import type { AgentTool, AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
 import type { ToolArguments, ToolParameters } from "@tau/ai";
 import type { AccessRequest } from "./access.ts";

@@ -1,4 +1,4 @@
-/** What a command in a sandbox is told, also when the sandbox fails. */
+/** Tests the notices after a command in a sandbox, also when the sandbox fails. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

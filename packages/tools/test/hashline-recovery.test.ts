@@ -52,7 +52,7 @@ const scenes = (words: number, minLength: number, maxLength: number): fc.Arbitra
     op: fc.constantFrom("replace" as const, "before" as const, "after" as const),
   });
 
-/** What others did to the file. Each place is touched once, so that nothing is undone by chance. */
+/** Applies the changes of others to the file. Each place is touched once, so that nothing is undone by chance. */
 function changed({ base, changes }: Scene): Known[] {
   let lines: Known[] = base.map((text, from) => ({ text, from }));
   const touched = new Set<number>();

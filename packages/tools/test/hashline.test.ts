@@ -407,7 +407,7 @@ describe("a patch that cannot be taken back", () => {
     const [f, g, h] = names.map((name) => getTag(read(name)));
     return await patch(`¶f#${f}\n1!\n¶g#${g}\n2!\n¶h#${h}\n3!`);
   };
-  /** What a message says of the files. */
+  /** Reads from a message how the files are. */
   const statedBy = (message: string) => {
     const listed = (what: string) => new RegExp(`${what}: ([^.]*)\\.`).exec(message)?.[1]?.split(", ") ?? [];
     return {

@@ -37,7 +37,7 @@ function write(bytes: Uint8Array): string {
 interface ShowOptions {
   clock?: Clock;
   signal?: AbortSignal;
-  /** Of the file, in bytes; the rest of it is a hole. */
+  /** The size of the file, in bytes; the rest of it is a hole. */
   size?: number;
   fileSystem?: FileSystem;
 }

@@ -1,4 +1,4 @@
-/** What a file keeps when its content is replaced. */
+/** Tests which properties a file keeps when its content is replaced. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { join } from "node:path";

@@ -18,7 +18,7 @@ const take = async (path: string, isAlive?: () => Promise<boolean>): Promise<Lea
   return outcome.lease;
 };
 
-/** As on file systems without hard links. */
+/** Simulates file systems without hard links. */
 const withoutLinks = (real: FileSystem): FileSystem => ({
   ...real,
   link: () => Promise.reject(Object.assign(new Error("EPERM: operation not permitted, link"), { code: "EPERM" })),

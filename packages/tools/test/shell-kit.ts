@@ -43,7 +43,7 @@ export function shell(options: Partial<BashOptions> = {}) {
     jobs,
     updates,
     bash,
-    /** What the model reads when the command fails. */
+    /** Returns the text that the model reads when the command fails. */
     async failure(call: Call | string, signal?: AbortSignal): Promise<string> {
       try {
         await bash(call, signal);

@@ -1,4 +1,4 @@
-/** One line of the screen from pieces of several components. */
+/** Puts a line of the screen together from pieces of several components. */
 import { visibleWidth } from "./text/cells.ts";
 import { linkEnd } from "./text/style.ts";
 import { truncateToWidth } from "./text/truncate.ts";

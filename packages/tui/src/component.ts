@@ -1,4 +1,6 @@
-/** What everything on the screen is. Names and contract are pi's, so that interfaces written for it run here. */
+/**
+ * The interface of everything on the screen. Names and contract are pi's, so that interfaces written for it run here.
+ */
 import type { TuiMouseEvent, TuiMouseEventResult } from "./mouse.ts";
 
 export interface Component {

@@ -1,4 +1,4 @@
-/** What a component tells the layout about itself. */
+/** The layout's view of a component. */
 import type { Component } from "./component.ts";
 
 export const LAYOUT_NODE: unique symbol = Symbol("layout node");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as library from "../src/index.ts";
 
-/** What versions 0.73.1 and 0.87.1 of pi's library export, and what examples and documents of 1.5.0 name. */
+/** Names that versions 0.73.1 and 0.87.1 of pi's library export, and that examples and documents of 1.5.0 mention. */
 const values = `
   allocateImageId Box calculateImageRows CancellableLoader CombinedAutocompleteProvider compositeTuiLine
   Container CURSOR_MARKER decodeKittyPrintable deleteAllKittyImages deleteKittyImage detectCapabilities Editor

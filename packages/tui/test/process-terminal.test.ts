@@ -47,7 +47,7 @@ class Screen {
     this.#pty.write(data);
   }
 
-  /** As when its window is closed. */
+  /** Disconnects, as closing the window does. */
   disconnect(): void {
     (this.#pty as IPty & { destroy(): void }).destroy();
   }
@@ -65,7 +65,7 @@ async function waitFor(screen: Screen, text: string): Promise<void> {
   await expect.poll(() => screen.output).toContain(text);
 }
 
-/** What was written after a text that was. */
+/** Finds what was written after a text. */
 function getAfter(screen: Screen, text: string): string {
   expect(screen.output).toContain(text);
   return screen.output.slice(screen.output.indexOf(text) + text.length).trimStart();

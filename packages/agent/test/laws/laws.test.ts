@@ -206,7 +206,7 @@ const orderedAnswers = {
   ),
 } satisfies Record<string, AnswerPlan>;
 
-/** One hook or one listener misbehaves, in every possible way. */
+/** Scenarios in which one hook or one listener misbehaves, in every possible way. */
 const failingScenarios: Record<string, Scenario> = {};
 for (const [index, behavior] of behaviors.entries()) {
   for (const hook of hookNames) {
@@ -250,7 +250,7 @@ function getSubsets<T>(items: readonly T[], maxSize: number): T[][] {
 const maxSteps = 6;
 
 const isLong = Boolean(process.env["TAU_LONG"]);
-/** Of how many scripts with so many steps one is run. */
+/** How many scripts stand for each one that is run, by their number of steps. */
 const strides: readonly number[] = isLong ? [] : [1, 1, 1, 1, 2, 4, 6];
 /** At least one of so many orders is left. */
 const share = isLong ? 1 : 3;

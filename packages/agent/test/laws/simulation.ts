@@ -90,7 +90,7 @@ export class Simulation implements Observation {
     return count;
   }
 
-  /** As `#behave`, for code whose failure ends the run. */
+  /** Like `#behave`, for code whose failure ends the run. */
   #behaveOrFailRun<T>(
     source: string,
     behavior: Behavior | undefined,

@@ -1,4 +1,4 @@
-/** What was opened, to be closed in the opposite order: at the end, or when the next thing cannot be opened. */
+/** Closes what was opened in the opposite order: at the end, or when the next thing cannot be opened. */
 export class Closers {
   #closers: (() => unknown)[] = [];
 

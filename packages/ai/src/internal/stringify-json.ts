@@ -8,7 +8,7 @@ export function stringifyJson(value: unknown): string {
   }
 }
 
-/** What remains to be written: a piece of text, or a value. */
+/** A part that remains to be written: a piece of text, or a value. */
 type Piece = { text: string } | { value: unknown };
 
 function stringifyDeep(record: unknown): string {

@@ -1,4 +1,4 @@
-/** What a run sends by HTTP, and what an error response to it means. */
+/** Builds the HTTP request of a run, and explains an error response to it. */
 import { describeKey, getEnvApiKey } from "../auth/env-keys.ts";
 import { classifyResponse, type Failure } from "../failure.ts";
 import { getProviderInfo } from "../providers/index.ts";

@@ -190,7 +190,7 @@ interface Progress {
 
 /** How long a server may take to close the connection after it has sent its stop reason. */
 const closingMs = 5_000;
-/** The same after a stop reason that came with content: some servers send one with every piece, so more may come. */
+/** The limit after a stop reason that came with content: some servers send one with every piece, so more may come. */
 const pausedMs = 30_000;
 
 /** Sends the request and reads the answer into the draft. Returns the failure, if there is one. */

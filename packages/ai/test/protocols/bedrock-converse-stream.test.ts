@@ -617,7 +617,7 @@ describe("recordings mean to us what they mean to the vendor's SDK", () => {
   });
 });
 
-/** What frames say, without a server. */
+/** Reads frames without a server. */
 function readAll(frames: readonly Frame[]) {
   const { draft, events } = readFrames(bedrockConverseStream, model, frames);
   const { content, usage, rawStopReason } = draft.message;

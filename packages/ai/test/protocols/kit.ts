@@ -1,4 +1,4 @@
-/** What the tests of all protocols share: conversations, recorded answers, servers, and comparisons with an SDK. */
+/** Shared by the tests of all protocols: conversations, recorded answers, servers, and comparisons with an SDK. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -73,7 +73,7 @@ export const result = (
   isError = false,
 ): ToolResultMessage => ({ role: "toolResult", toolCallId, toolName, content, isError, timestamp: 3 });
 
-/** One comparison: a conversation for us, and by hand what the vendor's SDK is asked to send for the same. */
+/** A comparison: a conversation for us, and by hand what the vendor's SDK is asked to send for the same. */
 export interface OracleCase<TParams> {
   name: string;
   context: Context;
@@ -124,14 +124,14 @@ export async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
 /** The part of a protocol that reads a response. */
 type Reader<TState> = Pick<Protocol<StreamOptions, TState>, "start" | "step">;
 
-/** What frames mean, without a server. Nothing is closed that they leave open. */
+/** Reads frames without a server. Nothing is closed that they leave open. */
 export function readFrames<TState>(protocol: Reader<TState>, model: Model, frames: readonly Frame[]) {
   const draft = new Draft(model, 0);
   const state = protocol.start(draft);
   return { draft, events: frames.flatMap((frame) => protocol.step(state, frame)) };
 }
 
-/** What a whole stream of data means, without a server. Its events have to come in order. */
+/** Reads a whole stream of data without a server. Its events have to come in order. */
 export function readStream<TState>(protocol: Reader<TState>, model: Model, stream: readonly unknown[]): Draft {
   const frames = stream.map((data) => ({ data }));
   const { draft, events } = readFrames(protocol, model, frames);
@@ -179,9 +179,9 @@ interface Comparison {
   ours: (url: string) => AssistantMessageEventStream;
   /** Sends the same with the vendor's SDK. */
   theirs: (url: string) => Promise<unknown>;
-  /** Those that have to be equal. */
+  /** Names of the headers that have to be equal. */
   headers: string[];
-  /** What both get. Default: "ok". */
+  /** The reply that both get. Default: "ok". */
   reply?: WireReply;
   /** Compares paths without their queries. Default false. */
   ignoresQuery?: boolean;

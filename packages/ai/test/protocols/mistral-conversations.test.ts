@@ -322,7 +322,7 @@ interface Said {
   usage?: CompletionEvent["data"]["usage"];
 }
 
-/** What the vendor's SDK makes of an answer; it leaves the adding up to its caller. */
+/** Reads an answer with the vendor's SDK, which leaves the adding up to its caller. */
 async function askSdk(serverURL: string, params: Params): Promise<Said> {
   const sdk = new Mistral({ apiKey: "key", serverURL, retryConfig: { strategy: "none" } });
   const said: Said = { text: "", thinking: "", calls: [] };

@@ -364,7 +364,7 @@ function marked(content: string) {
   return { type: "text" as const, text: content, cache_control: { type: "ephemeral", ttl: "1h" } };
 }
 
-/** What each kind of server documents for thinking on and off. */
+/** Cases for thinking on and off, as each kind of server documents it. */
 function thinkingCases(): OracleCase<AnyParams>[] {
   const table: [ThinkingFormat, SimpleStreamOptions, Partial<Model>, Record<string, unknown>][] = [
     ["openai", { reasoning: "low" }, {}, { reasoning_effort: "low" }],

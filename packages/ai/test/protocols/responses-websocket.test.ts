@@ -15,7 +15,7 @@ import { createModel, result, user } from "./kit.ts";
 
 type Fields = Record<string, unknown>;
 
-/** What the server does with one `response.create`. */
+/** The server's reply to one `response.create`. */
 type Reply =
   | { kind: "answer"; answer: ScriptedAnswer }
   /** Sends the first `frames` messages, then closes the connection. */

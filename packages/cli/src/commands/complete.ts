@@ -200,7 +200,7 @@ async function listSessionIds(words: readonly string[], io: Io): Promise<Candida
   return sessions.map((session) => ({ value: session.id, description: formatTitle(session) }));
 }
 
-/** Those of the settings; of a path, what it can be. */
+/** Lists the sources in the settings or, if a path is typed, the files that it can be. */
 async function listPackageSources(words: readonly string[], current: string, io: Io): Promise<Candidate[]> {
   if (/^[./~]/.test(current)) return await listFiles(io, current);
   const [{ openPackageContext }, { getPackageEntries, toDetailed }] = await Promise.all([

@@ -1,4 +1,4 @@
-/** What `tau doctor` checks. A package that needs something of the machine adds a row here. */
+/** The checks of `tau doctor`. A package that needs something of the machine adds a row here. */
 import { access, constants, mkdtemp, readdir, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-/** What a package brings, and the question whether it is used. */
+/** Lists what a package brings, and asks whether it is used. */
 import { HarnessError } from "@tau/protocol";
 import { type FetchedPackage, resourceKinds } from "@tau/config/installs";
 import { ask, isInteractive } from "../process/ask.ts";

@@ -50,7 +50,7 @@ export async function list(args: CommandArgs, io: Io): Promise<void> {
     if (isCandidate) io.out(`${name} ran ${runs} times without a refusal. To trust it: tau extensions trust ${name}\n`);
 }
 
-/** Of a package, all extensions share what the user says. */
+/** Finds the extension by name, id or path. All extensions of a package share what the user decides about it. */
 function findOne(extensions: readonly FoundExtension[], name: string): FoundExtension {
   const isNamed = ({ source }: FoundExtension) => [source.name, source.id, source.path].includes(name);
   const matches = extensions.filter(isNamed);

@@ -55,7 +55,7 @@ async function printModels(
   return io.out(tableText(args.has("all") ? [...columns, { title: "KEY" }] : columns, rows, io));
 }
 
-/** What a session would have, too. Closing ends what providers still look for. */
+/** Adds the models that extensions register, as a session does. Closing ends what providers still look for. */
 async function addExtensionModels(
   { registry, auth }: Access,
   io: Io,

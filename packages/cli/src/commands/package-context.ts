@@ -1,4 +1,4 @@
-/** What the commands about packages share. */
+/** Opens what the commands about packages share. */
 import { homedir } from "node:os";
 import { systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";

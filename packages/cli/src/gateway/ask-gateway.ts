@@ -1,4 +1,4 @@
-/** What commands ask of the account's running gateway. */
+/** Requests from commands to the account's running gateway. */
 import { askControl, type ControlAnswer, isGatewayError } from "@tau/gateway";
 import { findGateway, getGatewayFiles } from "@tau/protocol/node";
 import { getAgentDir } from "../hosting/agent-dir.ts";

@@ -1,4 +1,4 @@
-/** What the extensions of a session in a gateway ask and show, in the terminal that is attached to it. */
+/** Shows what the extensions of a session in a gateway ask and show, in the terminal that is attached to it. */
 import type { ExtensionSurface, ExtensionUi } from "@tau/extensions";
 import { emptyUi, listUiFrames, type UiAnswer, type UiDialog, type UiNote } from "@tau/protocol";
 import type { DialogFrame } from "@tau/protocol/gateway";

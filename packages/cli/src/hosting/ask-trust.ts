@@ -46,14 +46,14 @@ async function askInFull(
   return answer === undefined ? undefined : /^y(es)?$/i.test(answer.trim());
 }
 
-/** One line, whatever has changed: texts do nothing before somebody uses them. */
+/** Asks in one line, whatever has changed: texts do nothing before somebody uses them. */
 function formatTextsQuestion({ added, changed, removed }: TrustDifference): string {
   const [first, ...others] = [...changed, ...added, ...removed];
   const names = `${JSON.stringify(first)}${others.length === 0 ? "" : ` and ${others.length} more`}`;
   return `Changed since you trusted this project: ${names}. Trust it as it is now? [y/n] `;
 }
 
-/** One line for each file. */
+/** Formats a line for each file. */
 const formatDifference = (difference: TrustDifference): string =>
   (["added", "changed", "removed"] as const)
     .flatMap((kind) => difference[kind].map((name) => `  ${kind} ${JSON.stringify(name)}\n`))

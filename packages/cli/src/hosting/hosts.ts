@@ -97,7 +97,7 @@ export class Hosts {
 /** A directory that is gone keeps its name. */
 const toRealPath = (path: string): Promise<string> => realpath(path).catch(() => path);
 
-/** What was meant for the first session alone. */
+/** Options that were meant for the first session alone. */
 const firstSessionOptions = ["name", "fork", "sessionId", "agent", "model", "provider", "thinking", "apiKey"] as const;
 
 function toOptionsElsewhere(options: SessionOptions, path: string): SessionOptions {

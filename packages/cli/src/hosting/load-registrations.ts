@@ -1,4 +1,4 @@
-/** What extensions add to lists of the program: options to `tau --help`, models to `tau models`. */
+/** Loads what extensions add to lists of the program: options to `tau --help`, models to `tau models`. */
 import { join, resolve } from "node:path";
 import type { ListedRegistrations } from "@tau/extensions";
 import { getAgentDir } from "./agent-dir.ts";

@@ -123,7 +123,7 @@ function toResources(
   };
 }
 
-/** What the flags say about the model, the tools and what they may do. Pure. */
+/** Turns flags into parameters: the model, the tools and what they may do. Pure. */
 function toParams(options: SessionOptions, toPath: (path: string) => string): Partial<Params> {
   const { agent, model, provider, models, thinking, tools, excludeTools, policy, permissionMode, sandbox } = options;
   return {
@@ -168,7 +168,10 @@ async function mustExist(
 const createMissingError = (path: string): UsageError =>
   new UsageError("invalid_input", `There is no file or directory ${path}.`);
 
-/** What sessions are told about extensions. `flags` is filled when the extensions are loaded, because they say which there are. */
+/**
+ * Creates the parameters about extensions. `flags` is filled when the extensions are loaded, because they define which
+ * there are.
+ */
 function createExtensionsParams(
   { extensions, namedPackages = [], noExtensions, offline }: SessionOptions,
   io: Io,

@@ -4,7 +4,7 @@ import type { TerminalLook } from "@tau/pi";
 
 const pattern = /^(?:@tau\/tui$|@(?:earendil-works|mariozechner)\/pi-(?:ai|agent-core|tui|coding-agent)(?:\/|$))/;
 
-/** What the components of these modules draw with: that of the terminal, once it is there. */
+/** The look that the components of these modules draw with: that of the terminal, once it is there. */
 let look: TerminalLook | undefined;
 let setLoadedLook: (look: TerminalLook) => void = () => {};
 

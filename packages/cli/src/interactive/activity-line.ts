@@ -1,4 +1,4 @@
-/** What is going on, above the editor. Pure. */
+/** Draws the line above the editor that shows the current activity. Pure. */
 import { formatRetry, type LiveView, type QueuedSummary } from "@tau/protocol";
 import { listImages } from "./blocks/image-names.ts";
 import { type Theme, toPlainLine, truncateToWidth, visibleWidth } from "@tau/tui";

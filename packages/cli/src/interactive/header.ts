@@ -1,4 +1,4 @@
-/** What the conversation begins with: the program, the model, and the files that the model is told. */
+/** Draws the beginning of the conversation: the program, the model, and the files that the model is given. */
 import { isAbsolute, relative } from "node:path";
 import type { StateData } from "@tau/protocol";
 import { type Component, Text, type Theme, toPlainLine } from "@tau/tui";

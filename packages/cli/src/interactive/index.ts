@@ -1,6 +1,6 @@
 /**
- * What the program loads when it opens the interactive terminal: one file that other modes do without. It has all of the
- * terminal library, because extensions have to share it with the terminal.
+ * The modules that the program loads when it opens the interactive terminal: one file that other modes do without. It
+ * has all of the terminal library, because extensions have to share it with the terminal.
  */
 export * from "@tau/tui";
 export { App, type AppOptions } from "./app.ts";

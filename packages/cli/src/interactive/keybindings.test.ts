@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createKeybindings, getKeybindingDefinitions, keybindingDefinitions, type KeyPlatform } from "./keybindings.ts";
 
-/** Those that pi does not have. */
+/** Actions that pi does not have. */
 const own = { "app.editor.redo": [], "app.permissions.cycle": ["alt+m"] };
 
 /** All actions of pi 1.5.0 with their default keys. */

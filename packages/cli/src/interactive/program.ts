@@ -1,4 +1,4 @@
-/** What the terminal's own machine does for the interface. The session may be on another one. */
+/** The part of the interface that depends on the terminal's own machine. The session may be on another one. */
 import type { ImageContent } from "@tau/ai";
 import type { SessionClient } from "./session-client.ts";
 

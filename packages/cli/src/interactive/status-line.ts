@@ -31,7 +31,7 @@ export function drawStatus(status: Status, theme: Theme, width: number): string[
   return [drawPlace(toPlainLine(left), status, theme, width), drawUse(status.stats, right, theme, width)];
 }
 
-/** What runs in the background, and what is out of the ordinary. Jobs are left out where there is little room. */
+/** Draws what runs in the background, and what is out of the ordinary. Jobs are left out where there is little room. */
 function drawNotes({ jobs, lacksSandbox }: Status, theme: Theme, width: number): string {
   const warnings = lacksSandbox ? [theme.fg("warning", "no sandbox")] : [];
   const running = jobs === 0 ? [] : [theme.fg("dim", pluralise(jobs, "job"))];

@@ -2,7 +2,7 @@
 import type { SessionEntry } from "@tau/protocol";
 import { getShownText } from "./blocks/user-message.ts";
 
-/** What a screen has room for. */
+/** The size of a screen. */
 interface Room {
   columns: number;
   rows: number;

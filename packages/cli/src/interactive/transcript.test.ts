@@ -64,7 +64,7 @@ function open() {
       appendEntry({ type: "context_edit", ...createBase(), targetId: view.log.leafId ?? "", replacement: null }),
     end: (messageId: string) =>
       take({ type: "message_end", messageId, stopReason: "end_turn", usage: { inputTokens: 0, outputTokens: 0 } }),
-    /** As a gateway sends it after a break. */
+    /** Copies the view, as a gateway sends it after a break. */
     copyView: () => {
       view = structuredClone(view);
     },

@@ -44,7 +44,10 @@ export async function showAsJson(
   };
 }
 
-/** As in pi, whose programs take the answer from the end of its message. It is in the log by then. */
+/**
+ * Adds the message to the event, because pi's programs take the answer from the end of its message. It is in the log by
+ * then.
+ */
 function withMessage(event: SessionEvent, { log }: View): object {
   if (event.type !== "message_end") return event;
   const entry = log.entries.findLast((entry) => entry.type === "message" && entry.message.role === "assistant");
@@ -53,7 +56,7 @@ function withMessage(event: SessionEvent, { log }: View): object {
 
 type Spent = Pick<StatsData, "tokens" | "cost">;
 
-/** What the run used: the session may have been there before. Pure. */
+/** Computes what the run used: the session may have been there before. Pure. */
 function subtract(after: Spent, before: Spent): { usage: Spent["tokens"]; cost: number } {
   const difference = (name: keyof Spent["tokens"]) => after.tokens[name] - before.tokens[name];
   const usage = {

@@ -1,4 +1,4 @@
-/** One line on standard error that says what the run is doing. */
+/** Shows in one line on standard error what the run is doing. */
 import { systemClock } from "@tau/ai";
 import { formatRetry, type SessionEvent } from "@tau/protocol";
 import { getCallSubject } from "@tau/protocol/surface";
@@ -45,7 +45,7 @@ export function showProgress(session: ShownSession, { quiet, verbose }: SessionO
   };
 }
 
-/** What the run does after an event; undefined if that does not change. Pure. */
+/** Finds what the run does after an event; undefined if that does not change. Pure. */
 function getActivity(event: SessionEvent): string | undefined {
   switch (event.type) {
     case "turn_start":

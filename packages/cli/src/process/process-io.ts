@@ -113,7 +113,7 @@ const getEndSignal = ({ reason }: AbortSignal): EndSignal => endSignals.find((si
 /** The code that a shell reports for a program that a signal has ended. */
 const toExitCode = (signal: EndSignal): number => 128 + constants.signals[signal];
 
-/** What is nearly done gets a moment, so that the code is told as a code. */
+/** Waits a moment for what is nearly done, so that the program ends with its exit code. */
 async function leaveInterrupted(self: NodeJS.Process, signal: EndSignal): Promise<void> {
   // The call whose end brought us here counts as under way until its turn is over.
   await new Promise<void>((resolve) => setImmediate(resolve));

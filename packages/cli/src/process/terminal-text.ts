@@ -1,4 +1,4 @@
-/** What a terminal gets: text that cannot control it, and tau's own escape sequences. */
+/** Makes text safe for a terminal, and adds tau's own escape sequences. */
 import { styleText } from "node:util";
 import { systemIds } from "@tau/ai";
 import type { Io } from "../commands/command.ts";

@@ -1,4 +1,4 @@
-/** What the client was asked and has not answered: dialogs of extensions and questions of the policy. */
+/** Questions that the client has not answered: dialogs of extensions and questions of the policy. */
 export class OpenQuestions {
   readonly #open = new Set<string>();
   #onOpened = (): void => {};

@@ -5,7 +5,7 @@ import type { AgentSessionEvent } from "@tau/harness";
 import { formatNothingToCompact, getMessageText } from "@tau/harness/host";
 import type { CompactionEntry, CompactionResult, CustomMessageEntry, SessionEntry, SessionEvent } from "@tau/protocol";
 
-/** As much as the result of a command shows, in UTF-16 units. */
+/** The limit for the output of a command in its result, in UTF-16 units. */
 const maxOutputLength = 50 * 1024;
 
 export type PiRecord = { type: string; [field: string]: unknown };

@@ -49,7 +49,7 @@ export function parseSessionArgs(args: readonly string[], extensionFlags?: reado
   };
 }
 
-/** What was typed after each flag, by its name; true for nothing. */
+/** The values that were typed after each flag, by its name; true for nothing. */
 type FlagValues = ReadonlyMap<string, readonly (string | true)[]>;
 
 function toHelp(values: FlagValues): Parsed {
@@ -74,11 +74,11 @@ function getValue(flag: Flag, token: OptionToken, args: readonly string[], taken
 /** The modes of `--output-format`, whose names other agents have made known. */
 const modes: Readonly<Record<string, SessionOptions["mode"]>> = { text: "text", json: "result", "stream-json": "json" };
 
-/** What can be said of a prompt that runs in the gateway, which has its own settings. */
+/** Flags of a prompt that runs in the gateway, which has its own settings. */
 const gatewayFlags: readonly string[] =
   "gateway print mode output-format quiet verbose directory model thinking agent continue session name".split(" ");
 
-/** Of each group, only one can be meant. */
+/** Groups of flags of which only one can be given. */
 const alternatives: readonly (readonly string[])[] = [
   ["continue", "resume", "session", "session-id", "fork", "no-session"],
   ["tools", "no-tools"],

@@ -1,5 +1,5 @@
 /**
- * What is typed and not sent, kept in a file of this process: a program that is killed cannot save anything. The next
+ * Keeps what is typed and not sent in a file of this process: a program that is killed cannot save anything. The next
  * start in the same directory gets it.
  */
 import { createHash } from "node:crypto";
@@ -93,7 +93,9 @@ interface LeftDraft {
   mtimeMs: number;
 }
 
-/** What processes that are gone have left, oldest first. One that cannot be read is passed over and told. */
+/**
+ * Reads the drafts that ended processes have left, oldest first. If a draft cannot be read, it is skipped and reported.
+ */
 function readLeft(
   directory: string,
   getPrefix: () => string,

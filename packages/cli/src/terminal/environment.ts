@@ -1,4 +1,4 @@
-/** What variables and settings say about the terminal. Pure. */
+/** Reads from variables and settings what the terminal can do. Pure. */
 import type { Settings } from "@tau/config/settings";
 import type { TerminalCapabilities } from "@tau/tui";
 

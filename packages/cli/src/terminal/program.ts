@@ -1,4 +1,4 @@
-/** What this machine does for the interactive terminal. */
+/** The operations of this machine for the interactive terminal. */
 import { readFile } from "node:fs/promises";
 import type { Io } from "../commands/command.ts";
 import { findInstalled } from "../hosting/installed-file.ts";

@@ -1,4 +1,4 @@
-/** What the terminal remembers from one start to the next, in the agent directory. */
+/** State that the terminal keeps from one start to the next, in the agent directory. */
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemCode } from "@tau/tools/platform";

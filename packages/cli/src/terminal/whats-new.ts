@@ -1,4 +1,4 @@
-/** What has changed since the user last started the program. */
+/** Finds what has changed since the user last started the program. */
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemCode } from "@tau/tools/platform";

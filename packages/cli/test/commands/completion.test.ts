@@ -15,7 +15,7 @@ const execute = promisify(execFile);
 
 type Shell = "bash" | "zsh" | "fish";
 
-/** What the shells show for a line, with the program's own answers. */
+/** Asks shells what they show for a line, with the program's own answers. */
 interface Shells extends ModelWorkspace {
   complete: (shell: Shell, line: string) => Promise<string[]>;
   /** Writes the script of `tau completion`. Resolves to its path. */

@@ -10,7 +10,7 @@ export const examples = join(import.meta.dirname, "../../../../examples/extensio
 export interface ExampleParams extends TestSessionParams {
   /** The values of flags of the extension. */
   flags?: ReadonlyMap<string, boolean | string>;
-  /** What the user sees and answers. Default: nobody is there. */
+  /** The interface that shows questions and answers them. Default: nobody is there. */
   ui?: Partial<ExtensionUi>;
 }
 

@@ -15,7 +15,7 @@ import { watchConnection } from "../../src/gateway/watch-connection.ts";
 import { createWorkspace, run, textReply, toolReply } from "../kit.ts";
 import { type GatewayWorkspace, openGateway } from "./kit.ts";
 
-/** What these tests do not use. */
+/** These tests do not use it. */
 const program = { home: undefined, version: "1.2.3" } as unknown as Program;
 
 async function attach({ agentDir, directory }: GatewayWorkspace) {
@@ -49,7 +49,7 @@ async function attach({ agentDir, directory }: GatewayWorkspace) {
   return { gateway, sessionId, screen, type, press, app, ended, cable };
 }
 
-/** What a client sends over it is lost after `pull`, and nobody is told before `cut`. */
+/** A connection that loses what a client sends over it after `pull`, without a notice before `cut`. */
 class Cable {
   #isPulled = false;
   #last: string | undefined;

@@ -1,4 +1,4 @@
-/** What a person sees of requests that fail. */
+/** Tests the display of requests that fail. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WireReply } from "@tau/ai/testing";

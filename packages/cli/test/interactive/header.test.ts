@@ -1,4 +1,4 @@
-/** What the conversation begins with, and what is left of a budget. */
+/** Tests the beginning of the conversation, and the display of a budget. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text, type WireReply } from "@tau/ai/testing";

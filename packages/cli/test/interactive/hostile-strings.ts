@@ -2,7 +2,7 @@
 
 const split = (text: string): string[] => text.trim().split(/\s+/);
 
-/** What follows `ESC [`. No number of tau's own sequences is 7777. */
+/** Texts after `ESC [`. No number of tau's own sequences is 7777. */
 const csi = [
   ...split(`31;44m 5m 8m 1;91m 38;5;200m 38;2;1;2;3m 58;5;1m 31:1:2m 2J 3J 1J 2K 1K 6n 5n c >c =c 21t 18t 14t 8;1;1t !p
     ?u >1u s u 7777A 7777B 7777C 7777D 7777G 7777d 7777;1H 7777;1f 7777X 7777L 7777M 7777P 7777@ 7777S 7777T 7777b 1;5r 0q
@@ -11,14 +11,14 @@ const csi = [
   `${"31;".repeat(400)}m`,
   `${"9".repeat(400)}m`,
 ];
-/** What follows `ESC ]`. */
+/** Texts after `ESC ]`. */
 const osc = [
   ...split(`0;title 1;icon 2;title 4;1;rgb:00/00/00 4;1;? 7;file:///evil 8;;evil:link 9;note 9;4;1;50 10;? 11;? 11;#000000
     12;red 50;font 52;c;aGk= 52;p;aGk= 52;c;? 104 110 111 133;A 633;A 697;x 777;notify;a;b 1337;SetMark
     1337;File=inline=1:AAAA 5522;x 99;i=1;hi`),
   "",
 ];
-/** What follows `ESC`, until `ESC \`. */
+/** Texts after `ESC`, until `ESC \`. */
 const strings = [
   ...split("Pq#0;2;0;0;0~- P+q544e P$qm P=1s _Ga=T,f=100;AAAA _Ga=q,i=1;AAAA _x ^private Xstring kname"),
   "Ptmux;\x1b\x1b]52;c;aGk=\x07",
@@ -65,7 +65,7 @@ const controls = /[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]/;
 const hidden = /[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
 const unwanted = new RegExp(`${controls.source}|${hidden.source}`);
 
-/** What an interface without colors and links wrote that is not its own; empty if all is well. */
+/** Finds sequences that an interface without colors and links wrote and that are not its own; empty if all is well. */
 export function findIntruders(output: string): string[] {
   const [before = "", ...sequences] = output.split("\x1b");
   const texts = [before];
@@ -89,6 +89,6 @@ export function findIntruders(output: string): string[] {
   return [...intruders.map((part) => `ESC${part.slice(0, 60)}`), ...characters];
 }
 
-/** What extensions show may have colors. */
+/** Removes colors, which extensions may show. */
 // oxlint-disable-next-line no-control-regex -- they are looked for
 export const withoutColors = (output: string): string => output.replaceAll(/\x1b\[[\d;:]*m/g, "");

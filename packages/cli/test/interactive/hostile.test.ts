@@ -36,7 +36,7 @@ async function run(app: OpenedApp, command: string): Promise<void> {
   app.press("escape", "enter");
 }
 
-/** What a file system takes as a name. */
+/** Makes a text a valid file name. */
 const toFileName = (text: string) => Buffer.from(text.replaceAll(/[/\0]/g, "_")).subarray(0, 200);
 const samples = [...hostileStrings.keys()].filter((index) => index % 5 === 0);
 

@@ -26,7 +26,7 @@ export interface OpenOptions {
   themes?: readonly ThemeFile[];
   mode?: ColorMode;
   draft?: string;
-  /** What the first frame waits for. */
+  /** The first frame waits for this. */
   whenColorsKnown?: () => Promise<unknown>;
   /** Default: main. */
   branch?: string;
@@ -39,7 +39,7 @@ export interface OpenOptions {
   wrapClient?: (client: SessionClient) => SessionClient;
   /** Whether the first screen has a line about keys. */
   showsHint?: boolean;
-  /** What happens while the shell has the terminal. */
+  /** Called while the shell has the terminal. */
   suspend?: () => Promise<void>;
 }
 
@@ -51,9 +51,9 @@ export interface OpenedApp extends ModelWorkspace {
   notify: (message: string) => void;
   /** Another name of the session. */
   rename: (name: string) => Promise<void>;
-  /** What was copied. */
+  /** The texts that were copied. */
   copied: string[];
-  /** What was kept of what is typed, with each change. */
+  /** The drafts that were kept, one for each change of what is typed. */
   drafts: string[];
   themes: Themes;
   app: App;

@@ -12,7 +12,7 @@ function setPath(path: string): void {
   onTestFinished(() => void (process.env["PATH"] = PATH));
 }
 
-/** As on a machine without bubblewrap. */
+/** Simulates a machine without bubblewrap. */
 const hidePrograms = () => setPath("/nowhere");
 
 test("/policy shows the profile, the sandbox and what is remembered here", async () => {

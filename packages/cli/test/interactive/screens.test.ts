@@ -164,7 +164,7 @@ const views: Record<
 /** Where `scripts/render-screens.mjs` wants the cells of the screens. */
 const pictures = process.env["TAU_SCREENS"];
 
-/** One cell as the script draws it. */
+/** Converts a cell to the form that the script draws. */
 function toPicture(cell: NonNullable<ReturnType<OpenedApp["terminal"]["getCell"]>>) {
   const toColor = (isDefault: boolean, isRgb: boolean, color: number) =>
     isDefault ? undefined : isRgb ? `#${color.toString(16).padStart(6, "0")}` : color;

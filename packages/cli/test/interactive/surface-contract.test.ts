@@ -8,7 +8,7 @@ import type { Program } from "../../src/interactive/program.ts";
 import { Themes } from "../../src/interactive/themes.ts";
 import type { SessionClient } from "../../src/interactive/session-client.ts";
 
-/** What the script does not use. */
+/** The script does not use it. */
 const program = { home: undefined, version: "1.2.3" } as unknown as Program;
 
 /** The terminal over a connection that can be cut. */

@@ -7,7 +7,7 @@ import { isRunning, listDrafts, openPty, type Pty } from "./pty.ts";
 
 const asBefore = { isCanonical: true, echoes: true };
 
-/** What the program turned on is off again after everything that it drew. */
+/** Expects that what the program turned on is off again after everything that it drew. */
 function expectRestored(pty: Pty): void {
   const output = pty.output();
   const last = (bytes: string) => output.lastIndexOf(bytes);

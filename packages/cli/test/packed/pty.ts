@@ -17,7 +17,7 @@ export interface PtyOptions {
   args?: readonly string[];
   /** A command line before the program. */
   through?: readonly string[];
-  /** What the shell does when the program has stopped for the first time. */
+  /** A command of the shell for when the program has stopped for the first time. */
   afterwards?: string;
   /** How long all output and everything that is typed is under way. Default: not at all. */
   delayMs?: number;
@@ -29,10 +29,10 @@ export interface Pty {
   type: (text: string) => void;
   /** All bytes so far. */
   output: () => string;
-  /** The same, with those that are still under way. */
+  /** All bytes so far, with those that are still under way. */
   sent: () => string;
   sees: (text: string | RegExp) => Promise<void>;
-  /** What a person sees now. */
+  /** The visible rows. */
   screen: () => Promise<string>;
   /** With what has left the screen at its top. */
   everything: () => Promise<string>;
@@ -40,7 +40,7 @@ export interface Pty {
   resize: (columns: number, rows: number) => Promise<void>;
   /** The number of the program's process. */
   pid: () => number;
-  /** As when the window is closed. */
+  /** Ends the connection, as closing the window does. */
   close: () => void;
   /** Resolves to what was printed after the program had ended: its code, and how the terminal is. */
   ended: () => Promise<{ code: number; isCanonical: boolean; echoes: boolean }>;

@@ -9,7 +9,7 @@ import { openPty } from "./pty.ts";
 const delayMs = 300;
 const env = { COLORTERM: "truecolor", SSH_CONNECTION: "192.0.2.1 2222 192.0.2.2 22" };
 
-/** What the terminal reported is drawn as 24 bits. */
+/** Colors that the terminal reported are drawn with 24 bits. */
 const usesAnswers = "\x1b[38;2;";
 
 test("300 ms each way: answers are applied and never shown, and one can type and leave", async () => {

@@ -1,4 +1,4 @@
-/** What a traced program executed, and where it connected to. */
+/** Lists what a traced program executed, and where it connected to. */
 import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 

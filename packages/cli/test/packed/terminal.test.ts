@@ -84,7 +84,7 @@ test.skipIf(!hasPty)(
   },
 );
 
-/** The same, and types an answer as soon as the terminal shows a text. */
+/** Runs the command on a terminal, and types an answer as soon as the terminal shows a text. */
 const typing = (awaited: string, answer: string) => [
   "python3",
   "-c",

@@ -10,7 +10,7 @@ if (!hasTmux) console.warn("The tests in tmux are skipped: there is no tmux. Ins
 const numbered = (from: number, to: number) =>
   Array.from({ length: to - from }, (_unused, index) => `Line ${from + index} of it.`);
 
-/** As paragraphs, so that each is a line. */
+/** Sends the lines as paragraphs, so that each is a line. */
 const send = (model: StreamedModel, lines: readonly string[]) => model.send(`${lines.join("\n\n")}\n\n`);
 
 const listNumbered = (text: string) => text.match(/Line \d+ of it\./g);

@@ -10,7 +10,7 @@ import { createPtyEnv, isRunning, listChildren } from "./pty.ts";
 export const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
 
 export interface Tmux {
-  /** As it is: no names of keys. */
+  /** Types the text literally: it has no names of keys. */
   type(text: string): void;
   /** The screen, without blanks at the ends of lines. */
   screen(): string;
@@ -20,7 +20,7 @@ export interface Tmux {
   resize(columns: number, rows: number): void;
   /** Takes the terminal away from the programs in it. Resolves when they have ended. */
   close(): Promise<void>;
-  /** What a terminal without tmux shows for the same bytes. Only before the first resize. */
+  /** Draws the same bytes on a terminal without tmux. Only before the first resize. */
   drawElsewhere(): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-/** What a person types while the packed program starts, on a real terminal. */
+/** Tests keys that are typed while the packed program starts, on a real terminal. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -71,7 +71,7 @@ interface Options {
   checksLibraries: boolean;
 }
 
-/** What the compiler complains of. */
+/** Returns the compiler's complaints. */
 async function check(compiler: string, { resolution, checksLibraries }: Options): Promise<string> {
   const compilerOptions = {
     strict: true,

@@ -1,4 +1,4 @@
-/** What people are told with a message about a key that is missing or rejected. Pure. */
+/** Builds the hint that is shown with a message about a key that is missing or rejected. Pure. */
 import { findEnvKeys } from "@tau/ai";
 import type { KeySource } from "./key-source.ts";
 

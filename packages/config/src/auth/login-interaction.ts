@@ -1,4 +1,4 @@
-/** What a login needs from the user interface. */
+/** The events that a login sends to the user interface. */
 export type LoginEvent =
   /** Open it in a browser, or show it to the user. */
   | { type: "auth_url"; url: string; instructions?: string }

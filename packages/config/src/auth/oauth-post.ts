@@ -1,4 +1,4 @@
-/** One request to an authorization server. Messages have nothing of its answer, which may repeat a secret. */
+/** Sends a request to an authorization server. Messages have nothing of its answer, which may repeat a secret. */
 import { type Clock, systemClock } from "@tau/ai";
 import { isRecord, platform, tryParseJson } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";

@@ -1,4 +1,6 @@
-/** What public functions are given by the program that calls them: it is refused by its name, before anything is done. */
+/**
+ * Checks the arguments that a program passes to public functions: an error names the argument, before anything is done.
+ */
 import { isRecord } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
 import type { Field, FieldProblem, Fields, OptionalField } from "./field.ts";

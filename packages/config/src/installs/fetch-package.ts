@@ -154,7 +154,7 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
   }
 }
 
-/** What `before` is for a package of which releases of any age were allowed at some time, and until when they are. */
+/** Computes `before` for a package of which releases of any age were allowed at some time, and until when they are. */
 function getAgeLimit(
   before: Date | undefined,
   previous: LockedPackage | undefined,

@@ -14,7 +14,7 @@ export interface GlobalPackage {
   path: string;
 }
 
-/** What a directory held when it last changed. Those of scopes are directories of their own. */
+/** The content of a directory when it last changed. Those of scopes are directories of their own. */
 interface ScannedDirectory {
   changedAtMs: number;
   names: string[];

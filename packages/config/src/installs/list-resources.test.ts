@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { listResources } from "./list-resources.ts";
 import { readManifest } from "./manifest.ts";
 
-/** What a package with these files brings. */
+/** Lists the resources of a package with these files. */
 async function list(
   files: readonly string[],
   manifest?: Record<string, unknown>,

@@ -49,7 +49,7 @@ function expand(root: string, kind: Exclude<ResourceKind, "extensions">, entries
   return filterResources(own, signed.length === 0 ? [] : [signed]);
 }
 
-/** What is beside or below the `SKILL.md` of a skill belongs to it. */
+/** Leaves out files beside or below the `SKILL.md` of a skill: they belong to it. */
 function leaveOutParts(names: readonly string[]): readonly string[] {
   const skills = new Set(names.filter((name) => posix.basename(name) === skillFile));
   const isPart = (name: string) => {

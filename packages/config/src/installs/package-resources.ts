@@ -1,4 +1,4 @@
-/** What a package brings to a session. */
+/** The kinds of resources that a package brings to a session. */
 
 export const resourceKinds = ["extensions", "skills", "prompts", "themes"] as const;
 export type ResourceKind = (typeof resourceKinds)[number];

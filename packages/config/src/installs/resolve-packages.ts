@@ -1,4 +1,4 @@
-/** What the installed packages bring to a session. Starts no process and fetches nothing. */
+/** Resolves the resources that installed packages bring to a session. Starts no process and fetches nothing. */
 import { join } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import { lookAt, nodeFileSystem, systemCode } from "@tau/tools/platform";

@@ -15,7 +15,7 @@ export type ProgramOutcome =
   /** `reason` is what the program wrote, or the end of it where that is long. */
   | { readonly kind: "failed"; readonly reason: string };
 
-/** What stays behind, such as a connection that ssh keeps for later, may hold the output open. */
+/** A process that stays behind, such as a connection that ssh keeps for later, may hold the output open. */
 const maxPipeMs = 1_000;
 /** Asked to end, npm first waits for what it downloads. The program that waits for it has three seconds to end itself. */
 const killAfterMs = 1_000;
@@ -29,7 +29,7 @@ const maxReasonCharacters = 10_000;
 const script = `exec 3<&0 </dev/null
 { while read -r line <&3; do :; done; kill -0 $$ && kill -KILL 0; } >/dev/null 2>&1 &
 exec "$@" 3<&-`;
-/** Of a shell that has not found the program. */
+/** The exit code of a shell that has not found the program. */
 const notFoundCode = 127;
 
 /**

@@ -1,4 +1,4 @@
-/** What the packages of tau share and users do not need. It may change in any version. */
+/** Shared by the packages of tau; users do not need it. It may change in any version. */
 export { keyCommands } from "../auth/key-command.ts";
 export { formatLoginCommand } from "../auth/key-hint.ts";
 export { resolveKey } from "../auth/key-value.ts";

@@ -11,7 +11,7 @@ async function parse(text: string): Promise<JsonDocument> {
   return parsed;
 }
 
-/** The same text for the parser that knows comments. */
+/** Adds a comment, so that the parser that knows comments is used. */
 const withComment = (text: string) => `${text} // end`;
 
 const anyObject = fc.dictionary(

@@ -1,4 +1,4 @@
-/** What reading and editing JSON with comments share: the parser, its tree and its tokens. */
+/** Shared by reading and editing JSON with comments: the parser, its tree and its tokens. */
 import type { Node } from "jsonc-parser";
 import type * as parser from "./parser.ts";
 

@@ -9,7 +9,7 @@ async function describeProblems(text: string): Promise<string[]> {
   return (parsed.kind === "damaged" ? [parsed.problem] : parsed.problems).map(formatFileProblem);
 }
 
-/** One provider `p` with these fields, on the second line. */
+/** Creates a file with one provider `p` with these fields, on the second line. */
 const provider = (fields: string) => `{ "providers": { "p":\n${fields}\n} }`;
 const model = (fields: string) => provider(`{ "models": [{ "id": "m", ${fields} }] }`);
 

@@ -197,7 +197,7 @@ const createModelEntry = (baseUrl: Field<string>): Field<ModelEntry> =>
     ),
   );
 
-/** Of two models with the same id the last applies. */
+/** Creates the field for a list of models. If two have the same id, the last applies. */
 const createModelEntries = (baseUrl: Field<string>) =>
   transform(list(createModelEntry(baseUrl)), (entries) => [
     ...new Map(entries.map((entry) => [entry.id, entry])).values(),

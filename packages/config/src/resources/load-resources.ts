@@ -90,7 +90,7 @@ async function loadContext(
   return { value: { contextFiles: value }, problems, watched: contextFilePaths(directories) };
 }
 
-/** What is called by its name. */
+/** Loads what users call by its name. */
 async function loadCalled(
   options: LoadOptions,
   locations: Locations,

@@ -79,7 +79,7 @@ export async function listExisting(fs: FileSystem, cwd: string, locations: objec
   return paths.filter((_path, index) => kinds[index] !== undefined).map((path) => relative(cwd, path));
 }
 
-/** What pi reads of a project and tau does not. */
+/** Files of a project that pi reads and tau does not. */
 const ignoredPiFiles = ["mcp.json", "npm", "git"].map((name) => join(".pi", name));
 
 /** A sentence about the files of pi that a trusted project has in vain; undefined if there are none. */

@@ -34,7 +34,7 @@ const open = (root: string, options: Partial<ResourceLoaderOptions> = {}) =>
 
 const skill = (name: string, description: string) => `---\nname: ${name}\ndescription: ${description}\n---\nDo it.\n`;
 
-/** One line each, from below `root` only. */
+/** Formats a line for each, from below `root` only. */
 const lines = (
   { systemPrompt, appendSystemPrompt, contextFiles, skills, promptTemplates }: Resources,
   root: string,

@@ -42,7 +42,7 @@ export function listChangedFiles(before: Resources, after: Resources): string[] 
   return [...new Set([...old.keys(), ...current.keys()])].filter((path) => old.get(path) !== current.get(path));
 }
 
-/** What each file says, by its path. */
+/** Maps each file's path to its content. */
 function toFiles({ agent, systemPrompt, appendSystemPrompt, contextFiles, skills, promptTemplates }: Resources) {
   const texts = [systemPrompt, appendSystemPrompt, ...contextFiles].filter((file) => file !== undefined);
   const files = [...skills, ...promptTemplates];

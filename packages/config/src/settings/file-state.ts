@@ -1,4 +1,4 @@
-/** What is known about one settings file: its valid settings and its problems. */
+/** The state of one settings file: its valid settings and its problems. */
 import { nearestNames } from "@tau/ai/internal";
 import type { Path } from "../fields/field.ts";
 import type { FileProblem } from "../files/file-problem.ts";

@@ -1,4 +1,4 @@
-/** What a table of settings consists of. */
+/** The nodes of a table of settings. */
 import type { Shape } from "./shape.ts";
 
 /**

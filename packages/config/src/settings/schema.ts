@@ -28,7 +28,7 @@ type Resolved<N> =
 type Chosen<N> =
   N extends Setting<infer T> ? T : N extends Group<infer F> ? { readonly [K in keyof F]?: Chosen<F[K]> } : never;
 
-/** As in a file: anything may be left out, and null stands for the default. */
+/** Settings in a file: anything may be left out, and null stands for the default. */
 type Input<N> =
   N extends Setting<infer T>
     ? T | null | undefined

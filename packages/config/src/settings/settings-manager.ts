@@ -377,7 +377,7 @@ async function readSources(sources: Sources): Promise<Record<SettingsLayerName, 
   return { global, pi, project };
 }
 
-/** What is known about the file of one layer after it was read. Pure. */
+/** Computes the new state of a layer from its file. Pure. */
 function updateLayer(
   before: FileState,
   content: FileContent,

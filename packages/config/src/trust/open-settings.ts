@@ -40,7 +40,7 @@ async function isTrusted(settings: SettingsManager, options: OpenSettingsOptions
   return (await options.askExtensions?.(settings)) ?? (await options.askTrust?.(waiting)) ?? false;
 }
 
-/** What has no effect without trust. Settings are named one by one, since most of them need none. */
+/** Lists what has no effect without trust. Settings are named one by one, since most of them need none. */
 async function listWaiting(settings: SettingsManager, options: OpenSettingsOptions): Promise<string[]> {
   const { fileSystem: fs = nodeFileSystem } = options;
   const [cwd, agentDir] = [resolve(options.cwd), resolve(options.agentDir)];

@@ -21,7 +21,7 @@ import { describeRecordFile, type RecordFileOptions } from "@tau/policy/internal
 
 export type TrustOptions = RecordFileOptions;
 
-/** What a project may bring along, relative to its directory, besides skills and what its settings name. */
+/** Directories that a project may bring along, relative to its own, besides skills and what its settings name. */
 const projectDirectories = [".tau", ".pi"];
 const projectPaths = [...projectDirectories, ".mcp.json"];
 

@@ -13,11 +13,11 @@ export interface Raw {
 
 export interface AuthorizationServer {
   readonly url: string;
-  /** What `/token` was asked for, by grant. */
+  /** The grants that `/token` was asked for. */
   readonly grants: string[];
   /** The fields of each question to `/token`. */
   readonly questions: Record<string, string>[];
-  /** What each poll for a device code gets, first to last; the last again and again. */
+  /** The answers to polls for a device code, first to last; the last again and again. */
   polls: string[];
   /** Seconds a token is good for. */
   lifetime: number;

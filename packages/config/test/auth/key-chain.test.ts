@@ -55,7 +55,7 @@ async function createMove(from: CredentialPlace) {
   };
   const move = (to: CredentialPlace) => kit.storage.move(to, { chain, choose });
   if (from === "keychain") await move("keychain");
-  /** What a process that starts afterwards reads. */
+  /** Reads what a process that starts afterwards reads. */
   const readAll = async () => {
     left = Infinity;
     const other = AuthStorage.create(kit.directory, { keyChain: () => (place === "keychain" ? chain : undefined) });

@@ -1,4 +1,4 @@
-/** What the tests of logins and tokens share. */
+/** Shared by the tests of logins and tokens. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { tmpdir } from "node:os";

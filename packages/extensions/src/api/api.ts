@@ -1,4 +1,7 @@
-/** What an extension can register and do: the argument of a factory. Names are pi's, so that its extensions run here. */
+/**
+ * The argument of an extension's factory: everything that an extension can register and do. Names are pi's, so that its
+ * extensions run here.
+ */
 import type { AgentToolResult, AgentToolUpdateCallback, ThinkingLevel, ToolExecutionMode } from "@tau/agent";
 import type { ImageContent, Model, TextContent, ToolArguments, ToolParameters } from "@tau/ai";
 import type { SlashCommandData } from "@tau/protocol";
@@ -156,7 +159,7 @@ export interface SharedResource {
   close(): void | Promise<void>;
 }
 
-/** One signature for each event: a generic one would not know the literals that a handler answers with. */
+/** Declares a signature for each event: a generic one would not know the literals that a handler answers with. */
 type On = Signatures extends Record<string, infer Signature> ? Intersect<Signature> : never;
 type Signatures = {
   [Name in ExtensionEventName]: (name: Name, handler: ExtensionHandler<Name>) => () => void;

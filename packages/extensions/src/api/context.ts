@@ -1,4 +1,4 @@
-/** What handlers, tools and commands of an extension are given besides the event. Names are pi's. */
+/** The context that handlers, tools and commands of an extension are given besides the event. Names are pi's. */
 import type { AgentTool, AgentToolUpdateCallback, ThinkingLevel, ToolCallOutcome } from "@tau/agent";
 import type { ImageContent, Model, TextContent } from "@tau/ai";
 import type { SessionWriter } from "./session-writer.ts";

@@ -1,4 +1,4 @@
-/** What extensions are given of a session may be copied (`{ ...ctx }`), derived from (`Object.create(ctx)`) and wrapped. */
+/** Makes objects that extensions may copy (`{ ...ctx }`), derive from (`Object.create(ctx)`) and wrap. */
 
 /** The names of the getters of a class and those above it, by its prototype. */
 const getters = new Map<object, ReadonlySet<string>>();

@@ -1,4 +1,7 @@
-/** What extensions give to be stored is written and sent as JSON. Fails where it is given, not where it is written. */
+/**
+ * Checks that what extensions give to be stored can be written and sent as JSON. Fails where it is given, not where it
+ * is written.
+ */
 import { getErrorMessage } from "@tau/ai/internal";
 import { ExtensionError } from "../errors.ts";
 

@@ -1,4 +1,6 @@
-/** What extensions need of their session. The session implements it; the isolated host and tests can too. */
+/**
+ * The port through which extensions see their session. The session implements it; the isolated host and tests can too.
+ */
 import type { AgentTool, AgentToolUpdateCallback, ThinkingLevel, ToolCallOutcome } from "@tau/agent";
 import type { ImageContent, Model, TextContent } from "@tau/ai";
 import type { SlashCommandData } from "@tau/protocol";

@@ -1,6 +1,7 @@
 /**
- * What extensions can show and ask. A terminal, an RPC client or nothing is behind it. Components are those of `@tau/tui`,
- * which this package does not know: here they are only passed on.
+ * The interface through which extensions show and ask. A terminal, an RPC client or nothing is behind it. A terminal,
+ * an RPC client or nothing is behind it. Components are those of `@tau/tui`, which this package does not know: here
+ * they are only passed on.
  */
 import { plainTheme } from "./plain-theme.ts";
 

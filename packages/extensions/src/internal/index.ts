@@ -1,4 +1,4 @@
-/** What the packages of tau share and users do not need. It may change in any version. */
+/** Shared by the packages of tau; users do not need it. It may change in any version. */
 export type { BashResult } from "../api/bash-result.ts";
 export type { CompactionTrigger, SessionEnd } from "../api/events.ts";
 export type { SessionWriter } from "../api/session-writer.ts";

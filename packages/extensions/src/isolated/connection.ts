@@ -1,4 +1,6 @@
-/** What goes on between a process and its host after the reply to a hostcall: runs that may be aborted, and shared channels. */
+/**
+ * Channels between a process and its host after the reply to a hostcall: runs that may be aborted, and shared channels.
+ */
 import type { EventBus } from "../api/api.ts";
 import type { HostConnection } from "./hostcalls/hostcall.ts";
 import type { HostMessage } from "./messages.ts";

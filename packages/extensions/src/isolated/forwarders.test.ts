@@ -5,7 +5,7 @@ import { fillRegistrations } from "./forwarders.ts";
 import type { HostcallRun } from "./hostcalls/hostcall.ts";
 import { sessionCalls } from "./hostcalls/session.ts";
 
-/** What a handler of `input` makes of a prompt, with an extension that answers with `text`. */
+/** Runs a handler of `input` on a prompt, with an extension that answers with `text`. */
 async function transform(typed: string, text: string): Promise<unknown> {
   const registrations = createRegistrations();
   const nothing = { tools: [], commands: [], shortcuts: [], flags: [], providers: [], needsTrust: [] };

@@ -37,7 +37,7 @@ const withoutSecrets =
     throw new ToolsError("denied", projectSecretReason(realPath));
   };
 
-/** What a person allows an extension as a whole, such as to use the interface, they are not asked about again. */
+/** Asks only once about what a person allows an extension as a whole, such as to use the interface. */
 const askForSession =
   (ask: NonNullable<JudgeParts["ask"]>, extension: string): NonNullable<JudgeParts["ask"]> =>
   async (question, signal) => {

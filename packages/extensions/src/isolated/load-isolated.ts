@@ -12,7 +12,7 @@ import { findIsolationPrograms } from "./start-process.ts";
 import { Supervisor } from "./supervisor.ts";
 import { ExtensionError } from "../errors.ts";
 
-/** What one extension may tell the user in a session. */
+/** The limit for messages of one extension to the user in a session. */
 const maxProblems = 50;
 
 /**

@@ -1,4 +1,4 @@
-/** What an extension registered, as data. The functions stay in its process; the host forwards calls to them. */
+/** The registrations of an extension, as data. The functions stay in its process; the host forwards calls to them. */
 import type { ToolParameters } from "@tau/ai";
 import type { FlagDefinition, ProviderConfig, ToolDefinition } from "../api/api.ts";
 import type { ExtensionEventName } from "../api/events.ts";

@@ -1,4 +1,4 @@
-/** What the host and the process of an extension tell each other. */
+/** Messages between the host and the process of an extension. */
 import type { AgentToolUpdate } from "@tau/agent";
 import type { ExtensionEvent, ExtensionEventName } from "../api/events.ts";
 import type { LifecyclePhase, Manifest } from "./manifest.ts";

@@ -146,7 +146,7 @@ function keepOutput({ output: streams }: StartedProcess, throttle: Throttle): Ou
   return output;
 }
 
-/** What it wrote and did not send to us, it wrote to files. */
+/** Counts the bytes that the process wrote to files: all that it did not send to us. */
 function countWritten(
   started: StartedProcess,
   getReceivedBytes: () => number,

@@ -85,7 +85,7 @@ const isListOf = (check: (value: unknown) => boolean) => (value: unknown) => Arr
 const isGuideline = (value: unknown): boolean =>
   isText(value) || (isRecord(value) && isText(value["text"]) && isListOf(isText)(value["with"]));
 
-/** What the session works with itself; the rest is passed on as it is. */
+/** Fields that the session works with itself; the rest is passed on as it is. */
 const toolFields: Partial<Record<(typeof toolDataKeys)[number], (value: unknown) => boolean>> = {
   promptSnippet: isText,
   promptGuidelines: isListOf(isGuideline),

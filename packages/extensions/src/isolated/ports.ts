@@ -1,4 +1,4 @@
-/** What isolated extensions need of the program around them. */
+/** Ports through which isolated extensions use the program around them. */
 import type { Clock, Ids } from "@tau/ai";
 import type { Address } from "@tau/sandbox/internal";
 import type { AccessRequest, Files } from "@tau/tools";

@@ -53,15 +53,15 @@ interface OpenCall {
 /** Messages that nobody asked for: more are read later, so that the extension waits and not we. */
 const unasked = { perSecond: 1_000, burst: 2_000 };
 const reads = { perSecond: 5_000, burst: 10_000 };
-/** What it costs to read messages, in bytes of text. */
+/** The limit for reading messages, in bytes of text. */
 const volume = { perSecond: 32 * 1024 * 1024, burst: 64 * 1024 * 1024 };
 /** A value costs as much as so many bytes of text. */
 const bytesPerValue = 100;
-/** What may wait to be read by the extension. */
+/** The limit for what waits to be read by the extension. */
 const maxUnreadBytes = 64 * 1024 * 1024;
 const maxOpenHostcalls = 1_000;
 const pingEveryMs = 5_000;
-/** Of pings and not of time: while this process is busy itself, nothing is heard of the others. */
+/** Counts pings instead of time: while this process is busy itself, it hears nothing from the others. */
 const maxUnansweredPings = 2;
 
 export class ProcessLink implements StreamListener {

@@ -1,4 +1,4 @@
-/** What the process of an isolated extension sees: from facts to the arguments of bubblewrap. Pure. */
+/** Decides what the process of an isolated extension sees: from facts to the arguments of bubblewrap. Pure. */
 import type { FoundPath } from "@tau/sandbox/internal";
 
 /** All real paths. */

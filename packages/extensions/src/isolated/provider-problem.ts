@@ -1,4 +1,6 @@
-/** What keeps a provider of an isolated extension from being used: all that the host would add of its own. Pure. */
+/**
+ * Finds what keeps a provider of an isolated extension from being used: all that the host would add of its own. Pure.
+ */
 import type { KnownApi } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
 

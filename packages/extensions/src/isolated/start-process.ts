@@ -116,7 +116,7 @@ async function readPid(pipe: Readable): Promise<number> {
   return Number(match[1]);
 }
 
-/** What Node has reserved by itself differs by hundreds of megabytes between its versions. */
+/** Reads what Node has reserved by itself, which differs by hundreds of megabytes between its versions. */
 async function readDataBytes(pid: number): Promise<number> {
   const match = /^VmData:\s*(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8"));
   if (!match) throw new ExtensionError("unavailable", "How much memory the process has is not known.");

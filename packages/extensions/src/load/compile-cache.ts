@@ -65,7 +65,7 @@ interface CachedModule extends CompiledModule {
   readonly cachedData: Buffer;
 }
 
-/** One line of facts, the code, and V8's form of it. */
+/** Writes a line of facts, the code, and V8's form of it. */
 function serialise({ code, cachedData, ...facts }: CachedModule): Buffer {
   const text = Buffer.from(code);
   const head = Buffer.from(`${JSON.stringify({ ...facts, codeBytes: text.length })}\n`);

@@ -146,7 +146,10 @@ const leaveOut = (found: Entries, filter: PathFilter): Entries => ({
   ),
 });
 
-/** Of what is not the user's own, all files count: what they do was looked at, and may not change unnoticed. */
+/**
+ * Creates the source of an extension. Unless it is the user's own, its digest covers all files: they were looked at,
+ * and may not change unnoticed.
+ */
 function toSource(entry: Entry, place: Place): ExtensionSource | ExtensionProblem {
   const directory = place.package?.root ?? (entry.isSingleFile ? undefined : entry.baseDir);
   // A package that is one file has no directory of its own.

@@ -62,7 +62,10 @@ export async function findExtensions(options: FindExtensionsOptions): Promise<Fo
   return { extensions, packages: resolved.packages, problems: [...problems, ...ofNpm.problems, ...found.problems] };
 }
 
-/** Those that npm installed for the user. Only their extensions count, and they are pending until the user has answered. */
+/**
+ * Reads the packages that npm installed for the user. Only their extensions are used, and they are pending until the
+ * user has answered.
+ */
 async function readGlobalPackages(
   agentDir: string,
 ): Promise<{ packages: PackageExtensions[]; problems: ExtensionProblem[] }> {

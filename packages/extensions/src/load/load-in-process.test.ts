@@ -27,7 +27,7 @@ function write(name: string, text: string): ExtensionSource {
   return { id: path, name, path, origin: "user", digest: "", info };
 }
 
-/** What the extensions wrote into the global `seen`. */
+/** Values that the extensions wrote into the global `seen`. */
 const seen = (): unknown[] => ((globalThis as Record<string, unknown>)["seen"] ??= []) as unknown[];
 
 describe("loadInProcess", () => {

@@ -1,4 +1,4 @@
-/** What the module of an extension turned out to be. */
+/** The kinds of modules that extensions can be. */
 import type { ExtensionFactory } from "../api/api.ts";
 import type { ExtensionObject } from "../api/object-form.ts";
 import type { DescribedProvider } from "../providers/provider-definition.ts";

@@ -17,7 +17,7 @@ export function toModuleObject(module: object, defaultExport?: unknown): object 
   return object;
 }
 
-/** One object for a module, so that an extension that compares two imports finds them equal. */
+/** Caches an object for each module, so that an extension that compares two imports finds them equal. */
 const objects = new WeakMap<object, object>();
 
 /** Returns what `import()` resolves to for a module that was compiled here or that Node's `require` gave. */

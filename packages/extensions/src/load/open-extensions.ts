@@ -54,7 +54,7 @@ export async function openExtensions(params: ExtensionsParams, parts: OpenExtens
   return new SessionExtensions({ loaded, clock, report, start, setResources, featureTools });
 }
 
-/** What is known before there is a session. */
+/** State before there is a session. */
 interface Loading {
   session: ExtensionSessionPort | undefined;
   readonly extensions: Extension[];

@@ -1,4 +1,4 @@
-/** What compiled code imports: the modules that it requires, and the names that it reads from them. Pure. */
+/** Finds what compiled code imports: the modules that it requires, and the names that it reads from them. Pure. */
 
 /** The names that one import declaration takes from a module. */
 export interface ImportedNames {

@@ -86,7 +86,7 @@ function fromInputSchema(source: InputSchemaTool): PipelineTool {
   };
 }
 
-/** What a tool says about itself. Its functions may be methods that need the tool they belong to. */
+/** Copies a tool's description of itself. Its functions may be methods that need the tool they belong to. */
 function copyDescription(tool: ToolDescription): ToolDescription {
   const { shows, readOnly, parameterNeeds, promptSnippet, promptGuidelines } = tool;
   return {

@@ -7,7 +7,7 @@ import { textResult } from "./tool-result.ts";
 export const harnessTools: Layer = (tools, { actions, choices, lifecycles, report }) =>
   addTools(tools, getTools(actions), { layer: 3, choices, lifecycles, report });
 
-/** One set for each session, so that the tools stay identical when the pipeline is built again. */
+/** Creates a set for each session, so that the tools stay identical when the pipeline is built again. */
 const getTools = oncePer((actions: HarnessActions): PipelineTool[] =>
   describeTools(actions).map((tool) => ({
     ...tool,

@@ -44,7 +44,7 @@ const filter = (tools: readonly PipelineTool[], model: PipelineInput["model"]) =
   return { kept, reports, names: kept.map(({ name }) => name) };
 };
 
-/** What the protocol itself leaves out of a request, which is stopped before it is sent. */
+/** Finds what the protocol itself leaves out of a request, which is stopped before it is sent. */
 const leftOut = async (model: Model, tools: PipelineTool[]) => {
   let wasEncoded = false;
   const answer = await streamSimple(

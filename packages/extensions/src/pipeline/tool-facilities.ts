@@ -1,4 +1,4 @@
-/** What a tool has in a session: values that it can be configured with, and a log. */
+/** Facilities of a tool in a session: values that it can be configured with, and a log. */
 import { format } from "node:util";
 import type { ToolFacilities, ToolLogLevel } from "@tau/tools";
 

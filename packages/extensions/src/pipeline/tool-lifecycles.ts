@@ -162,7 +162,10 @@ interface Limits {
   signal?: AbortSignal;
 }
 
-/** What went wrong, also if the work takes too long or `signal` aborts; undefined when it is done. */
+/**
+ * Runs a hook and describes what went wrong, also if the work takes too long or `signal` aborts; undefined when it is
+ * done.
+ */
 async function getHookFailure(work: () => unknown, { maxMs, clock, signal }: Limits): Promise<string | undefined> {
   try {
     const started = Promise.resolve().then(work);

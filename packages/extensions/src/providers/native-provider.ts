@@ -80,7 +80,7 @@ export function toProviderConfig(provider: NativeProvider): ProviderConfig {
   });
 }
 
-/** What stands for a key is of no use to a server. */
+/** Removes the placeholder for a key, which is of no use to a server. */
 function withoutNoKey(context: RefreshModelsContext): RefreshModelsContext {
   const { credential } = context;
   if (credential?.type !== "api_key" || credential.key !== noKey) return context;

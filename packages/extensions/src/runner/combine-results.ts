@@ -50,7 +50,7 @@ const messages: Combine<"context" | "context_with_system"> = (event, result, ans
     ? { event: { ...event, messages: answer.messages }, result: { messages: answer.messages } }
     : { event, result };
 
-/** What a handler leaves out stays as the one before it said. */
+/** Keeps the earlier value of whatever a handler leaves out. */
 const boundary: Combine<"turn_end" | "agent_before_settle"> = (event, result, answer) => {
   const next = { ...result, ...pickDefined(answer, ["entries", "continue"]) };
   return { event: { ...event, ...next }, result: next };

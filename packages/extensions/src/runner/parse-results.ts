@@ -21,7 +21,7 @@ const oneOf =
   (value) =>
     checks.some((check) => check(value));
 const nothing: Check = (value) => value === null;
-/** What it has of these fields is as it should be. */
+/** Checks the fields that a value has; only `needed` ones may not be missing. */
 const shape =
   (fields: Fields, needed: readonly string[] = []): Check =>
   (value) =>

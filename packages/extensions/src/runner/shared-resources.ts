@@ -78,7 +78,7 @@ export class SharedResources {
 }
 
 async function closeOpened({ opened }: Entry): Promise<void> {
-  // Whoever asked for it knows that it could not be opened.
+  // The caller of `shared` has already got the error.
   const resource = await opened.catch(() => undefined);
   await resource?.close();
 }

@@ -1,4 +1,4 @@
-/** What a surface shares with the extensions of a session that it shows, and what the host does for them. */
+/** The part of a surface that the extensions of a session use, and what the host does for them. */
 import type { SessionWriter } from "../api/session-writer.ts";
 import type { ExtensionMode, ReplacedSessionContext } from "../api/context.ts";
 import type { BuiltIns } from "../load/conflicts.ts";

@@ -1,4 +1,4 @@
-/** One extension in both hosts: what it answers, what it changes and what the session is asked are the same. */
+/** Runs an extension in both hosts: what it answers, what it changes and what the session is asked are the same. */
 import { systemClock } from "@tau/ai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createEventBus } from "../../src/runner/create-api.ts";

@@ -4,11 +4,11 @@ import { toolCode } from "./kit.ts";
 export interface HostileCase {
   name: string;
   code: string;
-  /** What the call answers with, or fails with. */
+  /** The call's answer, or its error. */
   says: RegExp;
   /** A denial in the audit, as `capability:rule`. Absent: nothing was asked for, and the system itself refused. */
   audited?: string;
-  /** What the user is told. */
+  /** The message that is shown to the user. */
   problem?: RegExp;
   /** How often the tool is called. Default 1. */
   calls?: number;

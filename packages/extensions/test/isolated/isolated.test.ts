@@ -1,4 +1,4 @@
-/** What isolated extensions can do, when their processes run, and when they are turned off. */
+/** Tests what isolated extensions can do, when their processes run, and when they are turned off. */
 import {
   existsSync,
   mkdirSync,

@@ -81,7 +81,7 @@ export interface TestHost {
   source: ExtensionSource;
   decisions: Decision[];
   problems: ExtensionProblem[];
-  /** What the session was asked, as `name` and arguments. */
+  /** Requests to the session, as `name` and arguments. */
   asked: unknown[][];
   changedCalls: string[];
   ports: IsolatedPorts;
@@ -178,7 +178,7 @@ export async function load(code: string, options: HostOptions = {}): Promise<Tes
   return host;
 }
 
-/** The same for several tests. */
+/** Loads an extension that several tests share. */
 export async function open(code: string, options: HostOptions = {}): Promise<TestHost & { close(): Promise<void> }> {
   const { remove, ...place } = createLastingPlace("/var/tmp");
   const host = await loadAt(place, code, options);

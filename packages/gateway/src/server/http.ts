@@ -105,7 +105,7 @@ async function findAnswer(
   const abort = new AbortController();
   response.once("close", () => abort.abort());
   const given = { parts, names, headers, address, signal: abort.signal, response, mustHaveToken };
-  // Who it is comes before what they say: a stranger's body is not read.
+  // Authenticates before the body is read: that of a stranger is not.
   if (route.auth === "none") {
     route.check?.(given);
     return await route.run({ ...given, body: await readBody(route, request) });

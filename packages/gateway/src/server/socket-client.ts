@@ -209,7 +209,7 @@ export class SocketClient implements Client {
 
   async #call(frame: RequestFrame, later: (() => void)[]): Promise<unknown> {
     const { parts } = this.#options;
-    // Who was removed a moment ago is closed by this, and has no scopes.
+    // Closes clients whose device was removed a moment ago: they have no scopes.
     parts.devices.refresh();
     if (parts.isStopping() && mayBeginWork(frame.method)) throw createStoppingError();
     const afterResponse = (act: () => void) => void later.push(act);

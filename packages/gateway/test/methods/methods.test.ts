@@ -314,7 +314,7 @@ describe("questions", () => {
     const { id: approvalId } = approvals[0]!.approval;
     await answering.must("session.approve", { sessionId, approvalId, decision: "deny" });
     await running;
-    // Who says that they do not answer is not waited for.
+    // A client that announced that it does not answer is not waited for.
     await answering.must("session.initialize", { sessionId, approvals: false });
     await client.must("session.execute", { sessionId, prompt: "Look again." });
     expect(gateway.parts.sessions.find(sessionId)!.hosted.view.live.denials).toHaveLength(1);

@@ -291,7 +291,7 @@ describe("work that is no run", () => {
 
 /** How a run can be brought to an end while a follow-up is queued. */
 interface Ending {
-  /** What the model says after its first call has ended. */
+  /** The model's turns after its first call has ended. */
   turns?: ScriptedTurn[];
   params?: TestSessionParams;
   /** Done while the first call runs. */
@@ -312,7 +312,7 @@ const refusedByLog: RunEnd = {
 const tooLong: Failure = { kind: "context_overflow", message: "The prompt is too long." };
 const wrongKey: Failure = { kind: "auth", message: "The key is wrong." };
 
-/** Those of `RunEnd["kind"]` that a session can reach from outside; `internal` failures are not among them. */
+/** The values of `RunEnd["kind"]` that a session can reach from outside; `internal` failures are not among them. */
 const endings: { [Kind in RunEnd["kind"]]: Record<string, Ending> } = {
   done: { "an answer": { turns: [[text("Done.")], heard], end: { kind: "done" }, sentInRun: 1 } },
   length: {

@@ -215,7 +215,7 @@ test("a surface that does not answer now is not asked", () => {
 });
 
 describe("without the setting for it", () => {
-  /** What is told of a question, and whether it is still open after a day. */
+  /** Asks a question, and returns what is reported of it and whether it is still open after a day. */
   async function askFor(choice: AskChoice) {
     const publisher = new Publisher((message) => expect.fail(message));
     const events: SessionEvent[] = [];

@@ -98,6 +98,6 @@ export class Approvals {
   }
 }
 
-/** Whether an answer was offered. Whoever asked denies any other one. */
+/** Whether an answer was offered. The caller denies any other one. */
 const isOffered = ({ choices }: Question, { choice = "once", rule }: Answer): boolean =>
   choices.some((each) => each.choice === choice && (rule ?? each.rule) === each.rule);

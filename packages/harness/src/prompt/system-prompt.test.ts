@@ -17,7 +17,7 @@ const skill = (name: string, more = {}) => ({
 });
 const getNames = (input: SystemPromptInput) => buildSystemPrompt(input).sections.map(({ name }) => name);
 const tool = (name: string, description = "") => ({ name, description });
-/** What a request with the second prompt would report as the cause of a cache break. */
+/** Finds the cause of a cache break that a request with the second prompt would report. */
 const findBreak = (before: SystemPrompt, after: SystemPrompt) => {
   const model = { provider: "p", id: "m" };
   return firstBreak(toDigest(model, [], before), toDigest(model, [], after));

@@ -47,7 +47,7 @@ async function openInbox(mode: QueueMode = "one-at-a-time") {
   return { inbox, session, disk, say, accept, getOutcomes, getChanges: () => changes };
 }
 
-/** What the log says became of each message that was accepted, by its id. */
+/** Reads from the log what became of each message that was accepted, by its id. */
 function readOutcomes(entries: readonly SessionEntry[]): Map<string, string[]> {
   const outcomes = new Map<string, string[]>();
   for (const entry of entries) {

@@ -444,8 +444,8 @@ const drawnFacts: fc.Arbitrary<RunFacts> = fc
   }));
 
 /**
- * What happens after at most two compactions, as a run does them: each drops an answer that failed, and one that did not
- * help leaves the context full.
+ * Finds the step after at most two compactions, as a run does them: each drops an answer that failed, and one that did
+ * not help leaves the context full.
  */
 function getStepAfterCompactions(facts: RunFacts, hasHelped: boolean): Step {
   let step = nextStep(facts);

@@ -427,7 +427,7 @@ function* playTurn(turn: DrawnTurn): Generator<AgentEvent> {
   yield { type: "turn_end", message, toolResults: [] };
 }
 
-/** What the session tells of a run. */
+/** Translates a run into the events of the session. */
 function tell(run: readonly DrawnTurn[][]): SessionEvent[] {
   const events: SessionEvent[] = [];
   let state = noTranslation;

@@ -61,7 +61,7 @@ test("what one session has read counts in every open one of its family, and from
   await fc.assert(
     fc.asyncProperty(steps, async (list) => {
       const all = [await start()];
-      /** Those that must be tainted: all that were open with a tainted one of their family. */
+      /** Members that must be tainted: all that were open with a tainted one of their family. */
       const tainted = new Set<Member>();
       for (const { kind, index } of list) {
         const member = all[index % all.length]!;

@@ -1,4 +1,4 @@
-/** What a killed process left in the log, and what becomes of it when the session is opened again. */
+/** Tests what a killed process left in the log, and what becomes of it when the session is opened again. */
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createAssistantMessage } from "@tau/ai/internal";

@@ -1,4 +1,6 @@
-/** What a session does with a conversation: go back, branch off, compact, be told who answers, be asked. */
+/**
+ * Tests a session's work on its conversation: going back, branching off, compacting, changing the model, asking aside.
+ */
 import { readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, scriptedModel, text } from "@tau/ai/testing";

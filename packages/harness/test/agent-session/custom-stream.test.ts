@@ -1,4 +1,4 @@
-/** What a run owes to the function that asks the model, whoever wrote it. */
+/** Tests the obligations of a run to the function that asks the model, whoever wrote it. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { StreamFn } from "@tau/agent";

@@ -1,4 +1,4 @@
-/** What the events of a run say: turns, what was sent, and why calls and runs failed. */
+/** Tests the events of a run: turns, what was sent, and why calls and runs failed. */
 import { call, createFakeClock, text } from "@tau/ai/testing";
 import type { LifecycleEvent, SessionEvent } from "@tau/protocol";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What a model is sent besides the words of the user. */
+/** Tests what a model is sent besides the words of the user. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startWireServer, text } from "@tau/ai/testing";

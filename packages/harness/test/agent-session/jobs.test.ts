@@ -1,4 +1,4 @@
-/** What a model is told of background jobs, also after a restart. */
+/** Tests the reports on background jobs to a model, also after a restart. */
 import { call, text } from "@tau/ai/testing";
 import { expect, test } from "vitest";
 import { SessionManager } from "../../src/session/session-manager.ts";

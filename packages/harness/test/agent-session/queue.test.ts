@@ -24,7 +24,7 @@ function gate() {
 
 const waiting = ({ events }: Desk) => until(() => events.some(({ type }) => type === "tool_execution_start"));
 
-/** What became of each message that was accepted, by its words. */
+/** Reads what became of each message that was accepted, by its words. */
 function outcomes(entries: readonly SessionEntry[]): Record<string, string[]> {
   const words = new Map<string, string>();
   const found: Record<string, string[]> = {};

@@ -1,4 +1,4 @@
-/** What a command is told of the session that it runs in. */
+/** Tests the variables from which a command learns about its session. */
 import { call, scriptedModel, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { SessionManager } from "../../src/session/session-manager.ts";

@@ -24,7 +24,7 @@ async function loadExample(name: string, session: HostOptions["session"] = {}) {
 const describeRegistrations = ({ handlers, tools, commands, shortcuts, flags }: Extension) =>
   [handlers, tools, commands, shortcuts, flags].map((map) => [...map.keys()].toSorted());
 
-/** What they say when they are loaded and registered, as far as they say something. */
+/** Messages of the examples that have one when they are loaded and registered. */
 const sayings: Readonly<Record<string, string>> = {
   "bar-chart.ts": "This needs trust: the renderer of its tool bar_chart.",
   "custom-provider.ts": "Its provider lab takes a value from a variable or a command, which needs trust.",

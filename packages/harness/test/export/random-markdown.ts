@@ -12,7 +12,7 @@ export const markdown = fc.array(fc.constantFrom(...pieces), { maxLength: 60 }).
 
 const inlinePieces = ["*", "**", "_", "~~", "`", "[", "](https://x.example)", "https://y.example", "a", " "];
 
-/** One line. */
+/** Markdown of a single line. */
 export const inlineMarkdown = fc
   .array(fc.constantFrom(...inlinePieces), { maxLength: 24 })
   .map((parts) => parts.join(""));

@@ -1,4 +1,7 @@
-/** What extensions are told while a run recovers: after a failed request, and when the conversation is shortened. */
+/**
+ * Tests the events that extensions get while a run recovers: after a failed request, and when the conversation is
+ * shortened.
+ */
 import { type ScriptedTurn, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import type { BudgetLimits } from "../../src/budget/budget.ts";

@@ -1,4 +1,4 @@
-/** What tracing costs who does not trace: nothing is loaded. Seen from outside, in a process of its own. */
+/** Tests that tracing costs nothing where it is off: nothing is loaded. Seen from outside, in a process of its own. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -73,7 +73,7 @@ function useSdk() {
   return { provider, spans: () => [...exporter.getFinishedSpans()].sort((a, b) => place(a) - place(b)) };
 }
 
-/** What the SDK, and we to it, complain of during a test. */
+/** Collects the SDK's complaints during a test, and ours to it. */
 function hearSdk(): unknown[] {
   const heard: unknown[] = [];
   const hear = (...said: unknown[]) => void heard.push(said);
@@ -89,7 +89,7 @@ async function tracer(): Promise<Tracer> {
   return found;
 }
 
-/** As in the table: parents by name. */
+/** Formats spans like the table: parents by name. */
 function table(spans: readonly ReadableSpan[]) {
   const names = new Map(spans.map((span) => [span.spanContext().spanId, span.name]));
   return spans.map((span) => ({

@@ -1,4 +1,4 @@
-/** What a text of strangers tells a model to do: goals in several spellings, from several sources. */
+/** Instructions that a text of strangers gives to a model: goals in several spellings, from several sources. */
 
 export interface Injection {
   name: string;

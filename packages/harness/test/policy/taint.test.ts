@@ -1,4 +1,4 @@
-/** What text of strangers changes in a session. */
+/** Tests how text of strangers changes a session. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";

@@ -1,4 +1,4 @@
-/** One flipped bit costs at most one entry, and is reported. See `kit.ts` for longer runs. */
+/** Tests that a flipped bit costs at most one entry, and is reported. See `kit.ts` for longer runs. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -26,7 +26,7 @@ const entries = parents.map((parent, index) =>
   entry(index + 1, parent, index % 5 === 0 ? 'it {"type":"x"}{"type":"y" said' : "é"),
 );
 const parentIds = new Map(entries.map(({ id, parentId }) => [id, parentId]));
-/** The same as numbers of the table. */
+/** Parents by the numbers of the table. */
 const parentNumbers = new Map(
   entries.map(({ id, parentId }) => [idNumber(id), parentId === null ? -1 : idNumber(parentId)]),
 );

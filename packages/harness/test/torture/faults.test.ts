@@ -51,7 +51,7 @@ function expectSystemOrWords(error: unknown): void {
   expect((error as { code?: unknown }).code).toBeTypeOf("string");
 }
 
-/** As if the process that held the lease had ended. */
+/** Removes the leases, as if the process that held them had ended. */
 function forgetLeases(directory: string): void {
   for (const name of readdirSync(directory)) if (name.includes(".lock")) rmSync(join(directory, name));
 }

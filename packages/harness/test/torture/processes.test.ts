@@ -53,7 +53,7 @@ afterAll(() => {
 
 interface Writer {
   child: ChildProcess;
-  /** What it has said so far, by lines. */
+  /** The lines that it has printed so far. */
   said: string[];
   /** Resolves with how it ended, when all it said has been heard. */
   ended: Promise<{ code: number | null; errors: string }>;

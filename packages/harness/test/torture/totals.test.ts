@@ -1,4 +1,4 @@
-/** What a session adds up to is what its log says, whatever the index had counted before. */
+/** Tests that the totals of a session are those of its log, whatever the index had counted before. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { emptyUsage } from "@tau/ai";

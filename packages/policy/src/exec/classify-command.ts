@@ -137,7 +137,7 @@ function parseScript(text: string, scope: Scope): ParsedScript {
   return script;
 }
 
-/** What a trap runs at the end sees the variables as they are then. */
+/** Runs the traps with the variables as they are at the end. */
 function runTraps(scope: Scope): void {
   const traps = scope.state.traps;
   scope.state.traps = [];

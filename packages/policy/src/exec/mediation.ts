@@ -116,7 +116,7 @@ export function mediate(
   return { kind, class: worst?.class ?? null, dangerousCommandClass, reason };
 }
 
-/** What is changed through a network where it names no file: accounts, clusters, databases, repositories of others. */
+/** Classes of changes through a network that name no file: accounts, clusters, databases, repositories of others. */
 const overNetwork: ReadonlySet<ExecClass> = new Set([
   "exfiltration",
   "reverse_shell",

@@ -9,7 +9,7 @@ export interface CorpusRow {
   note: string;
 }
 
-/** What the rows assume. */
+/** The context that the rows assume. */
 export const corpusContext: ExecContext = { cwd: "/src/app", home: "/home/me", workspace: "/src/app" };
 
 const readRows = (name: string): CorpusRow[] =>

@@ -1,7 +1,7 @@
 /**
- * What bash really runs must be what the analysis lists. Random scripts run inside of bubblewrap: the root is read-only,
- * nothing of the host can be written, there is no network, and PATH has recorders only.
- * There are 150, or 500 with `TAU_LONG=1`. More scripts: EXEC_SCRIPTS=5000 npx vitest run packages/policy/test/exec/differential.test.ts
+ * Tests that the analysis lists everything that bash really runs. Random scripts run inside of bubblewrap: the root is
+ * read-only, nothing of the host can be written, there is no network, and PATH has recorders only. There are 150, or
+ * 500 with `TAU_LONG=1`. More scripts: EXEC_SCRIPTS=5000 npx vitest run packages/policy/test/exec/differential.test.ts
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

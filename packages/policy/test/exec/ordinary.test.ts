@@ -1,4 +1,4 @@
-/** What people run all day must not be in the way: `ordinary.txt` has a command on each line. Nothing is run. */
+/** Tests that everyday commands are not held up: `ordinary.txt` has a command on each line. Nothing is run. */
 import { expect, test } from "vitest";
 import { classifyCommand } from "../../src/exec/classify-command.ts";
 import { defaultExecMediation, mediate } from "../../src/exec/mediation.ts";

@@ -5,7 +5,7 @@ import { isCredentialFile } from "./credential-files.ts";
 const homes = { home: "/home/ann", agentDir: "/srv/tau" };
 const isSecret = (path: string) => isCredentialFile(path, homes);
 
-/** What lets somebody into tau, or holds secrets of its user. */
+/** Files that let somebody into tau, or hold secrets of its user. */
 const ownSecrets = [
   ..."gateway gateway/devices.json gateway/local.token gateway/control.sock gateway/gateway.log auth.json auth.json.lock".split(
     " ",

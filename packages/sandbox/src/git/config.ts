@@ -1,6 +1,6 @@
 /**
- * What a command may change in a repository's configuration. Most keys of git can name a program, so only those that run
- * nothing are kept, and any other change is undone. Pure.
+ * Decides what a command may change in a repository's configuration. Most keys of git can name a program, so only those
+ * that run nothing are kept, and any other change is undone. Pure.
  */
 import { resolve } from "node:path";
 import { isHarmlessKey, isInitialKey, isPlaceKey } from "./what-git-runs.ts";
@@ -58,7 +58,9 @@ function leadsToPlanted(
   return isPlanted(path) || (isBranch && !path.includes("/"));
 }
 
-/** As git reads an address of a file: from the root, with escapes. Undefined for escapes that are not understood. */
+/**
+ * Reads an address of a file as git does: from the root, with escapes. Undefined for escapes that are not understood.
+ */
 function toLocalPath(value: string): string | undefined {
   const rest = /^file:\/\/(.*)$/is.exec(value)?.[1];
   if (rest === undefined) return value;

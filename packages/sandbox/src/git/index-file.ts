@@ -2,7 +2,7 @@
 
 const headerBytes = 12;
 const modeOffset = 24;
-/** Of an entry, up to the hash of its content. */
+/** The part of an entry up to the hash of its content. */
 const statBytes = 40;
 const hashBytes = [20, 32];
 const repositoryMode = 0o160000;

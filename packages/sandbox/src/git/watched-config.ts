@@ -1,4 +1,4 @@
-/** One configuration file of git: commands may change some of its keys, and every other change is undone. */
+/** Watches a configuration file of git: commands may change some of its keys, and every other change is undone. */
 import { renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemCode } from "@tau/tools/platform";
@@ -63,7 +63,7 @@ export class WatchedConfig {
   }
 }
 
-/** As a whole: git may read it at any time. False if the system does not let us. */
+/** Writes the file as a whole: git may read it at any time. False if the system does not let us. */
 function tryToWrite(path: string, text: string | undefined): boolean {
   const draft = `${path}.tau-${process.pid}`;
   try {

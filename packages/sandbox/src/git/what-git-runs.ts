@@ -1,5 +1,5 @@
 /**
- * What git runs, and where it reads that from: keys of its settings, and paths in a git directory. The sandbox undoes such
+ * Lists the settings of git and the paths in a git directory from which git runs programs. The sandbox undoes such
  * changes, and the classifier of commands asks before they are made. Pure.
  */
 
@@ -11,7 +11,7 @@ const running =
 const harmless =
   /^(?:user\.(?:name|email|signingkey|useconfigonly)|branch\..+|remote\..+\.(?:url|fetch|pushurl|tagopt|prune))$/s;
 
-/** What `git init` and `git clone` write, in a repository that had no configuration before. */
+/** Keys that `git init` and `git clone` write in a repository that had no configuration before. */
 const initial =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)|extensions\.(?:objectformat|refstorage)|init\.defaultbranch)$/;
 

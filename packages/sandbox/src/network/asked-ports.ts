@@ -14,7 +14,7 @@ export interface PortPolicy {
   ask(port: number, signal: AbortSignal): Promise<boolean>;
 }
 
-/** Those below belong to the system. */
+/** Ports below belong to the system. */
 const minPort = 1_024;
 /** A command that listens at more ports is not a server for a person. */
 const maxPorts = 20;

@@ -16,7 +16,7 @@ export interface ProxyPort {
   close(): void;
 }
 
-/** What is refused more often than that in one command need not be told. */
+/** More refusals in one command are not reported. */
 const maxRefusals = 1_000;
 
 /** More connections at a time are refused: each takes a descriptor of ours, and without those no file can be opened. */

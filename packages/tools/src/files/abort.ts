@@ -1,4 +1,4 @@
-/** What aborted calls do: they fail with the same message everywhere. */
+/** Lets aborted calls fail with the same message everywhere. */
 import { untilAborted } from "@tau/ai/internal";
 import { ToolsError } from "../errors.ts";
 

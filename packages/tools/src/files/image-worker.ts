@@ -44,7 +44,7 @@ const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 
 /** A gigabyte for the decoder: twice what an image needs whose header is true. Headers can lie. */
 const maxPages = 16_384;
 
-/** One image at a time in the whole process: two would take twice the memory. */
+/** Decodes one image at a time in the whole process: two would take twice the memory. */
 const decoders = createFileQueue();
 
 /** Undefined when it does not fit, however small it is made. */

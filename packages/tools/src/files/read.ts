@@ -136,7 +136,7 @@ function present(window: LineWindow, path: string, offset: number): AgentToolRes
   };
 }
 
-/** What was left out, and how to get it. */
+/** Describes what was left out, and how to get it. */
 function formatNotice({ lines, firstLine, hasMore, tooLong }: LineWindow): string {
   if (tooLong) {
     const { line, bytes } = tooLong;

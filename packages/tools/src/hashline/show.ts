@@ -103,8 +103,8 @@ export function showSpots(
 const maxAround = 1_000;
 
 /**
- * As many rows as the budget allows, by line: first those at the spots, then those around them. `numbers` are the lines
- * that are shown whole. Pure but for the budget.
+ * Picks as many rows as the budget allows, by line: first those at the spots, then those around them. `numbers` are the
+ * lines that are shown whole. Pure but for the budget.
  */
 function pickRows(file: TextFile, spots: readonly Span[], around: number, budget: OutputBudget) {
   const rows = new Map<number, string>();

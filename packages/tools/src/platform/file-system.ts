@@ -73,7 +73,7 @@ export const nodeFileSystem: FileSystem = {
 
 const mkdir = (path: string, mode: number | undefined) => called((done) => fs.mkdir(path, mode, done));
 
-/** As Node does it, but it gives up where a directory cannot be created although its parent exists, as in /proc. */
+/** Creates directories like Node, but gives up where one cannot be created although its parent exists, as in /proc. */
 async function makeAll(path: string, mode: number | undefined): Promise<void> {
   try {
     return await makeOne(path, mode);

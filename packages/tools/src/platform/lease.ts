@@ -1,7 +1,7 @@
 /**
- * One writer at a time, also across processes and crashes. A lease is a file that names its holder. Whether the holder
- * still runs is told by its process and its boot, never by a timeout, so a slow writer is not mistaken for a dead one.
- * The file goes with its holder. Where it stays, the next holder raises the generation.
+ * Lets one writer work at a time, also across processes and crashes. A lease is a file that names its holder. Its
+ * process and its boot, never a timeout, show whether the holder still runs, so a slow writer is not taken for a dead
+ * one. The holder removes the file. Where it stays, the next holder raises the generation.
  */
 import { constants } from "node:fs";
 import { join } from "node:path";

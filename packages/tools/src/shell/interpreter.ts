@@ -53,7 +53,7 @@ export function decideShell(status: ExitStatus): { shell: Shell; isCertain: bool
 const maxCommandBytes = 1024 * 1024;
 /** Linux takes 128 KB in one argument. */
 const argumentBytes = 120_000;
-/** The same in code points, which have four bytes at most. */
+/** Splits into parts of so many code points, which have four bytes at most. */
 const parts = /[^]{1,30000}/gu;
 
 /** Joins the parts of a command again. The command cannot notice it, not even by its line numbers. */

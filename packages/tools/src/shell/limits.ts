@@ -42,7 +42,7 @@ export function resolveLimits(limits: { [Name in keyof Limits]?: Limits[Name] | 
   };
 }
 
-/** Those of this machine, asked for with the first command. */
+/** Limits of this machine, determined with the first command. */
 let defaults: Limits | undefined;
 
 function getDefaults(): Limits {

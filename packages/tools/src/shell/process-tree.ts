@@ -238,7 +238,7 @@ function getPids(): number[] {
   return pids.sort((first, second) => second - first);
 }
 
-/** What is there may be no file of the kernel's: an open that waits for another process would never end. */
+/** The path may not lead to a file of the kernel: an open that waits for another process would never end. */
 const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 /** The kernel gives as much as fits, and these files are commonly smaller. */
 const maxFileBytes = 32 * 1024;

@@ -1,6 +1,6 @@
 /**
- * What ends our commands when we are killed ourselves. A shell waits at the end of a pipe whose other end is ours: it
- * reads on when we are gone, however that came about, and then ends everything that bears our marks.
+ * Ends our commands when we are killed ourselves. A shell waits at the end of a pipe whose other end is ours: it reads
+ * on when we are gone, however that came about, and then ends everything that bears our marks.
  */
 import type { Clock, Ids } from "@tau/ai";
 import { untilTimeout } from "@tau/ai/internal";

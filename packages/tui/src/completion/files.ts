@@ -73,7 +73,7 @@ const comparePlaces = (a: Match, b: Match) =>
   Number(b.entry.isFolder) - Number(a.entry.isFolder) ||
   a.path.length + a.entry.name.length - b.path.length - b.entry.name.length;
 
-/** What is before the last slash is where to search, if there is such a folder. */
+/** Splits at the last slash: the folder to search, if there is one, and the query. */
 async function splitQuery(path: string, basePath: string): Promise<{ folder: string; query: string }> {
   const { folder, name } = splitPath(path);
   const isFolder = folder === "" || (await isDirectory(resolveFolder(folder, basePath)));

@@ -1,4 +1,4 @@
-/** What an editor looks like: two borders, the rows between them, and the suggestions below. */
+/** Draws an editor: two borders, the rows between them, and the suggestions below. */
 import { CURSOR_MARKER } from "../component.ts";
 import type { TextDocument } from "../editing/document.ts";
 import { type Layout, type Row, rowClusters } from "../editing/layout.ts";
@@ -52,7 +52,10 @@ export function drawBorder(width: number, arrow: string, hidden: number): string
   return "─".repeat(left) + label + "─".repeat(width - left - label.length);
 }
 
-/** One row, as wide as `width` or less. The cursor is drawn at `cursorCol`, with room for it behind the text if possible. */
+/**
+ * Draws a row, as wide as `width` or less. The cursor is drawn at `cursorCol`, with room for it behind the text if
+ * possible.
+ */
 function drawRow(layout: Layout, row: Row, options: { width: number; cursorCol?: number; isFocused: boolean }) {
   const { width, cursorCol, isFocused } = options;
   const marker = isFocused ? CURSOR_MARKER : "";

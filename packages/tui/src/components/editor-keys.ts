@@ -1,4 +1,4 @@
-/** What keys do in every text that is edited. */
+/** Key bindings of every text that is edited. */
 import {
   findLeft,
   findLineEnd,

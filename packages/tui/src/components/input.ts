@@ -1,4 +1,4 @@
-/** One line of text. What does not fit scrolls sideways. */
+/** Edits a line of text. Text that does not fit scrolls sideways. */
 import { type Component, CURSOR_MARKER, type Focusable } from "../component.ts";
 import { clustersFrom } from "../editing/clusters.ts";
 import { getText, insertText, moveTo, type TextDocument } from "../editing/document.ts";

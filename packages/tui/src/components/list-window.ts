@@ -1,4 +1,4 @@
-/** What lists with a selection share: which items are shown, and what the mouse does. */
+/** Shared by lists with a selection: which items are shown, and what the mouse does. */
 import type { TuiMouseEvent, TuiMouseEventResult } from "../mouse.ts";
 import { toPlainText } from "../text/plain.ts";
 

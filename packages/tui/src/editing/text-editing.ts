@@ -13,7 +13,7 @@ import { addKill, emptyKillRing, type Kill, rotateKills } from "./kill-ring.ts";
 import { dropPaste, restorePastes } from "./paste-markers.ts";
 import { UndoHistory } from "./undo.ts";
 
-/** What the last key did, if the next one may continue with it. */
+/** The last key's action, if the next one may continue with it. */
 type LastAction = { kind: "none" | "type" | "kill" } | { kind: "yank"; from: Position };
 
 type Find = (document: TextDocument) => Position;

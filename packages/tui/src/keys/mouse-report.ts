@@ -1,4 +1,4 @@
-/** What terminals report of the mouse: SGR. */
+/** Parses the mouse reports of terminals: SGR. */
 import type { TuiMouseButton } from "../mouse.ts";
 
 export interface MouseReport {

@@ -1,4 +1,4 @@
-/** What terminals send for keys, by the protocols that are in use. */
+/** Sequences that terminals send for keys, by the protocols that are in use. */
 import { formatKey, modifierBits } from "./key.ts";
 
 const { shift, ctrl, alt } = modifierBits;

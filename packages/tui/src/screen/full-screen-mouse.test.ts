@@ -32,7 +32,7 @@ async function openText(text: string, options: TuiAltScreenOptions = {}) {
 
 type Stage = Awaited<ReturnType<typeof open>>;
 
-/** As a terminal reports it; places count from 0. */
+/** Builds the report of a terminal; places are counted from 0. */
 const mouse = (code: number, x: number, y: number, end = "M") => `\x1b[<${code};${x + 1};${y + 1}${end}`;
 const [focusIn, focusOut] = ["\x1b[I", "\x1b[O"];
 

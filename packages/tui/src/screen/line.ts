@@ -123,5 +123,5 @@ function cut(text: string, room: number): { text: string; width: number } {
   return { text: result, width };
 }
 
-/** One for all lines: there are thousands, and each is written at once. */
+/** Shared by all lines: there are thousands, and each is written at once. */
 const writer = new LineWriter();

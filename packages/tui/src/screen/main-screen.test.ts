@@ -1,4 +1,4 @@
-/** What a person sees after any frames and resizes, and what is left in the scrollback. */
+/** Tests the screen after any frames and resizes, and the scrollback. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Component } from "../component.ts";
@@ -59,7 +59,7 @@ class Stage {
 const numbered = (count: number, start = 1) =>
   Array.from({ length: count }, (_unused, index) => `line ${start + index}`);
 
-/** What a terminal of this size shows of a document that is printed at once. */
+/** Draws a document at once on a terminal of this size. */
 function fresh(lines: readonly string[], rows: number): string[] {
   const shown = lines.slice(-rows);
   return [...shown, ...Array.from({ length: rows - shown.length }, () => "")];

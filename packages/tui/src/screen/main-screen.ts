@@ -25,7 +25,7 @@ const moveBy = (rows: number, direction: "A" | "B"): string => (rows > 0 ? `\x1b
 /** Between what was drawn for another width, and what is drawn again. */
 const drawRule = (columns: number): string => "─".repeat(Math.max(1, columns));
 
-/** What a resize did to our rows. `erase` takes them away, so that they can be drawn again in their place. */
+/** The effect of a resize on our rows. `erase` takes them away, so that they can be drawn again in their place. */
 type ResizeOutcome =
   | { kind: "same" }
   | { kind: "height"; erase: string }

@@ -51,7 +51,7 @@ interface ShownPart {
   keys: Map<string, number>;
 }
 
-/** What a terminal with Kitty's protocol has and shows after these bytes. */
+/** Models what a terminal with Kitty's protocol has and shows after these bytes. */
 class KittyModel {
   readonly data = new Map<number, string>();
   readonly parts = new Map<string, ShownPart>();

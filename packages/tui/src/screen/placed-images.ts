@@ -97,7 +97,10 @@ export class PlacedImages {
   }
 }
 
-/** What a part shows of the image, in its pixels: nothing for the whole image. Undefined if it is not known. */
+/**
+ * Finds the part of the image that a part shows, in its pixels: nothing for the whole image. Undefined if it is not
+ * known.
+ */
 function findSource({ dimensions }: KittyImage, rect: LayoutRect, part: LayoutRect): Partial<LayoutRect> | undefined {
   if (part.width === rect.width && part.height === rect.height) return {};
   if (!dimensions) return undefined;

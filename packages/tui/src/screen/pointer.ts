@@ -1,4 +1,4 @@
-/** What the mouse does on a full screen: presses, drags and clicks for components, scroll bars, wheels and links. */
+/** Handles the mouse on a full screen: presses, drags and clicks for components, scroll bars, wheels and links. */
 import type { Component } from "../component.ts";
 import { Container } from "../components/container.ts";
 import type { ScrollView } from "../components/scroll-view.ts";

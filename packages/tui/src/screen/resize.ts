@@ -1,6 +1,7 @@
 /**
- * What a terminal does to its rows when it is resized. They break lines that became too wide, join those that they had broken,
- * and then show the last rows: what has no room goes to the scrollback, and comes back when there is room. Pure.
+ * Predicts how a terminal changes its rows when it is resized. Terminals break lines that became too wide, join those
+ * that they had broken, and then show the last rows: what has no room goes to the scrollback, and comes back when there
+ * is room. Pure.
  */
 import type { Painted } from "./paint.ts";
 

@@ -1,4 +1,4 @@
-/** What a person sees of Markdown that arrives in pieces, and what is left in the scrollback. */
+/** Tests the screen with Markdown that arrives in pieces, and the scrollback. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Component } from "../component.ts";

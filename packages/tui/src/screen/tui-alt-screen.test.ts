@@ -54,7 +54,7 @@ async function openDocument(count: number, options: TuiAltScreenOptions = {}) {
   return stage;
 }
 
-/** As a terminal reports it; places count from 0. */
+/** Builds the report of a terminal; places are counted from 0. */
 const mouse = (code: number, x: number, y: number, end = "M") => `\x1b[<${code};${x + 1};${y + 1}${end}`;
 
 function send(stage: { terminal: VirtualTerminal; tui: TuiAltScreen }, ...inputs: string[]): void {
@@ -226,7 +226,7 @@ describe("a frame", () => {
   });
 });
 
-/** What a person can do. */
+/** Actions of a person. */
 type Step =
   | { kind: "add"; to: number; lines: string[] }
   | { kind: "change"; index: number; lines: string[] }

@@ -1,4 +1,4 @@
-/** What every interface in a terminal has: components, overlays, the focus, input, and when to draw. */
+/** The base of every interface in a terminal: components, overlays, the focus, input, and when to draw. */
 import { type Component, hideFakeCursor } from "../component.ts";
 import { Container } from "../components/container.ts";
 import { isKeyRelease, matchesKey } from "../keys/match.ts";

@@ -1,4 +1,4 @@
-/** What the terminal can do beyond text in 256 colors, as far as its environment tells. */
+/** Finds in the environment what the terminal can do beyond text in 256 colors. */
 import { execFileSync } from "node:child_process";
 
 export type ImageProtocol = "kitty" | "iterm2" | null;

@@ -1,4 +1,4 @@
-/** What terminals say about their colors. */
+/** Parses the reports of terminals about their colors. */
 
 /** Each from 0 to 255. */
 export interface RgbColor {

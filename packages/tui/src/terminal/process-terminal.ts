@@ -44,7 +44,7 @@ export interface ProcessTerminalOptions {
   onTypedAhead?: (text: string) => void;
 }
 
-/** What lasts from `start` to `stop`. */
+/** State from `start` to `stop`. */
 interface Session {
   readonly buffer: StdinBuffer;
   readonly keyboard: KeyboardProtocol;

@@ -1,4 +1,4 @@
-/** What the renderer needs of a terminal. Any object with these members can be used. */
+/** The terminal as the renderer needs it. Any object with these members can be used. */
 export interface Terminal {
   /** From now on input comes one key or paste at a time, and `onResize` is called after each change of the size. */
   start(onInput: (data: string) => void, onResize: () => void): void;

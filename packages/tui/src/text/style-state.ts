@@ -3,7 +3,7 @@
  * change between them often, so that each change is computed once.
  */
 
-/** What can be set independently, with the parameter that ends it. Bold and faint end together. */
+/** The parameters that end each attribute that can be set independently. Bold and faint end together. */
 const ends = ["22", "22", "23", "24", "25", "27", "28", "29", "39", "49", "55", "59"] as const;
 const [
   bold,
@@ -34,7 +34,7 @@ const attributes: Readonly<Record<number, number>> = {
   53: overline,
 };
 
-/** What blanks show of a style. */
+/** Attributes that are visible on blanks. */
 const visibleOnBlanks = [background, underline, inverse, strikethrough, overline] as const;
 
 type Change = readonly [slot: number, parameter: string];

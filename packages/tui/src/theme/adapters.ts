@@ -1,4 +1,4 @@
-/** What components take as their theme, made from a `Theme`. */
+/** Themes of components, made from a `Theme`. */
 import type { EditorTheme } from "../components/editor.ts";
 import type { MarkdownTheme } from "../components/markdown.ts";
 import type { SelectListTheme } from "../components/select-list.ts";

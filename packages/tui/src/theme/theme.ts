@@ -222,7 +222,9 @@ const thinkingColors: Readonly<Record<ThinkingLevel, ThemeColor>> = {
 const foregroundEnd = "\x1b[39m";
 const backgroundEnd = "\x1b[49m";
 
-/** What ends a color also switches on the default. Written like this the default can be told from an end. */
+/**
+ * Sequences for the default colors. A sequence that ends a color has the same effect; written like this the two differ.
+ */
 const defaults: Readonly<Record<string, string>> = {
   [foregroundEnd]: "\x1b[39;39m",
   [backgroundEnd]: "\x1b[49;49m",

@@ -67,7 +67,7 @@ export function getTexts({ content }: Pick<AssistantMessage, "content">): { text
   };
 }
 
-/** What happened, and what to do about it. */
+/** Describes what happened, and what to do about it. */
 function describeFailure({ errorMessage = "the request failed", failure }: AssistantMessage): string {
   const advice = getFailureAdvice(failure?.kind, "session");
   const text = toPlainText(errorMessage);

@@ -68,7 +68,7 @@ function drawDiffs(diffs: readonly string[], { theme, expanded, width }: DrawOpt
   return [...drawDiff(kept, { theme, width }), ...(rest === undefined ? [] : [theme.fg("dim", rest)])];
 }
 
-/** What was written, in colours. */
+/** Draws what was written, in colours. */
 function drawFile(content: string, path: string, options: DrawOptions): string[] {
   const { theme, expanded, width, highlight } = options;
   const lines = toPlainText(content).replace(/\n$/, "").split("\n");
@@ -142,6 +142,6 @@ export function describeOutcome({ details, isError }: ToolOutput, durationMs: nu
 /** Without control characters, and without empty lines at the end. */
 export const toPlainLines = (text: string): string[] => (text.trim() === "" ? [] : clean(text).trimEnd().split("\n"));
 
-/** Of a line that is written over, the last version counts. */
+/** Keeps only the last version of a line that is written over. */
 const clean = (text: string): string =>
   toPlainText(text.includes("\r") ? text.replaceAll("\r\n", "\n").replaceAll(/^.*\r(?!\n)/gm, "") : text);

@@ -11,7 +11,7 @@ type Content = string | readonly (TextContent | ImageContent)[];
 /** A text that is longer than one of these is folded. */
 const maxLines = 300;
 const maxLength = 20_000;
-/** What is left of it. */
+/** The part of it that is shown. */
 const foldedLines = 10;
 const foldedLength = 1_000;
 

@@ -149,7 +149,10 @@ const chooseMethod = (ui: Interface, name: string, title: string): Promise<strin
     { value: "login", label: "Log in through the browser", description: title },
   ]);
 
-/** What the login says comes as notices of the session. The address is shown, and opened where there is a browser. */
+/**
+ * Logs in. Messages of the login come as notices of the session. The address is shown, and opened where there is a
+ * browser.
+ */
 async function logIn(ui: Interface, provider: string): Promise<void> {
   const dialog = new LoginDialog({
     theme: ui.theme,

@@ -19,7 +19,7 @@ async function askAndChange(ui: Interface): Promise<void> {
   for (const problem of await ui.reloadTerminal()) ui.say(problem, "warning");
 }
 
-/** What trust is about, and what has changed since the project was trusted. */
+/** Describes which files trust is about, and what has changed since the project was trusted. */
 function describeFiles({ files, changed, difference }: TrustData): string {
   const about = files.length === 0 ? "It has no files that need trust." : `It is about ${files.join(", ")}`;
   if (!changed) return about;

@@ -1,4 +1,4 @@
-/** What keys do in dialogs with a list and a search. */
+/** Tests the keys of dialogs with a list and a search. */
 import { stripTerminalSequences } from "@tau/tui";
 import { expect, test } from "vitest";
 import { Themes } from "../themes.ts";
@@ -53,7 +53,7 @@ test("a hint that has no room is shown in pages, so that title, search and choic
   const size = { rows: 24, columns: 80 };
   const picker = new Picker({ title: "Trust", items, theme, size, hint, onSelect: ignore, onCancel: ignore });
   const draw = () => picker.render(size.columns).map(stripTerminalSequences);
-  /** Of the two lines of the status. */
+  /** The status takes two lines. */
   const maxRows = () => size.rows - 2;
   expect(draw().length).toBeLessThanOrEqual(maxRows());
   expect(draw().join("\n")).toContain("skill-0/");

@@ -7,7 +7,9 @@ export const reservedRows = 9;
 /** With fewer rows for the list, the footer has one. */
 const minRowsForFooter = 8;
 
-/** As long as they have room, with the empty line and the further lines of the footer left out. */
+/**
+ * Choices keep at least this many rows if there is room; the empty line and the further lines of the footer give way.
+ */
 const minRows = 3;
 const spareRows = 4;
 

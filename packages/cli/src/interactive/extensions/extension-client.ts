@@ -1,4 +1,4 @@
-/** What the terminal needs of the extensions of a session. */
+/** The part of a session's extensions that the terminal needs. */
 import type { AgentToolResult } from "@tau/agent";
 import type { ExtensionSurface, SessionExtensions } from "@tau/extensions";
 

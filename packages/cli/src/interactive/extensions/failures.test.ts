@@ -1,4 +1,7 @@
-/** What extensions hand to the terminal may be wrong, throw while a frame is drawn, or have to be disposed of. */
+/**
+ * Tests objects of extensions in the terminal: they may be wrong, throw while a frame is drawn, or have to be disposed
+ * of.
+ */
 import { type AutocompleteProvider, Text, TUI } from "@tau/tui";
 import { VirtualTerminal } from "@tau/tui/testing";
 import { expect, test } from "vitest";

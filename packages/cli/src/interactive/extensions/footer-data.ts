@@ -1,4 +1,4 @@
-/** What a footer of an extension is told, and the line of status texts in ours. */
+/** The data for a footer of an extension, and the line of status texts in ours. */
 import { type Theme, truncateToWidth } from "@tau/tui";
 import { toStyledLine } from "./safe-text.ts";
 import { describeFailure } from "./guarded-component.ts";

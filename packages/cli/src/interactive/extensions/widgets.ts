@@ -6,7 +6,7 @@ import { createGuarded } from "./guarded-component.ts";
 
 type WidgetPlacement = "aboveEditor" | "belowEditor";
 
-/** Of a widget that is given as lines. One that needs more is a component. */
+/** The limit for a widget that is given as lines. If more are needed, it has to be a component. */
 const maxLines = 10;
 
 interface WidgetsOptions {

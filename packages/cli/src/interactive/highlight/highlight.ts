@@ -79,7 +79,7 @@ interface LineState {
 
 const nothingOpen: LineState = { open: [] };
 
-/** What goes on for longer is taken as plain from then on. */
+/** A token that is longer is drawn as plain text from then on. */
 const maxOpenLines = 40;
 
 /** How many lines are remembered for each language. */

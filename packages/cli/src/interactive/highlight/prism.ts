@@ -14,7 +14,7 @@ const jsx: Load = () => import("prismjs/components/prism-jsx.js");
 const typescript: Load = () => import("prismjs/components/prism-typescript.js");
 const templating: Load = () => import("prismjs/components/prism-markup-templating.js");
 
-/** What a language needs, in the order in which it has to be loaded. */
+/** The modules of each language, in the order in which they have to be loaded. */
 const languages: Readonly<Record<string, readonly Load[]>> = {
   markup: [],
   css: [],

@@ -1,4 +1,4 @@
-/** What is used of the highlighter, which has no types of its own. */
+/** Types for the part of the highlighter that is used; it has none of its own. */
 declare module "prismjs" {
   export interface Token {
     type: string;

@@ -1,7 +1,7 @@
 import type { ExtensionAPI } from "@tau/extensions";
 import { Container, Text, type Theme, truncateToWidth, type TUI } from "@tau/tui";
 
-/** What a footer is told. */
+/** The data that a footer is given. */
 interface FooterData {
   getGitBranch(): string | null;
   getExtensionStatuses(): ReadonlyMap<string, string>;

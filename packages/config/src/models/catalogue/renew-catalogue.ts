@@ -48,7 +48,10 @@ const placeholder = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 const listVariables = (baseUrl: string): string[] => [...baseUrl.matchAll(placeholder)].map(([, name]) => name!);
 
-/** What an address has in common with others to which the same key may be sent. Two texts without a host are the same only if equal. */
+/**
+ * Finds what an address has in common with others to which the same key may be sent. Two texts without a host are the
+ * same only if equal.
+ */
 function toTarget(baseUrl: string): string {
   // A placeholder in the host is a part of its name.
   const parseable = baseUrl.replace(

@@ -23,14 +23,14 @@ interface FilePlaces {
 type AnyFunction = (...args: never[]) => unknown;
 type Operation = "read" | "write";
 
-/** What the host is asked to do, and what its answer becomes. */
+/** A request to the host, and what its answer becomes. */
 interface HostWork {
   method: string;
   args: unknown[];
   decode?: (value: unknown) => unknown;
 }
 
-/** What the host does not do for an extension: it would have to hold descriptors for it, or make links. */
+/** Functions that the host does not offer to an extension: it would have to hold descriptors for it, or make links. */
 const refused = {
   read: ["readdir", "opendir"],
   write: ["truncate", "symlink", "link", "chmod", "chown", "utimes", "mkdtemp", "cp"],
@@ -204,7 +204,7 @@ interface WriteOptions {
   flag?: unknown;
 }
 
-/** Of what follows the content: the options, their short form, or a callback. */
+/** Reads what follows the content: the options, their short form, or a callback. */
 const toWriteOptions = (options: unknown): WriteOptions =>
   typeof options === "string" ? { encoding: options as BufferEncoding } : ((options ?? {}) as WriteOptions);
 

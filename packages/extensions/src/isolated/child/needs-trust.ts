@@ -1,4 +1,7 @@
-/** What works only in an extension that the user trusts, because it cannot leave its process or would take keys along. */
+/**
+ * Refuses what works only in an extension that the user trusts, because it cannot leave its process or would take keys
+ * along.
+ */
 import { ExtensionError } from "../../errors.ts";
 
 export interface NeedsTrust {

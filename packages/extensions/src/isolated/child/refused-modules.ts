@@ -1,6 +1,6 @@
 /**
- * What an extension cannot do in its process, refused with a sentence that says what to use instead. This is for its author:
- * the sandbox of the process applies also without it. The host writes each refusal down.
+ * Refuses what an extension cannot do in its process, with a sentence that says what to use instead. This is for its
+ * author: the sandbox of the process applies also without it. The host writes each refusal down.
  */
 import childProcess from "node:child_process";
 import dgram from "node:dgram";

@@ -118,7 +118,7 @@ const getRun: Hostcall = {
   },
 };
 
-/** What the process refuses by itself, so that it is written down. */
+/** Refuses what the process refuses by itself, so that it is written down. */
 const refused: Hostcall = {
   access: ([what, detail]) => {
     const name = takeText(detail, "The detail").slice(0, maxLogLength);

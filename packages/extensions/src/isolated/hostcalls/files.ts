@@ -16,7 +16,10 @@ function takePath(value: unknown): string {
 
 const toBytes = (value: unknown): Buffer => Buffer.from(takeText(value, "The content"), "base64");
 
-/** Of all isolated extensions. An append replaces the whole file, so what else is written to it meanwhile would be lost. */
+/**
+ * Shared by all isolated extensions. An append replaces the whole file, so what else is written to it meanwhile would
+ * be lost.
+ */
 const queue = createFileQueue();
 
 /** `isExclusive`: the file must not exist. */

@@ -1,4 +1,4 @@
-/** What one kind of hostcall is: what it wants, and what it does once it is allowed. */
+/** A kind of hostcall: what it wants, and what it does once it is allowed. */
 import type { AgentToolUpdate } from "@tau/agent";
 import type { AccessRequest, Capability, Files } from "@tau/tools";
 import type { ExtensionSessionPort } from "../../api/session-port.ts";

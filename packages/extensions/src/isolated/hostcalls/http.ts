@@ -55,7 +55,7 @@ export async function findAddress(hostname: string, { lookup, isOpen }: HostNetw
   return first;
 }
 
-/** What belongs to the connection is ours to say, and nothing is compressed, since we pass on what we read. */
+/** Headers that belong to the connection are ours to set, and nothing is compressed, since we pass on what we read. */
 const ownHeaders = new Set(["host", "connection", "content-length", "transfer-encoding", "accept-encoding", "upgrade"]);
 
 function takeHeaders(value: unknown): Record<string, string> {

@@ -1,4 +1,4 @@
-/** What an extension reads of its session without waiting. Keys and headers are left out. */
+/** Reads an extension's view of its session without waiting. Keys and headers are left out. */
 import type { Model } from "@tau/ai";
 import type { ExtensionSessionPort } from "../../api/session-port.ts";
 import { type Args, type Hostcall, type Hostcalls, takeText, wholeCapability } from "./hostcall.ts";
@@ -70,7 +70,7 @@ const toHostcall = ([name, read]: readonly [string, Read]): readonly [string, Ho
   },
 ];
 
-/** Of the extension itself. */
+/** Reads about the extension itself. */
 const ownReads: Hostcalls = {
   flagValue: {
     access: () => [],

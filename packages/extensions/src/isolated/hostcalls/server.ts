@@ -56,7 +56,7 @@ const settings: Readonly<Record<PolicyReason, string>> = {
 
 const hasInterface = ({ mode }: ExtensionSessionPort): boolean => mode === "tui" || mode === "rpc";
 
-/** What needs no declaration: it is the extension itself that is asked. */
+/** Capabilities that need no declaration: it is the extension itself that is asked. */
 const undeclared: ReadonlySet<Capability> = new Set(["events", "tool", "log"]);
 
 export class HostcallServer {

@@ -1,4 +1,4 @@
-/** What an extension does to its session. */
+/** Executes what an extension does to its session. */
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { ThinkingLevel } from "@tau/agent";

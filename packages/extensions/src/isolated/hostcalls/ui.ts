@@ -1,4 +1,4 @@
-/** What an extension shows and asks. Only text and plain data come here; everything else stays in its process. */
+/** Shows and asks for an extension. Only text and plain data come here; everything else stays in its process. */
 import type { ExtensionUi } from "../../api/ui.ts";
 import {
   type Args,

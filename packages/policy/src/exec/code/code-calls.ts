@@ -52,8 +52,8 @@ function skipString(source: string, start: number): number {
 }
 
 /**
- * What Perl and Ruby put between brackets or marks, as in `qx(ls)` and `%w[a b]`. Without an end it continues to the last
- * character, so that text with many beginnings is read once.
+ * Matches the literals of Perl and Ruby between brackets or marks, as in `qx(ls)` and `%w[a b]`. Without an end it
+ * continues to the last character, so that text with many beginnings is read once.
  */
 const delimited = String.raw`(?:\(([^)]*)(?:\)|$)|\{([^}]*)(?:\}|$)|\[([^\]]*)(?:\]|$)|(?<mark>[/|!#])([^"'\n]{0,200}?)\k<mark>)`;
 const perlCode = new RegExp(String.raw`(?:\bqx\s*|%x)${delimited}`, "g");
@@ -125,7 +125,7 @@ export function inlineNames(source: string): string {
   return text;
 }
 
-/** One literal with the quotes of the first; `whole` where the others have such quotes inside. */
+/** Joins the literals to one with the quotes of the first; `whole` where the others have such quotes inside. */
 function concatenate(literals: readonly string[], separator: string, whole: string): string {
   const quote = literals[0]![0]!;
   const bodies = literals.map((part) => part.slice(1, -1));

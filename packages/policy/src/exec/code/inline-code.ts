@@ -86,7 +86,7 @@ const findPipes = (source: string): string[] =>
         : literals.filter((literal) => /^\s*\||\|\s*$/.test(literal)).map((literal) => literal.replaceAll("|", " ")),
     );
 
-/** One literal is a line of code; several are a program with its arguments. */
+/** Runs a literal as a line of code, and several as a program with its arguments. */
 function runCall(call: Call, language: string, scope: Scope): void {
   if (call.literals.length === 0) {
     const isCode = /^(?:exec|call|run|execute|pipeline)$/.test(call.name);

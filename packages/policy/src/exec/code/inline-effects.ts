@@ -1,4 +1,4 @@
-/** What inline code does to processes, to the machine and over the network, found by the names that it uses. */
+/** Finds by their names the effects of inline code on processes, on the machine and over the network. */
 import { isLocalHost, isMetadataHost, judgeContainerSocket } from "../rules/addresses.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isCredentialPath, isHistoryPath, isOwnCredentialPath, reportOwnSecrets } from "../shell/files.ts";

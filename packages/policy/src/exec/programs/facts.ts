@@ -1,4 +1,4 @@
-/** What programs print about the machine, its users and its processes. */
+/** Programs that print facts about the machine, its users and its processes. */
 import type { Programs } from "./program.ts";
 
 export const facts: Programs = {

@@ -2,7 +2,7 @@
 import type { Effect, Programs } from "./program.ts";
 
 const hooks: Effect = { does: "medium persistence", says: "$n installs hooks of git." };
-/** Of all subcommands that fetch. */
+/** Options of all subcommands that fetch. */
 const cloneLetters = "b:c:u:j:o:qvnls";
 const cloneOptions =
   "upload-pack= exec= template= config= branch= depth= reference= origin= separate-git-dir= jobs= filter= recurse-submodules=? bare mirror single-branch no-checkout shallow-since= server-option= initial-branch= object-format=";

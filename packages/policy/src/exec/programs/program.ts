@@ -1,6 +1,7 @@
 /**
- * What is known about a program, as data that anybody who knows the program can correct. A record holds for every name in it; a
- * program stands in one record only. Patterns for words are tested on the operands, joined by blanks.
+ * The record of a program, as data that anybody who knows the program can correct. It applies to every name in it; a
+ * program has only one record. A record holds for every name in it; a program stands in one record only. Patterns for
+ * words are tested on the operands, joined by blanks.
  */
 import type { ExecClass, ExecFinding } from "../classification.ts";
 import type { DangerousCommandClass } from "../dangerous-class.ts";

@@ -1,7 +1,7 @@
 /** Programs that run other ones, and shells. */
 import type { Programs } from "./program.ts";
 
-/** Of all programs that take lines of code. */
+/** Options of all programs that take lines of code. */
 const lineOptions = "c command x exec p prepare cleanup wrap";
 
 export const runners: Programs = {

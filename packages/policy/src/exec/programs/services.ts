@@ -1,4 +1,4 @@
-/** What runs later or by itself, and settings of the desktop and the system. */
+/** Programs that run something later or by themselves, and settings of the desktop and the system. */
 import type { Effect, Programs } from "./program.ts";
 
 const startsItself: Effect = { does: "high persistence", says: "$n makes a service start by itself.", min: 1 };

@@ -151,7 +151,7 @@ function isDeletingData(area = "", command = "", args: readonly Text[]): boolean
   return /^(?:rm|rmi|remove|kill)$/.test(command) && args.some(isAll);
 }
 
-/** What a build is given of the host, and where its result goes. */
+/** Judges what a build is given of the host, and where its result goes. */
 function judgeBuild(name: string, args: readonly Text[], scope: Scope): void {
   const options = parseOptions(args, {
     options:
@@ -201,7 +201,7 @@ function runContainer(name: string, command: string, args: readonly Text[], scop
   return outputs.map((output) => (isKnown(output.text) ? output : unknown(toForeign(output.origin))));
 }
 
-/** What a container prints of its files is not text of the project. */
+/** Marks what a container prints of its files, because it is not text of the project. */
 const toForeign = (origin: number) => (origin & ~origins.trusted) | origins.network;
 
 /** A directory of the host that a container sees. */

@@ -13,7 +13,7 @@ import { judgeSent, judgeUpload } from "./network.ts";
 
 const received: Options<Text> = [unknown(origins.network)];
 
-/** What a connection sends when something is piped into it. */
+/** Judges what a connection sends when something is piped into it. */
 function judgePiped(scope: Scope, to: string): void {
   const hasInput = scope.stdin.some(({ text, origin }) => text !== "" || origin !== 0);
   if (!hasInput) return;

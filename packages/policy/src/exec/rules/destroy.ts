@@ -12,7 +12,7 @@ import { judgeWrites } from "./write.ts";
 /** Words of a subcommand that end something: `destroy`, `instances delete`, `apps:destroy`, `delete-stack`, `vm.destroy`. */
 const destroys =
   /^(?:[\w-]+[:.])?(?:destroy|delete(?:all)?|del|terminate|uninstall|undefine|unregistervm|teardown|purge|forget|prune|down|nuke|wipe|erase|rmi?|rb|remove)(?:[-_][\w-]+)?$|^pg:reset$|^(?:Delete|Terminate|Destroy)[A-Z]/;
-/** The same where the first word has the kind of thing in it: `vol-delete`, `vm-destroy`. */
+/** Subcommands whose first word has the kind of thing in it: `vol-delete`, `vm-destroy`. */
 const destroysKind = /^\w+-(?:destroy|delete|undefine|wipe)$/;
 /** `kubeadm reset`. As a later word it may mean a database of the project. */
 const resets = /^(?:force_)?reset$/;

@@ -91,7 +91,7 @@ const takesValue = /^(?:-[octRCD]|--(?:option|config-file|target-release|root|in
 /** Package managers of the machine: what they install or remove concerns every user and project. */
 export const judgeMachinePackages: Judge = ({ name, args, program }, scope) => {
   const { verb, option, harmless } = program.changesMachine!;
-  // Who allows `sudo apt-get install` allows what it installs.
+  // An approval of `sudo apt-get install` includes what it installs.
   if (scope.isPrivileged || isInformation(args) || args.some(({ text }) => harmless?.test(text))) return;
   const first = args.find(
     ({ text }, index) => !text.startsWith("-") && !takesValue.test(args[index - 1]?.text ?? ""),

@@ -213,7 +213,7 @@ export function addForeign(directory: Text | undefined, scope: Scope): void {
   else for (const path of resolveAll(directory, scope)) state.foreignDirectories.set(path, "all");
 }
 
-/** What formats a disk writes to a device; only what erases it wipes it, by the ten names. */
+/** Formatting a disk writes to a device; only programs that erase it wipe it, by the ten names. */
 const writesDevice = { dangerousCommandClass: "device_write" } as const;
 
 export const dd: Judge = ({ args }, scope) => {

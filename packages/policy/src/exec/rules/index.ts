@@ -67,7 +67,7 @@ import { cargo, gcc, go, java, make, maven, pip, runInside, runReceived, uv } fr
 import { readBelow } from "./whole-home.ts";
 import { runEnv, runLines, runWrapped } from "./wrappers.ts";
 
-/** What follows from a rule, or from a trait of a record. */
+/** A property that follows from a rule, or from a trait of a record. */
 type Flag =
   /** The arguments are mostly those of another program, which is judged by itself. */
   | "passes"

@@ -136,7 +136,7 @@ export const find: Judge = ({ args }, scope) => {
   return limitOptions([listed, ...outputs]);
 };
 
-/** What a search below a directory finds: everything, or only some names. */
+/** Matches what a search below a directory finds: everything, or only some names. */
 function toMatch(root: Text, name: Text | undefined, isFiltered: boolean, scope: Scope): Text {
   const isPrecious = resolveAll(root, scope).some((path) =>
     /^(?:root|home|unknown)$/.test(getZone(path, scope.analysis.context)),

@@ -1,4 +1,4 @@
-/** What well-known programs print, so that code and names that a script puts together are known. */
+/** Predicts the output of well-known programs, so that code and names that a script puts together are known. */
 import { posix } from "node:path";
 import type { Printer } from "../programs/program.ts";
 import { getReadOrigin, readFile } from "../shell/files.ts";

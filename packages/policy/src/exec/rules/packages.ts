@@ -18,7 +18,7 @@ const projectTools = new Set(
   ),
 );
 
-/** Of `npx` and of the commands of package managers that do the same. */
+/** Options of `npx` and of the commands of package managers that do the same. */
 const npxSpec: OptionSpec = {
   options:
     "p:c:w:yq package= call= shell= cache= userconfig= node-options= registry= workspace= yes no no-install ignore-existing quiet workspaces prefer-offline offline bun verbose silent",

@@ -70,7 +70,7 @@ export const runShell: Judge = ({ args }, scope) => {
   return runScriptFile(file, rest, scope);
 };
 
-/** What such a shell prints is marked: sent to another machine, it is a shell for that machine. */
+/** Runs the input and marks its output: sent to another machine, it is a shell for that machine. */
 const runInput = (args: readonly Text[], scope: Scope): Options<Text> =>
   runStream(scope.stdin, args, scope).map((text) => ({ ...text, origin: text.origin | origins.shell }));
 

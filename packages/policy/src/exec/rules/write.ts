@@ -20,7 +20,7 @@ const critical = (kind: ExecClass): ProtectedPath => ({ class: kind, tier: "crit
 const high = (kind: ExecClass): ProtectedPath => ({ class: kind, tier: "high" });
 const medium = (kind: ExecClass): ProtectedPath => ({ class: kind, tier: "medium" });
 
-/** What is written there runs by itself later. */
+/** A path whose content runs by itself later. */
 const planted: ProtectedPath = { class: "persistence", tier: "critical", emptyTier: "high" };
 
 /** Absolute paths, in lower case. */

@@ -1,4 +1,4 @@
-/** What one analysis collects, and the scope in which a part of the script is walked. */
+/** The state of one analysis, and the scope in which a part of the script is walked. */
 import type { ParsedScript } from "unbash";
 import type { ExecContext, ExecFinding } from "../classification.ts";
 import type { DangerousCommandClass } from "../dangerous-class.ts";

@@ -1,4 +1,4 @@
-/** What files contain, as far as a script itself or their names tell. */
+/** Contents of files, as far as a script itself or their names tell. */
 import {
   isCredentialFile,
   isNamedCredential,
@@ -76,7 +76,7 @@ export function isOwnDirectory(path: string, context: ExecContext): boolean {
   return path !== workspace && directories.includes(path);
 }
 
-/** What shells and other programs keep of everything that a person typed, passwords and tokens among it. */
+/** Files in which shells and other programs keep everything that a person typed, passwords and tokens among it. */
 const history =
   /^\.(?:.*\/)?(?:[\w.-]*hist(?:ory|file)?(?:\.(?:db|json|txt|sqlite\d?))?|\.?(?:lesshst|viminfo|dbshell))$/i;
 

@@ -1,4 +1,4 @@
-/** What `printf` and `echo` print. Pure. */
+/** Predicts the output of `printf` and `echo`. Pure. */
 import { concat, emptyText, isKnown, joinOrigins, known, unknown, type Options, type Text } from "./text.ts";
 
 const maxRounds = 64;

@@ -1,4 +1,4 @@
-/** One simple command: assignments, words, redirections, and then what it runs. */
+/** Walks a simple command: assignments, words, redirections, and then what it runs. */
 import type { Assignment, Command, CommandArgument } from "unbash";
 import { judgeAssignment } from "../rules/variables.ts";
 import { report, type Scope } from "./analysis.ts";

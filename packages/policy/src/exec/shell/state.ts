@@ -1,4 +1,4 @@
-/** What a shell remembers between commands, with every possibility where it depends on a condition. */
+/** The state of a shell between commands, with every possibility where it depends on a condition. */
 import type { CompoundCommand, CompoundList, Redirected } from "unbash";
 import { followLinks, type ReadLink } from "../links.ts";
 import { normalisePath, resolvePath, toAbsolute } from "../paths.ts";

@@ -275,7 +275,7 @@ export class MarkdownDrawing {
   }
 }
 
-/** Of the widest cell of a column. */
+/** Finds the need of the widest cell of a column. */
 function getColumnNeed(rows: readonly Row[], column: number): ColumnNeed {
   const need = { natural: 0, word: 0 };
   for (const { needs } of rows) {

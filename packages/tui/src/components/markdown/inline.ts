@@ -64,7 +64,7 @@ function drawToken(token: Token, look: Look, style: InlineStyle): string {
   }
 }
 
-/** As it is written if it cannot be drawn. */
+/** Draws a formula, or its source if it cannot be drawn. */
 function drawFormula({ raw, text }: FormulaToken, { options }: Look, style: InlineStyle): string {
   const formula = options.renderLatex === false ? undefined : renderLatex(text);
   return drawText(formula ?? raw, style);

@@ -65,7 +65,7 @@ const delimiterRow = /^ {0,3}[|:-][ |:-]*$/;
 /** A line that may begin a block although there is no blank line before it. */
 const blockStart = /^ {0,3}(?:#{1,6}(?:[ \t]|$)|`{3}|~{3}|<|>|[-+*][ \t]|1[.)][ \t]|[-_*](?:[ \t]*[-_*]){2,}[ \t]*$)/;
 
-/** One object for all lexers: they keep their tokenizer in it. */
+/** Shared by all lexers: they keep their tokenizer in it. */
 const plainOptions = { gfm: true };
 const formulaOptions = { gfm: true, extensions: formulaExtensions };
 /** Most texts have no formula, and looking for one takes time. */

@@ -1,4 +1,4 @@
-/** What commands of LaTeX stand for. */
+/** Symbols for commands of LaTeX. */
 
 /** "name symbol name symbol …" */
 const toTable = (...pairs: string[]): ReadonlyMap<string, string> => {
