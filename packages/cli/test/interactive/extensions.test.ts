@@ -363,13 +363,13 @@ test("a renderer draws what a running tool has so far, with its details", async 
   await app.sees("Done.");
 });
 
-test("a renderer that throws or takes too long shows its error in place, and is not asked again", async () => {
+test("a renderer that throws leaves the call's name and text and is reported once; a component shows its error in place", async () => {
   const app = await open(
     `
     let asked = 0;
-    const tool = (name, renderers) => tau.registerTool({ name, label: name, description: name, parameters: { type: "object" }, execute: async () => ({ content: [{ type: "text", text: "ok" }], details: {} }), ...renderers });
-    tool("throws", { renderCall: () => { asked++; throw new Error("clumsy call"); } });
-    tool("late", { renderResult: () => ({ render: () => { asked++; const until = Date.now() + 250; while (Date.now() < until); return ["never"]; }, invalidate() {} }) });
+    const tool = (name, renderers) => tau.registerTool({ name, label: name, description: name, parameters: { type: "object", properties: { city: { type: "string" } } }, execute: async () => ({ content: [{ type: "text", text: "text of " + name }], details: {} }), ...renderers });
+    tool("throws", { renderCall: () => { asked++; throw new Error("clumsy call"); }, renderResult: () => { asked++; throw new Error("clumsy result"); } });
+    tool("draws", { renderResult: () => ({ render: () => { asked++; throw new Error("clumsy frame"); }, invalidate() {} }) });
     tau.registerMessageRenderer("card", () => ({ render: () => { asked++; throw new Error("clumsy card"); }, invalidate() {} }));
     tau.registerMarkdownTransformer(() => { throw new Error("clumsy markdown"); });
     tau.on("session_start", (event, ctx) => ctx.ui.setWidget("w", () => ({ render: () => { throw new Error("clumsy widget"); }, invalidate() {} })));
@@ -377,21 +377,28 @@ test("a renderer that throws or takes too long shows its error in place, and is 
     ${command("count", `ctx.ui.notify("asked " + asked);`)}
     ${command("broken", `ctx.ui.notify("closed " + (await ctx.ui.custom(() => ({ render: () => { throw new Error("clumsy custom"); }, invalidate() {} }))));`)}
     `,
-    [toolReply("throws"), toolReply("late"), textReply("The answer.")],
+    [toolReply("throws", { city: "Rome" }), toolReply("draws"), textReply("The answer.")],
     { rows: 40 },
   );
   await enter(app, "go");
   await app.sees("The answer.");
   await expect.poll(app.screen).not.toContain("escape to stop");
-  await app.sees("clumsy call");
-  await app.sees(/renderResult of the tool late failed: it took \d+ ms/);
+  await app.sees("● throws Rome");
+  await app.sees("text of throws");
+  await app.sees("text of draws");
   await app.sees("clumsy widget");
-  expect((await app.everything()).match(/clumsy markdown/g)).toHaveLength(1);
+  for (const message of [
+    "renderCall of the tool throws failed: clumsy call",
+    "renderResult of the tool throws failed: clumsy result",
+    "renderResult of the tool draws failed: clumsy frame",
+    "clumsy markdown",
+  ])
+    expect((await app.everything()).split(message)).toHaveLength(2);
   await enter(app, "/show");
   await app.sees("clumsy card");
   app.press("ctrlO", "ctrlO");
   await enter(app, "/count");
-  await app.sees("asked 3");
+  await app.sees("asked 4");
   await enter(app, "/broken");
   await app.sees("clumsy custom");
   app.press("escape");
@@ -400,22 +407,21 @@ test("a renderer that throws or takes too long shows its error in place, and is 
   await app.sees("still here");
 });
 
-test("what a renderer does not draw for now is drawn as usual", async () => {
+test("a renderer that gives nothing for one part leaves it to us, and for both parts hides the call", async () => {
   const app = await open(
-    `tau.registerTool({
-       name: "quiet", label: "Quiet", description: "", parameters: { type: "object", properties: {} },
-       execute: async () => ({ content: [{ type: "text", text: "the usual result" }] }),
-       renderCall: () => undefined,
-       renderResult: () => null,
-     });
+    `const nothing = { description: "", parameters: { type: "object", properties: {} }, execute: async () => ({ content: [{ type: "text", text: "the usual result" }] }) };
+     tau.registerTool({ ...nothing, name: "quiet", label: "Quiet", renderCall: () => undefined });
+     tau.registerTool({ ...nothing, name: "silent", label: "Silent", execute: async () => ({ content: [{ type: "text", text: "a hidden result" }] }), renderCall: () => undefined, renderResult: () => null });
      ${command("nothing", `await ctx.ui.custom(() => undefined).catch((error) => ctx.ui.notify(error.message));`)}`,
-    [toolReply("quiet"), textReply("Done.")],
+    [toolReply("quiet"), toolReply("silent"), textReply("Done.")],
   );
   app.type("go");
   app.press("enter");
   await app.sees("Done.");
   expect(await app.screen()).toContain("● quiet");
   expect(await app.screen()).toContain("the usual result");
+  expect(await app.screen()).not.toContain("silent");
+  expect(await app.screen()).not.toContain("a hidden result");
   await enter(app, "/nothing");
   await app.sees("The function did not return a component.");
 });

@@ -137,7 +137,8 @@ export class ToolCallBlock implements Component {
         this.invalidate();
         renderers.requestRender();
       };
-      const call = { look: this.#look, toolName: this.#title, toolCallId: this.#id, onChange };
+      const onFailed = (message: string) => renderers.reportFailure(message);
+      const call = { look: this.#look, toolName: this.#title, toolCallId: this.#id, onChange, onFailed };
       this.#custom = {
         source: renderers.source,
         view: isDrawn ? new ToolView({ ...call, renderers: found }) : undefined,
@@ -151,9 +152,9 @@ export class ToolCallBlock implements Component {
     const isNew = this.#drawn === undefined;
     const room = view.isFrameless ? width : Math.max(1, width - indent.length - 1);
     const state = this.#getViewState();
-    const call = view.renderCall(state, isNew, room);
-    const result = view.renderResult(state, isNew, room);
+    const { call, result, isHidden } = view.render(state, isNew, room);
     const before = this.#drawn;
+    if (isHidden) return (this.#drawn = { width, lines: [] }).lines;
     if (before?.width === width && before.call === call && before.result === result) return before.lines;
     const body = result ?? this.#drawBody(room).flatMap((line) => wrapTextWithAnsi(line, room));
     const images = this.#drawImages(room);

@@ -11,9 +11,7 @@ import {
   visibleWidth,
   wrapTextWithAnsi,
 } from "@tau/tui";
-
-/** How long drawing may take. Everything waits meanwhile. */
-const maxRenderMs = 200;
+import { describePause, FrameBudget } from "./frame-budget.ts";
 
 interface GuardOptions {
   theme: Theme;
@@ -21,28 +19,39 @@ interface GuardOptions {
   name: string;
   /** Called once, when it fails. */
   onFailed?: (message: string) => void;
-  /** Called by Escape after it failed. Default: nothing. */
+  /** Called by Escape after it failed and while it is paused. Default: nothing. */
   onGivenUp?: () => void;
+  /** Shared by components that take each other's place. Default: its own. */
+  frames?: FrameBudget;
   /** See `Component.isEphemeral`. Default false. */
   isEphemeral?: boolean;
 }
 
-/** Draws a component. If it throws or takes too long, its error is shown in its place, and it is not asked again. */
+/**
+ * Draws a component. If it throws, its error is shown in its place, and it is not asked again. If it draws slowly again and
+ * again, that is shown, and it is asked again after a pause.
+ */
 export class GuardedComponent implements Component, Focusable {
   readonly isEphemeral: boolean;
   readonly #component: Partial<Component & Focusable> & UiComponent;
   readonly #options: GuardOptions;
+  readonly #frames: FrameBudget;
   #problem: string | undefined;
   #lines: string[] = [];
 
   constructor(component: UiComponent, options: GuardOptions) {
     this.#component = component;
     this.#options = options;
+    this.#frames = options.frames ?? new FrameBudget();
     this.isEphemeral = options.isEphemeral ?? false;
   }
 
   get hasFailed(): boolean {
     return this.#problem !== undefined;
+  }
+
+  get isPaused(): boolean {
+    return this.#frames.isPaused;
   }
 
   get wantsKeyRelease(): boolean {
@@ -64,7 +73,8 @@ export class GuardedComponent implements Component, Focusable {
   }
 
   render(width: number): string[] {
-    const lines = this.#guard(() => this.#draw(width)) ?? this.#drawProblem(width);
+    const drawn = this.isPaused ? undefined : this.#guard(() => this.#draw(width));
+    const lines = drawn ?? this.#drawProblem(width);
     // The component may return the same array with other lines in it, which would not be seen as a change.
     const isSame = lines.length === this.#lines.length && lines.every((line, index) => line === this.#lines[index]);
     if (!isSame) this.#lines = lines;
@@ -72,8 +82,9 @@ export class GuardedComponent implements Component, Focusable {
   }
 
   handleInput(data: string): void {
-    if (this.#problem === undefined) this.#guard(() => this.#component.handleInput?.(data));
-    else if (getKeybindings().matches(data, "tui.select.cancel")) this.#options.onGivenUp?.();
+    const isCancel = getKeybindings().matches(data, "tui.select.cancel");
+    if (isCancel && (this.hasFailed || this.isPaused)) this.#options.onGivenUp?.();
+    else this.#guard(() => this.#component.handleInput?.(data));
   }
 
   handleMouse(event: Parameters<NonNullable<Component["handleMouse"]>>[0]) {
@@ -90,7 +101,7 @@ export class GuardedComponent implements Component, Focusable {
 
   #draw(width: number): string[] {
     if (typeof this.#component.render !== "function") throw new Error("it is not a component, which has a `render`");
-    const lines = limitTime(() => this.#component.render(width));
+    const lines = this.#frames.draw(() => this.#component.render(width));
     if (!Array.isArray(lines)) throw new Error("`render` did not return lines");
     return lines.map((line) =>
       visibleWidth(String(line)) > width ? truncateToWidth(String(line), width, "") : String(line),
@@ -110,21 +121,13 @@ export class GuardedComponent implements Component, Focusable {
   }
 
   #drawProblem(width: number): string[] {
-    const { theme } = this.#options;
-    return wrapTextWithAnsi(theme.fg("error", toPlainText(this.#problem ?? "")), Math.max(1, width));
+    const { theme, name } = this.#options;
+    const problem = this.#problem ?? describePause(name);
+    return wrapTextWithAnsi(theme.fg("error", toPlainText(problem)), Math.max(1, width));
   }
 }
 
 export const describeFailure = (name: string, error: unknown): string => `${name} failed: ${getErrorMessage(error)}`;
-
-/** Throws if the work took too long. */
-export function limitTime<T>(work: () => T): T {
-  const start = performance.now();
-  const result = work();
-  const elapsed = performance.now() - start;
-  if (elapsed > maxRenderMs) throw new Error(`it took ${Math.round(elapsed)} ms, and may take ${maxRenderMs} ms`);
-  return result;
-}
 
 /** Creates a component of an extension. If that fails, the error is what is drawn. Undefined if there is nothing to draw. */
 export function createGuarded(create: () => UiComponent, options: GuardOptions): GuardedComponent;
@@ -137,8 +140,9 @@ export function createGuarded(
   options: GuardOptions,
 ): GuardedComponent | undefined {
   try {
-    const component = limitTime(create);
-    return component && new GuardedComponent(component, options);
+    const frames = options.frames ?? new FrameBudget();
+    const component = frames.prepare(create);
+    return component && new GuardedComponent(component, { ...options, frames });
   } catch (error) {
     const fail = (): never => {
       throw error;

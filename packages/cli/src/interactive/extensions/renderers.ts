@@ -1,9 +1,11 @@
 /** How extensions draw calls of tools, messages and entries, and what they make of Markdown. */
+import { oncePer } from "@tau/ai/internal";
 import type { CustomEntry, CustomMessage } from "@tau/protocol";
 import type { ToolRenderers, UiComponent } from "@tau/extensions";
 import { getKeybindings, type Keybinding, type Theme } from "@tau/tui";
 import type { LoadedExtensions } from "./extension-client.ts";
-import { describeFailure, limitTime } from "./guarded-component.ts";
+import { describePause, FrameBudget } from "./frame-budget.ts";
+import { describeFailure } from "./guarded-component.ts";
 
 /** Given to every renderer. */
 interface KeyHints {
@@ -36,6 +38,8 @@ export interface Renderers {
   findMessage(message: Pick<CustomMessage, "customType">): DrawItem | undefined;
   findEntry(entry: CustomEntry): DrawItem | undefined;
   transformMarkdown(markdown: string, context: MarkdownContext): string;
+  /** Reports that something could not be drawn, once: a tool may be called a hundred times. */
+  reportFailure(message: string): void;
 }
 
 interface RenderersOptions {
@@ -48,6 +52,12 @@ interface RenderersOptions {
 export function createRenderers({ getLoaded, onFailed, requestRender }: RenderersOptions): Renderers {
   /** The transformers that failed: the Markdown they get is shown as it is from then on. */
   const failed = new WeakSet<object>();
+  const getFrames = oncePer((_transform: object) => new FrameBudget());
+  const reported = new Set<string>();
+  const reportFailure = (message: string): void => {
+    if (!reported.has(message)) onFailed(message);
+    reported.add(message);
+  };
   const list = () => getLoaded()?.list ?? [];
   return {
     get source() {
@@ -65,7 +75,7 @@ export function createRenderers({ getLoaded, onFailed, requestRender }: Renderer
       try {
         return resolve(0);
       } catch (error) {
-        onFailed(describeFailure(`The renderer of the tool ${name}`, error));
+        reportFailure(describeFailure(`The renderer of the tool ${name}`, error));
         return undefined;
       }
     },
@@ -85,17 +95,21 @@ export function createRenderers({ getLoaded, onFailed, requestRender }: Renderer
       let text = markdown;
       for (const { markdownTransformers, source } of list()) {
         for (const transform of markdownTransformers) {
-          if (failed.has(transform)) continue;
+          const name = `The Markdown transformer of ${source.name}`;
+          const frames = getFrames(transform);
+          if (failed.has(transform) || frames.isPaused) continue;
           try {
-            text = String(limitTime(() => transform(text, { ...context })));
+            text = String(frames.draw(() => transform(text, { ...context })));
+            if (frames.isPaused) reportFailure(describePause(name));
           } catch (error) {
             failed.add(transform);
-            onFailed(describeFailure(`The Markdown transformer of ${source.name}`, error));
+            onFailed(describeFailure(name, error));
           }
         }
       }
       return text;
     },
+    reportFailure,
   };
 }
 
