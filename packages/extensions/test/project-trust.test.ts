@@ -5,7 +5,7 @@ import { type Clock, systemIds } from "@tau/ai";
 import { createFakeClock } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { askProjectTrust } from "../src/index.ts";
-import { maxHandlerMs } from "../src/runner/runner.ts";
+import { maxHandlerMs } from "../src/runner/handler-limits.ts";
 import { openSettings } from "@tau/config/trust";
 
 async function open(decision: string, clock?: Clock) {

@@ -24,7 +24,16 @@ export const referenceSections: readonly ReferenceSection[] = [
   },
   {
     title: "Extensions, packages, skills and templates",
-    names: ["extensions", "packages", "packageMinAgeDays", "skills", "prompts", "enableSkillCommands", "features"],
+    names: [
+      "extensions",
+      "extensionTimeoutMs",
+      "packages",
+      "packageMinAgeDays",
+      "skills",
+      "prompts",
+      "enableSkillCommands",
+      "features",
+    ],
   },
   {
     title: "The terminal",

@@ -48,6 +48,7 @@ describe("merging", () => {
       shellCommandPrefix: undefined,
       shellEnv: {},
       extensions: [],
+      extensionTimeoutMs: 60_000,
       features: {},
       contextSources: [],
       packages: [],

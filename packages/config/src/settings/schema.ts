@@ -290,6 +290,12 @@ export const settingsTable = group("The settings of tau.", {
       "More extensions: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
     project: "when trusted",
   }),
+  extensionTimeoutMs: setting(wholeNumber({ min: 1_000, unit: "milliseconds" }), {
+    default: 60_000,
+    description:
+      "How long a handler of an extension may take whose answer is used, such as one of `tool_call`, `tool_result`, `context` or `before_agent_start`, in milliseconds. After five seconds the terminal shows who is waited for. Handlers of other events have ten seconds.",
+    project: "when trusted",
+  }),
   contextSources: setting(contextSources, {
     default: [],
     description:

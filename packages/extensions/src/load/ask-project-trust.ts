@@ -12,7 +12,7 @@ import type { ExtensionProblem } from "../api/extension.ts";
 import { type ExtensionPlace, type ExtensionsParams, hasExtensions } from "./has-extensions.ts";
 import { loadWithoutSession } from "./load-without-session.ts";
 import { parseResult } from "../runner/parse-results.ts";
-import { maxHandlerMs } from "../runner/runner.ts";
+import { maxHandlerMs } from "../runner/handler-limits.ts";
 import { type ExtensionUi, noUi } from "../api/ui.ts";
 import { ExtensionError } from "../errors.ts";
 

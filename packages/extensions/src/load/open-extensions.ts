@@ -51,7 +51,8 @@ export interface OpenExtensionsParts extends ExtensionPlace {
 export async function openExtensions(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<SessionExtensions> {
   const { clock, report, start, setResources, featureTools } = parts;
   const loaded = await loadAll(params, parts);
-  return new SessionExtensions({ loaded, clock, report, start, setResources, featureTools });
+  const getAnswerMs = () => parts.settings.get().extensionTimeoutMs;
+  return new SessionExtensions({ loaded, clock, report, start, setResources, featureTools, getAnswerMs });
 }
 
 /** State before there is a session. */

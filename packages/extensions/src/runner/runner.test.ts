@@ -6,7 +6,8 @@ import { createLifetime } from "./create-context.ts";
 import type { ExtensionEvent, ExtensionEventName } from "../api/events.ts";
 import type { Extension, ExtensionProblem } from "../api/extension.ts";
 import { startExtension } from "../load/start-extension.ts";
-import { ExtensionRunner, maxHandlerMs } from "./runner.ts";
+import { defaultAnswerMs, maxHandlerMs, noticeAfterMs } from "./handler-limits.ts";
+import { ExtensionRunner } from "./runner.ts";
 import type { ExtensionSessionPort } from "../api/session-port.ts";
 import { noUi } from "../api/ui.ts";
 
@@ -17,10 +18,14 @@ const answerAll = () => {
   for (const answer of answers.splice(0)) answer();
 };
 
+/** The signal of the run in progress. */
+let runSignal: AbortSignal | undefined;
+
 const port = {
   ui: { ...noUi, confirm: () => wait(true) },
   mode: "print",
   cwd: "/project",
+  getSignal: () => runSignal,
   exec: () => wait({ stdout: "", stderr: "", code: 0, killed: false }),
 } as unknown as ExtensionSessionPort;
 
@@ -55,8 +60,10 @@ async function run(...factories: ExtensionFactory[]) {
     }),
   );
   const report = (problem: ExtensionProblem) => void problems.push(problem);
-  const runner = new ExtensionRunner({ extensions, session: port, clock, lifetime, report });
-  return { runner, clock, problems, lifetime };
+  const shown: string[] = [];
+  const onWaiting = (names: readonly string[]) => void shown.push(names.join(", "));
+  const runner = new ExtensionRunner({ extensions, session: port, clock, lifetime, report, onWaiting });
+  return { runner, clock, problems, lifetime, shown };
 }
 
 function fail(): never {
@@ -244,6 +251,67 @@ describe("ExtensionRunner", () => {
     answerAll();
     await asking;
     expect(problems).toHaveLength(1);
+  });
+
+  test("an answer that is used may take a minute, and after five seconds people are shown who is waited for", async () => {
+    const { runner, clock, problems, shown } = await run((tau) => {
+      tau.on("tool_result", async () => {
+        await new Promise<void>((resolve) => clock.setTimer(defaultAnswerMs - 1, resolve));
+        return { content: [{ type: "text", text: "late" }] };
+      });
+    });
+    const result = { toolCallId: "1", toolName: "ls", input: {}, content: [], details: {}, isError: false };
+    const asked = runner.emit({ type: "tool_result", ...result });
+    await clock.advance(noticeAfterMs - 1);
+    expect(shown).toEqual([]);
+    await clock.advance(1);
+    expect(shown).toEqual(["extension 1"]);
+    for (let step = 0; step < 11; step++) await clock.advance(noticeAfterMs);
+    expect(await asked).toMatchObject({ content: [{ text: "late" }] });
+    expect(shown).toEqual(["extension 1", ""]);
+    expect(problems).toEqual([]);
+  });
+
+  test.each(["before_agent_start", "context", "turn_end", "tool_call"] as const)(
+    "gives up on a handler of %s after a minute; a guard denies then",
+    async (type) => {
+      const { runner, clock, problems } = await run((tau) => {
+        tau.on(type as "context", () => new Promise(() => {}));
+      });
+      const asked = runner.emit({ type } as ExtensionEvent).then(
+        () => "skipped",
+        () => "denied",
+      );
+      for (let step = 0; step < 11; step++) await clock.advance(noticeAfterMs);
+      expect(problems).toEqual([]);
+      await clock.advance(noticeAfterMs);
+      expect(await asked).toBe(type === "tool_call" ? "denied" : "skipped");
+      expect(problems[0]?.message).toBe(`Its handler of ${type} failed: it took more than 60 seconds`);
+    },
+  );
+
+  test("the time in which an extension waits for a person is not shown as waiting for the extension", async () => {
+    const { runner, clock, shown } = await run((tau) => {
+      tau.on("context", async (_event, { ui }) => void (await ui.confirm("Sure?", "")));
+    });
+    const asked = runner.emit({ type: "context", messages: [] });
+    for (let step = 0; step < 4; step++) await clock.advance(noticeAfterMs);
+    answerAll();
+    await asked;
+    expect(shown).toEqual([]);
+  });
+
+  test.each(["context", "tool_call"] as const)("stopping the run ends the wait for a handler of %s", async (type) => {
+    const stop = new AbortController();
+    runSignal = stop.signal;
+    const { runner } = await run((tau) => void tau.on(type as "context", () => new Promise(() => {})));
+    const asked = runner.emit({ type } as ExtensionEvent).then(
+      () => "skipped",
+      (error: Error) => error.message,
+    );
+    stop.abort();
+    expect(await asked).toContain(type === "tool_call" ? "the run was stopped before it answered" : "skipped");
+    runSignal = undefined;
   });
 
   test("gives up on a handler that never settles when the session ends", async () => {

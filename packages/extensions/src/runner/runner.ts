@@ -13,8 +13,8 @@ import type { AnyHandler, Extension, ExtensionProblem } from "../api/extension.t
 import { mustBeData } from "../api/must-be-data.ts";
 import { parseResult } from "./parse-results.ts";
 import type { ExtensionSessionPort } from "../api/session-port.ts";
+import { decideLimit, defaultAnswerMs, noticeAfterMs } from "./handler-limits.ts";
 import { createOwnSession } from "../session/own-session.ts";
-import type { Waits } from "./waits.ts";
 import { ExtensionError } from "../errors.ts";
 
 /** The hooks that the session calls; the session works the same without them. */
@@ -35,6 +35,10 @@ interface RunnerParts {
   clock: Clock;
   report: (problem: ExtensionProblem) => void;
   lifetime?: Lifetime;
+  /** Milliseconds that handlers whose answer is used may take. Default 60 seconds. */
+  getAnswerMs?: () => number;
+  /** Called with the names of the extensions that are waited for, when one has taken five seconds and when it is over. */
+  onWaiting?: (names: readonly string[]) => void;
 }
 
 interface HandlerCall {
@@ -43,9 +47,6 @@ interface HandlerCall {
   readonly context: ExtensionContext;
 }
 
-/** How long a handler may work. While its extension waits for a person, a command or another tool, that time is not counted. */
-export const maxHandlerMs = 10_000;
-
 export class ExtensionRunner implements ExtensionHooks {
   readonly extensions: readonly Extension[];
   readonly lifetime: Lifetime;
@@ -53,6 +54,8 @@ export class ExtensionRunner implements ExtensionHooks {
   /** The session, as an extension sees it. */
   readonly getSession: (extension: Extension) => ExtensionSessionPort;
   readonly #lists = new Map<ExtensionEventName, readonly HandlerCall[]>();
+  /** Extensions that people are shown as waited for, once for each handler. */
+  readonly #waitedFor: string[] = [];
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
@@ -165,24 +168,44 @@ export class ExtensionRunner implements ExtensionHooks {
     return undefined;
   }
 
-  /** Handlers that ask a model take long. Their event has a signal, which ends the wait instead. */
-  async #settle({ waits }: Extension, answer: Promise<unknown>, event: ExtensionEvent): Promise<unknown> {
-    const { signal } = event as { signal?: AbortSignal };
-    if (!signal) return await this.#limit(waits, answer);
-    const outcome = await untilAborted(answer, signal);
-    return outcome.kind === "done" ? outcome.value : undefined;
+  /** Rejects if it takes too long. A handler whose run was stopped has no answer. */
+  async #settle(extension: Extension, answer: Promise<unknown>, event: ExtensionEvent): Promise<unknown> {
+    const { session, getAnswerMs = () => defaultAnswerMs } = this.#parts;
+    const { maxMs, signal } = decideLimit(event, { answerMs: getAnswerMs(), runSignal: session.getSignal() });
+    const outcome = await this.#limit(extension, untilAborted(answer, signal), maxMs);
+    if (outcome.kind === "done") return outcome.value;
+    if (guardEvents.has(event.type)) throw new ExtensionError("cancelled", "the run was stopped before it answered");
+    return undefined;
   }
 
-  async #limit(waits: Waits, answer: Promise<unknown>): Promise<unknown> {
+  async #limit<T>({ waits, source }: Extension, answer: Promise<T>, maxMs: number): Promise<T> {
     const { clock } = this.#parts;
     const start = clock.monotonic() - waits.waitedMs;
-    for (let leftMs = maxHandlerMs; leftMs > 0;) {
-      const outcome = await untilTimeout(answer, leftMs, clock);
-      if (outcome.kind === "done") return outcome.value;
-      if (waits.isWaiting) await Promise.race([waits.whenOver(), answer]);
-      leftMs = maxHandlerMs - (clock.monotonic() - waits.waitedMs - start);
+    let isShown = false;
+    try {
+      for (;;) {
+        const workedMs = clock.monotonic() - waits.waitedMs - start;
+        if (workedMs >= maxMs) throw new ExtensionError("timeout", `it took more than ${maxMs / 1_000} seconds`);
+        if (workedMs >= noticeAfterMs && !isShown) {
+          isShown = true;
+          this.#waitedFor.push(source.name);
+          this.#showWaiting();
+        }
+        // A wait of the extension may end before that, so nothing is longer than the shortest of the limits.
+        const outcome = await untilTimeout(answer, Math.min(noticeAfterMs, maxMs - workedMs), clock);
+        if (outcome.kind === "done") return outcome.value;
+        if (waits.isWaiting) await Promise.race([waits.whenOver(), answer]);
+      }
+    } finally {
+      if (isShown) {
+        this.#waitedFor.splice(this.#waitedFor.indexOf(source.name), 1);
+        this.#showWaiting();
+      }
     }
-    throw new ExtensionError("timeout", `it took more than ${maxHandlerMs / 1_000} seconds`);
+  }
+
+  #showWaiting(): void {
+    this.#parts.onWaiting?.([...new Set(this.#waitedFor)]);
   }
 
   #report({ source }: Extension, message: string): void {

@@ -21,6 +21,7 @@ async function start(name: string, factory: ExtensionFactory): Promise<Extension
 
 function open(extensions: readonly Extension[], changes: Partial<LoadedExtensions> = {}) {
   const isClosed = { providers: false };
+  const clock = createFakeClock();
   const reported: string[] = [];
   const session = new SessionExtensions({
     loaded: {
@@ -44,13 +45,14 @@ function open(extensions: readonly Extension[], changes: Partial<LoadedExtension
       writeEarlyDecisions: async () => {},
       ...changes,
     },
-    clock: createFakeClock(),
+    clock,
     report: ({ message }) => void reported.push(message),
     start: { reason: "startup" },
     setResources: async () => {},
     featureTools: ["plan"],
+    getAnswerMs: () => 20_000,
   });
-  return { session, isClosed, reported };
+  return { session, isClosed, reported, clock };
 }
 
 test("a start that failed is tried again, and tells the extensions once", async () => {
@@ -126,3 +128,17 @@ test.each<[what: string, owner: Owner, answer: boolean, isUsed: boolean, isAsked
     expect(reported).toEqual(isUsed ? [] : ["Its tool plan is not used: tau has one of that name."]);
   },
 );
+
+test("the surface shows who is waited for, until the time of the settings is over", async () => {
+  const extension = await start("slow", (tau) => void tau.on("context", () => new Promise(() => {})));
+  const { session, clock, reported } = open([extension]);
+  session.bind({ cwd: "/", ui: noUi, getSignal: () => undefined } as never, () => {});
+  const shown: (string | undefined)[] = [];
+  const setStatus = (key: string, text: string | undefined) => void shown.push(`${key}: ${text}`);
+  await session.attach({ ui: { ...noUi, setStatus } } as never);
+  const asked = session.emit({ type: "context", messages: [] });
+  for (let step = 0; step < 4; step++) await clock.advance(5_000);
+  await asked;
+  expect(shown).toEqual(["tau.waiting: waiting for slow", "tau.waiting: undefined"]);
+  expect(reported).toEqual(["Its handler of context failed: it took more than 20 seconds"]);
+});

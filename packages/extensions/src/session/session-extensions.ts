@@ -68,6 +68,8 @@ export interface SessionExtensionsParts {
   setResources: (paths: CombinedResult<"resources_discover">) => Promise<void>;
   /** The tools of the session's features, by name. */
   featureTools: readonly string[];
+  /** See `ExtensionRunner`. */
+  getAnswerMs: () => number;
 }
 
 export class SessionExtensions implements RunExtensions {
@@ -157,9 +159,19 @@ export class SessionExtensions implements RunExtensions {
 
   /** `onClose` ends what was made for the port. */
   bind(port: ExtensionSessionPort, onClose: () => void): void {
-    const { loaded, clock, report } = this.#parts;
+    const { loaded, clock, report, getAnswerMs } = this.#parts;
     const { extensions, lifetime } = loaded;
-    const runner = new ExtensionRunner({ extensions, session: port, clock, report, lifetime });
+    const onWaiting = (names: readonly string[]) =>
+      this.ui.setStatus("tau.waiting", names.length === 0 ? undefined : `waiting for ${names.join(", ")}`);
+    const runner = new ExtensionRunner({
+      extensions,
+      session: port,
+      clock,
+      report,
+      lifetime,
+      getAnswerMs,
+      onWaiting,
+    });
     const adapt = createToolAdapter((extension, call) =>
       createToolContext(runner.getSession(extension), lifetime, call),
     );

@@ -1,0 +1,46 @@
+/** How long handlers of an extension may work. Time that its extension waits for something else is not included. */
+import type { ExtensionEventName } from "../api/events.ts";
+
+/** For handlers that are only notified, and where nobody can stop the wait. */
+export const maxHandlerMs = 10_000;
+
+/** The default of the setting `extensionTimeoutMs`. */
+export const defaultAnswerMs = 60_000;
+
+/** After this time people are shown what is waited for. */
+export const noticeAfterMs = 5_000;
+
+/** Events of a run whose answers are used: handlers may ask a server or a model. Stopping the run ends the wait. */
+const answeredEvents: ReadonlySet<ExtensionEventName> = new Set([
+  "agent_before_settle",
+  "before_agent_start",
+  "before_provider_headers",
+  "before_provider_request",
+  "context",
+  "context_with_system",
+  "input",
+  "message_end",
+  "session_before_fork",
+  "session_before_switch",
+  "tool_call",
+  "tool_result",
+  "turn_end",
+  "user_bash",
+]);
+
+interface HandlerLimit {
+  maxMs: number;
+  /** Ends the wait before that. */
+  signal: AbortSignal | undefined;
+}
+
+/** Decides how long a handler is waited for. An event that has a signal of its own has no other limit. */
+export function decideLimit(
+  event: { type: ExtensionEventName; signal?: AbortSignal },
+  { answerMs, runSignal }: { answerMs: number; runSignal: AbortSignal | undefined },
+): HandlerLimit {
+  if (event.signal) return { maxMs: Infinity, signal: event.signal };
+  return answeredEvents.has(event.type)
+    ? { maxMs: answerMs, signal: runSignal }
+    : { maxMs: maxHandlerMs, signal: undefined };
+}
