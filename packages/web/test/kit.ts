@@ -52,10 +52,12 @@ export interface Shared {
 }
 
 interface ExtensionApi {
+  registerTool(tool: object): void;
   registerCommand(name: string, command: { handler: (args: string, context: ExtensionContext) => Promise<void> }): void;
 }
 interface ExtensionContext {
   ui: Record<string, (...args: unknown[]) => unknown>;
+  executeTool: (name: string, args: object) => Promise<unknown>;
 }
 
 export async function openPageKit(): Promise<PageKit> {
@@ -93,6 +95,19 @@ export async function openPageKit(): Promise<PageKit> {
       handler: async (args, { ui }) => {
         const [method, ...rest] = JSON.parse(args) as [string, ...unknown[]];
         answers.push(await ui[method]!(...rest));
+      },
+    });
+    /** `outer` makes calls, the last of which ends when there is a file `go`. */
+    api.registerTool({
+      name: "outer",
+      label: "",
+      description: "",
+      parameters: { type: "object", properties: {} },
+      async execute(_id: string, _params: object, _signal: unknown, _onUpdate: unknown, context: ExtensionContext) {
+        for (let index = 1; index <= 6; index++) await context.executeTool("ls", { path: "." });
+        await context.executeTool("read", { path: "/etc/shadow" });
+        await context.executeTool("bash", { command: "until [ -e go ]; do sleep 0.02; done" });
+        return { content: [{ type: "text", text: "All of it was called." }] };
       },
     });
   };

@@ -1,5 +1,14 @@
 import { type AssistantMessage, emptyUsage } from "@tau/ai";
-import { emptyView, reduce, type SessionEntry, type SessionEvent, type SessionMessage, type View } from "@tau/protocol";
+import {
+  customTypes,
+  emptyView,
+  type NestedCall,
+  reduce,
+  type SessionEntry,
+  type SessionEvent,
+  type SessionMessage,
+  type View,
+} from "@tau/protocol";
 import { getMarkdownTheme, setKeybindings, stripTerminalSequences } from "@tau/tui";
 import { expect, onTestFinished, test } from "vitest";
 import { createKeybindings } from "./keybindings.ts";
@@ -41,6 +50,13 @@ function open() {
     advance: (ms: number) => void (passed += ms),
     /** State of an extension. */
     keep: () => appendEntry({ type: "custom", ...createBase(), customType: "state", data: {} }),
+    nest: (call: Partial<NestedCall>) =>
+      appendEntry({
+        type: "custom",
+        ...createBase(),
+        customType: customTypes.nestedCall,
+        data: { content: [], ...call },
+      }),
     compact: (summary: string, tokensBefore: number) =>
       appendEntry({ type: "compaction", ...createBase(), summary, firstKeptEntryId: "e9", tokensBefore }),
     say: (content: string) => append({ role: "user", content, timestamp: 0 }),
@@ -68,6 +84,7 @@ function open() {
     copyView: () => {
       view = structuredClone(view);
     },
+    getEntries: () => view.log.entries,
     draw: () => {
       transcript.update(view);
       return transcript
@@ -178,6 +195,89 @@ const started: SessionEvent = {
   thinkingLevel: "off",
   timestamp: 0,
 };
+
+const outer = { toolCallId: "c1", toolName: "outer" };
+const outerAnswer: AssistantMessage = {
+  role: "assistant",
+  content: [{ type: "toolCall", id: "c1", name: "outer", arguments: {} }],
+  api: "openai-completions",
+  provider: "p",
+  model: "m",
+  usage: emptyUsage(),
+  stopReason: "toolUse",
+  timestamp: 0,
+};
+const outerResult: SessionMessage = {
+  role: "toolResult",
+  ...outer,
+  content: [{ type: "text", text: "all done" }],
+  details: undefined,
+  isError: false,
+  timestamp: 0,
+};
+const toNested = (index: number, fields: Partial<NestedCall> = {}): Partial<NestedCall> => ({
+  toolCallId: `c1/${index}`,
+  toolName: "read",
+  parentToolCallId: "c1",
+  input: { path: `${index}.txt` },
+  isError: false,
+  ...fields,
+});
+
+test("the calls that a tool makes are below it, while they run and afterwards", () => {
+  const { append, nest, take, draw } = open();
+  take(started);
+  append(outerAnswer);
+  take({ type: "tool_execution_start", ...outer, input: {}, messageId: "m1" });
+  const start = { type: "tool_execution_start", toolName: "bash", messageId: "m1" } as const;
+  take({ ...start, toolCallId: "c1/1", parentToolCallId: "c1", input: { command: "make" } });
+  expect(draw()).toEqual(["● outer", "● bash make (running)"]);
+  const approval = { id: "a1", toolCallId: "c1/1", toolName: "bash", summary: "", reason: "", choices: [] };
+  take({ type: "approval_requested", approval });
+  expect(draw()).toEqual(["● outer", "● bash make (waits for your answer)"]);
+  take({ type: "approval_resolved", approvalId: "a1", decision: "denied", by: "user" });
+  const denied = { toolName: "bash", input: { command: "make\u0007" }, isError: true, errorCode: "denied" };
+  nest(toNested(1, denied));
+  const end = { type: "tool_execution_end", output: "", durationMs: 1 } as const;
+  take({ ...end, toolCallId: "c1/1", parentToolCallId: "c1", success: false });
+  nest(toNested(2));
+  expect(draw()).toEqual(["● outer", "● bash make (denied)", "● read 2.txt (done)"]);
+  take({ ...end, toolCallId: "c1", success: true });
+  append(outerResult);
+  expect(draw()).toEqual(["● outer", "● bash make (denied)", "● read 2.txt (done)", "all done"]);
+});
+
+test("of many calls that a tool made only the last are shown, until it is expanded", () => {
+  const { transcript, append, nest, draw } = open();
+  onTestFinished(() => void (look.expandsTools = false));
+  setKeybindings(createKeybindings());
+  append(outerAnswer);
+  for (let index = 1; index <= 8; index++) nest(toNested(index));
+  append(outerResult);
+  const rows = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => `● read ${index}.txt (done)`);
+  expect(draw()).toEqual(["● outer", "… 3 more calls (ctrl+o)", ...rows.slice(3), "all done"]);
+  look.expandsTools = true;
+  transcript.invalidate();
+  expect(draw()).toEqual(["● outer", ...rows, "all done"]);
+});
+
+test("calls that a tool made are also below it if older entries are read in several pages", () => {
+  const { transcript, append, nest, getEntries, draw } = open();
+  onTestFinished(() => void (look.expandsTools = false));
+  look.expandsTools = true;
+  append(outerAnswer);
+  for (let index = 1; index <= 99; index++) nest(toNested(index));
+  append(outerResult);
+  expect(draw()).toEqual(["older"]);
+  const entries = getEntries();
+  const shown = entries.length - 60;
+  for (const [from, to] of [[shown - 20, shown] as const, [0, shown - 20] as const]) {
+    expect(transcript.addOlder(transcript.missing!, entries.slice(from, to), from > 0)).toBe(true);
+  }
+  const drawn = draw();
+  expect(drawn.slice(0, 3)).toEqual(["● outer", "● read 1.txt (done)", "● read 2.txt (done)"]);
+  expect(drawn).toHaveLength(101);
+});
 
 const ended: SessionEvent = {
   type: "agent_end",

@@ -9,6 +9,7 @@ import {
   type CustomEntry,
   type CustomMessage,
   customTypes,
+  getNestedCall,
   getWithdrawnId,
   isFailedAnswer,
   type LiveView,
@@ -251,7 +252,7 @@ export class Transcript extends Container {
       case "custom_message":
         return this.#addCustom({ role: "custom", ...entry });
       case "custom":
-        return entry.customType === customTypes.decision ? this.#addDecision(entry) : this.#addCustomEntry(entry);
+        return this.#addCustomEntry(entry);
       case "model_change":
         return this.#addChange(`Model: ${entry.provider}/${entry.modelId}`);
       case "thinking_level_change":
@@ -301,8 +302,14 @@ export class Transcript extends Container {
     if (outcome === "denied") this.#calls.deny(getText(toolCallId), this.#older.kind === "some");
   }
 
-  /** State of an extension, which is shown only if the extension draws it. */
   #addCustomEntry(entry: CustomEntry): void {
+    const nested = getNestedCall(entry);
+    if (nested) return this.#calls.addNested(nested);
+    return entry.customType === customTypes.decision ? this.#addDecision(entry) : this.#addExtensionState(entry);
+  }
+
+  /** State of an extension, which is shown only if the extension draws it. */
+  #addExtensionState(entry: CustomEntry): void {
     const look = this.#look;
     const find = () => look.renderers?.findEntry(entry);
     if (!find()) return;
@@ -374,10 +381,7 @@ export class Transcript extends Container {
       }
       for (const call of message.calls) this.#calls.get(call.id, call.name).setArguments(call.arguments);
     }
-    for (const tool of tools) {
-      const isAsked = approvals.some(({ toolCallId }) => toolCallId === tool.id);
-      this.#calls.get(tool.id, tool.name).setRunning(tool, isAsked);
-    }
+    for (const tool of tools) this.#calls.setRunning(tool, approvals);
     // The log may have refused the decision.
     for (const { toolCallId } of denials) this.#calls.deny(toolCallId, false);
   }

@@ -15,6 +15,7 @@ export { type DiffLine, type DiffRow, diffSigns, getNumberWidth, parseDiff, pars
 export { findLastAnswerText, getAnswerText, getUserText, joinTexts } from "./entry-text.ts";
 export { type Fields, getNumber, getText, toFields } from "./fields.ts";
 export { formatAge, formatTokens, pluralise } from "./format.ts";
+export { describeNestedState, EndedCalls, hasSameRows, maxNestedRows, type NestedCallRow } from "./nested-calls.ts";
 export {
   describeUnknownCommand,
   findOtherCommand,

@@ -1,7 +1,7 @@
 import { customTypes, emptyView, type SessionEntry } from "@tau/protocol";
 import { expect, test } from "vitest";
 import { getCallStatus } from "./describe-call.ts";
-import { ItemBuilder } from "./items.ts";
+import { type Item, ItemBuilder } from "./items.ts";
 import { joinEntries } from "./join-entries.ts";
 
 const timestamp = "2026-01-01T00:00:00.000Z";
@@ -108,4 +108,28 @@ test("an answer that failed is shown once, and not at all while or after it is a
   expect(build([hello, failed, edit, answer({ type: "text", text: "Yes" })], {})).toEqual(["user", "answer"]);
   expect(build([hello, failed], { error })).toEqual(["user", "answer"]);
   expect(build([hello], { error })).toEqual(["user", "Busy."]);
+});
+
+test("the calls that a tool made are with its call, running or ended, and only a change makes a new item", () => {
+  const builder = new ItemBuilder();
+  const nest = (id: string) =>
+    entry({
+      type: "custom",
+      customType: customTypes.nestedCall,
+      data: { toolCallId: id, toolName: "ls", parentToolCallId: "c1", input: {}, content: [], isError: false },
+    });
+  const nestedRunning = { id: "c1/2", name: "ls", input: {}, updates: [], progressPercent: undefined, calls: [] };
+  const tool = { ...nestedRunning, id: "c1", calls: [nestedRunning] };
+  const running = { ...emptyView.live, tools: [tool] };
+  const entries = [answer(call), nest("c1/1")];
+  const getRows = (item: Item | undefined) =>
+    item?.kind === "call" ? item.call.nested.map(({ id, state }) => `${id} ${state}`) : [];
+  expect(getRows(builder.build(entries, running)[0])).toEqual(["c1/1 done", "c1/2 running"]);
+  const ended = [...entries, nest("c1/2"), result];
+  const [before] = builder.build(ended, emptyView.live);
+  expect(getRows(before)).toEqual(["c1/1 done", "c1/2 done"]);
+  const again = { ...call };
+  const [after, next] = builder.build([...ended, answer(again)], running);
+  expect(after).toBe(before);
+  expect(getRows(next)).toEqual(["c1/2 running"]);
 });

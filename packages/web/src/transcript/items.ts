@@ -62,7 +62,7 @@ export class ItemBuilder {
   }
 
   #buildLog(entries: readonly SessionEntry[], live: LiveView): Item[] {
-    const outcomes = findOutcomes(entries, live.approvals);
+    const outcomes = findOutcomes(entries, live);
     const running = new Map(live.tools.map((tool) => [tool.id, tool]));
     const items: Item[] = [];
     const hidden = findRepeated(entries, live.run !== undefined);

@@ -10,6 +10,7 @@ import { SessionContext } from "../app/session-context.ts";
 import { ImageView } from "./content.tsx";
 import { getCallStatus, type Shows } from "./describe-call.ts";
 import type { CallState } from "./items.ts";
+import { NestedCalls } from "./nested-calls.tsx";
 import { DiffOutput, FileOutput, Output } from "./output.tsx";
 
 /** A command may print megabytes, and of a running call only the end is of interest. */
@@ -26,7 +27,7 @@ const statusNames = {
 
 export const ToolCallView = memo(({ call }: { call: CallState }) => {
   const { shows: showsByTool } = useContext(SessionContext);
-  const [showsInput, setShowsInput] = useState(false);
+  const [isExpanded, setExpanded] = useState(false);
   const status = getCallStatus(call);
   const shows = showsByTool.get(call.name) ?? "text";
   const outcome = listOutcomeNotes(call.result?.details, call.result?.isError ?? false);
@@ -35,9 +36,9 @@ export const ToolCallView = memo(({ call }: { call: CallState }) => {
     <section class={`call ${status}`} aria-label={`${toSafeName(call.name)}: ${statusNames[status]}`}>
       <button
         class="call-title"
-        aria-expanded={showsInput}
+        aria-expanded={isExpanded}
         disabled={!call.input}
-        onClick={() => setShowsInput(!showsInput)}
+        onClick={() => setExpanded(!isExpanded)}
       >
         <span class="dot" aria-hidden="true" />
         <span class="call-name cut">
@@ -47,7 +48,7 @@ export const ToolCallView = memo(({ call }: { call: CallState }) => {
         {note && <span class="call-note">{note}</span>}
         <ChevronIcon />
       </button>
-      {showsInput && call.input && (
+      {isExpanded && call.input && (
         <pre class="call-input" tabIndex={0}>
           <Hidden text={formatInput(call.input)} />
         </pre>
@@ -56,6 +57,9 @@ export const ToolCallView = memo(({ call }: { call: CallState }) => {
         <p class="call-denied">
           <Hidden text={call.denied} />
         </p>
+      )}
+      {call.nested.length > 0 && (
+        <NestedCalls rows={call.nested} isExpanded={isExpanded} onExpand={() => setExpanded(true)} />
       )}
       <CallBody call={call} shows={shows} />
     </section>

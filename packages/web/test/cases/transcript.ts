@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text, thinking } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
@@ -50,6 +50,27 @@ export function transcriptCases(shared: Shared): void {
     await page.locator(".diff .added", { hasText: "15 + other" }).waitFor();
     await page.getByRole("button", { name: "Show all 30 lines" }).click();
     await page.locator(".diff .line", { hasText: "30 name30" }).waitFor();
+  });
+
+  test("calls that a tool makes are below it, the last ones at first, and all when it is unfolded or the page is loaded again", async () => {
+    const { page, workspace } = await shared.begin([call("outer", {}, "o")], [text("Ready now.")]);
+    await say(page, "Call all.");
+    const rows = page.getByRole("list", { name: "Calls of this tool" }).locator(".nested-call");
+    const getRows = async () => (await rows.allInnerTexts()).map((row) => row.replaceAll(/\s+/g, " "));
+    const bash = "bash until [ -e go ]; do sleep 0.02; done";
+    const others = ["ls . done", "ls . done", "ls . done", "read /etc/shadow denied"];
+    await expect.poll(getRows).toEqual([...others, `${bash} running`]);
+    expect(await page.locator(".call.running").count()).toBe(1);
+    await writeFile(join(workspace, "go"), "");
+    onTestFinished(() => rm(join(workspace, "go")));
+    await waitForText(page, "Ready now.");
+    expect(await getRows()).toEqual([...others, `${bash} done`]);
+    await page.reload();
+    await expect.poll(getRows).toEqual([...others, `${bash} done`]);
+    await page.getByRole("button", { name: "… and 3 more calls" }).click();
+    await expect.poll(getRows).toEqual(["ls . done", "ls . done", "ls . done", ...others, `${bash} done`]);
+    await page.getByRole("button", { name: /^outer/ }).click();
+    await expect.poll(getRows).toEqual([...others, `${bash} done`]);
   });
 
   test("a reader who goes back a little stays there, with what is selected and unfolded, also at the end of the answer", async () => {

@@ -5,14 +5,19 @@ interface Fold {
   /** How many lines are left. */
   limit: number;
   keep: "start" | "end";
+  /** The plural of what a line is. Default: lines. */
+  noun?: string;
 }
 
 /** The lines that are left, and a remark about the others; undefined if all are left. */
-export function fold<T>(lines: readonly T[], { limit, keep }: Fold): { kept: readonly T[]; rest: string | undefined } {
+export function fold<T>(
+  lines: readonly T[],
+  { limit, keep, noun = "lines" }: Fold,
+): { kept: readonly T[]; rest: string | undefined } {
   // A remark would take as much room as one line more.
   if (lines.length <= limit + 1) return { kept: lines, rest: undefined };
   const kept = keep === "start" ? lines.slice(0, limit) : lines.slice(-limit);
-  return { kept, rest: `… ${lines.length - limit} more lines${describeKey(" (", ")")}` };
+  return { kept, rest: `… ${lines.length - limit} more ${noun}${describeKey(" (", ")")}` };
 }
 
 /** The key that unfolds, between two texts; empty if none is bound. */

@@ -2,11 +2,12 @@
 import type { AgentToolResult } from "@tau/agent";
 import type { ToolResultMessage } from "@tau/ai";
 import type { LiveTool } from "@tau/protocol";
-import { getCallSubject, getPartialSubject } from "@tau/protocol/surface";
+import { getCallSubject, getPartialSubject, hasSameRows, type NestedCallRow } from "@tau/protocol/surface";
 import { type Component, toPlainLine, truncateToWidth, wrapTextWithAnsi } from "@tau/tui";
 import { ToolView, type ToolViewState } from "../extensions/tool-view.ts";
 import type { Look } from "../look.ts";
 import { ImageBlock } from "./image.ts";
+import { drawNestedCalls } from "./nested-calls.ts";
 import { describeOutcome, drawOutput, type ToolOutput } from "./tool-result.ts";
 
 type State =
@@ -45,6 +46,8 @@ export class ToolCallBlock implements Component {
   /** Whether its result is awaited. */
   #isLive = false;
   #isDenied = false;
+  /** The calls that its tool made. */
+  #nested: readonly NestedCallRow[] = [];
   /** How an extension draws it. `source` is where that was looked up. */
   #custom: { source: object | undefined; view: ToolView | undefined } | undefined;
   /** The result so far, for an extension that draws it. */
@@ -95,6 +98,12 @@ export class ToolCallBlock implements Component {
   setPartial(partial: AgentToolResult): void {
     if (this.#state.kind === "done") return;
     this.#partial = partial;
+    this.invalidate();
+  }
+
+  setNested(rows: readonly NestedCallRow[]): void {
+    if (hasSameRows(rows, this.#nested)) return;
+    this.#nested = rows;
     this.invalidate();
   }
 
@@ -164,6 +173,7 @@ export class ToolCallBlock implements Component {
     const lines = [
       "",
       ...(title ?? [this.#drawTitle(width)]),
+      ...this.#drawNested(width),
       ...[...body, ...images].map((line) => `${front}${line}`),
     ];
     this.#drawn = { width, lines, ...(call && { call }), ...(result && { result }) };
@@ -197,7 +207,14 @@ export class ToolCallBlock implements Component {
     const room = Math.max(1, width - indent.length - 1);
     const body = this.#drawBody(room).flatMap((line) => wrapTextWithAnsi(line, room));
     const images = this.#drawImages(room);
-    return ["", this.#drawTitle(width), ...[...body, ...images].map((line) => `${indent}${line}`)];
+    const result = [...body, ...images].map((line) => `${indent}${line}`);
+    return ["", this.#drawTitle(width), ...this.#drawNested(width), ...result];
+  }
+
+  #drawNested(width: number): string[] {
+    const { theme, expandsTools: expanded } = this.#look;
+    const lines = drawNestedCalls(this.#nested, { theme, expanded });
+    return lines.map((line) => truncateToWidth(`${indent}${line}`, width, "…"));
   }
 
   /** An image that cannot be drawn is named by the text, if there is one. */
