@@ -35,7 +35,7 @@ export default async function bench(report) {
   await session.prompt("go");
   await session.dispose();
   if (marks.length < turns || compactions < (5 * turns) / sample) throw new Error("turns or compactions are missing");
-  // Each sample is divided, and the fastest part counts: other work on the machine disturbs some of them.
+  // Each sample is divided, and the fastest part is used: other work on the machine disturbs some of them.
   const getFastest = (from) => {
     const length = sample / samples;
     const parts = Array.from({ length: samples }, (_unused, part) => from + part * length);

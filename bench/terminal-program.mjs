@@ -52,7 +52,7 @@ export async function measureInTerminal(args, { home, workspace, drive, onStart 
 
 const findChild = (pid) => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ")[0];
 
-/** How much CPU the threads of the program have used so far, in milliseconds. Those that have ended do not count. */
+/** How much CPU the threads of the program have used so far, in milliseconds. Those that have ended are not included. */
 export function readThreadsCpuMs(shell) {
   const threads = `/proc/${findChild(shell)}/task`;
   const readMs = (id) => Number(readFileSync(join(threads, id, "schedstat"), "utf8").split(" ")[0]) / 1e6;

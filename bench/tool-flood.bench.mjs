@@ -1,4 +1,4 @@
-/** CPU of our process for a command that writes 100 MB. What the command itself needs does not count. */
+/** CPU of our process for a command that writes 100 MB. What the command itself needs is not included. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

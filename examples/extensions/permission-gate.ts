@@ -1,6 +1,6 @@
 /**
  * Asks before a command that can lose work: deleting recursively, discarding changes, rewriting what others have. The answer
- * can count for the rest of the session. Where nobody can be asked, such a command is blocked.
+ * can apply for the rest of the session. Where nobody can be asked, such a command is blocked.
  */
 import type { ExtensionAPI } from "@tau/extensions";
 

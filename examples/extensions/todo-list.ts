@@ -64,7 +64,7 @@ export default function todoList(tau: ExtensionAPI): void {
   });
 }
 
-/** Throws what the model is told if the change is not possible. */
+/** Throws the error that the model reads if the change is not possible. */
 function change(items: readonly Item[], { action, text = "", number = 0 }: TodoParameters): Item[] {
   switch (action) {
     case "list":

@@ -1,5 +1,5 @@
 /**
- * First a plan, then the work. In plan mode the model has only tools that change nothing, and is told to end with numbered
+ * First a plan, then the work. In plan mode the model has only tools that change nothing, and has to end with numbered
  * steps. `/plan` or ctrl+alt+p turns the mode on and off, `--plan` begins with it, and `/plan go` carries the plan out.
  */
 import type { ExtensionAPI, ExtensionContext } from "@tau/extensions";

@@ -90,7 +90,7 @@ type Classify = (error: unknown) => Failure;
 
 const toUnknownFailure: Classify = (error) => ({ kind: "unknown", message: getErrorMessage(error) });
 
-/** Records why the run cannot continue. The first failure counts. Only requests to the model have a `classify`. */
+/** Records why the run cannot continue. The first failure is kept. Only requests to the model have a `classify`. */
 export function failRun(run: Run, source: string, error: unknown, classify: Classify = toUnknownFailure): void {
   const errorMessage = getErrorMessage(error);
   run.failure ??= { errorMessage, failure: { ...classify(error), message: `${source} failed: ${errorMessage}` } };

@@ -71,7 +71,7 @@ export interface StreamOptions {
   onResponse?: (response: ProviderResponse, model: Model) => void | Promise<void>;
   /** Maximum time for one attempt, from sending to the last byte. Default 3,600,000 (an hour); 0 means no limit. */
   timeoutMs?: number;
-  /** Maximum time without content; pings do not count. Default 300,000 (five minutes); 0 means no limit. */
+  /** Maximum time without content; pings are not content. Default 300,000 (five minutes); 0 means no limit. */
   idleTimeoutMs?: number;
   /** Attempts after the first. A request is not retried once it has emitted an event. Default 2. */
   maxRetries?: number;

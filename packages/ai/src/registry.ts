@@ -58,7 +58,7 @@ export function clearApiProviders(): void {
 /** By the name of a provider: what sends the requests of its models in place of their API, the newest last. */
 const ownStreams = new Map<string, readonly ApiProvider[]>();
 
-/** Replaces an API for the models of one provider only. The newest counts, as long as it is there. Returns what removes it. */
+/** Replaces an API for the models of one provider only. The newest applies, as long as it is there. Returns what removes it. */
 export function replaceApi(providerName: string, own: ApiProvider): () => void {
   ownStreams.set(providerName, [...(ownStreams.get(providerName) ?? []), own]);
   return () => {

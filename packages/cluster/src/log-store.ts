@@ -105,7 +105,7 @@ export class NatsLogStore implements LogStore {
       const part = bytes.subarray(start, start + partBytes);
       const hasMore = start + partBytes < bytes.length;
       const outcome = await this.#publish(part, { position: position + start, hasMore });
-      // A part that is stored without the last one never counts, so the log ends where it did.
+      // A part that is stored without the last one is never valid, so the log ends where it did.
       if (outcome.kind !== "stored") return this.#toOutcome(outcome);
     }
     return { kind: "appended", position: segments.end };

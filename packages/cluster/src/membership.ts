@@ -215,7 +215,7 @@ export class Membership {
       ...this.#place(self.nodeId),
       data: encode({ pid: process.pid, host: hostname() }),
       after: self.revision,
-      // The same each time: a beat whose answer was lost counts like one that was answered.
+      // The same each time: a beat whose answer was lost has the effect of one that was answered.
       id: self.nodeId,
       giveUpAfterMs: this.#timing.beatMs,
     });

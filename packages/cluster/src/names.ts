@@ -59,7 +59,7 @@ interface LogId {
   position: number;
   /** That of the writer's lease, and 0 without one. */
   epoch: number;
-  /** Its bytes count when the last part has come. */
+  /** Its bytes are valid when the last part has come. */
   hasMore: boolean;
 }
 

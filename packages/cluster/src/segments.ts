@@ -9,7 +9,7 @@ export interface LogMessage {
   /** Where its bytes begin. */
   position: number;
   length: number;
-  /** Its bytes count when the last part has come. */
+  /** Its bytes are valid when the last part has come. */
   hasMore: boolean;
 }
 

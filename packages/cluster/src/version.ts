@@ -1,6 +1,6 @@
 /**
  * The oldest server that a cluster may use. With older ones, two writers that expected the same last message of a subject
- * could both be told that theirs was stored.
+ * could both get the answer that theirs was stored.
  */
 const oldest = [2, 10, 23] as const;
 

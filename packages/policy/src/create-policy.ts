@@ -141,7 +141,7 @@ async function judgeCommand(command: string, subject: PolicyRequest["subject"], 
   return { ...verdict, exec };
 }
 
-/** A file with secrets that a command names. What a program reads without being told its name is not seen. */
+/** A file with secrets that a command names. What a program reads without having its name in the command is not seen. */
 function findSecretFile({ commands }: Classification, extension: string, parts: PolicyParts): string | undefined {
   const allowed = getSecretFiles(parts.getPolicy(), extension);
   const words = commands.flat().flatMap((word) => word.split(/[\s=:;,'"()<>|&]+/));

@@ -16,7 +16,7 @@ export interface FileGrants {
 /**
  * Grants by capability and target. A path is a real one. A path that is granted for reading covers what is below it, and
  * one that is granted for writing may also be read, since a change begins with reading. `allows` knows the grants of the
- * session alone: those of a call count through `forCall`.
+ * session alone: those of a call apply through `forCall`.
  */
 export class Grants implements FileGrants {
   readonly #session = new Map<string, Grant>();
@@ -70,7 +70,10 @@ export class Grants implements FileGrants {
 export interface Grant {
   capability: Capability;
   target: Target;
-  /** Whether the target is the beginning of commands, such as `npm run *`, or a directory with all that is in it. Default false. */
+  /**
+   * Whether the target is the beginning of commands, such as `npm run *`, or a directory with all that is in it.
+   * Default false.
+   */
   isPrefix?: boolean;
 }
 

@@ -143,7 +143,7 @@ test("where nobody is there to ask, it is denied in words that say so and what a
   expect(await call("read", { path: "/etc/hosts" })).toEqual({
     block: true,
     reason:
-      "Reading /etc/hosts needs permission: it is outside the workspace. No person is there to ask, so it was not done. Only the user can allow it, before another run: go on without it, or say in your answer what you need it for.",
+      "Reading /etc/hosts needs permission: it is outside the workspace. No person is there to ask, so it was not done. Only the user can allow it, before another run: continue without it, or say in your answer what you need it for.",
   });
   expect(outcomes()).toEqual(["denied outside /etc/hosts"]);
 });

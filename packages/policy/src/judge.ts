@@ -271,7 +271,7 @@ async function getOutcome(
   }
 }
 
-/** The person did not say no, so nobody is told that they did. */
+/** The person did not say no, so nothing reports that they did. */
 const withoutEffect = (reason: string): Outcome => ({ outcome: "denied", rule: "answer", reason });
 
 /** Why it could not be remembered; undefined if it is. */
@@ -338,4 +338,4 @@ export function describeTarget(
 }
 
 const unattended =
-  "No person is there to ask, so it was not done. Only the user can allow it, before another run: go on without it, or say in your answer what you need it for.";
+  "No person is there to ask, so it was not done. Only the user can allow it, before another run: continue without it, or say in your answer what you need it for.";

@@ -69,7 +69,7 @@ const freeRule = "mode-free";
 
 /** For the model, after what was denied. */
 export const nothingIsAsked =
-  "In the permission mode free nobody is asked, and this does not stay inside the sandbox, so it was not done. Go on without it, or say in your answer what you need it for.";
+  "In the permission mode free nobody is asked, and this does not stay inside the sandbox, so it was not done. Continue without it, or say in your answer what you need it for.";
 
 /** Whether all effects of a request stay in the sandbox, or what it reads can be read there too. */
 function isHeld({ capability, target }: PolicyRequest, verdict: Extract<Verdict, { kind: "ask" }>, facts: ModeFacts) {

@@ -10,7 +10,7 @@ import {
 } from "@tau/protocol";
 
 export interface PermissionsParts {
-  /** The mode of the user's settings, which counts as long as nobody has chosen another one. */
+  /** The mode of the user's settings, which applies as long as nobody has chosen another one. */
   getOwn: () => PermissionMode;
   /** The most that a trusted project allows. Undefined: everything. */
   getProjectLimit: () => PermissionMode | undefined;

@@ -28,7 +28,7 @@ type Term = "command" | "session";
 
 type RetryAnswer =
   | { readonly kind: "again"; readonly retry: SandboxRetry; readonly message?: string }
-  /** `message`: whole sentences for the model; absent where it has been told by the command's own output. */
+  /** `message`: whole sentences for the model; absent where it is clear from the command's own output. */
   | { readonly kind: "denied"; readonly message?: string };
 
 type RetryParts = Pick<

@@ -63,7 +63,7 @@ const packageViews = /^(?:view|info|show|search|v)$/;
 const interpreters = /^(?:python[\d.]*|node|deno|bun|perl|ruby|php|lua|Rscript|pwsh|osascript)$/;
 const networkClasses: readonly unknown[] = ["exfiltration", "pipe_to_shell", "reverse_shell"];
 
-/** The program of a command line that talks to the network, as far as can be told; undefined if there is none. */
+/** The program of a command line that talks to the network, as far as is known; undefined if there is none. */
 export function findNetworkProgram(exec: Pick<ExecFacts, "class" | "commands"> | undefined, command: string) {
   const found = exec?.commands.find((argv) => usesNetwork(argv))?.[0];
   if (found !== undefined) return basename(found);

@@ -198,7 +198,7 @@ export interface TrustData {
   /** The project's directory. */
   path: string;
   trusted: boolean;
-  /** The project's files that count only when it is trusted. */
+  /** The project's files that are used only when it is trusted. */
   files: string[];
   /** The content changed since the project was trusted. */
   changed: boolean;
@@ -257,8 +257,8 @@ interface ExportTarget {
 }
 
 /**
- * `id`: of a message that is queued. Its entry has it as the `queueId` when the message is sent. `notices`: sentences for whoever
- * sent it, such as that a mentioned file was not read.
+ * `id`: of a message that is queued. Its entry has it as the `queueId` when the message is sent. `notices`: sentences
+ * for whoever sent it, such as that a mentioned file was not read.
  */
 type Accepted = { disposition: Disposition; id?: string; notices?: string[] };
 
@@ -267,8 +267,8 @@ type OtherSession = { sessionId: string; cancelled: boolean };
 
 export interface Commands {
   /**
-   * Reports the client's abilities. With `approvals` it answers questions of the policy; without, what needs an answer is denied at
-   * once. With `ui` it answers dialogs of extensions; without, they are cancelled at once.
+   * Reports the client's abilities. With `approvals` it answers questions of the policy; without, what needs an answer
+   * is denied at once. With `ui` it answers dialogs of extensions; without, they are cancelled at once.
    */
   initialize: { params: { approvals?: boolean; ui?: boolean }; data: { approvals: boolean; ui: boolean } };
   /** While a run is in progress, `streamingBehavior` says where to queue the prompt; without it the prompt is refused. */
@@ -310,7 +310,10 @@ export interface Commands {
   /** With `paths`, a word that is neither a command nor a mention is completed as a path. */
   complete: { params: { text: string; cursor: number; paths?: boolean }; data: CompletionData };
 
-  /** Without `provider`, `modelId` is what people type, such as a part of a name or `provider/id:high`, with a thinking level. */
+  /**
+   * Without `provider`, `modelId` is what people type, such as a part of a name or `provider/id:high`, with a thinking
+   * level.
+   */
   set_model: { params: { provider?: string; modelId: string }; data: ModelData };
   /** Null when there is no other. */
   cycle_model: {
@@ -357,7 +360,10 @@ export interface Commands {
   /** Ends a job. One that has ended stays as it is. */
   kill_job: { params: { id: string }; data: { job: JobData } };
 
-  /** Moves the leaf to an entry, or with null before the first. With `summarise`, the branch that is left is summarised there. */
+  /**
+   * Moves the leaf to an entry, or with null before the first. With `summarise`, the branch that is left is summarised
+   * there.
+   */
   navigate: {
     params: { entryId: string | null; summarise?: boolean; instructions?: string; label?: string };
     data: { leafId: string | null };

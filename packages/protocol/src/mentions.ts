@@ -6,7 +6,7 @@ export interface Mention {
   typed: string;
   /** The possible paths, the likeliest first: what is at the end may belong to the sentence. */
   paths: readonly string[];
-  /** Whether it can hardly mean anything but a file, so that the user is told if it is missing. */
+  /** Whether it can hardly mean anything but a file, so that it is reported if it is missing. */
   isPath: boolean;
 }
 

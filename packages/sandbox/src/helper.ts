@@ -173,7 +173,7 @@ interface Pipes {
   stderr: Socket;
 }
 
-/** A process that is killed has no descriptors any more, before anybody is told of its end. */
+/** A process that is killed has no descriptors any more, before its end is reported. */
 const goneCodes: ReadonlySet<string> = new Set(["ENOENT", "ESRCH", "EACCES"]);
 
 /** The number that a child of `parent` has here, from the number that it has there. */

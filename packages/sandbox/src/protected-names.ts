@@ -27,7 +27,7 @@ const anywhere = toPaths(`
 .pijul/config
 `);
 
-/** Names with these ends count like those: projects of editors, which name programs to run. */
+/** Names with these ends are protected like those: projects of editors, which name programs to run. */
 const suffixes = [".code-workspace", ".sublime-project"];
 
 /** Whether a name of one file or directory is protected by its end, in any spelling. */
@@ -45,8 +45,9 @@ const atRoot = toPaths(`
 `);
 
 /**
- * They count in a home directory: what shells, terminals, editors and interpreters run when they start, programs that come
- * first in the search path, and compiled code of our own. Many projects have some of them for other reasons.
+ * They are protected in a home directory: what shells, terminals, editors and interpreters run when they start,
+ * programs that come first in the search path, and compiled code of our own. Many projects have some of them for other
+ * reasons.
  */
 const atHome = toPaths(`
 .config/fish .config/autostart .config/systemd .config/environment.d .config/git .config/nvim .config/emacs .vim

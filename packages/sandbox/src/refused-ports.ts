@@ -9,7 +9,7 @@ const port = /(?:localhost|127\.0\.0\.1|::1\]?)['")]*[:/](\d{1,5})\b|\bport['"]?
 /** Whether it is worth to look which servers there are. */
 export const mayBeRefused = (output: string): boolean => refusedMessage.test(output);
 
-/** Says nothing rather than something that may be wrong: only ports of `outer` count, where a server really listens. */
+/** Says nothing rather than something that may be wrong: only ports of `outer` are reported, where a server really listens. */
 export function findRefusedPorts(output: string, outer: readonly number[]): number[] {
   if (outer.length === 0) return [];
   const lines = output.split("\n").filter((line) => refusedMessage.test(line) && loopback.test(line));

@@ -13,7 +13,7 @@ interface EndedCommand extends Omit<FailedCommand, "output"> {
   readonly mode: SandboxMode;
 }
 
-/** `notices`: what is told in any case. */
+/** `notices`: what is reported in any case. */
 export function createReport(notices: readonly string[], { end, mode, ...command }: EndedCommand): SandboxReport {
   if (!end?.hasFailed) return { notices };
   const evidence = findEvidence({ ...command, output: end.output });

@@ -160,7 +160,7 @@ export class SessionFiles {
     return notices;
   }
 
-  /** Instead of `finish`, for a command that was not started: the next one is told what was put right. */
+  /** Instead of `finish`, for a command that was not started: the next one reports what was put right. */
   cancel(): void {
     this.#notices = this.finish();
   }

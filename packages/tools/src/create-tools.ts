@@ -51,7 +51,7 @@ export interface ToolsOptions {
   ids?: Ids;
 }
 
-/** All tools, in the order in which a model is told of them. */
+/** All tools, in the order in which a model gets them. */
 export const toolNames = Object.keys(definitions) as readonly ToolName[];
 
 /** The tools of a coding agent by default. There is one way to edit: those by anchors have to be chosen. */

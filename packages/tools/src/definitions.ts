@@ -44,7 +44,7 @@ const searchTools = {
   text: "Search with grep, find and ls where you have them, not with bash: they skip ignored files and keep the output short.",
 };
 
-/** In the order in which a model is told of them. */
+/** Names in the order in which a model gets the tools. */
 export const definitions = {
   read: {
     name: "read",
@@ -175,7 +175,7 @@ export const definitions = {
     prepareArguments: prepareFileArguments,
     shows: "text",
     access: (): AccessRequest[] => [{ capability: "exec", target: { kind: "name", name: "jobs" } }],
-    promptSnippet: "look after commands that go on in the background",
+    promptSnippet: "look after commands that continue in the background",
   },
   grep: {
     name: "grep",
@@ -233,7 +233,7 @@ export const definitions = {
   },
 } satisfies Record<string, Definition>;
 
-/** The definition of `bash` as it is told to a model where commands have time limits. */
+/** The definition of `bash` for a model where commands have time limits. */
 export function describeBash({
   commandTimeoutMs: defaultMs,
   maxCommandTimeoutMs: maxMs = Number.POSITIVE_INFINITY,

@@ -18,7 +18,7 @@ export interface ToolFacilities {
   /** The value of that name; undefined if it is not registered. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the tool knows what it has registered
   getConfig(name: string): any;
-  /** Everything goes to the debug log; `warn` and `error` are also told to the user. */
+  /** Everything goes to the debug log; `warn` and `error` are also shown to the user. */
   getLog(): Record<ToolLogLevel, (...values: unknown[]) => void>;
 }
 
@@ -44,12 +44,12 @@ export interface ToolBinding {
 /** Optional methods of a tool of either form. What they return is ignored. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a list of tools mixes parameters and results of all kinds
 export interface ToolLifecycle<TParams = any, TResult = any> {
-  /** Called when a session first offers the tool. If it throws or takes 30 s, the tool is left out and the user is told. */
+  /** Called when a session first offers the tool. If it throws or takes 30 s, the tool is left out and the user is notified. */
   onLoad?(context: ToolContext): unknown;
   /** Called before each execution, with arguments that are valid and allowed. If it throws, the call is denied. */
   beforeInvoke?(params: TParams, context: ToolContext): unknown;
-  /** Called after each execution that succeeded. If it throws, the result counts and the user is told. */
+  /** Called after each execution that succeeded. If it throws, the result is kept and the user is notified. */
   afterInvoke?(result: TResult, context: ToolContext): unknown;
-  /** Called when the session ends or no longer has the tool. If it throws or takes 5 s, the user is told. */
+  /** Called when the session ends or no longer has the tool. If it throws or takes 5 s, the user is notified. */
   onUnload?(context: ToolContext): unknown;
 }

@@ -332,7 +332,7 @@ describe("the diff", () => {
     );
     const large = await edited("x", one("x", lines.join("\n")));
     expect(Buffer.byteLength(large.details.diff)).toBeLessThan(51 * 1024);
-    expect(large.details.diff).toMatch(/\[The diff goes on for [\d,]+ lines\.\]$/);
+    expect(large.details.diff).toMatch(/\[The diff continues for [\d,]+ lines\.\]$/);
   });
 
   test("numbers the lines of each hunk in the old text and in the new", async () => {

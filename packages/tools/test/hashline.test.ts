@@ -510,7 +510,7 @@ describe("showing", () => {
   test("a part is shown with the numbers it has, and how to go on", () => {
     const { read } = desk({ f: letters("abcdef") });
     expect(read("f", { offset: 2, limit: 2 })).toBe(
-      `¶f#${getTag(read())}\n${anchor(2, "b")}:b\n${anchor(3, "c")}:c\n\n[Showing lines 2-3 of 6. Go on with offset=4.]`,
+      `¶f#${getTag(read())}\n${anchor(2, "b")}:b\n${anchor(3, "c")}:c\n\n[Showing lines 2-3 of 6. Continue with offset=4.]`,
     );
   });
 

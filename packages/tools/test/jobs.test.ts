@@ -198,7 +198,7 @@ describe("the jobs tool", () => {
     await bash({ command: "seq 1 3000", background: true });
     await expect.poll(() => jobs.list()[0]?.ended).toBeDefined();
     const first = await ask({ action: "read", id: "1", offset: 1 });
-    expect(first).toMatch(/^1\n2\n[^]*\n2000\n\n\[Go on with offset=2001\.\]\n\n\[Job 1 has ended/);
+    expect(first).toMatch(/^1\n2\n[^]*\n2000\n\n\[Continue with offset=2001\.\]\n\n\[Job 1 has ended/);
     expect(await ask({ action: "read", id: "1", offset: 2999 })).toMatch(/^2999\n3000\n\n\[Job 1/);
     expect(await ask({ action: "read", id: "1", offset: 9999 })).toMatch(/^\(no output\)\n\n\[Job 1/);
     expect(await ask({ action: "read", id: "1" })).toMatch(

@@ -37,7 +37,7 @@ describe("what is shown", () => {
   test("a part is shown, and how to get the next", async () => {
     const cwd = withFile(numbered(10));
     expect((await read(cwd, { path: "file.txt", offset: 3, limit: 2 })).text).toBe(
-      "line 3\nline 4\n\n[Showing lines 3-4. Go on with offset=5.]",
+      "line 3\nline 4\n\n[Showing lines 3-4. Continue with offset=5.]",
     );
     expect((await read(cwd, { path: "file.txt", offset: 9, limit: 2 })).text).toBe("line 9\nline 10");
   });
@@ -115,7 +115,7 @@ describe("what is shown", () => {
   test("bytes that are no UTF-8 count as they are shown", async () => {
     const cwd = withFile(Buffer.concat([Buffer.alloc(17_000, 0xff), Buffer.from("\n"), Buffer.alloc(17_100, 0xff)]));
     expect((await read(cwd, { path: "file.txt" })).text).toBe(
-      `${"\ufffd".repeat(17_000)}\n\n[Showing lines 1-1. Go on with offset=2.]`,
+      `${"\ufffd".repeat(17_000)}\n\n[Showing lines 1-1. Continue with offset=2.]`,
     );
     expect((await read(cwd, { path: "file.txt", offset: 2 })).text).toMatch(
       /^\[Line 2 is too long to show: 50\.1 KB[^\n]*c 10000\.\]$/,
@@ -136,7 +136,7 @@ describe("what is shown", () => {
 
   test("a line that is too long is explained, and the lines after it can be read", async () => {
     const cwd = withFile(`short\n${"x".repeat(60_000)}\nafter`);
-    expect((await read(cwd, { path: "file.txt" })).text).toBe("short\n\n[Showing lines 1-1. Go on with offset=2.]");
+    expect((await read(cwd, { path: "file.txt" })).text).toBe("short\n\n[Showing lines 1-1. Continue with offset=2.]");
     expect((await read(cwd, { path: "file.txt", offset: 2 })).text).toMatch(/^\[Line 2 is too long .*offset=3\.\]$/);
     expect((await read(cwd, { path: "file.txt", offset: 3 })).text).toBe("after");
   });

@@ -322,7 +322,7 @@ describe("the diff of a replaced file", () => {
     writeFileSync(join(cwd, "f"), fill("old"));
     const { details } = await write(cwd, "f", fill("new"));
     expect(Buffer.byteLength(details.diff!)).toBeLessThan(60 * 1024);
-    expect(details.diff).toContain("The diff goes on");
+    expect(details.diff).toContain("The diff continues");
   });
 
   test("a file that may be written and not read is written without one", async () => {

@@ -63,7 +63,7 @@ interface Layout {
   scrolled: Map<Component, ScrolledLines>;
 }
 
-/** Scroll views are told their sizes and ask for a frame with `requestRender`; nothing else changes. */
+/** Scroll views get their sizes and ask for a frame with `requestRender`; nothing else changes. */
 export function renderLayoutFrame(
   root: Component,
   width: number,

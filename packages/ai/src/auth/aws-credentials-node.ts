@@ -26,7 +26,7 @@ async function profileCredentials(env: Env, profile: string): Promise<AwsCredent
     env("AWS_CONFIG_FILE") ?? join(home, ".aws", "config"),
   ];
   const profiles = (await Promise.all(files.map(readIfThere))).map(parseProfiles);
-  // Both files may hold a part of a profile; what the credentials file says counts.
+  // Both files may hold a part of a profile; the credentials file has precedence.
   const setting = (key: string) => profiles.map((sections) => sections.get(profile)?.get(key)).find(Boolean);
   return awsCredentials({
     accessKeyId: setting("aws_access_key_id"),

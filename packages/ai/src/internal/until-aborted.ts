@@ -4,7 +4,7 @@ export type UntilAborted<T> = { readonly kind: "done"; readonly value: T } | { r
 
 /**
  * Waits for work that may not look at its signal: the result is `aborted` as soon as the signal aborts, or at once if it
- * has. Work that has settled by the time of the abort decides; rejects as it does. Work that has not goes on, and what
+ * has. Work that has settled by the time of the abort decides; rejects as it does. Work that has not continues, and what
  * becomes of it is ignored. Leaves no listener on the signal.
  */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<UntilAborted<T>> {

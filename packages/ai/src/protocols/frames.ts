@@ -8,7 +8,7 @@ import type { Frame, Framing } from "./protocol.ts";
 
 /**
  * Passes frames to `take` until it returns true or the body ends. Returns a failure if the body is not the expected
- * stream or is damaged. It counts only if the frames did not amount to an answer.
+ * stream or is damaged. It applies only if the frames did not amount to an answer.
  */
 export async function readFrames(
   response: HttpResponse,
@@ -85,7 +85,7 @@ function createFramer(framing: Framing): Framer {
     case "aws-event-stream":
       return new AwsEventStreamFramer();
     case "text":
-      // Names are dropped, so that none is mistaken for a `document`.
+      // Names are dropped, so that none is taken for a `document`.
       return new SseFrames(({ data }) => [{ data }]);
   }
 }

@@ -2,7 +2,7 @@
  * Parses a JSON object that arrives in pieces and updates the resulting object in place. Each character is read once,
  * however many pieces there are, so the total work is linear in the input.
  *
- * Mistakes of models that do not change the meaning are accepted: raw control characters in strings, unknown escapes,
+ * Errors of models that do not change the meaning are accepted: raw control characters in strings, unknown escapes,
  * text after the object. Anything else that is not JSON is an error.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Corrects common mistakes of models in arguments: a number in quotes, JSON in a string, a single value instead of an
+ * Corrects common errors of models in arguments: a number in quotes, JSON in a string, a single value instead of an
  * array. Only values that do not match the schema are changed. The result may still be invalid; the validator decides.
  */
 import { Check } from "#schema-engine";

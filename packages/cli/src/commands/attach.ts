@@ -44,7 +44,7 @@ export async function attach(args: CommandArgs, io: Io): Promise<ExitCode> {
       cwd,
       program: createProgram(io, createOtherSessions(gateway)),
       onShown: (notify: (message: string) => void) => watchConnection(gateway, notify),
-      describeEnd: (id: string) => `The session goes on in the gateway. To see it again: tau attach ${id}\n`,
+      describeEnd: (id: string) => `The session continues in the gateway. To see it again: tau attach ${id}\n`,
       close: async () => {
         gateway.close();
         await settingsManager.close();

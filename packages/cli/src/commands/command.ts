@@ -24,7 +24,7 @@ export interface Io {
   /** Aborted by Ctrl-C and by the signals that end a program; its reason is the signal's name. */
   signal: AbortSignal;
   /**
-   * For a program that needs longer to end: each such signal is told to the listener, and does nothing else. Returns how to
+   * For a program that needs longer to end: each such signal calls the listener, and does nothing else. Returns how to
    * end that. Absent where there are no signals.
    */
   takeSignals?: (onSignal: () => void) => () => void;

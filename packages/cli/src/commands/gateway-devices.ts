@@ -58,7 +58,9 @@ export async function revoke(args: CommandArgs, io: Io): Promise<void> {
     throw new UsageError("arguments", `There is no device ${JSON.stringify(id)}. tau gateway devices lists them.`);
   }
   const isOwn = id === ownDeviceId;
-  io.out(isOwn ? "Your account has a new token; the old one counts no more.\n" : `${id} may not connect any more.\n`);
+  io.out(
+    isOwn ? "Your account has a new token; the old one is no longer valid.\n" : `${id} may not connect any more.\n`,
+  );
 }
 
 /** The file itself, where no gateway runs that could be asked. */

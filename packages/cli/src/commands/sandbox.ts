@@ -22,7 +22,7 @@ const maxTailCharacters = 64 * 1024;
 
 /**
  * Runs a program as a command of the model would run, with its output and its exit code; never outside of the sandbox. What
- * the sandbox undid or refused is told on standard error.
+ * the sandbox undid or refused is reported on standard error.
  */
 export async function runInside(args: CommandArgs, io: Io): Promise<ExitCode> {
   const [program, ...rest] = args.positionals;

@@ -10,7 +10,7 @@ export function createRemoteClient(gateway: GatewayClient, sessionId: string): S
   return {
     sessionId,
     execute: async <Name extends CommandName>({ type, ...params }: { type: Name }, options: object = {}) => {
-      // It would wait unseen, and count minutes later, when the person may want something else.
+      // It would wait unseen, and apply minutes later, when the person may want something else.
       if (gateway.state.kind !== "open" && methodScopes[`session.${type}`] !== "read") throw createAwayError();
       return (await gateway.session(sessionId).call(type, params as never, options)) as CommandData<Name>;
     },

@@ -21,7 +21,7 @@ export async function runPromptInGateway(options: SessionOptions, io: Io): Promi
     client: { name: "tau -p", version },
     abilities: { approvals: isAttended },
   });
-  // The run goes on when this program ends: with its terminal, or with the reader of its output. Only Ctrl-C ends the run.
+  // The run continues when this program ends: with its terminal, or with the reader of its output. Only Ctrl-C ends the run.
   let abortRun: (() => void) | undefined;
   const leave = () => gateway.close();
   const onSignal = () => (abortRun && io.signal.reason === "SIGINT" ? abortRun() : leave());

@@ -18,7 +18,7 @@ export async function askTrust(io: Io, { cwd, agentDir, waiting }: TrustQuestion
   const refuse = (error: unknown) => {
     io.err(`tau: ${getErrorMessage(error)} So the project cannot be trusted.\n`);
   };
-  // Too many files, or files that cannot be read: nobody could look at them, and the run goes on without trust.
+  // Too many files, or files that cannot be read: nobody could look at them, and the run continues without trust.
   const trust = await readTrust(options).catch(refuse);
   if (!trust) return false;
   const answer = await askAtStart(io, () =>

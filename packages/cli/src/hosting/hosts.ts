@@ -36,7 +36,7 @@ export class Hosts {
   }
 
   /**
-   * A session of another directory, which works there. Flags that were meant for the first one do not count, above all its
+   * A session of another directory, which works there. Flags that were meant for the first one do not apply, above all its
    * key and its trust. Nothing is asked on standard error, where the interface is.
    */
   async openSession(path: string, cwd: string): Promise<SessionClient> {

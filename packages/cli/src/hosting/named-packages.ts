@@ -1,4 +1,7 @@
-/** Packages that `-e npm:NAME` or `-e git:HOST/PATH` names. They are fetched for this run, and removed when the program ends. */
+/**
+ * Packages that `-e npm:NAME` or `-e git:HOST/PATH` names. They are fetched for this run, and removed when the program
+ * ends.
+ */
 import { rmSync } from "node:fs";
 import { mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -50,7 +53,7 @@ interface NamedSource {
 type FetchedSource = FetchedPackage & Pick<NamedSource, "text">;
 
 async function fetchAll(sources: readonly NamedSource[], directory: string, io: Io): Promise<FetchedSource[]> {
-  // Only what the user has set counts: a project must not say how young a release may be.
+  // Only what the user has set applies: a project must not say how young a release may be.
   const settings = await openSettings({ cwd: io.cwd, agentDir: getAgentDir(io), watch: false, projectTrusted: false });
   const ports = getFetchPorts({ cwd: io.cwd, agentDir: directory, settings, scope: "user" }, noFlags, io);
   await settings.close();

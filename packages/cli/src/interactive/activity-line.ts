@@ -21,7 +21,7 @@ interface ActivityOptions {
   theme: Theme;
   width: number;
   seconds: number;
-  /** Counts up while something goes on. */
+  /** Counts up while something is in progress. */
   frame: number;
   /** Drawn instead of our mark. Empty: nothing. */
   mark?: string;

@@ -367,7 +367,7 @@ export class App {
     const isKnown = (message: string) => before.live.notices.some((notice) => notice.message === message);
     for (const { message } of view.live.notices) if (!isKnown(message)) remarks.say(message, "warning");
     if (isCut(view) && !isCut(before))
-      remarks.say("The last run was cut, because the gateway ended. Say how to go on.", "warning");
+      remarks.say("The last run was cut, because the gateway ended. Say how to continue.", "warning");
     requestRender();
   }
 

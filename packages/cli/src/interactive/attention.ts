@@ -27,7 +27,7 @@ interface AttentionOptions {
 
 export class Attention {
   readonly #options: AttentionOptions;
-  /** Since when something is going on. */
+  /** Since when something is in progress. */
   #busySince: number | undefined;
   #showsProgress = false;
   #approvalId: string | undefined;

@@ -27,7 +27,7 @@ export class FirstEntries {
   update(): void {
     const { transcript, isReady } = this.#options;
     if (this.#cancel || !transcript.hasUndrawn || !isReady()) return;
-    // The time counts from the end of the frame.
+    // The time is measured from the end of the frame.
     const immediate = setImmediate(() => {
       const timeout = setTimeout(() => this.#draw(), delayMs);
       this.#cancel = () => clearTimeout(timeout);

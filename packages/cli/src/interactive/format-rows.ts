@@ -4,7 +4,7 @@ import { visibleWidth, wrapTextWithAnsi } from "@tau/tui";
 const minTextWidth = 24;
 const gap = 2;
 
-/** Rows of a name and a text, for a remark. Where a text wraps, it goes on below its beginning. Pure. */
+/** Rows of a name and a text, for a remark. Where a text wraps, it continues below its beginning. Pure. */
 export function formatRows(rows: readonly (readonly [name: string, text: string])[], columns: number): string[] {
   // As much as a remark has, without the blanks at its sides.
   const width = columns - 2;

@@ -5,7 +5,7 @@ import { editorActions } from "./keybindings.ts";
 
 interface ParsedKeybindings {
   config: KeybindingsConfig;
-  /** Sentences. What they are about does not count; the rest does. */
+  /** Sentences. What they are about is ignored; the rest applies. */
   problems: string[];
 }
 
@@ -63,7 +63,7 @@ function findConflicts(config: KeybindingsConfig, source: string, definitions: K
     .map(({ key, ids }) => `${source}: ${key} is bound to ${ids.join(" and to ")}. The first that fits is used.`);
 }
 
-/** Where an action counts. Actions of different places share keys on purpose. */
+/** Where an action applies. Actions of different places share keys on purpose. */
 function getPlace(id: string): string {
   if ((editorActions as readonly string[]).includes(id) || /^tui\.(?:editor|input)\./.test(id)) return "editor";
   return id.split(".").slice(0, 2).join(".");

@@ -1,4 +1,7 @@
-/** The actions of the program that keys are bound to, besides those of the components. Ids and defaults are pi's, except for `app.editor.redo` and `app.permissions.cycle`, which pi does not have. */
+/**
+ * The actions of the program that keys are bound to, besides those of the components. Ids and defaults are pi's, except
+ * for `app.editor.redo` and `app.permissions.cycle`, which pi does not have.
+ */
 import { type KeybindingDefinitions, type KeybindingsConfig, KeybindingsManager, TUI_KEYBINDINGS } from "@tau/tui";
 
 const definitions = {
@@ -101,7 +104,7 @@ export const createKeybindings = (
   platform: KeyPlatform = "other",
 ): KeybindingsManager => new KeybindingsManager(getKeybindingDefinitions(platform), config);
 
-/** The actions that count while the editor has the focus, in the order in which they are tried. */
+/** The actions that apply while the editor has the focus, in the order in which they are tried. */
 export const editorActions: readonly AppKeybinding[] = [
   "app.interrupt",
   "app.clear",

@@ -16,7 +16,7 @@ export interface SessionClient {
   /** Returns a client of another session of the same host, which is open already. */
   to(sessionId: string): SessionClient;
   readonly extensions?: ExtensionClient;
-  /** Its runs go on when another session is shown, and when the terminal is left. */
+  /** Its runs continue when another session is shown, and when the terminal is left. */
   readonly outlivesTerminal?: boolean;
   /** The jobs of other sessions that end with this terminal too. */
   listOtherJobs?(): readonly JobSummary[];

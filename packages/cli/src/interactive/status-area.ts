@@ -27,9 +27,9 @@ interface StatusAreaOptions {
 
 const spinnerMs = 100;
 
-/** How an extension wants to show that something is going on. */
+/** How an extension wants to show that something is in progress. */
 interface Working {
-  /** Default: what is going on. */
+  /** Default: the current activity. */
   message?: string;
   isHidden?: boolean;
   /** Drawn as they are, in turn. None: nothing moves. Default: ours. */
@@ -120,7 +120,7 @@ export class StatusArea {
     this.update();
   }
 
-  /** Whether the model works, and nothing else has to be told. */
+  /** Whether the model works, and nothing else has to be shown. */
   get #isRunning(): boolean {
     const { run, compaction, retry, approvals } = this.#options.getView().live;
     return run !== undefined && !compaction && !retry && approvals.length === 0;

@@ -35,7 +35,7 @@ interface ThemesOptions {
 
 const ask = (subject: string) => `\x1b]${subject};?\x1b\\`;
 
-/** The default colors, the first 16 of the palette, and to be told when the terminal becomes light or dark. */
+/** The default colors, the first 16 of the palette, and a report when the terminal becomes light or dark. */
 export const colorQuestions = [
   ask("10"),
   ask("11"),

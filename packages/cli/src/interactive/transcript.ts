@@ -73,7 +73,7 @@ export class Transcript extends Container {
   #live: { id: string; block: AssistantBlock } | undefined;
   /** The id of an answer that is in the log already, and may still be in the live view for a moment. */
   #loggedId: string | undefined;
-  /** The last answer that failed. While the run goes on it may be asked for again, and what it said is replaced. */
+  /** The last answer that failed. While the run continues it may be asked for again, and what it said is replaced. */
   #failed: FailedAnswer | undefined;
   /**
    * The text that it left on the screen, some of which may be printed already. The next attempt often begins with the same
@@ -446,6 +446,9 @@ const getWords = ({ thinking, text }: { thinking: string; text: string }): strin
 const isConversation = ({ type }: SessionEntry): boolean =>
   type === "message" || type === "custom_message" || type === "compaction" || type === "branch_summary";
 
-/** While nothing follows it in the conversation, the live view may still have it. After one that failed, it may have the next attempt. */
+/**
+ * While nothing follows it in the conversation, the live view may still have it. After one that failed, it may have the
+ * next attempt.
+ */
 const isAnswer = (entry: SessionEntry | undefined): boolean =>
   entry?.type === "message" && entry.message.role === "assistant" && !isFailedAnswer(entry);

@@ -10,7 +10,7 @@ import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { Output } from "./output.ts";
 import { isDumb, toTerminalText } from "./terminal-text.ts";
 
-/** How long a program that was told to end may take to tidy up. */
+/** How long a program that a signal ends may take to tidy up. */
 const maxShutdownMs = 3_000;
 /** How long it waits for a thread of its own when all else is done, and how often it looks. */
 const maxHeldMs = 400;

@@ -4,7 +4,7 @@ import type { Io } from "../commands/command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 
 /**
- * Leaves `work` as soon as the program is told to end. Only for work that may stop anywhere: it reads, or replaces files
+ * Leaves `work` as soon as a signal ends the program. Only for work that may stop anywhere: it reads, or replaces files
  * whole.
  */
 export async function untilInterrupted(work: Promise<ExitCode | void>, { signal }: Io): Promise<ExitCode | void> {

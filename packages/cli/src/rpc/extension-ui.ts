@@ -56,7 +56,7 @@ export function createRpcUi(wire: Wire, questions: OpenQuestions, createId: Ids)
   };
 }
 
-/** The statuses and widgets that a client was told of. */
+/** The statuses and widgets that a client knows. */
 class ShownNotes {
   /** By the key of each. */
   readonly #statuses = new Set<string>();

@@ -4,7 +4,7 @@ import type { SessionOptions } from "./session-options.ts";
 import type { FlagSpec } from "./tokens.ts";
 
 export interface Flag extends FlagSpec {
-  /** How a flag may be repeated, where every value counts: `lists` are separated by commas. Default: the last one counts. */
+  /** How a flag may be repeated, where every value is used: `lists` are separated by commas. Default: the last one is used. */
   many?: "values" | "lists";
   /** The name of its option. Default: its own, in camel case. */
   option?: keyof SessionOptions;
@@ -36,7 +36,10 @@ export const flagGroups: readonly FlagGroup[] = [
       { name: "max-cost", value: "USD", number: "any", summary: "Stop before the run costs more" },
       { name: "timeout", value: "SECONDS", number: "any", summary: "Stop after this many seconds" },
       { name: "offline", summary: "Skip network checks at startup" },
-      { name: "gateway", summary: "Run the prompt in the gateway, where it goes on if this program ends; implies -p" },
+      {
+        name: "gateway",
+        summary: "Run the prompt in the gateway, where it continues if this program ends; implies -p",
+      },
       { name: "directory", short: "C", value: "DIR", summary: "Run as if tau was started in DIR" },
     ],
   },

@@ -1,6 +1,7 @@
 /**
- * The first stage of the program. It is small because `--version` and, where there are no extensions, `--help` load nothing
- * else; the rest is one file, which runs through a code cache. The build makes CommonJS of both and writes the help text into this one.
+ * The first stage of the program. It is small because `--version` and, where there are no extensions, `--help` load
+ * nothing else; the rest is one file, which runs through a code cache. The build makes CommonJS of both and writes the
+ * help text into this one.
  */
 import { realpathSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
@@ -30,7 +31,7 @@ else {
     });
 }
 
-/** All that could be the user's directory, and those of the project: which of them count is decided by the program. */
+/** All that could be the user's directory, and those of the project: the program decides which of them apply. */
 function listPlaces(env: NodeJS.ProcessEnv): string[] {
   const home = env["HOME"] || homedir();
   const named = [env["TAU_DIR"], env["PI_CODING_AGENT_DIR"]].filter((path) => path !== undefined);

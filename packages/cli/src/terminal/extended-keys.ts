@@ -1,4 +1,4 @@
-/** tmux passes on keys such as Shift-Enter only if it is told to. */
+/** tmux passes on keys such as Shift-Enter only if it is configured to. */
 import { execFile } from "node:child_process";
 import { takeExtendedKeysNotice } from "./terminal-state.ts";
 

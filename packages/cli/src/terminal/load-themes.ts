@@ -8,7 +8,7 @@ import type { ThemeFile } from "../interactive/themes.ts";
 export interface ThemePlaces {
   agentDir: string;
   cwd: string;
-  /** Whether the user trusts the project, so that its themes count. */
+  /** Whether the user trusts the project, so that its themes are used. */
   isProjectTrusted: boolean;
   /** The setting `themes`, with absolute paths. */
   listed: readonly string[];
@@ -16,7 +16,7 @@ export interface ThemePlaces {
   ofPackages: readonly string[];
   /** Absolute paths of `--theme`. */
   named: readonly string[];
-  /** Whether only those of `--theme` count. */
+  /** Whether only those of `--theme` are used. */
   onlyNamed: boolean;
   builtIn: readonly string[];
   parse: (text: string, source: string) => ParsedTheme;

@@ -9,7 +9,7 @@ const maxHintedStarts = 10;
 interface TerminalState {
   /** How often the terminal was started, up to the number of starts with a hint. */
   starts: number;
-  /** Whether the user was told that tmux does not pass on all keys. */
+  /** Whether the user has read that tmux does not pass on all keys. */
   toldExtendedKeys: boolean;
 }
 

@@ -49,7 +49,7 @@ export async function takeLastVersion(agentDir: string, version: string): Promis
     await rename(`${file}.new`, file);
     return before;
   } catch (error) {
-    // A directory that cannot be written is no reason not to start, and an update would be told at each start.
+    // A directory that cannot be written is no reason not to start, and an update would be reported at each start.
     if (systemCode(error) === undefined) throw error;
     return undefined;
   }

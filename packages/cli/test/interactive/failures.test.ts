@@ -92,7 +92,7 @@ test("an account without credit names the page of its provider, and the command 
     },
   });
   await app.sees("Billing: https://platform.openai.com/settings/organization/billing");
-  await app.sees("To go on with another model: /model");
+  await app.sees("To continue with another model: /model");
 });
 
 test("an empty answer says so", async () => {

@@ -179,7 +179,7 @@ export class AuthStorage {
     this.#listeners.emit({ provider, hasCredential: true });
   }
 
-  /** The key no longer applies at once. Resolves when listeners were told whether there is a stored credential instead. */
+  /** The key no longer applies at once. Resolves when listeners know whether there is a stored credential instead. */
   async removeRuntimeApiKey(name: string): Promise<void> {
     const provider = toProviderId(name);
     if (!this.#explicit.delete(provider)) return;

@@ -38,7 +38,7 @@ export function getHost(address: string): string | undefined {
   const url = new URL(source);
   const isUnencrypted = url.protocol === "http:" || url.protocol === "ws:";
   if (!isUnencrypted && url.protocol !== "https:" && url.protocol !== "wss:") return undefined;
-  // A user before an @ can be mistaken for the host.
+  // A user before an @ can be taken for the host.
   if (url.host === "" || url.username !== "" || url.password !== "") return undefined;
   return isUnencrypted && !isLoopback(url.hostname) ? `http://${url.host}` : url.host;
 }

@@ -31,7 +31,7 @@ export const firstCheckMs = 1_000;
 /** A system has a limit for all programs together, which may be as low as 8,192. */
 const maxWatched = 1_000;
 
-/** The paths to watch. In a directory only these names count; undefined for a file, and for all names of a directory. */
+/** The paths to watch. In a directory only these names are watched; undefined for a file, and for all names of a directory. */
 type Targets = Map<string, Set<string> | undefined>;
 
 interface Watched {

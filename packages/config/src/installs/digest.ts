@@ -9,7 +9,7 @@ import { findFile } from "./find-file.ts";
 const maxDigestFiles = 10_000;
 const maxDigestBytes = 128 * 1024 * 1024;
 
-/** A `failed` extension cannot be told from another content of it, so it must not be trusted. */
+/** A `failed` extension cannot be distinguished from another content of it, so it must not be trusted. */
 type Digest = { kind: "digest"; digest: string } | { kind: "failed"; message: string };
 
 /**

@@ -1,4 +1,4 @@
-/** Which resources of a package count. */
+/** Decides which resources of a package are used. */
 import { posix } from "node:path";
 import { matchWildcards } from "@tau/ai/internal";
 import { matchesGlob } from "../models/scope.ts";

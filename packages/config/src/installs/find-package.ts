@@ -1,4 +1,4 @@
-/** Finds a package by its name in the directories where npm puts packages. Links count. */
+/** Finds a package by its name in the directories where npm puts packages. Links are followed. */
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
@@ -32,7 +32,7 @@ export function listGlobalDirectories(env: NodeJS.ProcessEnv = process.env): str
   ];
 }
 
-/** The `prefix` of an `.npmrc`. A relative one counts as none: it would lie in whatever project tau was started. */
+/** The `prefix` of an `.npmrc`. A relative one is ignored: it would lie in whatever project tau was started. */
 function readPrefix(file: string, env: NodeJS.ProcessEnv): string | undefined {
   const text = orUndefinedSync(() => readFileSync(file, "utf8")) ?? "";
   // npm takes the last one. What follows a section belongs to that.

@@ -6,7 +6,7 @@ import type { Shape } from "../settings/shape.ts";
 import { type ResourceKind, resourceKinds } from "./package-resources.ts";
 import { parseSource } from "./package-source.ts";
 
-/** Which resources of a package count, by kind; see `filterResources`. */
+/** Which resources of a package are used, by kind; see `filterResources`. */
 type ResourceFilters = { readonly [Kind in ResourceKind]?: readonly string[] };
 
 export interface DetailedEntry extends ResourceFilters {

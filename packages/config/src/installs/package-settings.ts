@@ -40,7 +40,7 @@ export async function changePackageEntries(
   change: (entries: readonly PackageEntry[]) => readonly PackageEntry[],
   around: (write: () => Promise<void>) => Promise<void> = (write) => write(),
 ): Promise<void> {
-  // Without a list of its own, the list of pi's file would count again.
+  // Without a list of its own, the list of pi's file would apply again.
   const isReplacing = scope === "project" && existsSync(join(directories.cwd, ".pi", "settings.json"));
   const toChanges = () => {
     const packages = change(getPackageEntries(settings)[scope]).map((entry) => {

@@ -52,8 +52,8 @@ export function bestMatches(pattern: string, models: readonly Model[], preferenc
 }
 
 /**
- * If the text is a whole id, only models with that id count, also without a key; but the same model of another provider
- * that has a key is better. Otherwise all count.
+ * If the text is a whole id, only models with that id match, also without a key; but the same model of another provider
+ * that has a key is better. Otherwise all match.
  */
 function preferIds(matches: readonly Match[]): readonly Match[] {
   const named = matches.filter(({ fit }) => fit.isId);

@@ -141,7 +141,7 @@ export class ModelRegistry {
       source.watch({
         onChange: () => registry.#inBackground(() => registry.refresh()),
         onError: (message) => {
-          registry.#backgroundProblem = `${message} Changes count after a restart.`;
+          registry.#backgroundProblem = `${message} Changes take effect after a restart.`;
         },
       });
     await source.load();

@@ -163,7 +163,7 @@ function toNotFound(text: string, models: readonly Model[]): ModelResolution {
   return { kind: "not_found", nearest, message };
 }
 
-/** A short text is similar to names that differ by one edit. It is a part of too many names for that to count. */
+/** A short text is similar to names that differ by one edit. It is a part of too many names for that to matter. */
 function findSimilar(text: string, names: readonly string[]): string[] {
   if (text.length > 5) return nearestNames(text, names);
   const short = names.filter((name) => name.length <= text.length + 1);

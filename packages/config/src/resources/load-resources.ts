@@ -134,7 +134,7 @@ function combineRoots(paths: Record<"first" | "list" | "located" | "last", reado
 }
 
 const formatUntrusted = (names: readonly string[]) =>
-  `Only the context files of a project count before it is trusted, so these are ignored: ${names.join(", ")}. To trust it: tau trust`;
+  `Only the context files of a project are used before it is trusted, so these are ignored: ${names.join(", ")}. To trust it: tau trust`;
 
 /** An agent that was removed while it is in use stays as it was. */
 async function loadAgent(

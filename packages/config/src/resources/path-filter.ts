@@ -13,7 +13,7 @@ export interface PathFilter {
   includes(file: string): boolean;
 }
 
-/** Paths are absolute, see `resolvePathEntry`. The files below `always` count whatever the list says. */
+/** Paths are absolute, see `resolvePathEntry`. The files below `always` are used whatever the list says. */
 export function createPathFilter(entries: readonly string[], always: readonly string[] = []): PathFilter {
   const withSign = (sign: string) =>
     entries.filter((entry) => entry.startsWith(sign)).map((entry) => entry.slice(sign.length));

@@ -153,7 +153,7 @@ class ReloadingResources implements ResourceLoader {
       onChange: () => void this.reload().catch(warn),
       onError: (message) => {
         if (this.#unwatched) return;
-        const text = `${message} Changes count after a reload.`;
+        const text = `${message} Changes take effect after a reload.`;
         this.#unwatched = createProblem("unwatched", { path: this.#options.cwd }, text);
         // Not at once: it may be called while a listener is added.
         void this.#queue.add(async () => this.#emit([])).catch(warn);

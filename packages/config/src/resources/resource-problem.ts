@@ -1,4 +1,4 @@
-/** Problems of files that a user wrote, such as skills. They are never thrown: the other files count. */
+/** Problems of files that a user wrote, such as skills. They are never thrown: the other files are used. */
 import type { FileProblem } from "../files/file-problem.ts";
 
 type ResourceProblemKind =

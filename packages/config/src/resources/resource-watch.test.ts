@@ -123,6 +123,6 @@ test.runIf(canLimitWatches)(
     const { stdout } = await promisify(execFile)("unshare", args, { timeout: 120_000 });
     const [content, problems] = JSON.parse(stdout) as [string, string[]];
     expect(content).toBe("one two");
-    expect(problems).toEqual([expect.stringMatching(/^unwatched .*ENOSPC.*Changes count after a reload\.$/)]);
+    expect(problems).toEqual([expect.stringMatching(/^unwatched .*ENOSPC.*Changes take effect after a reload\.$/)]);
   },
 );

@@ -100,7 +100,7 @@ export class SettingsManager {
   #otherProblems: readonly SettingsProblem[] = [];
   /** Work on the files. */
   readonly #queue = new SerialQueue();
-  /** Whether the project's settings that execute or redirect count. */
+  /** Whether the project's settings that execute or redirect apply. */
   #isProjectTrusted: boolean;
   #checkTrust: TrustCheck | undefined;
   #watch: FileWatch | undefined;
@@ -116,8 +116,8 @@ export class SettingsManager {
   }
 
   /**
-   * The settings in `<agentDir>/settings.json`, and in `.tau/settings.json` over `.pi/settings.json` of a project. `agentDir` is `TAU_DIR`, else
-   * `~/.tau`. Does not fail for damaged files: see `problems` and `mustBeWhole`.
+   * The settings in `<agentDir>/settings.json`, and in `.tau/settings.json` over `.pi/settings.json` of a project.
+   * `agentDir` is `TAU_DIR`, else `~/.tau`. Does not fail for damaged files: see `problems` and `mustBeWhole`.
    */
   static async create(
     cwd: string,
@@ -298,7 +298,7 @@ export class SettingsManager {
       clock: this.#parts.clock,
       onChange: () => void this.#queue.add(() => this.#read({ isPatient: true })),
       onError: (message) => {
-        this.#addProblem("unwatched", `${message} Changes count after a reload.`);
+        this.#addProblem("unwatched", `${message} Changes take effect after a reload.`);
       },
     });
   }

@@ -218,7 +218,7 @@ async function listNamedPaths(fs: FileSystem, project: string, name: string): Pr
     .filter((entry) => typeof entry === "string");
   const paths = entries.map((entry) => resolvePathEntry(entry, directory, (path) => expandHome(path, homedir())));
   const inside = createPathFilter(paths).roots.map(async (path) => {
-    // A link in the project counts with the content behind it, wherever that is.
+    // A link in the project is taken with the content behind it, wherever that is.
     const real = isWithin(project, path) ? path : await unlessMissing(fs.realpath(path));
     return real !== undefined && isWithin(project, real) ? [real] : [];
   });

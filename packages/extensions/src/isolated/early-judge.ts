@@ -1,6 +1,6 @@
 /**
  * Judges hostcalls while extensions load, when there is no session yet. Nobody can be asked, and neither paths nor commands
- * can be judged: what goes on is what the policy gives the extension as a whole, and what the user allowed before, such as
+ * can be judged: what applies is what the policy gives the extension as a whole, and what the user allowed before, such as
  * requests to a host.
  */
 import type { AccessRequest } from "@tau/tools";

@@ -1,4 +1,4 @@
-/** The first messages of an extension's process: it is ready, is told what to load, and has loaded it or failed. */
+/** The first messages of an extension's process: it is ready, gets what to load, and has loaded it or failed. */
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
 import type { ExtensionSource } from "../api/extension.ts";

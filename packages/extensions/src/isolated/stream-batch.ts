@@ -130,7 +130,7 @@ class Channel {
     this.#deltas.last = event;
   }
 
-  /** Arguments of a tool call change as a whole, so the block is told once, as it is by now. */
+  /** Arguments of a tool call change as a whole, so the block is sent once, as it is by now. */
   #endDeltas(): void {
     if (!this.#deltas) return;
     const { type, contentIndex, texts, last } = this.#deltas;

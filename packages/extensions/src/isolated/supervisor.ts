@@ -42,7 +42,7 @@ export class Supervisor {
   #hasRun = false;
   /** The manifest of the extension, as far as it is known. */
   #manifest: Manifest | undefined;
-  /** After a crash, the extension is told again that the session has started. */
+  /** After a crash, the start of the session is reported to the extension again. */
   #sessionStart: CrossingEvent | undefined;
   /** And those of its tools that were loaded are loaded again. */
   readonly #loads = new Map<string, LifecycleCall>();
@@ -103,7 +103,7 @@ export class Supervisor {
   #callAt(process: OpenProcess, call: ChildCall, options: CallOptions | undefined): Promise<CallAnswer> {
     if (call.kind === "lifecycle") return this.#callLifecycle(process, call, options);
     if (call.kind !== "event" || this.#events === "allowed") {
-      // Not before: a process that starts for this call would be told twice.
+      // Not before: a process that starts for this call would get it twice.
       if (call.kind === "event" && call.name === "session_start") this.#sessionStart = call.event;
       return process.link.call(call, options);
     }
@@ -201,7 +201,7 @@ export class Supervisor {
     const { signal } = this.#ending;
     const reason = await this.#server.judgeEvents(signal);
     this.#events = reason === undefined ? "allowed" : "refused";
-    if (reason !== undefined && !signal.aborted) this.#report(`It is not told of events. ${reason}`);
+    if (reason !== undefined && !signal.aborted) this.#report(`It gets no events. ${reason}`);
     if (this.#state.kind === "running" && this.#manifest) this.#listen(this.#state.process, this.#manifest);
   }
 

@@ -28,7 +28,7 @@ export interface FoundExtension {
 export interface FoundExtensions {
   /** In the order in which they are loaded. */
   readonly extensions: readonly FoundExtension[];
-  /** The installed packages: their other resources count too. */
+  /** The installed packages: their other resources are used too. */
   readonly packages: readonly PackageResources[];
   readonly problems: readonly ExtensionProblem[];
 }

@@ -45,7 +45,7 @@ export interface ExtensionsParams {
   loadShared?: LoadSharedModule;
   /** Finds the program that the process of an isolated extension runs. Default, also for undefined: none runs. */
   findChild?: () => ChildProgram | undefined;
-  /** Why the session begins, as extensions are told. Default: the program started. */
+  /** Why the session begins, as it is reported to extensions. Default: the program started. */
   start?: Omit<ExtensionEvent<"session_start">, "type">;
 }
 

@@ -59,7 +59,7 @@ export async function openExtensions(params: ExtensionsParams, parts: OpenExtens
 interface Loading {
   session: ExtensionSessionPort | undefined;
   readonly extensions: Extension[];
-  /** Nobody can be told yet. `bind` tells what has been found until then. */
+  /** There is no listener yet. `bind` reports what has been found until then. */
   readonly problems: ExtensionProblem[];
   /** About isolated extensions. */
   readonly decisions: Decision[];

@@ -1,7 +1,8 @@
 /**
- * Errors of extensions in this process that nothing catches. For a promise that is rejected while nobody waits for it, Node
- * would end the program, and with it the session of the user; instead the extension is told of. What is not of an extension
- * ends the program as before, and so does an error in a callback: the code that called it may be in the middle of its work.
+ * Errors of extensions in this process that nothing catches. For a promise that is rejected while nobody waits for it,
+ * Node would end the program, and with it the session of the user; instead it is reported for the extension. What is
+ * not of an extension ends the program as before, and so does an error in a callback: the code that called it may be in
+ * the middle of its work.
  */
 import { getErrorMessage } from "@tau/ai/internal";
 import { isWithin } from "@tau/tools/platform";

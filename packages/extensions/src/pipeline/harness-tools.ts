@@ -25,7 +25,7 @@ const describeTools = (actions: HarnessActions): HarnessTool[] => [
     name: "session_branch",
     label: "Branch the session",
     description:
-      "Start a new session that goes on from an entry of this one, which stays as it is. Returns the new session's id; without an entryId also the last entries with their ids.",
+      "Start a new session that continues from an entry of this one, which stays as it is. Returns the new session's id; without an entryId also the last entries with their ids.",
     parameters: {
       type: "object",
       properties: { entryId: { type: "string", minLength: 1, description: "Default: the one before this call." } },
@@ -40,7 +40,7 @@ const describeTools = (actions: HarnessActions): HarnessTool[] => [
     name: "session_navigate",
     label: "Go to an entry",
     description:
-      "Go to another entry of this session once the run is over; the conversation goes on from there. Without an entryId, lists the last entries with their ids.",
+      "Go to another entry of this session once the run is over; the conversation continues from there. Without an entryId, lists the last entries with their ids.",
     parameters: {
       type: "object",
       properties: { entryId: { type: "string", minLength: 1, description: "Where to go." } },
@@ -65,7 +65,7 @@ const describeTools = (actions: HarnessActions): HarnessTool[] => [
   {
     name: "agent_interrupt",
     label: "Interrupt",
-    description: "End this run after the calls of this answer, for when going on would be of no use.",
+    description: "End this run after the calls of this answer, for when continuing would be of no use.",
     parameters: {
       type: "object",
       properties: { reason: { type: "string", description: "Why, for the person." } },

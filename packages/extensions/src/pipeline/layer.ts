@@ -13,8 +13,8 @@ import type {
 import type { ToolChoice } from "@tau/config/internal";
 
 /**
- * A tool whose parameters are a plain JSON Schema, and whose result may be any value. It is told from the other form by
- * having no `parameters`.
+ * A tool whose parameters are a plain JSON Schema, and whose result may be any value. It is distinguished from the
+ * other form by having no `parameters`.
  */
 // oxlint-disable-next-line typescript/no-explicit-any -- a list of tools mixes parameters and results of all kinds
 export interface InputSchemaTool<TParams = any, TResult = any>
@@ -121,7 +121,7 @@ export interface PipelineInput {
   signal: AbortSignal;
   /** Creates the context of a call by its id: its files and processes have the permissions of that call alone. */
   createCallContext: (toolCallId: string) => ToolCallContext;
-  /** Where tools start processes. Undefined: where they are told to. */
+  /** Where tools start processes. Undefined: where their options say. */
   sandbox: ToolSandbox | undefined;
   lifecycles: LifecyclePort;
   report: (dropped: DroppedTool) => void;

@@ -53,7 +53,7 @@ const dialects: Readonly<Record<KnownApi, Dialect>> = {
 /** Any other API: what it refuses is not known. */
 const unknown: Dialect = { names: /^/, nameRule: "anything", guessesType: true };
 
-/** Why a model cannot be told of a tool, as a sentence; undefined where it can. */
+/** Why a tool cannot be offered to a model, as a sentence; undefined where it can. */
 function inexpressible({ name, parameters }: PipelineTool, model: Pick<Model, "api" | "id" | "compat">) {
   if (model.compat?.supportsTools === false) return `${model.id} does not take tools.`;
   const dialect = Object.hasOwn(dialects, model.api) ? dialects[model.api as KnownApi] : unknown;

@@ -3,7 +3,7 @@ import type { AgentToolResult } from "@tau/agent";
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
 
-/** Some providers refuse an empty result, and a model mistakes one for a failure. */
+/** Some providers refuse an empty result, and a model takes one for a failure. */
 const doneText = "Done.";
 
 /**

@@ -37,7 +37,7 @@ export function createContextSources(sources: readonly ContextSource[]): Extensi
   };
 }
 
-/** Never rejects: the model is told what could not be read. */
+/** Never rejects: the text for the model names what could not be read. */
 async function readSource(tau: ExtensionAPI, source: ContextSource, cwd: string): Promise<string> {
   const { name, maxBytes = defaultMaxBytes } = source;
   const said = await readText(tau, source, cwd).catch((error: unknown) => `(not available: ${getErrorMessage(error)})`);

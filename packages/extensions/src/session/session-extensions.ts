@@ -366,7 +366,7 @@ export class SessionExtensions implements RunExtensions {
     return name !== undefined && this.registrations.commands.has(name);
   }
 
-  /** Runs the command that a text begins with. False if it begins with none. Its failure is told to the user. */
+  /** Runs the command that a text begins with. False if it begins with none. Its failure is reported to the user. */
   async runCommand(text: string): Promise<boolean> {
     const [, name = "", args = ""] = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
     const command = name === "" ? undefined : this.registrations.commands.get(name);
@@ -408,7 +408,7 @@ export class SessionExtensions implements RunExtensions {
   }
 
   async close(event: SessionEnd, why: string): Promise<void> {
-    // An extension that reloads while it is told of the end must not wait for itself.
+    // An extension that reloads while it handles the end must not wait for itself.
     if (this.#isClosing) return;
     this.#isClosing = true;
     // A session that nobody has shown or prompted has not begun for them, such as a branch that is only kept.

@@ -1036,7 +1036,7 @@ describe.runIf(isWalled)("an isolated extension", () => {
     await host.extension.handlers.get("agent_start")![0]!({ type: "agent_start" }, {} as never);
     expect(await callTool(host, "go")).toBe("nothing");
     expect(host.denied()).toEqual(["events:capability:extension_deny"]);
-    expect(host.problems[0]?.message).toMatch(/^It is not told of events/);
+    expect(host.problems[0]?.message).toMatch(/^It gets no events/);
   });
 
   test("brings resources of its own and of the workspace, and no others", async () => {

@@ -1,4 +1,4 @@
-/** Which devices may connect, with which key and scopes. What the file says counts, at any moment. */
+/** Which devices may connect, with which key and scopes. The file applies at any moment. */
 import { getErrorMessage, Listeners } from "@tau/ai/internal";
 import { writeWhole } from "@tau/tools/durable";
 import { watchFiles } from "@tau/config/settings";
@@ -123,7 +123,10 @@ export class Devices {
     };
   }
 
-  /** Reads the file if it changed. One that cannot be used lets nobody in. Listeners are called with devices that were removed. */
+  /**
+   * Reads the file if it changed. One that cannot be used lets nobody in. Listeners are called with devices that were
+   * removed.
+   */
   refresh(): void {
     const before = this.#known;
     this.#known = toMap(this.#read());
@@ -165,7 +168,7 @@ export class Devices {
     return { ...device, token };
   }
 
-  /** False if there is none. The own account is not removed: it gets a new token, and the old one counts no more. */
+  /** False if there is none. The own account is not removed: it gets a new token, and the old one is no longer valid. */
   async revoke(id: string): Promise<boolean> {
     this.refresh();
     if (!this.#known.has(id)) return false;
@@ -185,7 +188,7 @@ export class Devices {
   /** Notices changes of the file soon, also while nobody asks anything. Returns how to stop. */
   watch(): () => void {
     const { clock, log } = this.#options;
-    const onError = (message: string) => log(`${message} Changes of the devices count with the next request.`);
+    const onError = (message: string) => log(`${message} Changes of the devices take effect with the next request.`);
     return watchFiles([this.#file.path], { clock, onChange: () => this.refresh(), onError }).close;
   }
 

@@ -1,6 +1,6 @@
 /**
  * Counts wrong proofs and tokens of each address, also of this machine's own. An address with too many is locked out: its
- * wrong guesses are told to wait, longer each time. A right token is still right, because many clients can share an
+ * wrong guesses have to wait, longer each time. A right token is still right, because many clients can share an
  * address, and one that guesses must not be able to keep the others out.
  */
 import type { Clock } from "@tau/ai";
@@ -40,7 +40,7 @@ export class Guesses {
     this.#records.delete(address);
     if (this.#records.size >= maxAddresses) this.#records.delete(this.#records.keys().next().value!);
     this.#records.set(address, { wrong, lastMs: now });
-    if (wrong === maxWrong + 1) this.#log(`${address} has shown ${wrong} wrong tokens, and is told to wait.`);
+    if (wrong === maxWrong + 1) this.#log(`${address} has shown ${wrong} wrong tokens, and has to wait.`);
     return getLockMs(wrong);
   }
 }

@@ -86,7 +86,7 @@ export class Pairing {
     }
     const granted = scopes ?? defaultScopes.filter((scope) => approver.has(scope));
     const { devices, log } = this.#options;
-    // A code counts once, also for two who type it at the same time.
+    // A code is valid once, also for two who type it at the same time.
     request.isApproved = true;
     const device = await this.#add(request, { name: toPlainName(name ?? request.name), scopes: [...new Set(granted)] });
     if (!this.#requests.has(request.id)) {
@@ -159,7 +159,7 @@ export class Pairing {
 }
 
 function notWaiting(): GatewayError {
-  const advice = "Look at the code that it shows now; a code counts for five minutes.";
+  const advice = "Look at the code that it shows now; a code is valid for five minutes.";
   return new GatewayError("not_found", `No device waits with this code. ${advice}`);
 }
 

@@ -42,7 +42,7 @@ export class Subscriptions {
     known.open.onLeft(client, known.feed.size);
   }
 
-  /** Called when a client has said what it can do: that counts in every session that it follows. */
+  /** Called when a client has said what it can do: that applies in every session that it follows. */
   onAbilities(client: Client): void {
     for (const sessionId of this.#outboxes.get(client)?.sessionIds ?? []) {
       this.#feeds.get(sessionId)?.open.dialogs.follow(client);
@@ -65,7 +65,7 @@ export class Subscriptions {
     return false;
   }
 
-  /** Tells those who follow a session that it is closed. Without a reason they are not told, and will follow it again. */
+  /** Notifies the followers of a session that it is closed. Without a reason nothing is sent, and they follow it again. */
   close(sessionId: string, reason: string | undefined): void {
     for (const client of this.listClients(sessionId)) {
       this.remove(client, sessionId);

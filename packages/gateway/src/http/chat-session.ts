@@ -51,7 +51,7 @@ export async function openChatSession(
   return { open, isNew: true };
 }
 
-/** A model counts for the session from then on. An agent has to be the session's own. */
+/** A model applies to the session from then on. An agent has to be the session's own. */
 async function chooseModel(
   session: AgentSession,
   { model, agentName }: { model: string; agentName: string | undefined },

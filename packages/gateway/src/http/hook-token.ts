@@ -16,7 +16,7 @@ type HookToken =
   /** SHA-256 in hexadecimal digits. */
   | { kind: "digest"; digest: string };
 
-/** The token that counts for a webhook, as far as it is known here; `none` if there is no such webhook. */
+/** The token that is valid for a webhook, as far as it is known here; `none` if there is no such webhook. */
 export function findHookToken(
   hooks: GatewaySettings["hooks"],
   name: string,

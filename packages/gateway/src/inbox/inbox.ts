@@ -68,7 +68,7 @@ export class Inbox {
     return await this.#getSession(message.sessionId).cancel(message);
   }
 
-  /** Goes on with what waited when the gateway was stopped or killed. Resolves when each message was looked at. */
+  /** Continues with what waited when the gateway was stopped or killed. Resolves when each message was looked at. */
   async start(): Promise<void> {
     const sessionIds = new Set(this.list({ state: "waiting" }).map(({ sessionId }) => sessionId));
     const queue = [...sessionIds];

@@ -109,7 +109,7 @@ export class MessageTable {
   #settle(id: string, outcome: MessageOutcome): void {
     const message = this.#messages.get(id);
     if (!message) return;
-    // The first outcome counts; a message that was given up can only be forgotten.
+    // The first outcome is kept; a message that was given up can only be forgotten.
     if (outcome.kind === "dead") {
       if (message.state !== "waiting") return;
       const { reason, isUntold = false } = outcome;

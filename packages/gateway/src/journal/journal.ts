@@ -1,5 +1,5 @@
 /**
- * A file of records that is only appended to. A record counts when it is on the disk; what counts is told to `take`, in
+ * A file of records that is only appended to. A record is valid once it is on the disk; it is then passed to `take`, in
  * order, and nothing else. When the file is large, it is written again with what still matters.
  */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
@@ -21,7 +21,7 @@ export interface JournalOptions<Record extends object> {
   fileSystem?: FileSystem;
   clock?: Clock;
   ids?: Ids;
-  /** Is told of damage, and when the disk begins to refuse. */
+  /** Reports damage, and when the disk begins to refuse. */
   log?: (line: string) => void;
 }
 

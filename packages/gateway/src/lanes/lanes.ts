@@ -1,6 +1,6 @@
 /**
  * Places for runs: one for each session, and so many in all. Whoever holds a place for too long loses it: the
- * next one has a higher generation, and what the former holder does with its own place later does not count.
+ * next one has a higher generation, and what the former holder does with its own place later has no effect.
  */
 import type { Clock } from "@tau/ai";
 import {

@@ -166,7 +166,7 @@ export class SocketClient implements Client {
     return () => webSocket.off("close", listener);
   }
 
-  /** While nothing is read of the connection, its pongs are not either. Then it counts whether the client reads. */
+  /** While nothing is read of the connection, its pongs are not either. Then it matters whether the client reads. */
   #isReading(): boolean {
     const { tcp } = this.#options;
     const before = this.#sentBytes;

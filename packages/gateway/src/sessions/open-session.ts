@@ -33,8 +33,8 @@ export class OpenSession {
   heldBy: string | undefined;
   readonly #parts: OpenSessionParts;
   /**
-   * Clients that opened it with `onDisconnect`, are connected and never followed it: they count as if they did. With how to
-   * stop waiting for their end.
+   * Clients that opened it with `onDisconnect`, are connected and never followed it: they are treated as if they did.
+   * With how to stop waiting for their end.
    */
   readonly #openers = new Map<Client, () => void>();
   #onDisconnect: OnDisconnect = "continue";

@@ -54,7 +54,7 @@ test("of many guesses ten are answered, and the rest are told to wait", async ()
     [401, 10],
     [429, count - 10],
   ]);
-  expect(logged).toEqual(["127.0.0.1 has shown 11 wrong tokens, and is told to wait."]);
+  expect(logged).toEqual(["127.0.0.1 has shown 11 wrong tokens, and has to wait."]);
   // One that guesses does not keep others out who share its address.
   expect([...(await guess(port, [token]))]).toEqual([[200, 1]]);
   const client = await connectRaw(gateway.url, { token });

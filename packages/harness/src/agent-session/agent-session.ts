@@ -183,7 +183,10 @@ export class AgentSession {
     return this.#parts.extensions.attach(surface);
   }
 
-  /** Calls `listener` when a feature is the first extension of the session, so that a surface can attach. Returns how to stop. */
+  /**
+   * Calls `listener` when a feature is the first extension of the session, so that a surface can attach. Returns how to
+   * stop.
+   */
   onFirstExtension(listener: () => void | Promise<void>): () => void {
     return this.#parts.extensions.onFirst(listener);
   }
@@ -516,7 +519,7 @@ export class AgentSession {
   }
 
   /**
-   * Reads settings and resources again, and loads extensions again. Answers with what changed. Resources count from the
+   * Reads settings and resources again, and loads extensions again. Answers with what changed. Resources apply from the
    * next prompt on.
    */
   async reload(): Promise<readonly string[]> {
@@ -552,7 +555,10 @@ export class AgentSession {
     return { ...totals, sessionId, cacheHitRate: getCacheHitRate(totals), contextUse };
   }
 
-  /** Ends what is in progress, cancels the queue unless `afterCrash` may keep it, and releases the log. `why`: for extensions. */
+  /**
+   * Ends what is in progress, cancels the queue unless `afterCrash` may keep it, and releases the log. `why`: for
+   * extensions.
+   */
   dispose(why: SessionEnd = { reason: "quit" }): Promise<void> {
     this.#disposed ??= this.#dispose(why);
     return this.#disposed;

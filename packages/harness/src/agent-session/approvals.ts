@@ -46,7 +46,7 @@ export class Approvals {
 
   /**
    * The port that the judge asks; undefined if nobody answers. A function is asked besides the surfaces; the first answer
-   * counts.
+   * applies.
    */
   port(choice: AskChoice): Ask | undefined {
     const surface = typeof choice === "object" ? choice : undefined;

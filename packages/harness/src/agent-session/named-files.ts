@@ -7,7 +7,7 @@ import { expandHome } from "@tau/config/internal";
 import { createJudge, type JudgeParts, judgeTarget } from "@tau/policy/internal";
 
 /**
- * Whose rights count for files that prompts and commands name. `person`: everything of the user but credentials. `model`: what
+ * Whose rights apply to files that prompts and commands name. `person`: everything of the user but credentials. `model`: what
  * the model's tools may open, with the same policy, questions and audit. For everybody who is not at this terminal.
  */
 export type FileAuthority = "person" | "model";

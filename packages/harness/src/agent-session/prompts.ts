@@ -40,7 +40,7 @@ export interface SubmitOptions extends PromptContent {
    * take scopes from it. Default: scopes are not checked.
    */
   scopes?: readonly string[];
-  /** Whose rights count for the files that the prompt mentions. It can only be stricter than that of the session. */
+  /** Whose rights apply to the files that the prompt mentions. It can only be stricter than that of the session. */
   fileAuthority?: FileAuthority;
 }
 

@@ -29,7 +29,7 @@ import type { AgentSessionParams } from "./params.ts";
 
 /**
  * Throws `invalid_input` with a sentence that names the parameter. A name that does not exist is refused too: a limit that
- * is misspelt would not count, and nobody would notice.
+ * is misspelt would have no effect, and nobody would notice.
  */
 export function checkParams(params: AgentSessionParams): void {
   refuseProblems(object(fields), params, { whole: "What createAgentSession is given" });

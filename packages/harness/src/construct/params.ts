@@ -95,7 +95,7 @@ export interface AgentSessionParams {
   /** Whom to ask where the policy asks. Default: nobody is there, and what asks is denied. */
   ask?: AskChoice;
   /**
-   * Whose rights count for files that prompts and commands name: `person` may show everything but credentials, `model` what its
+   * Whose rights apply to files that prompts and commands name: `person` may show everything but credentials, `model` what its
    * tools may open. Use `model` wherever prompts come from somebody who is not at this machine. Default `person`.
    */
   fileAuthority?: FileAuthority;
@@ -121,7 +121,7 @@ export interface AgentSessionParams {
    */
   documents?: { directory: string; examples?: string };
   /**
-   * Whether the project's settings may execute and redirect, and its system prompt, skills and templates count. Default:
+   * Whether the project's settings may execute and redirect, and its system prompt, skills and templates are used. Default:
    * the setting `defaultProjectTrust`, and what the user stored with `writeTrust`, if the project has not changed since.
    */
   projectTrusted?: boolean;

@@ -108,7 +108,7 @@ export class Host {
 
   /**
    * Opens another log with everything that an open session was made of, its overrides included. `reason` is what its
-   * extensions are told; default `resume`.
+   * extensions get; default `resume`.
    */
   async openLike(sessionId: string, sessionManager: SessionManager, reason?: StartReason): Promise<string> {
     const { session } = this.get(sessionId);

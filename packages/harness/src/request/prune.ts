@@ -25,7 +25,7 @@ export const pruneStep = ({ keepRecentTokens }: PruneSettings): number =>
  * answered. It depends only on the messages, so it is the same after a restart, and it only moves forward while a
  * transcript grows: over `n` tokens it has at most `n / step + 1` values.
  *
- * Messages after the last answer do not count, because the model has not seen them: every result is sent at least once.
+ * Messages after the last answer are not included, because the model has not seen them: every result is sent at least once.
  */
 export function pruneBoundary(messages: readonly AgentMessage[], settings: PruneSettings): number {
   let end = 0;

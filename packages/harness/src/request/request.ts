@@ -72,7 +72,7 @@ async function findKey({ auth }: RequestParts, model: Model, signal: AbortSignal
     const { kind, message } = outcome.failure;
     return { kind: "failed", failure: { kind: kind === "network" || kind === "aborted" ? kind : "auth", message } };
   }
-  // Without a key, the request would use the one of the environment, which may not be sent to this host. The user is told
+  // Without a key, the request would use the one of the environment, which may not be sent to this host. The user reads
   // that a key is not sent, unless the server is local and needs none.
   if (findEnvKeys(provider)?.[0] !== undefined || (outcome.isRefused && !isLocalProvider(provider)))
     return { kind: "failed", failure: { kind: "auth", message: outcome.reason } };

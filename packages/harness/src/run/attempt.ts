@@ -184,7 +184,7 @@ export class Attempt {
 
   #reportCut(): void {
     const message =
-      "The answer reached its length limit in the middle of a call, which was not executed. The model was told.";
+      "The answer reached its length limit in the middle of a call, which was not executed. The model was informed.";
     this.#context.host.publisher.fact({ type: "notice", code: "answer_cut", message });
   }
 

@@ -6,7 +6,7 @@ const silentTexts: ReadonlySet<string> = new Set(["__SILENT__", "HEARTBEAT_OK"])
 
 /**
  * Whether all that an answer says is that it says nothing: one of the two words, spaces and line breaks around it
- * aside. One that calls a tool is never silent, whatever it says. What it thinks does not count.
+ * aside. One that calls a tool is never silent, whatever it says. Its thinking is ignored.
  */
 export function isSilent(message: AssistantMessage): boolean {
   // Logs are read without being checked.

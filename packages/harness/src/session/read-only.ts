@@ -5,7 +5,7 @@ import { HarnessError } from "@tau/protocol";
 
 export type ReadOnly =
   | { reason: "asked" }
-  /** `advice`: what to do where it cannot be told whether the holder still runs. */
+  /** `advice`: what to do where it is not known whether the holder still runs. */
   | { reason: "held"; holder: LeaseHolder; advice?: string }
   /** It could not be opened for writing: the disk refuses (full, read-only, no permission), or the file is not a session. */
   | { reason: "refused"; message: string }

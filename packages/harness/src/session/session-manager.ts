@@ -175,7 +175,7 @@ export class SessionManager extends Session {
         ? await SessionManager.#openNew(resolved, { id, cwd })
         : await SessionManager.open(path, options);
     if (sessionDir !== undefined || session.getCwd() === resolve(cwd)) return session;
-    // Two sessions with one id could not be told apart.
+    // Two sessions with one id could not be distinguished.
     await session.close();
     const text = `The session ${JSON.stringify(id)} belongs to ${session.getCwd()}. Choose another id.`;
     throw new HarnessError("invalid_input", text);

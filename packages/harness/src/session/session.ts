@@ -163,7 +163,7 @@ export class Session implements SessionNode {
 
   /**
    * Calls `listener` with the problems of the log, now and when a line turns out to be damaged as it is read. Each problem
-   * is told once.
+   * is reported once.
    */
   onProblems(listener: (problems: readonly SessionProblem[]) => void): void {
     const reportedOffsets = new Set<number>();

@@ -24,7 +24,7 @@ export async function openContractHost(): Promise<ContractHost> {
   // The only path that is never in a temporary directory, which a session may read without asking.
   const outside = parse(directory).root;
   const model = scriptedModel([]);
-  // A run may be told to go on before its tool waits.
+  // A run may be released before its tool waits.
   let isReleased = false;
   let release = (): void => void (isReleased = true);
   const look = {

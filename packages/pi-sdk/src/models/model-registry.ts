@@ -68,7 +68,7 @@ export class ModelRegistry {
     for (const [name, config] of this.#registered) this.#apply(name, config);
   }
 
-  /** Why `models.json` does not count. */
+  /** Why `models.json` is not used. */
   getError(): string | undefined {
     return this.#error;
   }

@@ -1,4 +1,4 @@
-/** Finds the resources of one kind in a directory, and decides which of them count. */
+/** Finds the resources of one kind in a directory, and decides which of them are used. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { findAt } from "@tau/config/internal";

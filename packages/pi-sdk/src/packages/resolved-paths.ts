@@ -1,4 +1,4 @@
-/** Resources that were found, with where they come from and whether they count. */
+/** Resources that were found, with where they come from and whether they are used. */
 export const resourceKinds = ["extensions", "skills", "prompts", "themes"] as const;
 export type ResourceKind = (typeof resourceKinds)[number];
 

@@ -1,5 +1,5 @@
 /**
- * pi's `SettingsManager`: settings that are read and written at once. The project's count before the user's. Its getters
+ * pi's `SettingsManager`: settings that are read and written at once. The project's precede the user's. Its getters
  * and setters are the rows of `fields`.
  */
 import { randomUUID } from "node:crypto";

@@ -1,4 +1,4 @@
-/** API keys in the environment. A second argument has variables that count before those of the process. */
+/** API keys in the environment. A second argument has variables that precede those of the process. */
 import { findEnvKeys as findKeys, getEnvApiKey as getKey } from "@tau/ai";
 
 export const ANTHROPIC_API_KEY_ENV = "ANTHROPIC_API_KEY";

@@ -11,7 +11,7 @@ export function extractRetryDelay(errorText: string, response?: Response | Heade
   return delayMs === undefined ? undefined : Math.ceil(delayMs + marginMs);
 }
 
-/** In the order in which they count. */
+/** Headers by precedence. */
 function readHeaders(headers: Headers, nowMs: number): (number | undefined)[] {
   const toMs = (name: string) => Number.parseFloat(headers.get(name) ?? "") * 1_000;
   return [

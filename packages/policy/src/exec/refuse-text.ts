@@ -101,7 +101,7 @@ function findExcess(code: string): string | undefined {
 
 /**
  * Removes what a shell takes as it is: quoted text, and here-documents with a quoted delimiter. It only has to be right for
- * ordinary scripts: what it removes by mistake is still parsed and judged.
+ * ordinary scripts: what it removes in error is still parsed and judged.
  */
 function removeQuoted(text: string): string {
   const code = text.includes("<<") ? removeBodies(text) : text;

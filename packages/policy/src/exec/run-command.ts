@@ -92,7 +92,7 @@ function runProgram(invocation: Invocation, scope: Scope): Options<Text> {
 
 const isSearchOption = ({ text }: Text) => /^-\w*[ef]|^--(?:regexp|file)/.test(text);
 
-/** Names of tau's own secrets count wherever they stand, such as in `--unix-socket=PATH` and `UNIX-CONNECT:PATH`. */
+/** Names of tau's own secrets are recognised wherever they stand, such as in `--unix-socket=PATH` and `UNIX-CONNECT:PATH`. */
 function judgeOwnSecrets({ name, args }: Invocation, scope: Scope): void {
   if (isProgram(name, "readsNothing")) return;
   const { context } = scope.analysis;

@@ -13,7 +13,7 @@ export function isSecretName(name: string): boolean {
 
 /**
  * Whether the next item of a list is a secret, as in headers, `["authorization", "…"]`, and in arguments of commands,
- * `["--token", "…"]`. Words with other meanings count only in a pair.
+ * `["--token", "…"]`. Words with other meanings match only in a pair.
  */
 export function isSecretLabel(item: unknown, isPair: boolean): boolean {
   if (typeof item !== "string" || !isSecretName(item) || /^(?:access|refresh)$/.test(item)) return false;

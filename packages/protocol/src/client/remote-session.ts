@@ -71,8 +71,8 @@ export class RemoteSession {
   }
 
   /**
-   * Open dialogs and notes of extensions, for a client with the ability `ui`. The same object until something of it changes; empty
-   * while there is no connection.
+   * Open dialogs and notes of extensions, for a client with the ability `ui`. The same object until something of it
+   * changes; empty while there is no connection.
    */
   get ui(): ShownUi {
     return this.#ui;
@@ -97,7 +97,10 @@ export class RemoteSession {
     return this.#position;
   }
 
-  /** Called whenever the view, `ui` or the state may differ; deltas may come hundreds of times per second. Returns how to stop. */
+  /**
+   * Called whenever the view, `ui` or the state may differ; deltas may come hundreds of times per second. Returns how
+   * to stop.
+   */
   onChange(listener: () => void): () => void {
     return this.#changed.add(listener);
   }
@@ -205,7 +208,7 @@ export class RemoteSession {
     if (epoch !== position.epoch || seq !== position.seq + 1) return this.#takeGap();
     this.#position = { epoch, seq };
     const event = unwrapEvent(frame as SessionEventFrame);
-    // A newer gateway may send kinds that this version does not know; they count too.
+    // A newer gateway may send kinds that this version does not know; they are included.
     if (!event) return;
     this.#tracker.take(event);
     this.#events.emit(event);

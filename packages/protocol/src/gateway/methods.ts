@@ -199,7 +199,7 @@ interface OwnMethods {
   "config.set": { params: { key: string; value?: unknown; baseHash: string }; data: { hash: string } };
   /**
    * Reads the settings again without dropping clients. What is wrong in their file keeps its last valid value; those in
-   * `needsRestart` were changed, and count when the gateway is started again.
+   * `needsRestart` were changed, and take effect when the gateway is started again.
    */
   "gateway.reload": { params: None; data: { changed: string[]; problems: string[]; needsRestart: string[] } };
   /** Ends a run when the calls that are running have ended; `session.abort` ends it at once. */
@@ -238,7 +238,10 @@ type SessionMethods = {
 
 export type GatewayMethods = OwnMethods & SessionMethods;
 export type GatewayMethod = keyof GatewayMethods;
-/** Parameters of a method. A request that has an effect may carry a key: the same request with the same key has its effect once. */
+/**
+ * Parameters of a method. A request that has an effect may carry a key: the same request with the same key has its
+ * effect once.
+ */
 export type MethodParams<Name extends GatewayMethod> = GatewayMethods[Name]["params"] & { idempotencyKey?: string };
 export type MethodData<Name extends GatewayMethod> = GatewayMethods[Name]["data"];
 

@@ -15,7 +15,7 @@ const byFailure: Partial<Record<FailureKind, Record<AdviceSurface, string>>> = {
       "The conversation does not fit into this model, also after compaction. Begin a new session, or choose a model with a larger context window with --model.",
   },
   billing: {
-    session: "To go on with another model: /model",
+    session: "To continue with another model: /model",
     program: "To use another model: --model",
   },
 };
@@ -24,7 +24,7 @@ const byFailure: Partial<Record<FailureKind, Record<AdviceSurface, string>>> = {
 export const getFailureAdvice = (kind: string | undefined, surface: AdviceSurface): string | undefined =>
   Object.hasOwn(byFailure, kind ?? "") ? byFailure[kind as FailureKind]?.[surface] : undefined;
 
-/** Whether a complete answer has neither text nor a call. What the model thought does not count. */
+/** Whether a complete answer has neither text nor a call. Thinking is ignored. */
 export const isEmptyAnswer = ({ stopReason, content }: Pick<AssistantMessage, "stopReason" | "content">): boolean =>
   stopReason === "stop" &&
   !content.some(({ type, ...block }) => type === "toolCall" || ("text" in block && block.text.trim() !== ""));

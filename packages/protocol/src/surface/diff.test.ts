@@ -28,12 +28,12 @@ describe("a unified diff", () => {
   });
 
   test("keeps remarks, which have no number and do not count as lines", () => {
-    const rows = parseDiff("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n[The diff goes on for 7 lines.]");
+    const rows = parseDiff("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n[The diff continues for 7 lines.]");
     expect(rows).toEqual([
       { kind: "removed", number: 1, text: "a" },
       { kind: "note", text: "No newline at end of file" },
       { kind: "added", number: 1, text: "b" },
-      { kind: "note", text: "[The diff goes on for 7 lines.]" },
+      { kind: "note", text: "[The diff continues for 7 lines.]" },
     ]);
   });
 

@@ -13,7 +13,7 @@ const maxPathBytes = 4_096;
 
 /**
  * Paths of entries that are repositories, relative to the working tree. `shared`: the indexes that this one may be split from;
- * an entry without a name has that of one of theirs, so all of them count then.
+ * an entry without a name has that of one of theirs, so all of them are taken then.
  */
 export function findLinkedPaths(index: Buffer, shared: readonly Buffer[] = []): string[] {
   const all = [index, ...shared].filter((bytes) => bytes.includes(repositoryBytes));

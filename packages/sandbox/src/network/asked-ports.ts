@@ -83,7 +83,7 @@ export class AskedPorts {
     if (standing === "closed") return void (isGone() || this.#ports.delete(port));
     const isAllowed = async () => standing === "open" || (await (asked.answer ??= this.#ask(port)));
     const forward = await openForward(port, this.#sockets, isAllowed);
-    // A port that another program has is not told of: nobody asked for it.
+    // A port that another program has is not reported: nobody asked for it.
     if (typeof forward === "string") return;
     if (isGone()) forward.close();
     else asked.forward = forward;

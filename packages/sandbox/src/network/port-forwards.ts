@@ -29,7 +29,10 @@ export async function openPortForwards(ports: readonly number[], sockets: InnerS
   };
 }
 
-/** `isAllowed` is asked for each connection, which waits for the answer. Resolves with a message if the port cannot be opened. */
+/**
+ * `isAllowed` is asked for each connection, which waits for the answer. Resolves with a message if the port cannot be
+ * opened.
+ */
 export function openForward(
   port: number,
   sockets: InnerSockets,
@@ -53,7 +56,7 @@ export function openForward(
       outer.once("close", () => inner.destroy());
       outer.pipe(inner).pipe(outer);
     };
-    // No server listens there yet: a browser is told so by a connection that ends.
+    // No server listens there yet: a browser sees that by a connection that ends.
     join().catch(() => outer.destroy());
   });
   const close = () => {

@@ -24,7 +24,7 @@ export function getProxyVariables(
     ...Object.fromEntries(pairs),
     NO_PROXY: direct,
     no_proxy: direct,
-    // Newer versions of Node use the variables above only if they are told to. Node 22 then prints a warning at each start.
+    // Newer versions of Node use the variables above only if a variable says so. Node 22 then prints a warning at each start.
     ...((isOpen || !nodeVersion.startsWith("22.")) && { NODE_USE_ENV_PROXY: "1" }),
     // Nobody asked for this request, and its refusal would be reported when a command fails for another reason.
     npm_config_update_notifier: "false",

@@ -146,5 +146,5 @@ function firstChanged(hunks: readonly StructuredPatchHunk[]): number {
 
 function bounded(diff: string, maxBytes: number): string {
   const { text, by, shownLines, totalLines } = keepHead(diff, { maxBytes });
-  return by ? `${text}\n[The diff goes on for ${countLines(totalLines - shownLines)}.]` : text;
+  return by ? `${text}\n[The diff continues for ${countLines(totalLines - shownLines)}.]` : text;
 }

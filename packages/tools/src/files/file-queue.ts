@@ -69,7 +69,7 @@ type BeginWriting = () => void;
 
 /**
  * Runs `work`, and stops waiting for it as soon as `signal` is aborted. No change begins after that; one that has begun
- * goes on, and the error says so.
+ * continues, and the error says so.
  */
 async function untilWriting<T>(
   signal: AbortSignal | undefined,

@@ -37,7 +37,10 @@ function readBmp(view: DataView): ImageSize {
   return { width: Math.abs(view.getInt32(18, true)), height: Math.abs(view.getInt32(22, true)) };
 }
 
-/** Walks over the segments to the picture's data. Of several frames the largest counts: decoders differ in which they take. */
+/**
+ * Walks over the segments to the picture's data. Of several frames the largest is taken: decoders differ in which they
+ * take.
+ */
 function readJpeg(view: DataView): ImageSize | undefined {
   let largest: ImageSize | undefined;
   for (const { marker, index } of jpegSegments(view)) {

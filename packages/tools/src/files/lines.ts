@@ -8,7 +8,7 @@ export interface LineWindow {
   /** The lines without their line breaks, from `firstLine` on. */
   lines: string[];
   firstLine: number;
-  /** Whether the file goes on after them, or after a line that is too long. Undefined where that did not end yet. */
+  /** Whether the file continues after them, or after a line that is too long. Undefined where that did not end yet. */
   hasMore: boolean | undefined;
   /** How many lines there are in all, where that is known: when the end was reached. */
   totalLines: number | undefined;
@@ -79,7 +79,7 @@ export async function readLines(
         // Only a CR at the end of a line is not shown: with two bytes too many it cannot fit.
         if (shownBytes + currentBytes > maxBytes + 1) return await full(next);
         const part = chunk.subarray(from, until);
-        // Copied where the line goes on, because the next chunk is read into the same buffer.
+        // Copied where the line continues, because the next chunk is read into the same buffer.
         current.push(end < 0 ? Buffer.from(part) : part);
       }
       if (end < 0) break;

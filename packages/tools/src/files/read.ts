@@ -141,10 +141,10 @@ function formatNotice({ lines, firstLine, hasMore, tooLong }: LineWindow): strin
   if (tooLong) {
     const { line, bytes } = tooLong;
     const condition = hasMore ? "" : ", if the file has more lines";
-    const next = hasMore === false ? "" : ` Go on with offset=${line + 1}${condition}.`;
+    const next = hasMore === false ? "" : ` Continue with offset=${line + 1}${condition}.`;
     return `[Line ${line} is too long to show: ${formatBytes(bytes)} or more, the limit is ${formatBytes(defaultMaxBytes)}. See it with bash: sed -n '${line}p' FILE | head -c 10000.${next}]`;
   }
   if (!hasMore) return "";
   const last = firstLine + lines.length - 1;
-  return `[Showing lines ${firstLine}-${last}. Go on with offset=${last + 1}.]`;
+  return `[Showing lines ${firstLine}-${last}. Continue with offset=${last + 1}.]`;
 }

@@ -7,7 +7,7 @@
 const odd = /^["\s]|\s$| -> |[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** The name itself or, if that could be mistaken, a JSON string of it in which everything can be seen. */
+/** The name itself or, if that is ambiguous, a JSON string of it in which everything can be seen. */
 export const showName = (name: string): string =>
   odd.test(name) ? JSON.stringify(name).replaceAll(hidden, escaped) : name;
 

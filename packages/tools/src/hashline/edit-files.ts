@@ -115,7 +115,7 @@ async function prepare({ files, snapshots }: HashlinePorts, target: FileEdits): 
   return { ...target, stamp, before, after: applyHunks(before, plan.hunks), hunks: plan.hunks, notes: plan.notes };
 }
 
-/** How many bytes of changed lines are shown again: enough to go on, not the whole of a large rewrite. */
+/** How many bytes of changed lines are shown again: enough to continue, not the whole of a large rewrite. */
 const changesBytes = 8 * 1024;
 
 /** `count`: how many files share the limits of one result. */

@@ -142,7 +142,10 @@ function place(edit: LineEdit, input: PlanInput, now: State): Placed {
   return { ...newest!, note: newest!.note === undefined ? note : `${newest!.note} ${note}` };
 }
 
-/** Inner lines of a range have no tags, so a caller that knows only the older text cannot be told from one that knows both. */
+/**
+ * Inner lines of a range have no tags, so a caller that knows only the older text cannot be distinguished from one that
+ * knows both.
+ */
 const hasTwoTexts = ([newest, ...others]: readonly Version[], span: Span): boolean =>
   others.some(({ shown }) => numbers(span).some((index) => shown[index] !== newest!.shown[index]));
 

@@ -49,9 +49,9 @@ function formatNotice(
 ): string {
   if (total === 0) return "(the file is empty)";
   if (line === undefined) return "";
-  if (next > offset) return `[Showing lines ${offset}-${next - 1} of ${total}. Go on with offset=${next}.]`;
+  if (next > offset) return `[Showing lines ${offset}-${next - 1} of ${total}. Continue with offset=${next}.]`;
   const size = formatBytes(Buffer.byteLength(line));
-  return `[Line ${next} is too long to show: ${size}, the limit is ${formatBytes(defaultMaxBytes)}. Go on with offset=${next + 1}.]`;
+  return `[Line ${next} is too long to show: ${size}, the limit is ${formatBytes(defaultMaxBytes)}. Continue with offset=${next + 1}.]`;
 }
 
 interface Spots {

@@ -27,7 +27,7 @@ export interface Showing {
   file: TextFile;
   /** Counted from 0. */
   numbers: readonly number[];
-  /** The model was told to use these tags: what was shown under the same numbers before no longer counts. */
+  /** The model was asked to use these tags: what was shown under the same numbers before no longer applies. */
   isCorrection?: boolean;
 }
 

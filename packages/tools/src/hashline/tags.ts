@@ -9,7 +9,7 @@ export const lineTagPattern = `[${alphabet}]{2}`;
 /** Four hex digits: the low 16 bits of the hash of the whole text, with `\n` line ends and without a byte order mark. */
 export const getFileTag = (hash: number): string => (hash & 0xffff).toString(16).padStart(4, "0");
 
-/** Two letters. Blanks at the end do not count, those at the beginning do. */
+/** Two letters. Blanks at the end are ignored, those at the beginning are not. */
 export function lineTag(line: string): string {
   let end = line.length;
   while (end > 0 && isBlank(line.charCodeAt(end - 1))) end--;

@@ -16,7 +16,7 @@ export interface GuardedFile {
 
 /**
  * Gets the real path: after the file was opened, or before it is looked up where nothing is opened. Throws to refuse;
- * whatever it throws, the model is told that the file was refused.
+ * whatever it throws, the model reads that the file was refused.
  */
 export type Guard = (realPath: string, access: Access, file: GuardedFile) => void | Promise<void>;
 

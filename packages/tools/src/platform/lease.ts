@@ -31,7 +31,7 @@ export type LeaseOutcome = { kind: "held"; lease: Lease } | Busy;
 export interface Busy {
   kind: "busy";
   holder: LeaseHolder;
-  /** For people: what to do where it cannot be told whether the holder still runs. Absent where it can. */
+  /** For people: what to do where it is not known whether the holder still runs. Absent where it can. */
   advice?: string;
 }
 
@@ -146,7 +146,7 @@ async function claimGeneration(
       dead.push({ path: claim, id: rival.id });
     }
   } finally {
-    // The claim counts, whether or not the draft can be removed.
+    // The claim is valid, whether or not the draft can be removed.
     await Promise.allSettled([removeIfThere(fs, draft)]);
   }
 }

@@ -92,7 +92,7 @@ function couldBe(name: string, { pid, pidNamespace }: ProcessMark): boolean {
   const numbers = /^NSpid:\t(.+)$/m.exec(readText(`/proc/${name}/status`))?.[1]?.split("\t") ?? [];
   if (numbers.length < 2 || numbers.at(-1) !== String(pid)) return false;
   if (isZombie(readText(`/proc/${name}/stat`))) return false;
-  // The namespace of another user's process is not told: then it may be the one.
+  // The namespace of another user's process is not visible: then it may be the one.
   const namespace = readLink(`/proc/${name}/ns/pid`);
   return namespace === "" || namespace === pidNamespace;
 }

@@ -84,7 +84,7 @@ function rememberLast<T>(compute: (path: string) => T): (path: string) => T {
 }
 
 /**
- * ripgrep opens files without a guard, so each file with a match is opened through `files` before the match counts. A file
+ * ripgrep opens files without a guard, so each file with a match is opened through `files` before the match is used. A file
  * that may not be read is treated as missing, also for the limit: otherwise a model could learn its content by searching
  * again and again. False for a file that cannot be checked.
  */

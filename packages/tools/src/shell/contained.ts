@@ -20,7 +20,7 @@ export interface Contained {
   readonly exit: Promise<ExitStatus>;
   /** Why it was ended, in words for the model, if it took more than its limits. */
   readonly excess: string | undefined;
-  /** Asks everything to end, and after `graceMs` makes it. Resolves when nobody is left. Only the first call counts. */
+  /** Asks everything to end, and after `graceMs` makes it. Resolves when nobody is left. Only the first call has an effect. */
   end(graceMs: number): Promise<void>;
   /** After an exit of its own: ends what the command left behind, and says whether there was anything. */
   sweep(): Promise<boolean>;
@@ -42,7 +42,7 @@ interface ContainedOptions {
 
 /** How long what was killed may take to be gone, and how often that is looked at. */
 const killMs = 1_300;
-/** How long killing goes on while processes turn up that were not there before. */
+/** How long killing continues while processes turn up that were not there before. */
 const maxKillMs = 10_000;
 const passMs = 10;
 const quickLooks = 6;
@@ -158,7 +158,7 @@ async function endNamespace(tree: Tree, graceMs: number): Promise<void> {
 /**
  * The first process inside goes when the command goes, and takes everything along. Killed itself it would do so too, but
  * `unshare` complains about that in the command's output. A command that is only being started when it is aborted is not
- * there yet, and what should start it may not have heard us: so both are told again and again.
+ * there yet, and what should start it may not have heard us: so both are repeated.
  */
 async function exitsWithCommand(tree: Tree): Promise<boolean> {
   const { child, clock, table } = tree;

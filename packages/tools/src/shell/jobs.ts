@@ -138,7 +138,7 @@ export function createJobs(options: JobsOptions = {}): Jobs {
       const { job, running } = find(id);
       if (offset !== undefined) return await readLog(files, job, offset);
       const { text, notice, totalLines } = running.output.snapshot();
-      // A line that has not ended yet may go on.
+      // A line that has not ended yet may continue.
       const next = running.output.isOpen ? totalLines : totalLines + 1;
       const more = job.ended || "failure" in job.log ? "" : `[Later lines: offset=${next}]`;
       return [text, notice, more].filter(Boolean).join("\n\n");
@@ -164,9 +164,9 @@ async function readLog(files: Files, { id, log }: Job, offset: number): Promise<
     const window = await readLines(file, { offset, maxLines: defaultMaxLines, maxBytes: defaultMaxBytes });
     const next = offset + window.lines.length + (window.tooLong ? 1 : 0);
     const notice = window.tooLong
-      ? `[Line ${offset} is too long to show; it is in ${log.file}. Go on with offset=${next}.]`
+      ? `[Line ${offset} is too long to show; it is in ${log.file}. Continue with offset=${next}.]`
       : window.hasMore
-        ? `[Go on with offset=${next}.]`
+        ? `[Continue with offset=${next}.]`
         : "";
     return [window.lines.join("\n"), notice].filter(Boolean).join("\n\n");
   } finally {

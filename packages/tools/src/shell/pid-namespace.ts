@@ -16,7 +16,7 @@ export interface PidNamespace {
 
 /** Shown to the model when a command leaves processes behind. */
 export const leftoverNotice =
-  "[Processes that were still running when the command ended were ended too. Start what should go on with background.]";
+  "[Processes that were still running when the command ended were ended too. Start what should continue with background.]";
 
 /**
  * The first process inside. It is separate from the command, because the first process of a namespace ignores most

@@ -9,7 +9,7 @@ import { systemCode } from "../errors.ts";
 import type { SpawnRequest } from "../platform/spawn.ts";
 import type { Limits, Load, Usage } from "./limits.ts";
 
-/** How the processes of one command are told from others: a number that is both the variable and the limit. */
+/** How the processes of one command are distinguished from others: a number that is both the variable and the limit. */
 export interface Marker {
   readonly value: number;
 }
@@ -41,7 +41,10 @@ export interface ProcessTable {
   isThere(pid: number): Promise<boolean>;
   /** The children of a process. */
   children(pid: number): Promise<number[]>;
-  /** The load of the whole machine; undefined where the system does not tell. One that is younger may be given again. Default 0. */
+  /**
+   * The load of the whole machine; undefined where the system does not tell. One that is younger may be given again.
+   * Default 0.
+   */
   load(maxAgeMs?: number): Promise<Load | undefined>;
   /**
    * Measures what these take together. More than may be are only counted, and memory over the limit is looked at closely.
@@ -285,7 +288,7 @@ async function inBatches<T>(pids: readonly number[], work: (pid: number) => Prom
   return results;
 }
 
-/** Lets other work of this process go on. */
+/** Lets other work of this process continue. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Processes come and go while they are looked at; what cannot be seen is not there. */

@@ -26,7 +26,7 @@ const commandDigits = 6;
 /**
  * A line on its input says that there is nothing to end. Processes are stopped before any is killed, so that none starts
  * others meanwhile. A link of a chain of forks lives for a moment only, so the newest pids are searched again and again,
- * and the next ones as well: on a busy machine the chain goes on between reading the last pid and searching. One
+ * and the next ones as well: on a busy machine the chain grows between reading the last pid and searching. One
  * that has died since the last round has left a next one. Done after five rounds in a row that found no process.
  */
 const script = (instance: number) =>

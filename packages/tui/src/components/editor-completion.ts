@@ -75,7 +75,7 @@ export class Completion {
   }
 
   /**
-   * A key is about to act on the suggestions: what was typed just before it counts. Suggestions for an older text go,
+   * A key is about to act on the suggestions: what was typed just before it is included. Suggestions for an older text go,
    * because taking one would mix it with what was typed since.
    */
   settle(): void {

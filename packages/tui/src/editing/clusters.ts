@@ -95,7 +95,7 @@ export function snapToBoundary(line: string, col: number, atoms: readonly Atom[]
 
 const maxLookBehind = 4 * pieceLength;
 
-/** A boundary at or before `index` that can be told from two characters; the nearest there is. */
+/** A boundary at or before `index` that two characters are enough to recognise; the nearest there is. */
 function findStableBoundary(line: string, index: number, atoms: readonly Atom[]): number {
   const atom = atoms.findLast(({ end }) => end <= index);
   const min = Math.max(atom?.end ?? 0, index - maxLookBehind);

@@ -8,7 +8,7 @@ const marker = /\[paste #(\d+)(?: (?:\+\d+ lines|\d+ chars))?\]/g;
 const maxInlineLines = 10;
 const maxInlineChars = 1000;
 
-/** Where a line has markers; only those of known pastes count. */
+/** Where a line has markers; only those of known pastes are listed. */
 export function findAtoms(line: string, pastes: Pastes): Atom[] {
   if (pastes.size === 0 || !line.includes("[paste #")) return [];
   const atoms: Atom[] = [];

@@ -74,7 +74,7 @@ export class DocumentSearch {
     }
   }
 
-  /** Where to go on from. */
+  /** Where to continue from. */
   #getPlace(view: ScrollView, grown: number): { row: number; column: number } {
     const current = this.#current;
     return current ? { ...current, row: current.row + grown } : { row: view.scrollTop, column: -1 };

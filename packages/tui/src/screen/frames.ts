@@ -64,7 +64,7 @@ export class Frames {
   drawNow(): void {
     this.cancel();
     const startedAt = performance.now();
-    // What asks for a frame while this one is drawn counts from its start.
+    // For a request while this one is drawn, the interval begins at its start.
     this.#last = { startedAt, endedAt: startedAt };
     this.#draw();
     this.#last.endedAt = performance.now();

@@ -39,7 +39,7 @@ class LineWriter {
   #columns = 0;
   #text = "";
   #width = 0;
-  /** Blanks without a visible style, which count only if something follows. */
+  /** Blanks without a visible style, which are written only if something follows. */
   #blanks = 0;
   #cursor: number | undefined;
   /** The sequence that was before this part, if it moves the cursor up. */

@@ -120,7 +120,10 @@ export class Overlays {
     return { isHit: true, result: result.focusTarget ? { ...result, focusTarget: hit.component } : result };
   }
 
-  /** The lines with all visible overlays on them. Images that overlays show or cover are told to `images`, if it is given. */
+  /**
+   * The lines with all visible overlays on them. Images that overlays show or cover are reported to `images`, if it is
+   * given.
+   */
   composite(lines: readonly string[], size: Size, images?: ImageLayer): readonly string[] {
     const visible = this.#visible;
     if (visible.length === 0) return lines;

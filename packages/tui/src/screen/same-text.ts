@@ -4,7 +4,7 @@ import { stripTerminalSequences } from "../text/escape.ts";
 /** Blanks, and lines and corners of tables and quotes: there are more or fewer of them in another width. */
 const layout = /[\s\u2500-\u257f]+/g;
 
-/** How much text a line has. Every line counts, so that empty lines are found again too. */
+/** How much text a line has. Every line has some, so that empty lines are found again too. */
 export const countText = (line: string): number => stripTerminalSequences(line).replaceAll(layout, "").length || 1;
 
 /** How many lines, from the first, have this much text, and whether it ends inside the next one. */

@@ -15,7 +15,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const full = (images: ImageProtocol): TerminalCapabilities => ({ images, trueColor: true, hyperlinks: true });
 
-/** Terminals by the variables that they set. The first that fits counts. */
+/** Terminals by the variables that they set. The first that fits is used. */
 const terminals: readonly { isUsed: (env: Environment) => boolean; capabilities: TerminalCapabilities }[] = [
   { isUsed: hasName("kitty", "KITTY_WINDOW_ID", "xterm-kitty"), capabilities: full("kitty") },
   { isUsed: hasName("ghostty", "GHOSTTY_RESOURCES_DIR", "xterm-ghostty"), capabilities: full("kitty") },

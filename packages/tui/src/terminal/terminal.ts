@@ -24,6 +24,6 @@ export interface Terminal {
   clearFromCursor(): void;
   clearScreen(): void;
   setTitle(title: string): void;
-  /** Shows in the task bar or the tab that something is going on. */
+  /** Shows in the task bar or the tab that something is in progress. */
   setProgress(active: boolean): void;
 }

@@ -29,7 +29,7 @@ function cut(text: string, maxWidth: number): { text: string; width: number } {
   const styles = new StyleTracker();
   let result = "";
   let width = 0;
-  // Escape sequences count only if something that fits follows.
+  // Escape sequences are kept only if something that fits follows.
   const escapes: string[] = [];
   for (const cell of toCells(text)) {
     if (cell.isEscape) {

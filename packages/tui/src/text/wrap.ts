@@ -7,9 +7,9 @@ import { StyleTracker } from "./style.ts";
 const needsWork = /[\r\n]|\x1b(?:\]|\[(?:[\d:;]*;)?(?:4|21)[:;m])/;
 
 /**
- * Lines of at most `width` columns, not padded. Blanks at the place of a break are dropped. A word that is wider than a line
- * is broken where it must be; between wide characters (Chinese, Japanese, Korean) a line may break anywhere. A character that is wider than
- * `width` itself gets a line of its own.
+ * Lines of at most `width` columns, not padded. Blanks at the place of a break are dropped. A word that is wider than a
+ * line is broken where it must be; between wide characters (Chinese, Japanese, Korean) a line may break anywhere. A
+ * character that is wider than `width` itself gets a line of its own.
  */
 export function wrapTextWithAnsi(text: string, width: number): string[] {
   if (!needsWork.test(text) && visibleWidth(text) <= width) return [text];
@@ -89,7 +89,7 @@ class LineWriter {
   #line: string;
   #column = 0;
   #isBroken = false;
-  /** Blanks that count only if a word follows on the same line. */
+  /** Blanks that are kept only if a word follows on the same line. */
   #blanks: Token | undefined;
 
   constructor(width: number, styles: StyleTracker, lines: string[]) {

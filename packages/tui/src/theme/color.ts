@@ -1,4 +1,4 @@
-/** Colors as values: how they are written, what a terminal is told for them, and how well one is read on another. */
+/** Colors as values: how they are written, the sequences for a terminal, and how well one is read on another. */
 import type { RgbColor } from "../terminal/colors.ts";
 import { fromOkhsl, fromOklab, fromOklch, type Oklab, toLinear, toOklab } from "./oklab.ts";
 
@@ -93,7 +93,10 @@ let paletteLabs: readonly Oklab[] | undefined;
 /** The color that an index of the palette has in xterm. */
 export const getPaletteColor = (index: number): RgbColor => palette[index] as RgbColor;
 
-/** The nearest index for a terminal without true color, by distance in OKLab. Of 16 colors, the hue counts double: gray is always near. */
+/**
+ * The nearest index for a terminal without true color, by distance in OKLab. Of 16 colors, the hue has double weight: gray
+ * is always near.
+ */
 export function findNearestIndex(color: RgbColor, mode: "256color" | "16color", slot: ColorSlot): number {
   paletteLabs ??= palette.map(toOklab);
   const { l, a, b } = toOklab(color);

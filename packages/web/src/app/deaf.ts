@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 
 const deafMs = 400;
 
-/** Whether answers do not count yet. */
+/** Whether answers are ignored for now. */
 export function useDeaf(): boolean {
   const [isDeaf, setDeaf] = useState(true);
   useEffect(() => {

@@ -102,7 +102,7 @@ function Question({ session, approval, others, mayAnswer, onAnswered }: Question
       <Choices choices={approval.choices} isOff={isOff} onDeny={deny} onAllow={answer} />
       <input
         class="question-reason"
-        placeholder="If no: why? The model is told."
+        placeholder="If no: why? The model reads it."
         aria-label="Why not"
         value={reason}
         onInput={(event) => setReason(event.currentTarget.value)}

@@ -1,4 +1,4 @@
-/** The settings that count for a session. They are changed in their file, or in the terminal. */
+/** The settings that apply to a session. They are changed in their file, or in the terminal. */
 import { useState } from "preact/hooks";
 import type { RemoteSession } from "@tau/protocol/client";
 import { Dialog } from "../app/dialog.tsx";

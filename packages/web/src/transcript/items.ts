@@ -125,7 +125,7 @@ function buildLive({ message, error, retry, compaction, ended }: LiveView, logge
   }
   if (error) items.push({ key: "live:error", kind: "error", text: error.message });
   if (ended?.reason === "gateway_disconnected") {
-    const text = "The last run was cut, because the gateway ended. Say how to go on.";
+    const text = "The last run was cut, because the gateway ended. Say how to continue.";
     items.push({ key: "live:ended", kind: "note", text });
   }
   return items;

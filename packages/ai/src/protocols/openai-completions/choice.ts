@@ -9,7 +9,7 @@ export function getChoice(chunk: Fields): Fields {
   return choices.find(({ index }) => index === 0) ?? choices.find(({ index }) => typeof index !== "number") ?? {};
 }
 
-/** Empty while the choice goes on. Some servers then send the text `null`. */
+/** Empty while the choice continues. Some servers then send the text `null`. */
 export function getFinishReason({ finish_reason: reason }: Fields): string {
   return reason === "null" ? "" : asString(reason);
 }

@@ -32,10 +32,10 @@ test.each([
   ["one line", "a", { firstLine: 1, shownLines: 1, totalLines: 1 }, ["1 line (ctrl+o)"], ["1 a"]],
   [
     "a part with a remark",
-    "a\n\nb\n\n[Showing lines 9-11. Go on with offset=12.]",
+    "a\n\nb\n\n[Showing lines 9-11. Continue with offset=12.]",
     { firstLine: 9, shownLines: 3 },
     ["lines 9 to 11 (ctrl+o)"],
-    [" 9 a", "10 ", "11 b", "", "[Showing lines 9-11. Go on with offset=12.]"],
+    [" 9 a", "10 ", "11 b", "", "[Showing lines 9-11. Continue with offset=12.]"],
   ],
   ["one line of several", "a", { firstLine: 5, shownLines: 1 }, ["line 5 (ctrl+o)"], ["5 a"]],
   ["empty lines at the end", "a\n\n", { firstLine: 1, shownLines: 3 }, ["3 lines (ctrl+o)"], ["1 a"]],

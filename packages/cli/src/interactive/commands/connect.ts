@@ -77,7 +77,7 @@ async function showDemo(ui: Interface): Promise<void> {
     await ui.move(demo.client);
     ui.say("This is a demo: the model follows a script. The tools, the files and the log are real.");
     await demo.client.execute({ type: "execute", prompt: demo.request });
-    await ui.choose("That was the demo.", [{ value: "back", label: "Go on" }], {
+    await ui.choose("That was the demo.", [{ value: "back", label: "Continue" }], {
       hint: "Its project is temporary, and is removed now.",
     });
   } finally {

@@ -2,7 +2,7 @@ import { formatRows } from "../format-rows.ts";
 import type { Interface } from "../interface.ts";
 import { type AppKeybinding, keybindingDefinitions } from "../keybindings.ts";
 
-/** Where keys count, by how the ids of their actions begin. The first that fits counts: the same key may do several things. */
+/** Where keys apply, by how the ids of their actions begin. The first that fits is used: the same key may do several things. */
 const places: readonly [title: string, ids: RegExp][] = [
   ["In the full screen", /^tui\.altScreen\./],
   ["In lists", /^tui\.select\./],

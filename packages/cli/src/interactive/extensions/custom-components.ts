@@ -81,7 +81,7 @@ export class CustomComponents {
   }
 }
 
-/** Options may be a function, and have one, which are asked for each frame. What throws counts as not given. */
+/** Options may be a function, and have one, which are asked for each frame. A function that throws is ignored. */
 function toOverlayOptions(options: unknown, onFailed: (error: unknown) => void): OverlayOptions {
   const guard = <T>(work: () => T): T | undefined => {
     try {

@@ -44,7 +44,7 @@ export class FooterData {
     this.#providerCount = count;
   }
 
-  /** Before each frame. A listener that fails is told to `onFailed`, and not called again. */
+  /** Before each frame. A listener that fails is reported to `onFailed`, and not called again. */
   update(onFailed: (message: string) => void): void {
     const branch = this.#getBranch();
     if (branch === this.#lastBranch) return;

@@ -27,7 +27,7 @@ export class RenderedItem implements Component {
     return this.#current.component?.render(width) ?? empty;
   }
 
-  /** Renderers are asked again, because they are told what is expanded. */
+  /** Renderers are asked again, because they depend on what is expanded. */
   invalidate(): void {
     this.#options.fallback?.invalidate();
     const component = this.#current?.component;

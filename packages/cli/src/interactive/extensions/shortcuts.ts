@@ -16,7 +16,7 @@ export function findShortcut(data: string, loaded: LoadedExtensions): string | u
 export function listBuiltIns(keybindings: KeybindingsManager): BuiltIns {
   const ids = Object.keys(keybindingDefinitions).filter((id) => !(editorActions as readonly string[]).includes(id));
   const keys = new Map<string, string>();
-  // A key may do different things in different places. What it does while the user writes counts most, and comes last.
+  // A key may do different things in different places. What it does while the user writes matters most, and comes last.
   const editing = (id: string) => (id.startsWith("tui.input.") || id.startsWith("tui.editor.") ? 1 : 0);
   for (const id of [...ids.toSorted((a, b) => editing(a) - editing(b)), ...editorActions]) {
     for (const key of keybindings.getKeys(id as Keybinding)) keys.set(key, id);

@@ -9,7 +9,7 @@ export default function (tau: ExtensionAPI) {
     if (code !== 0) return undefined;
     return { message: { customType: "last-commit", content: `The last commit: ${stdout}`, display: false } };
   });
-  // With each request, not kept: only what is true now. At the end, so that the provider's cache still counts.
+  // With each request, not kept: only what is true now. At the end, so that the provider's cache still applies.
   tau.on("context", async ({ messages }, { cwd }) => {
     const notes = await readFile(join(cwd, "NOTES.md"), "utf8").catch(() => "");
     if (notes === "") return undefined;

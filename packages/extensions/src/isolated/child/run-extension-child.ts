@@ -92,7 +92,7 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
     reported = text;
     link.send({ type: "registered", manifest });
   };
-  /** Once for everything that is registered together, since everything is told each time. */
+  /** Once for everything that is registered together, since everything is sent each time. */
   const noteChange = () => {
     if (!hasLoaded || isTelling) return;
     isTelling = true;

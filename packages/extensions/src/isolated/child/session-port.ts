@@ -95,9 +95,9 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
   };
 }
 
-/** The process ends with its session, so nothing of it can go on in the next one. */
+/** The process ends with its session, so nothing of it can continue in the next one. */
 const refuseFunctions = (needsTrust: NeedsTrust): Promise<never> =>
-  Promise.reject(needsTrust.refuse("going on in another session with `setup` or `withSession`"));
+  Promise.reject(needsTrust.refuse("continuing in another session with `setup` or `withSession`"));
 
 type Read = (method: string, ...args: unknown[]) => never;
 

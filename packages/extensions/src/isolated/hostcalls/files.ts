@@ -91,7 +91,7 @@ const changes: Readonly<Record<string, Change>> = {
   },
 };
 
-/** The extension is told the code of the system at the end of the sentence. */
+/** Adds the code of the system at the end of the sentence, for the extension. */
 async function explaining<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

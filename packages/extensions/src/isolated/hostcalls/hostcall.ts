@@ -7,7 +7,7 @@ import type { HostcallErrorCode, HostMessage } from "../messages.ts";
 import type { IsolatedPorts } from "../ports.ts";
 import type { QuotaMeter } from "../quota.ts";
 
-/** A failure that the extension is told, with its code. */
+/** A failure that is sent to the extension, with its code. */
 export class HostcallFault extends Error {
   override readonly name = "HostcallFault";
   readonly code: HostcallErrorCode;
@@ -36,7 +36,7 @@ export interface HostcallRun {
 /** The process that a hostcall came from, as far as hostcalls continue after their reply. */
 export interface HostConnection {
   send(message: HostMessage): void;
-  /** Names a run by a number. Its abort is told. */
+  /** Names a run by a number. Its abort is reported. */
   nameRun(signal: AbortSignal): number;
   /** Forwards what is emitted on the channel from now on. */
   listen(channel: string, bus: EventBus): void;

@@ -92,7 +92,7 @@ export class HostcallServer {
     }
   }
 
-  /** Why it is not told of events; undefined if it is. */
+  /** Why it gets no events; undefined if it does. */
   async judgeEvents(signal: AbortSignal): Promise<string | undefined> {
     const { ports, extension } = this.#parts;
     const id = ports.ids();

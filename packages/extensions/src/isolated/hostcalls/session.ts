@@ -55,7 +55,7 @@ function takeModel([value]: Args, { modelRegistry }: ExtensionSessionPort): Mode
 
 /**
  * Where the conversation goes with a model of an isolated extension, this one or another; undefined with any other model.
- * The extension may have taken back its registration: what counts is which providers can be chosen.
+ * The extension may have taken back its registration: what matters is which providers can be chosen.
  */
 function findIsolatedHost(args: Args, { session, isIsolatedProvider }: HostcallFacts): string | undefined {
   const model = session && takeModel(args, session);

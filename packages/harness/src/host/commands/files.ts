@@ -63,7 +63,7 @@ const read = (session: AgentSession, redact = false) =>
 /** People type `~` here, and no shell has read it. */
 const resolvePath = (session: AgentSession, path: string): string => resolve(session.cwd, expandHome(path, homedir()));
 
-/** `inExports`: a file without a name of its own is not put into the project, where it could be committed by mistake. */
+/** `inExports`: a file without a name of its own is not put into the project, where it could be committed by accident. */
 const toOutput = (
   agentDir: string,
   { outputPath, inExports = false }: { outputPath?: string | undefined; inExports?: boolean | undefined },
@@ -91,7 +91,7 @@ async function write(session: AgentSession, { outputPath, directory, extension, 
     });
     return { path };
   };
-  // Nobody chose this path, so nobody's rights count.
+  // Nobody chose this path, so nobody's rights apply.
   if (outputPath === undefined && directory !== undefined) {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     return await put(join(directory, name));

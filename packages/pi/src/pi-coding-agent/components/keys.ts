@@ -1,4 +1,4 @@
-/** Keys of dialogs. The terminal's own bindings count; without them, the usual keys. */
+/** Keys of dialogs. The terminal's own bindings apply; without them, the usual keys. */
 import { getKeybindings, type Keybinding, type KeyId, matchesKey } from "@tau/tui";
 
 const usualKeys: Readonly<Record<string, readonly string[]>> = {

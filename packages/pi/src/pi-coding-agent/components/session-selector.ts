@@ -239,7 +239,7 @@ export class SessionSelectorComponent extends Container {
     this.#requestRender();
   }
 
-  /** After a change, lists that are still being loaded do not count. */
+  /** After a change, lists that are still being loaded are dropped. */
   async #reload(): Promise<void> {
     this.#loading.clear();
     await this.#load();

@@ -143,7 +143,7 @@ export interface Effect extends Condition {
   readonly yields?: keyof typeof origins;
   /** Whether the effects behind it are looked at too. */
   readonly also?: true;
-  /** Whether a call for help counts as well. */
+  /** Whether a call for help has the effect as well. */
   readonly always?: true;
 }
 

@@ -283,7 +283,7 @@ export const link: Judge = ({ args, program }, scope) => {
 /** A link to a program is that program under another name, which `judgeCopy` remembers. */
 const programPath = /\/s?bin\/[^/]+$/;
 
-/** Settings of programs have directories too; only those from which programs start by themselves count. */
+/** Settings of programs have directories too; only those from which programs start by themselves matter. */
 const isHarmlessDirectory = (path: string) =>
   path.includes("/.vscode") ||
   /\/\.config(?:\/(?!systemd|autostart|environment\.d|plasma-workspace|upstart)|$)/.test(path);

@@ -41,13 +41,16 @@ export interface DefaultTextStyle {
 }
 
 export interface MarkdownOptions {
-  /** Shows the numbers and bullets of the source. Default: numbers count from the first, bullets are all the same. */
+  /** Shows the numbers and bullets of the source. Default: numbers go up from the first, bullets are all the same. */
   preserveOrderedListMarkers?: boolean;
   /** Shows `\*` as it is written. */
   preserveBackslashEscapes?: boolean;
   /** Changes the source before it is read. The text is then read from its beginning at every change. */
   transform?: (markdown: string, availableWidth: number) => string;
-  /** Whether formulas of LaTeX are drawn. Default true; those that have unknown commands are always shown as they are written. */
+  /**
+   * Whether formulas of LaTeX are drawn. Default true; those that have unknown commands are always shown as they are
+   * written.
+   */
   renderLatex?: boolean;
 }
 
