@@ -5,10 +5,12 @@ import { definitions, describeBash, type ToolName } from "./definitions.ts";
 import { createInTurn, type InTurn } from "./in-turn.ts";
 import type { SeenFiles } from "./files/seen-files.ts";
 import { createFiles, type Files } from "./platform/files.ts";
-import type { Spawn } from "./platform/spawn.ts";
+import type { CommandSandbox } from "./platform/command-sandbox.ts";
+import type { Spawn, SpawnRequest } from "./platform/spawn.ts";
 import type { IsSecret } from "./shell/environment.ts";
 import { createJobs, type Jobs } from "./shell/jobs.ts";
 import type { Limits } from "./shell/limits.ts";
+import type { Program } from "./shell/program.ts";
 import type { DescribedTool } from "./tool.ts";
 
 export interface ToolsOptions {
@@ -70,6 +72,10 @@ export interface Tools {
   readonly seen: SeenFiles;
   /** Starts the processes of calls that have no context of their own. */
   readonly spawn: Spawn;
+  /** The environment that `bash` gives to a command now. */
+  getCommandEnv(): Promise<Record<string, string>>;
+  /** Starts a program with pipes, limited and contained like commands, that is ended by whoever started it. */
+  startProgram(request: Omit<SpawnRequest, "stdin">, sandbox: CommandSandbox | undefined): Promise<Program>;
   /** Ends every command and job that still runs, within two seconds. */
   dispose(): Promise<void>;
 }
@@ -83,6 +89,7 @@ const defaultSpawn: Spawn = async (request) => await (await loadSpawn())(request
 export function createTools(options: ToolsOptions): Tools {
   const jobs = createJobs({ clock: options.clock ?? systemClock });
   const seen: SeenFiles = new Map();
+  const { spawn = defaultSpawn } = options;
   const makers = createMakers(options, jobs, seen);
   // Calls begin in their order, even if the code of a later one is loaded sooner.
   const inTurn = createInTurn();
@@ -95,7 +102,15 @@ export function createTools(options: ToolsOptions): Tools {
     hashlineDefaults: defaultToolNames.map((name) => byName[name === "edit" ? "hashline_edit" : name]),
     jobs,
     seen,
-    spawn: options.spawn ?? defaultSpawn,
+    spawn,
+    getCommandEnv: async () => (await import("./shell/environment.ts")).getCommandEnv(options),
+    startProgram: async (request, sandbox) =>
+      (await import("./shell/program.ts")).startProgram(request, {
+        spawn,
+        sandbox,
+        ...withoutUndefined({ limits: options.limits, clock: options.clock, ids: options.ids }),
+        ...(options.containment === "best effort" && { namespace: () => Promise.resolve(undefined) }),
+      }),
     dispose: () => jobs.dispose(),
   };
 }

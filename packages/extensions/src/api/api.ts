@@ -5,7 +5,8 @@
 import type { AgentToolResult, AgentToolUpdateCallback, ThinkingLevel, ToolExecutionMode } from "@tau/agent";
 import type { ImageContent, Model, TextContent, ToolArguments, ToolParameters } from "@tau/ai";
 import type { SlashCommandData } from "@tau/protocol";
-import type { ToolDescription, ToolLifecycle } from "@tau/tools";
+import type { Program, ToolDescription, ToolLifecycle } from "@tau/tools";
+import type { SandboxNetwork } from "@tau/sandbox";
 import type { Settings } from "@tau/config/settings";
 import type {
   ExtensionCommandContext,
@@ -117,6 +118,20 @@ export interface ExecResult {
   killed: boolean;
 }
 
+export interface SpawnOptions {
+  /** Relative to the directory of the session. */
+  cwd?: string;
+  /** Variables besides those that it inherits. */
+  env?: Readonly<Record<string, string>>;
+  /** The variables of ours that it gets: those that commands of the model get, or these alone. Default `commands`. */
+  inherits?: "commands" | readonly string[];
+  /**
+   * `false` runs it outside of the sandbox, where it has the rights of the user. An object says where it differs from the
+   * sandbox of the model's commands. Default: as theirs.
+   */
+  sandbox?: false | { network?: SandboxNetwork; allowedPaths?: readonly string[] };
+}
+
 export interface ToolInfo extends Pick<ToolDefinition, "name" | "description" | "parameters" | "promptGuidelines"> {
   exposure: ToolExposure;
   namespace?: ToolDefinition["namespace"];
@@ -151,6 +166,12 @@ export type ToolRendererResolver = (
 export interface EventBus {
   on(channel: string, handler: (data: unknown) => void): () => void;
   emit(channel: string, data: unknown): void;
+}
+
+/** What `shared` opens a resource with. */
+export interface SharedHost {
+  /** Like `ExtensionAPI.spawn`. The program belongs to the resource, whose `close` has to end it. */
+  spawn: ExtensionAPI["spawn"];
 }
 
 /** A resource that `shared` opens. */
@@ -201,6 +222,12 @@ export interface ExtensionAPI {
   getSessionName(): string | undefined;
   setLabel(entryId: string, label: string | undefined): void;
   exec(command: string, args: string[], options?: ExecOptions): Promise<ExecResult>;
+  /**
+   * Starts a program that keeps running and is talked to over pipes, in a sandbox of its own. It is ended with everything
+   * that it started when the extension ends, also if tau is killed. Whether it may be started is decided before: by `access`
+   * of the tool that needs it, or by a question. Rejects in an isolated extension.
+   */
+  spawn(command: string, args: readonly string[], options?: SpawnOptions): Promise<Program>;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
   /** Unknown and hidden tools are ignored. */
@@ -218,5 +245,5 @@ export interface ExtensionAPI {
    * its extensions. If `open` fails, nothing is kept and the next call tries again. Keys belong to the extension: another one
    * with the same key has a resource of its own. Rejects in an isolated extension, whose process has one session.
    */
-  shared<T extends SharedResource>(key: string, open: () => T | Promise<T>): Promise<T>;
+  shared<T extends SharedResource>(key: string, open: (host: SharedHost) => T | Promise<T>): Promise<T>;
 }

@@ -4,8 +4,9 @@
 import type { AgentTool, AgentToolUpdateCallback, ThinkingLevel, ToolCallOutcome } from "@tau/agent";
 import type { ImageContent, Model, TextContent } from "@tau/ai";
 import type { SlashCommandData } from "@tau/protocol";
+import type { Program } from "@tau/tools";
 import type { Settings } from "@tau/config/settings";
-import type { ExecOptions, ExecResult, ProviderConfig, ToolInfo } from "./api.ts";
+import type { ExecOptions, ExecResult, ProviderConfig, SpawnOptions, ToolInfo } from "./api.ts";
 import type {
   ContextUsage,
   ExtensionCommandContext,
@@ -53,6 +54,8 @@ export interface ExtensionSessionPort {
   setLabel(entryId: string, label: string | undefined): Promise<void>;
 
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
+  /** The program outlives the session, unless it is ended. */
+  spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<Program>;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
   setActiveTools(names: readonly string[]): void;

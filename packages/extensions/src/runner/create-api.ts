@@ -2,7 +2,7 @@
 import { didYouMean, getErrorMessage } from "@tau/ai/internal";
 import { ExtensionError } from "../errors.ts";
 import { checkTool } from "../pipeline/adapt-tool.ts";
-import type { EventBus, ExtensionAPI, FlagDefinition, ProviderConfig } from "../api/api.ts";
+import type { EventBus, ExtensionAPI, FlagDefinition, ProviderConfig, SharedResource } from "../api/api.ts";
 import type { Lifetime } from "./create-context.ts";
 import { type ExtensionEventName, extensionEventNames } from "../api/events.ts";
 import type { AnyHandler, Registrations } from "../api/extension.ts";
@@ -11,6 +11,7 @@ import { checkDefinition, checkHandler, checkProviderFunctions } from "./check-r
 import { isNativeProvider, toProviderConfig } from "../providers/native-provider.ts";
 import type { NativeProvider } from "../providers/provider-config.ts";
 import type { ExtensionSessionPort } from "../api/session-port.ts";
+import type { Program } from "@tau/tools";
 
 export interface ApiParts {
   registrations: Registrations;
@@ -23,8 +24,10 @@ export interface ApiParts {
   findFlag: (name: string) => FlagDefinition | undefined;
   listMcpServers: () => ReturnType<ExtensionAPI["getMcpServers"]>;
   events: EventBus;
+  /** Ends the program with the extension. */
+  keepProgram: (program: Program) => void;
   /** See `ExtensionAPI.shared`. */
-  shared: ExtensionAPI["shared"];
+  shared: <T extends SharedResource>(key: string, open: () => T | Promise<T>) => Promise<T>;
   /** Tells the user, once for the same message. */
   report: (message: string) => void;
 }
@@ -45,6 +48,8 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     work.catch((error: unknown) => report(`${what} failed: ${getErrorMessage(error)}`));
   };
   const changed = (): void => getSession()?.refreshTools();
+  const spawn: ExtensionAPI["spawn"] = async (command, args, options = {}) =>
+    await session().spawn(command, args, options);
 
   return {
     on: ((name: string, handler: AnyHandler) => {
@@ -123,6 +128,11 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     getSessionName: () => session().reader.getSessionName(),
     setLabel: (entryId, label) => begin("Setting a label", session().setLabel(entryId, label)),
     exec: (command, args, options = {}) => session().exec(command, args, options),
+    async spawn(command, args, options) {
+      const program = await spawn(command, args, options);
+      parts.keepProgram(program);
+      return program;
+    },
     getActiveTools: () => session().getActiveTools(),
     getAllTools: () => session().getAllTools(),
     setActiveTools: (names) => session().setActiveTools(names),
@@ -136,7 +146,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
       lifetime.check();
       if (typeof key !== "string" || key === "") throw new ExtensionError("invalid_input", "A key is a text.");
       checkHandler(open, `What opens ${JSON.stringify(key)}`);
-      const resource = await parts.shared(key, open);
+      const resource = await parts.shared(key, () => open({ spawn }));
       // The extension may have ended while the resource was opened: it is closed then.
       lifetime.check();
       return resource;

@@ -598,6 +598,7 @@ export class AgentSession {
       tools,
       activity,
       host,
+      spawn: this.#parts.spawn,
       getSignal: () => currentRun.run?.signal,
     });
   }

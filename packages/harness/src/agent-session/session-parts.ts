@@ -1,6 +1,7 @@
 /** The parts that `createAgentSession` makes a session of. */
 import type { StreamFn } from "@tau/agent";
 import type { Clock, Ids } from "@tau/ai";
+import type { ExtensionSessionPort } from "@tau/extensions";
 import type { ExtensionSlot, SessionFeatures } from "@tau/extensions/internal";
 import type { Permissions } from "@tau/policy/internal";
 import type { Files, Jobs, ToolLogLevel } from "@tau/tools";
@@ -27,6 +28,8 @@ export interface SessionParts {
   /** Over the setting `enabledModels`. */
   modelPatterns: readonly string[] | undefined;
   tools: ToolSources;
+  /** Starts the programs of extensions. */
+  spawn: ExtensionSessionPort["spawn"];
   policy: PolicyParts;
   permissions: Permissions;
   extensions: ExtensionSlot;

@@ -65,6 +65,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     model,
     modelPatterns: params.models,
     tools: createToolSources(setup, { workspace, extensions, features }),
+    spawn: workspace.spawn,
     policy,
     permissions: setup.permissions,
     extensions,

@@ -1,4 +1,6 @@
 /** The tools of a session, the files they work on, and where their commands run. */
+import { resolve } from "node:path";
+import type { ExtensionSessionPort } from "@tau/extensions";
 import type { Files, Limits, ToolCallContext } from "@tau/tools";
 import { type UsedKeys, getReadablePath, getRealPath } from "@tau/config/internal";
 import { createPathGuard, createPersonGuard, type SecretBroker } from "@tau/policy/internal";
@@ -66,7 +68,31 @@ export async function createWorkspace(
     spawn: tools.spawn,
     env: secrets.give(grants.listNames("env", toolCallId)),
   });
+  /** Each program has a sandbox of its own, which ends with it: a program may be shared with other sessions. */
+  const spawn: ExtensionSessionPort["spawn"] = async (
+    command,
+    args,
+    { cwd: directory, inherits, env, sandbox: own },
+  ) => {
+    const mode = own === false ? "off" : sandboxSettings.mode;
+    const settings = { ...sandboxSettings, ...own, mode };
+    const box = mode === "off" ? undefined : createLateSandbox(() => getSandboxOptions(setup, settings));
+    const inherited = await tools.getCommandEnv();
+    const kept = Array.isArray(inherits) ? pick(inherited, inherits) : inherited;
+    const request = {
+      argv: [command, ...args] as const,
+      cwd: resolve(cwd, directory ?? ""),
+      env: { ...kept, ...env },
+    };
+    const close = async () => await box?.close();
+    const program = await tools.startProgram(request, box).catch(async (error: unknown) => {
+      await close();
+      throw error;
+    });
+    return { ...program, exit: program.exit.finally(close) };
+  };
   return {
+    spawn,
     files: { free, mentions },
     tools,
     createCallContext,
@@ -76,6 +102,9 @@ export async function createWorkspace(
     isSandboxMissing: sandbox !== undefined && isSandboxMissing(cwd),
   };
 }
+
+const pick = (env: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 
 /** Commands may change the same directories as the file tools, except for those with everybody's temporary files. */
 function getSandboxOptions({ cwd, clock, ids, rules }: SessionSetup, sandbox: SandboxSettings): SessionSandboxOptions {

@@ -34,12 +34,13 @@ export interface ExtensionPortParts {
   tools: PortTools;
   activity: PortActivity;
   host: RunHost;
+  spawn: ExtensionSessionPort["spawn"];
   /** The signal of the run in progress. */
   getSignal: () => AbortSignal | undefined;
 }
 
 export function createExtensionPort(parts: ExtensionPortParts): ExtensionSessionPort {
-  const { session, extensions, reader, models, tools, activity, host, getSignal } = parts;
+  const { session, extensions, reader, models, tools, activity, host, spawn, getSignal } = parts;
   const { clock } = host;
   const { sessionManager, modelRegistry } = session;
   /** After what was sent before. A run must not be waited for: the extension may wait for the entry in it. */
@@ -138,6 +139,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
 
     exec: (command, args, options = {}) =>
       execProgram(command, args, { ...options, cwd: resolve(session.cwd, options.cwd ?? "") }),
+    spawn,
     getActiveTools: () => session.tools.map(({ name }) => name),
     getAllTools: () => listAllTools(session, extensions),
     setActiveTools(names) {

@@ -1,6 +1,6 @@
 import type { AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { sleep, untilAborted, withoutUndefined } from "@tau/ai/internal";
+import { sleep, untilAborted } from "@tau/ai/internal";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
@@ -9,7 +9,7 @@ import type { ExitStatus, Spawn } from "../platform/spawn.ts";
 import type { DescribedTool } from "../tool.ts";
 import { type CommandPorts, doubt, type RunningCommand, getSignal, startCommand, describeStatus } from "./command.ts";
 import type { Containment } from "./contained.ts";
-import { cleanEnvironment, type IsSecret } from "./environment.ts";
+import { type CommandEnvOptions, getCommandEnv } from "./environment.ts";
 import type { CommandKind, StartWork } from "./running-commands.ts";
 import { describeJob } from "./job.ts";
 import { findShell } from "./interpreter.ts";
@@ -43,20 +43,12 @@ export interface BashDetails {
   updateFailure?: string;
 }
 
-export interface BashOptions {
+export interface BashOptions extends CommandEnvOptions {
   cwd: string;
   spawn: Spawn;
   jobs: Jobs;
   clock?: Clock;
   ids?: Ids;
-  /** The environment that commands get, without secrets. Default: our own. */
-  env?: Readonly<Record<string, string | undefined>>;
-  /** Variables that are given to commands as they are, also those that look like secrets. */
-  addedEnv?: Readonly<Record<string, string>>;
-  /** Called for each command: more variables. One that is undefined is not given, also if our environment has it. */
-  getSessionEnv?: () => Readonly<Record<string, string | undefined>>;
-  /** Called for each command: variables for which its result is true are not given to it, also those of `addedEnv`. */
-  createIsSecret?: () => IsSecret;
   /** The program that runs commands, with `-c`. Default: bash, else sh. */
   shell?: string;
   /** How long a command may take whose call sets no timeout, in milliseconds. Not for jobs. Default: no limit. */
@@ -96,16 +88,7 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
   const { outputDirectory: directory, maxOutputBytes: maxBytes } = options;
   const logs = createLogs({ fs, ids, clock, directory, maxBytes });
   const watchdog = useWatchdog({ spawn, ids, clock });
-  const added = Object.entries(options.addedEnv ?? {});
-  const getEnv = () => {
-    const isSecret = options.createIsSecret?.() ?? (() => false);
-    const all: Record<string, string | undefined> = {
-      ...cleanEnvironment(options.env ?? process.env, isSecret),
-      ...options.getSessionEnv?.(),
-      ...Object.fromEntries(added.filter(([name, value]) => !isSecret(name, value))),
-    };
-    return withoutUndefined(all) as Record<string, string>;
-  };
+  const getEnv = () => getCommandEnv(options);
   const ownPorts: Omit<CommandPorts, "env"> = {
     cwd,
     spawn,

@@ -15,6 +15,7 @@ export interface Contained {
   readonly pid: number | undefined;
   readonly containment: Containment;
   readonly isInSandbox: boolean;
+  readonly stdin: RunningProcess["stdin"];
   readonly stdout: RunningProcess["stdout"];
   readonly stderr: RunningProcess["stderr"];
   readonly exit: Promise<ExitStatus>;
@@ -85,6 +86,7 @@ export async function startContained(options: ContainedOptions): Promise<Contain
     pid: child.pid,
     containment: isNamespace ? "pid namespace" : "best effort",
     isInSandbox: confined !== undefined,
+    stdin: child.stdin,
     stdout: child.stdout,
     stderr: child.stderr,
     exit: child.exit,

@@ -1,4 +1,5 @@
 /** The environment of commands: without secrets, and without variables that cause prompts or colours. Pure. */
+import { withoutUndefined } from "@tau/ai/internal";
 import { looksLikeKey } from "../platform/key-patterns.ts";
 
 const secretNames = [
@@ -66,4 +67,27 @@ export function cleanEnvironment(
     kept.push([name, value]);
   }
   return { ...Object.fromEntries(kept), ...settings };
+}
+
+export interface CommandEnvOptions {
+  /** The environment that commands get, without secrets. Default: our own. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Variables that are given to commands as they are, also those that look like secrets. */
+  addedEnv?: Readonly<Record<string, string>>;
+  /** Called for each command: more variables. One that is undefined is not given, also if our environment has it. */
+  getSessionEnv?: () => Readonly<Record<string, string | undefined>>;
+  /** Called for each command: variables for which its result is true are not given to it, also those of `addedEnv`. */
+  createIsSecret?: () => IsSecret;
+}
+
+/** The environment of one command. */
+export function getCommandEnv({ env, addedEnv, getSessionEnv, createIsSecret }: CommandEnvOptions) {
+  const isSecret = createIsSecret?.() ?? (() => false);
+  const added = Object.entries(addedEnv ?? {}).filter(([name, value]) => !isSecret(name, value));
+  const all: Record<string, string | undefined> = {
+    ...cleanEnvironment(env ?? process.env, isSecret),
+    ...getSessionEnv?.(),
+    ...Object.fromEntries(added),
+  };
+  return withoutUndefined(all) as Record<string, string>;
 }

@@ -61,6 +61,9 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
 
     exec: (command, args, { signal, ...options }) =>
       link.call("exec", [command, args, options], { signal }) as Promise<ExecResult>,
+    spawn: async () => {
+      throw needsTrust.refuse("tau.spawn, which starts a program that keeps running");
+    },
     getActiveTools: () => read("getActiveTools"),
     getAllTools: () => read("getAllTools"),
     setActiveTools: (names) => act("setActiveTools", names),
