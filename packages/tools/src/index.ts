@@ -54,7 +54,7 @@ export type { Job } from "./shell/job.ts";
 export { createJobs, type Jobs, type JobsOptions } from "./shell/jobs.ts";
 export { createJobsTool, type JobsDetails } from "./shell/jobs-tool.ts";
 export type { Limits } from "./shell/limits.ts";
-export { type Program, type ProgramOptions, startProgram } from "./shell/program.ts";
+export type { Program } from "./shell/program.ts";
 export { createFirstProcess, findPidNamespace, type PidNamespace } from "./shell/pid-namespace.ts";
 export type {
   DescribedTool,
