@@ -168,7 +168,7 @@ export interface EventBus {
   emit(channel: string, data: unknown): void;
 }
 
-/** What `shared` opens a resource with. */
+/** The functions that `open` of `shared` can use. */
 export interface SharedHost {
   /** Like `ExtensionAPI.spawn`. The program belongs to the resource, whose `close` has to end it. */
   spawn: ExtensionAPI["spawn"];
