@@ -1,6 +1,7 @@
 /** Finds where edits apply in a text, and what they change there. Pure. */
 import { ToolsError } from "../errors.ts";
 import { getEnd, foldBreaks, type Folded, foldLoosely, getStart, isBoundary, unfolded, unitsBefore } from "./fold.ts";
+import { keepForms } from "./keep-forms.ts";
 import { describeNearest } from "./nearest.ts";
 import { hasRawBytes } from "./text-file.ts";
 
@@ -201,7 +202,9 @@ function changeAt(source: string, spot: Spot, { oldText, newText }: TextEdit): C
   const [fromUnits, toUnits] = [unitsBefore(spot.needle, head), unitsBefore(spot.needle, before.length - tail)];
   const from = fromUnits === 0 ? spot.start : getEnd(spot.folded, spot.unit + fromUnits - 1);
   const to = fromUnits === toUnits ? from : getPosition(spot, toUnits);
-  const change = { from, to, text: withBreaks(after.slice(head, after.length - tail), source, from, to) };
+  const changed = after.slice(head, after.length - tail);
+  const part = { ...spot, from: head, to: before.length - tail, after: changed };
+  const change = { from, to, text: withBreaks(spot.isLoose ? keepForms(part) : changed, source, from, to) };
   const [restOfLine = ""] = after.slice(after.length - tail).split("\n", 1);
   return before === after || /[ \t]$/.test(restOfLine) ? change : withoutBlanks(change, spot, toUnits);
 }
