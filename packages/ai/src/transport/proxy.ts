@@ -24,7 +24,7 @@ function findProxySetting(url: URL, env: Env): URL | undefined {
 }
 
 /** Loopback addresses are never proxied, because a proxy cannot reach them. */
-export function isLoopback(hostname: string): boolean {
+function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname.endsWith(".localhost") || /^(127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 

@@ -7,7 +7,7 @@ export interface ServerSentEvent {
 }
 
 /** Maximum length of a line that is held in memory until its end arrives. */
-export const maxLineBytes = 64 * 1024 * 1024;
+const maxLineBytes = 64 * 1024 * 1024;
 
 /** Maximum length of the text outside of events that is kept. */
 const maxStrayLength = 64 * 1024;

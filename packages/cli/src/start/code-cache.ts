@@ -33,7 +33,7 @@ interface Globals {
 
 const globals = globalThis as Globals;
 
-export interface BuildInfo {
+interface BuildInfo {
   version: string;
   /** A hash of the content of each file, by its name without `.cjs`. */
   hashes: Readonly<Record<string, string>>;

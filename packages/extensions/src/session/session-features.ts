@@ -9,7 +9,7 @@ import type { PipelineTool } from "../pipeline/layer.ts";
 import type { ExtensionSlot } from "./extension-slot.ts";
 import { isActiveByDefault } from "./extension-tools.ts";
 
-export interface SessionFeaturesParts {
+interface SessionFeaturesParts {
   features: readonly Feature[];
   slot: ExtensionSlot;
   /** Reports to the user what cannot be loaded although nobody waits for it. */

@@ -1,9 +1,9 @@
 /** The items of a to-do list, and how they are written. Pure. */
 import { isRecord } from "@tau/ai/internal";
 
-export const todoStatuses = ["pending", "in_progress", "completed"] as const;
+const todoStatuses = ["pending", "in_progress", "completed"] as const;
 
-export type TodoStatus = (typeof todoStatuses)[number];
+type TodoStatus = (typeof todoStatuses)[number];
 
 export interface Todo {
   readonly content: string;
@@ -17,7 +17,7 @@ export const maxContentLength = 500;
 /** How many items are shown at once. */
 const maxShown = 8;
 
-export type ParsedTodos =
+type ParsedTodos =
   | { readonly todos: readonly Todo[]; readonly problem?: undefined }
   | { readonly todos?: undefined; readonly problem: string };
 

@@ -15,7 +15,7 @@ export interface AfterCrash {
   keepQueued: KeepQueued;
 }
 
-export interface CrashParts {
+interface CrashParts {
   session: SessionManager;
   inbox: Inbox;
   notices: Notices;

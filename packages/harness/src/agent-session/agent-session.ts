@@ -67,7 +67,7 @@ export type StartReason = SessionStart["reason"];
  */
 export type AdmitRun = (session: AgentSession, signal: AbortSignal) => Promise<() => void>;
 
-export interface AgentSessionParts extends SessionParts {
+interface AgentSessionParts extends SessionParts {
   admitRun: AdmitRun | undefined;
   /** Opens another session with the same parts. */
   reopen: (sessionManager: SessionManager, start: SessionStart) => Promise<AgentSession>;

@@ -5,7 +5,7 @@ import type { Answer, Ask, Question } from "@tau/policy";
 import type { Publisher } from "../run/publisher.ts";
 
 /** A surface that answers with `AgentSession.approve`. */
-export interface AnsweringSurface {
+interface AnsweringSurface {
   /**
    * Whether it answers questions of this session now. If not, what needs an answer is denied at once, as if there were
    * nobody to ask.
@@ -20,7 +20,7 @@ export type AskChoice = Ask | "surface" | AnsweringSurface;
 
 const defaultTimeoutMs = 5 * 60 * 1_000;
 
-export interface ApprovalsParts {
+interface ApprovalsParts {
   sessionId: string;
   publisher: Publisher;
   clock: Clock;

@@ -20,7 +20,7 @@ export interface PolicyParts extends Pick<
   taint: SessionTaint;
 }
 
-export interface CallJudgeParts {
+interface CallJudgeParts {
   policy: PolicyParts;
   sessionId: string;
   parent: LiveSession | undefined;

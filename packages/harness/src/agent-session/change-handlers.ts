@@ -10,7 +10,7 @@ import type { Notices } from "./notices.ts";
 import { describeResourceProblems, type Services } from "./services.ts";
 import type { ShownTools } from "./shown-tools.ts";
 
-export interface ChangeHandlersParts {
+interface ChangeHandlersParts {
   services: Services;
   host: RunHost;
   model: ModelChoice;

@@ -9,7 +9,7 @@ import type { ModelChoice } from "./model-choice.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import type { ShownTools, ToolSources } from "./shown-tools.ts";
 
-export interface RunHostParts extends Pick<
+interface RunHostParts extends Pick<
   RunHost,
   | "cwd"
   | "transcript"

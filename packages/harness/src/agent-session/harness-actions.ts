@@ -5,7 +5,7 @@ import type { SessionManager } from "../session/session-manager.ts";
 import type { CurrentRun } from "./current-run.ts";
 import type { TreeMoves } from "./tree-moves.ts";
 
-export interface HarnessActionsParts {
+interface HarnessActionsParts {
   sessionManager: SessionManager;
   moves: TreeMoves;
   currentRun: CurrentRun;

@@ -15,7 +15,7 @@ import {
   shortenCommand,
 } from "./known-jobs.ts";
 
-export interface JobReportsParts {
+interface JobReportsParts {
   jobs: Jobs;
   clock: Clock;
   /** Tells the user. */

@@ -6,7 +6,7 @@ import type { SessionManager } from "../session/session-manager.ts";
 import type { CurrentRun } from "./current-run.ts";
 import type { Permissions } from "@tau/policy/internal";
 
-export interface ChildSpending {
+interface ChildSpending {
   provider: string;
   model: string;
   usage: Usage;
@@ -27,7 +27,7 @@ export interface LiveSession {
   noteChild(spent: ChildSpending): Promise<void>;
 }
 
-export interface LiveSessionParts {
+interface LiveSessionParts {
   sessionManager: SessionManager;
   parent: LiveSession | undefined;
   budget: Budget;

@@ -22,7 +22,7 @@ export interface FirstModel {
   modelProblem: string | undefined;
 }
 
-export interface ModelChoiceParts {
+interface ModelChoiceParts {
   first: FirstModel;
   session: Session;
   registry: ModelRegistry;

@@ -24,9 +24,9 @@ export interface NamedAccess {
   signal?: AbortSignal | undefined;
 }
 
-export type NamedOutcome<T> = { kind: "done"; value: T } | { kind: "denied"; reason: string };
+type NamedOutcome<T> = { kind: "done"; value: T } | { kind: "denied"; reason: string };
 
-export interface NamedFilesParts {
+interface NamedFilesParts {
   authority: FileAuthority;
   cwd: string;
   /** Everything but credentials. */

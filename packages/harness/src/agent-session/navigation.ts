@@ -5,7 +5,7 @@ import type { SessionManager } from "../session/session-manager.ts";
 import { navigate, type NavigateOptions, type NavigateParts } from "./navigate.ts";
 import type { TreeMoves } from "./tree-moves.ts";
 
-export interface NavigationParts extends Omit<NavigateParts, "session" | "signal"> {
+interface NavigationParts extends Omit<NavigateParts, "session" | "signal"> {
   session: SessionManager;
   moves: TreeMoves;
   getExtensions: () => ExtensionHooks | undefined;

@@ -4,7 +4,7 @@ import type { Permissions, PolicyReport } from "@tau/policy/internal";
 import type { Publisher } from "../run/publisher.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 
-export interface PermissionModesParts {
+interface PermissionModesParts {
   permissions: Permissions;
   report: PolicyReport;
   session: SessionManager;

@@ -32,7 +32,7 @@ export interface SessionWork {
 }
 
 /** Actions that the session itself takes for its parts. */
-export interface SessionCallbacks {
+interface SessionCallbacks {
   reload: HarnessActions["reload"];
   admitRun: ActivityParts["admitRun"];
 }

@@ -47,7 +47,7 @@ export interface ToolSources extends Pick<
   docsDir: string | undefined;
 }
 
-export interface ShownToolsParts {
+interface ShownToolsParts {
   cwd: string;
   sources: ToolSources;
   model: ModelChoice;

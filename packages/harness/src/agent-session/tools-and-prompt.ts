@@ -23,7 +23,7 @@ export interface ToolsAndPrompt {
   readonly problems: readonly string[];
 }
 
-export interface ToolsAndPromptInput extends Omit<PipelineInput, "report" | "choices"> {
+interface ToolsAndPromptInput extends Omit<PipelineInput, "report" | "choices"> {
   resources: Resources;
   cwd: string;
   /** The date as the prompt shows it. */

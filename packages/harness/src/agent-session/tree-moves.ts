@@ -3,7 +3,7 @@ import { HarnessError } from "@tau/protocol";
 import type { Publisher } from "../run/publisher.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 
-export interface TreeMovesParts {
+interface TreeMovesParts {
   session: SessionManager;
   publisher: Publisher;
 }

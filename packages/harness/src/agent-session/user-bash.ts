@@ -19,7 +19,7 @@ export interface BashOptions {
   onOutput?: (text: string) => void;
 }
 
-export interface UserBashParts {
+interface UserBashParts {
   /** Returns the tool that the model has too. */
   getTool: () => AgentTool;
   getExtensions: () => ExtensionHooks | undefined;

@@ -23,9 +23,9 @@ export interface BudgetLimits {
 }
 
 export type BudgetLimit = "tokens" | "cost" | "turns" | "time";
-export type Spent = Required<BudgetLimits>;
+type Spent = Required<BudgetLimits>;
 
-export interface BudgetOptions {
+interface BudgetOptions {
   /** The budget of the session that started this one. */
   parent?: Budget;
   clock: Clock;

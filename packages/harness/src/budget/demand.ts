@@ -51,7 +51,7 @@ export interface Remaining {
   cost: number;
 }
 
-export type OutputLimit = { kind: "fits"; tokens: number } | { kind: "spent"; limit: "tokens" | "cost" };
+type OutputLimit = { kind: "fits"; tokens: number } | { kind: "spent"; limit: "tokens" | "cost" };
 
 /** At most half of what remains after the input, so that a sibling can continue; but never less than is worth sending. */
 export function limitOutput(remaining: Remaining, demand: Demand): OutputLimit {

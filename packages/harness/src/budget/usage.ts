@@ -2,7 +2,7 @@
 import type { Usage } from "@tau/ai";
 import { asRecord } from "@tau/ai/internal";
 
-export interface UsageCount {
+interface UsageCount {
   input: number;
   output: number;
   cacheRead: number;

@@ -24,7 +24,7 @@ export interface Summariser {
   requestOptions?: Omit<SimpleStreamOptions, "signal" | "maxTokens"> | undefined;
 }
 
-export type Answer = { usage: Usage } & (
+type Answer = { usage: Usage } & (
   | { kind: "text"; text: string }
   /** The request was too long. */
   | { kind: "overflow"; failure: Failure }
@@ -32,7 +32,7 @@ export type Answer = { usage: Usage } & (
   | { kind: "aborted" }
 );
 
-export interface Question {
+interface Question {
   systemPrompt: string;
   prompt: string;
   maxTokens: number;

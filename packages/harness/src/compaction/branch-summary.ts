@@ -20,7 +20,7 @@ export interface LeftBranch {
   files: FileOperations;
 }
 
-export interface LeftBranchOptions {
+interface LeftBranchOptions {
   /** The limit for the messages. Default: no limit. */
   maxTokens?: number;
   /** Which files the calls touched. Default: only files that earlier summaries list. */

@@ -51,7 +51,7 @@ export function splitTurnStart(messages: readonly AgentMessage[], cut: number): 
   return undefined;
 }
 
-export interface CutChoice {
+interface CutChoice {
   messages: readonly AgentMessage[];
   /** For each message, the tokens of it and all after it: see `sumFromEnd`. */
   kept: readonly number[];

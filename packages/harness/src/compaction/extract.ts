@@ -3,7 +3,7 @@ import type { AgentMessage } from "@tau/agent";
 import { plainText } from "./serialise.ts";
 import { charactersPerToken, cutMiddle } from "./text.ts";
 
-export interface Extract {
+interface Extract {
   previousSummary: string | undefined;
   messages: readonly AgentMessage[];
   maxTokens: number;

@@ -33,7 +33,7 @@ const update =
   "The summary above covers what came before. Write one new summary of both together: keep what still holds, keep constraints word for word, " +
   "move what has been finished to Done, and drop what no longer matters.";
 
-export interface SummaryPrompt {
+interface SummaryPrompt {
   kind: SummaryKind;
   /** The summary so far, which is to be updated. */
   summary: string | undefined;

@@ -6,7 +6,7 @@ import type { FileCompletion } from "./file-completion.ts";
 import { findOpenMention, findOpenPath } from "./mention.ts";
 import { findByName } from "./find-by-name.ts";
 
-export interface CompletionInput {
+interface CompletionInput {
   text: string;
   /** Where the cursor is, in UTF-16 units. */
   cursor: number;

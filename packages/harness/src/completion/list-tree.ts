@@ -5,7 +5,7 @@ import type { LocateRipgrep, RunningProcess } from "@tau/tools";
 import { orUndefined } from "@tau/tools/durable";
 import type { PathList } from "./path-list.ts";
 
-export interface ListTreeOptions {
+interface ListTreeOptions {
   directory: string;
   /** Where git's settings for all repositories are, which name an ignore file too. */
   home: string;

@@ -6,9 +6,9 @@ import { PathSearch } from "./path-search.ts";
 import type { PathQuery } from "./rank.ts";
 
 /** Adds paths to the list until all are there or the signal aborts. */
-export type FillList<End> = (list: PathList, signal: AbortSignal) => Promise<End>;
+type FillList<End> = (list: PathList, signal: AbortSignal) => Promise<End>;
 
-export interface ListingOptions<End> {
+interface ListingOptions<End> {
   fill: FillList<End>;
   clock: Clock;
   maxResults: number;

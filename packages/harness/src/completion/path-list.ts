@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 
-export interface PathListLimits {
+interface PathListLimits {
   /** Default 2,000,000. */
   maxPaths?: number;
   /** Default 64 Mi. */
@@ -198,7 +198,7 @@ interface NewEntry {
 }
 
 /** Columns of numbers with a row for each path. */
-export interface Entries {
+interface Entries {
   readonly starts: Uint32Array;
   readonly lengths: Uint16Array;
   /** Where the name begins within the path. */

@@ -11,7 +11,7 @@ import type { SessionManager } from "../session/session-manager.ts";
 import type { SessionBase } from "./open-services.ts";
 import type { AgentSessionParams } from "./params.ts";
 
-export interface PathRulesParts extends SessionBase {
+interface PathRulesParts extends SessionBase {
   params: AgentSessionParams;
   services: Services;
   sessionManager: SessionManager;

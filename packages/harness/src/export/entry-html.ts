@@ -28,7 +28,7 @@ export interface EntryHtml {
   html: string;
 }
 
-export interface EntryOptions extends ContentOptions {
+interface EntryOptions extends ContentOptions {
   answeredCalls: Outline["answeredCalls"];
 }
 

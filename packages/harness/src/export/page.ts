@@ -141,7 +141,7 @@ const policy = [
   "form-action 'none'",
 ].join("; ");
 
-export interface Page {
+interface Page {
   /** HTML, as are the others. */
   title: string;
   metadata: string;

@@ -60,7 +60,7 @@ function limitDepth(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, limitDepth(item, depth + 1)]));
 }
 
-export interface Cut {
+interface Cut {
   text: string;
   /** Characters. */
   omitted: number;

@@ -3,7 +3,7 @@ import { toAmount } from "../budget/usage.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import { formatCount, toText, toFields } from "./text.ts";
 
-export interface Totals {
+interface Totals {
   /** `provider/model` of every assistant message, in the order of first use. */
   models: string[];
   messages: number;

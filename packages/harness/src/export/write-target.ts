@@ -8,7 +8,7 @@ import { unlessMissing } from "@tau/tools/platform";
 import { namingFile, writeTextFile } from "@tau/tools/durable";
 import { HarnessError } from "@tau/protocol";
 
-export type Target =
+type Target =
   | { kind: "new"; path: string }
   /** `path` is where the file really is: a link stays a link. */
   | { kind: "file"; path: string }
@@ -47,7 +47,7 @@ export async function writeTarget({ kind, path }: Target, text: string, signal: 
   }
 }
 
-export interface FileTargetOptions {
+interface FileTargetOptions {
   /** The file of the session that is exported; undefined in memory. */
   log: string | undefined;
   /** An existing file is replaced only if its name ends in this. */

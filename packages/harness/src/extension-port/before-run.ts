@@ -6,7 +6,7 @@ import { readPromptOptions, renderPrompt, toPromptOptions } from "../prompt/prom
 import type { SessionExtensions } from "@tau/extensions";
 import type { PortTools } from "./port-session.ts";
 
-export interface BeforeRunParts {
+interface BeforeRunParts {
   extensions: SessionExtensions;
   tools: PortTools;
   clock: Clock;

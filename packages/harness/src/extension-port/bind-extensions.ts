@@ -3,7 +3,7 @@ import type { ExtensionSessionPort, SessionExtensions } from "@tau/extensions";
 import type { RunHost } from "../run/run-host.ts";
 import type { PortActivity, PortSession, PortTools } from "./port-session.ts";
 
-export interface BindParts {
+interface BindParts {
   session: PortSession;
   tools: PortTools;
   activity: PortActivity;

@@ -26,7 +26,7 @@ import { getContextUse } from "../session/stats.ts";
 import { checkPort } from "./check-port.ts";
 import type { PortActivity, PortSession, PortTools } from "./port-session.ts";
 
-export interface ExtensionPortParts {
+interface ExtensionPortParts {
   session: PortSession;
   extensions: SessionExtensions;
   reader: SessionReader;

@@ -36,18 +36,16 @@ export interface PortSession extends SlashCommandSource {
   notify(code: string, message: string): void;
 }
 
-export interface PortSubmitOptions {
+interface PortSubmitOptions {
   images?: ImageContent[];
   queue?: "steer" | "followUp";
   expandPromptTemplates: boolean;
   source: InputSource;
 }
 
-export type PortSubmission =
-  | { disposition: "started"; outcome: Promise<unknown> }
-  | { disposition: "queued" | "handled" };
+type PortSubmission = { disposition: "started"; outcome: Promise<unknown> } | { disposition: "queued" | "handled" };
 
-export interface PortNavigateOptions {
+interface PortNavigateOptions {
   summarise?: boolean;
   instructions?: string;
   replaceInstructions?: boolean;

@@ -7,7 +7,7 @@ import { applyBoundary } from "../run/boundary.ts";
 import type { RunHost } from "../run/run-host.ts";
 import type { PortTools } from "./port-session.ts";
 
-export interface RunMessagesParts {
+interface RunMessagesParts {
   getExtensions: () => SessionExtensions | undefined;
   tools: PortTools;
   host: RunHost;

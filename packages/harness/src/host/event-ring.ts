@@ -37,7 +37,7 @@ export class EventRing {
 }
 
 /** How much memory a value takes, about. Nothing is copied, so that it costs little for large images and for deltas. */
-export function countCharacters(value: unknown): number {
+function countCharacters(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 8;
   let sum = 0;

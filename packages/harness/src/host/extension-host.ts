@@ -15,7 +15,7 @@ export async function isCancelled({ extensions }: AgentSession, event: Leaving):
 }
 
 /** The part of `Host` that its extensions use. */
-export interface ReplacingHost {
+interface ReplacingHost {
   get(sessionId: string): HostedSession;
   execute<Name extends CommandName>(
     sessionId: string,

@@ -25,7 +25,7 @@ export async function runPrompt(
 type Ended = Pick<RunOutcome, "end" | "answer" | "messages">;
 
 /** Pure. */
-export function toPromptEnd(ended: Ended): PromptEnd {
+function toPromptEnd(ended: Ended): PromptEnd {
   const answer = getAnswer(ended);
   const isSilence = answer.trim() === "" && (!ended.answer || isSilent(ended.answer));
   return { answer, end: ended.end, ...(isSilence && { silent: true }) };

@@ -10,7 +10,7 @@ import { getProviderName } from "./provider-names.ts";
 export type Attributes = Record<string, string | number | boolean | string[]>;
 
 /** The token counts that are summed over a run. */
-export type UsageTotals = Pick<Usage, "input" | "output" | "cacheRead" | "cacheWrite">;
+type UsageTotals = Pick<Usage, "input" | "output" | "cacheRead" | "cacheWrite">;
 
 /** Names also come from models and servers, which may send anything. */
 const maxNameLength = 128;
@@ -101,7 +101,7 @@ export function getRunError(reason: TerminationReason, lastRequestError: string 
 }
 
 /** Empty for an address with placeholders, which are filled in for each request. */
-export function serverAttributes(baseUrl: string): Attributes {
+function serverAttributes(baseUrl: string): Attributes {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (!url?.hostname || /[{}]/.test(url.hostname)) return {};
   const port = url.port === "" ? defaultPorts[url.protocol] : Number(url.port);

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { type FileSystem, type OpenHandle, unlessMissing } from "@tau/tools/platform";
 import { makeDirectory } from "@tau/tools/durable";
 
-export interface LogWriterOptions {
+interface LogWriterOptions {
   path: string;
   fileSystem: FileSystem;
   /** A larger file is renamed to `path.1`. */

@@ -6,7 +6,7 @@ import type { ResourceLoader } from "@tau/config/resources";
 import { formatFileProblem } from "@tau/config/settings";
 import type { ExpandPort } from "./expand.ts";
 
-export interface ExpandPortOptions {
+interface ExpandPortOptions {
   /** Where relative paths begin; `~` is the home directory. */
   cwd: string;
   loader: Pick<ResourceLoader, "resources">;

@@ -18,7 +18,7 @@ export interface ExpandPort {
 }
 
 /** `notice` is shown to the user. */
-export type SkillText = { kind: "text"; text: string; notice?: string } | { kind: "failed"; reason: string };
+type SkillText = { kind: "text"; text: string; notice?: string } | { kind: "failed"; reason: string };
 
 /** The content of a mentioned path. Long content is cut and says so; `cut` says it to the user. */
 export type Mentioned =
@@ -29,7 +29,7 @@ export type Mentioned =
   | { kind: "failed"; reason: string };
 
 /** The content is the text, then the mentioned files. `notices` are sentences for the user. */
-export type Expansion = { kind: "message"; content: Content; notices: string[] } | { kind: "refused"; reason: string };
+type Expansion = { kind: "message"; content: Content; notices: string[] } | { kind: "refused"; reason: string };
 
 type Content = (TextContent | ImageContent)[];
 

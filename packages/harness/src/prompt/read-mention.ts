@@ -5,7 +5,7 @@ import { joinTextBlocks } from "@tau/ai/internal";
 import type { Files, LsDetails, ReadDetails, SeenFiles } from "@tau/tools";
 import type { Mentioned } from "./expand.ts";
 
-export interface MentionReaderOptions {
+interface MentionReaderOptions {
   /** Where relative paths begin; `~` is the home directory. */
   cwd: string;
   /** Default: the real file system without a guard, because the user may show the model any file. */

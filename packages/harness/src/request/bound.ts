@@ -16,7 +16,7 @@ export function maxResultCharacters(model: Pick<Model, "contextWindow">): number
   return Math.min(maxCharacters, Math.max(minCharacters, share));
 }
 
-export interface BoundOptions {
+interface BoundOptions {
   /** The limit for the text of all blocks together. */
   maxCharacters: number;
   /** Saves the whole text and returns its path. If it returns undefined or rejects, what is left out is lost. */

@@ -7,7 +7,7 @@ import { isLocalProvider } from "@tau/config/internal";
 import type { ModelRegistry } from "@tau/config/models";
 import { type Settings, withProxySetting } from "@tau/config/settings";
 
-export interface RequestParts {
+interface RequestParts {
   auth: AuthStorage;
   registry: ModelRegistry;
   clock: Clock;

@@ -4,7 +4,7 @@ import type { Ids } from "@tau/ai";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { writeWhole } from "@tau/tools/durable";
 
-export interface ResultSaverOptions {
+interface ResultSaverOptions {
   /** The directory of the files; called each time. It is created if it does not exist, for its owner only (0700). */
   directory: () => Promise<string>;
   fileSystem?: FileSystem;

@@ -4,7 +4,7 @@ import type { Model } from "@tau/ai";
 import { boundMessages, maxResultCharacters } from "./bound.ts";
 import { pruneMessages, type PruneSettings } from "./prune.ts";
 
-export interface SendSettings {
+interface SendSettings {
   pruning: PruneSettings;
   blockImages: boolean;
 }

@@ -17,7 +17,7 @@ type CompactingHost = Pick<
   "session" | "transcript" | "publisher" | "ask" | "settings" | "current" | "touches" | "sent" | "extensions"
 >;
 
-export interface CompactSessionRequest {
+interface CompactSessionRequest {
   reason: CompactionReason;
   signal: AbortSignal;
   instructions?: string | undefined;

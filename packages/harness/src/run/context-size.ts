@@ -8,7 +8,7 @@ import type { RunHost } from "./run-host.ts";
 type SizeHost = Pick<RunHost, "transcript" | "current" | "settings">;
 
 /** About how many tokens the next request takes. Until a provider has counted them, prompt and tools are estimated. */
-export function estimateInput({ transcript, current }: SizeHost): number {
+function estimateInput({ transcript, current }: SizeHost): number {
   if (transcript.isCounted) return transcript.tokens;
   const { systemPrompt, tools } = current();
   return transcript.tokens + textTokens(systemPrompt.text) + textTokens(toolsPrefix(tools));

@@ -20,12 +20,12 @@ interface Waiting extends QueuedMessage {
 /** Answers with the ids of the messages that wait again; the others are refused. */
 export type KeepQueued = (sessionId: string, queued: readonly AcceptedEntry[]) => Promise<ReadonlySet<string>>;
 
-export interface QueueSummary {
+interface QueueSummary {
   steering: QueuedSummary[];
   followUps: QueuedSummary[];
 }
 
-export interface InboxParts {
+interface InboxParts {
   session: Session;
   ids: Ids;
   now: () => number;

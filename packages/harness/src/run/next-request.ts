@@ -20,7 +20,7 @@ interface SystemMessage {
   timestamp: number;
 }
 
-export interface NextRequestParts {
+interface NextRequestParts {
   readonly host: RunHost;
   readonly budget: Budget;
   readonly recorder: Recorder;

@@ -47,7 +47,7 @@ export interface RunFacts {
   nowMs: number;
 }
 
-export interface RetryFacts {
+interface RetryFacts {
   enabled: boolean;
   /** The value that the user set; undefined for the default. */
   maxRetries: number | undefined;

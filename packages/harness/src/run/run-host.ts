@@ -15,7 +15,7 @@ import type { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** The model, the prompt and the tools of the next turn. */
-export interface CurrentChoices {
+interface CurrentChoices {
   model: Model;
   thinkingLevel: ThinkingLevel;
   systemPrompt: SystemPrompt;

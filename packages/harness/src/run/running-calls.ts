@@ -1,7 +1,7 @@
 /** The calls of a session whose tools are being executed, so that what a tool calls is made inside its own call. */
 import type { AgentTool, NestedCallOptions, RunningToolCall, ToolCallOutcome } from "@tau/agent";
 
-export interface CallToolOptions extends Pick<NestedCallOptions, "signal" | "onUpdate"> {
+interface CallToolOptions extends Pick<NestedCallOptions, "signal" | "onUpdate"> {
   /** The tools that can be called. */
   tools: readonly AgentTool[];
   /** Called with the id of the call, and with the id of each call made inside it, before that call is judged. */

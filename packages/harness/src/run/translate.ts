@@ -225,7 +225,7 @@ function wireStopReason({ stopReason, rawStopReason }: AssistantMessage): WireSt
   }
 }
 
-export const getInput = ({ input, cacheRead, cacheWrite }: Usage): number => input + cacheRead + cacheWrite;
+const getInput = ({ input, cacheRead, cacheWrite }: Usage): number => input + cacheRead + cacheWrite;
 
 const wireUsage = (usage: Usage): WireUsage => ({
   inputTokens: getInput(usage),

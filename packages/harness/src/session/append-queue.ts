@@ -10,7 +10,7 @@ import type { AppendOutcome, LogStore } from "./store.ts";
  */
 export type Durability = "strict" | "turn" | "none";
 
-export interface AppendQueueOptions {
+interface AppendQueueOptions {
   store: LogStore;
   durability: Durability;
   /** Where the log ends. */

@@ -7,7 +7,7 @@ import { RowsById } from "./rows-by-id.ts";
 /** Lets signals and timers be served. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-export const kinds = [
+const kinds = [
   "damaged",
   "user",
   "assistant",
@@ -46,7 +46,7 @@ export function getKind(type: string, role: unknown): EntryKind {
   return entryTypes.has(type) ? (type as EntryKind) : "unknown";
 }
 
-export interface EntryRow {
+interface EntryRow {
   offset: number;
   length: number;
   /** The row of its parent; -1 for a root. */

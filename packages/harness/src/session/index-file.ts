@@ -37,7 +37,7 @@ async function formatChecksum(parts: readonly Buffer[]): Promise<string> {
 /** How many bytes of the log's end the index is compared with. */
 export const tailBytes = 4096;
 
-export interface IndexProof {
+interface IndexProof {
   identity: string;
   /** The last bytes of the log before `end`, at most `tailBytes`. */
   tail: Buffer;
@@ -55,7 +55,7 @@ export function encodeIndex({ table, problems, ...known }: Recovered): (proof: I
   };
 }
 
-export interface DecodedIndex {
+interface DecodedIndex {
   recovered: Recovered;
   identity: string;
   tail: number;

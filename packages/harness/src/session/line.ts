@@ -32,7 +32,7 @@ export function encodeLine(value: object): Buffer {
 export const hexCrc = (data: string | Buffer): string => crc32(data).toString(16).padStart(8, "0");
 
 /** `missing`: the line has none, as lines of other programs. `broken`: the field itself is damaged. */
-export type Checksum = "right" | "wrong" | "missing" | "broken";
+type Checksum = "right" | "wrong" | "missing" | "broken";
 
 export function readChecksum(line: Buffer): Checksum {
   const start = line.length - crcLength;

@@ -13,7 +13,7 @@ import type { SessionProblem } from "./scan.ts";
 import { closedError, type LogStore } from "./store.ts";
 import { countEntry, type SessionTotals } from "./totals.ts";
 
-export interface OpenLogOptions {
+interface OpenLogOptions {
   store: LogStore;
   /** Default `strict`. */
   durability?: Durability;

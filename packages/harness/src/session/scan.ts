@@ -60,7 +60,7 @@ export interface ScanSink {
   onProblem(problem: SessionProblem): void;
 }
 
-export interface ScannerOptions {
+interface ScannerOptions {
   /** Where the first chunk begins. Default 0. */
   offset?: number;
   /** The number of its first line. Default 1. */

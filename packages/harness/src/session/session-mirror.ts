@@ -10,7 +10,7 @@ import { contextMessages, getChoices } from "./context.ts";
 import type { SessionManager } from "./session-manager.ts";
 import type { SessionReader } from "@tau/extensions";
 
-export interface SessionMirror extends SessionReader {
+interface SessionMirror extends SessionReader {
   /** Stops following the log. */
   close(): void;
 }

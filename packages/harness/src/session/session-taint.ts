@@ -85,7 +85,7 @@ export class SessionTaint {
 }
 
 /** Entries of other branches are included: what was read there may have been kept in a file. */
-export function findStoredTaint(entries: readonly SessionEntry[]): Taint | undefined {
+function findStoredTaint(entries: readonly SessionEntry[]): Taint | undefined {
   for (const entry of entries) {
     if (entry.type !== "custom" || entry.customType !== customTypes.tainted) continue;
     const { source, detail } = isRecord(entry.data) ? entry.data : {};

@@ -2,7 +2,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export interface FormatterOptions {
+interface FormatterOptions {
   /** Texts that differ from run to run, and their replacements. Only whole paths and words are replaced. */
   names: ReadonlyMap<string, string>;
   /** Longer texts are cut. */

@@ -16,7 +16,7 @@ export interface TestModel extends Omit<ScriptedModel, "add"> {
   add(...turns: TestTurn[]): void;
 }
 
-export interface StrictModelOptions extends ScriptedModelOptions {
+interface StrictModelOptions extends ScriptedModelOptions {
   /** Formats a conversation. */
   lines: (messages: Message[]) => string[];
   onMiss: (miss: HarnessError) => void;

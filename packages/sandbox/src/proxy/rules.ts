@@ -32,10 +32,6 @@ export function createHostRules(allow: readonly string[]): HostRules {
   };
 }
 
-/** The entries of a list that `createHostRules` does not understand. */
-export const findWrongHosts = (allow: readonly string[]): string[] =>
-  allow.filter((entry) => parseRule(entry).length === 0);
-
 function parseRule(entry: string): Rule[] {
   const isWildcard = entry.startsWith("*.");
   const text = isWildcard ? entry.slice(2) : entry;

@@ -2,7 +2,7 @@
 import { unambiguousMatches, type Effort } from "./unambiguous-matches.ts";
 
 /** Lines are counted from 0. Line -1 is the start of a text, and the line after the last its end. */
-export interface Alignment {
+interface Alignment {
   /**
    * How far lines `first` to `last` moved, which are still there, together and unchanged; undefined when that is not
    * certain. It is certain between two pins.

@@ -47,7 +47,7 @@ export interface Refusal {
   spots: Span[];
 }
 
-export type Plan = { kind: "ready"; hunks: Hunk[]; notes: string[] } | Refusal;
+type Plan = { kind: "ready"; hunks: Hunk[]; notes: string[] } | Refusal;
 
 type Placed = { kind: "placed"; hunks: Hunk[]; note?: string } | Failed;
 

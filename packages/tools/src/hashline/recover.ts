@@ -4,7 +4,7 @@ import type { Hunk } from "./apply.ts";
 import type { Effort } from "./unambiguous-matches.ts";
 
 /** Where a hunk goes in the current text; `way` says what is reported. */
-export interface Placement {
+interface Placement {
   hunks: Hunk[];
   way: "moved" | "merged";
 }

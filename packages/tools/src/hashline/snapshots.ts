@@ -21,7 +21,7 @@ export interface Version {
 }
 
 /** Lines of a text that a tool shows. */
-export interface Showing {
+interface Showing {
   /** The real path. */
   path: string;
   file: TextFile;

@@ -28,7 +28,7 @@ export interface Lease {
 
 export type LeaseOutcome = { kind: "held"; lease: Lease } | Busy;
 
-export interface Busy {
+interface Busy {
   kind: "busy";
   holder: LeaseHolder;
   /** For people: what to do where it is not known whether the holder still runs. Absent where it can. */

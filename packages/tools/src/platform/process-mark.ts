@@ -17,7 +17,7 @@ export interface ProcessMark {
 }
 
 /** `unseen`: it runs where we cannot look, if it runs at all. */
-export type Verdict = "running" | "gone" | "unseen";
+type Verdict = "running" | "gone" | "unseen";
 
 let known: Required<ProcessMark> | undefined;
 

@@ -13,7 +13,7 @@ const ourNames = /^tau-(\d+)-[a-z]+-[\w-]+\.log$/;
 const abandonedMs = 3 * 24 * 3_600 * 1_000;
 
 /** Whether a file is a private one of ours that was not written to for days. Pure. */
-export function isOld(stats: Pick<Stats, "isFile" | "uid" | "mode" | "mtimeMs">, uid: number, nowMs: number): boolean {
+function isOld(stats: Pick<Stats, "isFile" | "uid" | "mode" | "mtimeMs">, uid: number, nowMs: number): boolean {
   const isPrivate = stats.isFile() && stats.uid === uid && (stats.mode & 0o777) === 0o600;
   return isPrivate && nowMs - stats.mtimeMs > abandonedMs;
 }

@@ -4,7 +4,7 @@ import type { StreamName } from "./output.ts";
 import { Tail } from "./tail.ts";
 import { nextBoundary } from "./code-points.ts";
 
-export interface Updates {
+interface Updates {
   /** Takes whole code points in UTF-8, and keeps a copy. */
   push(stream: StreamName, text: Uint8Array): void;
   /** Emits the rest; nothing is emitted afterwards. */

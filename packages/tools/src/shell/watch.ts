@@ -6,7 +6,7 @@
 import type { Clock } from "@tau/ai";
 import { describeExcess, type Limits, type Load, type Usage } from "./limits.ts";
 
-export interface WatchOptions {
+interface WatchOptions {
   clock: Clock;
   limits: Limits;
   /** The load when the command was started. */

@@ -118,9 +118,6 @@ export function encodeITerm2(
 /** Anything else could end the sequence and continue as commands for the terminal. */
 const toBase64 = (data: string): string => (/[^\w+/=-]/.test(data) ? data.replace(/[^\w+/=-]/g, "") : data);
 
-/** Whether a line shows an image, so that it has no text whose width could be measured. */
-export const isImageLine = (line: string): boolean => line.includes("\x1b_G") || line.includes("\x1b]1337;File=");
-
 /** How many cells an image takes that is as large as it may be. */
 function calculateImageCellSize(
   dimensions: ImageDimensions,

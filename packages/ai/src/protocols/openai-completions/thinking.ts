@@ -6,7 +6,7 @@ import type { CompletionsModel } from "./compat.ts";
 import type { OpenAICompletionsOptions } from "./options.ts";
 
 /** The thinking settings of a request. `fields` go into the payload. */
-export interface Thinking {
+interface Thinking {
   on: boolean;
   fields: Record<string, unknown>;
   /** Thinking was requested, but the server has no field for it. */

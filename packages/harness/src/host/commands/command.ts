@@ -9,7 +9,7 @@ import type { SessionManager } from "../../session/session-manager.ts";
 import type { HostedSession } from "../hosted-session.ts";
 
 /** The host as commands see it. */
-export interface CommandHost {
+interface CommandHost {
   readonly agentDir: string;
   readonly ids: Ids;
   get(sessionId: string): HostedSession;
@@ -50,7 +50,7 @@ export const getLookup = ({ host, session }: CommandContext): SessionLookup => (
 /** Commands without data answer with nothing. */
 type Answer<Data> = null extends Data ? Data | void : Data;
 
-export interface CommandDefinition<Name extends CommandName = CommandName> {
+interface CommandDefinition<Name extends CommandName = CommandName> {
   fields: Fields;
   /** It may take long: a surface does not wait for it before it takes the next command. */
   isLong: boolean;

@@ -148,7 +148,7 @@ export interface Effect extends Condition {
 }
 
 /** A program that runs another one, which is named in its operands. */
-export interface Wrapper {
+interface Wrapper {
   /** Whether the record has all options, so that an unknown one means that the command cannot be found. */
   readonly isStrict?: true;
   /** Operands before the command: a duration, a file, a host. */

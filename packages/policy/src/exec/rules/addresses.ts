@@ -52,7 +52,7 @@ export function getHost(address: string): string | undefined {
   return match?.[1];
 }
 
-export type Socket = "local" | "remote";
+type Socket = "local" | "remote";
 
 /** Reports a connection to another machine. Undefined for a path that is no socket. */
 export function judgeSocket(path: string, operator: string, scope: Scope): Socket | undefined {
@@ -78,7 +78,7 @@ const socket =
   /(?:^|[/:=,@"'\s]|%2F)(?:docker|docker-cli|podman|containerd|crio|cri-dockerd|buildkitd|dockershim|lxd\/unix|incus\/unix)\.(?:sock|socket)(?![\w.-])/i;
 
 /** Whether a text names such a socket, also in an address such as `http+unix://%2Frun%2Fdocker.sock`. */
-export const namesContainerSocket = (text: string): boolean => socket.test(text);
+const namesContainerSocket = (text: string): boolean => socket.test(text);
 
 /** Reports a request to such a socket. `changes`: it may start or change something, so that the machine is in its hands. */
 export function judgeContainerSocket(texts: readonly string[], scope: Scope, changes: boolean): void {

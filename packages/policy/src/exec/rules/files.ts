@@ -171,7 +171,7 @@ function copyContent(source: Text, target: Text, scope: Scope): void {
   }
 }
 
-export interface NewLink {
+interface NewLink {
   source: Text;
   /** The name of the link, or a directory in which it gets the name of the source. */
   target: Text;
@@ -194,7 +194,7 @@ export function addLink({ source, target, isSymbolic }: NewLink, scope: Scope): 
 const toTarget = ({ text }: Text): string => (isKnown(text) ? text : unresolvedTarget);
 
 /** A link that is moved or copied as a link leads to the same place under its new name. */
-export function moveLinks(source: Text, target: Text | undefined, scope: Scope): void {
+function moveLinks(source: Text, target: Text | undefined, scope: Scope): void {
   if (!target || scope.state.links.size === 0) return;
   for (const path of resolveEntries(source, scope)) {
     const directory = path.slice(0, path.lastIndexOf("/"));

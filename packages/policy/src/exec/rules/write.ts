@@ -9,7 +9,7 @@ import { type Text, toShown } from "../shell/text.ts";
 import { isRawDevice } from "./device-names.ts";
 import { resolveAll } from "./invocation.ts";
 
-export interface ProtectedPath {
+interface ProtectedPath {
   class: ExecClass;
   tier: ExecFinding["tier"];
   /** The tier of what puts nothing there, where it is another one: deleting it, or making an empty directory. */
@@ -144,7 +144,7 @@ function isForeign(path: string, { state }: Scope): boolean {
   return false;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   isAppended?: boolean;
   /** Whether nothing is put there: an empty directory. */
   isEmpty?: boolean;
