@@ -393,7 +393,7 @@ test("a renderer that throws leaves the call's name and text and is reported onc
     "renderResult of the tool draws failed: clumsy frame",
     "clumsy markdown",
   ])
-    expect((await app.everything()).split(message)).toHaveLength(2);
+    await expect.poll(async () => (await app.everything()).split(message)).toHaveLength(2);
   await enter(app, "/show");
   await app.sees("clumsy card");
   app.press("ctrlO", "ctrlO");
@@ -545,7 +545,10 @@ test("/extensions lists them with their state, what they bring and their problem
     `tau.registerFlag("plan", { type: "boolean", description: "Only plan" });
      tau.registerShortcut("ctrl+o", { handler: () => {} });
      tau.on("no_such_event", () => {});
-     ${command("ask", "")}`,
+     for (const name of ["ls", "own"])
+       tau.registerTool({ name, description: "", parameters: {}, execute: async () => ({ content: [] }) });
+     ${command("ask", "")}
+     ${command("jobs", "")}`,
     [],
     {
       rows: 40,
@@ -563,6 +566,7 @@ test("/extensions lists them with their state, what they bring and their problem
   await expect
     .poll(app.screen)
     .toMatch(/sample\S* +trusted, in this process[\s\S]*Commands: \/ask[\s\S]*Options: --plan/);
+  await app.sees(/Replaced\s+sample replaces tau's tool ls\.\s+sample replaces tau's command \/jobs\.\s+Not running/);
   await app.sees(
     /Not running\s+broken +failed\s+.*no luck[\s\S]*off +killed\s+It was turned off\..* tau extensions revive off/,
   );

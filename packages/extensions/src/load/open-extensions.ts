@@ -21,6 +21,7 @@ import type { Judging } from "./open-isolated.ts";
 import { createProviders, type ProviderPort, registerProviders } from "../providers/providers.ts";
 import { ChangedInputs } from "../session/changed-inputs.ts";
 import type { SessionStart } from "../session/extension-slot.ts";
+import type { FeatureNames } from "../session/list-replaced.ts";
 import {
   type LoadedExtensions,
   SessionExtensions,
@@ -36,8 +37,8 @@ export interface OpenExtensionsParts extends ExtensionPlace {
   start: SessionStart;
   /** The features that are in use already. */
   features: readonly LoadedFeature[];
-  /** The tools of the session's features, by name. */
-  featureTools: readonly string[];
+  /** The names of all features of the session. */
+  featureNames: FeatureNames;
   /** For isolated extensions. */
   judging: Judging;
   /** Tells the user what goes wrong later. */
@@ -49,10 +50,10 @@ export interface OpenExtensionsParts extends ExtensionPlace {
 
 /** Never rejects for an extension that cannot be loaded: it is in `problems`, and the others are loaded. */
 export async function openExtensions(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<SessionExtensions> {
-  const { clock, report, start, setResources, featureTools } = parts;
+  const { clock, report, start, setResources, featureNames: features } = parts;
   const loaded = await loadAll(params, parts);
   const getAnswerMs = () => parts.settings.get().extensionTimeoutMs;
-  return new SessionExtensions({ loaded, clock, report, start, setResources, featureTools, getAnswerMs });
+  return new SessionExtensions({ loaded, clock, report, start, setResources, features, getAnswerMs });
 }
 
 /** State before there is a session. */

@@ -49,7 +49,7 @@ function open(extensions: readonly Extension[], changes: Partial<LoadedExtension
     report: ({ message }) => void reported.push(message),
     start: { reason: "startup" },
     setResources: async () => {},
-    featureTools: ["plan"],
+    features: { tools: ["plan"], commands: ["plan", "list"] },
     getAnswerMs: () => 20_000,
   });
   return { session, isClosed, reported, clock };
@@ -124,10 +124,31 @@ test.each<[what: string, owner: Owner, answer: boolean, isUsed: boolean, isAsked
     await session.attach({ mode: "rpc", builtIns: { commands: [], keys: new Map() }, ui: { ...noUi, confirm } });
     expect(asked).toEqual(isAsked ? ["Replace the tool plan?"] : []);
     expect(listTools()).toEqual(isUsed ? ["plan", "own"] : ["own"]);
-    expect(session.replaced).toEqual(isUsed ? [{ name: "plan", by: "other" }] : []);
+    expect(session.replaced).toEqual(isUsed ? [{ kind: "tool", name: "plan", by: "other" }] : []);
     expect(reported).toEqual(isUsed ? [] : ["Its tool plan is not used: tau has one of that name."]);
   },
 );
+
+test("tools, commands and flags that extensions use instead of tau's are listed, and others are not", async () => {
+  const other = await start("other", (tau) => {
+    for (const name of ["bash", "own"]) tau.registerTool({ ...planTool, name });
+    for (const name of ["tools", "list", "model", "own"]) tau.registerCommand(name, { handler: async () => {} });
+    for (const name of ["fast", "own"]) tau.registerFlag(name, { type: "boolean" });
+  });
+  const feature = await start("plan", (tau) => {
+    tau.registerTool(planTool);
+    tau.registerCommand("plan", { handler: async () => {} });
+    for (const name of ["fast", "deep"]) tau.registerFlag(name, { type: "boolean" });
+  });
+  const source = { ...feature.source, origin: "feature" as const };
+  const { session } = open([other, { ...feature, source }]);
+  expect(session.replaced.map(({ kind, name, by }) => `${by}: ${kind} ${name}`)).toEqual([
+    "other: tool bash",
+    "other: command tools",
+    "other: command list",
+    "other: flag fast",
+  ]);
+});
 
 test("the surface shows who is waited for, until the time of the settings is over", async () => {
   const extension = await start("slow", (tau) => void tau.on("context", () => new Promise(() => {})));

@@ -36,6 +36,7 @@ import type { ExtensionSessionPort } from "../api/session-port.ts";
 import { createWaits, type Waits } from "../runner/waits.ts";
 import type { ChangedInputs } from "./changed-inputs.ts";
 import { createToolAdapter, isActiveByDefault, isShown } from "./extension-tools.ts";
+import { type FeatureNames, listReplaced, type Replaced } from "./list-replaced.ts";
 import { type LeftMessages, MessageQueue } from "./message-queue.ts";
 import { createSessionUi, type SessionUi } from "./session-ui.ts";
 import type { ExtensionHost, ExtensionSurface } from "./surface.ts";
@@ -66,8 +67,7 @@ export interface SessionExtensionsParts {
   start: Omit<ExtensionEvent<"session_start">, "type">;
   /** Uses these skills and prompts of extensions from now on, and no others of theirs. */
   setResources: (paths: CombinedResult<"resources_discover">) => Promise<void>;
-  /** The tools of the session's features, by name. */
-  featureTools: readonly string[];
+  features: FeatureNames;
   /** See `ExtensionRunner`. */
   getAnswerMs: () => number;
 }
@@ -202,15 +202,16 @@ export class SessionExtensions implements RunExtensions {
     return tool !== undefined && this.#mayReplace(tool);
   }
 
-  /** The tools of features that extensions replace. */
-  get replaced(): { name: string; by: string }[] {
-    return this.#parts.featureTools.flatMap((name) =>
-      this.isReplaced(name) ? [{ name, by: this.registrations.tools.get(name)!.extension.source.name }] : [],
-    );
+  /** Everything that tau has itself and an extension's of the same name is used instead of. */
+  get replaced(): Replaced[] {
+    const loadedFeatures = this.list.filter(({ source }) => isFeature(source));
+    const registrations = this.#resolveExtensions();
+    const tools = new Map([...registrations.tools].filter(([, tool]) => this.#mayReplace(tool)));
+    return listReplaced({ registrations: { ...registrations, tools }, features: this.#parts.features, loadedFeatures });
   }
 
   #mayReplace({ definition: { name }, extension }: Owned<ToolDefinition>): boolean {
-    if (!this.#parts.featureTools.includes(name) || isInstalledByUser(extension)) return true;
+    if (!this.#parts.features.tools.includes(name) || isInstalledByUser(extension)) return true;
     return this.#allowedReplacements.has(name);
   }
 
@@ -338,8 +339,13 @@ export class SessionExtensions implements RunExtensions {
   /** The registrations that are in effect now. */
   get registrations(): ResolvedRegistrations {
     const features = this.list.filter(({ source }) => isFeature(source));
-    const others = this.list.filter(({ source }) => !isFeature(source));
-    return addFeatures(resolveConflicts(others, this.#surface?.builtIns ?? noBuiltIns), features);
+    return addFeatures(this.#resolveExtensions(), features);
+  }
+
+  /** Resolves the registrations without those of features. */
+  #resolveExtensions(): ResolvedRegistrations {
+    const extensions = this.list.filter(({ source }) => !isFeature(source));
+    return resolveConflicts(extensions, this.#surface?.builtIns ?? noBuiltIns);
   }
 
   /** For lists of commands. */

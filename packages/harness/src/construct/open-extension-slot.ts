@@ -8,7 +8,11 @@ export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionS
   const { extensions: params = {}, debugLog } = setup.params;
   const { settings, registry, auth, resources } = setup.services;
   const setResources: OpenExtensionsParts["setResources"] = async (paths) => resources.setExtensionPaths?.(paths);
-  const featureTools = listFeatures(setup).flatMap(({ tools = [] }) => tools.map(({ name }) => name));
+  const available = listFeatures(setup);
+  const featureNames = {
+    tools: available.flatMap(({ tools = [] }) => tools.map(({ name }) => name)),
+    commands: available.flatMap(({ commands = [] }) => commands.map(({ name }) => name)),
+  };
   const slot = new ExtensionSlot(async (start, features) => {
     const extensions = await loadExtensions(params, {
       cwd,
@@ -20,7 +24,7 @@ export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionS
       auth,
       start,
       features,
-      featureTools,
+      featureNames,
       judging: { getPolicy, getJudgeParts: () => getSession().judgeParts, getPathRules: () => rules },
       report: ({ extension, message }) => notices.add("extension", `${extension}: ${message}`),
       log: (extension, level, message) => debugLog?.log("extension", { extension, level, message }),

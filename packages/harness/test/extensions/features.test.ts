@@ -61,7 +61,11 @@ test("a tool and a command of an extension with the same name are used instead, 
   await opened.session.submit("/plan it");
   await expect.poll(() => opened.session.sessionManager.getSessionName()).toBe("extension: it");
   expect(loads).toHaveLength(0);
-  expect(opened.session.extensions?.replaced).toEqual([{ name: "plan", by: expect.stringContaining("inline") }]);
+  const by = expect.stringContaining("inline");
+  expect(opened.session.extensions?.replaced).toEqual([
+    { kind: "tool", name: "plan", by },
+    { kind: "command", name: "plan", by },
+  ]);
   expect(opened.session.tools.filter(({ name }) => name === "plan")).toHaveLength(1);
 });
 

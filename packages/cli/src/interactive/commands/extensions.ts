@@ -31,10 +31,12 @@ function describeExtensions(loaded: LoadedExtensions): string[] {
     .filter(({ extension }) => !told.has(extension))
     .map(({ extension, message }) => `  ${extension}: ${message}`);
   const replaced = loaded.replaced.map(
-    ({ name, by }) => `  ${toPlainLine(by)} replaces tau's tool ${toPlainLine(name)}.`,
+    ({ kind, name, by }) => `  ${toPlainLine(by)} replaces tau's ${replacedNames[kind]}${toPlainLine(name)}.`,
   );
   return [...entries, ...titled("Replaced", replaced), ...titled("Not running", asleep), ...titled("Problems", wrong)];
 }
+
+const replacedNames = { tool: "tool ", command: "command /", flag: "option --" } as const;
 
 const titled = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : ["", title, ...lines]);
 
