@@ -13,7 +13,7 @@ export {
   refuseProblems,
   withMethods,
 } from "../fields/arguments.ts";
-export { decimal } from "../fields/kinds.ts";
+export { decimal, map } from "../fields/kinds.ts";
 export { expandHome } from "../files/agent-dir.ts";
 export { digestDirectory, digestFile } from "../installs/digest.ts";
 export { type Entries, type Entry, findAt, findInDirectory } from "../installs/find-entries.ts";
@@ -35,3 +35,5 @@ export { findStoredTrust, getTrustState } from "../trust/extension-trust.ts";
 export { createTrustCheck } from "../trust/trust.ts";
 export { quoteArgument } from "../resources/template-arguments.ts";
 export { enclose, escapeText } from "../resources/enclose.ts";
+export { readTextFile } from "../files/text-file.ts";
+export { parseJsonDocument } from "../json/document.ts";

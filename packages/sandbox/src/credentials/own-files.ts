@@ -13,6 +13,7 @@ const secretFiles = [
   "models.yml",
   "catalogue.json",
   "mcp.json",
+  "mcp-answers.json",
   "history.jsonl",
   "approvals.json",
   "trust.json",

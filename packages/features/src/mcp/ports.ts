@@ -1,0 +1,49 @@
+/** The ports of servers of MCP, which a session or a program implements. */
+import type { Readable, Writable } from "node:stream";
+import type { OAuthClientProvider } from "@modelcontextprotocol/client";
+import type { SandboxNetwork } from "@tau/sandbox";
+import type { HttpTarget, McpEntry } from "./entry.ts";
+
+/** A running program, as `ExtensionAPI.spawn` gives it. */
+export interface McpProgram {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Settles when nothing of it is left. Never rejects. */
+  readonly exit: Promise<unknown>;
+  end(graceMs?: number): Promise<void>;
+}
+
+export interface McpSpawnOptions {
+  cwd?: string;
+  env: Readonly<Record<string, string>>;
+  /** The variables of ours that it gets. */
+  inherits: readonly string[];
+  sandbox: false | { network?: SandboxNetwork; allowedPaths: readonly string[] };
+}
+
+export type McpSpawn = (command: string, args: readonly string[], options: McpSpawnOptions) => Promise<McpProgram>;
+
+/** Signs in to servers that want it. Undefined: the server gets no tokens. */
+export type CreateAuthProvider = (entry: McpEntry, target: HttpTarget) => Promise<OAuthClientProvider | undefined>;
+
+/** An answer of a person to a request of a server; see the specification of MCP. */
+export interface ElicitationAnswer {
+  action: "accept" | "decline" | "cancel";
+  content?: Record<string, string | number | boolean | string[]>;
+}
+
+/** Asks the person in whose session a call runs. */
+export interface McpPerson {
+  /** Asks for the fields of a schema, or whether an address may be opened. */
+  elicit(server: string, params: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ElicitationAnswer>;
+  /** Asks whether a server may use the model, and resolves with its answer. Rejects if it may not. */
+  sample(server: string, params: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<SamplingAnswer>;
+}
+
+export interface SamplingAnswer {
+  role: "assistant";
+  model: string;
+  content: { type: "text"; text: string };
+  stopReason?: string;
+}

@@ -1,0 +1,48 @@
+/** Reads the servers of a session: of the user, of a project that is trusted, and of extensions. */
+import { join } from "node:path";
+import { isRecord } from "@tau/ai/internal";
+import { parseJsonDocument, readTextFile } from "@tau/config/internal";
+import { nodeFileSystem } from "@tau/tools/platform";
+import type { McpConfiguration, McpEntryProblem, McpSource } from "./entry.ts";
+import { type McpServerList, parseEntries } from "./parse-entries.ts";
+
+export interface ReadEntriesOptions {
+  cwd: string;
+  agentDir: string;
+  /** Whether the user trusts the project as it is now. */
+  isProjectTrusted: boolean;
+  /** The servers that packages and extensions bring. Those of files have precedence. */
+  registered?: readonly McpServerList[];
+}
+
+/** Files of a project, the first has precedence. */
+export const projectFiles: readonly string[] = [join(".tau", "mcp.json"), join(".pi", "mcp.json"), ".mcp.json"];
+
+export const getUserFile = (agentDir: string): string => join(agentDir, "mcp.json");
+
+/** Never rejects: what cannot be read is among the problems. */
+export async function readEntries(options: ReadEntriesOptions): Promise<McpConfiguration> {
+  const { cwd, agentDir, isProjectTrusted, registered = [] } = options;
+  const user: McpSource = { scope: "user", path: getUserFile(agentDir) };
+  const ofProject = projectFiles.map((name): McpSource => ({ scope: "project", path: join(cwd, name) }));
+  // In the home directory one of them is the user's own.
+  const sources = [...(isProjectTrusted ? ofProject.filter(({ path }) => path !== user.path) : []), user];
+  const files = await Promise.all(sources.map(readFile));
+  const lists = files.flatMap((file) => ("servers" in file ? [file] : []));
+  const unreadable = files.flatMap((file) => ("message" in file ? [file] : []));
+  const { entries, problems } = parseEntries([...lists, ...registered]);
+  return { entries, problems: [...unreadable, ...problems] };
+}
+
+async function readFile(source: McpSource): Promise<McpServerList | McpEntryProblem> {
+  const file = await readTextFile(nodeFileSystem, source.path);
+  if (file.kind === "absent") return { source, servers: undefined };
+  if (file.kind === "unreadable") return { source, message: file.message };
+  const parsed = await parseJsonDocument(file.text);
+  if (parsed.kind === "damaged") {
+    const { line, column } = parsed.position;
+    return { source, message: `Line ${line}, column ${column}: ${parsed.message}` };
+  }
+  const { mcpServers } = parsed.value;
+  return { source, servers: isRecord(mcpServers) || mcpServers === undefined ? mcpServers : [] };
+}

@@ -1,0 +1,110 @@
+/** Messages of MCP over the pipes of a program: one line of JSON each. */
+import {
+  deserializeMessage,
+  type JSONRPCMessage,
+  serializeMessage,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { getErrorMessage } from "@tau/ai/internal";
+import type { McpProgram } from "./ports.ts";
+
+/** No message may be longer. A server that sends more is ended. */
+export const maxMessageBytes = 16 * 1024 * 1024;
+/** Keeps this much of the end of standard error. */
+const maxStderrLength = 8 * 1024;
+
+export class StdioTransport implements Transport {
+  readonly #program: McpProgram;
+  #line: Buffer[] = [];
+  #lineBytes = 0;
+  #isClosed = false;
+  #stderr = "";
+  #problem: string | undefined;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+
+  constructor(program: McpProgram) {
+    this.#program = program;
+    // From the beginning, so that what it prints before the connection begins is kept too.
+    program.stderr.on("data", (chunk: Buffer) => {
+      this.#stderr = (this.#stderr + chunk.toString("utf8")).slice(-maxStderrLength);
+    });
+    program.stderr.on("error", () => {});
+  }
+
+  /** The end of what the server printed for people. */
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** Why the connection was closed from this side; undefined if it was not. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  async start(): Promise<void> {
+    const { stdin, stdout, exit } = this.#program;
+    stdout.on("data", (chunk: Buffer) => this.#read(chunk));
+    stdout.on("error", (error: Error) => this.onerror?.(error));
+    // What is written to a server that has ended is lost; `exit` reports that it has.
+    stdin.on("error", (error: Error) => this.onerror?.(error));
+    void exit.then(() => this.#end());
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) throw new Error("The server has ended.");
+    await new Promise<void>((resolve, reject) => {
+      this.#program.stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#line = [];
+    // Most servers end with their input.
+    this.#program.stdin.end();
+    await this.#program.end();
+    this.#end();
+  }
+
+  #end(): void {
+    this.#isClosed = true;
+    const { onclose } = this;
+    delete this.onclose;
+    onclose?.();
+  }
+
+  #read(chunk: Buffer): void {
+    let start = 0;
+    while (!this.#isClosed) {
+      const end = chunk.indexOf(10, start);
+      const part = chunk.subarray(start, end < 0 ? undefined : end);
+      this.#lineBytes += part.length;
+      if (this.#lineBytes > maxMessageBytes) return this.#refuse();
+      if (part.length > 0) this.#line.push(part);
+      if (end < 0) return;
+      const line = this.#line.length === 1 ? this.#line[0]! : Buffer.concat(this.#line);
+      this.#line = [];
+      this.#lineBytes = 0;
+      start = end + 1;
+      this.#receive(line.toString("utf8").trim());
+    }
+  }
+
+  #refuse(): void {
+    this.#problem = `It sent a message of more than ${maxMessageBytes / 1024 / 1024} MB.`;
+    this.onerror?.(new Error(this.#problem));
+    void this.close().catch((error: unknown) => this.onerror?.(error as Error));
+  }
+
+  #receive(line: string): void {
+    if (line === "") return;
+    try {
+      this.onmessage?.(deserializeMessage(line));
+    } catch (error) {
+      // Some servers print greetings there.
+      this.onerror?.(new Error(`A line is not a message of MCP: ${getErrorMessage(error)}`));
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/** Texts of servers are data: nothing in them may act on a terminal or hide from a reader. Pure. */
+
+/** Control characters but for tabs and line breaks, and characters that change the direction of reading or cannot be seen. */
+const hidden =
+  // oxlint-disable-next-line no-control-regex -- they are what it looks for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu;
+
+/** Writes out what cannot be seen; tabs and line breaks stay. `\r\n` is a line break. */
+export const toVisible = (text: string): string =>
+  text.replaceAll("\r\n", "\n").replaceAll(hidden, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+
+/** Makes one visible line of at most `max` characters. */
+export function toVisibleLine(text: string, max: number): string {
+  const line = toVisible(text.slice(0, max * 2))
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return line.length > max ? `${line.slice(0, max - 1)}…` : line;
+}
