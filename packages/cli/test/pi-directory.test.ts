@@ -126,3 +126,14 @@ test("ANTHROPIC_AUTH_TOKEN is listed as a credential of anthropic", async () => 
   expect(out).toMatch(/anthropic +\$ANTHROPIC_AUTH_TOKEN/);
   expect(out).not.toContain("fake-token");
 });
+
+test("print mode names the extensions of a project that is not trusted, and does not load them", async () => {
+  const workspace = await createModelWorkspace([textReply("Hello.")]);
+  const directory = join(workspace.directory, ".pi", "extensions");
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, "a.ts"), `throw new Error("loaded");`);
+  const { code, err } = await run(workspace, ["-p", "Hi"]);
+  expect(code).toBe(0);
+  expect(err).toMatch(/before it is trusted, so these are ignored: \.pi\/extensions\. To trust it: tau trust\n$/);
+  expect(err).not.toContain("loaded");
+});

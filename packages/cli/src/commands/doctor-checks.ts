@@ -2,7 +2,7 @@
 import { access, constants, mkdtemp, readdir, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { getErrorMessage, platform } from "@tau/ai/internal";
+import { didYouMean, getErrorMessage, platform } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
 import { getMessageText } from "@tau/harness/host";
 import { getSandboxSettings } from "@tau/config/trust";
@@ -46,6 +46,7 @@ export const checks: readonly Check[] = [
     run: async ({ access: { registry } }) =>
       checkFile(registry.problems, "Correct the file. Everything else in it is used."),
   },
+  { name: "extensions", run: checkExtensions },
   { name: "keys", run: checkKeys },
   { name: "shell", run: checkShell },
   { name: "search", run: checkSearch },
@@ -122,6 +123,26 @@ function checkFile(problems: readonly FileProblem[], fix: string): CheckResult {
   if (first === undefined) return ok("no errors");
   if (others.length === 0) return warn(first, fix);
   return warn(`${problems.length} errors`, [first, ...others, fix].join("\n      "));
+}
+
+/** Loads the extensions without a session. Handlers of events that there are not are reported here alone. */
+async function checkExtensions({ io }: CheckContext): Promise<CheckResult> {
+  const { allExtensions, checkRegistrations } = await import("../hosting/load-registrations.ts");
+  const { extensions, problems } = await checkRegistrations(io, allExtensions);
+  const { extensionEventNames } = await import("@tau/extensions");
+  const unknown = extensions.flatMap(({ source, unknownEvents }) =>
+    unknownEvents.map(
+      (event) => `${source.name}: there is no event ${event}.${didYouMean(event, extensionEventNames)}`,
+    ),
+  );
+  const [first, ...others] = [...problems.map(({ extension, message }) => `${extension}: ${message}`), ...unknown];
+  if (first === undefined) return ok(extensions.length === 0 ? "none" : `${extensions.length} without errors`);
+  const fix =
+    unknown.length > 0
+      ? "A handler of an event that there is not is never called. Correct the name, or update the extension and tau."
+      : "Correct the extension, or turn it off: tau extensions kill NAME";
+  if (others.length === 0) return warn(first, fix);
+  return warn(`${others.length + 1} problems`, [first, ...others, fix].join("\n      "));
 }
 
 async function checkKeys({ access: keyAccess, io }: CheckContext): Promise<CheckResult> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { checkNode, checkTerminal } from "../../src/commands/doctor-checks.ts";
 import { exitCodes } from "../../src/process/exit-codes.ts";
-import { createWorkspace, run, type RunOptions, type Workspace } from "../kit.ts";
+import { createModelWorkspace, createWorkspace, run, type RunOptions, textReply, type Workspace } from "../kit.ts";
 
 interface Row {
   check: string;
@@ -52,6 +52,7 @@ test("every check has a row, and every problem has a fix", async () => {
     "settings",
     "settings of pi",
     "models.json",
+    "extensions",
     "keys",
     "shell",
     "search",
@@ -163,4 +164,17 @@ test("settings that start no session fail the check; other mistakes in them are 
   };
   expect(await check('{ "tools": { "excluded": ["bash"] } "theme": "dark" }')).toEqual(["fail", true]);
   expect(await check('{ "theme": 5 }')).toEqual(["warn", false]);
+});
+
+test("a handler of an event that there is not is reported by doctor, and not by a session", async () => {
+  const workspace = await createModelWorkspace([textReply("Hello.")]);
+  const directory = join(workspace.agentDir, "extensions");
+  await mkdir(directory, { recursive: true });
+  const text = `export default (pi) => { pi.on("agent_strat", () => {}); pi.on("of_pi_2", () => {}); };`;
+  await writeFile(join(directory, "typo.ts"), text);
+  expect(await run(workspace, ["-p", "Hi"])).toMatchObject({ code: 0, out: "Hello.\n", err: "" });
+  const { row } = await runDoctor(workspace);
+  expect(row("extensions")).toMatchObject({ status: "warn", says: "2 problems" });
+  expect(row("extensions").fix).toContain('typo: there is no event agent_strat. Did you mean "agent_start"?');
+  expect(row("extensions").fix).toContain("typo: there is no event of_pi_2.");
 });

@@ -44,9 +44,9 @@ export async function loadResources(given: LoadOptions, before: Resources): Prom
   const { fileSystem, cwd } = options;
   const { agent, problems: agentProblems } = await loadAgent(options, before.agent);
   const isTrusted = await options.isProjectTrusted();
-  const { user, project } = await locateResources(fileSystem, options, agent);
+  const { user, project, loadedElsewhere } = await locateResources(fileSystem, options, agent);
   const locations = isTrusted ? mergeLocations(user, project) : user;
-  const ignored = isTrusted ? [] : await listExisting(fileSystem, cwd, project);
+  const ignored = isTrusted ? [] : await listExisting(fileSystem, cwd, { ...project, loadedElsewhere });
   const prompts = await loadPrompts({ fileSystem, locations, agent }, before);
   const context = await loadContext(options, before);
   const called = await loadCalled(options, locations, before);

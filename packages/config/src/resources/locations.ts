@@ -29,12 +29,15 @@ export interface Locations {
 /** `.tau` has precedence over `.pi`. */
 const projectDirectoryNames = [".tau", ".pi"];
 
-/** The locations of the user; `project` are those that apply only after the user trusts the project. */
+/**
+ * The locations of the user; `project` are those that apply only after the user trusts the project, and `loadedElsewhere`
+ * those of the project's extensions and themes, for which the same is true.
+ */
 export async function locateResources(
   fs: FileSystem,
   options: LocationOptions,
   agent: NamedAgent | undefined,
-): Promise<{ user: Locations; project: Locations }> {
+): Promise<{ user: Locations; project: Locations; loadedElsewhere: readonly string[] }> {
   const { cwd, agentDir, home, includeProject, discoverSkills, discoverPrompts } = options;
   const own = [agent?.resourcesDir, agentDir].filter((directory) => directory !== undefined);
   const sharedSkills = join(home, ".agents", "skills");
@@ -61,6 +64,7 @@ export async function locateResources(
         : [],
       prompts: discoverPrompts ? below("prompts", directories) : [],
     },
+    loadedElsewhere: [...below("extensions", directories), ...below("themes", directories)],
   };
 }
 

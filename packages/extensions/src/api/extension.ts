@@ -91,6 +91,8 @@ export interface Registrations {
   readonly markdownTransformers: MarkdownTransformer[];
   readonly providers: Map<string, ProviderConfig>;
   readonly mcpServers: Map<string, Record<string, unknown>>;
+  /** Names of events that there are not, for which it has handlers that are never called. */
+  readonly unknownEvents: Set<string>;
 }
 
 export interface Extension extends Registrations {
@@ -119,6 +121,7 @@ export const createRegistrations = (): Registrations => ({
   markdownTransformers: [],
   providers: new Map(),
   mcpServers: new Map(),
+  unknownEvents: new Set(),
 });
 
 /** Something that is wrong with an extension, in whole sentences for the user. */

@@ -13,6 +13,8 @@ export interface ListedRegistrations {
   readonly host: Extension["host"];
   readonly flags: ReadonlyMap<string, FlagDefinition>;
   readonly providers: ReadonlyMap<string, ProviderConfig>;
+  /** See `Registrations`. Empty for an isolated extension. */
+  readonly unknownEvents: readonly string[];
 }
 
 /** In the order of the extensions. Those of an isolated extension are known once it has run. */
@@ -28,8 +30,14 @@ export async function listRegistrations(
     const listed = state === "acknowledged" ? await readRemembered(source, place) : bySource.get(source);
     // What is registered is removed when the extension is closed.
     if (!listed) continue;
-    const { host, flags, providers } = listed;
-    extensions.push({ source, host, flags: new Map(flags), providers: new Map(providers) });
+    const { host, flags, providers, unknownEvents } = listed;
+    extensions.push({
+      source,
+      host,
+      flags: new Map(flags),
+      providers: new Map(providers),
+      unknownEvents: [...unknownEvents],
+    });
   }
   for (const extension of loaded.extensions) await extension.close();
   return { extensions, problems: loaded.problems };
@@ -47,6 +55,7 @@ async function readRemembered(
       host: "isolated",
       flags: new Map(manifest.flags.map(({ name, flag }) => [name, flag])),
       providers: new Map(manifest.providers.map(({ name, provider }) => [name, provider])),
+      unknownEvents: [],
     }
   );
 }

@@ -1,5 +1,5 @@
 /** The API object of one extension in this process: it fills the registrations and passes everything else to the session. */
-import { didYouMean, getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage } from "@tau/ai/internal";
 import { ExtensionError } from "../errors.ts";
 import { checkTool } from "../pipeline/adapt-tool.ts";
 import type { EventBus, ExtensionAPI, FlagDefinition, ProviderConfig, SharedResource } from "../api/api.ts";
@@ -55,7 +55,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     on: ((name: string, handler: AnyHandler) => {
       lifetime.check();
       if (!isEventName(name)) {
-        report(`There is no event ${JSON.stringify(name)}.${didYouMean(String(name), extensionEventNames)}`);
+        registrations.unknownEvents.add(String(name));
         return () => {};
       }
       checkHandler(handler, `The handler of ${name}`);
