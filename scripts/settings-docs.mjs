@@ -8,6 +8,7 @@ const run = (...args) => execFileSync(process.execPath, args, { cwd: root, stdio
 
 run("scripts/build.mjs");
 const { settingsReference, settingsSchema } = await import("../packages/config/dist/settings/index.js");
-writeFileSync(join(root, "docs/settings.md"), settingsReference());
-writeFileSync(join(root, "docs/settings.schema.json"), `${JSON.stringify(settingsSchema(), null, 2)}\n`);
+const { allFeatures } = await import("../packages/features/dist/index.js");
+writeFileSync(join(root, "docs/settings.md"), settingsReference(allFeatures));
+writeFileSync(join(root, "docs/settings.schema.json"), `${JSON.stringify(settingsSchema(allFeatures), null, 2)}\n`);
 run("node_modules/oxfmt/bin/oxfmt", "docs/settings.md", "docs/settings.schema.json");

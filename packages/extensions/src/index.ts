@@ -51,7 +51,18 @@ export {
   type InputSource,
   type TreePreparation,
 } from "./api/events.ts";
-export type { Feature, FeatureCommand, FeatureTool } from "./api/feature.ts";
+export {
+  type DoctorCheck,
+  type DoctorResult,
+  type Feature,
+  type FeatureCommand,
+  type FeaturePlace,
+  type FeatureTool,
+  getFeatureSettings,
+  type ProgramCommand,
+  type ProgramContext,
+  type ToolCategory,
+} from "./api/feature.ts";
 export { askProjectTrust, type AskProjectTrustParts } from "./load/ask-project-trust.ts";
 export { createEventBus } from "./runner/create-api.ts";
 export { execProgram } from "./api/exec.ts";

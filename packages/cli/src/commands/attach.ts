@@ -1,5 +1,5 @@
 /** `tau attach`: the interactive terminal on a session of the gateway. */
-import { openSettings } from "@tau/config/trust";
+import { openSettings } from "../hosting/open-settings.ts";
 import { idInFileName } from "@tau/harness/session";
 import { type GatewayClient, isGatewayClientError } from "@tau/protocol/client";
 import { connectToGateway } from "@tau/protocol/node";

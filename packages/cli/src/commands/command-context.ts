@@ -1,7 +1,7 @@
 import { closeAfter } from "@tau/ai/internal";
 import { SessionManager } from "@tau/harness";
 import { type SettingsManager, formatFileProblem } from "@tau/config/settings";
-import { openSettings } from "@tau/config/trust";
+import { openSettings } from "../hosting/open-settings.ts";
 import { findSession, mustBeInSessionDirectory, type SessionInfo, type SessionLookup } from "@tau/harness/session";
 import type { Io } from "./command.ts";
 import { getAgentDir, getSessionDir } from "../hosting/agent-dir.ts";

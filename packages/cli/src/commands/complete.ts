@@ -208,7 +208,10 @@ async function listPackageSources(words: readonly string[], current: string, io:
     import("@tau/config/installs"),
   ]);
   const has = (name: string) => words.includes(`--${name}`);
-  const { settings } = await openPackageContext({ subcommand: "", positionals: [], has, value: () => undefined }, io);
+  const { settings } = await openPackageContext(
+    { subcommand: "", positionals: [], has, value: () => undefined, values: () => [] },
+    io,
+  );
   const entries = Object.values(getPackageEntries(settings)).flat();
   return entries.map((entry) => toCandidate(toDetailed(entry).source));
 }

@@ -1,6 +1,7 @@
 /** Settings by their dotted names. Pure. */
 import { didYouMean, isRecord, tryParseJson } from "@tau/ai/internal";
 import { settingsSchema } from "@tau/config/settings";
+import { allFeatures } from "@tau/features";
 import { UsageError } from "../process/errors.ts";
 
 interface Schema {
@@ -13,7 +14,7 @@ interface Schema {
 
 /** The schema of a setting. Throws `invalid_input`, with the nearest name, if there is no such setting. */
 export function findSchema(key: string): Schema {
-  let schema: Schema | undefined = settingsSchema() as Schema;
+  let schema: Schema | undefined = settingsSchema(allFeatures) as Schema;
   for (const name of key.split(".")) {
     const inner: Schema | boolean | undefined = getOwn(schema?.properties, name) ?? schema?.additionalProperties;
     schema = typeof inner === "object" ? inner : undefined;
@@ -27,7 +28,10 @@ export function findSchema(key: string): Schema {
 const getOwn = <T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
   record && Object.hasOwn(record, name) ? record[name] : undefined;
 
-export function listSettings({ properties = {} }: Schema = settingsSchema() as Schema, prefix = ""): string[] {
+export function listSettings(
+  { properties = {} }: Schema = settingsSchema(allFeatures) as Schema,
+  prefix = "",
+): string[] {
   return Object.entries(properties).flatMap(([name, inner]) => [
     ...(name === "$schema" ? [] : [`${prefix}${name}`]),
     ...listSettings(inner, `${prefix}${name}.`),

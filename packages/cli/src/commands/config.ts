@@ -6,6 +6,7 @@ import { systemIds } from "@tau/ai";
 import { HarnessError } from "@tau/protocol";
 import { keepTrust } from "@tau/config/trust";
 import { nestSetting, settingsSchema } from "@tau/config/settings";
+import { allFeatures } from "@tau/features";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import { jsonLine } from "../modes/json-line.ts";
@@ -98,5 +99,5 @@ export async function printPath(args: CommandArgs, io: Io): Promise<void> {
 }
 
 export async function printSchema(_args: CommandArgs, io: Io): Promise<void> {
-  io.out(`${JSON.stringify(settingsSchema(), undefined, 2)}\n`);
+  io.out(`${JSON.stringify(settingsSchema(allFeatures), undefined, 2)}\n`);
 }

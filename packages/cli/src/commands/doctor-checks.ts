@@ -7,6 +7,8 @@ import { HarnessError } from "@tau/protocol";
 import { getMessageText } from "@tau/harness/host";
 import { getSandboxSettings } from "@tau/config/trust";
 import { type FileProblem, formatFileProblem, ignoredSettings } from "@tau/config/settings";
+import type { DoctorResult } from "@tau/extensions";
+import { allFeatures } from "@tau/features";
 import type { Tools } from "@tau/tools";
 import type { Io } from "./command.ts";
 import type { Access } from "./access.ts";
@@ -20,12 +22,7 @@ export interface CheckContext extends Pick<CommandContext, "cwd" | "agentDir" | 
   useNetwork: boolean;
 }
 
-export interface CheckResult {
-  status: "ok" | "warn" | "fail";
-  says: string;
-  /** Says what to do, unless the status is `ok`. */
-  fix?: string;
-}
+export type CheckResult = DoctorResult;
 
 interface Check {
   name: string;
@@ -51,6 +48,7 @@ export const checks: readonly Check[] = [
   { name: "shell", run: checkShell },
   { name: "search", run: checkSearch },
   { name: "sandbox", run: checkSandbox },
+  ...allFeatures.flatMap(({ doctor = [] }) => doctor.map(({ name, check }) => ({ name, run: check }))),
   { name: "network", run: checkNetwork },
   { name: "disk", run: checkDisk },
   { name: "terminal", run: async ({ io }) => checkTerminal(io) },

@@ -5,11 +5,11 @@ import {
   type ExtensionTrustState,
   getRuns,
   listExtensionRuns,
-  openSettings,
   runsToCandidate,
   type TrustChange,
   writeExtensionTrust,
 } from "@tau/config/trust";
+import { openSettings } from "../hosting/open-settings.ts";
 import { getAgentDir } from "../hosting/agent-dir.ts";
 import type { Io } from "./command.ts";
 import { jsonLine } from "../modes/json-line.ts";

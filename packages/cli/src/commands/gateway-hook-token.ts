@@ -1,7 +1,7 @@
 /** `tau gateway hook-token`: what a program shows that calls a webhook. */
 import { systemClock, systemIds } from "@tau/ai";
 import { findHookToken, openDevices } from "@tau/gateway";
-import { openSettings } from "@tau/config/trust";
+import { openSettings } from "../hosting/open-settings.ts";
 import { getAgentDir } from "../hosting/agent-dir.ts";
 import type { Io } from "./command.ts";
 import { UsageError } from "../process/errors.ts";

@@ -1,6 +1,6 @@
 /** `tau gateway`: serves sessions until somebody stops it. */
 import { type JoinCluster, serveGateway } from "@tau/gateway";
-import { openSettings } from "@tau/config/trust";
+import { openSettings } from "../hosting/open-settings.ts";
 import { getAgentDir } from "../hosting/agent-dir.ts";
 import type { Io } from "./command.ts";
 import { UsageError } from "../process/errors.ts";

@@ -1,4 +1,8 @@
+import { allFeatures } from "@tau/features";
 import type { Command } from "./command.ts";
+
+/** The commands of features. */
+export const featureCommands = allFeatures.flatMap(({ programCommands = [] }) => programCommands);
 
 /** Every command. Help, suggestions, completion and parsing read this table; `run.ts` has the code behind each row. */
 export const commands: readonly Command[] = [
@@ -137,6 +141,7 @@ export const commands: readonly Command[] = [
       "tau gateway revoke DEVICE  Take a device's token away, and close its connections; for local, your account gets a new one",
     ],
   },
+  ...featureCommands,
   {
     name: "doctor",
     summary: "Check what tau needs and suggest fixes",

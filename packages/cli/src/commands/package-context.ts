@@ -17,12 +17,12 @@ import {
 } from "@tau/config/installs";
 import {
   type ExtensionTrustState,
-  openSettings,
   readExtensionTrust,
   readTrust,
   type TrustSubject,
   writeExtensionTrust,
 } from "@tau/config/trust";
+import { openSettings } from "../hosting/open-settings.ts";
 import { expandHome, getAgentDir } from "../hosting/agent-dir.ts";
 import type { Io } from "./command.ts";
 import { reportSettingsProblems } from "./command-context.ts";

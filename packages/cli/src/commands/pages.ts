@@ -26,6 +26,7 @@ export const pages: readonly Page[] = [
   { name: "resources", summary: "where instructions, skills, templates and agents are" },
   { name: "skills", summary: "writing a skill" },
   { name: "templates", summary: "writing a prompt template" },
+  { name: "tools", summary: "the tools that a model is offered" },
   { name: "features", summary: "what tau adds to its core, and how to turn it off" },
   { name: "extensions", summary: "tools, commands, events, interface, models of your own; examples" },
   { name: "packages", summary: "installing, updating and making packages of extensions" },

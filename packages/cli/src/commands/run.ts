@@ -3,7 +3,7 @@ import { UsageError } from "../process/errors.ts";
 import type { ExitCode } from "../process/exit-codes.ts";
 import { untilInterrupted } from "../process/until-interrupted.ts";
 import { commandHelp } from "./command-help.ts";
-import { commands } from "./index.ts";
+import { commands, featureCommands } from "./index.ts";
 import { type CommandArgs, parseCommandArgs, parseUsages } from "./usage.ts";
 
 /** Runs a command or subcommand. Returns nothing if it is done. */
@@ -100,6 +100,8 @@ export async function runCommand(name: string, args: readonly string[], io: Io):
       throw new UsageError("arguments", `${message}.${wanted === undefined ? "" : didYouMean(wanted, known)}`);
     }
     case "args": {
+      const ofFeature = featureCommands.find((candidate) => candidate.name === name);
+      if (ofFeature) return await (await import("./feature-command.ts")).runFeatureCommand(ofFeature, parsed.args, io);
       const runner = runners[name]!;
       return await (typeof runner === "function" ? runner : runner[parsed.args.subcommand]!)(parsed.args, io);
     }

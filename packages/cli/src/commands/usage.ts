@@ -65,7 +65,9 @@ export interface CommandArgs {
   /** In the order of the usage line; if the last one may be repeated, all further arguments follow. */
   positionals: readonly string[];
   has: (flag: string) => boolean;
+  /** Returns the value of a flag; the last one if it is repeated. */
   value: (flag: string) => string | undefined;
+  values: (flag: string) => readonly string[];
 }
 
 type ParsedCommand =
@@ -92,7 +94,7 @@ export function parseCommandArgs(usages: readonly Usage[], args: readonly string
 const createError = (message: string) => ({ kind: "invalid" as const, message });
 
 function parseArgs(usage: Usage, args: readonly string[]): ParsedCommand {
-  const values = new Map<string, string | undefined>();
+  const values = new Map<string, (string | undefined)[]>();
   const positionals: string[] = [];
   for (const token of readTokens(args, usage.flags)) {
     if (token.kind === "positional") positionals.push(token.value);
@@ -106,13 +108,21 @@ function parseArgs(usage: Usage, args: readonly string[]): ParsedCommand {
     }
     const problem = findValueProblem(flag, token);
     if (problem !== undefined) return createError(problem);
-    values.set(flag.name, value);
+    values.set(flag.name, [...(values.get(flag.name) ?? []), value]);
   }
   const problem = findPositionalProblem(usage, positionals) ?? findMissingFlag(usage, values);
   if (problem !== undefined) return createError(problem);
   const { subcommand } = usage;
-  const has = (name: string) => values.has(name);
-  return { kind: "args", args: { subcommand, positionals, has, value: (name) => values.get(name) } };
+  return {
+    kind: "args",
+    args: {
+      subcommand,
+      positionals,
+      has: (name) => values.has(name),
+      value: (name) => values.get(name)?.at(-1),
+      values: (name) => (values.get(name) ?? []).filter((value) => value !== undefined),
+    },
+  };
 }
 
 function findPositionalProblem({ positionals }: Usage, values: readonly string[]): string | undefined {

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NamedPackage } from "@tau/extensions";
 import { type FetchedPackage, fetchPackage, type PackageSource, parseSource } from "@tau/config/installs";
-import { openSettings } from "@tau/config/trust";
+import { openSettings } from "./open-settings.ts";
 import { getAgentDir } from "./agent-dir.ts";
 import type { SessionOptions } from "../start/session-options.ts";
 import { isInteractive } from "../process/ask.ts";

@@ -8,7 +8,7 @@ import { HarnessError } from "@tau/protocol";
 import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/extensions";
 import { allFeatures } from "@tau/features";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
-import { openSettings } from "@tau/config/trust";
+import { openSettings } from "./open-settings.ts";
 import { readNamedFile } from "@tau/config/resources";
 import { getAgentDir, isOffline } from "./agent-dir.ts";
 import type { SessionOptions } from "../start/session-options.ts";

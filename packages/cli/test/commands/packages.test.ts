@@ -303,7 +303,7 @@ test("tau config lists resources, and its list turns single ones on and off", as
   ]);
   expect((await run(workspace, "config")).out).toMatch(/^KIND +NAME +STATE +FROM\nprompts +prompts\/own\.md +on/);
   const { io } = createIo(workspace, { env: workspace.env });
-  const args = { subcommand: "", positionals: [], has: () => false, value: () => undefined };
+  const args = { subcommand: "", positionals: [], has: () => false, value: () => undefined, values: () => [] };
   const context = await openPackageContext(args, io);
   const press = async (...keys: string[]) => {
     const terminal = await VirtualTerminal.create(100, 30);
@@ -334,7 +334,13 @@ test("a project leaves out a resource of the user's package with an entry of its
   workspace.registry.publish("pack", "1.0.0", { files: extension });
   await run(workspace, "install npm:pack --yes");
   const { io } = createIo(workspace, { env });
-  const args = { subcommand: "", positionals: [], has: (name: string) => name === "local", value: () => undefined };
+  const args = {
+    subcommand: "",
+    positionals: [],
+    has: (name: string) => name === "local",
+    value: () => undefined,
+    values: () => [],
+  };
   const context = await openPackageContext(args, io);
   const terminal = await VirtualTerminal.create(100, 30);
   const done = changeInList(terminal, (await listRows(context)).rows, context);

@@ -6,7 +6,7 @@ import { formatFieldProblem, formatPath } from "../fields/problem.ts";
 import { renameSnakeCase } from "@tau/policy/internal";
 import { listUnused } from "./pi-settings.ts";
 import { type Fields, forbiddenNames, type Group, type SettingNode } from "./node.ts";
-import { type SettingsInput, settingsTable } from "./schema.ts";
+import { type SettingsInput, type SettingsTable, settingsTable } from "./schema.ts";
 
 /** Why something in the settings does not apply. */
 export type SettingErrorKind =
@@ -29,6 +29,8 @@ export interface CheckOptions {
   trusted: boolean;
   /** Whether they are those of a project. Default false. */
   isProject?: boolean;
+  /** Default: tau's own settings. */
+  table?: SettingsTable;
   /** The last valid values of this file: a setting that is wrong now keeps its value. */
   before?: SettingsInput;
 }
@@ -43,7 +45,7 @@ export function checkSettings(value: unknown, options: CheckOptions): Checked {
   const errors: SettingError[] = [];
   const check: Check = { ...options, report: (error) => errors.push(error) };
   const report = (problem: FieldProblem) => check.report(toSettingError(problem));
-  const values = toField(settingsTable, check).read(value, { path: [], report });
+  const values = toField(options.table ?? settingsTable, check).read(value, { path: [], report });
   return { values: (values ?? {}) as SettingsInput, errors };
 }
 

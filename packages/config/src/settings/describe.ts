@@ -2,7 +2,7 @@
 import { isRecord, withoutUndefined } from "@tau/ai/internal";
 import type { SettingData } from "@tau/protocol";
 import type { SettingNode } from "./node.ts";
-import { type Settings, type SettingsInput, settingsTable } from "./schema.ts";
+import type { Settings, SettingsInput, SettingsTable } from "./schema.ts";
 
 interface SettingsByOrigin {
   /** The settings that apply. */
@@ -14,7 +14,8 @@ interface SettingsByOrigin {
 }
 
 /** In the order of the table. */
-export const describeSettings = (values: SettingsByOrigin): SettingData[] => describe(settingsTable, [], values);
+export const describeSettings = (table: SettingsTable, values: SettingsByOrigin): SettingData[] =>
+  describe(table, [], values);
 
 function describe(node: SettingNode, path: readonly string[], values: SettingsByOrigin): SettingData[] {
   if (node.kind === "group") {

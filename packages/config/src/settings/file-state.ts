@@ -7,7 +7,7 @@ import { type DamagedJson, type JsonDocument, parseJsonDocument, type Position }
 import { checkSettings, type SettingErrorKind } from "./check.ts";
 import { findIgnored } from "./pi-settings.ts";
 import { mergeInputs } from "./resolve.ts";
-import type { SettingsInput } from "./schema.ts";
+import type { SettingsInput, SettingsTable } from "./schema.ts";
 import type { SettingsSource } from "./source.ts";
 
 export type SettingsScope = "global" | "project";
@@ -41,6 +41,7 @@ export async function readSource(source: SettingsSource): Promise<FileContent> {
 }
 
 interface UpdateOptions {
+  table: SettingsTable;
   readonly scope: SettingsScope;
   readonly file: string;
   readonly trusted: boolean;
@@ -73,7 +74,7 @@ function ignoreSettings(state: FileState): FileState {
   return { ...state, values: {}, problems };
 }
 
-function readState(before: FileState, content: FileContent, { scope, file, trusted }: UpdateOptions): FileState {
+function readState(before: FileState, content: FileContent, { scope, file, table, trusted }: UpdateOptions): FileState {
   const problem = (
     kind: SettingsProblem["kind"],
     { path, position, message }: { path: Path; position: Position; message: string },
@@ -90,7 +91,7 @@ function readState(before: FileState, content: FileContent, { scope, file, trust
     }
     case "document": {
       const isProject = scope === "project";
-      const { values, errors } = checkSettings(content.value, { trusted, isProject, before: before.values });
+      const { values, errors } = checkSettings(content.value, { trusted, isProject, table, before: before.values });
       const repeated = content.repeated.map((path) => {
         const message = `"${formatPath(path)}" is set more than once. The last one counts.`;
         return problem("repeated_setting", { path, position: content.getPosition(path), message });

@@ -3,11 +3,11 @@ import { isRecord } from "@tau/ai/internal";
 import type { JsonSchema } from "../fields/field.ts";
 import { forbiddenNames, type SettingNode } from "./node.ts";
 import { referenceSections } from "./reference-sections.ts";
-import { settingsTable } from "./schema.ts";
+import { createSettingsTable, getFeatureFields, type WithSettings } from "./schema.ts";
 
 /** The JSON Schema of settings files. Editors use it to complete names and to show errors. */
-export function settingsSchema(): JsonSchema {
-  const { properties, ...rest } = toSchema(settingsTable) as { properties: object };
+export function settingsSchema(features: readonly WithSettings[] = []): JsonSchema {
+  const { properties, ...rest } = toSchema(createSettingsTable(features)) as { properties: object };
   const pointer = { type: "string", description: "Where an editor finds this schema." };
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
@@ -113,9 +113,12 @@ Each setting below lists whether a project may set it:
 const maxColumns = 100;
 
 /** The reference page of all settings, in Markdown. */
-export function settingsReference(): string {
-  const sections = referenceSections.map(({ title, names }) => {
-    const entries = names.flatMap((name) => toEntries(settingsTable.fields[name], [name]));
+export function settingsReference(features: readonly WithSettings[] = []): string {
+  const { fields } = createSettingsTable(features);
+  const featureNames = Object.keys(getFeatureFields(features));
+  const featureSections = featureNames.length > 0 ? [{ title: "Features", names: featureNames }] : [];
+  const sections = [...referenceSections, ...featureSections].map(({ title, names }) => {
+    const entries = names.flatMap((name) => toEntries(fields[name]!, [name]));
     return `## ${title}\n\n${entries.join("\n")}\n`;
   });
   return [introduction, ...sections].join("\n");

@@ -1,8 +1,15 @@
 /** Merges settings: the project's over the user's over the defaults. Pure. */
 import { deepFreeze, isRecord } from "@tau/ai/internal";
-import { group, type SettingNode } from "./node.ts";
+import { type Fields, group, type SettingNode } from "./node.ts";
 import { policySettings } from "./policy-settings.ts";
-import { type Restrictions, type Settings, type SettingsInput, settingsTable } from "./schema.ts";
+import {
+  type ResolvedFields,
+  type Restrictions,
+  type Settings,
+  type SettingsInput,
+  type SettingsTable,
+  settingsTable,
+} from "./schema.ts";
 import type { SettingsLocation } from "./shape.ts";
 
 /** The settings of one file. */
@@ -18,8 +25,17 @@ export interface SettingsLayer<Values = SettingsInput> {
  * whatever the earlier layers say. What a project sets to restrict is left out. The result is frozen and
  * shares nothing with the layers.
  */
-export const resolveSettings = (layers: readonly SettingsLayer[]): Settings =>
-  toFrozen(resolveNode(settingsTable, layers) as Settings);
+export const resolveSettings = (layers: readonly SettingsLayer[], table: SettingsTable = settingsTable): Settings =>
+  toFrozen(resolveNode(table, layers) as Settings);
+
+/** Fills in the settings of a feature: those that are in `settings`, else their defaults. */
+export const resolveFields = <F extends Fields>(fields: F, settings: object): ResolvedFields<F> => {
+  const known = settings as Readonly<Record<string, unknown>>;
+  const names = Object.keys(fields);
+  const missing = names.filter((name) => !Object.hasOwn(known, name));
+  const defaults = Object.fromEntries(missing.map((name) => [name, resolveNode(fields[name]!, [])]));
+  return { ...Object.fromEntries(names.map((name) => [name, known[name]])), ...defaults } as ResolvedFields<F>;
+};
 
 /** Resolves what the project sets to restrict. A setting that it does not have is absent. Frozen. */
 export function resolveRestrictions(layers: readonly SettingsLayer[]): Restrictions {

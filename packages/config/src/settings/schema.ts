@@ -6,7 +6,7 @@ import { defaultRunMs } from "@tau/protocol";
 import type { Field } from "../fields/field.ts";
 import { decimal, flag, list, nonEmptyText, object, oneOf, optional, text, wholeNumber } from "../fields/kinds.ts";
 import { packageEntries } from "../installs/package-entry.ts";
-import { group, type Group, type MapOf, mapSetting, type Setting, setting } from "./node.ts";
+import { type Fields, group, type Group, type MapOf, mapSetting, type Setting, setting } from "./node.ts";
 import { paths, program, proxyUrl, thinkingLevel, workingPath } from "./shape.ts";
 import { gatewaySettings } from "./gateway-settings.ts";
 import { policySettings } from "./policy-settings.ts";
@@ -350,6 +350,25 @@ export const settingsTable = group("The settings of tau.", {
   ...gatewaySettings,
   ...terminalSettings,
 });
+
+/** A table of settings: tau's own, and those of features. */
+export type SettingsTable = Group<Fields>;
+
+/** A feature, as far as its settings are concerned. */
+export interface WithSettings {
+  readonly settings?: Fields;
+}
+
+/** The settings of features, by their names. */
+export const getFeatureFields = (features: readonly WithSettings[]): Fields =>
+  Object.assign({}, ...features.map(({ settings }) => settings)) as Fields;
+
+/** The table with the settings of these features. */
+export const createSettingsTable = (features: readonly WithSettings[] = []): SettingsTable =>
+  group(settingsTable.description, { ...getFeatureFields(features), ...settingsTable.fields });
+
+/** Settings of a feature, with all defaults. */
+export type ResolvedFields<F extends Fields> = { readonly [K in keyof F]: Resolved<F[K]> };
 
 /** All settings, with all defaults. Frozen, also inside. */
 export type Settings = Resolved<typeof settingsTable>;

@@ -21,7 +21,14 @@ import {
   type SettingsLayer,
   toFrozen,
 } from "./resolve.ts";
-import type { Restrictions, Settings, SettingsInput } from "./schema.ts";
+import {
+  createSettingsTable,
+  type Restrictions,
+  type Settings,
+  type SettingsInput,
+  type SettingsTable,
+  type WithSettings,
+} from "./schema.ts";
 import { createMemorySource } from "./source.ts";
 import {
   type FileContent,
@@ -38,6 +45,8 @@ import {
 export interface SettingsManagerOptions {
   /** Whether the user trusts the project, so that all of its settings apply. Default false. */
   projectTrusted?: boolean;
+  /** The features whose settings may be in the files. Default: none. */
+  features?: readonly WithSettings[];
   /** Whether the files are watched while there are listeners. Default true. */
   watch?: boolean;
   fileSystem?: FileSystem;
@@ -78,6 +87,7 @@ interface ReadOptions {
 
 interface Parts extends LocatedSettings {
   readonly clock: Clock;
+  readonly table: SettingsTable;
 }
 
 const checkArguments = createCheck({
@@ -111,7 +121,7 @@ export class SettingsManager {
     this.#isProjectTrusted = isProjectTrusted;
     this.#states = states;
     const layers = this.#getLayers();
-    this.#settings = resolveSettings(layers);
+    this.#settings = resolveSettings(layers, parts.table);
     this.#restrictions = resolveRestrictions(layers);
   }
 
@@ -129,16 +139,21 @@ export class SettingsManager {
     const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
     const { sources, files } = locateSettings(cwd, agentDir, { fileSystem, clock, ids });
     const contents = await readSources(sources);
+    const table = createSettingsTable(options.features);
     const states = { ...noFiles };
     for (const layer of settingsLayers) {
-      states[layer] = updateLayer(noFile, contents[layer], { layer, sources, isProjectTrusted: projectTrusted });
+      states[layer] = updateLayer(noFile, contents[layer], { layer, sources, table, isProjectTrusted: projectTrusted });
     }
-    return new SettingsManager({ sources, files: watch ? files : [], clock }, projectTrusted, states);
+    return new SettingsManager({ sources, files: watch ? files : [], clock, table }, projectTrusted, states);
   }
 
   /** Settings without files. Throws `HarnessError` `invalid_input` for settings that are not valid. */
-  static inMemory(settings: SettingsInput = {}, options: Pick<SettingsManagerOptions, "clock"> = {}): SettingsManager {
-    const values = checkOrThrow(settings, { trusted: true });
+  static inMemory(
+    settings: SettingsInput = {},
+    options: Pick<SettingsManagerOptions, "clock" | "features"> = {},
+  ): SettingsManager {
+    const table = createSettingsTable(options.features);
+    const values = checkOrThrow(settings, { trusted: true, table });
     const cwd = process.cwd();
     const location = { directory: cwd, cwd, home: homedir() };
     const sources = {
@@ -146,13 +161,18 @@ export class SettingsManager {
       pi: createMemorySource(location),
       project: createMemorySource(location),
     };
-    const parts = { sources, files: [], clock: options.clock ?? systemClock };
+    const parts = { sources, files: [], clock: options.clock ?? systemClock, table };
     return new SettingsManager(parts, true, { ...noFiles, global: { ...noFile, values, exists: true } });
   }
 
   /** The settings that apply, with all defaults. Frozen; a new object whenever a setting changes. */
   get(): Settings {
     return this.#settings;
+  }
+
+  /** All settings that the files may have, with those of features. */
+  get table(): SettingsTable {
+    return this.#parts.table;
   }
 
   get isProjectTrusted(): boolean {
@@ -249,9 +269,14 @@ export class SettingsManager {
     around: (write: () => Promise<void>) => Promise<void> = (write) => write(),
   ): Promise<void> {
     checkArguments({ scope });
+    const { table } = this.#parts;
     const source = this.#parts.sources[scope];
     const check = (input: SettingsInput) =>
-      checkOrThrow(input, { trusted: isTrusted(scope, this.#isProjectTrusted), isProject: scope === "project" });
+      checkOrThrow(input, {
+        trusted: isTrusted(scope, this.#isProjectTrusted),
+        isProject: scope === "project",
+        table,
+      });
     if (typeof changes !== "function") check(changes);
     await this.#queue.add(async () => {
       await around(() =>
@@ -312,7 +337,7 @@ export class SettingsManager {
   /** Reads the files. If it is patient, a file that may be half saved is left as it was and read again later. */
   async #read({ isPatient, keepsTrust = false, wasTrusted = this.#isProjectTrusted }: ReadOptions): Promise<void> {
     this.#cancelSecondRead();
-    const { sources, clock } = this.#parts;
+    const { sources, clock, table } = this.#parts;
     const states = { ...this.#states };
     let isComplete = true;
     const contents = await readSources(sources);
@@ -322,7 +347,7 @@ export class SettingsManager {
     for (const layer of settingsLayers) {
       const [before, content] = [states[layer], contents[layer]];
       if (isPatient && mayBeIncomplete(before, content)) isComplete = false;
-      else states[layer] = updateLayer(before, content, { layer, sources, isProjectTrusted });
+      else states[layer] = updateLayer(before, content, { layer, sources, table, isProjectTrusted });
     }
     if (!isComplete && this.#watch) {
       const again = () => void this.#queue.add(() => this.#read({ isPatient: false }));
@@ -335,7 +360,7 @@ export class SettingsManager {
     const before = { settings: this.#settings, restrictions: this.#restrictions, problems: this.problems };
     this.#states = states;
     const layers = this.#getLayers();
-    const settings = resolveSettings(layers);
+    const settings = resolveSettings(layers, this.#parts.table);
     this.#restrictions = resolveRestrictions(layers);
     const { problems } = this;
     const names = Object.keys(settings) as (keyof Settings)[];
@@ -381,11 +406,18 @@ async function readSources(sources: Sources): Promise<Record<SettingsLayerName, 
 function updateLayer(
   before: FileState,
   content: FileContent,
-  { layer, sources, isProjectTrusted }: { layer: SettingsLayerName; sources: Sources; isProjectTrusted: boolean },
+  { layer, sources, table, isProjectTrusted }: LayerOptions,
 ): FileState {
   const scope = getScope(layer);
   const { file } = sources[layer];
-  return updateState(before, content, { scope, file, trusted: isTrusted(scope, isProjectTrusted) });
+  return updateState(before, content, { scope, file, table, trusted: isTrusted(scope, isProjectTrusted) });
+}
+
+interface LayerOptions {
+  layer: SettingsLayerName;
+  sources: Sources;
+  table: SettingsTable;
+  isProjectTrusted: boolean;
 }
 
 const isTrusted = (scope: SettingsScope, isProjectTrusted: boolean): boolean => scope === "global" || isProjectTrusted;

@@ -1,8 +1,13 @@
 /** The static description of a feature. Its code is loaded when something of it is first used. */
-import type { ExtensionFactory, ToolDefinition } from "./api.ts";
+import type { AuthStorage } from "@tau/config/auth";
+import { type SettingFields, resolveFields, type ResolvedFields, type SettingsManager } from "@tau/config/settings";
+import type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "./api.ts";
+
+/** The kinds of tools, by which documents list them. */
+export type ToolCategory = "files" | "runtime" | "code" | "coordination" | "external" | "memory";
 
 /** The description of a tool of a feature. Its `execute` is in the code that `Feature.load` gives. */
-export type FeatureTool = Pick<
+export type FeatureTool = { readonly category: ToolCategory } & Pick<
   ToolDefinition,
   | "name"
   | "label"
@@ -25,6 +30,61 @@ export interface FeatureCommand {
   readonly description: string;
 }
 
+/** The directories and settings that a session or a command of the program works with. */
+export interface FeaturePlace {
+  readonly cwd: string;
+  readonly agentDir: string;
+  readonly settings: SettingsManager;
+}
+
+/** A command of the program, such as `tau mcp`. */
+export interface ProgramCommand {
+  readonly name: string;
+  /** For the list of commands, without a period. */
+  readonly summary: string;
+  /**
+   * A line for each subcommand, or a single one: `tau mcp add NAME [--url URL] [COMMAND...]  Add a server`. Capitals stand for
+   * arguments, brackets for what is optional, dots for one or more, and two spaces begin the summary.
+   */
+  readonly usage: readonly string[];
+  /** `failed` gives the exit code 1, for a failure that was reported already. Throws an error with a message for people. */
+  run(context: ProgramContext): Promise<"failed" | void>;
+}
+
+export interface ProgramContext extends FeaturePlace {
+  /** The name of the subcommand; empty if there is none. */
+  readonly subcommand: string;
+  /** In the order of the usage line. */
+  readonly positionals: readonly string[];
+  has(flag: string): boolean;
+  /** The value of a flag; of one that is repeated, the last. */
+  value(flag: string): string | undefined;
+  /** All values of a flag that may be repeated. */
+  values(flag: string): readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  out(text: string): void;
+  err(text: string): void;
+  /** Asks for a line, which is not shown if it is `hidden`. Undefined where nobody can answer. */
+  readonly ask: ((question: string, options?: { hidden?: boolean }) => Promise<string | undefined>) | undefined;
+  /** Opens the stored keys and logins. */
+  openAuth(): Promise<AuthStorage>;
+}
+
+/** A row of `tau doctor`. */
+export interface DoctorCheck {
+  readonly name: string;
+  check(place: FeaturePlace): Promise<DoctorResult>;
+}
+
+export interface DoctorResult {
+  readonly status: "ok" | "warn" | "fail";
+  readonly says: string;
+  /** Says what to do, unless the status is `ok`. */
+  readonly fix?: string;
+}
+
 /**
  * A capability beyond the core, written against the API of extensions. Its names give way: a tool or a slash command of an
  * extension with the same name is used instead.
@@ -36,9 +96,23 @@ export interface Feature {
   readonly summary: string;
   readonly tools?: readonly FeatureTool[];
   readonly commands?: readonly FeatureCommand[];
+  /** Settings by their first names. They are in the reference, the schema and `/settings` like all others. */
+  readonly settings?: SettingFields;
+  readonly programCommands?: readonly ProgramCommand[];
+  readonly doctor?: readonly DoctorCheck[];
+  /** Whether a session here has the feature. Called when it opens, so that it must be quick. Default: always. */
+  isOffered?(place: FeaturePlace): boolean;
+  /** Whether its code is loaded when a session opens, because something of it must be known by then. Default: never. */
+  opensWithSession?(place: FeaturePlace): boolean;
   /** Loads the code, which must register the tools and the commands of the description. */
   load(): Promise<ExtensionFactory>;
 }
+
+/** The current settings of a feature, which its description has as `settings`. */
+export const getFeatureSettings = <F extends SettingFields>(
+  tau: Pick<ExtensionAPI, "getSettings">,
+  settings: F,
+): ResolvedFields<F> => resolveFields(settings, tau.getSettings());
 
 /** A feature whose code was loaded. */
 export interface LoadedFeature {

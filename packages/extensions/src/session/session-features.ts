@@ -3,7 +3,7 @@ import type { AgentMessage } from "@tau/agent";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { SlashCommandData } from "@tau/protocol";
 import type { ExtensionProblem } from "../api/extension.ts";
-import type { Feature, FeatureTool } from "../api/feature.ts";
+import type { Feature, FeaturePlace, FeatureTool } from "../api/feature.ts";
 import { ExtensionError } from "../errors.ts";
 import type { PipelineTool } from "../pipeline/layer.ts";
 import type { ExtensionSlot } from "./extension-slot.ts";
@@ -12,6 +12,7 @@ import { isActiveByDefault } from "./extension-tools.ts";
 interface SessionFeaturesParts {
   features: readonly Feature[];
   slot: ExtensionSlot;
+  place: FeaturePlace;
   /** Reports to the user what cannot be loaded although nobody waits for it. */
   report: (problem: ExtensionProblem) => void;
 }
@@ -19,14 +20,16 @@ interface SessionFeaturesParts {
 export class SessionFeatures {
   readonly #features: readonly Feature[];
   readonly #slot: ExtensionSlot;
+  readonly #place: FeaturePlace;
   readonly #report: SessionFeaturesParts["report"];
   readonly #loading = new Map<string, Promise<void>>();
   /** The tools that a session is given. Calling one loads the code of its feature; the tool itself stays the same. */
   readonly tools: readonly PipelineTool[];
 
-  constructor({ features, slot, report }: SessionFeaturesParts) {
+  constructor({ features, slot, place, report }: SessionFeaturesParts) {
     this.#features = features;
     this.#slot = slot;
+    this.#place = place;
     this.#report = report;
     this.tools = features.flatMap((feature) =>
       (feature.tools ?? []).filter(isActiveByDefault).map((tool) => this.#createTool(feature, tool)),
@@ -53,6 +56,14 @@ export class SessionFeatures {
     if (feature) await this.#load(feature, true);
   }
 
+  /** Loads the features that a session needs when it opens: those that say so, and those of its conversation. */
+  async loadAtStart(messages: readonly AgentMessage[]): Promise<void> {
+    for (const feature of this.#features) {
+      if (feature.opensWithSession?.(this.#place)) await this.#loadOrReport(feature);
+    }
+    await this.loadForMessages(messages);
+  }
+
   /** Loads the features whose results or messages are in a conversation, so that they can continue with it. */
   async loadForMessages(messages: readonly AgentMessage[]): Promise<void> {
     if (this.#features.length === 0) return;
@@ -68,11 +79,15 @@ export class SessionFeatures {
       const isUsed = types.has(feature.name) || feature.tools?.some(({ name }) => tools.has(name));
       const isReplaced = feature.tools?.every(({ name }) => current?.isReplaced(name)) ?? false;
       if (!isUsed || isReplaced) continue;
-      // The conversation can be read and continued without it.
-      await this.#load(feature, false).catch((error: unknown) =>
-        this.#report({ extension: feature.name, message: getErrorMessage(error) }),
-      );
+      await this.#loadOrReport(feature);
     }
+  }
+
+  /** The conversation can be read and continued without it. */
+  async #loadOrReport(feature: Feature): Promise<void> {
+    await this.#load(feature, false).catch((error: unknown) =>
+      this.#report({ extension: feature.name, message: getErrorMessage(error) }),
+    );
   }
 
   #hasCommand(name: string): boolean {

@@ -4,6 +4,7 @@ import { formatProgress, parseTodos } from "./todo-list.ts";
 
 export const todoTool: FeatureTool = {
   name: "todo",
+  category: "coordination",
   label: "To-do list",
   description: "Write your to-do list for work of several steps. Each call replaces the whole list.",
   parameters: {

@@ -117,7 +117,7 @@ export class AgentSession {
     if (notResumed !== undefined) this.notify("permissions", notResumed);
     sent.restore(await session.getPrefix());
     await this.#parts.extensions.bind((extensions) => this.#bind(extensions));
-    await this.#parts.features.loadForMessages(this.messages);
+    await this.#parts.features.loadAtStart(this.messages);
     this.#cleanUps.push(services.settings.subscribe(this.#work.changes.onSettings));
     this.#cleanUps.push(services.settings.subscribe(() => permissionModes.publishChange()));
     this.#cleanUps.push(services.registry.subscribe(() => this.#followModel()));

@@ -1,17 +1,22 @@
 /** Loads the extensions of a session before there is one: they may bring its model. */
-import { type ExtensionProblem, type ExtensionsParams, type Feature, hasExtensions } from "@tau/extensions";
+import {
+  type ExtensionProblem,
+  type ExtensionsParams,
+  type Feature,
+  type FeaturePlace,
+  hasExtensions,
+} from "@tau/extensions";
 import { type OpenExtensionsParts, ExtensionSlot, SessionFeatures } from "@tau/extensions/internal";
 import type { SessionSetup } from "./session-setup.ts";
 
-export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionSlot> {
+export async function openExtensionSlot(setup: SessionSetup, all: readonly Feature[]): Promise<ExtensionSlot> {
   const { cwd, agentDir, clock, ids, rules, getPolicy, notices, getSession } = setup;
   const { extensions: params = {}, debugLog } = setup.params;
   const { settings, registry, auth, resources } = setup.services;
   const setResources: OpenExtensionsParts["setResources"] = async (paths) => resources.setExtensionPaths?.(paths);
-  const available = listFeatures(setup);
   const featureNames = {
-    tools: available.flatMap(({ tools = [] }) => tools.map(({ name }) => name)),
-    commands: available.flatMap(({ commands = [] }) => commands.map(({ name }) => name)),
+    tools: all.flatMap(({ tools = [] }) => tools.map(({ name }) => name)),
+    commands: all.flatMap(({ commands = [] }) => commands.map(({ name }) => name)),
   };
   const slot = new ExtensionSlot(async (start, features) => {
     const extensions = await loadExtensions(params, {
@@ -38,17 +43,27 @@ export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionS
   return slot;
 }
 
-/** The features of a session: those that it was given and the settings do not turn off. */
-export function openFeatures(setup: SessionSetup, slot: ExtensionSlot): SessionFeatures {
+export function openFeatures(setup: SessionSetup, features: readonly Feature[], slot: ExtensionSlot): SessionFeatures {
   const report = ({ extension, message }: ExtensionProblem) =>
     setup.getSession().notify("extension", `${extension}: ${message}`);
-  return new SessionFeatures({ features: listFeatures(setup), slot, report });
+  return new SessionFeatures({ features, slot, place: getPlace(setup), report });
 }
 
-function listFeatures({ params, services }: SessionSetup): readonly Feature[] {
-  const choices = services.settings.get().features;
-  return (params.features ?? []).filter(({ name }) => choices[name] !== false);
+/** Lists the features of a session: those that it was given, the settings do not turn off, and are of use here. */
+export function listFeatures(setup: SessionSetup): readonly Feature[] {
+  const { features = [] } = setup.params;
+  const choices = setup.services.settings.get().features;
+  const place = getPlace(setup);
+  return features.filter(
+    (feature) => choices[feature.name] !== false && (feature.isOffered === undefined || feature.isOffered(place)),
+  );
 }
+
+const getPlace = ({ cwd, agentDir, services }: SessionSetup): FeaturePlace => ({
+  cwd,
+  agentDir,
+  settings: services.settings,
+});
 
 /** Late: most sessions have no extensions, and their code is not loaded then. */
 async function loadExtensions(params: ExtensionsParams, parts: OpenExtensionsParts) {

@@ -102,12 +102,12 @@ function chooseAgent(log: SessionManager, wanted: string | null | undefined): st
 }
 
 async function ownSettings(
-  { projectTrusted, watch = true }: AgentSessionParams,
+  { projectTrusted, watch = true, features = [] }: AgentSessionParams,
   { cwd, agentDir, clock, ids }: SessionBase,
   closers: Closers,
 ) {
   const trust = projectTrusted === undefined ? {} : { projectTrusted };
-  const settings = await openSettings({ cwd, agentDir, ...trust, watch, clock, ids });
+  const settings = await openSettings({ cwd, agentDir, ...trust, watch, features, clock, ids });
   closers.add(() => settings.close());
   return settings;
 }

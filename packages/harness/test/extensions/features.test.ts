@@ -1,12 +1,35 @@
 /** Features in real sessions: their names give way to extensions, and their commands load them. */
 import { call, text } from "@tau/ai/testing";
 import { Type } from "typebox";
-import { expect, onTestFinished, test } from "vitest";
-import type { ExtensionFactory, Feature } from "@tau/extensions";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { oneOf, wholeNumber } from "@tau/config/fields";
+import { describeSettings } from "@tau/config/internal";
+import {
+  group,
+  setting,
+  type SettingsInput,
+  SettingsManager,
+  settingsReference,
+  settingsSchema,
+} from "@tau/config/settings";
+import {
+  type ExtensionFactory,
+  type Feature,
+  type FeaturePlace,
+  type FeatureTool,
+  getFeatureSettings,
+} from "@tau/extensions";
 import { createTestSession, type TestSessionParams } from "../../src/testing/index.ts";
 import type { TestTurn } from "../../src/testing/script.ts";
 
-const tool = { name: "plan", label: "Plan", description: "Plan.", parameters: Type.Object({}), access: () => [] };
+const tool: FeatureTool = {
+  name: "plan",
+  category: "coordination",
+  label: "Plan",
+  description: "Plan.",
+  parameters: Type.Object({}),
+  access: () => [],
+};
 
 const answerWith =
   (answer: string): ExtensionFactory =>
@@ -36,7 +59,7 @@ async function open(turns: readonly TestTurn[], params: TestSessionParams) {
   return opened;
 }
 
-const callPlan = [[call("plan", {})], [text("Done.")]];
+const callPlan: TestTurn[] = [[call("plan", {})], [text("Done.")]];
 
 const getResults = ({ session }: Awaited<ReturnType<typeof open>>) =>
   session.messages.flatMap((message) => (message.role === "toolResult" ? [JSON.stringify(message.content)] : []));
@@ -95,4 +118,90 @@ test("calls of one answer load it once, and it hears of the events after them", 
   await opened.prompt("go");
   expect(loads).toHaveLength(1);
   expect(seen).toEqual(["session_start", "tool_execution_end", "tool_execution_end", "agent_settled"]);
+});
+
+test("one that is not offered here leaves no trace", async () => {
+  const { feature, loads } = createFeature();
+  const isOffered = ({ cwd }: FeaturePlace) => cwd.endsWith("elsewhere");
+  const { session, prompt, model } = await open([[text("Hi.")]], { features: [{ ...feature, isOffered }] });
+  await prompt("hi");
+  expect(JSON.stringify(model.asked[0]!.context.tools)).not.toContain("plan");
+  expect(session.describeExtensionCommands()).toEqual([]);
+  expect(loads).toEqual([]);
+});
+
+test("one that opens with the session is loaded before the first prompt", async () => {
+  const { feature, loads } = createFeature();
+  const { session } = await open([], { features: [{ ...feature, opensWithSession: () => true }] });
+  expect(loads).toEqual([1]);
+  expect(session.extensions!.list.map(({ source }) => source.origin)).toEqual(["feature"]);
+});
+
+test("one that fails to open with the session is reported, and the session works", async () => {
+  const { feature } = createFeature(async () => {
+    throw new Error("No plan.");
+  });
+  const { session, prompt } = await open([[text("Hi.")]], { features: [{ ...feature, opensWithSession: () => true }] });
+  expect(session.notices.map(({ message }) => message)).toContainEqual(expect.stringContaining("plan: No plan."));
+  expect((await prompt("hi")).kind).toBe("ran");
+});
+
+describe("settings", () => {
+  const settings = {
+    plan: group("Plans.", {
+      steps: setting(wholeNumber({ min: 1, unit: "steps" }), { default: 3, description: "The most steps of a plan." }),
+      style: setting(oneOf("short", "long"), {
+        default: "short",
+        description: "How a plan is written.",
+        project: "never",
+      }),
+    }),
+  };
+  const readSettings = (seen: unknown[]): Feature => ({
+    ...createFeature(async () => (tau) => {
+      answerWith("feature")(tau);
+      tau.on("session_start", () => void seen.push(getFeatureSettings(tau, settings).plan));
+    }).feature,
+    settings,
+    opensWithSession: () => true,
+  });
+
+  test("are those of the files, else their defaults", async () => {
+    const seen: unknown[] = [];
+    const feature = readSettings(seen);
+    const input = { plan: { steps: 5 } } as SettingsInput;
+    const manager = SettingsManager.inMemory(input, { features: [feature] });
+    const first = await open([[text("Hi.")]], { features: [feature], settingsManager: manager });
+    await first.prompt("hi");
+    // Settings that do not know of the feature have none of it.
+    const second = await open([[text("Hi.")]], { features: [feature] });
+    await second.prompt("hi");
+    expect(seen).toEqual([
+      { steps: 5, style: "short" },
+      { steps: 3, style: "short" },
+    ]);
+  });
+
+  test("are checked like all others", async () => {
+    const features = [{ settings }];
+    const wrong = { plan: { steps: 0 } } as SettingsInput;
+    expect(() => SettingsManager.inMemory(wrong, { features })).toThrow(/plan\.steps/);
+    expect(() => SettingsManager.inMemory({ plan: {} } as SettingsInput)).toThrow(/no setting.*plan/i);
+    const manager = SettingsManager.inMemory({}, { features });
+    await expect(manager.update("project", { plan: { style: "long" } } as SettingsInput)).rejects.toThrow(
+      /A project may not/,
+    );
+  });
+
+  test("are in the reference, the schema and the list of the surfaces", async () => {
+    const features = [{ settings }];
+    expect(settingsReference(features)).toContain("## Features\n\n- `plan`: `object`");
+    expect(JSON.stringify(settingsSchema(features))).toContain("The most steps of a plan.");
+    expect(settingsReference()).not.toContain("The most steps of a plan.");
+    const manager = SettingsManager.inMemory({ plan: { steps: 2 } } as SettingsInput, { features });
+    const parts = { settings: manager.get(), global: manager.getGlobal(), project: manager.getProject() };
+    expect(describeSettings(manager.table, parts)).toContainEqual(
+      expect.objectContaining({ key: "plan.steps", value: 2, default: 3, origin: "global" }),
+    );
+  });
 });

@@ -13,7 +13,11 @@ export const settingsCommands = {
     problems: settingsManager.problems.map(formatFileProblem),
   })),
   list_settings: command({}, ({ session: { settingsManager: manager } }) => ({
-    settings: describeSettings({ settings: manager.get(), global: manager.getGlobal(), project: manager.getProject() }),
+    settings: describeSettings(manager.table, {
+      settings: manager.get(),
+      global: manager.getGlobal(),
+      project: manager.getProject(),
+    }),
   })),
   set_setting: command(
     { key: nonEmptyText, value: optional(anyJson), scope: optional(oneOf("global", "project")) },
