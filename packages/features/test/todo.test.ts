@@ -64,6 +64,32 @@ test("the list follows the branch", async () => {
   expect(surface.shown("todo").at(-1)).toBeUndefined();
 });
 
+test.each([
+  ["without other extensions", {}],
+  ["with another extension", { extensions: { factories: [() => {}] } }],
+] satisfies [string, Params][])("moving to a branch with a list shows it, %s", async (_name, params) => {
+  const directory = await mkdtemp(join(tmpdir(), "tau-todo-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const sessionManager = await SessionManager.create(directory, directory);
+  const turns = [[write(["one", "pending"])], [text("Later.")], [text("Other.")]];
+  const first = await createTestSession(turns, { features: [todo()], sessionManager });
+  await first.prompt("go");
+  const leaf = sessionManager.getLeafId();
+  await first.session.navigate(null, {});
+  await first.prompt("something else");
+  const path = sessionManager.getSessionFile()!;
+  await first.dispose();
+  const { session, surface, prompt } = await open([[text("Continued.")]], {
+    ...params,
+    sessionManager: SessionManager.open(path),
+  });
+  expect(surface.shown("todo")).toEqual([]);
+  await session.navigate(leaf, {});
+  expect(surface.shown("todo")).toEqual([["0 of 1 done · next: one"]]);
+  await prompt("continue");
+  expect(surface.shown("todo").at(-1)).toEqual(["0 of 1 done · next: one"]);
+});
+
 test("a session that is opened again has its list, without a call", async () => {
   const directory = await mkdtemp(join(tmpdir(), "tau-todo-"));
   onTestFinished(() => rm(directory, { recursive: true }));

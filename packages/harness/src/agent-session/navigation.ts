@@ -11,6 +11,8 @@ interface NavigationParts extends Omit<NavigateParts, "session" | "signal"> {
   getExtensions: () => ExtensionHooks | undefined;
   /** Called when the leaf is another entry: what was read of the log is out of date. */
   afterMove: () => Promise<void>;
+  /** Loads the features whose results the new branch has. They need no event: they start with the new branch. */
+  loadFeatures: () => Promise<void>;
 }
 
 export class Navigation {
@@ -22,7 +24,7 @@ export class Navigation {
 
   /** `entryId` null: before the first entry. Not during a run. False when an extension cancelled it. */
   async navigate(entryId: string | null, options: NavigateOptions, signal: AbortSignal): Promise<boolean> {
-    const { session, afterMove } = this.#parts;
+    const { session, afterMove, loadFeatures } = this.#parts;
     const extensions = this.#parts.getExtensions();
     const oldLeafId = session.getLeafId();
     const decided = await this.#askExtensions(entryId, options, signal);
@@ -36,6 +38,7 @@ export class Navigation {
       const fromExtension = decided.summary !== undefined;
       await extensions.emit({ type: "session_tree", newLeafId, oldLeafId, fromExtension, ...summary });
     }
+    await loadFeatures();
     return true;
   }
 

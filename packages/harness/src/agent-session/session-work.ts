@@ -159,7 +159,7 @@ function createSessionRunHost(parts: SessionParts, core: SessionCore, tools: Sho
 }
 
 function createNavigation(parts: SessionParts, core: SessionCore, host: RunHost): Navigation {
-  const { sessionManager: session, extensions, request, budget } = parts;
+  const { sessionManager: session, extensions, features, request, budget } = parts;
   const { moves, model, settings, notices, jobs, transcript, sent } = core;
   return new Navigation({
     session,
@@ -176,6 +176,7 @@ function createNavigation(parts: SessionParts, core: SessionCore, host: RunHost)
       jobs.compareWith(transcript.messages);
       sent.forgetMessages();
     },
+    loadFeatures: () => features.loadForMessages(transcript.messages),
   });
 }
 
