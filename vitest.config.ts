@@ -14,12 +14,12 @@ const alone = [
   "packages/tools/test/containment.test.ts",
   "packages/tools/test/speed.test.ts",
   // Nodes that are silent for a second are declared dead, and servers that are busy do not find their peers.
-  "packages/cluster/test/{faults,gateways,membership,permissions,sessions}.test.ts",
+  "packages/cluster/test/{gateways,membership,permissions,sessions}.test.ts",
 ];
 
 /** Short files whose tests take long. They begin first: one that begins last leaves the other worker without work. */
 const longest =
-  /\/(?:web\/test\/browser|sandbox\/test\/(?:escapes|network|session)|extensions\/test\/isolated\/(?:isolated|hostile)|packed\/(?:types|program|ending)|commands\/packages|installs\/npm|tools\/test\/bash|laws)\.test\.ts$/;
+  /\/(?:web\/test\/browser|cluster\/test\/faults|sandbox\/test\/(?:escapes|network|session)|extensions\/test\/isolated\/(?:isolated|hostile)|packed\/(?:types|program|ending)|commands\/packages|installs\/npm|tools\/test\/bash|laws)\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -37,8 +37,8 @@ export default defineConfig({
   test: {
     pool: "forks",
     isolate: false,
-    // One more than there are processors, because many tests wait for processes and timers.
-    maxWorkers: 3,
+    // Twice the processors of a small machine, because many tests wait for processes, timers and the disk.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     setupFiles: ["scripts/without-disk-sync.ts"],
     // Generous, because a busy machine is no failure. A condition that never comes is reported with its reason first.

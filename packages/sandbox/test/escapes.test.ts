@@ -30,9 +30,15 @@ type Mode = "session" | "each command";
 /** Whether what an attempt could use is mounted in the same way in every sandbox. */
 const isAlike = ({ name }: EscapeCase) => /^(?:writes|protected|reads):/.test(name);
 
-/** Attempts that only look at, or write to, what is outside of the workspace. */
+/** The kinds of attempts that need no project of their own, as names begin. Those of a kind share one, and its sandbox. */
+const sharedKinds = ["writes:", "reads:", "processes:", "survives", "network:", "kernel:"];
+
+/** Attempts that only look at, or change, what is outside of the workspace, and have no process of their own outside. */
 const isShared = ({ name, attack }: EscapeCase) =>
-  /^(?:writes|reads):/.test(name) && !/\.\.\/|\$P\/ws|mv \$P\/outside |a link to it/.test(`${attack} ${name}`);
+  sharedKinds.some((kind) => name.startsWith(kind)) &&
+  !/\.\.\/|\$P\/ws|mv \$P\/outside |a link to it|an abstract socket|a socket that was renamed/.test(
+    `${attack} ${name}`,
+  );
 
 function isTried(one: EscapeCase, user: User, mode: Mode): boolean {
   const index = escapeCases.indexOf(one);
@@ -45,7 +51,7 @@ function isTried(one: EscapeCase, user: User, mode: Mode): boolean {
 /** The attempts of each sandbox. */
 function toGroups(cases: readonly EscapeCase[]): EscapeCase[][] {
   if (isLong) return cases.map((one) => [one]);
-  const kinds = ["writes", "reads"].map((kind) => cases.filter((one) => isShared(one) && one.name.startsWith(kind)));
+  const kinds = sharedKinds.map((kind) => cases.filter((one) => isShared(one) && one.name.startsWith(kind)));
   return [...kinds.filter(({ length }) => length > 0), ...cases.filter((one) => !isShared(one)).map((one) => [one])];
 }
 
@@ -131,7 +137,10 @@ async function prepare(user: User, groups: readonly EscapeCase[][], prefix: stri
 async function attemptInside(user: User, groups: readonly EscapeCase[][], helper: string | false): Promise<string[]> {
   const prepared = await prepare(user, groups, helper === false ? "each" : "session");
   const attempts = prepared.flat();
-  await runScripts(user, attempts, ({ setup = ":", env }) => [`cd ${env.P}/ws; ${setup}`]);
+  // Once for attempts that begin alike: they share what it makes.
+  const isFirst = (attempt: Attempt) =>
+    attempts.find(({ setup, env }) => setup === attempt.setup && env === attempt.env) === attempt;
+  await runScripts(user, attempts.filter(isFirst), ({ setup = ":", env }) => [`cd ${env.P}/ws; ${setup}`]);
   const sessions = prepared.map((group) => {
     const { env } = group[0]!;
     // Each in a directory of its own, because they use the same names there.
@@ -141,7 +150,12 @@ async function attemptInside(user: User, groups: readonly EscapeCase[][], helper
     return { ...inProject(env.P), helper, env, commands };
   });
   const results = (await runSessions({ base, user, env: { CANARY: "secret" }, atOnce: 4 }, sessions)).flat();
-  const checks = await runScripts(user, attempts, ({ escaped = "false" }) => [escaped, endVictim]);
+  const checks = await runScripts(user, attempts, ({ escaped = "false" }) => [escaped]);
+  await runScripts(
+    user,
+    prepared.map((group) => group[0]!),
+    () => [endVictim],
+  );
   return attempts.flatMap((attempt, index) => {
     const { text, state } = results[index]!;
     // In a sandbox that does not start, nothing succeeds either.

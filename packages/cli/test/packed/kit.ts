@@ -3,8 +3,10 @@ import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_pro
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
+import { systemClock, systemIds } from "@tau/ai";
+import { holdLease } from "@tau/tools/durable";
 import { onTestFinished } from "vitest";
 import type { Workspace } from "../kit.ts";
 
@@ -57,8 +59,15 @@ async function install(): Promise<string> {
   const hash = fingerprint();
   const directory = join(store, hash);
   const program = join(directory, "node_modules", "@tau", "cli");
-  if (existsSync(program)) return program;
   await mkdir(store, { recursive: true });
+  // Packing takes ten seconds of processor time, and the files of these tests begin together.
+  await holdLease(store, { clock: systemClock, ids: systemIds, maxWaitMs: 280_000 }, async () => {
+    if (!existsSync(program)) await pack(directory, hash);
+  });
+  return program;
+}
+
+async function pack(directory: string, hash: string): Promise<void> {
   const fresh = await mkdtemp(join(store, "new-"));
   const archive = execFileSync(process.execPath, [join(root, "scripts", "pack-cli.mjs"), fresh], { encoding: "utf8" });
   const scope = join(fresh, "node_modules", "@tau");
@@ -72,12 +81,9 @@ async function install(): Promise<string> {
     if (path !== "" && existsSync(join(root, path))) await cp(join(root, path), join(fresh, path), { recursive: true });
   }
   for (const old of await readdir(store)) {
-    // Another test file may be installing, or already use this version.
-    if (!old.startsWith("new-") && old !== hash) await rm(join(store, old), { recursive: true, force: true });
+    if (old !== hash && old !== basename(fresh)) await rm(join(store, old), { recursive: true, force: true });
   }
-  // If another process was faster, its installation is used.
-  await rename(fresh, directory).catch(() => rm(fresh, { recursive: true, force: true }));
-  return program;
+  await rename(fresh, directory);
 }
 
 /** The packages that are published besides the program. */

@@ -4,8 +4,16 @@ import { classifyCommand } from "../../src/exec/classify-command.ts";
 import { defaultExecMediation, mediate } from "../../src/exec/mediation.ts";
 import { allowRows, corpusContext, type CorpusRow, denyRows, ownAllowRows, ownDenyRows } from "./corpus.ts";
 
+/** Each row is judged in several ways, and classified once. */
+const classified = new Map<string, ReturnType<typeof classifyCommand>>();
+function classify(cmd: string) {
+  const classification = classified.get(cmd) ?? classifyCommand(cmd, corpusContext);
+  classified.set(cmd, classification);
+  return classification;
+}
+
 const decide = (cmd: string, attended: boolean, sandboxed = false) =>
-  mediate(defaultExecMediation, classifyCommand(cmd, corpusContext), { attended, sandboxed }).kind;
+  mediate(defaultExecMediation, classify(cmd), { attended, sandboxed }).kind;
 
 const corpora: [string, CorpusRow[], CorpusRow[]][] = [
   ["the corpus", denyRows, allowRows],
@@ -19,11 +27,11 @@ describe.for(corpora)("%s", ([, dangerous, harmless]) => {
   });
 
   test.for(dangerous)("is at least as dangerous as the row says: $cmd", ({ cmd, tier }) => {
-    expect(compareTiers(classifyCommand(cmd, corpusContext).tier, tier)).toBeGreaterThanOrEqual(0);
+    expect(compareTiers(classify(cmd).tier, tier)).toBeGreaterThanOrEqual(0);
   });
 
   test("has the right class for at least 95 % of the dangerous rows", () => {
-    const wrong = dangerous.filter((row) => classifyCommand(row.cmd, corpusContext).class !== row.class);
+    const wrong = dangerous.filter((row) => classify(row.cmd).class !== row.class);
     expect(wrong.length / dangerous.length, wrong.map(({ cmd }) => cmd).join("\n")).toBeLessThanOrEqual(0.05);
   });
 
