@@ -1,7 +1,7 @@
 /** Turns what a person said, with all that goes along, into the content of a message. */
 import type { ImageContent, TextContent } from "@tau/ai";
 import { HarnessError } from "@tau/protocol";
-import { attachFiles, type ExpandPort, expandPrompt, inputBlock } from "../prompt/expand.ts";
+import { attachFiles, type ExpandPort, expandPrompt, fileBlock, inputBlock } from "../prompt/expand.ts";
 
 export interface PromptContent {
   images?: ImageContent[];
@@ -9,6 +9,8 @@ export interface PromptContent {
   files?: readonly string[];
   /** Text that goes along as it is, such as what a pipe says. */
   input?: string;
+  /** Texts that go along as they are, each with the name of the file it is from, such as what is selected in an editor. */
+  context?: readonly { name: string; text: string }[];
   /** Whether templates, skills and file mentions are expanded. Default true. */
   expandPromptTemplates?: boolean;
 }
@@ -30,12 +32,13 @@ const formatMegabytes = (characters: number): string => `${((characters * 3) / 4
 /** `notices` are what the person should know of it. Throws `invalid_input` for what cannot be said. */
 export async function getContent(
   text: string,
-  { images = [], files = [], input, expandPromptTemplates = true }: PromptContent,
+  { images = [], files = [], input, context = [], expandPromptTemplates = true }: PromptContent,
   port: ExpandPort,
 ): Promise<{ content: (TextContent | ImageContent)[]; notices: readonly string[] }> {
   const attached = await attachFiles(files, port);
   if (attached.kind === "refused") throw new HarnessError("invalid_input", attached.reason);
-  const more = [...attached.content, ...(input === undefined ? [] : [inputBlock(input)]), ...images];
+  const texts = [...(input === undefined ? [] : [inputBlock(input)]), ...context.map(fileBlock)];
+  const more = [...attached.content, ...texts, ...images];
   if (more.length === 0 && text.trim() === "") {
     throw new HarnessError("invalid_input", "The prompt is empty.");
   }

@@ -71,6 +71,12 @@ export async function attachFiles(paths: readonly string[], port: Pick<ExpandPor
 /** Text from standard input. It is not expanded. */
 export const inputBlock = (text: string): TextContent => ({ type: "text", text: enclose("stdin", {}, text) });
 
+/** Text of a file as a client has it. It is written like a mentioned file, and is not expanded. */
+export const fileBlock = ({ name, text }: { name: string; text: string }): TextContent => ({
+  type: "text",
+  text: enclose("file", { name }, text),
+});
+
 type Command = { kind: "text"; text: string; notices: string[] } | { kind: "refused"; reason: string };
 
 /** A text that begins with a slash but is not a command, such as a path, is not changed. */
