@@ -3,7 +3,7 @@ import { untilAborted } from "@tau/ai/internal";
 import { type AgentSession, type AskChoice, SessionManager } from "@tau/harness";
 import { loadNamedAgent } from "@tau/config/resources";
 import { HarnessError } from "@tau/protocol";
-import type { Host } from "@tau/harness/host";
+import type { Host, HostOptions } from "@tau/harness/host";
 import { findUnknownTools } from "@tau/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
 import type { ExtensionPlace, ExtensionsParams } from "@tau/extensions";
@@ -34,6 +34,8 @@ export interface OpenHostChoices {
   asksTrust?: boolean;
   /** The reason that extensions are given. Default: the program started. */
   reason?: "startup" | "resume";
+  /** More parameters of the sessions. */
+  params?: Partial<HostOptions["params"]>;
 }
 
 /**
@@ -50,7 +52,7 @@ export async function openHost(options: SessionOptions, io: Io, choices: OpenHos
 async function openSessionHost(
   options: SessionOptions,
   io: Io,
-  { ask, isTerminal = false, asksTrust = true, reason = "startup" }: OpenHostChoices,
+  { ask, isTerminal = false, asksTrust = true, reason = "startup", params }: OpenHostChoices,
 ): Promise<OpenedHost> {
   const agentDir = getAgentDir(io);
   const directories = await createDirectoryOpener(options, io, {
@@ -76,6 +78,7 @@ async function openSessionHost(
       abortSignal: io.signal,
       // A person who sees why it takes long can end it.
       waitsForBusyProvider: isTerminal,
+      ...params,
     });
     const sessionId = await host.open(sessionManager, reason);
     const { session } = host.get(sessionId);
