@@ -61,6 +61,7 @@ const parts = {
 const chunkFiles = {
   tools: /^packages\/(tools\/src\/(files|hashline|search|shell)|sandbox\/src|policy\/src\/exec)\//,
   gateway: /^packages\/(gateway\/src|cli\/src\/(gateway|commands\/gateway))/,
+  acp: /^packages\/cli\/src\/acp\//,
   // Most gateways are alone.
   cluster: /^packages\/cluster\/src\//,
   // The cache of an extension that has not changed does without.

@@ -143,6 +143,14 @@ export const commands: readonly Command[] = [
   },
   ...featureCommands,
   {
+    name: "acp",
+    summary: "Serve an editor over the Agent Client Protocol",
+    usage: [
+      "tau acp [--model MODEL] [--thinking LEVEL] [--agent NAME] [--policy safe|balanced|permissive] [--permission-mode ask|edit|free] [--sandbox off|auto|required] [--no-extensions] [--offline]  Speak ACP on standard input and output, for Zed, JetBrains and others",
+      "tau acp login [PROVIDER]  Log in, for editors that open a terminal for it",
+    ],
+  },
+  {
     name: "doctor",
     summary: "Check what tau needs and suggest fixes",
     usage: ["tau doctor [--network] [--json]  Contacts no server without --network"],

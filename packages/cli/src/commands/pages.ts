@@ -30,6 +30,7 @@ export const pages: readonly Page[] = [
   { name: "features", summary: "what tau adds to its core, and how to turn it off" },
   { name: "extensions", summary: "tools, commands, events, interface, models of your own; examples" },
   { name: "packages", summary: "installing, updating and making packages of extensions" },
+  { name: "editors", summary: "tau in Zed, JetBrains, Neovim and VS Code, over ACP" },
   { name: "json", summary: "JSON mode: every event and the result" },
   { name: "rpc", summary: "RPC mode: tau as a part of another program" },
   { name: "gateway", summary: "sessions for other terminals, browsers and programs: protocol, pairing, webhooks" },

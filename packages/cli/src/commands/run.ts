@@ -79,6 +79,10 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     "hook-token": async (args, io) => (await import("./gateway-hook-token.ts")).printHookToken(args, io),
     revoke: async (args, io) => (await import("./gateway-devices.ts")).revoke(args, io),
   },
+  acp: {
+    "": async (args, io) => (await import("./acp.ts")).serveEditor(args, io),
+    login: async (args, io) => (await import("./auth-login.ts")).login(args, io),
+  },
   attach: async (args, io) => (await import("./attach.ts")).attach(args, io),
   trust: async (args, io) => (await import("./trust.ts")).trustProject(args, io),
   doctor: async (args, io) => (await import("./doctor.ts")).runChecks(args, io),

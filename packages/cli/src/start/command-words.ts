@@ -18,7 +18,6 @@ const hints: Readonly<Record<string, string>> = {
   version: "Use tau --version.",
   mcp: "tau has no MCP servers yet.",
   chat: conversation,
-  acp: "tau does not speak ACP yet.",
   stats: used,
   usage: used,
 };

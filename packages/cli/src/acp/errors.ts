@@ -1,0 +1,49 @@
+/** The errors of the protocol, and how those of tau become one. Pure. */
+import { getErrorMessage } from "@tau/ai/internal";
+import { type HarnessErrorCode, HarnessError } from "@tau/protocol";
+import type { Error as ErrorRecord } from "./schema.ts";
+
+export const errorCodes = {
+  parse_error: -32_700,
+  invalid_request: -32_600,
+  unknown_method: -32_601,
+  invalid_params: -32_602,
+  internal_error: -32_603,
+  cancelled: -32_800,
+  auth_required: -32_000,
+  not_found: -32_002,
+} as const satisfies Record<string, ErrorRecord["code"]>;
+
+export type AcpErrorCode = keyof typeof errorCodes;
+
+/** Thrown where a request of the client cannot be carried out. */
+export class AcpError extends Error {
+  override readonly name = "AcpError";
+  readonly code: AcpErrorCode;
+
+  constructor(code: AcpErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Codes of the harness that mean something to a client; every other one is an internal error. */
+const harnessCodes: Partial<Record<HarnessErrorCode, AcpErrorCode>> = {
+  session_not_found: "not_found",
+  unknown_model: "invalid_params",
+  invalid_parameters: "invalid_params",
+  invalid_input: "invalid_params",
+  no_model: "auth_required",
+  login_failed: "auth_required",
+  busy: "invalid_request",
+  aborted: "cancelled",
+};
+
+/** The message is for people, and no stack goes to the client. `data.code` is for programs. */
+export function toErrorRecord(error: unknown): ErrorRecord {
+  const message = getErrorMessage(error);
+  if (error instanceof AcpError) return { code: errorCodes[error.code], message };
+  const own = (error as { code?: unknown } | undefined)?.code;
+  const code = error instanceof HarnessError ? (harnessCodes[error.code] ?? "internal_error") : "internal_error";
+  return { code: errorCodes[code], message, ...(typeof own === "string" && { data: { code: own } }) };
+}
