@@ -274,7 +274,6 @@ async function commandTable() {
       contents: `import { commands } from "./commands/index.ts"; import { helpText } from "./start/help.ts"; export const text = helpText(commands), names = [...commands.map(({ name }) => name), "__complete"];`,
       resolveDir: join(directory, "src"),
     },
-    packages: "external",
     plugins: [skipDynamicImports],
   });
   const { text, names } = await import(
