@@ -19,7 +19,7 @@ const alone = [
 
 /** Short files whose tests take long. They begin first: one that begins last leaves the other worker without work. */
 const longest =
-  /\/(?:web\/test\/browser|cluster\/test\/faults|sandbox\/test\/(?:escapes|network|session)|extensions\/test\/isolated\/(?:isolated|hostile)|packed\/(?:types|program|ending)|commands\/packages|installs\/npm|tools\/test\/bash|laws)\.test\.ts$/;
+  /\/(?:web\/test\/browser|cluster\/test\/faults|sandbox\/test\/(?:escapes|network|session)|extensions\/test\/isolated\/(?:isolated|isolated-life|hostile)|packed\/(?:types|program|ending)|commands\/packages|installs\/npm|tools\/test\/bash|laws)\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -14,7 +14,7 @@ import type { Extension } from "../../src/api/extension.ts";
 import { loadInProcess } from "../../src/load/load-in-process.ts";
 import { loadTypeboxModule } from "../../src/load/shared-modules.ts";
 import { ExtensionRunner } from "../../src/runner/runner.ts";
-import { callTool, createPlace, createPorts, createSource, isWalled, load, toolCode } from "./kit.ts";
+import { callTool, createPlace, createPorts, createSource, canIsolate, load, toolCode } from "./kit.ts";
 
 interface Hosted {
   extension: Extension;
@@ -447,7 +447,7 @@ function createHosted(extension: Extension, session: Parameters<typeof createCon
 /** Without what is no data. */
 const toData = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
-describe.runIf(isWalled)("in process and isolated", () => {
+describe.runIf(canIsolate)("in process and isolated", () => {
   test.each(cases)("$law", async ({ code, drive }) => {
     const outside = await isolated(code);
     const answer = toData(await drive(outside));

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { systemNetwork } from "../../src/isolated/index.ts";
 import { readExtensionTrust } from "@tau/config/trust";
 import { hostileCases } from "./hostile-cases.ts";
-import { callTool, createPlace, createSource, isWalled, load, open, openPolicy, type Place } from "./kit.ts";
+import { callTool, createPlace, createSource, canIsolate, load, open, openPolicy, type Place } from "./kit.ts";
 
 const secrets = { GITHUB_TOKEN: "gh-secret", AWS_SECRET_ACCESS_KEY: "aws-secret", NPM_TOKEN: "npm-secret" };
 
@@ -42,7 +42,7 @@ async function startServer(): Promise<{ port: number; requests: string[] }> {
 
 const innocentCode = `export default (tau) => tau.registerTool({ name: "go", label: "l", description: "d", parameters: { type: "object" }, execute: async () => ({ content: [{ type: "text", text: "fine" }] }) });`;
 
-describe.runIf(isWalled)("an isolated extension that", () => {
+describe.runIf(canIsolate)("an isolated extension that", () => {
   let innocent: Awaited<ReturnType<typeof open>>;
   beforeAll(async () => {
     innocent = await open(innocentCode, { name: "innocent" });

@@ -1,5 +1,5 @@
 /** Isolated extensions with real processes, a real policy and a session that writes down what it is asked. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Clock, systemClock, systemIds } from "@tau/ai";
 import { createFiles } from "@tau/tools";
@@ -17,10 +17,11 @@ import { type PolicyInput, resolvePolicy, type Decision } from "@tau/policy";
 
 const root = join(import.meta.dirname, "..", "..", "..", "..");
 
-/** Said aloud where it does not work: a test that proves nothing must not look like one that does. */
-const wall = await findIsolationPrograms(root);
-export const isWalled = !("reason" in wall);
-if ("reason" in wall) process.stderr.write(`SKIPPED: isolated extensions are not tested here. ${wall.reason}\n`);
+/** A reason is printed: a test that was skipped must not look like one that passed. */
+const programs = await findIsolationPrograms(root);
+export const canIsolate = !("reason" in programs);
+if ("reason" in programs)
+  process.stderr.write(`SKIPPED: isolated extensions are not tested here. ${programs.reason}\n`);
 
 let program: Promise<string> | undefined;
 
@@ -353,3 +354,16 @@ export function createSkippingClock(): { clock: Clock; skip: (ms: number) => voi
     },
   };
 }
+
+export const withApi = (body: string, before = ""): string =>
+  `let api; ${toolCode(body, before).replace("function (tau) {", "function (tau) { api = tau;")}`;
+
+/** Running processes of the program of isolated extensions. */
+export const countProcesses = (program: string): number => {
+  const pids = listPids();
+  return pids.filter((pid) => readCommand(pid).includes(program)).length;
+};
+const listPids = (): string[] =>
+  readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8").split(" ").filter(Boolean);
+const readCommand = (pid: string): string =>
+  existsSync(`/proc/${pid}/cmdline`) ? readFileSync(`/proc/${pid}/cmdline`, "utf8") : "";

@@ -13,7 +13,7 @@ import {
   createPorts,
   createSkippingClock,
   createSource,
-  isWalled,
+  canIsolate,
   load,
   type TestHost,
   toolCode,
@@ -42,7 +42,7 @@ async function failLooping(
 
 const silent = "It did not answer for 10 seconds.";
 
-describe.runIf(isWalled)("an isolated extension that never comes back", () => {
+describe.runIf(canIsolate)("an isolated extension that never comes back", () => {
   test.each([
     ["its module", loop],
     ["its factory", `export default () => { ${loop} };`],

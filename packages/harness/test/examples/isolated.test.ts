@@ -7,7 +7,13 @@ import { AuthStorage } from "@tau/config/auth";
 import { type LoadedExtension as Extension, createProviders, registerProviders } from "@tau/extensions";
 import { ModelRegistry } from "@tau/config/models";
 import { createTestSession } from "../../src/testing/index.ts";
-import { createPlace, createSource, type HostOptions, isWalled, load } from "../../../extensions/test/isolated/kit.ts";
+import {
+  createPlace,
+  createSource,
+  type HostOptions,
+  canIsolate,
+  load,
+} from "../../../extensions/test/isolated/kit.ts";
 
 const examples = join(import.meta.dirname, "../../../../examples/extensions");
 const names = readdirSync(examples);
@@ -40,7 +46,7 @@ const openProviders = () =>
     report: () => {},
   });
 
-describe.runIf(isWalled)("isolated", () => {
+describe.runIf(canIsolate)("isolated", () => {
   test.each(names)("%s registers the same as in process", async (name) => {
     const { session, dispose } = await createTestSession([], { extensions: { paths: [join(examples, name)] } });
     onTestFinished(() => dispose());
