@@ -1,5 +1,5 @@
 /** Opens an interface on the alternate screen, and sends keys and the mouse to it. */
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import type { Component } from "../src/component.ts";
 import { Text } from "../src/components/text.ts";
 import { VirtualTerminal } from "../src/testing/index.ts";
@@ -21,15 +21,10 @@ export class Lines implements Component {
   invalidate(): void {}
 }
 
-const running: TuiAltScreen[] = [];
-afterEach(() => {
-  for (const tui of running.splice(0)) tui.stop();
-});
-
 export async function open(columns = 30, rows = 8, options: TuiAltScreenOptions = {}) {
   const terminal = await VirtualTerminal.create(columns, rows);
   const tui = new TuiAltScreen(terminal, false, undefined, options);
-  running.push(tui);
+  onTestFinished(() => tui.stop());
   return { terminal, tui };
 }
 

@@ -1,5 +1,4 @@
 /** Creates an editor that draws plain text, and types keys into it by name. */
-import { beforeAll } from "vitest";
 import { TUI } from "../src/screen/tui.ts";
 import { VirtualTerminal } from "../src/testing/virtual-terminal.ts";
 import { stripTerminalSequences } from "../src/text/escape.ts";
@@ -31,10 +30,7 @@ const keys: Record<string, string> = {
   jump: "\x1d",
 };
 
-let tui: TUI;
-beforeAll(async () => {
-  tui = new TUI(await VirtualTerminal.create(80, 10));
-});
+const tui = new TUI(await VirtualTerminal.create(80, 10));
 
 export function create(options: EditorOptions = {}, width = 20) {
   const editor = new Editor(tui, theme, options);
