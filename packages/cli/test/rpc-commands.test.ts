@@ -550,8 +550,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   switch_session: {
-    replies: [textReply("One."), textReply("Two."), textReply("Three.")],
-    async check({ client, sent, agentDir }) {
+    replies: [textReply("One."), textReply("Two."), textReply("Three."), textReply("Four.")],
+    async check({ client, sent, agentDir, directory }) {
       await client.call("execute", { prompt: "First." });
       const { sessionFile, sessionId } = await client.call("get_state");
       await client.call("new_session");
@@ -569,9 +569,23 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await elsewhere.close();
       const far = client.call("switch_session", { sessionPath: elsewhere.getSessionFile()! });
       await expect(far).rejects.toThrow(`belongs to ${tmpdir()}`);
-      const wrong = client.call("switch_session", { sessionPath: "/nowhere.jsonl" });
+      const wrong = client.call("switch_session", { sessionPath: "nowhere" });
       await expect(wrong).rejects.toThrow("There is no session");
       expect(await client.call("get_state")).toMatchObject({ sessionId });
+      // A file that does not exist is a session that begins.
+      const begun = await client.call("switch_session", { sessionPath: "kept/fresh.jsonl" });
+      expect(begun).toMatchObject({ cancelled: false });
+      const fresh = join(directory, "kept", "fresh.jsonl");
+      expect(await client.call("get_state")).toMatchObject({
+        sessionId: begun.sessionId,
+        sessionFile: fresh,
+        messageCount: 0,
+      });
+      await client.call("execute", { prompt: "Fourth." });
+      expect(sent(3)).not.toContain("First.");
+      expect(await readFile(fresh, "utf8")).toContain("Fourth.");
+      await client.call("switch_session", { sessionPath: sessionFile! });
+      expect(await client.call("switch_session", { sessionPath: fresh })).toEqual(begun);
     },
   },
   fork: {

@@ -115,8 +115,8 @@ describe("pi's framing", () => {
     const [start, end] = ["message_start", "message_end"].map((name) =>
       records.find((record) => record["type"] === name && isAnswer(record)),
     );
-    expect(start!["message"]).toMatchObject({ content: [] });
-    expect(end!["message"]).toMatchObject({ content: [{ type: "text", text: answer }] });
+    expect(start!["message"]).toMatchObject({ content: [], stopReason: "pending" });
+    expect(end!["message"]).toMatchObject({ content: [{ type: "text", text: answer }], stopReason: "stop" });
     const deltas = records.flatMap(({ assistantMessageEvent }) => (assistantMessageEvent as Json)?.["delta"] ?? []);
     expect(deltas.join("")).toBe(answer);
   });
@@ -137,9 +137,12 @@ describe("pi's framing", () => {
     const { ask } = serve(await createModelWorkspace([]));
     const outputs: [command: string, data: object][] = [
       ["true", { output: "", exitCode: 0, truncated: false }],
-      ["echo no; exit 3", { output: "no", exitCode: 3, truncated: false }],
+      ["echo no; exit 3", { output: "no\n", exitCode: 3, truncated: false }],
+      ["printf 'no break'", { output: "no break", exitCode: 0, truncated: false }],
+      ["echo", { output: "\n", exitCode: 0, truncated: false }],
+      ["printf 'two\\n\\n'", { output: "two\n\n", exitCode: 0, truncated: false }],
       ["kill -TERM $$", { output: "", truncated: false }],
-      ["seq 3000", { output: expect.stringMatching(/^[\d\n]+\n3000$/), exitCode: 0, truncated: true }],
+      ["seq 3000", { output: expect.stringMatching(/^[\d\n]+\n3000\n$/), exitCode: 0, truncated: true }],
     ];
     for (const [command, data] of outputs) expect((await ask("bash", { command }))["data"]).toMatchObject(data);
   });
@@ -152,11 +155,11 @@ describe("pi's framing", () => {
     const readLog = () => readFile((state as { sessionFile: string }).sessionFile, "utf8");
     await ask("prompt", { message: "Wait." });
     await seen(({ type }) => type === "tool_execution_start");
-    expect(await ask("bash", { command: "echo quin''ce" })).toMatchObject({ data: { output: "quince" } });
+    expect(await ask("bash", { command: "echo quin''ce" })).toMatchObject({ data: { output: "quince\n" } });
     expect(await readLog()).toContain('"output":"quince"');
     await writeFile(join(workspace.directory, "go"), "");
     await seen(({ type }) => type === "agent_settled");
-    expect(await ask("bash", { command: "echo med''lar" })).toMatchObject({ data: { output: "medlar" } });
+    expect(await ask("bash", { command: "echo med''lar" })).toMatchObject({ data: { output: "medlar\n" } });
     expect(await readLog()).toContain('"output":"medlar"');
     await ask("execute", { prompt: "And?" });
     const { requests } = workspace.server;

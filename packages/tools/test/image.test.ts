@@ -179,7 +179,10 @@ describe("what is shown", () => {
       const bytes = withOrientation(jpeg, number, number % 2 === 0);
       const orientation = readOrientation(bytes, "image/jpeg");
       const limits = { clock: createFakeClock(), signal: undefined, path: "photo" };
-      const small = (await shrinkImage({ bytes, maxSidePixels: 100, maxBytes: 1_000_000, orientation }, limits))!;
+      const small = (await shrinkImage(
+        { bytes, maxSidePixels: 100, maxBytes: 1_000_000, jpegQuality: 80, orientation },
+        limits,
+      ))!;
       const image = PhotonImage.new_from_byteslice(small.bytes);
       const raw = image.get_raw_pixels();
       const toLetter = (x: number, y: number) => {

@@ -160,10 +160,13 @@ export class PiEvents {
   }
 }
 
-/** The message is the live one and may be ahead of the events: the deltas that follow hold everything that it has. */
+/**
+ * The message is the live one and may be ahead of the events: the deltas that follow hold everything that it has, and its end
+ * says why it stopped.
+ */
 const withoutContent = ({ message, ...event }: Extract<AgentEvent, { type: "message_start" }>): PiRecord => ({
   ...event,
-  message: { ...message, content: [] },
+  message: { ...message, content: [], stopReason: "pending" },
 });
 
 /** The delta, without the message so far. */

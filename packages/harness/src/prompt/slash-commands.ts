@@ -1,5 +1,7 @@
 /** Lists the commands that a surface offers after a slash. */
-import { dirname, relative } from "node:path";
+import { homedir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { isWithin } from "@tau/tools/platform";
 import type { ResourceLoader } from "@tau/config/resources";
 import type { Settings } from "@tau/config/settings";
 import type { SlashCommandData } from "@tau/protocol";
@@ -17,7 +19,9 @@ export function listSlashCommands(session: SlashCommandSource): SlashCommandData
   const { resourceLoader, settings, cwd } = session;
   const { promptTemplates, skills } = resourceLoader.resources;
   const getSourceInfo = (path: string): SlashCommandData["sourceInfo"] => {
-    const isInProject = !relative(cwd, dirname(path)).startsWith("..");
+    // In the home directory the user's own files are below the working directory.
+    const isShared = isWithin(join(homedir(), ".agents"), path);
+    const isInProject = !isShared && !relative(cwd, dirname(path)).startsWith("..");
     return { path, source: "local", scope: isInProject ? "project" : "user", origin: "top-level" };
   };
   const templates = promptTemplates.map(({ name, description, filePath }): SlashCommandData => {

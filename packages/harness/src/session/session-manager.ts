@@ -115,6 +115,13 @@ export class SessionManager extends Session {
     return await SessionManager.#open(resolved, createFileStore({ path: realPath, ...resolved }));
   }
 
+  /** Creates a session in a file that does not exist. The file appears with its first entry. */
+  static async createFile(path: string, options: CreateOptions & { cwd: string }): Promise<SessionManager> {
+    const resolved = resolveOptions(options, dirname(resolve(path)));
+    const store = createFileStore({ path: resolve(path), ...resolved });
+    return await SessionManager.#open(resolved, store, createHeader(resolved, options));
+  }
+
   /** Opens the session with this id in a storage, as `open` does. Throws `session_not_found`. */
   static async openStored(
     id: string,

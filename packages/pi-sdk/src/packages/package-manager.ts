@@ -239,11 +239,11 @@ export class DefaultPackageManager {
     for (const path of files) found.add(kind, { path, enabled: enabled.has(path), metadata });
   }
 
-  /** From the working directory up to the root of its repository. */
+  /** From the working directory up to the root of its repository. The user's own is not the project's. */
   #listAgentsDirectories(): string[] {
     const directories: string[] = [];
     for (let current = resolve(this.#options.cwd); ; current = dirname(current)) {
-      directories.push(join(current, ".agents"));
+      if (current !== resolve(homedir())) directories.push(join(current, ".agents"));
       if (existsSync(join(current, ".git")) || dirname(current) === current) return directories;
     }
   }

@@ -52,6 +52,20 @@ describe("package manager", () => {
     expect(list(found.themes)).toEqual(["+project/.pi/themes/mine.json"]);
   });
 
+  test("the user's own .agents/skills are theirs also where the project is below the home directory", async () => {
+    vi.stubEnv("HOME", directory);
+    rmSync(join(cwd, ".git"), { recursive: true });
+    put(".agents/skills/mine/SKILL.md");
+    put("project/.agents/skills/ours/SKILL.md");
+    const { skills } = await createManager().resolve();
+    vi.unstubAllEnvs();
+    const scopes = skills.map(({ path, metadata }) => [relative(directory, path), metadata.scope]);
+    expect(scopes.toSorted()).toEqual([
+      [".agents/skills/mine/SKILL.md", "user"],
+      ["project/.agents/skills/ours/SKILL.md", "project"],
+    ]);
+  });
+
   test("a package has what its manifest names, as far as the filters of its entry let through", async () => {
     put("pack/package.json", JSON.stringify({ name: "pack", pi: { extensions: ["./src"], skills: ["./skills"] } }));
     put("pack/src/one.ts");

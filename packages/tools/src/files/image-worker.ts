@@ -18,6 +18,8 @@ interface ShrinkRequest {
   /** In pixels. */
   maxSidePixels: number;
   maxBytes: number;
+  /** 1 to 100. */
+  jpegQuality: number;
   /** The orientation of the pixels; what is made of them has no such remark. */
   orientation: Orientation;
 }
@@ -104,7 +106,7 @@ interface WithWebAssembly {
  */
 function work(load: (name: string) => unknown, limit: typeof limitMemory): void {
   const { parentPort, workerData } = load("node:worker_threads") as typeof Threads;
-  const { bytes, maxSidePixels, maxBytes, orientation, decoder, maxPages } = workerData as WorkerData;
+  const { bytes, maxSidePixels, maxBytes, jpegQuality, orientation, decoder, maxPages } = workerData as WorkerData;
   const { WebAssembly } = globalThis as unknown as WithWebAssembly;
   const { Module } = WebAssembly;
   WebAssembly.Module = new Proxy(Module, {
@@ -115,7 +117,7 @@ function work(load: (name: string) => unknown, limit: typeof limitMemory): void 
     const original = photon.PhotonImage.new_from_byteslice(bytes);
     if (orientation.isMirrored) photon.fliph(original);
     const [fullWidth, fullHeight] = [original.get_width(), original.get_height()];
-    for (let side = maxSidePixels; side >= 100; side = Math.floor(side * 0.75)) {
+    for (let side = maxSidePixels; side >= 1; side = Math.floor(side * 0.75)) {
       const scale = Math.min(1, side / Math.max(fullWidth, fullHeight));
       const sides = [fullWidth, fullHeight].map((pixels) => Math.max(1, Math.round(pixels * scale)));
       const resized =
@@ -124,7 +126,7 @@ function work(load: (name: string) => unknown, limit: typeof limitMemory): void 
       const size = { width: upright.get_width(), height: upright.get_height() };
       const png = upright.get_bytes();
       if (png.length <= maxBytes) return { bytes: png, type: "image/png", ...size };
-      const jpeg = upright.get_bytes_jpeg(80);
+      const jpeg = upright.get_bytes_jpeg(jpegQuality);
       if (jpeg.length <= maxBytes) return { bytes: jpeg, type: "image/jpeg", ...size };
       for (const image of new Set([resized, upright])) if (image !== original) image.free();
     }

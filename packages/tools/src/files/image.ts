@@ -3,7 +3,7 @@ import type { ImageContent } from "@tau/ai";
 import { ToolsError } from "../errors.ts";
 import { formatBytes } from "../truncate.ts";
 import { readOrientation } from "./image-orientation.ts";
-import { type ImageSize, readImageSize } from "./image-size.ts";
+import { readImageSize } from "./image-size.ts";
 import { isWholeImage } from "./image-whole.ts";
 import type { ShrinkLimits } from "./image-worker.ts";
 import type { ImageType } from "./sniff.ts";
@@ -11,10 +11,9 @@ import type { ImageType } from "./sniff.ts";
 /** Decoding takes about 20 bytes a pixel, so this is half a gigabyte for a few seconds. */
 const maxImagePixels = 25_000_000;
 export const maxImageFileBytes = 50 * 1024 * 1024;
-const maxSidePixels = 2_000;
+const defaultSidePixels = 2_000;
 /** The size of an image that providers accept, counted in base64. */
-const maxEncodedBytes = 4.5 * 1024 * 1024;
-const maxBytes = Math.floor(maxEncodedBytes / 4) * 3;
+const defaultMaxBytes = Math.floor((4.5 * 1024 * 1024) / 4) * 3;
 
 interface PreparedImage {
   image: ImageContent;
@@ -22,11 +21,27 @@ interface PreparedImage {
   note: string | undefined;
 }
 
+/** How large an image may be that is shown. */
+interface ImageLimits {
+  /** Default 2000. */
+  maxSidePixels?: number;
+  /** Bytes of the file, not of its base64. Default: what providers accept. */
+  maxBytes?: number;
+  /** 1 to 100. Default 80. */
+  jpegQuality?: number;
+}
+
 /** Refuses images that are too large to decode, by their header; makes others fit, unless `resizes` is false. */
 export async function prepareImage(
   bytes: Uint8Array,
   type: ImageType,
-  { resizes = true, ...limits }: ShrinkLimits & { resizes?: boolean },
+  {
+    resizes = true,
+    maxSidePixels = defaultSidePixels,
+    maxBytes = defaultMaxBytes,
+    jpegQuality = 80,
+    ...limits
+  }: ShrinkLimits & ImageLimits & { resizes?: boolean },
 ): Promise<PreparedImage> {
   const { path } = limits;
   const size = readImageSize(bytes, type);
@@ -38,9 +53,10 @@ export async function prepareImage(
     );
   }
   const isSmall = bytes.length <= maxBytes && isWholeImage(bytes, type);
-  if (isSmall && (fits(size) || !resizes)) return { image: toImage(bytes, type), note: undefined };
+  const fits = Math.max(size.width, size.height) <= maxSidePixels;
+  if (isSmall && (fits || !resizes)) return { image: toImage(bytes, type), note: undefined };
   if (!resizes) {
-    const limit = formatBytes(maxEncodedBytes);
+    const limit = formatBytes((maxBytes / 3) * 4);
     const why = "the settings say that images are not made smaller";
     throw new ToolsError(
       "too_large",
@@ -50,9 +66,9 @@ export async function prepareImage(
   // Loaded late: most images are small enough, and most sessions have none.
   const { shrinkImage } = await import("./image-worker.ts");
   const orientation = readOrientation(bytes, type);
-  const small = await shrinkImage({ bytes, maxSidePixels, maxBytes, orientation }, limits);
+  const small = await shrinkImage({ bytes, maxSidePixels, maxBytes, jpegQuality, orientation }, limits);
   if (!small) {
-    const limit = formatBytes(maxEncodedBytes);
+    const limit = formatBytes((maxBytes / 3) * 4);
     throw new ToolsError("too_large", `${path} does not fit into ${limit}, however small it is made.`);
   }
   const upright = orientation.turn % 180 === 0 ? size : { width: size.height, height: size.width };
@@ -62,8 +78,6 @@ export async function prepareImage(
     : `[Shown as ${small.type}; the original is ${type}.]`;
   return { image: toImage(small.bytes, small.type), note };
 }
-
-const fits = ({ width, height }: ImageSize) => width <= maxSidePixels && height <= maxSidePixels;
 
 const toImage = (bytes: Uint8Array, mimeType: string): ImageContent => ({
   type: "image",

@@ -6,12 +6,26 @@ export const bashCommands = {
   bash: longCommand(
     { command: nonEmptyText, excludeFromContext: optional(flag) },
     async ({ session, options: { onOutput } }, { command: text, excludeFromContext = false }) => {
-      const { exitCode, ...result } = await session.executeBash(text, {
+      let printed = "";
+      const { exitCode, output, ...result } = await session.executeBash(text, {
         excludeFromContext,
-        ...(onOutput && { onOutput }),
+        onOutput(delta) {
+          printed = `${printed}${delta}`.slice(-maxCompared);
+          onOutput?.(delta);
+        },
       });
-      return { ...result, ...(exitCode !== undefined && { exitCode }) };
+      return { ...result, output: withLastBreak(output, printed), ...(exitCode !== undefined && { exitCode }) };
     },
   ),
   abort_bash: command({}, ({ session }) => session.abortBash()),
 } satisfies SomeCommands;
+
+/** Characters at the end of the output that are enough to find it in what was printed. */
+const maxCompared = 4_000;
+
+/** Adds the line break that ended the output: the log and the model do without it, and scripts do not. Pure. */
+export function withLastBreak(output: string, printed: string): string {
+  const end = output.slice(-maxCompared / 2);
+  const position = output === "" ? 0 : printed.lastIndexOf(end) + end.length;
+  return (output === "" || printed.includes(end)) && printed[position] === "\n" ? `${output}\n` : output;
+}

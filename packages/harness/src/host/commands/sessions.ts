@@ -1,7 +1,9 @@
 /** Commands about the tree of a session, and about other sessions. */
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
 import { type CommandParams, HarnessError } from "@tau/protocol";
+import { unlessMissing } from "@tau/tools/platform";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { flag, nonEmptyText, nullable, oneOf, optional, text, wholeNumber } from "@tau/config/fields";
 import { findSession, mustBeInSessionDirectory } from "../../session/find-session.ts";
@@ -213,6 +215,8 @@ async function keepChoices(next: AgentSession, { session: before, options }: Com
 
 async function switchSession(context: CommandContext, reference: string) {
   const { host, hosted, session } = context;
+  const newPath = await findNewPath(context, reference);
+  if (newPath !== undefined) return await beginSession(context, newPath);
   const path = await findPath(context, reference);
   const open = await host.findOpen(path);
   if (open === hosted) return { ...stay(session), cancelled: false };
@@ -230,6 +234,25 @@ async function switchSession(context: CommandContext, reference: string) {
   // The other process has let it go, and what is open here cannot be written.
   if (shown) await host.close(shown.sessionId, { reason: "resume" });
   return { sessionId: await host.openLike(session.sessionId, manager), cancelled: false };
+}
+
+/** The path of a session file that does not exist yet. Undefined for one that does, and for ids. */
+async function findNewPath({ session }: CommandContext, reference: string): Promise<string | undefined> {
+  if (!reference.endsWith(".jsonl")) return undefined;
+  const path = resolve(session.cwd, reference);
+  return (await unlessMissing(stat(path))) === undefined ? path : undefined;
+}
+
+async function beginSession(context: CommandContext, path: string) {
+  const { host, session, options } = context;
+  // A client with less than all rights must not choose where files are written.
+  if (options.scopes !== undefined && !options.scopes.includes("admin"))
+    await mustBeInSessionDirectory(path, getLookup(context));
+  const event = { type: "session_before_switch", reason: "resume", targetSessionFile: path } as const;
+  if (await isCancelled(session, event)) return stay(session);
+  const { durability } = session.settings;
+  const manager = await SessionManager.createFile(path, { agentDir: host.agentDir, durability, cwd: session.cwd });
+  return { sessionId: await openWithChoices(context, manager), cancelled: false };
 }
 
 /** The answer where an extension does not want the session to be left. */
