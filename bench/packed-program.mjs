@@ -47,19 +47,24 @@ export async function createWorkspace({ home }, replies, name, otherServer) {
   return { directory, agentDir, server };
 }
 
-/** Runs Node with these arguments. Returns CPU in milliseconds, peak memory in bytes, the exit code and the output. */
-export async function measure(args, { home, workspace, keepOutput = false }) {
+/**
+ * Runs Node with these arguments. Returns CPU in milliseconds, peak memory in bytes, the exit code and the output. `answer` gets
+ * each piece of output, and writes to standard input; without it there is none.
+ */
+export async function measure(args, { home, workspace, keepOutput = false, answer }) {
   const shell = 'TIMEFORMAT="%U %S"; exec 3>&2; { time "$@" 2>&3; } 2>&4';
   const child = spawn("bash", ["-c", shell, "bash", node, ...args], {
     cwd: workspace?.directory ?? home,
     env: { PATH: process.env.PATH, HOME: home, ...(workspace && { TAU_DIR: workspace.agentDir }) },
-    stdio: ["ignore", "pipe", "inherit", "ignore", "pipe"],
+    stdio: [answer ? "pipe" : "ignore", "pipe", "inherit", "ignore", "pipe"],
   });
   let [bytes, text, times] = [0, "", ""];
   child.stdout.on("data", (chunk) => {
     bytes += chunk.length;
     if (keepOutput) text += chunk;
+    answer?.(child.stdin, chunk);
   });
+  answer?.(child.stdin, "");
   child.stdio[4].on("data", (chunk) => (times += chunk));
   const memory = watchMemory(child.pid);
   const code = await new Promise((resolve) => child.once("close", resolve));
