@@ -15,6 +15,7 @@ import type {
   SendMessageOptions,
   SendUserMessageOptions,
 } from "./context.ts";
+import type { ChildOptions, ChildSession } from "./child.ts";
 import type { CustomMessageDraft, ExtensionEvent, ExtensionEventName, ExtensionResult } from "./events.ts";
 import type { NativeProvider, ProviderConfig } from "../providers/provider-config.ts";
 import type { UiComponent, UiFactory } from "./ui.ts";
@@ -228,6 +229,11 @@ export interface ExtensionAPI {
    * of the tool that needs it, or by a question. Rejects in an isolated extension.
    */
   spawn(command: string, args: readonly string[], options?: SpawnOptions): Promise<Program>;
+  /**
+   * Opens a session that works for this one: with at most its authority, from its budget, and listed as its child. Questions of
+   * the child are asked where this session is shown. Rejects in an isolated extension.
+   */
+  openChild(options: ChildOptions): Promise<ChildSession>;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
   /** Unknown and hidden tools are ignored. */

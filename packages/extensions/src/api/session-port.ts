@@ -15,6 +15,7 @@ import type {
   SendMessageOptions,
   SendUserMessageOptions,
 } from "./context.ts";
+import type { ChildOptions, ChildSession } from "./child.ts";
 import type { CustomMessageDraft, ExtensionCompaction } from "./events.ts";
 import type { ModelAccess } from "./model-access.ts";
 import type { SessionReader } from "./session-reader.ts";
@@ -56,6 +57,7 @@ export interface ExtensionSessionPort {
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
   /** The program outlives the session, unless it is ended. */
   spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<Program>;
+  openChild(options: ChildOptions): Promise<ChildSession>;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
   setActiveTools(names: readonly string[]): void;

@@ -1,6 +1,5 @@
 /** Runs the factory of one extension in this process. */
 import type { Clock } from "@tau/ai";
-import type { Program } from "@tau/tools";
 import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
 import type { EventBus, ExtensionFactory } from "../api/api.ts";
 import { type ApiParts, createApi } from "../runner/create-api.ts";
@@ -18,7 +17,7 @@ export const maxFactoryMs = 10_000;
 export const describeSlowFactory = ({ name }: ExtensionSource): string =>
   `It was not loaded after ${maxFactoryMs / 1_000} seconds. Long work belongs in a handler of session_start. To turn it off: tau extensions kill ${name}`;
 
-export interface StartParts extends Omit<ApiParts, "registrations" | "report" | "shared" | "keepProgram"> {
+export interface StartParts extends Omit<ApiParts, "registrations" | "report" | "shared" | "onEnd"> {
   clock: Clock;
   /** Default: the resources of this process. */
   resources?: SharedResources;
@@ -40,12 +39,12 @@ export async function startExtension(
   const own = createLifetime();
   const bus = createOwnBus(parts.events);
   const user = {};
-  const programs = createPrograms();
+  const owned = createOwned();
   const close = async (why: string): Promise<void> => {
     own.end(why);
     bus.close();
     globals?.close();
-    await programs.close();
+    await owned.close();
     await resources.release(user, clock);
   };
   const abandon = (why: string): Promise<void> =>
@@ -59,8 +58,7 @@ export async function startExtension(
   };
   const getSession = createOwnSessionGetter(parts.getSession, waits);
   const shared: ApiParts["shared"] = (key, open) => resources.acquire(`${source.id}: ${key}`, user, open);
-  const { keep: keepProgram } = programs;
-  const api = createApi({ ...parts, getSession, registrations, lifetime, events: bus, shared, keepProgram });
+  const api = createApi({ ...parts, getSession, registrations, lifetime, events: bus, shared, onEnd: owned.add });
   try {
     const work: unknown = factory(api);
     const outcome = isPromise(work) ? await untilTimeout(work, maxFactoryMs, clock) : ({ kind: "done" } as const);
@@ -80,19 +78,19 @@ export async function startExtension(
   }
 }
 
-/** The programs of one extension that run. One that is started while the extension ends is ended too. */
-function createPrograms() {
-  const running = new Set<Program>();
+/** The programs and children of one extension. One that is started while the extension ends is ended too. */
+function createOwned() {
+  const ends = new Set<() => Promise<void>>();
   let isClosed = false;
   return {
-    keep(program: Program): void {
-      if (isClosed) return void program.end();
-      running.add(program);
-      void program.exit.then(() => running.delete(program));
+    add(end: () => Promise<void>): () => void {
+      if (isClosed) void end().catch(() => {});
+      else ends.add(end);
+      return () => void ends.delete(end);
     },
     async close(): Promise<void> {
       isClosed = true;
-      await Promise.allSettled([...running].map((program) => program.end()));
+      await Promise.allSettled([...ends].map((end) => end()));
     },
   };
 }

@@ -11,7 +11,6 @@ import { checkDefinition, checkHandler, checkProviderFunctions } from "./check-r
 import { isNativeProvider, toProviderConfig } from "../providers/native-provider.ts";
 import type { NativeProvider } from "../providers/provider-config.ts";
 import type { ExtensionSessionPort } from "../api/session-port.ts";
-import type { Program } from "@tau/tools";
 
 export interface ApiParts {
   registrations: Registrations;
@@ -24,8 +23,8 @@ export interface ApiParts {
   findFlag: (name: string) => FlagDefinition | undefined;
   listMcpServers: () => ReturnType<ExtensionAPI["getMcpServers"]>;
   events: EventBus;
-  /** Ends the program with the extension. */
-  keepProgram: (program: Program) => void;
+  /** Calls `end` when the extension ends. Returns how to prevent that. */
+  onEnd: (end: () => Promise<void>) => () => void;
   /** See `ExtensionAPI.shared`. */
   shared: <T extends SharedResource>(key: string, open: () => T | Promise<T>) => Promise<T>;
   /** Tells the user, once for the same message. */
@@ -130,8 +129,20 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     exec: (command, args, options = {}) => session().exec(command, args, options),
     async spawn(command, args, options) {
       const program = await spawn(command, args, options);
-      parts.keepProgram(program);
+      const forget = parts.onEnd(() => program.end());
+      void program.exit.then(forget);
       return program;
+    },
+    async openChild(options) {
+      const child = await session().openChild(options);
+      const forget = parts.onEnd(() => child.close());
+      return {
+        ...child,
+        async close() {
+          forget();
+          await child.close();
+        },
+      };
     },
     getActiveTools: () => session().getActiveTools(),
     getAllTools: () => session().getAllTools(),

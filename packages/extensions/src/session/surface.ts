@@ -1,5 +1,6 @@
 /** The part of a surface that the extensions of a session use, and what the host does for them. */
 import type { SessionWriter } from "../api/session-writer.ts";
+import type { ChildOptions, ChildSession } from "../api/child.ts";
 import type { ExtensionMode, ReplacedSessionContext } from "../api/context.ts";
 import type { BuiltIns } from "../load/conflicts.ts";
 import type { ExtensionUi } from "../api/ui.ts";
@@ -33,6 +34,8 @@ export interface ExtensionHost {
   }): Promise<Replacement>;
   fork(entryId: string, position: "before" | "at"): Promise<Replacement>;
   switchSession(path: string): Promise<Replacement>;
+  /** Opens a child of the session and hosts it too. */
+  openChild(options: ChildOptions): Promise<ChildSession>;
   /** A context of another session of this host; undefined if it has no extensions. */
   createContext(sessionId: string): ReplacedSessionContext | undefined;
 }

@@ -13,16 +13,16 @@
  * 8. Reports of background jobs (`JobReports`) come last at the beginning of a run, else before the next request.
  */
 import type { AgentMessage } from "@tau/agent";
-import { type Clock, emptyUsage, type ImageContent, type TextContent, type Usage, type UserMessage } from "@tau/ai";
+import type { Clock, ImageContent, TextContent, UserMessage } from "@tau/ai";
 import { followSignal, getErrorMessage, SerialQueue, withoutUndefined } from "@tau/ai/internal";
 import { type RunEnd, HarnessError } from "@tau/protocol";
 import { createBudget, type Budget, type BudgetLimits } from "../budget/budget.ts";
-import { addUsage } from "../budget/usage.ts";
 import { modelName } from "../request/prefix.ts";
 import { continuesAfter } from "../run/next-step.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
 import type { RunHost } from "../run/run-host.ts";
 import { Run, type RunOutcome } from "../run/run.ts";
+import { sumUsage } from "../run/sum-usage.ts";
 import type { CurrentRun } from "./current-run.ts";
 import type { Inbox, QueueKind } from "../run/inbox.ts";
 import type { LiveSession } from "./live-sessions.ts";
@@ -370,7 +370,3 @@ export class Activity {
     });
   }
 }
-
-/** Adds up what the answers of a run cost. */
-const sumUsage = (messages: RunOutcome["messages"]): Usage =>
-  messages.reduce((sum, message) => (message.role === "assistant" ? addUsage(sum, message.usage) : sum), emptyUsage());

@@ -30,7 +30,8 @@ import {
   type GivenTool,
   type BashResult,
 } from "@tau/extensions/internal";
-import type { SessionExtensions, ExtensionSurface } from "@tau/extensions";
+import type { ChildOptions, SessionExtensions, ExtensionSurface } from "@tau/extensions";
+import type { Answer, Question } from "@tau/policy";
 import type { JudgeParts, PolicyReport } from "@tau/policy/internal";
 import type { Budget, BudgetLimits } from "../budget/budget.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
@@ -71,6 +72,8 @@ interface AgentSessionParts extends SessionParts {
   admitRun: AdmitRun | undefined;
   /** Opens another session with the same parts. */
   reopen: (sessionManager: SessionManager, start: SessionStart) => Promise<AgentSession>;
+  /** Opens a session that `parent` starts. */
+  openChild: (parent: AgentSession, options: ChildOptions) => Promise<AgentSession>;
 }
 
 export class AgentSession {
@@ -438,6 +441,22 @@ export class AgentSession {
     const other = await this.#parts.reopen(sessionManager, { reason, ...previous });
     other.override(this.#core.settings.overrides);
     return other;
+  }
+
+  /**
+   * Opens a session that works for this one: it has at most this one's authority and spends from its budget, and its runs end
+   * with those of this one.
+   */
+  async openChild(options: ChildOptions): Promise<AgentSession> {
+    this.#core.mustBeOpen();
+    return await this.#parts.openChild(this, options);
+  }
+
+  /** Asks whoever answers the questions of this session, with the name of the child. */
+  async askForChild(name: string, question: Question, signal: AbortSignal): Promise<Answer> {
+    const { ask } = this.judgeParts;
+    if (!ask) return { decision: "deny", by: "nobody", message: "nobody is there to answer" };
+    return await ask({ ...question, summary: `${name}: ${question.summary}` }, signal);
   }
 
   /**

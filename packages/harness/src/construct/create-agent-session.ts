@@ -16,6 +16,7 @@ import { withProviderHooks } from "../request/provider-hooks.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { AgentSession } from "../agent-session/agent-session.ts";
+import { createChildParams } from "./child-params.ts";
 import { checkParams } from "./check-params.ts";
 import { chooseModel } from "./choose-model.ts";
 import { listFeatures, openExtensionSlot, openFeatures } from "./open-extension-slot.ts";
@@ -108,6 +109,8 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     logTool: debugLog && ((tool, level, message) => debugLog.log("tool", { tool, level, message })),
     jobs: tools.jobs,
     reloadGateway: params.reloadGateway,
+    openChild: async (parentSession, options) =>
+      await createAgentSession(await createChildParams(params, { parent: parentSession, sessions }, options)),
     reopen: (other, start) => createAgentSession(sameWith(params, other, start)),
     close: () => closers.close().finally(() => sessionManager.close()),
   });

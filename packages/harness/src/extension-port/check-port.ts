@@ -19,6 +19,7 @@ export const checkPort = createCheck({
   images: list(image),
   name: text,
   names: list(text),
+  tools: param(list(text)),
   options: object({
     summarize: param(flag),
     customInstructions: param(text),

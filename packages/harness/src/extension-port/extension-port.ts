@@ -24,6 +24,7 @@ import type { RunHost } from "../run/run-host.ts";
 import { listSlashCommands } from "../prompt/slash-commands.ts";
 import { getContextUse } from "../session/stats.ts";
 import { checkPort } from "./check-port.ts";
+import { createChildSession } from "./child-session.ts";
 import type { PortActivity, PortSession, PortTools } from "./port-session.ts";
 
 interface ExtensionPortParts {
@@ -140,6 +141,12 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     exec: (command, args, options = {}) =>
       execProgram(command, args, { ...options, cwd: resolve(session.cwd, options.cwd ?? "") }),
     spawn,
+    async openChild(options) {
+      checkPort({ name: options.name, tools: options.tools });
+      if (extensions.host) return await extensions.host.openChild(options);
+      const child = await session.openChild(options);
+      return createChildSession(child, () => child.dispose());
+    },
     getActiveTools: () => session.tools.map(({ name }) => name),
     getAllTools: () => listAllTools(session, extensions),
     setActiveTools(names) {

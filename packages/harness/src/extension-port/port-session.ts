@@ -4,7 +4,9 @@ import type { ImageContent, Model } from "@tau/ai";
 import type { AuthStorage } from "@tau/config/auth";
 import type { ModelRegistry } from "@tau/config/models";
 import type { Settings, SettingsManager } from "@tau/config/settings";
-import type { InputSource } from "@tau/extensions";
+import type { ChildOptions, InputSource } from "@tau/extensions";
+import type { SessionEvent } from "@tau/protocol";
+import type { RunOutcome } from "../run/run.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
 import type { SlashCommandSource } from "../prompt/slash-commands.ts";
 import type { SystemPrompt, SystemPromptInput } from "../prompt/system-prompt.ts";
@@ -34,6 +36,17 @@ export interface PortSession extends SlashCommandSource {
   waitForIdle(): Promise<void>;
   reload(): Promise<unknown>;
   notify(code: string, message: string): void;
+  openChild(options: ChildOptions): Promise<PortChild & { dispose(): Promise<void> }>;
+}
+
+/** The parts of a child that whoever started it uses. See `AgentSession` for each member. */
+export interface PortChild {
+  readonly sessionId: string;
+  readonly sessionFile: string | undefined;
+  prompt(text: string): Promise<({ kind: "ran" } & RunOutcome) | { kind: "queued" | "handled" }>;
+  submit(text: string, options: { queue: "steer"; source: InputSource }): Promise<unknown>;
+  abort(reason?: unknown): Promise<void>;
+  onSessionEvent(listener: (event: SessionEvent) => void): () => void;
 }
 
 interface PortSubmitOptions {

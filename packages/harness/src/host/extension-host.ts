@@ -1,5 +1,5 @@
 /** Lets the extensions of a hosted session leave it for another one. */
-import type { ExtensionEvent } from "@tau/extensions";
+import type { ChildOptions, ChildSession, ExtensionEvent } from "@tau/extensions";
 import type { ExtensionHost } from "@tau/extensions/internal";
 import type { Command, CommandData, CommandName } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
@@ -17,6 +17,7 @@ export async function isCancelled({ extensions }: AgentSession, event: Leaving):
 /** The part of `Host` that its extensions use. */
 interface ReplacingHost {
   get(sessionId: string): HostedSession;
+  openChild(sessionId: string, options: ChildOptions): Promise<ChildSession>;
   execute<Name extends CommandName>(
     sessionId: string,
     command: Command<Name>,
@@ -38,6 +39,7 @@ export function createExtensionHost(host: ReplacingHost, sessionId: string): Ext
       toReplacement(await host.execute(sessionId, { type: position === "at" ? "branch" : "fork", entryId })),
     switchSession: async (sessionPath) =>
       toReplacement(await host.execute(sessionId, { type: "switch_session", sessionPath })),
+    openChild: (options) => host.openChild(sessionId, options),
     createContext: (other) => host.get(other).session.extensions?.createReplacedContext(),
   };
 }

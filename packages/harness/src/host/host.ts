@@ -20,7 +20,9 @@ import type { AgentSession, StartReason } from "../agent-session/agent-session.t
 import { createAgentSession } from "../construct/create-agent-session.ts";
 import { LiveSessions } from "../agent-session/live-sessions.ts";
 import type { AgentSessionParams } from "../construct/params.ts";
+import type { ChildOptions, ChildSession } from "@tau/extensions";
 import type { SessionEnd } from "@tau/extensions/internal";
+import { createChildSession } from "../extension-port/child-session.ts";
 import { check, createCheck } from "@tau/config/internal";
 import { jsonObject, nonEmptyText } from "@tau/config/fields";
 import { mustWorkIn } from "../session/working-directory.ts";
@@ -118,6 +120,15 @@ export class Host {
   /** A new session with a copy of the branch up to an entry. */
   async fork(sessionId: string, entryId: string): Promise<string> {
     return await this.#host(await this.get(sessionId).session.branch(entryId));
+  }
+
+  /** Opens a child of an open session, and hosts it as long as it is open. */
+  async openChild(sessionId: string, options: ChildOptions): Promise<ChildSession> {
+    const child = await this.get(sessionId).session.openChild(options);
+    const id = await this.#host(child);
+    return createChildSession(child, async () => {
+      if (this.#hosted.has(id)) await this.close(id);
+    });
   }
 
   /** Throws `session_not_found` for a session that is not open here. */

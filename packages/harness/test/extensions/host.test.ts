@@ -298,3 +298,17 @@ test("a program of an extension starts in a directory of the session, also if th
   await host.get(sessionId).run("hi", {});
   expect(seen).toEqual([directory, join(directory, "sub")]);
 });
+
+test("a child that an extension opens is a session of the host until it is closed", async () => {
+  let api!: ExtensionAPI;
+  const { host, sessionId } = await openHost({ factories: [(tau: ExtensionAPI) => void (api ??= tau)] });
+  const first = await api.openChild({ name: "one" });
+  const second = await api.openChild({ name: "two" });
+  expect(host.sessionIds).toEqual([sessionId, first.id, second.id]);
+  expect(host.get(first.id).session.isChild).toBe(true);
+  expect(await first.prompt("hi")).toMatchObject({ kind: "done", text: "One." });
+  await first.close();
+  expect(host.sessionIds).toEqual([sessionId, second.id]);
+  await host.close(sessionId);
+  expect(host.sessionIds).toEqual([]);
+});

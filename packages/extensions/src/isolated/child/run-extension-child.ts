@@ -68,7 +68,7 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
     findFlag: (name) => readFlag("findFlag", name) as FlagDefinition | undefined,
     listMcpServers: () => link.read("getMcpServers") as ReturnType<ExtensionAPI["getMcpServers"]>,
     events: shareBus(bus, link),
-    keepProgram: () => {},
+    onEnd: () => () => {},
     shared: async () => {
       throw needsTrust.refuse("tau.shared, which shares a resource with other sessions");
     },

@@ -64,6 +64,9 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
     spawn: async () => {
       throw needsTrust.refuse("tau.spawn, which starts a program that keeps running");
     },
+    openChild: async () => {
+      throw needsTrust.refuse("tau.openChild, which starts another session");
+    },
     getActiveTools: () => read("getActiveTools"),
     getAllTools: () => read("getAllTools"),
     setActiveTools: (names) => act("setActiveTools", names),

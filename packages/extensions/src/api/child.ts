@@ -1,0 +1,50 @@
+/** Sessions that an extension starts for work of their own: sub-agents. */
+import type { ThinkingLevel } from "@tau/agent";
+import type { Usage } from "@tau/ai";
+import type { SessionEvent } from "@tau/protocol";
+
+export interface ChildOptions {
+  /** Named to people with the questions of the child. */
+  name: string;
+  /** A model, or what stands for one, such as `provider/id:thinking`. Default: that of the session. */
+  model?: string;
+  /** Default: that of the session. */
+  thinkingLevel?: ThinkingLevel;
+  /** Only these tools, by name or pattern, as far as the session may use them. Default: those of the session. */
+  tools?: readonly string[];
+  /** An agent of the user's directory. Default: that of the session. */
+  agentName?: string;
+  /** Takes the place of the default prompt. */
+  systemPrompt?: string;
+  appendSystemPrompt?: readonly string[];
+  /** The most that it may spend. What it spends is part of the budget of the session in any case. */
+  budgets?: { tokens?: number; cost?: number; turns?: number; timeMs?: number };
+  /** The id of a child to continue. */
+  sessionId?: string;
+}
+
+/** A child. Its runs end with those of the session that started it. */
+export interface ChildSession {
+  readonly id: string;
+  /** Undefined for a session in memory. */
+  readonly file: string | undefined;
+  /** Runs to the end. Never rejects for a run that fails. Rejects with `busy` during another run. */
+  prompt(text: string, options?: { signal?: AbortSignal }): Promise<ChildOutcome>;
+  /** Adds a message to the run in progress. */
+  steer(text: string): Promise<void>;
+  abort(): Promise<void>;
+  /** Returns how to stop. */
+  onEvent(listener: (event: SessionEvent) => void): () => void;
+  /** Ends its run and releases its log. Also called when the extension ends. */
+  close(): Promise<void>;
+}
+
+export interface ChildOutcome {
+  kind: "done" | "aborted" | "failed";
+  /** The last answer; empty if there was none. */
+  text: string;
+  /** Why it failed or was aborted. */
+  reason?: string;
+  /** Everything that the run has used. */
+  usage: Usage;
+}

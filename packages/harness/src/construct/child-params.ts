@@ -1,0 +1,58 @@
+/** The parameters of a session that another one starts: at most the authority of its parent. */
+import type { ChildOptions } from "@tau/extensions";
+import { withoutUndefined } from "@tau/ai/internal";
+import { createNameMatcher } from "@tau/policy/internal";
+import type { AgentSession } from "../agent-session/agent-session.ts";
+import type { LiveSessions } from "../agent-session/live-sessions.ts";
+import type { AgentSessionParams } from "./params.ts";
+
+/** Parameters that belong to the parent alone. */
+type Own = "sessionId" | "sessionManager" | "abortSignal" | "onEvent" | "binding" | "afterCrash" | "budgets";
+
+export async function createChildParams(
+  params: AgentSessionParams,
+  { parent, sessions }: { parent: AgentSession; sessions: LiveSessions },
+  options: ChildOptions,
+): Promise<AgentSessionParams> {
+  const { name, tools, sessionId, agentName, model, thinkingLevel, systemPrompt, appendSystemPrompt, budgets } =
+    options;
+  const { sessionManager: log } = parent;
+  const inherited: Omit<AgentSessionParams, Own> = withoutOwn(params);
+  return {
+    ...inherited,
+    cwd: parent.cwd,
+    settingsManager: parent.settingsManager,
+    authStorage: parent.authStorage,
+    modelRegistry: parent.modelRegistry,
+    ...(agentName === undefined && { resourceLoader: parent.resourceLoader }),
+    model: model ?? parent.model,
+    thinkingLevel: thinkingLevel ?? parent.thinkingLevel,
+    sessionManager: await (sessionId === undefined
+      ? log.createSession({ parentId: log.id })
+      : log.openSession(sessionId)),
+    parentSessionId: log.id,
+    sessions,
+    ...(tools && { allowedTools: limitTools(tools, params.allowedTools) }),
+    // Where nobody answers the parent, nobody answers its children.
+    ...(params.ask && { ask: (question, signal) => parent.askForChild(name, question, signal) }),
+    ...withoutUndefined({ agentName, systemPrompt, appendSystemPrompt, budgets }),
+  } as AgentSessionParams;
+}
+
+const withoutOwn = ({
+  sessionId: _sessionId,
+  sessionManager: _sessionManager,
+  abortSignal: _abortSignal,
+  onEvent: _onEvent,
+  binding: _binding,
+  afterCrash: _afterCrash,
+  budgets: _budgets,
+  ...inherited
+}: AgentSessionParams) => inherited;
+
+/** The wanted tools that the parent may use. A pattern applies if the parent is not limited, or has the same one. */
+function limitTools(wanted: readonly string[], allowed: readonly string[] | undefined): readonly string[] {
+  if (!allowed) return wanted;
+  const matches = createNameMatcher(allowed);
+  return wanted.filter((name) => allowed.includes(name) || (!name.includes("*") && matches(name)));
+}
