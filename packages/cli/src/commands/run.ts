@@ -1,6 +1,7 @@
 import type { Io } from "./command.ts";
-import { UsageError } from "../process/errors.ts";
-import type { ExitCode } from "../process/exit-codes.ts";
+import { getErrorExitCode, UsageError } from "../process/errors.ts";
+import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
+import { formatPromptHint, isSentence } from "../process/prompt-hint.ts";
 import { untilInterrupted } from "../process/until-interrupted.ts";
 import { commandHelp } from "./command-help.ts";
 import { commands, featureCommands } from "./index.ts";
@@ -94,20 +95,40 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
 /** Parses the arguments of a command and runs it. Throws `UsageError` if they do not fit a usage line. */
 export async function runCommand(name: string, args: readonly string[], io: Io): Promise<ExitCode | void> {
   const command = commands.find((candidate) => candidate.name === name)!;
-  const parsed = parseCommandArgs(parseUsages(command), args);
+  const usages = parseUsages(command);
+  const parsed = parseCommandArgs(usages, args);
+  const hasOptions = args.some((argument) => argument.startsWith("-"));
+  const promptHint = hasOptions ? "" : formatPromptHint([name, ...args]);
   switch (parsed.kind) {
     case "help":
       return io.out(commandHelp(command));
     case "invalid": {
       const { didYouMean } = await import("@tau/ai/internal");
-      const { message, wanted, known = [] } = parsed;
-      throw new UsageError("arguments", `${message}.${wanted === undefined ? "" : didYouMean(wanted, known)}`);
+      const { message, wanted, known = [], isWord = false } = parsed;
+      const suggestion = wanted === undefined ? "" : didYouMean(wanted, known);
+      // A single word with a suggestion is misspelled, and no sentence.
+      const isTypo = suggestion !== "" && args.length === 1;
+      throw new UsageError("arguments", `${message}.${suggestion}${isWord && !isTypo ? promptHint : ""}`);
     }
     case "args": {
-      const ofFeature = featureCommands.find((candidate) => candidate.name === name);
-      if (ofFeature) return await (await import("./feature-command.ts")).runFeatureCommand(ofFeature, parsed.args, io);
-      const runner = runners[name]!;
-      return await (typeof runner === "function" ? runner : runner[parsed.args.subcommand]!)(parsed.args, io);
+      const { subcommand, positionals } = parsed.args;
+      const usage = usages.find((candidate) => candidate.subcommand === subcommand)!;
+      const mayBePrompt = promptHint !== "" && usage.positionals.at(-1)?.isMany === true && isSentence(positionals);
+      const running = run(name, parsed.args, io);
+      return await (mayBePrompt ? running.catch((error: unknown) => failWithHint(error, promptHint)) : running);
     }
   }
+}
+
+async function run(name: string, args: CommandArgs, io: Io): Promise<ExitCode | void> {
+  const ofFeature = featureCommands.find((candidate) => candidate.name === name);
+  if (ofFeature) return await (await import("./feature-command.ts")).runFeatureCommand(ofFeature, args, io);
+  const runner = runners[name]!;
+  return await (typeof runner === "function" ? runner : runner[args.subcommand]!)(args, io);
+}
+
+/** Adds the hint where the words name nothing that there is. */
+function failWithHint(error: unknown, promptHint: string): never {
+  if (!(error instanceof Error) || getErrorExitCode(error) !== exitCodes.usage) throw error;
+  throw new UsageError("invalid_input", `${error.message}${promptHint}`, { cause: error });
 }

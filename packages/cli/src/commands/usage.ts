@@ -73,8 +73,8 @@ export interface CommandArgs {
 type ParsedCommand =
   | { kind: "args"; args: CommandArgs }
   | { kind: "help" }
-  /** If `wanted` is given, it is not one of the `known` names. */
-  | { kind: "invalid"; message: string; wanted?: string; known?: readonly string[] };
+  /** If `wanted` is given, it is not one of the `known` names. `isWord`: a word, not an option, does not fit the usage. */
+  | { kind: "invalid"; message: string; wanted?: string; known?: readonly string[]; isWord?: true };
 
 export function parseCommandArgs(usages: readonly Usage[], args: readonly string[]): ParsedCommand {
   const subcommands = usages.map(({ subcommand }) => subcommand).filter((name) => name !== "");
@@ -88,10 +88,12 @@ export function parseCommandArgs(usages: readonly Usage[], args: readonly string
   if (first === undefined) return createError(`name a subcommand: ${subcommands.join(", ")}`);
   const usage = usages.find(({ subcommand }) => subcommand === first);
   if (usage) return parseArgs(usage, rest);
-  return { ...createError(`there is no subcommand ${JSON.stringify(first)}`), wanted: first, known: subcommands };
+  const error = createWordError(`there is no subcommand ${JSON.stringify(first)}`);
+  return { ...error, wanted: first, known: subcommands };
 }
 
 const createError = (message: string) => ({ kind: "invalid" as const, message });
+const createWordError = (message: string) => ({ ...createError(message), isWord: true as const });
 
 function parseArgs(usage: Usage, args: readonly string[]): ParsedCommand {
   const values = new Map<string, (string | undefined)[]>();
@@ -110,9 +112,11 @@ function parseArgs(usage: Usage, args: readonly string[]): ParsedCommand {
     if (problem !== undefined) return createError(problem);
     values.set(flag.name, [...(values.get(flag.name) ?? []), value]);
   }
-  const problem = findPositionalProblem(usage, positionals) ?? findMissingFlag(usage, values);
-  if (problem !== undefined) return createError(problem);
   const { subcommand } = usage;
+  const extra = findExtraWord(usage, positionals);
+  if (extra !== undefined) return createWordError(`${JSON.stringify(extra)} is one argument too many`);
+  const missing = findMissingPositional(usage, positionals) ?? findMissingFlag(usage, values);
+  if (missing !== undefined) return createError(`${missing} is missing`);
   return {
     kind: "args",
     args: {
@@ -125,14 +129,13 @@ function parseArgs(usage: Usage, args: readonly string[]): ParsedCommand {
   };
 }
 
-function findPositionalProblem({ positionals }: Usage, values: readonly string[]): string | undefined {
-  const missing = positionals.find(({ isOptional }, index) => !isOptional && values[index] === undefined);
-  if (missing) return `${missing.name} is missing`;
-  if (positionals.at(-1)?.isMany || values.length <= positionals.length) return undefined;
-  return `${JSON.stringify(values[positionals.length])} is one argument too many`;
-}
+const findExtraWord = ({ positionals }: Usage, values: readonly string[]): string | undefined =>
+  positionals.at(-1)?.isMany ? undefined : values[positionals.length];
+
+const findMissingPositional = ({ positionals }: Usage, values: readonly string[]): string | undefined =>
+  positionals.find(({ isOptional }, index) => !isOptional && values[index] === undefined)?.name;
 
 function findMissingFlag({ flags }: Usage, values: ReadonlyMap<string, unknown>): string | undefined {
   const missing = flags.find(({ name, isRequired }) => isRequired && !values.has(name));
-  return missing && `--${[missing.name, missing.value].filter(Boolean).join(" ")} is missing`;
+  return missing && `--${[missing.name, missing.value].filter(Boolean).join(" ")}`;
 }

@@ -1,6 +1,7 @@
 /** Words that look like a command but are none. They get a hint instead of going to the model. */
 import { commands } from "../commands/index.ts";
 import { UsageError } from "../process/errors.ts";
+import { formatPromptHint } from "../process/prompt-hint.ts";
 
 const packages = "Use tau install, tau remove and tau list.";
 const prompt = 'Use tau -p "YOUR REQUEST", or tau "YOUR REQUEST" for a session in the terminal.';
@@ -72,7 +73,7 @@ export async function checkCommandWords(args: readonly string[]): Promise<void> 
   if (hint === undefined) return;
   const isCommand = commands.some(({ name }) => name === word);
   const problem = isCommand ? `a command comes before all flags: tau ${text}.` : `there is no command ${word}. ${hint}`;
-  throw new UsageError("arguments", `${problem} To send it to the model, use tau -p "${text}".`);
+  throw new UsageError("arguments", `${problem}${formatPromptHint(args)}`);
 }
 
 /**
