@@ -15,6 +15,7 @@ test("the progress line is erased before an error of the prompt is told", async 
     shown: { view: emptyView, onEvent: () => () => {}, onChange: () => () => {}, approve: () => {}, abort: unused },
     getHeader: unused,
     getStats: unused,
+    jsonEvents: "tau",
     createRedactor: async () => plain,
     start: async () => {},
     run: async () => {

@@ -74,6 +74,8 @@ const toPromptSession = (session: RemoteSession, onRun: () => void): PromptSessi
   getHeader: async () => (await session.call("get_state")).header,
   getStats: () => session.call("get_session_stats"),
   createRedactor: async () => ({ redactEvent: (event) => [event], redactLine: (line) => line }),
+  // The gateway sends its own events, whatever the settings here say.
+  jsonEvents: "tau",
   // They run in the gateway.
   start: async () => {},
   run: (prompt) => {

@@ -1,12 +1,13 @@
 /**
  * JSON mode: the header of the session, every event, and the result, one JSON object per line. With `--output-format json`,
- * only the result, and notices on standard error as in print mode.
+ * only the result, and notices on standard error as in print mode. With `--events pi`, the header and the records of pi.
  */
 import { roundCost } from "@tau/ai/internal";
 import { type SessionEvent, type StatsData, toTermination, type View } from "@tau/protocol";
 import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import { jsonLine } from "./json-line.ts";
+import { UsageError } from "../process/errors.ts";
 import { showProgress } from "./progress.ts";
 import type { PromptSession, Redactor, Shown } from "./send-prompt.ts";
 
@@ -16,6 +17,8 @@ export async function showAsJson(
   { io, redactor }: { io: Io; redactor: Redactor },
 ): Promise<Shown> {
   const { shown } = session;
+  if (options.mode === "json" && (options.events ?? session.jsonEvents) === "pi")
+    return await showAsPi(session, options, { io, redactor });
   const isStream = options.mode === "json";
   const write = (record: unknown) => io.out(jsonLine(record));
   if (isStream) write(await session.getHeader());
@@ -40,6 +43,55 @@ export async function showAsJson(
       const result = { sessionId: session.id, sessionFile, terminationReason, detail, turns };
       const error = "failure" in end ? { kind: end.failure.kind, message: end.failure.message } : undefined;
       write({ type: "result", answer, ...result, ...subtract(after, before), error });
+    },
+  };
+}
+
+/** The events that pi documents. What tau alone reports is left out. */
+const piEventTypes: ReadonlySet<string> = new Set([
+  "agent_start",
+  "agent_end",
+  "agent_settled",
+  "turn_start",
+  "turn_end",
+  "message_start",
+  "message_update",
+  "message_end",
+  "tool_execution_start",
+  "tool_execution_update",
+  "tool_execution_end",
+  "queue_update",
+  "entry_appended",
+  "session_info_changed",
+  "thinking_level_changed",
+  "compaction_start",
+  "compaction_end",
+  "auto_retry_start",
+  "auto_retry_end",
+]);
+
+/** Writes the header and pi's records. There is no result: why the run ended is on standard error. */
+async function showAsPi(
+  session: PromptSession,
+  options: SessionOptions,
+  { io, redactor }: { io: Io; redactor: Redactor },
+): Promise<Shown> {
+  if (!session.followPiEvents)
+    throw new UsageError("arguments", "--events pi is for a session of this program. Leave out --gateway.");
+  const write = (record: unknown) => io.out(jsonLine(record));
+  write(await session.getHeader());
+  if (!options.quiet) for (const { message } of session.shown.view.live.notices) io.err(`tau: ${message}\n`);
+  const events = await session.followPiEvents((record) => {
+    if (!piEventTypes.has(record.type)) return;
+    for (const redacted of redactor.redactEvent(record as SessionEvent)) write(redacted);
+  });
+  return {
+    stop() {
+      events.settle();
+      events.stop();
+    },
+    showEnd(_end, reason) {
+      if (reason !== undefined && !options.quiet) io.err(`tau: ${reason}\n`);
     },
   };
 }

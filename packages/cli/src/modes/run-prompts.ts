@@ -1,4 +1,5 @@
 /** Print and JSON mode in this process. */
+import { getErrorMessage } from "@tau/ai/internal";
 import type { AgentSession } from "@tau/harness";
 import { type HostedSession, runPrompt } from "@tau/harness/host";
 import type { SessionOptions } from "../start/session-options.ts";
@@ -52,6 +53,11 @@ function toPromptSession(hosted: HostedSession, { mode }: SessionOptions, io: Io
     createRedactor: async () => {
       const { createSessionFrameRedactor } = await import("@tau/harness/host");
       return createSessionFrameRedactor(session);
+    },
+    jsonEvents: session.settings.json.events,
+    async followPiEvents(send) {
+      const { followPiEvents } = await import("../rpc/pi-events.ts");
+      return followPiEvents(hosted, { send, onFailed: (error) => io.err(`tau: ${getErrorMessage(error)}\n`) });
     },
     start: async () => void (session.extensions && (await attachExtensions(session, mode, io))),
     run: ({ prompt, ...content }) => runPrompt(hosted, prompt, { ...content, source: "interactive" }),

@@ -20,6 +20,10 @@ export interface PromptSession {
   createRedactor(): Promise<Redactor>;
   /** Starts what the session has of extensions. What they are denied then is not the prompt's. */
   start(): Promise<void>;
+  /** Sends what pi would write of the session from now on. Absent: the session is in another process, which does not. */
+  followPiEvents?(send: (record: { type: string }) => void): Promise<{ settle(): void; stop(): void }>;
+  /** The setting `json.events`. */
+  readonly jsonEvents: "tau" | "pi";
   /** Resolves when the run is over, however it ended. */
   run(prompt: Prompt): Promise<PromptEnd>;
 }

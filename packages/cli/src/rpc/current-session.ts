@@ -6,7 +6,7 @@ import { leaveSession } from "../hosting/leave-session.ts";
 import type { RpcUi } from "./extension-ui.ts";
 import { questionRecord } from "./framing.ts";
 import { OpenQuestions } from "./open-questions.ts";
-import { PiEvents, type PiRecord } from "./pi-events.ts";
+import { type FollowedPiEvents, followPiEvents, type PiRecord } from "./pi-events.ts";
 import type { Wire } from "./wire.ts";
 
 interface CurrentSessionParts {
@@ -34,7 +34,7 @@ export class CurrentSession {
   /** Settles when they have started. */
   #starting: Promise<unknown> | undefined;
   #hosted: HostedSession;
-  #piEvents: PiEvents;
+  #piEvents: FollowedPiEvents;
   #unsubscribe: () => void;
 
   constructor({ host, sessionId, wire, stop }: CurrentSessionParts) {
@@ -147,7 +147,7 @@ export class CurrentSession {
     this.#unsubscribe();
   }
 
-  #subscribe(hosted: HostedSession): [PiEvents, () => void] {
+  #subscribe(hosted: HostedSession): [FollowedPiEvents, () => void] {
     const { session } = hosted;
     const wire = this.#wire;
     wire.redactor = createSessionFrameRedactor(session);
@@ -155,32 +155,24 @@ export class CurrentSession {
       wire.sendPi(record);
       if (record.type === "agent_settled") wire.notify("settled", { aborted: record["aborted"] });
     };
-    const piEvents = new PiEvents(send, session.thinkingLevel);
-    const settleWhenIdle = () => {
-      session.waitForIdle().then(
-        () => piEvents.settle(),
-        (error: unknown) => this.#sendNotice("run_failed", getErrorMessage(error)),
-      );
-    };
-    const unsubscribeEngine = session.subscribe((event) => piEvents.handle(event));
+    const onFailed = (error: unknown) => this.#sendNotice("run_failed", getErrorMessage(error));
+    const piEvents = followPiEvents(hosted, { send, onFailed });
     const unsubscribeSession = hosted.subscribe((item) => {
       if (item.kind !== "event") return;
       const { event } = item;
       wire.notify("event", event);
-      piEvents.handleSessionEvent(event);
       if (event.type === "approval_requested") {
         wire.write(questionRecord(wire.framing ?? "pi", event.approval));
         this.questions.open(event.approval.id);
       }
       if (event.type === "approval_resolved") this.questions.close(event.approvalId);
-      if (event.type === "agent_end") settleWhenIdle();
     });
     const stopListening = session.onFirstExtension(async () => {
       this.attach();
       await this.#attaching;
     });
     const unsubscribe = () => {
-      unsubscribeEngine();
+      piEvents.stop();
       unsubscribeSession();
       stopListening();
     };

@@ -2,7 +2,7 @@
 import type { AgentEvent } from "@tau/agent";
 import type { AssistantMessageEvent } from "@tau/ai";
 import type { AgentSessionEvent } from "@tau/harness";
-import { formatNothingToCompact, getMessageText } from "@tau/harness/host";
+import { formatNothingToCompact, getMessageText, type HostedSession } from "@tau/harness/host";
 import type { CompactionEntry, CompactionResult, CustomMessageEntry, SessionEntry, SessionEvent } from "@tau/protocol";
 
 /** The limit for the output of a command in its result, in UTF-16 units. */
@@ -158,6 +158,34 @@ export class PiEvents {
     const result = { summary, firstKeptEntryId, tokensBefore, estimatedTokensAfter, usage, details };
     return { aborted: false, result };
   }
+}
+
+/** Sends the records of a session from now on. */
+export interface FollowedPiEvents {
+  /** See `PiEvents.settle`. */
+  settle(): void;
+  stop(): void;
+}
+
+export function followPiEvents(
+  hosted: HostedSession,
+  { send, onFailed }: { send: (record: PiRecord) => void; onFailed: (error: unknown) => void },
+): FollowedPiEvents {
+  const { session } = hosted;
+  const events = new PiEvents(send, session.thinkingLevel);
+  const stopEngine = session.subscribe((event) => events.handle(event));
+  const stopSession = hosted.subscribe((item) => {
+    if (item.kind !== "event") return;
+    events.handleSessionEvent(item.event);
+    if (item.event.type === "agent_end") session.waitForIdle().then(() => events.settle(), onFailed);
+  });
+  return {
+    settle: () => events.settle(),
+    stop() {
+      stopEngine();
+      stopSession();
+    },
+  };
 }
 
 /**

@@ -76,7 +76,9 @@ const modes: Readonly<Record<string, SessionOptions["mode"]>> = { text: "text", 
 
 /** Flags of a prompt that runs in the gateway, which has its own settings. */
 const gatewayFlags: readonly string[] =
-  "gateway print mode output-format quiet verbose directory model thinking agent continue session name".split(" ");
+  "gateway print mode output-format events quiet verbose directory model thinking agent continue session name".split(
+    " ",
+  );
 
 /** Groups of flags of which only one can be given. */
 const alternatives: readonly (readonly string[])[] = [

@@ -30,6 +30,12 @@ export const flagGroups: readonly FlagGroup[] = [
         choices: ["text", "json", "stream-json"],
         summary: "The answer as text, one result as JSON, or --mode json; implies -p",
       },
+      {
+        name: "events",
+        value: "FORMAT",
+        choices: ["tau", "pi"],
+        summary: "The events of --mode json: tau's own, or pi's",
+      },
       { name: "quiet", summary: "Show no progress on standard error" },
       { name: "verbose", summary: "Show tool calls on standard error" },
       { name: "max-turns", value: "N", number: "whole", summary: "Stop after N turns" },

@@ -6,6 +6,8 @@ export interface SessionOptions {
   print: boolean;
   /** `result` is `--output-format json`: only the line that ends the events of `json`. */
   mode: "text" | "json" | "result" | "rpc";
+  /** The form of the events of `json`. Absent: the setting says it. */
+  events?: "tau" | "pi";
   quiet: boolean;
   verbose: boolean;
   offline: boolean;

@@ -12,6 +12,7 @@ export const referenceSections: readonly ReferenceSection[] = [
     names: ["defaultProvider", "defaultModel", "defaultThinkingLevel", "enabledModels", "thinkingBudgets", "images"],
   },
   { title: "Requests", names: ["transport", "httpIdleTimeoutMs", "httpProxy", "retry", "limits", "budgets"] },
+  { title: "Output for programs", names: ["json"] },
   { title: "Context", names: ["compaction", "pruning", "branchSummary", "contextSources"] },
   { title: "Sessions and messages", names: ["steeringMode", "followUpMode", "sessionDir", "durability"] },
   {

@@ -30,6 +30,7 @@ describe("merging", () => {
       compaction: { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000, models: {} },
       pruning: { enabled: true, keepRecentTokens: 40_000 },
       httpIdleTimeoutMs: 120_000,
+      json: { events: "tau" },
       limits: { runMs: 172_800_000, bashMs: undefined, maxBashMs: undefined },
       budgets: { tokens: undefined, cost: undefined, turns: undefined, timeMs: undefined },
       steeringMode: "one-at-a-time",

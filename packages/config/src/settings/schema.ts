@@ -149,6 +149,13 @@ export const settingsTable = group("The settings of tau.", {
       "How long a provider may send nothing before the request fails; 0 means no limit. Set it higher for a local server that takes minutes to load a model or to read a long prompt.",
     project: "when trusted",
   }),
+  json: group("Output for programs.", {
+    events: setting(oneOf("tau", "pi"), {
+      default: "tau",
+      description:
+        "The events that `--mode json` writes: `tau` writes tau's own and a result at the end, `pi` exactly the records of pi. `--events` says it for one run.",
+    }),
+  }),
   limits: group("Time limits.", {
     runMs: setting(milliseconds, {
       default: defaultRunMs,
