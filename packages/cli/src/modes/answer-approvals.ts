@@ -2,6 +2,7 @@
 import { SerialQueue } from "@tau/ai/internal";
 import { toVisibleLine } from "@tau/policy";
 import type { Approval, ApprovalAnswer } from "@tau/protocol";
+import { findChoiceIndex, listCommandLines, toAllowAnswer } from "@tau/protocol/surface";
 import { ask } from "../process/ask.ts";
 import type { Io } from "../commands/command.ts";
 import type { ShownSession } from "./shown-session.ts";
@@ -40,11 +41,9 @@ async function answer(session: ShownSession, approval: Approval, io: Io, signal:
 
 /** The command or path is shown whole. Pure. */
 export function formatQuestion({ summary, reason, commands = [], choices }: Approval): string {
-  const [shell, ...inside] = commands;
-  const runs = inside.length > 1 ? ["It runs:", ...inside.map((argv) => `  ${argv.join(" ")}`)] : [];
-  const texts = [...(shell?.at(-1)?.split("\n") ?? []), ...runs];
   const offers = choices.map(({ label }, index) => `${index + 1}  ${label}`);
-  const lines = [summary, reason, ...texts, "", ...offers, "n  No"].map((line) => toVisibleLine(line, Infinity));
+  const texts = [summary, reason, ...listCommandLines(commands), "", ...offers, "n  No"];
+  const lines = texts.map((line) => toVisibleLine(line, Infinity));
   const keys = ["y", ...choices.slice(1).map((_choice, index) => index + 2)];
   return `The model asks for your approval.\n${lines.map((line) => `  ${line}\n`).join("")}Allow it? [${keys.join("/")}/N] `;
 }
@@ -52,9 +51,7 @@ export function formatQuestion({ summary, reason, commands = [], choices }: Appr
 /** Everything but a choice that was offered is a no. `y` is the first one. Pure. */
 export function parseAnswer({ choices }: Pick<Approval, "choices">, typed: string): ApprovalAnswer {
   const word = typed.trim().toLowerCase();
-  const index = word === "y" || word === "yes" ? 0 : /^[1-9]$/.test(word) ? Number(word) - 1 : -1;
-  const match = choices[index] ?? choices.find(({ choice }) => choice === word);
-  if (!match) return { decision: "deny" };
-  const { choice, rule } = match;
-  return { decision: "allow", choice, ...(rule !== undefined && { rule }) };
+  const index = findChoiceIndex(word === "yes" ? "y" : word, choices);
+  const match = index === undefined ? choices.find(({ choice }) => choice === word) : choices[index];
+  return match ? toAllowAnswer(match) : { decision: "deny" };
 }
