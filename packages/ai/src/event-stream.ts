@@ -115,7 +115,7 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
     this.#onEnding?.(ending);
   }
 
-  /** Tells those who wait what has happened. Called for each event, so it creates nothing if nobody waits. */
+  /** Wakes the readers that wait. Called for each event, so it creates nothing if nobody waits. */
   #wake(): void {
     if (this.#ending) for (const resolve of this.#pendingReads.splice(0)) resolve({ value: undefined, done: true });
     if (this.#pendingReady.length > 0) for (const resolve of this.#pendingReady.splice(0)) resolve(this.#hasMore);

@@ -1,4 +1,4 @@
-/** Tells the model that something it wanted was not allowed, and by whom. Pure. */
+/** Explains to the model that something it wanted was not allowed, and by whom. Pure. */
 import type { Answer } from "./policy.ts";
 
 /** Values of `by` with which a question ended without an answer. */

@@ -20,7 +20,7 @@ export interface JudgeParts {
   decide: Decide;
   /** Undefined when there is no person to ask: a verdict that asks then denies. */
   ask: Ask | undefined;
-  /** Told of every decision before it takes effect. */
+  /** Called with every decision before it takes effect. */
   audit: Audit;
   /** Gets what is allowed, for the guard. The caller must call its `endCall` for every call, also one that was not made. */
   grants: Grants;
@@ -121,7 +121,7 @@ async function judgeAccess(parts: JudgeParts, { capability, target, alternatives
   for (const each of [target, ...paths]) all.push(await judgeTarget(parts, { subject, capability, target: each }));
   const judged = uniqueTargets(all);
   const asking = judged.filter(({ verdict }) => verdict.kind === "ask");
-  // Without a person to ask, the answer must not tell which of them exists.
+  // Without a person to ask, the answer must not reveal which of them exists.
   if (asking.length < 2 || !ask) return judged;
   const existing: Judgement[] = [];
   for (const judgement of asking) if (await exists(files, judgement.request.target)) existing.push(judgement);

@@ -42,6 +42,6 @@ export interface ApprovalAnswer {
   choice?: ApprovalChoice;
   /** Which of the rules that are offered for the choice is remembered. Default: the first. Another one denies. */
   rule?: string;
-  /** Told to the model with the outcome of the call. */
+  /** Sent to the model with the outcome of the call. */
   message?: string;
 }

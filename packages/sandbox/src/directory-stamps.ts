@@ -1,4 +1,4 @@
-/** Tells directories in which nothing was created, removed or renamed since they were last looked at. */
+/** Recognises directories in which nothing was created, removed or renamed since they were last looked at. */
 import { findRealPath, lookAtPath } from "./look.ts";
 
 /**

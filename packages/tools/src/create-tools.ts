@@ -26,7 +26,7 @@ export interface ToolsOptions {
   addedEnv?: Readonly<Record<string, string>>;
   /** Called for each command: more variables. One that is undefined is not given, also if our environment has it. */
   getSessionEnv?: () => Readonly<Record<string, string | undefined>>;
-  /** Called for each command: tells whether a variable holds a secret. Default: only by name and form. */
+  /** Called for each command: decides whether a variable holds a secret. Default: only by name and form. */
   createIsSecret?: () => IsSecret;
   /** The shell that runs commands. Default: bash, else sh. */
   shell?: string;

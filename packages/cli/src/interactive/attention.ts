@@ -1,4 +1,4 @@
-/** Tells the user who looks elsewhere: progress in the tab of the terminal, and a bell or a notification. */
+/** Notifies a user who looks elsewhere: progress in the tab of the terminal, and a bell or a notification. */
 import type { LiveView } from "@tau/protocol";
 import type { Terminal } from "@tau/tui";
 import { getActivity } from "./activity-line.ts";

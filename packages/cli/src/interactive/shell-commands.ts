@@ -23,7 +23,7 @@ export class ShellCommands {
     return this.#running?.command;
   }
 
-  /** Runs `!command`, or `!!command` without telling the model. Rejects if another one is running, or it cannot begin. */
+  /** Runs `!command`, or `!!command` without sending it to the model. Rejects if another one is running, or it cannot begin. */
   async run(text: string): Promise<void> {
     const isHidden = text.startsWith("!!");
     const command = text.slice(isHidden ? 2 : 1).trim();

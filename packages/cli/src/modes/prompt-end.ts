@@ -1,4 +1,4 @@
-/** How print and JSON mode tell the end of a prompt. Pure. */
+/** Formats the end of a prompt for print and JSON mode. Pure. */
 import type { Failure } from "@tau/ai";
 import { defaultRunMs, formatLimit, type PromptEnd, type RunEnd } from "@tau/protocol";
 import { getFailureAdvice } from "@tau/protocol/surface";

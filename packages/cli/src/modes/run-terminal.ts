@@ -34,7 +34,7 @@ interface TerminalSession {
   program: Program;
   /** The notices that the user sees first. */
   notices?: readonly string[];
-  /** Told when the terminal is there; returns how to stop. `notify` shows the user a sentence. */
+  /** Called when the terminal is there; returns how to stop. `notify` shows the user a sentence. */
   onShown?: (notify: (message: string) => void) => () => void;
   /** Describes the end, after the program has left the terminal. */
   describeEnd: (sessionId: string) => string;

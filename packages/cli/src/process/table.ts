@@ -39,7 +39,7 @@ export function tableText(columns: readonly Column[], rows: readonly (readonly C
 
 const paintIf = (text: string, style: Colour | "bold", { colour }: Io) => (colour ? paint(text, style) : text);
 
-/** 80 if the terminal does not tell. */
+/** Default: 80 columns. */
 export function terminalWidth({ terminal, env, columns }: Io): number {
   if (!terminal.out) return Number.POSITIVE_INFINITY;
   const width = Number(env["COLUMNS"]);

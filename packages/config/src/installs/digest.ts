@@ -1,4 +1,4 @@
-/** Tells one content of an extension from another. */
+/** Distinguishes one content of an extension from another. */
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";

@@ -21,7 +21,7 @@ export type ModelResolution =
       thinkingLevel?: ModelThinkingLevel;
       /** The level of the text, if the model does not have it. */
       askedThinkingLevel?: ModelThinkingLevel;
-      /** False if the text is only a part of the name: then tell the user which model it is. */
+      /** False if the text is only a part of the name: then report which model it is. */
       exact: boolean;
       /** False if its provider cannot be used. */
       hasKey: boolean;

@@ -88,7 +88,7 @@ class ReloadingResources implements ResourceLoader {
   #loaded: LoadedResources;
   #extensionPaths = noPaths;
   #watch: FileWatch | undefined;
-  /** Told once: all other files have most likely the same problem. */
+  /** Reported once: all other files have most likely the same problem. */
   #unwatched: ResourceProblem | undefined;
 
   constructor(options: ResolvedOptions, loaded: LoadedResources) {

@@ -51,7 +51,10 @@ export interface ExtensionSource {
 
 export type AnyHandler = (event: ExtensionEvent, context: ExtensionContext) => unknown;
 
-/** The handlers of an extension. Tells when they change, so that lists that are made of it need not be made for each event. */
+/**
+ * The handlers of an extension. Notifies when they change, so that lists that are made of it need not be made for each
+ * event.
+ */
 class Handlers extends Map<ExtensionEventName, AnyHandler[]> {
   readonly #listeners: (() => void)[] = [];
 

@@ -41,7 +41,7 @@ export interface OpenExtensionsParts extends ExtensionPlace {
   featureNames: FeatureNames;
   /** For isolated extensions. */
   judging: Judging;
-  /** Tells the user what goes wrong later. */
+  /** Reports later problems to the user. */
   report: (problem: ExtensionProblem) => void;
   setResources: SessionExtensionsParts["setResources"];
   /** Writes what extensions say into the debug log. */

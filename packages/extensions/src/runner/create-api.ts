@@ -27,7 +27,7 @@ export interface ApiParts {
   onEnd: (end: () => Promise<void>) => () => void;
   /** See `ExtensionAPI.shared`. */
   shared: <T extends SharedResource>(key: string, open: () => T | Promise<T>) => Promise<T>;
-  /** Tells the user, once for the same message. */
+  /** Notifies the user, once for the same message. */
   report: (message: string) => void;
 }
 

@@ -23,7 +23,7 @@ export interface ExtensionHooks {
   has(name: ExtensionEventName): boolean;
   /** The names of the extensions that handle it, for people. */
   listHandlers(name: ExtensionEventName): string[];
-  /** Tells something that cannot be answered. A promise only if a handler takes time: deltas come by the thousand. */
+  /** Sends an event that cannot be answered. A promise only if a handler takes time: deltas come by the thousand. */
   notify(event: ExtensionEvent): void | Promise<void>;
   /** Resolves when all handlers have answered. Rejects only for a guard that failed. */
   emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined>;
@@ -71,7 +71,7 @@ export class ExtensionRunner implements ExtensionHooks {
     handlers.onChange(() => this.#lists.clear());
   }
 
-  /** Tells one extension something that cannot be answered. */
+  /** Sends one extension an event that cannot be answered. */
   async emitTo(extension: Extension, event: ExtensionEvent): Promise<void> {
     for (const call of this.#list(event.type)) if (call.extension === extension) await this.#call(call, event);
   }

@@ -240,7 +240,7 @@ export class SessionExtensions implements RunExtensions {
   }
 
   /**
-   * Tells the extensions that the session begins, once: when a surface shows it, or before the first prompt. Rejects if what
+   * Notifies the extensions that the session begins, once: when a surface shows it, or before the first prompt. Rejects if what
    * was decided before cannot be written down; the next call then tries again.
    */
   start(): Promise<void> {
@@ -435,7 +435,7 @@ export class SessionExtensions implements RunExtensions {
     if (failed) throw (failed as PromiseRejectedResult).reason;
   }
 
-  /** Tells the user what is wrong with extensions, by their names. */
+  /** Reports to the user what is wrong with extensions, by their names. */
   report(extension: string, message: string): void {
     this.#parts.report({ extension, message });
   }

@@ -6,7 +6,7 @@ import { type ExtensionUi, noUi } from "../api/ui.ts";
 type PromptKind = ExtensionEvent<"ui_prompt_start">["kind"];
 
 interface SessionUiParts {
-  /** Told when a dialog opens and closes. */
+  /** Called when a dialog opens and closes. */
   emit: (event: ExtensionEvent<"ui_prompt_start" | "ui_prompt_end">) => void;
 }
 

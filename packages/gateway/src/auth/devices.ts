@@ -18,7 +18,7 @@ export interface NewDevice extends Device {
 
 interface DevicesOptions extends DeviceFilePorts {
   agentDir: string;
-  /** Told what keeps the file from being read while the gateway runs. */
+  /** Called with what keeps the file from being read while the gateway runs. */
   log: (line: string) => void;
 }
 

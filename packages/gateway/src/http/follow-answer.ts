@@ -25,7 +25,7 @@ export type ChatStep =
   /** The message is on the disk. */
   | { kind: "accepted"; messageId: string; sessionId: string }
   | { kind: "text"; text: string }
-  /** Told now and then while nothing else happens. */
+  /** Called now and then while nothing else happens. */
   | { kind: "wait" };
 
 const waitMs = 15_000;

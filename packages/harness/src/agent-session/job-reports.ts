@@ -18,7 +18,7 @@ import {
 interface JobReportsParts {
   jobs: Jobs;
   clock: Clock;
-  /** Tells the user. */
+  /** Notifies the user. */
   notice: (code: string, message: string) => void;
   publish: (running: JobSummary[]) => void;
 }

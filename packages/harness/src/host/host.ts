@@ -171,7 +171,7 @@ export class Host {
     return this.get(sessionId).subscribe(listener, from);
   }
 
-  /** Tells of the sessions that are open, and then of each that is opened or closed. Returns how to stop. */
+  /** Reports the sessions that are open, and then each that is opened or closed. Returns how to stop. */
   watch(watcher: HostWatcher): () => void {
     for (const hosted of this.#hosted.values()) watcher.onOpened(hosted);
     this.#watchers.add(watcher);

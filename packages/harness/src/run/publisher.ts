@@ -1,4 +1,4 @@
-/** Tells listeners what happens. One that fails disturbs neither the run nor the other listeners. */
+/** Publishes events to listeners. One that fails disturbs neither the run nor the other listeners. */
 import type { AgentEvent } from "@tau/agent";
 import type { Message } from "@tau/ai";
 import { getErrorMessage, Listeners } from "@tau/ai/internal";

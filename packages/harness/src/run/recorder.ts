@@ -78,7 +78,7 @@ export class Recorder {
     this.#totalTokens += tokens;
   }
 
-  /** Tells that the run begins. `onWritten` is called for each message that is in the log from now on. */
+  /** Reports that the run begins. `onWritten` is called for each message that is in the log from now on. */
   begin(onWritten: (message: AgentMessage) => void): void {
     this.#onWritten = onWritten;
     const { session, publisher, clock, current, resumedFrom } = this.#host;
@@ -153,7 +153,7 @@ export class Recorder {
     }
   }
 
-  /** Tells that a turn begins, with the messages that are sent, unless that is known already. */
+  /** Reports that a turn begins, with the messages that are sent, unless that is known already. */
   startTurn(messages: readonly Message[]): void {
     this.#publish(startTurn(this.#translation, { ...this.#translationContext, messageCount: () => messages.length }), {
       messages,
@@ -170,7 +170,7 @@ export class Recorder {
     this.#publish(endTurn(this.#translation, end));
   }
 
-  /** Tells that the run is over. */
+  /** Reports that the run is over. */
   finish(end: RunEnd): void {
     const { session, publisher, clock, current } = this.#host;
     const { turns } = this.#translation;

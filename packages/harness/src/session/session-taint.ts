@@ -35,7 +35,7 @@ export class SessionTaint {
     if (parent) parent.#children.delete(this);
   }
 
-  /** Tells parent and child what the other one has read before. Must be called before the child is given anything. */
+  /** Passes on between parent and child what each has read before. Must be called before the child is given anything. */
   async join(): Promise<void> {
     const { parent } = this.#parts;
     if (!parent) return;

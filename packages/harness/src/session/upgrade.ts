@@ -7,7 +7,7 @@ import { encodeLine } from "./line.ts";
 import { createMigration, migrateHeader, type RawEntry, getVersion } from "./migrate.ts";
 import { type ScannedPiece, Scanner } from "./scan.ts";
 
-/** Whether a log has an older version. A log without a header does not tell. */
+/** Whether a log has an older version. That is not known of a log without a header. */
 export const isOld = (header: SessionHeader | undefined): boolean =>
   header !== undefined && getVersion({ ...header }) < sessionVersion;
 

@@ -62,7 +62,7 @@ export class Compactor {
     }
   }
 
-  /** Tells listeners how a compaction ended. */
+  /** Reports to listeners how a compaction ended. */
   end(reason: CompactionReason, fields: Partial<CompactionEnd>): void {
     const { listeners } = this.#parts;
     const end: CompactionEnd = { result: undefined, aborted: false, willRetry: false, ...fields };

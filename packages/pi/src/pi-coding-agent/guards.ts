@@ -1,4 +1,4 @@
-/** Tells events and results apart by the tool that they belong to. */
+/** Distinguishes events and results by the tool that they belong to. */
 interface ToolEvent {
   toolName: string;
 }

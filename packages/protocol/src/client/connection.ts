@@ -69,7 +69,7 @@ export class Connection {
     this.#options.socket.send(text);
   }
 
-  /** Leaves without telling the listener. */
+  /** Leaves without notifying the listener. */
   close(): void {
     if (this.#isOver) return;
     this.#end();

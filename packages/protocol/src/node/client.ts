@@ -24,13 +24,13 @@ export interface ClientOptions {
   onApproval?: (question: Approval, signal: AbortSignal) => ApprovalAnswer | Promise<ApprovalAnswer>;
   /** Answers dialogs of extensions. Default: nobody is there, and all are cancelled. The signal is as for questions. */
   onDialog?: (dialog: UiDialog, signal: AbortSignal) => UiAnswer | Promise<UiAnswer>;
-  /** Told what extensions show. */
+  /** Called with what extensions show. */
   onNote?: (note: UiNote) => void;
   /** A run is over, and the session takes prompts again. */
   onSettled?: (end: { aborted: boolean }) => void;
   /** Gets what `bash` prints, piece by piece. */
   onBashOutput?: (delta: string) => void;
-  /** Told of lines that are none of the protocol's. */
+  /** Called with lines that are not of the protocol. */
   onProblem?: (message: string) => void;
 }
 

@@ -40,7 +40,7 @@ export class WatchedConfig {
     this.#stamp = stats && Date.now() - stats.ctimeMs <= recentMs ? "" : stamp;
   }
 
-  /** The keys whose changes were undone. `putAside` takes the whole file away, and tells about it. */
+  /** The keys whose changes were undone. `putAside` takes the whole file away, and reports it. */
   check(putAside: (path: string) => void): readonly string[] {
     // Nearly always. A directory that was replaced has another file in it.
     if (getStamp(lookAtPath(this.path)) === this.#stamp) return [];

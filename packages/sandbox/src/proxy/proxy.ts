@@ -20,7 +20,7 @@ import { type GetUpstream, openTunnel, requestThrough } from "./upstream.ts";
 interface ProxyOptions {
   /** Hosts as in the setting `sandbox.network`. Read for each request. */
   getAllowed: () => readonly string[];
-  /** Told of each host that a command wanted and did not get. */
+  /** Called with each host that a command wanted and did not get. */
   onRefused: (refusal: Refusal) => void;
   /** All addresses of a name. Default: the system's resolver. */
   lookup?: Lookup;

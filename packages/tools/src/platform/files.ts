@@ -27,7 +27,7 @@ export type { Access, Guard, GuardedFile } from "./guard.ts";
 export interface ReadableFile {
   readonly realPath: string;
   readonly size: number;
-  /** Tells this state of the file from later ones. */
+  /** Distinguishes this state of the file from later ones. */
   readonly stamp: string;
   /** Reads into `buffer` from `position` and says how many bytes came; 0 at the end. */
   read(buffer: Uint8Array, position: number): Promise<number>;
@@ -39,8 +39,8 @@ export interface Files {
   /** Opens a regular file. Anything that could block or never end (pipes, sockets, devices) is refused at once. */
   openRead(path: string): Promise<ReadableFile>;
   /**
-   * The whole content, at most `maxBytes`, and a stamp that tells this state of the file from later ones. Where the file
-   * holds what is `expected`, the bytes may be that very buffer; do not change them then.
+   * The whole content, at most `maxBytes`, and a stamp that distinguishes this state of the file from later ones. Where
+   * the file holds what is `expected`, the bytes may be that very buffer; do not change them then.
    */
   readWhole(
     path: string,

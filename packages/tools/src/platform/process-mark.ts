@@ -5,12 +5,12 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { systemCode } from "../errors.ts";
 
-/** Tells a process from every other on this machine. */
+/** Distinguishes a process from every other on this machine. */
 export interface ProcessMark {
   pid: number;
-  /** Tells this start of the process from another with the same number; empty where the system does not say. */
+  /** Distinguishes this start of the process from another with the same number; empty where the system does not say. */
   startTime: string;
-  /** Tells this start of the machine from another; empty where the system does not say. */
+  /** Distinguishes this start of the machine from another; empty where the system does not say. */
   bootId: string;
   /** Where `pid` is its number; absent or empty where the system does not say. */
   pidNamespace?: string;

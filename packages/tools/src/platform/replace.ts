@@ -102,7 +102,7 @@ async function sweep({ fs, swept }: FilesState, { path, realPath }: HeldDirector
   }
 }
 
-/** Tells one state of a file from later ones. */
+/** Distinguishes one state of a file from later ones. */
 export const getStamp = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats) => [dev, ino, size, mtimeMs, ctimeMs].join(":");
 
 /** Instead of the stamp of a file that does not exist. */
@@ -154,7 +154,7 @@ async function findStamp({ fs }: FilesState, path: string, written: Stats): Prom
   return now && getContent(now) === getContent(written) ? getStamp(now) : undefined;
 }
 
-/** Tells one content of one file from all others; an inode number alone is soon reused for another file. */
+/** Distinguishes one content of one file from all others; an inode number alone is soon reused for another file. */
 const getContent = ({ dev, ino, size, mtimeMs }: Stats) => [dev, ino, size, mtimeMs].join(":");
 
 async function keepOwnerAndMode(handle: OpenHandle, existing: Stats, own: Stats): Promise<void> {

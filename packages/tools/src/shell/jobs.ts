@@ -100,7 +100,7 @@ export function createJobs(options: JobsOptions = {}): Jobs {
       entries.set(entry.job.id, entry);
       const onTimeout = () => {
         entry.why = "timeout";
-        // The output tells of a failure.
+        // The output reports a failure.
         running.end(graceMs).catch(() => undefined);
       };
       const stopTimer = timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, onTimeout);

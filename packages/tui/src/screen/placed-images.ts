@@ -33,7 +33,7 @@ export class PlacedImages {
   readonly #sent = new Map<number, string>();
   #placements: readonly Placement[] = [];
 
-  /** `isWritten` tells whether a row of the screen is written in this frame. */
+  /** `isWritten` says whether a row of the screen is written in this frame. */
   update(images: readonly VisibleImage[], isWritten: (row: number) => boolean): ImageChanges {
     if (images.length === 0 && this.#placements.length === 0) return nothing;
     let sent = "";

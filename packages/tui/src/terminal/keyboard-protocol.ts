@@ -1,8 +1,8 @@
-/** Asks a terminal to tell keys apart that all terminals once sent alike, such as Enter with and without Shift. */
+/** Asks a terminal to distinguish keys that all terminals once sent alike, such as Enter with and without Shift. */
 import { setKittyProtocolActive } from "../keys/match.ts";
 import { isPartialAnswer } from "../keys/sequence.ts";
 
-/** Kitty: 1 tells keys apart, 2 reports repeats and releases, 4 reports the shifted key and the key's place. */
+/** Kitty: 1 distinguishes keys, 2 reports repeats and releases, 4 reports the shifted key and the key's place. */
 const pushKitty = "\x1b[>7u";
 const popKitty = "\x1b[<u";
 const askKitty = "\x1b[?u";

@@ -39,10 +39,10 @@ export function reportProblem(error: unknown): undefined {
   add("problem", describeProblem(error));
 }
 
-/** Tells the user if it fails. */
+/** Notifies the user if it fails. */
 export const reportFailure = (act: Promise<unknown>): void => void act.catch(reportProblem);
 
-/** Tells the user something that is no problem. */
+/** Shows the user a notice that is no problem. */
 export const tell = (text: string, action?: RemarkAction): void => add("note", text, action);
 
 export function Problems() {

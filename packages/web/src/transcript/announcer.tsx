@@ -1,4 +1,4 @@
-/** Tells a screen reader what has arrived: whole answers, not every piece of them. */
+/** Announces to a screen reader what has arrived: whole answers, not every piece of them. */
 import { useEffect, useState } from "preact/hooks";
 import type { RemoteSession } from "@tau/protocol/client";
 import { getAnswerText } from "@tau/protocol/surface";

@@ -45,7 +45,7 @@ export interface Renderers {
 interface RenderersOptions {
   getLoaded: () => LoadedExtensions | undefined;
   requestRender: () => void;
-  /** Tells the user. */
+  /** Notifies the user. */
   onFailed: (message: string) => void;
 }
 
