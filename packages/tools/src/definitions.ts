@@ -175,7 +175,7 @@ export const definitions = {
     prepareArguments: prepareFileArguments,
     shows: "text",
     access: (): AccessRequest[] => [{ capability: "exec", target: { kind: "name", name: "jobs" } }],
-    promptSnippet: "look after commands that continue in the background",
+    promptSnippet: "look after commands that run in the background",
   },
   grep: {
     name: "grep",
