@@ -6,13 +6,10 @@ import type { SettingsManager } from "@tau/config/settings";
 
 export async function listModels(agentDir: string, settings: SettingsManager): Promise<readonly Model[]> {
   const env = (name: string) => process.env[name];
-  const auth = AuthStorage.create(agentDir, {
-    keyChain: chooseKeyChain(() => settings.get()),
-    modelsKey: (provider) => registry.modelsKey(provider),
-    getHosts: (provider) => registry.getHosts(provider),
-  });
+  // Only the names of the providers are read, not the keys.
+  const auth = AuthStorage.create(agentDir, { keyChain: chooseKeyChain(() => settings.get()) });
   const stored = new Set((await auth.list()).map(({ provider }) => provider));
-  const registry: ModelRegistry = await ModelRegistry.create(agentDir, {
+  const registry = await ModelRegistry.create(agentDir, {
     watch: false,
     hasKey: (provider, key) => key !== undefined || stored.has(provider) || findEnvKeys(provider, env) !== undefined,
   });
