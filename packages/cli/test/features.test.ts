@@ -1,8 +1,10 @@
-/** The features of tau over its surfaces: print, JSON and RPC. */
+/** The features of tau over its surfaces: print, JSON, RPC and the gateway. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { connectToGateway } from "@tau/protocol/node";
+import { openGateway } from "./gateway/kit.ts";
 import { createModelWorkspace, run, textReply, toolReply } from "./kit.ts";
 import { type Json, serve } from "./rpc-kit.ts";
 
@@ -54,4 +56,15 @@ test("the setting features turns one off", async () => {
   await run(workspace, ["-p", "Go."]);
   const { tools } = workspace.server.requests[0]!.body as Body;
   expect(tools.map((tool) => tool.function.name)).not.toContain("todo");
+});
+
+test("over the socket of the gateway its call is in the view, and its list is a widget", async () => {
+  const { agentDir, directory } = await openGateway(replies());
+  const gateway = await connectToGateway({ agentDir, abilities: { approvals: true, ui: true } });
+  onTestFinished(() => gateway.close());
+  const { sessionId } = await gateway.call("sessions.create", { cwd: directory });
+  const session = gateway.session(sessionId);
+  await session.call("execute", { prompt: "Go." });
+  await expect.poll(() => JSON.stringify(session.view)).toContain("[x] one\\n[ ] two");
+  await expect.poll(() => JSON.stringify([...session.ui.widgets.values()])).toContain("1 of 2 done");
 });

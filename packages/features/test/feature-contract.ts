@@ -1,7 +1,15 @@
 /**
  * The contract of every feature: nothing before it is used, nothing when it is turned off, nothing after its session.
  */
-import { text } from "@tau/ai/testing";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { scriptedModel, text } from "@tau/ai/testing";
+import { SettingsManager } from "@tau/config/settings";
+import { createAgentSession } from "@tau/harness";
+import { build } from "esbuild";
 import type { ToolCall } from "@tau/ai";
 import type { ExtensionAPI, Feature } from "@tau/extensions";
 import { expect, onTestFinished, test } from "vitest";
@@ -38,6 +46,66 @@ function observe(feature: Feature) {
     },
   };
   return { seen, features: [observed] };
+}
+
+/** A process that calls a tool of a feature in a session on disk, says so, and stays. */
+async function startProcess(name: string, call: ToolCall) {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-feature-")));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const [cwd, agentDir, outfile] = ["work", "agent", "program.mjs"].map((part) => join(directory, part)) as [
+    string,
+    string,
+    string,
+  ];
+  await mkdir(cwd);
+  await symlink(join(import.meta.dirname, "../../../node_modules"), join(directory, "node_modules"));
+  const contents = `
+    import { scriptedModel, text } from "@tau/ai/testing";
+    import { createAgentSession } from "@tau/harness";
+    import { allFeatures } from "../src/index.ts";
+    const session = await createAgentSession({
+      cwd: ${JSON.stringify(cwd)},
+      agentDir: ${JSON.stringify(agentDir)},
+      model: scriptedModel([[${JSON.stringify(call)}], [text("Done.")]]),
+      features: allFeatures.filter(({ name }) => name === ${JSON.stringify(name)}),
+    });
+    await session.prompt("go");
+    console.log(session.sessionId);
+    setInterval(() => {}, 1_000);
+  `;
+  await build({
+    stdin: { resolveDir: import.meta.dirname, loader: "ts", contents },
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    conditions: ["@tau/source"],
+    external: ["google-auth-library", "@silvia-odwyer/photon-node", "@vscode/ripgrep", "@napi-rs/keyring"],
+    logLevel: "error",
+  });
+  const child = spawn(process.execPath, [outfile], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [line] = (await Promise.race([once(child.stdout, "data"), once(child, "exit")])) as [unknown];
+  return { child, cwd, agentDir, sessionId: String(line).trim() };
+}
+
+interface ProcessRow {
+  pid: number;
+  parent: number;
+}
+
+function listProcesses(): ProcessRow[] {
+  const { stdout } = spawnSync("ps", ["-eo", "pid=,ppid=,stat="], { encoding: "utf8" });
+  const rows = stdout.split("\n").map((line) => line.trim().split(/\s+/));
+  return rows.flatMap(([pid, parent, stat = ""]) =>
+    stat === "" || stat.startsWith("Z") ? [] : [{ pid: Number(pid), parent: Number(parent) }],
+  );
+}
+
+/** The processes that a process has started, and those that they have. */
+function findDescendants(root: number, rows = listProcesses()): number[] {
+  const children = rows.filter(({ parent }) => parent === root).map(({ pid }) => pid);
+  return children.flatMap((pid) => [pid, ...findDescendants(pid, rows)]);
 }
 
 export function featureContract({ create, call }: FeatureContractCase): void {
@@ -102,5 +170,27 @@ export function featureContract({ create, call }: FeatureContractCase): void {
     const others = allFeatures.filter((feature) => feature.name !== name);
     const taken = [...others.flatMap((feature) => feature.tools ?? []), ...(await open([], {})).session.knownTools];
     for (const tool of names) expect(taken.map((other) => other.name)).not.toContain(tool);
+  });
+
+  test(`${name}: killed, it leaves no process, and its session opens again`, async () => {
+    const { child, cwd, agentDir, sessionId } = await startProcess(name, call);
+    const started = findDescendants(child.pid!);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    const findLeft = () => listProcesses().filter(({ pid }) => started.includes(pid));
+    await expect.poll(findLeft, { timeout: 20_000 }).toEqual([]);
+    const session = await createAgentSession({
+      cwd,
+      agentDir,
+      sessionId,
+      model: scriptedModel([[text("Again.")]]),
+      features: [create()],
+      settingsManager: SettingsManager.inMemory(),
+    });
+    onTestFinished(() => session.dispose());
+    const results = session.messages.flatMap((message) => (message.role === "toolResult" ? [message] : []));
+    expect(results).toMatchObject([{ toolName: call.name, isError: false }]);
+    await session.prompt("again");
+    expect(session.messages.at(-1)).toMatchObject({ content: [{ text: "Again." }] });
   });
 }
