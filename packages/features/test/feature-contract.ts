@@ -35,9 +35,9 @@ function observe(feature: Feature) {
   const seen = { loads: 0, ends: 0, api: undefined as ExtensionAPI | undefined };
   const observed: Feature = {
     ...feature,
-    async load() {
+    async load(place) {
       seen.loads++;
-      const factory = await feature.load();
+      const factory = await feature.load(place);
       return async (tau) => {
         seen.api = tau;
         tau.on("session_shutdown", () => void seen.ends++);

@@ -35,5 +35,4 @@ export { findStoredTrust, getTrustState } from "../trust/extension-trust.ts";
 export { createTrustCheck } from "../trust/trust.ts";
 export { quoteArgument } from "../resources/template-arguments.ts";
 export { enclose, escapeText } from "../resources/enclose.ts";
-export { readTextFile } from "../files/text-file.ts";
 export { parseJsonDocument } from "../json/document.ts";

@@ -104,8 +104,8 @@ export interface Feature {
   isOffered?(place: FeaturePlace): boolean;
   /** Whether its code is loaded when a session opens, because something of it must be known by then. Default: never. */
   opensWithSession?(place: FeaturePlace): boolean;
-  /** Loads the code, which must register the tools and the commands of the description. */
-  load(): Promise<ExtensionFactory>;
+  /** Loads the code for a session there. It must register the tools and the commands of the description. */
+  load(place: FeaturePlace): Promise<ExtensionFactory>;
 }
 
 /** The current settings of a feature, which its description has as `settings`. */

@@ -125,7 +125,7 @@ export class SessionFeatures {
   }
 
   async #add(feature: Feature, starts: boolean): Promise<void> {
-    await this.#slot.add({ name: feature.name, factory: await feature.load() }, starts);
+    await this.#slot.add({ name: feature.name, factory: await feature.load(this.#place) }, starts);
   }
 }
 

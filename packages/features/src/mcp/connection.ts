@@ -10,6 +10,7 @@ import {
   type ReadResourceResult,
   type RequestOptions,
   SdkError,
+  SdkErrorCode,
   SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
@@ -32,7 +33,7 @@ export interface ConnectionHandlers {
   elicit(params: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ElicitationAnswer>;
   sample(params: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<SamplingAnswer>;
   listRoots(): readonly { uri: string; name?: string }[];
-  /** Its tools, prompts or resources have changed. Notifications that come together are one. */
+  /** Called when its tools or prompts have changed; a server may say so very often. */
   onChanged(): void;
   onClose(): void;
   /** For the debug log. */
@@ -56,7 +57,6 @@ export type Endpoint =
 
 /** How long a server may take to say which revision it speaks. One that says nothing is asked as an older one. */
 const maxProbeMs = 10_000;
-const collectMs = 300;
 
 /** Rejects with `McpError`. */
 export async function openConnection(endpoint: Endpoint, options: OpenConnectionOptions): Promise<McpConnection> {
@@ -80,10 +80,13 @@ export async function openConnection(endpoint: Endpoint, options: OpenConnection
   }
 }
 
-/** Some older programs end when they are asked for their revision, and some older servers have only SSE. */
+/** Some older programs end or say nothing when they are asked for their revision, and some older servers have only SSE. */
 function getFallback(endpoint: Endpoint, error: unknown, connection: McpConnection) {
-  if (endpoint.kind === "program")
-    return connection.hasEnded && !(error instanceof McpError) ? { endpoint, isLegacy: true } : undefined;
+  if (endpoint.kind === "program") {
+    const isSilent = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+    const isOlder = isSilent || (connection.hasEnded && !(error instanceof McpError));
+    return isOlder ? { endpoint, isLegacy: true } : undefined;
+  }
   const status = error instanceof SdkHttpError ? error.status : undefined;
   if (endpoint.target.type !== "auto" || ![400, 404, 405, 406].includes(status ?? 0)) return undefined;
   return { endpoint: { ...endpoint, target: { ...endpoint.target, type: "sse" as const } }, isLegacy: false };
@@ -106,7 +109,8 @@ export class McpConnection {
   }
 
   get hasEnded(): boolean {
-    return this.#hasEnded;
+    // While the revision is found out, the client does not follow the transport.
+    return this.#hasEnded || (this.#stdio?.hasEnded ?? false);
   }
 
   /** The end of standard error; empty for an address. */
@@ -125,12 +129,22 @@ export class McpConnection {
     await this.#limit({ what: connecting, signal }, (options) =>
       this.#client.connect(transport, { ...options, ...(isLegacy && { prior: { kind: "legacy" } }) }),
     );
-    const canLog = this.#client.getServerCapabilities()?.logging && this.#client.getProtocolEra() === "legacy";
-    // Servers that say they can and cannot are common.
-    if (canLog)
+    const { logging, tools, prompts } = this.#client.getServerCapabilities() ?? {};
+    if (this.#client.getProtocolEra() === "modern") {
+      if (tools?.listChanged || prompts?.listChanged) this.#followLists();
+    } else if (logging) {
+      // Servers that say they can and cannot are common.
       await this.#limit({ what: connecting, signal }, (options) =>
         this.#client.setLoggingLevel("warning", options),
-      ).catch(() => undefined);
+      ).catch((error: unknown) => this.#options.handlers.log(getErrorMessage(error)));
+    }
+  }
+
+  /** Nobody waits for it: a server that does not acknowledge it can still be used. */
+  #followLists(): void {
+    this.#client
+      .listen({ toolsListChanged: true, promptsListChanged: true })
+      .catch((error: unknown) => this.#options.handlers.log(`Its changes are not followed: ${getErrorMessage(error)}`));
   }
 
   /** Lists tools and prompts; a list that fails is empty, and among the problems. */
@@ -224,7 +238,7 @@ export class McpConnection {
     }
     const problem = this.#stdio?.problem;
     const lastLine = toVisibleLine(this.stderr.trim().split("\n").at(-1) ?? "", 300);
-    if (this.#hasEnded) {
+    if (this.hasEnded) {
       const why = problem ?? (lastLine === "" ? "It printed no reason." : `Its last line: ${lastLine}`);
       return new McpError({ kind: "unreachable", message: `The MCP server ${name} ended. ${why}` }, cause);
     }
@@ -235,13 +249,10 @@ export class McpConnection {
   }
 
   #createClient(): Client {
-    const { handlers, version } = this.#options;
-    const onChanged = () => handlers.onChanged();
-    const changes = { autoRefresh: false, debounceMs: collectMs, onChanged };
+    const { handlers, version, timeoutMs } = this.#options;
     const clientOptions: ClientOptions = {
       capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
-      versionNegotiation: { mode: "auto", probe: { timeoutMs: maxProbeMs } },
-      listChanged: { tools: changes, prompts: changes, resources: changes },
+      versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(maxProbeMs, timeoutMs) } },
       jsonSchemaValidator: acceptAll,
     };
     const client = new Client({ name: "tau", version }, clientOptions);
@@ -259,6 +270,9 @@ export class McpConnection {
       ...(await this.#ask(() => handlers.sample(request.params, context.mcpReq.signal))),
     }));
     client.setRequestHandler("roots/list", () => ({ roots: handlers.listRoots().map((root) => ({ ...root })) }));
+    const onChanged = () => handlers.onChanged();
+    client.setNotificationHandler("notifications/tools/list_changed", onChanged);
+    client.setNotificationHandler("notifications/prompts/list_changed", onChanged);
     client.setNotificationHandler("notifications/message", ({ params }) =>
       handlers.log(`${params.level}: ${toVisibleLine(JSON.stringify(params.data) ?? "", 1_000)}`),
     );

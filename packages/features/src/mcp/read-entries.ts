@@ -1,7 +1,8 @@
 /** Reads the servers of a session: of the user, of a project that is trusted, and of extensions. */
 import { join } from "node:path";
 import { isRecord } from "@tau/ai/internal";
-import { parseJsonDocument, readTextFile } from "@tau/config/internal";
+import { parseJsonDocument } from "@tau/config/internal";
+import { readTextFile } from "@tau/config/settings";
 import { nodeFileSystem } from "@tau/tools/platform";
 import type { McpConfiguration, McpEntryProblem, McpSource } from "./entry.ts";
 import { type McpServerList, parseEntries } from "./parse-entries.ts";

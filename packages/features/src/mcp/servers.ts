@@ -143,8 +143,13 @@ export class McpServers {
 
   /** Ends a server and connects it again, however often it has failed before. Other sessions that share it lose their calls. */
   async restart(name: string, options: { signal?: AbortSignal } = {}): Promise<McpConnected> {
-    await this.#slots.get(name)?.server?.stop();
+    await this.stop(name);
     return await this.connect(name, { ...options, asksAgain: true });
+  }
+
+  /** Ends a server. The next use connects it again. */
+  async stop(name: string): Promise<void> {
+    await this.#slots.get(name)?.server?.stop();
   }
 
   /** Connects a server and runs requests. Rejects with `McpError`. */

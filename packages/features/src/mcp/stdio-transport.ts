@@ -10,6 +10,8 @@ import type { McpProgram } from "./ports.ts";
 
 /** No message may be longer. A server that sends more is ended. */
 export const maxMessageBytes = 16 * 1024 * 1024;
+/** A server that prints more lines in a row that are no messages is ended. */
+const maxOtherLines = 1_000;
 /** Keeps this much of the end of standard error. */
 const maxStderrLength = 8 * 1024;
 
@@ -18,6 +20,7 @@ export class StdioTransport implements Transport {
   #line: Buffer[] = [];
   #lineBytes = 0;
   #isClosed = false;
+  #otherLines = 0;
   #stderr = "";
   #problem: string | undefined;
   onclose?: () => void;
@@ -41,6 +44,10 @@ export class StdioTransport implements Transport {
   /** Why the connection was closed from this side; undefined if it was not. */
   get problem(): string | undefined {
     return this.#problem;
+  }
+
+  get hasEnded(): boolean {
+    return this.#isClosed;
   }
 
   async start(): Promise<void> {
@@ -81,7 +88,8 @@ export class StdioTransport implements Transport {
       const end = chunk.indexOf(10, start);
       const part = chunk.subarray(start, end < 0 ? undefined : end);
       this.#lineBytes += part.length;
-      if (this.#lineBytes > maxMessageBytes) return this.#refuse();
+      if (this.#lineBytes > maxMessageBytes)
+        return this.#refuse(`It sent a message of more than ${maxMessageBytes / 1024 / 1024} MB.`);
       if (part.length > 0) this.#line.push(part);
       if (end < 0) return;
       const line = this.#line.length === 1 ? this.#line[0]! : Buffer.concat(this.#line);
@@ -92,19 +100,29 @@ export class StdioTransport implements Transport {
     }
   }
 
-  #refuse(): void {
-    this.#problem = `It sent a message of more than ${maxMessageBytes / 1024 / 1024} MB.`;
-    this.onerror?.(new Error(this.#problem));
+  #refuse(problem: string): void {
+    this.#problem = problem;
+    this.onerror?.(new Error(problem));
     void this.close().catch((error: unknown) => this.onerror?.(error as Error));
   }
 
   #receive(line: string): void {
     if (line === "") return;
-    try {
-      this.onmessage?.(deserializeMessage(line));
-    } catch (error) {
+    const message = parseMessage(line);
+    if (message instanceof Error) {
       // Some servers print greetings there.
-      this.onerror?.(new Error(`A line is not a message of MCP: ${getErrorMessage(error)}`));
+      if (++this.#otherLines > maxOtherLines) return this.#refuse("It prints what is no message of MCP.");
+      return this.onerror?.(message);
     }
+    this.#otherLines = 0;
+    this.onmessage?.(message);
+  }
+}
+
+function parseMessage(line: string): JSONRPCMessage | Error {
+  try {
+    return deserializeMessage(line);
+  } catch (error) {
+    return new Error(`A line is no message of MCP: ${getErrorMessage(error)}`);
   }
 }
