@@ -34,6 +34,7 @@ export {
   type GuardedFile,
   type ReadableFile,
 } from "./platform/files.ts";
+export type { CommandTerminal, TerminalCommand } from "./platform/command-terminal.ts";
 export { type FileSystem, nodeFileSystem, type OpenHandle } from "./platform/file-system.ts";
 export { acquireLease, type Lease, type LeaseHolder, type LeaseOptions, type LeaseOutcome } from "./platform/lease.ts";
 export {
@@ -48,7 +49,8 @@ export { isWithin, mightBeWithin } from "./platform/within.ts";
 export { createFindTool, type FindDetails, type FindOptions } from "./search/find.ts";
 export { createGrepTool, type GrepDetails, type GrepOptions } from "./search/grep.ts";
 export { locateRipgrep, type LocateRipgrep, type SearchOptions } from "./search/ripgrep.ts";
-export { type BashDetails, type BashOptions, createBashTool } from "./shell/bash.ts";
+export { type BashOptions, createBashTool } from "./shell/bash.ts";
+export type { BashDetails } from "./shell/bash-details.ts";
 export { cleanEnvironment } from "./shell/environment.ts";
 export type { Job } from "./shell/job.ts";
 export { createJobs, type Jobs, type JobsOptions } from "./shell/jobs.ts";

@@ -3,6 +3,7 @@ import type { AgentTool, AgentToolResult, AgentToolUpdateCallback } from "@tau/a
 import type { ToolArguments, ToolParameters } from "@tau/ai";
 import type { AccessRequest } from "./access.ts";
 import type { CommandSandbox } from "./platform/command-sandbox.ts";
+import type { CommandTerminal } from "./platform/command-terminal.ts";
 import type { Files } from "./platform/files.ts";
 import type { Spawn } from "./platform/spawn.ts";
 
@@ -59,6 +60,8 @@ export interface ToolCallContext {
   readonly env?: Readonly<Record<string, string>>;
   /** Where the commands of this call run. Default: nowhere else than all other processes. */
   readonly sandbox?: CommandSandbox;
+  /** Where commands run that are not in a sandbox and not in the background. Default: here. */
+  readonly terminal?: CommandTerminal;
 }
 
 /** A tool that describes itself. Any `AgentTool` is one. */

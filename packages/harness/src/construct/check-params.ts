@@ -148,6 +148,8 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   toolExecution: param(oneOf("ordered", "sequential")),
   scopes: param(list(text)),
   additionalDirectories: param(list(nonEmptyText)),
+  wrapFiles: param(fn),
+  commandTerminal: param(withMethods("an object with the function `start`", "start")),
   ask: param(
     either(
       'a function, "surface", or an object with a function `isAttended`',

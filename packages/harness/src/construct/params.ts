@@ -16,6 +16,7 @@ import type { AfterCrash } from "../agent-session/after-crash.ts";
 import type { LiveSessions } from "../agent-session/live-sessions.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
 import type { SandboxSettings } from "@tau/sandbox";
+import type { CommandTerminal, Files } from "@tau/tools";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings, SettingsManager } from "@tau/config/settings";
 
@@ -92,6 +93,16 @@ export interface AgentSessionParams {
   scopes?: readonly string[];
   /** Directories besides `cwd` that tools may work in. */
   additionalDirectories?: readonly string[];
+  /**
+   * Comes between the tools and the disk, for a surface that knows newer content than the disk, such as an editor. It gets files that
+   * ask the policy, and must ask them before it gives any content. Default: tools use these files.
+   */
+  wrapFiles?: (files: Files) => Files;
+  /**
+   * Where commands run if the sandbox is off, such as a terminal of an editor: nothing contains them there. In the sandbox, in the
+   * background, and outside by permission they run here. Default: all run here.
+   */
+  commandTerminal?: CommandTerminal;
   /** Whom to ask where the policy asks. Default: nobody is there, and what asks is denied. */
   ask?: AskChoice;
   /**

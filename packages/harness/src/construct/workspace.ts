@@ -28,7 +28,9 @@ export async function createWorkspace(
   const { createFiles, createGuardedFiles, createTools } = await import("@tau/tools");
   const free = createFiles({ ids });
   const mentions = createFiles({ ids, guard: createPersonGuard(rules) });
-  const guardFiles = createGuardedFiles({ ids });
+  const guardDisk = createGuardedFiles({ ids });
+  const { wrapFiles = (files: Files) => files } = setup.params;
+  const guardFiles: typeof guardDisk = (guard) => wrapFiles(guardDisk(guard));
   const { shellPath, shellCommandPrefix, shellEnv, images, limits } = settings.get();
   const timeoutMs = limits.bashMs ?? sandboxSettings.timeoutMs;
   const tools = createTools({
@@ -63,10 +65,14 @@ export async function createWorkspace(
   const temporary = { directories: getTemporaryDirectories(), shared: [cwd, workspace!, ...added] };
   const asCommandsSee = (seen: Files) =>
     sandbox ? withTemporaryFiles(seen, { ...temporary, findInner: () => sandbox.findTemporary() }) : seen;
+  const { commandTerminal } = setup.params;
+  // Only where the person has turned the sandbox off: a command that is allowed outside for once is still contained here.
+  const terminal = commandTerminal && sandboxSettings.mode === "off" ? { terminal: commandTerminal } : {};
   const createCallContext = (toolCallId: string): ToolCallContext => ({
     files: asCommandsSee(guardFiles(createPathGuard(rules, grants.forCall(toolCallId)))),
     spawn: tools.spawn,
     env: secrets.give(grants.listNames("env", toolCallId)),
+    ...terminal,
   });
   /** Each program has a sandbox of its own, which ends with it: a program may be shared with other sessions. */
   const spawn: ExtensionSessionPort["spawn"] = async (

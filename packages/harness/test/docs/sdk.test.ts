@@ -61,6 +61,8 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   sessions: true,
   waitsForBusyProvider: true,
   fileAuthority: true,
+  wrapFiles: true,
+  commandTerminal: true,
   cwd: true,
   agentDir: true,
   agentName: true,

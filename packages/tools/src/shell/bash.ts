@@ -4,44 +4,22 @@ import { sleep, untilAborted } from "@tau/ai/internal";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
-import type { SandboxRefusal } from "../platform/command-sandbox.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";
 import type { DescribedTool } from "../tool.ts";
+import type { BashDetails } from "./bash-details.ts";
 import { type CommandPorts, doubt, type RunningCommand, getSignal, startCommand, describeStatus } from "./command.ts";
-import type { Containment } from "./contained.ts";
 import { type CommandEnvOptions, getCommandEnv } from "./environment.ts";
 import type { CommandKind, StartWork } from "./running-commands.ts";
 import { describeJob } from "./job.ts";
-import { findShell } from "./interpreter.ts";
+import { findShell, toArgv } from "./interpreter.ts";
 import { type Jobs, whereIsLog } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import { createLogs, createNoLogs } from "./log-file.ts";
 import { findPidNamespace, leftoverNotice, type PidNamespace } from "./pid-namespace.ts";
 import { createProcessTable } from "./process-tree.ts";
+import { defaultMaxBytes } from "../truncate.ts";
 import { createUpdates } from "./updates.ts";
 import { useWatchdog } from "./watchdog.ts";
-
-export interface BashDetails {
-  /** How the processes of the command are contained. */
-  containment: Containment;
-  /** Undefined for a job that is still running. */
-  exitCode?: number;
-  /** The signal that ended it, as far as the exit code tells. */
-  signal?: string;
-  shownLines: number;
-  totalLines: number;
-  /** How much of the text is output of the command, in UTF-16 units. What follows are remarks of ours. */
-  outputLength: number;
-  /** Processes that the command left running were ended with it. Absent if there were none. */
-  endedProcesses?: true;
-  /** The file with the whole output, if it was too long to show, or of a job. Absent when it could not be kept. */
-  outputFile?: string;
-  jobId?: string;
-  /** Set for a command that failed: what the sandbox did not allow it. */
-  refused?: SandboxRefusal;
-  /** The error of `onUpdate`, which was not called again. */
-  updateFailure?: string;
-}
 
 export interface BashOptions extends CommandEnvOptions {
   cwd: string;
@@ -105,7 +83,7 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
   jobs.atEnd(() => watchdog.release());
   return {
     ...definitions.bash,
-    async execute(_id, { command, timeout, background, wake = false }, signal, onUpdate, context) {
+    async execute(toolCallId, { command, timeout, background, wake = false }, signal, onUpdate, context) {
       // What is known of the system, and the watchdog, belong to the tool; only the command itself is the call's.
       const { sandbox } = context ?? {};
       const env = { ...getEnv(), ...context?.env };
@@ -117,6 +95,16 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
       const askedMs = timeout === undefined ? undefined : timeout * 1_000;
       const timeoutMs = background ? askedMs : limitTimeout(askedMs, options);
       const call = { command, timeoutMs, wakes: wake, signal, onUpdate };
+      if (context?.terminal && !sandbox && !background) {
+        const { cwd: directory, commandPrefix: prefix } = ports;
+        const argv = toArgv(await ports.findShell(), prefix === undefined ? command : `${prefix}\n${command}`);
+        const request = { toolCallId, argv, cwd: directory, env, maxBytes: defaultMaxBytes };
+        const elsewhere = await context.terminal.start(request);
+        if (elsewhere) {
+          const { finishInTerminal } = await import("./terminal.ts");
+          return await finishInTerminal(elsewhere, { cwd: directory, timeoutMs, signal, clock });
+        }
+      }
       return await (background ? runInBackground(ports, jobs, call) : runToEnd(ports, jobs, call));
     },
   };
