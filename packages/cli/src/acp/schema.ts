@@ -2,7 +2,20 @@
 
 export type RequestId = null | number | string;
 
+export type WriteTextFileRequest = {
+  sessionId: SessionId;
+  path: string;
+  content: string;
+};
+
 export type SessionId = string;
+
+export type ReadTextFileRequest = {
+  sessionId: SessionId;
+  path: string;
+  line?: number | null;
+  limit?: number | null;
+};
 
 export type RequestPermissionRequest = {
   sessionId: SessionId;
@@ -151,6 +164,20 @@ export type PermissionOption = {
 export type PermissionOptionId = string;
 
 export type PermissionOptionKind = "allow_once" | "allow_always" | "reject_once" | "reject_always";
+
+export type CreateTerminalRequest = {
+  sessionId: SessionId;
+  command: string;
+  args?: readonly string[];
+  env?: readonly EnvVariable[];
+  cwd?: string | null;
+  outputByteLimit?: number | null;
+};
+
+export type EnvVariable = {
+  name: string;
+  value: string;
+};
 
 export type CreateElicitationRequest = (
   | (ElicitationFormMode & {

@@ -92,6 +92,11 @@ export class EditorSession {
     return this.#parts.sessionId;
   }
 
+  /** Whether a command of the session runs in the background. */
+  get hasJobs(): boolean {
+    return this.#hosted.view.live.jobs.length > 0;
+  }
+
   /** Begins to show the session, when the client knows its id: its notices, its commands, and its extensions. */
   begin(): void {
     for (const { code, message } of this.#hosted.session.notices) this.#take({ type: "notice", code, message });

@@ -1,5 +1,5 @@
 /** The sessions of a connection: opened in their directories, listed and deleted. */
-import { stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { type SessionInfo, SessionManager, trashSession } from "@tau/harness/session";
 import { getSessionTitle } from "@tau/protocol/surface";
@@ -9,6 +9,7 @@ import { openHost } from "../hosting/open-host.ts";
 import { firstRunText } from "../start/first-run.ts";
 import type { SessionOptions } from "../start/session-options.ts";
 import type { Connection } from "./connection.ts";
+import { createEditor } from "./editor.ts";
 import { AcpError } from "./errors.ts";
 import type { McpServerEntry } from "./mcp-servers.ts";
 import type { ClientCapabilities, ListSessionsResponse } from "./schema.ts";
@@ -79,6 +80,8 @@ export class EditorSessions {
     const report = (message: string) => io.err(`tau: ${message}\n`);
     if (mcpServers.size > 0)
       report(`The MCP servers of the editor are not used: ${[...mcpServers.keys()].join(", ")}.`);
+    const roots = await Promise.all([cwd, ...additionalDirectories].map((directory) => realpath(directory)));
+    const editor = createEditor({ connection, client, roots, env: io.env, report });
     const { host, sessionId } = await openHost(
       {
         ...options,
@@ -89,7 +92,7 @@ export class EditorSessions {
       {
         ask: { isAttended: () => true, timeoutMs: () => answerLimitMs },
         reason: path === undefined ? "startup" : "resume",
-        params: { fileAuthority: "model" },
+        params: { fileAuthority: "model", ...editor.params },
       },
     );
     try {
@@ -97,6 +100,7 @@ export class EditorSessions {
       if (!model) throw new AcpError("auth_required", modelProblem ?? firstRunText.replace(/^tau: /, ""));
       if (this.#isClosed) throw new AcpError("cancelled", "The client has disconnected.");
       const session = new EditorSession({ host, sessionId, connection, client, report });
+      editor.bind(session);
       this.#open.set(sessionId, session);
       return session;
     } catch (error) {
