@@ -207,7 +207,10 @@ export interface ExtensionAPI {
   registerToolRenderer(resolver: ToolRendererResolver): void;
   registerProvider(name: string | ({ id: string } & ProviderConfig) | NativeProvider, config?: ProviderConfig): void;
   unregisterProvider(name: string): void;
-  /** Kept and listed; there is no client of MCP yet, which is said once. */
+  /**
+   * Adds a server of MCP, with the keys of an entry in `mcp.json`. A server of a file with the same name is used instead. The user
+   * is asked before it is first used, as about a server of a project.
+   */
   registerMcpServer(name: string, config: Record<string, unknown>): void;
   unregisterMcpServer(name: string): void;
   getMcpServers(): readonly { name: string; config: Record<string, unknown>; extensionPath: string }[];

@@ -64,6 +64,8 @@ interface Loading {
   readonly problems: ExtensionProblem[];
   /** About isolated extensions. */
   readonly decisions: Decision[];
+  /** Called when servers of MCP were registered or removed. */
+  onMcpServersChange: () => void;
 }
 
 interface LoadingParts extends OpenExtensionsParts {
@@ -74,7 +76,13 @@ interface LoadingParts extends OpenExtensionsParts {
 }
 
 async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<LoadedExtensions> {
-  const loading: Loading = { session: undefined, extensions: [], problems: [], decisions: [] };
+  const loading: Loading = {
+    session: undefined,
+    extensions: [],
+    problems: [],
+    decisions: [],
+    onMcpServersChange: () => {},
+  };
   const { extensions, problems, decisions } = loading;
   const ports = createPorts(params, parts, loading);
   const changed = new ChangedInputs(parts.judging);
@@ -112,7 +120,10 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     events: ports.events,
     providers,
     changed,
-    bind: (port) => void (loading.session = port),
+    bind(port, onMcpServersChange) {
+      loading.session = port;
+      loading.onMcpServersChange = () => onMcpServersChange(ports.listMcpServers());
+    },
     async add(feature) {
       const started = await startFeature(feature);
       if (started.kind === "failed") throw new ExtensionError("failed", started.message);
@@ -147,6 +158,7 @@ function createPorts(
       extensions.flatMap(({ mcpServers, source }) =>
         [...mcpServers].map(([name, config]) => ({ name, config, extensionPath: source.path })),
       ),
+    onMcpServersChange: () => loading.onMcpServersChange(),
     loadShared: (name, names) => loadTypeboxModule(name) ?? loadShared(name, names),
     cacheDirectory: getCacheDirectory(agentDir),
   };

@@ -22,6 +22,8 @@ export interface ApiParts {
   /** The flags of all extensions of the session, by name; the first that registered a name has it. */
   findFlag: (name: string) => FlagDefinition | undefined;
   listMcpServers: () => ReturnType<ExtensionAPI["getMcpServers"]>;
+  /** Called after a server was registered or removed. Default: nobody wants to know. */
+  onMcpServersChange?: () => void;
   events: EventBus;
   /** Calls `end` when the extension ends. Returns how to prevent that. */
   onEnd: (end: () => Promise<void>) => () => void;
@@ -109,10 +111,14 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     },
     registerMcpServer(name, server) {
       lifetime.check();
-      registrations.mcpServers.set(name, server);
-      report("It registers a server of MCP. There is no client of MCP yet, so the server is not used.");
+      checkDefinition("server", name, server);
+      registrations.mcpServers.set(name, copyData(server, "The server"));
+      parts.onMcpServersChange?.();
     },
-    unregisterMcpServer: (name) => void registrations.mcpServers.delete(name),
+    unregisterMcpServer(name) {
+      lifetime.check();
+      if (registrations.mcpServers.delete(name)) parts.onMcpServersChange?.();
+    },
     getMcpServers: () => parts.listMcpServers(),
     registerVirtualModel: () => report("It registers a virtual model. There are none yet, so it cannot be chosen."),
     unregisterVirtualModel: () => {},

@@ -52,7 +52,7 @@ export interface LoadedExtensions {
   readonly changed: ChangedInputs;
   readonly events: EventBus & { clear(): void };
   /** From now on the APIs of the extensions work. */
-  bind(session: ExtensionSessionPort): void;
+  bind(session: ExtensionSessionPort, onMcpServersChange: (servers: readonly unknown[]) => void): void;
   /** Runs the factory of a feature and adds it to `extensions`. Rejects if it fails. */
   add(feature: LoadedFeature): Promise<Extension>;
   /** Writes down what was decided about isolated extensions before there was a session. */
@@ -176,7 +176,7 @@ export class SessionExtensions implements RunExtensions {
       createToolContext(runner.getSession(extension), lifetime, call),
     );
     this.#bound = { port, runner, adapt, onClose };
-    loaded.bind(port);
+    loaded.bind(port, (servers) => void this.emit({ type: "mcp_servers_change", servers }));
     for (const problem of loaded.problems) report(problem);
   }
 

@@ -119,12 +119,33 @@ test("what an extension without types passes to its session is refused by its na
 test("what goes wrong while extensions load is told to the user, and the session works", async () => {
   const { prompt, session } = await open([[text("Hi.")]], (tau) => {
     tau.on("no_such_event" as "agent_start", () => {});
-    tau.registerMcpServer("docs", {});
+    tau.registerVirtualModel({});
   });
   await prompt("hi");
   const told = session.notices.map(({ message }) => message).join("\n");
   expect(told).not.toContain("no_such_event");
-  expect(told).toContain("MCP");
+  expect(told).toContain("virtual model");
+});
+
+test("servers of MCP that extensions register and remove are reported to all of them", async () => {
+  const seen: unknown[] = [];
+  const names = (tau: ExtensionAPI) => tau.getMcpServers().map(({ name }) => name);
+  const { prompt } = await open([[text("Hi.")]], (tau) => {
+    tau.registerMcpServer("early", { command: "x" });
+    expect(() => tau.registerMcpServer("", { command: "x" })).toThrow(/needs a name/);
+    tau.on("mcp_servers_change", ({ servers }) => void seen.push(servers));
+    tau.on("session_start", () => {
+      tau.registerMcpServer("late", { url: "https://example.com/mcp" });
+      expect(names(tau)).toEqual(["early", "late"]);
+      tau.unregisterMcpServer("early");
+      tau.unregisterMcpServer("none");
+    });
+  });
+  await prompt("hi");
+  expect(seen).toMatchObject([
+    [{ name: "early" }, { name: "late", config: { url: expect.any(String) } }],
+    [{ name: "late" }],
+  ]);
 });
 
 test("extensions in files are loaded, with their own modules and those that are shared", async () => {
@@ -199,13 +220,13 @@ test("a session whose model is not there says what is wrong with its extensions,
   let api: ExtensionAPI | undefined;
   const factory: ExtensionFactory = (tau) => {
     api = tau;
-    tau.registerMcpServer("docs", {});
+    tau.registerVirtualModel({});
   };
   const cwd = await mkdtemp(join(tmpdir(), "tau-no-model-"));
   onTestFinished(() => rm(cwd, { recursive: true, force: true }));
   const opening = createAgentSession({ cwd, agentDir: cwd, model: "mine/one", extensions: { factories: [factory] } });
   await expect(opening).rejects.toThrow(
-    /There is no model "mine\/one".*\n {2}<inline:factory>: It registers a server of MCP/,
+    /There is no model "mine\/one".*\n {2}<inline:factory>: It registers a virtual model/,
   );
   expect(() => api!.getFlag("any")).toThrow("the extension was closed");
 });
