@@ -7,7 +7,7 @@ import { createSnapshots, type Snapshots } from "../src/hashline/snapshots.ts";
 import { lineTag } from "../src/hashline/tags.ts";
 import { parseTextFile } from "../src/hashline/text.ts";
 
-const numRuns = process.env["TAU_LONG"] ? 5_000 : 2_000;
+const numRuns = process.env["TAU_LONG"] ? 5_000 : 1_000;
 
 /** A line that is the same line wherever it moves, whatever other lines say. */
 interface Known {

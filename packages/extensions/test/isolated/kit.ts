@@ -39,7 +39,15 @@ const buildProgram = () =>
     target: "node20",
     conditions: ["@tau/source"],
     mainFields: ["module", "main"],
-    external: ["@napi-rs/keyring", "@opentelemetry/api", "@vscode/ripgrep", "@silvia-odwyer/photon-node"],
+    // Each process parses all of it, and none of them asks Google for credentials.
+    external: [
+      "@napi-rs/keyring",
+      "@opentelemetry/api",
+      "@vscode/ripgrep",
+      "@silvia-odwyer/photon-node",
+      "google-auth-library",
+    ],
+    minifyWhitespace: true,
     define: { "import.meta.url": "__filename" },
     logLevel: "error",
   }).then(({ outputFiles }) => outputFiles[0]!.text));
@@ -179,10 +187,14 @@ export async function load(code: string, options: HostOptions = {}): Promise<Tes
   return host;
 }
 
-/** Loads an extension that several tests share. */
-export async function open(code: string, options: HostOptions = {}): Promise<TestHost & { close(): Promise<void> }> {
+export interface OpenHost extends TestHost {
+  close(): Promise<void>;
+}
+
+/** Loads an extension that several tests share. Its code may depend on where it is. */
+export async function open(code: string | ((place: Place) => string), options: HostOptions = {}): Promise<OpenHost> {
   const { remove, ...place } = createLastingPlace("/var/tmp");
-  const host = await loadAt(place, code, options);
+  const host = await loadAt(place, typeof code === "string" ? code : code(place), options);
   const close = async () => {
     await host.extension.close();
     remove();
@@ -317,11 +329,16 @@ export async function callTool(
 }
 
 /** An extension with one tool, `go`, whose code is the given one and whose text is what that returns. */
-export const toolCode = (body: string, before = ""): string => `
+export const toolCode = (body: string, before = ""): string => toolsCode({ go: body }, before);
+
+/** An extension with a tool for each name. */
+export const toolsCode = (bodies: Readonly<Record<string, string>>, before = ""): string => `
 ${before}
 export default function (tau) {
-  tau.registerTool({
-    name: "go",
+${Object.entries(bodies)
+  .map(
+    ([name, body]) => `  tau.registerTool({
+    name: "${name}",
     label: "Go",
     description: "Does it.",
     parameters: { type: "object", properties: {} },
@@ -329,7 +346,9 @@ export default function (tau) {
       const answer = await (async () => { ${body} })();
       return { content: [{ type: "text", text: typeof answer === "string" ? answer : JSON.stringify(answer) ?? "undefined" }], details: undefined };
     },
-  });
+  });`,
+  )
+  .join("\n")}
 }
 `;
 
