@@ -40,7 +40,8 @@ export default defineConfig({
     // Twice the processors of a small machine, because many tests wait for processes, timers and the disk.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    setupFiles: ["scripts/without-disk-sync.ts"],
+    globalSetup: ["scripts/memory-directory.ts"],
+    setupFiles: ["scripts/without-disk.ts"],
     // Generous, because a busy machine is no failure. A condition that never comes is reported with its reason first.
     testTimeout: 300_000,
     hookTimeout: 300_000,

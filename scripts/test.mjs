@@ -12,7 +12,15 @@ import { finished } from "node:stream/promises";
 import { stripVTControlCharacters } from "node:util";
 
 /** Unit tests that take seconds each. */
-const slow = /^packages\/(ai\/src\/schema\/gemini|config\/src\/models\/resolve|harness\/src\/export\/.*)\.test\.ts$/;
+const slow = new RegExp(
+  `^packages/(${[
+    "ai/src/schema/gemini",
+    "config/src/(models/resolve|settings/hot-reload)",
+    "extensions/src/load/reload",
+    "harness/src/(export/.*|observe/debug-log)",
+    "tui/src/(components|screen)/(streamed-)?markdown",
+  ].join("|")})\\.test\\.ts$`,
+);
 
 const root = join(import.meta.dirname, "..");
 const args = process.argv.slice(2).filter((arg) => arg !== "--quick");

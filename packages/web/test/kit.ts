@@ -8,7 +8,7 @@ import { openTestGateway, type TestGateway } from "@tau/gateway/testing";
 import type { GatewayScope } from "@tau/protocol/gateway";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { build } from "vite";
-import { expect, onTestFinished } from "vitest";
+import { expect, onTestFailed, onTestFinished } from "vitest";
 import { vectors } from "./cases/xss-vectors.ts";
 import { Pace } from "./script.ts";
 
@@ -143,12 +143,24 @@ export function createBegin(getKit: () => PageKit): Shared["begin"] {
     const kit = getKit();
     kit.model.add(...turns);
     await createSession(kit);
+    onTestFailed(() => describePage(kit));
     onTestFinished(() => {
       expect(kit.problems).toEqual([]);
       expect(findStrangeAddresses(kit)).toEqual([]);
     });
     return kit;
   };
+}
+
+/** Prints what the page shows and what the model has left to say, since a test that waits in vain says only for what. */
+async function describePage({ page, model, problems }: PageKit): Promise<void> {
+  const shown = await page.evaluate(() => document.body.innerText);
+  // oxlint-disable-next-line no-console -- shown for tests that fail
+  console.log(`The page at ${page.url()} shows:\n${shown}\n`, {
+    turnsLeft: model.left,
+    asked: model.asked.length,
+    problems,
+  });
 }
 
 /** Requests of the page to others than its gateway. */
