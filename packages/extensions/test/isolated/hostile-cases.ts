@@ -19,7 +19,7 @@ export interface HostileExtension extends HostileBase {
   code: string;
 }
 
-/** What a tool tries that leaves its process as it was: many of them can be tools of one extension. */
+/** A call that leaves its process as it was, so that many of them can be tools of one extension. */
 export interface HostileCall extends HostileBase {
   tries: string;
 }
