@@ -1,0 +1,128 @@
+/** Reads the files of Claude Code: `~/.claude` and `~/.claude.json`. */
+import { join } from "node:path";
+import { isRecord } from "@tau/ai/internal";
+import { createItems, findFiles, findServers, none, toInstructions } from "./common.ts";
+import type { FoundItem } from "./found-item.ts";
+import { toSetting } from "./setting-items.ts";
+import type { ToolFiles } from "./tool-files.ts";
+import type { ToolLocation } from "./tool-locations.ts";
+
+const inPlace = "stays where it is: it is not copied, and tau does not read it there yet";
+
+/** How much is done without a question, by our names. A mode that asks less is never brought: choose it yourself. */
+const permissionModes: Readonly<Record<string, string>> = { default: "ask", acceptEdits: "edit" };
+
+/** Why settings have no counterpart. */
+const reasons: Readonly<Record<string, string>> = {
+  permissions: "has rules in another form: see tau help permissions",
+  env: "may hold keys: set shellEnv yourself",
+  apiKeyHelper: "is a program that prints a key: see tau help auth",
+  statusLine: "is a program of Claude Code",
+  enabledPlugins: "is about plugins of Claude Code",
+  extraKnownMarketplaces: "is about plugins of Claude Code",
+};
+
+export async function readClaudeCode(files: ToolFiles, location: ToolLocation): Promise<FoundItem[]> {
+  const { root, stateFile } = location;
+  const at = (name: string) => join(root, name);
+  const tool = "claude-code";
+  const settings = (await files.readJson(at("settings.json"))) ?? {};
+  const state = (stateFile === undefined ? undefined : await files.readJson(stateFile)) ?? {};
+  const markdown = { ending: /\.md$/, reason: inPlace };
+  const keybindings = await files.readText(at("keybindings.json"));
+  return [
+    ...findSettings(at("settings.json"), settings),
+    ...toInstructions(tool, at("CLAUDE.md"), await files.readText(at("CLAUDE.md"))),
+    ...findFiles(tool, "skills", await files.list(at("skills")), { ending: /$/, reason: inPlace }),
+    ...findFiles(tool, "prompts", await files.list(at("commands")), markdown),
+    ...findFiles(tool, "agents", await files.list(at("agents")), markdown),
+    ...findHooks(at("settings.json"), settings["hooks"]),
+    ...findPlugins(at("settings.json"), settings["enabledPlugins"]),
+    ...findServers(tool, stateFile ?? "", state["mcpServers"]),
+    ...findProjectServers(stateFile ?? "", state["projects"]),
+    ...(keybindings === undefined
+      ? []
+      : [
+          createItems(tool, at("keybindings.json"))(
+            "keybindings",
+            "keybindings.json",
+            none("has actions of other names"),
+          ),
+        ]),
+    ...findLogin(at(".credentials.json"), await files.readJson(at(".credentials.json"))),
+  ];
+}
+
+function findSettings(path: string, settings: Readonly<Record<string, unknown>>): FoundItem[] {
+  const create = createItems("claude-code", path);
+  return Object.entries(settings).flatMap(([name, value]): FoundItem[] => {
+    const source = { tool: "claude-code" as const, path, name };
+    switch (name) {
+      case "$schema":
+      case "hooks":
+      case "enabledPlugins":
+        return [];
+      case "model":
+        if (typeof value !== "string" || !value.startsWith("claude-")) {
+          return [create("settings", name, none("is a name that only Claude Code knows: see tau models"))];
+        }
+        return [toSetting(source, "defaultProvider", "anthropic"), toSetting(source, "defaultModel", value)];
+      case "effortLevel":
+        return [toSetting(source, "defaultThinkingLevel", value)];
+      case "permissions":
+        return findPermissions(path, value);
+      default:
+        return [create("settings", name, none(reasons[name] ?? "has no counterpart here"))];
+    }
+  });
+}
+
+function findPermissions(path: string, value: unknown): FoundItem[] {
+  const create = createItems("claude-code", path);
+  return Object.entries(isRecord(value) ? value : {}).map(([name, inner]) => {
+    const full = `permissions.${name}`;
+    const source = { tool: "claude-code" as const, path, name: full };
+    if (name === "additionalDirectories") return toSetting(source, "additionalDirectories", inner);
+    if (name !== "defaultMode") return create("settings", full, none(reasons["permissions"]!));
+    const mode = typeof inner === "string" ? permissionModes[inner] : undefined;
+    if (mode === undefined)
+      return create("settings", full, none("is a mode that you choose yourself: see tau help permissions"));
+    return toSetting(source, "policy.permissionMode", mode);
+  });
+}
+
+function findHooks(path: string, hooks: unknown): FoundItem[] {
+  const create = createItems("claude-code", path);
+  return Object.keys(isRecord(hooks) ? hooks : {}).map((name) =>
+    create("hooks", name, none("is a hook, and tau has none yet")),
+  );
+}
+
+function findPlugins(path: string, plugins: unknown): FoundItem[] {
+  const create = createItems("claude-code", path);
+  return Object.keys(isRecord(plugins) ? plugins : {}).map((name) =>
+    create("packages", name, none("is a plugin of Claude Code, which tau does not install yet")),
+  );
+}
+
+/** Servers of one project. Those in its `.mcp.json` are not here: the project has them. */
+function findProjectServers(path: string, projects: unknown): FoundItem[] {
+  const create = createItems("claude-code", path);
+  return Object.entries(isRecord(projects) ? projects : {}).flatMap(([project, value]) =>
+    Object.keys(isRecord(value) && isRecord(value["mcpServers"]) ? value["mcpServers"] : {}).map((name) =>
+      create("mcp", name, none(`is for ${project} alone: put it into .tau/mcp.json there`)),
+    ),
+  );
+}
+
+function findLogin(path: string, credentials: Readonly<Record<string, unknown>> | undefined): FoundItem[] {
+  const login = credentials?.["claudeAiOauth"];
+  if (!isRecord(login)) return [];
+  const create = createItems("claude-code", path);
+  const { accessToken: access, refreshToken: refresh, expiresAt: expires } = login;
+  if (typeof access !== "string" || typeof refresh !== "string" || typeof expires !== "number") {
+    return [create("keys", "anthropic", none("is not a login that tau knows"))];
+  }
+  const credential = { type: "oauth" as const, access, refresh, expires };
+  return [create("keys", "anthropic", { kind: "credential", provider: "anthropic", credential })];
+}

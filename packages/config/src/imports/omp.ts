@@ -1,0 +1,94 @@
+/** Reads the files of oh-my-pi: `~/.omp/agent`. Much of it is as pi has it, in YAML. */
+import { join } from "node:path";
+import { isRecord } from "@tau/ai/internal";
+import {
+  createItems,
+  findFiles,
+  findPrompts,
+  findProviders,
+  findServers,
+  findSkills,
+  none,
+  toInstructions,
+} from "./common.ts";
+import type { FoundItem } from "./found-item.ts";
+import { findOwnSettings, toSetting } from "./setting-items.ts";
+import type { ToolFiles } from "./tool-files.ts";
+import type { ToolLocation } from "./tool-locations.ts";
+
+export async function readOmp(files: ToolFiles, { root }: ToolLocation): Promise<FoundItem[]> {
+  const at = (name: string) => join(root, name);
+  const readEither = async (yaml: string, json: string) => {
+    const value = await files.readYaml(at(yaml));
+    return value ? { path: at(yaml), value } : { path: at(json), value: (await files.readJson(at(json))) ?? {} };
+  };
+  const config = await readEither("config.yml", "settings.json");
+  const models = await readEither("models.yml", "models.json");
+  const keys = await readEither("keybindings.yml", "keybindings.json");
+  const servers = await files.readJson(at("mcp.json"));
+  const script = { ending: /\.[jt]s$|$/, reason: "is written for oh-my-pi, which runs on Bun" };
+  return [
+    ...findOwnSettings("omp", config.path, config.value, { skips: ["modelRoles"] }),
+    ...findModel(config.path, config.value["modelRoles"]),
+    ...findProviders("omp", models.path, models.value["providers"]),
+    ...toInstructions("omp", at("AGENTS.md"), await files.readText(at("AGENTS.md"))),
+    ...findFiles("omp", "instructions", await files.list(at("rules")), {
+      ending: /\.mdc?$/,
+      reason: "is a rule of oh-my-pi: put what you need into AGENTS.md",
+    }),
+    ...findSkills("omp", await files.list(at("skills"))),
+    ...findPrompts("omp", await files.list(at("prompts"))),
+    ...findPrompts("omp", await files.list(at("commands"))),
+    ...findFiles("omp", "agents", await files.list(at("agents")), {
+      ending: /\.md$/,
+      reason: "is an agent of oh-my-pi, and tau has no such files yet",
+    }),
+    ...findFiles(
+      "omp",
+      "hooks",
+      [...(await files.list(at("hooks/pre"))), ...(await files.list(at("hooks/post")))],
+      script,
+    ),
+    ...findFiles(
+      "omp",
+      "packages",
+      [...(await files.list(at("extensions"))), ...(await files.list(at("tools")))],
+      script,
+    ),
+    ...findServers("omp", at("mcp.json"), servers?.["mcpServers"]),
+    ...Object.entries(keys.value).map(([id, value]) =>
+      createItems("omp", keys.path)("keybindings", id, { kind: "add", file: "keybindings.json", to: [id], value }),
+    ),
+    ...findFiles("omp", "themes", await files.list(at("themes")), {
+      ending: /\.json$/,
+      reason: "has colors that only oh-my-pi has",
+    }),
+    ...(files.exists(at("agent.db"))
+      ? [
+          createItems("omp", at("agent.db"))(
+            "keys",
+            "agent.db",
+            none("is a database that only oh-my-pi reads: log in here with tau auth login"),
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** The model of the role `default`, as `provider/id` with an optional thinking level. */
+function findModel(path: string, roles: unknown): FoundItem[] {
+  return Object.entries(isRecord(roles) ? roles : {}).flatMap(([role, value]): FoundItem[] => {
+    const name = `modelRoles.${role}`;
+    const create = createItems("omp", path);
+    if (role !== "default") return [create("settings", name, none("has no counterpart here"))];
+    const [, provider, model, level] =
+      /^([^/]+)\/(.+?)(?::([a-z]+))?$/.exec(typeof value === "string" ? value : "") ?? [];
+    if (provider === undefined) return [create("settings", name, none("does not name a provider and a model"))];
+    const source = { tool: "omp" as const, path, name };
+    return [
+      toSetting(source, "defaultProvider", provider),
+      toSetting(source, "defaultModel", model),
+      ...(level === undefined ? [] : [toSetting(source, "defaultThinkingLevel", level)]),
+    ];
+  });
+}
