@@ -42,6 +42,13 @@ export const commands: readonly Command[] = [
     ],
   },
   {
+    name: "import",
+    summary: "Bring over what pi, Claude Code, codex, opencode and oh-my-pi have here",
+    usage: [
+      "tau import [--from NAME] [--keys NAME] [--dry-run] [--yes] [--json]  Asks about each kind; overwrites nothing. NAME is pi, claude-code, codex, opencode or omp and may be repeated; keys and logins come only with --keys NAME or NAME/PROVIDER",
+    ],
+  },
+  {
     name: "install",
     summary: "Install packages with extensions, skills, prompt templates and themes",
     usage: [

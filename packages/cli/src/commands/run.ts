@@ -36,6 +36,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     move: async (args, io) => (await import("./auth-login.ts")).move(args, io),
     status: async (args, io) => (await import("./auth-status.ts")).showStatus(args, io),
   },
+  import: async (args, io) => (await import("./import.ts")).importAll(args, io),
   install: async (args, io) => (await import("./install.ts")).install(args, io),
   remove: async (args, io) => (await import("./remove.ts")).remove(args, io),
   update: async (args, io) => (await import("./update.ts")).update(args, io),

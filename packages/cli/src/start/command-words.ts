@@ -37,7 +37,6 @@ const singleWordHints: Readonly<Record<string, string>> = {
   session: "Use tau sessions.",
   history: "Use tau sessions.",
   export: "Use tau sessions export.",
-  import: "Use tau sessions import.",
   share: "Use /share in a session, or tau sessions export.",
   model: "Use tau models to list them, or tau --model NAME.",
   settings: "Use tau config.",

@@ -32,5 +32,18 @@ const file = describeRecordFile("imports.json", "sessions", (value): ImportRecor
 
 export const readImportRecords = (agentDir: string): Promise<ImportRecords> => file.read({ agentDir, cwd: agentDir });
 
+/** Separates the sessions that may have something new from those that have not changed since they were imported. */
+export async function separateKnown(
+  sessions: readonly ForeignSession[],
+  agentDir: string,
+): Promise<{ pending: ForeignSession[]; known: ForeignSession[] }> {
+  const records = await readImportRecords(agentDir);
+  const isKnown = (session: ForeignSession) => {
+    const key = toRecordKey(session);
+    return Object.hasOwn(records, key) && records[key]!.stamp === session.stamp;
+  };
+  return { pending: sessions.filter((session) => !isKnown(session)), known: sessions.filter(isKnown) };
+}
+
 export const addImportRecords = (agentDir: string, added: ImportRecords, ids: Ids): Promise<void> =>
   file.change({ agentDir, cwd: agentDir, ids }, (records) => ({ ...records, ...added }));

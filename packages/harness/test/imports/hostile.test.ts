@@ -1,8 +1,11 @@
 /** Files that are damaged, huge, or not what they seem: each is named or counted, and none ends the import. */
 import { closeSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { convertClaudeCode } from "../../src/imports/claude-code.ts";
 import { readLines } from "../../src/imports/read-lines.ts";
 import { createDesk, describeMessages, open, readMessages, readSampleLines, sampleFiles } from "./desk.ts";
 
@@ -59,7 +62,7 @@ test.each(tools)("%s: values of wrong types in any line cost that line at most",
           const nested = (target["message"] ?? target["payload"]) as Record<string, unknown> | undefined;
           const owner = nested && typeof nested === "object" && field % 2 === 0 ? nested : target;
           const names = Object.keys(owner);
-          owner[names[field % names.length]!] = value;
+          owner[names[field % names.length]!] = structuredClone(value);
         }
         const desk = createDesk();
         desk.write(tool, sampleFiles[tool], changed);
@@ -147,4 +150,38 @@ test("an id that leads elsewhere, and a session that is there already, write not
   const before = readFileSync(mine);
   expect((await other.run()).outcomes).toEqual([{ kind: "continued", path: mine }]);
   expect(readFileSync(mine).equals(before)).toBe(true);
+});
+
+test("a session of 100 MB is converted with a few of its lines in memory", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const measure = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const desk = createDesk();
+  const path = desk.write("claude-code", "projects/-p/11111111-2222-4333-8444-555555555555.jsonl", [""], "");
+  const file = openSync(path, "w");
+  const text = "x".repeat(100_000);
+  for (let index = 0; index < 1_000; index++) {
+    const line = {
+      type: "user",
+      uuid: `u${index}`,
+      parentUuid: index === 0 ? null : `u${index - 1}`,
+      cwd: "/p",
+      message: { content: `${index} ${text}` },
+    };
+    writeSync(file, `${JSON.stringify(line)}\n`);
+  }
+  closeSync(file);
+  const before = measure();
+  let [count, peak] = [0, 0];
+  for await (const entry of convertClaudeCode(path).entries) {
+    if (++count % 100 === 0) peak = Math.max(peak, measure());
+    expect(entry.type).toBe("message");
+  }
+  expect(count).toBe(1_000);
+  expect(peak - before).toBeLessThan(20 * 1024 * 1024);
+  const { outcomes } = await desk.run();
+  expect(outcomes).toMatchObject([{ kind: "imported", entries: 1_000 }]);
 });
