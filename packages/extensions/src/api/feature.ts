@@ -1,6 +1,7 @@
 /** The static description of a feature. Its code is loaded when something of it is first used. */
 import type { AuthStorage } from "@tau/config/auth";
 import { type SettingFields, resolveFields, type ResolvedFields, type SettingsManager } from "@tau/config/settings";
+import type { ExtensionContext } from "./context.ts";
 import type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "./api.ts";
 
 /** The kinds of tools, by which documents list them. */
@@ -68,6 +69,11 @@ export interface ProgramContext extends FeaturePlace {
   err(text: string): void;
   /** Asks for a line, which is not shown if it is `hidden`. Undefined where nobody can answer. */
   readonly ask: ((question: string, options?: { hidden?: boolean }) => Promise<string | undefined>) | undefined;
+  /**
+   * Runs work with the API of extensions, in a session without a log and without a model, which ends with the work. Its dialogs are
+   * questions on the terminal.
+   */
+  withSession<T>(work: (tau: ExtensionAPI, context: ExtensionContext) => Promise<T>): Promise<T>;
   /** Opens the stored keys and logins. */
   openAuth(): Promise<AuthStorage>;
 }

@@ -39,5 +39,19 @@ export const mcp = (): Feature => ({
   name: "mcp",
   summary: "Tools, resources and prompts of MCP servers.",
   tools: [listResourcesTool, listResourceTemplatesTool, readResourceTool],
+  commands: [{ name: "mcp", description: "Servers of MCP: their state, tools and settings" }],
+  programCommands: [
+    {
+      name: "mcp",
+      summary: "Add, remove, list and try servers of MCP",
+      usage: [
+        "tau mcp add NAME [COMMAND...] [-l, --local] [--env K=V] [--url URL] [--header H] [--bearer-token-env-var VAR] [--yes]  Add a server: its command after --, or its address; -l for this project",
+        "tau mcp remove NAME [-l, --local]  Remove a server, and what you answered about it",
+        "tau mcp list [--json]  Connect all servers, and list their states and tools",
+        "tau mcp test NAME [--json]  Connect one server, and list what it offers",
+      ],
+      run: async (context) => await (await import("./program.ts")).runMcpCommand(context),
+    },
+  ],
   load: async (place) => (await import("./mcp.ts")).createMcpExtension(place),
 });

@@ -1,20 +1,17 @@
 /** The code of the feature `mcp`: the servers of a session, and their tools and prompts in it. */
 import { systemClock } from "@tau/ai";
-import { getErrorMessage, SerialQueue, untilTimeout } from "@tau/ai/internal";
+import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
 import type { ExtensionAPI, ExtensionContext, ExtensionFactory, FeaturePlace } from "@tau/extensions";
-import type { SandboxNetwork } from "@tau/sandbox";
+import { createServers } from "./create-servers.ts";
 import { digestTool, type McpToolDefinition } from "./definitions.ts";
 import { formatSource } from "./describe-entry.ts";
-import { elicit } from "./elicitation.ts";
 import type { McpEntry } from "./entry.ts";
 import { createMcpTool } from "./mcp-tools.ts";
-import type { McpPerson, McpSpawn } from "./ports.ts";
+import { createMenuCommand } from "./menu.ts";
 import { createPromptCommand, toCommandName } from "./prompts.ts";
 import { readEntries } from "./read-entries.ts";
 import { createResourceTools } from "./resource-tools.ts";
-import { sample } from "./sampling.ts";
-import type { McpServer } from "./server.ts";
-import { McpServers } from "./servers.ts";
+import type { McpServers } from "./servers.ts";
 import { getToolExposure, toToolName } from "./tool-names.ts";
 
 /** How long the first prompt waits for tools that requests list and that are not cached. */
@@ -29,23 +26,7 @@ export const createMcpExtension =
       return context;
     };
     const notify = (message: string) => context?.ui.notify(message, "warning");
-    const servers = new McpServers({
-      cwd,
-      agentDir,
-      version: "0.1.0",
-      env: process.env,
-      clock: systemClock,
-      share: (key, create) =>
-        tau.shared<McpServer>(key, (host) => {
-          const spawn: McpSpawn = (command, args, options) => host.spawn(command, args, options);
-          return create(spawn);
-        }),
-      isPermissive: () => tau.getSettings().policy.profile === "permissive",
-      getNetwork: () => getNetwork(tau),
-      ask: createQuestions(getContext),
-      person: createPerson(getContext),
-      log: (message) => tau.events.emit("log", `mcp: ${message}`),
-    });
+    const servers = createServers(tau, getContext, { agentDir, cwd });
     const registered = new RegisteredTools(tau, servers);
     for (const tool of createResourceTools(servers)) tau.registerTool(tool);
 
@@ -81,6 +62,7 @@ export const createMcpExtension =
       );
     };
 
+    tau.registerCommand("mcp", createMenuCommand(servers, { agentDir, cwd, configure }));
     servers.onChange((name) => registered.update(name));
     tau.on("session_start", async (_event, started) => {
       context = started;
@@ -107,32 +89,6 @@ export const createMcpExtension =
 /** Whether requests may list a tool of the server. */
 const hasDirectTools = ({ exposure, toolExposure }: McpEntry): boolean =>
   exposure === "direct" || Object.values(toolExposure).includes("direct");
-
-function getNetwork(tau: Pick<ExtensionAPI, "getSettings">): SandboxNetwork {
-  return tau.getSettings().sandbox.network;
-}
-
-/** Asks one question after the other: servers that start together would cover each other's. */
-function createQuestions(getContext: () => ExtensionContext) {
-  const queue = new SerialQueue();
-  return async (title: string, lines: readonly string[]): Promise<boolean | undefined> => {
-    const { hasUI, ui } = getContext();
-    if (!hasUI) return undefined;
-    return await queue.add(() => ui.confirm(title, lines.join("\n")));
-  };
-}
-
-const createPerson = (getContext: () => ExtensionContext): McpPerson => ({
-  async elicit(server, params, signal) {
-    const { hasUI, ui } = getContext();
-    return hasUI ? await elicit(params, { ui, server, signal }) : { action: "decline" };
-  },
-  async sample(server, params, signal) {
-    const context = getContext();
-    if (!context.hasUI) throw new Error("Nobody can be asked whether the model may be used.");
-    return await sample(params, { context, server, signal });
-  },
-});
 
 /** The tools and prompts of servers that the session has. */
 class RegisteredTools {
