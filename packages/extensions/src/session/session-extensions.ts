@@ -7,6 +7,7 @@ import type { AgentMessage, BeforeToolCallContext, BeforeToolCallResult } from "
 import type { Clock, ImageContent } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { CustomMessage, SlashCommandData } from "@tau/protocol";
+import { parseSlashCommand } from "@tau/protocol/surface";
 import type { GivenTool, PipelineTool } from "../pipeline/layer.ts";
 import type { RunExtensions } from "./run-extensions.ts";
 import type { EventBus, ToolDefinition } from "../api/api.ts";
@@ -368,18 +369,19 @@ export class SessionExtensions implements RunExtensions {
 
   /** Whether a text begins with a command. */
   isCommand(text: string): boolean {
-    const [, name] = /^\/(\S+)/.exec(text.trim()) ?? [];
-    return name !== undefined && this.registrations.commands.has(name);
+    const called = parseSlashCommand(text);
+    return called !== undefined && this.registrations.commands.has(called.name);
   }
 
   /** Runs the command that a text begins with. False if it begins with none. Its failure is reported to the user. */
   async runCommand(text: string): Promise<boolean> {
-    const [, name = "", args = ""] = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
-    const command = name === "" ? undefined : this.registrations.commands.get(name);
+    const called = parseSlashCommand(text);
+    const command = called && this.registrations.commands.get(called.name);
     if (!this.#bound || !command) return false;
+    const { name, argument } = called;
     const session = this.#bound.runner.getSession(command.extension);
     const context = createCommandContext(session, this.#parts.loaded.lifetime);
-    await this.#run(command.extension, `Its command /${name}`, () => command.definition.handler(args, context));
+    await this.#run(command.extension, `Its command /${name}`, () => command.definition.handler(argument, context));
     return true;
   }
 

@@ -2,6 +2,7 @@
 import type { AgentMessage } from "@tau/agent";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { SlashCommandData } from "@tau/protocol";
+import { parseSlashCommand } from "@tau/protocol/surface";
 import type { ExtensionProblem } from "../api/extension.ts";
 import type { Feature, FeaturePlace, FeatureTool } from "../api/feature.ts";
 import { ExtensionError } from "../errors.ts";
@@ -95,9 +96,9 @@ export class SessionFeatures {
   }
 
   #findByCommand(text: string): Feature | undefined {
-    const [, name] = /^\/(\S+)/.exec(text.trim()) ?? [];
-    if (name === undefined || this.#hasCommand(name)) return undefined;
-    return this.#features.find(({ commands }) => commands?.some((command) => command.name === name));
+    const called = parseSlashCommand(text);
+    if (!called || this.#hasCommand(called.name)) return undefined;
+    return this.#features.find(({ commands }) => commands?.some(({ name }) => name === called.name));
   }
 
   #createTool(feature: Feature, tool: FeatureTool): PipelineTool {

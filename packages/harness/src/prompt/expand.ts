@@ -7,6 +7,7 @@ import { assertNever, didYouMean } from "@tau/ai/internal";
 import type { PromptTemplate, Skill } from "@tau/config/resources";
 import { fillTemplate, splitArguments, enclose } from "@tau/config/internal";
 import { findMentions, type Mention } from "@tau/protocol";
+import { parseSlashCommand } from "@tau/protocol/surface";
 
 export interface ExpandPort {
   readonly templates: readonly PromptTemplate[];
@@ -81,8 +82,8 @@ type Command = { kind: "text"; text: string; notices: string[] } | { kind: "refu
 
 /** A text that begins with a slash but is not a command, such as a path, is not changed. */
 async function expandCommand(typed: string, port: ExpandPort): Promise<Command> {
-  const [, name, rest = ""] = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(typed.trim()) ?? [];
-  if (name?.startsWith("skill:")) return await callSkill(typed, name.slice("skill:".length), rest, port);
+  const { name = "", argument: rest = "" } = parseSlashCommand(typed) ?? {};
+  if (name.startsWith("skill:")) return await callSkill(typed, name.slice("skill:".length), rest, port);
   const template = port.templates.find((candidate) => candidate.name === name);
   return template ? callTemplate(template, rest) : { kind: "text", text: typed, notices: [] };
 }

@@ -51,6 +51,7 @@ export {
   isCommandStart,
   isSlashCommandName,
   listCommandsHere,
+  parseSlashCommand,
   parseTypedCommand,
   type ShownCommand,
   type SlashCommandInfo,

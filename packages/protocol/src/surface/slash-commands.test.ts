@@ -3,6 +3,7 @@ import {
   findCommandHere,
   formatUsage,
   listCommandsHere,
+  parseSlashCommand,
   parseTypedCommand,
   slashCommandNames,
   type SurfaceCommands,
@@ -17,6 +18,15 @@ test.each([
   ["/", undefined],
 ])("%j is parsed as %j", (text, command) => {
   expect(parseTypedCommand(text)).toEqual(command);
+});
+
+test.each([
+  ["/skill:review  this\nfile ", { name: "skill:review", argument: "this\nfile" }],
+  ["/etc/hosts is wrong", { name: "etc/hosts", argument: "is wrong" }],
+  ["a /name", undefined],
+  ["/", undefined],
+])("with any name, %j is parsed as %j", (text, command) => {
+  expect(parseSlashCommand(text)).toEqual(command);
 });
 
 /** A surface that has two commands, and refers to another one for the others. */

@@ -109,10 +109,16 @@ export interface TypedCommand {
   readonly argument: string;
 }
 
+/** Parses a text as a command of any name: also a skill, such as `/skill:name`, a template, or one of an extension. */
+export function parseSlashCommand(text: string): TypedCommand | undefined {
+  const [, name, argument = ""] = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
+  return name === undefined ? undefined : { name, argument };
+}
+
 /** Parses a text as a command. A path such as `/etc/hosts` is none, and neither is a skill, such as `/skill:name`. */
 export function parseTypedCommand(text: string): TypedCommand | undefined {
-  const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
-  return name === undefined ? undefined : { name, argument: argument.trim() };
+  const command = parseSlashCommand(text);
+  return command && /^[\w-]+$/.test(command.name) ? command : undefined;
 }
 
 /** Whether the text before the cursor is the beginning of a command's name. */
