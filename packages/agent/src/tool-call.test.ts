@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { runAgentLoop } from "./agent-loop.ts";
 import { defaultConvertToLlm } from "./convert.ts";
 import { echo, formatEvent, hang, resultTexts, runLoop, type RunOptions, script } from "../test/loop-kit.ts";
-import type { AgentEvent, AgentTool, RunningToolCall, ToolCallOutcome } from "./types.ts";
+import type { AgentEvent, AgentTool, AgentToolUpdate, RunningToolCall, ToolCallOutcome } from "./types.ts";
 
 /** Runs a tool `outer` that makes calls. */
 async function runOuter(makeCalls: (running: RunningToolCall) => unknown, options: RunOptions = {}) {
@@ -96,6 +96,8 @@ test("arguments and results of a nested call are copies", async () => {
       },
     },
   );
+  const start = events.find((event) => event.type === "tool_execution_start" && event.toolName === "echo");
+  expect(start).toMatchObject({ args: { value: "judged" } });
   const end = events.find((event) => event.type === "tool_execution_end" && event.toolName === "echo");
   expect(end).toMatchObject({ result: { content: [text("echo judged")], details: { value: "judged" } } });
 });
@@ -159,8 +161,9 @@ test("a nested call is aborted alone by its own signal, and its updates go to it
   const outcomes: ToolCallOutcome[] = [];
   const { events, messages } = await runOuter(
     async (running) => {
-      const onUpdate = (update: unknown) => {
-        updates.push(update);
+      const onUpdate = (update: AgentToolUpdate) => {
+        updates.push(structuredClone(update));
+        update.content.push(text("added by the caller"));
         controller.abort();
       };
       outcomes.push(await running.callTool("report", { value: "" }, { signal: controller.signal, onUpdate }));
@@ -172,6 +175,7 @@ test("a nested call is aborted alone by its own signal, and its updates go to it
   expect(events.find(({ type }) => type === "tool_execution_update")).toMatchObject({
     toolCallId: "1/1",
     parentToolCallId: "1",
+    partialResult: { content: [text("so far")] },
   });
   expect(outcomes.map(({ errorCode }) => errorCode)).toEqual(["aborted", undefined]);
   expect(events.filter(isCallEvent).map(formatEvent)).toContain("tool_execution_start echo#own-id");
