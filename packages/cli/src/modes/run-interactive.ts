@@ -4,10 +4,12 @@ import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import type { ExitCode } from "../process/exit-codes.ts";
 import { Hosts } from "../hosting/hosts.ts";
+import { describeOtherAgents } from "../terminal/other-agents.ts";
 import { createProgram } from "../terminal/program.ts";
 import { runTerminal } from "./run-terminal.ts";
 
 export async function runInteractive(options: SessionOptions, io: Io): Promise<ExitCode> {
+  const others = await describeOtherAgents(io);
   const hosts = new Hosts(options, io);
   const client = await hosts.open();
   const { settingsManager, cwd, sessionManager } = hosts.get(client.sessionId).session;
@@ -16,7 +18,7 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
     settingsManager,
     cwd,
     program: createProgram(io, hosts),
-    notices: describeHolder(sessionManager),
+    notices: [...others, ...describeHolder(sessionManager)],
     describeEnd: (sessionId: string) => describeResume(hosts, sessionId),
     close: () => hosts.dispose(),
   };
