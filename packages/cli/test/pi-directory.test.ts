@@ -90,9 +90,10 @@ test("pi's directory is used if TAU_DIR is not set and there is no directory of 
   expect(await getDirectory({ PI_CODING_AGENT_DIR: pi })).toBe(join(directory, ".tau/settings.json"));
 });
 
-test("PI_CODING_AGENT_SESSION_DIR counts where neither a flag nor a setting does", async () => {
+test("PI_CODING_AGENT_SESSION_DIR wins over a setting, and a flag over it", async () => {
   const workspace = await createModelWorkspace([textReply("a"), textReply("b")]);
   const env = { PI_CODING_AGENT_SESSION_DIR: "~/from-pi", PI_UNKNOWN: "1" };
+  await run(workspace, ["config", "set", "sessionDir", join(workspace.directory, "from-setting")]);
   await run(workspace, ["-p", "Hi"], { env });
   await run(workspace, ["--session-dir", "~/from-flag", "-p", "Hi"], { env });
   for (const name of ["from-pi", "from-flag"]) {

@@ -133,6 +133,8 @@ export interface SlashCommandData {
   /** Without the slash. */
   name: string;
   description?: string;
+  /** The arguments that a template takes, for people. */
+  argumentHint?: string;
   source: "prompt" | "skill" | "extension";
   sourceInfo: { path: string; source: string; scope: "user" | "project"; origin: string; baseDir?: string };
 }

@@ -184,7 +184,7 @@ test("a program that ends or fails without stop leaves the terminal as it was", 
 test("progress is repeated until stop, and a title has no control characters", async () => {
   const screen = await openScreen();
   screen.type("p");
-  await waitFor(screen, "\x1b]0;ab[31mc\x07");
+  await waitFor(screen, "\x1b]0;ab[31mc\x1b\\");
   await expect.poll(() => getAfter(screen, "<progress>")).toContain("\x1b]9;4;3\x07");
   screen.type("q");
   await waitFor(screen, "<bye>");

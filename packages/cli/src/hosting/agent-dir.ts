@@ -6,10 +6,10 @@ import type { Io } from "../commands/command.ts";
 /** The directory with the user's settings, credentials, models and sessions. */
 export const getAgentDir = ({ cwd, env }: Io): string => resolve(cwd, defaultAgentDir(env));
 
-/** The directory of sessions: that of the flag, else of the settings, else of pi's variable, else the default. */
+/** The directory of sessions: that of the flag, else of pi's variable, else of the settings, else the default. */
 export function getSessionDir(io: Io, flag: string | undefined, setting: string | undefined) {
   const { cwd, env } = io;
-  const directory = flag ?? setting ?? (env["PI_CODING_AGENT_SESSION_DIR"] || undefined);
+  const directory = flag ?? (env["PI_CODING_AGENT_SESSION_DIR"] || setting);
   return directory === undefined ? undefined : resolve(cwd, expandHome(io, directory));
 }
 

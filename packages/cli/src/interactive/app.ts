@@ -26,6 +26,7 @@ import { layOut } from "./screen.ts";
 import { SessionFacts } from "./session-facts.ts";
 import type { TerminalSettings } from "./settings.ts";
 import { StatusArea } from "./status-area.ts";
+import { TerminalTitle } from "./terminal-title.ts";
 
 export interface AppOptions extends CoreOptions {
   program: Program;
@@ -69,6 +70,7 @@ export class App {
   readonly #options: AppOptions;
   readonly #core: Core;
   readonly #attention: Attention;
+  readonly #title: TerminalTitle;
   readonly #status: StatusArea;
   readonly #first: FirstEntries;
   readonly #older: OlderEntries;
@@ -98,6 +100,7 @@ export class App {
     const getView = () => session.view;
     const getSettings = () => this.#settings;
 
+    this.#title = new TerminalTitle({ terminal, isOn: () => getSettings().terminal.showTitle });
     this.#attention = new Attention({ terminal, getSettings: () => getSettings().terminal, now });
     const status = new StatusArea({
       theme,
@@ -391,6 +394,7 @@ export class App {
     if (this.#options.themes.update()) tui.invalidate();
     this.#extensions.current?.update();
     this.#attention.update(view.live);
+    this.#title.update(view.log.name, this.#status.state?.cwd ?? "");
     transcript.update(view);
     this.#first.update();
     this.#older.update();

@@ -184,7 +184,7 @@ test("the time of a call is without the time until the user answered", () => {
   advance(3_000);
   take({ type: "tool_execution_end", toolCallId: "c1", success: true, output: "", durationMs: 65_000 });
   append({ role: "toolResult", ...call, content: [], details: undefined, isError: false, timestamp: 0 });
-  expect(draw()).toEqual(["● bash make (5 s)"]);
+  expect(draw()).toEqual(["● bash make (took 5.0 s)"]);
 });
 
 const started: SessionEvent = {

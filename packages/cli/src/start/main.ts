@@ -20,7 +20,8 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
   }
   // A command takes only `-C`, and before its name.
   const { directory, rest } = splitDirectory(args);
-  const name = commands.find((command) => command.name === rest[0])?.name;
+  const word = rest[0] === "uninstall" ? "remove" : rest[0];
+  const name = commands.find((command) => command.name === word)?.name;
   const topic = name ?? (args.includes("--export") ? "sessions" : undefined);
   try {
     if (name === undefined) return (await runSession(args, io)) ?? exitCodes.done;

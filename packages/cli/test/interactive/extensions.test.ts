@@ -480,7 +480,7 @@ test("the working line, the label of thinking, the title, the theme and what is 
   );
   await enter(app, "go");
   await app.sees("@@ Pondering");
-  expect(app.terminal.writes.join("")).toContain("\x1b]0;my title\x07");
+  expect(app.terminal.writes.join("")).toContain("\x1b]0;my title\x1b\\");
   await app.sees("it waits");
   // Escape would stop the run.
   app.type("/finish ");

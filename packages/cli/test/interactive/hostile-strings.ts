@@ -65,9 +65,13 @@ const controls = /[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]/;
 const hidden = /[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
 const unwanted = new RegExp(`${controls.source}|${hidden.source}`);
 
+/** The title that shows which session it is. */
+// oxlint-disable-next-line no-control-regex -- what is looked for is what must not be in it
+const ownTitle = /\x1b\]0;τ - [^\x00-\x1f\x7f-\x9f]*\x1b\\/g;
+
 /** Finds sequences that an interface without colors and links wrote and that are not its own; empty if all is well. */
 export function findIntruders(output: string): string[] {
-  const [before = "", ...sequences] = output.split("\x1b");
+  const [before = "", ...sequences] = output.replaceAll(ownTitle, "").split("\x1b");
   const texts = [before];
   const intruders = sequences.filter((part) => {
     const match = /^\[(\??)([\d;]*)([A-Za-z])/.exec(part);

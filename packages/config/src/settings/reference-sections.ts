@@ -11,7 +11,10 @@ export const referenceSections: readonly ReferenceSection[] = [
     title: "Models",
     names: ["defaultProvider", "defaultModel", "defaultThinkingLevel", "enabledModels", "thinkingBudgets", "images"],
   },
-  { title: "Requests", names: ["transport", "httpIdleTimeoutMs", "httpProxy", "retry", "limits", "budgets"] },
+  {
+    title: "Requests",
+    names: ["transport", "cacheRetention", "httpIdleTimeoutMs", "httpProxy", "retry", "limits", "budgets"],
+  },
   { title: "Output for programs", names: ["json"] },
   { title: "Context", names: ["compaction", "pruning", "branchSummary", "contextSources"] },
   { title: "Sessions and messages", names: ["steeringMode", "followUpMode", "sessionDir", "durability"] },

@@ -42,6 +42,16 @@ type Input<N> =
 const texts: Field<readonly string[]> = list(nonEmptyText);
 
 /** How many of something, 0 or more. */
+/** Milliseconds; pi's word for none is 0. */
+const idleTimeout: Field<number> = (() => {
+  const milliseconds = wholeNumber({ min: 0, unit: "milliseconds" });
+  return {
+    type: `${milliseconds.type} | "disabled"`,
+    schema: { anyOf: [milliseconds.schema, { const: "disabled" }] },
+    read: (value, context) => (value === "disabled" ? 0 : milliseconds.read(value, context)),
+  };
+})();
+
 const count = (unit: string) => wholeNumber({ min: 0, unit });
 const milliseconds = wholeNumber({ min: 1, unit: "milliseconds" });
 
@@ -143,10 +153,15 @@ export const settingsTable = group("The settings of tau.", {
     description:
       "How answers of the Responses APIs arrive: `websocket` opens a WebSocket for each request, `websocket-cached` keeps one for the session and sends only what is new. Where the server has none, server-sent events are used, as with `sse` and `auto`.",
   }),
-  httpIdleTimeoutMs: setting(count("milliseconds"), {
+  cacheRetention: setting(oneOf("none", "short", "long"), {
+    default: undefined,
+    description:
+      "How long a provider keeps what was sent in its cache: `short` is its usual time, `long` costs more where it is offered, `none` uses no cache. Default: `short`, or what `PI_CACHE_RETENTION` says.",
+  }),
+  httpIdleTimeoutMs: setting(idleTimeout, {
     default: 120_000,
     description:
-      "How long a provider may send nothing before the request fails; 0 means no limit. Set it higher for a local server that takes minutes to load a model or to read a long prompt.",
+      "How long a provider may send nothing before the request fails; 0 or `disabled` means no limit. Set it higher for a local server that takes minutes to load a model or to read a long prompt.",
     project: "when trusted",
   }),
   json: group("Output for programs.", {

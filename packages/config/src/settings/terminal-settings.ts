@@ -90,6 +90,10 @@ export const terminalSettings = {
       default: 60,
       description: "How wide images are shown at most, in columns.",
     }),
+    showTitle: setting(flag, {
+      default: true,
+      description: "Show the name of the session and its directory in the title of the terminal.",
+    }),
     showTerminalProgress: setting(flag, {
       default: false,
       description: "Show in the tab or the task bar of the terminal that a run is in progress (OSC 9;4).",

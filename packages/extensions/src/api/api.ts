@@ -107,16 +107,20 @@ export interface ExecOptions {
   /** Milliseconds, after which they are ended likewise. */
   timeout?: number;
   cwd?: string;
+  /** Bytes of both outputs together, after which they are ended likewise. Default: 16 MB for each. */
+  maxBuffer?: number;
 }
 
 export interface ExecResult {
-  /** The first 16 MB of the output, like `stderr`. A program that writes more is ended. */
+  /** The output up to its limit, like `stderr`. A program that writes more is ended. */
   stdout: string;
   stderr: string;
   /** 1 for a program that a signal ended, or that could not be started. */
   code: number;
   /** Whether it was ended for its time limit, its signal or its output. */
   killed: boolean;
+  /** Whether it was ended for its output, which is not whole then. */
+  truncated: boolean;
 }
 
 export interface SpawnOptions {

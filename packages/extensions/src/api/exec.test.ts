@@ -15,7 +15,7 @@ const isRunning = (pid: number): boolean => {
 
 test("a program that ends says what it wrote and its code, also what its children write later", async () => {
   const written = await sh("echo out; echo err >&2; (sleep 0.1; echo late) & exit 3", { timeout: 60_000 });
-  expect(written).toEqual({ stdout: "out\nlate\n", stderr: "err\n", code: 3, killed: false });
+  expect(written).toEqual({ stdout: "out\nlate\n", stderr: "err\n", code: 3, killed: false, truncated: false });
   const missing = await execProgram("no-such-program", [], { cwd, timeout: 60_000 });
   expect(missing).toMatchObject({ stdout: "", stderr: expect.stringContaining("no-such-program"), code: 1 });
 });
@@ -49,4 +49,14 @@ test("a program that writes without end is ended", async () => {
   expect(killed).toBe(true);
   expect(stdout.length).toBeLessThan(20 * 1024 * 1024);
   expect(stderr).toContain("It wrote more than 16 MB, and was ended.");
+});
+
+test("a program may write as much as it is allowed, on both outputs together", async () => {
+  const script = "trap 'exit 0' TERM; printf 12345678; printf abcdefgh >&2; exec sleep 0.01";
+  const maxBuffer = 16;
+  const whole = await execProgram("sh", ["-c", script], { cwd, maxBuffer });
+  expect(whole).toEqual({ stdout: "12345678", stderr: "abcdefgh", code: 0, killed: false, truncated: false });
+  const cut = await execProgram("yes", ["0123456"], { cwd, maxBuffer });
+  expect(cut).toMatchObject({ stdout: "0123456\n0123456\n", stderr: "", killed: true, truncated: true });
+  expect(cut.code).not.toBe(0);
 });

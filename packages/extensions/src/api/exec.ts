@@ -14,7 +14,7 @@ const endAll = () => running.forEach((child) => child.signal("SIGTERM", "group")
 export async function execProgram(
   command: string,
   args: readonly string[],
-  { cwd, signal, timeout = 0 }: ExecOptions & { cwd: string },
+  { cwd, signal, timeout = 0, maxBuffer }: ExecOptions & { cwd: string },
 ): Promise<ExecResult> {
   // Late, because few extensions run programs.
   const { createSpawn } = await import("@tau/tools");
@@ -27,11 +27,13 @@ export async function execProgram(
     running.add(child);
   }
   const target = detached ? "group" : "process";
-  const { stdout, stderr, status, isKilled, isTooMuch } = await runToEnd(child, { signal, timeoutMs: timeout, target });
+  const limits = { signal, timeoutMs: timeout, maxOutputBytes: maxBuffer, target } as const;
+  const { stdout, stderr, status, isKilled, isTooMuch } = await runToEnd(child, limits);
   if (running.delete(child) && running.size === 0) process.off("exit", endAll);
 
-  const limit = isTooMuch ? `It wrote more than ${maxOutputMb} MB, and was ended.` : "";
+  const limit = isTooMuch && maxBuffer === undefined ? `It wrote more than ${maxOutputMb} MB, and was ended.` : "";
   const message = status.kind === "failed" ? status.message : limit;
   const code = status.kind === "exited" ? status.code : 1;
-  return { stdout, stderr: stderr + message, code, killed: isKilled };
+  const ended = { killed: isKilled, truncated: isTooMuch };
+  return { stdout, stderr: stderr + message, code: isTooMuch ? code || 1 : code, ...ended };
 }

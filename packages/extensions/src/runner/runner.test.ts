@@ -26,7 +26,7 @@ const port = {
   mode: "print",
   cwd: "/project",
   getSignal: () => runSignal,
-  exec: () => wait({ stdout: "", stderr: "", code: 0, killed: false }),
+  exec: () => wait({ stdout: "", stderr: "", code: 0, killed: false, truncated: false }),
 } as unknown as ExtensionSessionPort;
 
 const tooLong = (extension: string): ExtensionProblem => ({

@@ -24,7 +24,10 @@ export async function complete(
   const command = /^\/([^\s]*)$/.exec(before)?.[1];
   if (command !== undefined) {
     const commands = findByName(listSlashCommands(session), command);
-    const items = commands.map(({ name, description }) => ({ value: name, ...(description && { description }) }));
+    const items = commands.map(({ name, description, argumentHint }) => {
+      const shown = [argumentHint, description].filter(Boolean).join(" · ");
+      return { value: name, ...(shown !== "" && { description: shown }) };
+    });
     return { from: 1, items: items.slice(0, maxCommands) };
   }
   const mention = findOpenMention(before);

@@ -20,5 +20,5 @@ export function getSessionEnv({
   };
   const entries = Object.entries(values);
   const named = prefixes.flatMap((prefix) => entries.map(([name, value]) => [`${prefix}_${name}`, value] as const));
-  return { ...Object.fromEntries(named), AI_AGENT: "tau" };
+  return { ...Object.fromEntries(named), AI_AGENT: "tau", PI_CODING_AGENT: "true" };
 }

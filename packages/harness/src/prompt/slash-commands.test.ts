@@ -19,3 +19,14 @@ test("in the home directory the user's own .agents/skills stay the user's", () =
   } as unknown as SlashCommandSource;
   expect(listSlashCommands(session).map(({ sourceInfo }) => sourceInfo?.scope)).toEqual(["user", "project"]);
 });
+
+test("a template has the hint about its arguments", () => {
+  const template = { name: "review", description: "Review it", argumentHint: "[focus]", filePath: "/p/review.md" };
+  const session = {
+    cwd: "/work",
+    settings: { enableSkillCommands: true },
+    resourceLoader: { resources: { promptTemplates: [template], skills: [] } },
+    describeExtensionCommands: () => [],
+  } as unknown as SlashCommandSource;
+  expect(listSlashCommands(session)).toMatchObject([{ name: "review", argumentHint: "[focus]", source: "prompt" }]);
+});

@@ -24,8 +24,9 @@ export function listSlashCommands(session: SlashCommandSource): SlashCommandData
     const isInProject = !isShared && !relative(cwd, dirname(path)).startsWith("..");
     return { path, source: "local", scope: isInProject ? "project" : "user", origin: "top-level" };
   };
-  const templates = promptTemplates.map(({ name, description, filePath }): SlashCommandData => {
-    return { name, description, source: "prompt", sourceInfo: getSourceInfo(filePath) };
+  const templates = promptTemplates.map(({ name, description, argumentHint, filePath }): SlashCommandData => {
+    const hint = argumentHint !== undefined && { argumentHint };
+    return { name, description, ...hint, source: "prompt", sourceInfo: getSourceInfo(filePath) };
   });
   const commands = [...session.describeExtensionCommands(), ...templates];
   if (!settings.enableSkillCommands) return commands;

@@ -26,10 +26,15 @@ export function withRunOptions(
 ): StreamFn {
   return (model, context, options) => {
     const { transport, thinkingBudgets, httpProxy, httpIdleTimeoutMs: idleTimeoutMs } = settings();
+    const cacheRetention = settings().cacheRetention ?? readRetention(process.env["PI_CACHE_RETENTION"]);
     const defaults = { maxRetries: 0, idleTimeoutMs, sessionId, transport, thinkingBudgets, clock };
-    return streamFn(model, context, { ...defaults, ...createProxyEnv(httpProxy), ...options });
+    const chosen = { ...(cacheRetention && { cacheRetention }), ...createProxyEnv(httpProxy) };
+    return streamFn(model, context, { ...defaults, ...chosen, ...options });
   };
 }
+
+/** Reads pi's variable, whose one value is `long`. */
+const readRetention = (value: string | undefined) => (value === "long" ? value : undefined);
 
 function createProxyEnv(httpProxy: string | undefined) {
   const proxy = withProxySetting(

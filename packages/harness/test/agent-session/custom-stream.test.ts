@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { StreamFn } from "@tau/agent";
 import { AssistantMessageEventStream, createAI, emptyUsage, type SimpleStreamOptions, type Usage } from "@tau/ai";
 import { call, type ScriptedAnswer, startWireServer, text, type WireReply } from "@tau/ai/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createAgent } from "../../src/construct/create-agent.ts";
 import { openDesk, temporaryDirectory } from "./desk.ts";
 
@@ -80,6 +80,21 @@ test("a caller's stream function gets the limits, the session and the settings o
     transport: "sse",
     thinkingBudgets: { low: 2_000 },
   });
+});
+
+test("how long a cache keeps what was sent comes from the settings, else from pi's variable", async () => {
+  const ask = async (chosen: object) => {
+    const { streamFn, requests } = createStreamFn([]);
+    const { session } = await openDesk([], { streamFn, settings: { ...settings, ...chosen } });
+    await session.prompt("Hello?");
+    return (requests[0] as { cacheRetention?: string }).cacheRetention;
+  };
+  vi.stubEnv("PI_CACHE_RETENTION", "long");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await ask({})).toBe("long");
+  expect(await ask({ cacheRetention: "none" })).toBe("none");
+  vi.stubEnv("PI_CACHE_RETENTION", "");
+  expect(await ask({})).toBeUndefined();
 });
 
 test.each<[string, unknown]>([

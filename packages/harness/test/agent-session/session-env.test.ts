@@ -64,3 +64,8 @@ test("the setting shellEnv has the last word", async () => {
   const { output } = await session.executeBash("echo $AI_AGENT $PI_MODEL");
   expect(output.trimEnd()).toBe("mine x");
 });
+
+test("a command finds the variable by which scripts for pi know an agent", async () => {
+  const { session } = await openDesk([]);
+  expect((await session.executeBash("printenv PI_CODING_AGENT")).output).toBe("true");
+});

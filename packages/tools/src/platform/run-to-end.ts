@@ -12,6 +12,8 @@ export interface RunToEndOptions {
   maxPipeMs?: number;
   /** How long the program may take to end after it was asked to. Default 5,000. */
   killAfterMs?: number;
+  /** Bytes of both outputs together, after which the program is ended. Default: `maxOutputMb` for each. */
+  maxOutputBytes?: number | undefined;
   /** The receiver of signals. */
   target: "process" | "group";
 }
@@ -22,7 +24,7 @@ export interface ProgramEnd {
   status: ExitStatus;
   /** Whether it was ended by us. */
   isKilled: boolean;
-  /** Whether it was ended because it wrote more than `maxOutputMb`. */
+  /** Whether it was ended because it wrote too much. */
   isTooMuch: boolean;
 }
 
@@ -30,7 +32,7 @@ export interface ProgramEnd {
 export const maxOutputMb = 16;
 
 export async function runToEnd(child: RunningProcess, options: RunToEndOptions): Promise<ProgramEnd> {
-  const { signal, timeoutMs = 0, maxPipeMs, killAfterMs = 5_000, target } = options;
+  const { signal, timeoutMs = 0, maxPipeMs, killAfterMs = 5_000, maxOutputBytes, target } = options;
   let isKilled = false;
   let isTooMuch = false;
   let settleKilled: () => void;
@@ -44,7 +46,11 @@ export async function runToEnd(child: RunningProcess, options: RunToEndOptions):
     isTooMuch = true;
     kill();
   };
-  const [stdout, stderr] = [collect(child.stdout, onTooMuch), collect(child.stderr, onTooMuch)];
+  const createLimit = () => ({ leftBytes: maxOutputMb * 1024 * 1024 });
+  const shared = maxOutputBytes === undefined ? undefined : { leftBytes: maxOutputBytes };
+  const [stdout, stderr] = [child.stdout, child.stderr].map((stream) =>
+    collect(stream, shared ?? createLimit(), onTooMuch),
+  ) as [Collected, Collected];
   const whenClosed = Promise.all([stdout.closed, stderr.closed]);
   const whenDone = child.exit.then<unknown>(({ kind }) => {
     if (kind === "failed") return undefined;
@@ -72,13 +78,14 @@ async function end(
   await child.exit;
 }
 
-function collect(stream: Readable, onTooMuch: () => void) {
+type Collected = ReturnType<typeof collect>;
+
+function collect(stream: Readable, limit: { leftBytes: number }, onTooMuch: () => void) {
   const pieces: Buffer[] = [];
-  let room = maxOutputMb * 1024 * 1024;
   stream.on("data", (piece: Buffer) => {
-    if (room > 0) pieces.push(piece.subarray(0, room));
-    else onTooMuch();
-    room -= piece.length;
+    if (limit.leftBytes > 0) pieces.push(piece.subarray(0, limit.leftBytes));
+    if (piece.length > limit.leftBytes) onTooMuch();
+    limit.leftBytes = Math.max(0, limit.leftBytes - piece.length);
   });
   return {
     closed: new Promise<void>((resolve) => stream.once("close", resolve)),

@@ -30,6 +30,6 @@ export abstract class EscapeCommands {
 
   /** Control characters are left out: they could end the title and continue as commands for the terminal. */
   setTitle(title: string): void {
-    this.write(`\x1b]0;${removeUnwanted(title)}\x07`);
+    this.write(`\x1b]0;${removeUnwanted(title)}\x1b\\`);
   }
 }

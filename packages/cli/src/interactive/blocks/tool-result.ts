@@ -134,10 +134,14 @@ export function describeOutcome({ details, isError }: ToolOutput, durationMs: nu
   const notes = [
     ...listOutcomeNotes(details, isError),
     ...(isError && !hasExitCode ? ["failed"] : []),
-    ...(durationMs >= 1_000 ? [`${Math.round(durationMs / 1_000)} s`] : []),
+    ...(durationMs >= 1_000 ? [`took ${formatSeconds(durationMs)}`] : []),
   ];
   return notes.length === 0 ? undefined : notes.join(", ");
 }
+
+/** With a tenth of a second below a minute. */
+const formatSeconds = (durationMs: number): string =>
+  durationMs < 60_000 ? `${(durationMs / 1_000).toFixed(1)} s` : `${Math.round(durationMs / 1_000)} s`;
 
 /** Without control characters, and without empty lines at the end. */
 export const toPlainLines = (text: string): string[] => (text.trim() === "" ? [] : clean(text).trimEnd().split("\n"));

@@ -41,11 +41,12 @@ const exec: Hostcall = {
     return [{ capability: "exec", target: { kind: "command", command: whole } }];
   },
   async run([command, args, given], { session, signal, quota, spend }) {
-    const { timeout } = given === undefined ? {} : takeRecord(given, "The options");
+    const { timeout, maxBuffer } = given === undefined ? {} : takeRecord(given, "The options");
     const cwd = takeDirectory(given, session);
     const options: ExecOptions = {
       signal,
       ...(typeof timeout === "number" && { timeout }),
+      ...(typeof maxBuffer === "number" && { maxBuffer }),
       ...(cwd !== undefined && { cwd }),
     };
     spend(quota.beginProcess());
