@@ -1,0 +1,149 @@
+/**
+ * The names that pi 1.5.0 documents, and what tau makes of each. A name is in one list of its category:
+ * `same` works under its name; `decided` is left out or done otherwise, for the reason under that heading of
+ * `docs/decisions/pi.md`; `notApplicable` has nothing here that it could apply to; `missing` is not built yet.
+ */
+
+interface Verdicts {
+  same: string;
+  /** By the bold words that begin the reason. */
+  decided?: Readonly<Record<string, string>>;
+  notApplicable?: string;
+  missing?: string;
+}
+
+const mcp = "Servers of MCP";
+const codemode = "Code mode";
+const accounts = "Telemetry, updates of itself and sharing";
+const virtual = "Virtual models and warming of caches";
+const own = "Done in another way";
+const screen = "Parts of pi's terminal";
+
+export const piNames = {
+  flags: {
+    same: `print mode export provider model api-key thinking models list-models continue resume session session-id session-dir
+      no-session fork name tools exclude-tools no-builtin-tools no-tools extension no-extensions skill no-skills prompt-template
+      no-prompt-templates theme no-themes use-theme no-context-files system-prompt append-system-prompt tui-mode approve
+      no-approve verbose offline help version`,
+    decided: { "no-mcp": mcp },
+  },
+  commands: { same: "install remove uninstall update list config auth", decided: { mcp } },
+  slashCommands: {
+    same: `settings model scoped-models thinking login logout new resume name session tree fork clone compact import export share
+      copy changelog hotkeys trust reload bug quit`,
+    decided: { mcp },
+    missing: "llama",
+  },
+  settings: {
+    same: `defaultProvider defaultModel defaultThinkingLevel transport steeringMode followUpMode theme compaction.enabled
+      compaction.reserveTokens compaction.keepRecentTokens branchSummary.skipPrompt retry.enabled retry.maxRetries
+      retry.baseDelayMs hideThinkingBlock externalEditor shellPath quietStartup defaultProjectTrust shellCommandPrefix
+      collapseChangelog packages extensions skills prompts themes enableSkillCommands terminal.showImages
+      terminal.imageWidthCells terminal.showTerminalProgress terminal.hyperlinks terminal.images terminal.trueColor
+      images.autoResize images.blockImages enabledModels defaultTools doubleEscapeAction treeFilterMode
+      thinkingBudgets.minimal thinkingBudgets.low thinkingBudgets.medium thinkingBudgets.high editorPaddingX outputPad
+      autocompleteMaxVisible showHardwareCursor markdown.codeBlockIndent markdown.mermaid sessionDir httpProxy httpIdleTimeoutMs tuiMode
+      fullscreenExitOutput fullscreenScrollbar fullscreenCopyOnSelect fullscreenWheelScrollLines`,
+    decided: {
+      enableInstallTelemetry: accounts,
+      enableAnalytics: accounts,
+      trackingId: accounts,
+      deviceId: accounts,
+      selfUpdateCommand: accounts,
+      sessionShareDestination: accounts,
+      npmCommand: own,
+      queueMode: own,
+      websockets: own,
+      websocketConnectTimeoutMs: own,
+      "codemode.mode": codemode,
+      "codemode.inlineBudget": codemode,
+      cacheWarming: virtual,
+      "terminal.clearOnShrink": screen,
+    },
+    notApplicable: "lastChangelogVersion extensionChangelogVersions warnings.anthropicExtraUsage",
+    missing: `modelThinkingLevels compaction.modelOverrides branchSummary.reserveTokens retry.maxAgentDelayMs
+      retry.provider.timeoutMs retry.provider.maxRetries retry.provider.maxRetryDelayMs retry.maxDelayMs showCacheMissNotices`,
+  },
+  variables: {
+    same: `AI_AGENT EDITOR VISUAL HTTPS_PROXY HTTP_PROXY ANTHROPIC_API_KEY OPENAI_API_KEY PI_CACHE_RETENTION
+      PI_CLIPBOARD_OSC52 PI_CODING_AGENT PI_CODING_AGENT_DIR PI_CODING_AGENT_SESSION_DIR PI_HARDWARE_CURSOR PI_HYPERLINKS
+      PI_IMAGE_PROTOCOL PI_MODEL PI_OFFLINE PI_PROVIDER PI_REASONING_LEVEL PI_SESSION_FILE PI_SESSION_ID PI_TRUE_COLOR
+      PI_TUI_ESC_TIMEOUT`,
+    decided: {
+      PI_CODEMODE_MAX_WORKERS: codemode,
+      PI_SELF_UPDATE_COMMAND: accounts,
+      PI_SHARE_VIEWER_URL: accounts,
+      PI_SKIP_VERSION_CHECK: accounts,
+      PI_TELEMETRY: accounts,
+      PI_CLEAR_ON_SHRINK: screen,
+    },
+    notApplicable: "PI_PACKAGE_DIR PI_RADIUS_GATEWAY",
+    missing: "PI_PROGRAM_STATUS LLAMA_BASE_URL",
+  },
+  events: {
+    same: `project_trust resources_discover session_start session_info_changed session_before_switch session_before_fork
+      session_before_compact session_compact session_compact_failed session_shutdown session_before_tree session_tree context
+      context_with_system before_provider_request before_provider_headers after_provider_response provider_stream_event
+      before_agent_start agent_start agent_end agent_before_settle agent_settled ui_prompt_start ui_prompt_end turn_start
+      turn_end message_start message_update message_end tool_execution_start tool_execution_update tool_execution_end
+      model_select thinking_level_select tool_call tool_result user_bash input mcp_servers_change cache_warming_decision`,
+  },
+  api: {
+    same: `on registerTool registerCommand registerShortcut registerFlag getFlag registerMessageRenderer
+      registerMarkdownTransformer registerEntryRenderer registerToolRenderer sendMessage sendUserMessage appendEntry
+      setSessionName getSessionName setLabel exec getActiveTools getAllTools getSettings setActiveTools getCommands setModel
+      getThinkingLevel setThinkingLevel registerProvider unregisterProvider registerMcpServer unregisterMcpServer
+      getMcpServers registerVirtualModel unregisterVirtualModel events`,
+  },
+  context: {
+    same: `ui mode hasUI cwd sessionManager modelRegistry model scopedModels thinkingLevel isIdle isProjectTrusted signal abort
+      hasPendingMessages shutdown getContextUsage compact getSystemPrompt`,
+  },
+  commandContext: {
+    same: `getSystemPromptOptions waitForIdle newSession fork navigateTree switchSession reload`,
+  },
+  toolContext: { same: "tools executeTool" },
+  interface: {
+    same: `select confirm input notify onTerminalInput setStatus setWorkingMessage setWorkingVisible setWorkingIndicator
+      setHiddenThinkingLabel setWidget setFooter setHeader setTitle custom pasteToEditor setEditorText getEditorText editor
+      addAutocompleteProvider setEditorComponent getEditorComponent theme getAllThemes getTheme setTheme getToolsExpanded
+      setToolsExpanded`,
+  },
+  sessionManager: {
+    same: `getCwd getSessionDir getSessionId getSessionFile getLeafId getLeafEntry getEntry getLabel getBranch getHeader
+      getEntries getTree getSessionName`,
+    missing: "buildContextEntries buildSessionProjection",
+  },
+  toolDefinition: {
+    same: `name label description promptSnippet promptGuidelines parameters constrainedSampling renderShell prepareArguments
+      outputSchema exposure namespace annotations defaultActive executionMode execute renderCall renderResult reachesTools
+      prepareLoadout`,
+  },
+  rpc: {
+    same: `prompt steer follow_up abort clear_queue new_session get_state get_messages set_model cycle_model
+      get_available_models set_thinking_level cycle_thinking_level get_available_thinking_levels set_steering_mode
+      set_follow_up_mode compact set_auto_compaction set_auto_retry abort_retry bash abort_bash get_session_stats export_html
+      switch_session fork clone get_fork_messages get_entries get_tree get_last_assistant_text set_session_name get_commands`,
+  },
+  modelFields: {
+    same: `id name api baseUrl apiKey headers authHeader reasoning input cost contextWindow maxTokens thinkingLevelMap compat
+      inputLimits`,
+    missing: "samplingParams samplingParamsByThinkingLevel promptCache",
+  },
+  modelCompat: {
+    same: `maxTokensField requiresAssistantAfterToolResult requiresReasoningContentOnAssistantMessages requiresThinkingAsText
+      requiresToolResultName supportsDeveloperRole supportsLongCacheRetention supportsReasoningEffort supportsStore
+      supportsStrictMode supportsUsageInStreaming thinkingFormat sendSessionAffinityHeaders cacheControlFormat
+      forceAdaptiveThinking supportsEagerToolInputStreaming supportsTemperature openRouterRouting vercelGatewayRouting
+      zaiToolStream allowEmptySignature supportsCacheControlOnTools sessionAffinityFormat chatTemplateArgs chatTemplateKwargs
+      supportsAdditionalTools supportsExplicitPromptCacheMode supportsMidConvoEffort supportsMidConvoSystemMessages
+      supportsMidConvoToolAdditions supportsMidConvoToolChanges supportsOpenAIGrammarTools supportsStrictTools
+      supportsToolSearch`,
+    missing: `supportsFinishReason supportsMaxOutputTokens thinkingTokenBudgetField supportsThinkingTokenBudget vllmPriority
+      imageInput sendImageOptInHeader allowedFallbackModels`,
+  },
+} satisfies Record<string, Verdicts>;
+
+export type Category = keyof typeof piNames;
+
+export const words = (text = ""): string[] => text.split(/\s+/).filter((word) => word !== "");
