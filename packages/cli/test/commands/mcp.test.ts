@@ -48,11 +48,11 @@ test("a server that is added is connected by list and test, and gone after remov
 
 test("one that fails is listed with what it printed, and the exit code is 1", async () => {
   const workspace = await createWorkspace();
-  await runMcp(workspace, ["add", "broken", "--yes", "--", "sh", "-c", "echo no database >&2; exit 3"]);
+  await runMcp(workspace, ["add", "broken", "--yes", "--", "sh", "-c", "echo first >&2; echo no database >&2; exit 3"]);
   const { code, out } = await runMcp(workspace, ["list"]);
   expect(code).toBe(1);
   expect(out).toContain("broken: failed");
-  expect(out).toContain("Its last line: no database");
+  expect(out).toContain("Its last line: no database\n  | first\n  | no database\n");
 });
 
 test("without an answer nothing is started, and the line says what to do", async () => {

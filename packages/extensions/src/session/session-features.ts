@@ -78,7 +78,8 @@ export class SessionFeatures {
     const { current } = this.#slot;
     for (const feature of this.#features) {
       const isUsed = types.has(feature.name) || feature.tools?.some(({ name }) => tools.has(name));
-      const isReplaced = feature.tools?.every(({ name }) => current?.isReplaced(name)) ?? false;
+      const { tools: own = [] } = feature;
+      const isReplaced = own.length > 0 && own.every(({ name }) => current?.isReplaced(name));
       if (!isUsed || isReplaced) continue;
       await this.#loadOrReport(feature);
     }

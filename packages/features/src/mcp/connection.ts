@@ -231,7 +231,7 @@ export class McpConnection {
   toError(error: unknown, what: string): McpError {
     if (error instanceof McpError) return error;
     const { name } = this.#options;
-    const cause = { cause: error };
+    const cause = { cause: error, stderr: this.stderr };
     if (error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === 401)) {
       const message = `The MCP server ${name} wants you to sign in. Run \`tau mcp login ${name}\`.`;
       return new McpError({ kind: "login_required", message }, cause);

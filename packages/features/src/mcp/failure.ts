@@ -26,10 +26,13 @@ export interface McpFailure {
 /** Thrown where a tool call has to fail. */
 export class McpError extends Error {
   readonly kind: McpFailureKind;
+  /** The end of what the server printed on standard error. */
+  readonly stderr: string;
 
-  constructor({ kind, message }: McpFailure, options?: ErrorOptions) {
+  constructor({ kind, message }: McpFailure, { stderr = "", ...options }: ErrorOptions & { stderr?: string } = {}) {
     super(message, options);
     this.name = "McpError";
     this.kind = kind;
+    this.stderr = stderr;
   }
 }

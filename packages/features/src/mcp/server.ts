@@ -157,6 +157,7 @@ export class McpServer {
       return connection;
     } catch (error) {
       this.#ends.push(clock.monotonic());
+      if (error instanceof McpError && error.stderr !== "") this.#lastStderr = error.stderr;
       const failure = toFailure(error, entry.name);
       this.#setState({ kind: "failed", failure });
       throw error instanceof McpError ? error : new McpError(failure, { cause: error });

@@ -5,6 +5,7 @@ import {
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/client";
+import type { Readable } from "node:stream";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { McpProgram } from "./ports.ts";
 
@@ -56,7 +57,7 @@ export class StdioTransport implements Transport {
     stdout.on("error", (error: Error) => this.onerror?.(error));
     // What is written to a server that has ended is lost; `exit` reports that it has.
     stdin.on("error", (error: Error) => this.onerror?.(error));
-    void exit.then(() => this.#end());
+    void exit.then(() => this.#whenRead()).then(() => this.#end());
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -72,7 +73,14 @@ export class StdioTransport implements Transport {
     // Most servers end with their input.
     this.#program.stdin.end();
     await this.#program.end();
+    await this.#whenRead();
     this.#end();
+  }
+
+  /** After its end: resolves when everything that it printed was read. */
+  async #whenRead(): Promise<void> {
+    const { stdout, stderr } = this.#program;
+    await Promise.all([stdout.resume(), stderr].map(whenClosed));
   }
 
   #end(): void {
@@ -118,6 +126,10 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message);
   }
 }
+
+const whenClosed = async (stream: Readable): Promise<void> => {
+  if (!stream.closed) await new Promise<void>((resolve) => stream.once("close", resolve));
+};
 
 function parseMessage(line: string): JSONRPCMessage | Error {
   try {
