@@ -82,7 +82,7 @@ test.each([
   ["login", "tau auth login"],
   ["logout anthropic", "tau auth logout"],
   ["upgrade", "tau update"],
-  ["uninstall x", "tau remove"],
+  ["uninstall the packages", "tau remove"],
   ["plugin add x", "tau install"],
   ["version", "tau --version"],
   ["mcp list", "no MCP servers yet"],

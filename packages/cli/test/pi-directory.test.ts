@@ -138,3 +138,18 @@ test("print mode names the extensions of a project that is not trusted, and does
   expect(err).toMatch(/before it is trusted, so these are ignored: \.pi\/extensions\. To trust it: tau trust\n$/);
   expect(err).not.toContain("loaded");
 });
+
+test("--session-id names a session that is not saved, and a copy", async () => {
+  const workspace = await createModelWorkspace([textReply("a"), textReply("b"), textReply("c")]);
+  const header = async (args: string[]) =>
+    JSON.parse((await run(workspace, [...args, "--mode", "json", "Hi"])).out.split("\n")[0]!) as { id: string };
+  expect(await header(["--no-session", "--session-id", "kept-nowhere"])).toMatchObject({ id: "kept-nowhere" });
+  expect(await header(["--session-id", "first"])).toMatchObject({ id: "first" });
+  expect(await header(["--fork", "first", "--session-id", "second"])).toMatchObject({ id: "second" });
+  const list = JSON.parse((await run(workspace, ["sessions", "list", "--json"])).out) as { id: string }[];
+  expect(list.map(({ id }) => id).toSorted()).toEqual(["first", "second"]);
+  expect(await run(workspace, ["--fork", "first", "--session-id", "second", "-p", "Hi"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('There is already a session "second".'),
+  });
+});

@@ -33,7 +33,24 @@ test("--tools and --exclude-tools take patterns, and * is every tool of the defa
   expect((await shown(["--tools", "*", "--exclude-tools", "*s*,find"])).tools).toBe("read write edit grep todo");
 });
 
+test("--tools with + and - changes the default tools, after the settings", async () => {
+  const { tools: all } = await shown([]);
+  const without = (names: string[]) => all.split(" ").filter((name) => !names.includes(name));
+  expect((await shown(["--tools", "-write,-edit"])).tools).toBe(without(["write", "edit"]).join(" "));
+  const { tools } = await shown(["--tools", "+hashline_edit,-ls"], { defaultTools: ["-find"] });
+  expect(tools.split(" ").toSorted()).toEqual([...without(["ls", "find"]), "hashline_edit"].toSorted());
+});
+
+test("--tools has names or changes, not both", async () => {
+  const workspace = await workspaceWith({});
+  expect(await run(workspace, ["--tools", "read,-ls", "-p", "Hi"])).toMatchObject({
+    code: exitCodes.usage,
+    err: expect.stringContaining("--tools has either names or changes (+name, -name), not both"),
+  });
+});
+
 test.each([
+  [["--tools", "+raed"], 'There is no tool "raed". Did you mean "read"?'],
   [["--tools", "raed"], 'There is no tool "raed". Did you mean "read"?'],
   [["--tools", "*gerp*"], 'No tool matches "*gerp*". Did you mean "grep"?'],
   [["--exclude-tools", "bsh*"], 'No tool matches "bsh*".'],

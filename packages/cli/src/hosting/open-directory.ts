@@ -133,7 +133,7 @@ function toParams(options: SessionOptions, toPath: (path: string) => string): Pa
     ...(models && { models }),
     ...(thinking !== undefined && { thinkingLevel: thinking as "off" }),
     ...(options.noBuiltinTools && { tools: [] }),
-    ...(tools && { tools, allowedTools: tools }),
+    ...(tools && (isChange(tools) ? { defaultTools: tools } : { tools, allowedTools: tools })),
     ...(options.noTools && { tools: [], allowedTools: [] }),
     ...(excludeTools && { excludedTools: excludeTools }),
     additionalDirectories: options.addDir.map(toPath),
@@ -143,6 +143,10 @@ function toParams(options: SessionOptions, toPath: (path: string) => string): Pa
     ...(sandbox !== undefined && { sandbox: { mode: sandbox } }),
   };
 }
+
+/** Whether the list changes the default tools: `+x,-y`. Pure. */
+export const isChange = (tools: readonly string[]): boolean =>
+  tools.length > 0 && tools.every((name) => /^[+-]/.test(name));
 
 async function mustExist(
   options: SessionOptions,

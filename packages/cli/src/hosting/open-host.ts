@@ -11,7 +11,7 @@ import type { Settings } from "@tau/config/settings";
 import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
-import { createDirectoryOpener } from "./open-directory.ts";
+import { createDirectoryOpener, isChange } from "./open-directory.ts";
 import { takePiNotice } from "./pi-notice.ts";
 import { UsageError } from "../process/errors.ts";
 
@@ -133,10 +133,11 @@ async function checkNames(session: AgentSession, options: SessionOptions): Promi
     const advice = "Look at tools.yaml of the agent and at the settings tools.allowed and tools.excluded.";
     session.notify("tools", `The tool ${name} of --tools is left out: ${reason} ${advice}`);
   }
-  if (excludeTools) {
+  const changed = isChange(wanted) ? wanted.map((name) => name.slice(1)) : [];
+  if (excludeTools || changed.length > 0) {
     const { toolNames } = await import("@tau/tools");
     const tools = [...session.tools, ...session.droppedTools].map(({ name }) => name);
-    const [problem] = findUnknownTools(excludeTools, [...toolNames, ...tools]);
+    const [problem] = findUnknownTools([...(excludeTools ?? []), ...changed], [...toolNames, ...tools]);
     if (problem !== undefined) throw new UsageError("invalid_input", problem);
   }
   const scope = models && session.modelRegistry.scope(models);
@@ -160,7 +161,8 @@ async function openSession(
   const directory = getSessionDir(io, options.sessionDir, sessionDir);
   const lookup = { cwd, agentDir, directory };
   const storage = { agentDir, durability };
-  if (options.noSession) return await SessionManager.inMemory(cwd, storage);
+  const { sessionId: id } = options;
+  if (options.noSession) return await SessionManager.inMemory(cwd, { ...storage, ...(id !== undefined && { id }) });
   if (options.resume) {
     const { chooseSessionFile } = await import("../commands/sessions-choose.ts");
     return await SessionManager.open(await chooseSessionFile(io, directory), storage);
@@ -172,16 +174,22 @@ async function openSession(
     const { agent } = options;
     // Before the copy is written.
     if (agent !== undefined) await loadNamedAgent(agentDir, agent);
+    if (id !== undefined && (await SessionManager.findById(cwd, id, directory, storage)) !== undefined)
+      throw new UsageError(
+        "invalid_input",
+        `There is already a session ${JSON.stringify(id)}. Choose another id for the copy.`,
+      );
     return await SessionManager.forkFrom(await findSession(options.fork, lookup), cwd, directory, {
       ...storage,
+      ...(id !== undefined && { id }),
       ...(agent !== undefined && { agentName: agent }),
       onDamage: (message) => problems.push(message),
     });
   }
-  if (options.sessionId !== undefined) {
-    const existing = await SessionManager.findById(cwd, options.sessionId, directory, storage);
+  if (id !== undefined) {
+    const existing = await SessionManager.findById(cwd, id, directory, storage);
     if (existing !== undefined) await mustBeSession(existing);
-    return await SessionManager.continueById(cwd, options.sessionId, directory, storage);
+    return await SessionManager.continueById(cwd, id, directory, storage);
   }
   return await SessionManager.create(cwd, directory, storage);
 }

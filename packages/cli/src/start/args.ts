@@ -30,7 +30,11 @@ export function parseSessionArgs(args: readonly string[], extensionFlags?: reado
     }
     if (!flag) return { kind: "invalid", message: `there is no option ${token.rawName}`, unknown: token.rawName };
     const value = getValue(flag, token, args, taken);
-    const problem = findValueProblem(flag, { ...token, value } as OptionToken);
+    // `-name` leaves a tool out, unless it is a flag.
+    const isChange =
+      flag.name === "tools" && /^-\w/.test(value ?? "") && !known.some(({ short }) => `-${short}` === value);
+    const clear = isChange && { rawName: `--${flag.name}`, inlineValue: true };
+    const problem = findValueProblem(flag, { ...token, value, ...clear } as OptionToken);
     if (problem !== undefined) return { kind: "invalid", message: problem };
     values.set(flag.name, [...(values.get(flag.name) ?? []), value ?? true]);
   }
@@ -82,7 +86,8 @@ const gatewayFlags: readonly string[] =
 
 /** Groups of flags of which only one can be given. */
 const alternatives: readonly (readonly string[])[] = [
-  ["continue", "resume", "session", "session-id", "fork", "no-session"],
+  ["continue", "resume", "session", "session-id"],
+  ["continue", "resume", "session", "fork", "no-session"],
   ["tools", "no-tools"],
   ["approve", "no-approve"],
 ];
@@ -111,6 +116,9 @@ function findContradiction(values: FlagValues, words: readonly string[]): string
   const pairs = alternatives.map((names) => names.filter(has));
   pairs.push(has("gateway") ? ["gateway", ...[...values.keys()].filter((name) => !gatewayFlags.includes(name))] : []);
   const pair = pairs.find((names) => names.length > 1);
+  const tools = values.get("tools")?.flatMap((list) => String(list).split(",")) ?? [];
+  if (tools.some((name) => /^[+-]/.test(name)) && !tools.every((name) => /^[+-]/.test(name)))
+    return "--tools has either names or changes (+name, -name), not both";
   if (pair) return `--${pair[0]} and --${pair[1]} do not go together`;
   if (has("export") && words.length > 1) return `--export takes one file to write, not ${words.length}`;
   const [mode, format] = [values.get("mode")?.at(-1), values.get("output-format")?.at(-1)];

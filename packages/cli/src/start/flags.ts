@@ -89,7 +89,8 @@ export const flagGroups: readonly FlagGroup[] = [
         value: "NAMES",
         mayBeEmpty: true,
         many: "lists",
-        summary: "Use only these tools (comma-separated; * stands for any text)",
+        summary:
+          "Use only these tools (comma-separated; * stands for any text), or change the default ones: +name,-name",
       },
       { name: "exclude-tools", short: "xt", value: "NAMES", many: "lists", summary: "Do not use these tools" },
       { name: "no-tools", short: "nt", summary: "Use no tools" },

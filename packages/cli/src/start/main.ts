@@ -12,6 +12,12 @@ import { version } from "./version.ts";
 /** A command that only the scripts of `tau completion` use. */
 const completeCommand = "__complete";
 
+/** Whether pi's other name of `remove` is meant: a source follows, and no sentence. */
+const isUninstall = ([name, ...words]: readonly string[]): boolean => {
+  const sources = words.filter((word) => !word.startsWith("-"));
+  return name === "uninstall" && (sources.length === 1 || sources.every((word) => /[:/@.]/.test(word)));
+};
+
 /** Runs tau with the arguments of the command line. Reports errors as a line on standard error, and never throws. */
 export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
   if (args[0] === completeCommand) {
@@ -20,7 +26,7 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
   }
   // A command takes only `-C`, and before its name.
   const { directory, rest } = splitDirectory(args);
-  const word = rest[0] === "uninstall" ? "remove" : rest[0];
+  const word = isUninstall(rest) ? "remove" : rest[0];
   const name = commands.find((command) => command.name === word)?.name;
   const topic = name ?? (args.includes("--export") ? "sessions" : undefined);
   try {

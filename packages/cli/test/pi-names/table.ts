@@ -1,7 +1,7 @@
 /**
  * The names that pi 1.5.0 documents, and what tau makes of each. A name is in one list of its category:
  * `same` works under its name; `decided` is left out or done otherwise, for the reason under that heading of
- * `docs/decisions/pi.md`; `notApplicable` has nothing here that it could apply to; `missing` is not built yet.
+ * `docs/decisions/pi.md`; `notApplicable` has nothing here that it could apply to; `missing` is not built yet; `ofFeatures` comes with a feature.
  */
 
 interface Verdicts {
@@ -10,6 +10,8 @@ interface Verdicts {
   decided?: Readonly<Record<string, string>>;
   notApplicable?: string;
   missing?: string;
+  /** A feature has it, which may be turned off or left out of a build. */
+  ofFeatures?: string;
 }
 
 const mcp = "Servers of MCP";
@@ -27,11 +29,11 @@ export const piNames = {
       no-approve verbose offline help version`,
     decided: { "no-mcp": mcp },
   },
-  commands: { same: "install remove uninstall update list config auth", decided: { mcp } },
+  commands: { same: "install remove uninstall update list config auth", ofFeatures: "mcp" },
   slashCommands: {
     same: `settings model scoped-models thinking login logout new resume name session tree fork clone compact import export share
       copy changelog hotkeys trust reload bug quit`,
-    decided: { mcp },
+    ofFeatures: "mcp",
     missing: "llama",
   },
   settings: {

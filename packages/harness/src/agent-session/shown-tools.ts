@@ -31,6 +31,8 @@ export interface ToolSources extends Pick<
   base: readonly (GivenTool | string)[] | undefined;
   /** The default tools, by how files are edited. */
   defaults: Readonly<Record<Settings["tools"]["edit"], readonly GivenTool[]>>;
+  /** Changes them, after the settings. */
+  changedDefaults: readonly string[] | undefined;
   /** Lists the tools of extensions: those that are shown without being asked for, and those of `names`. */
   getExtensionTools: (names: readonly string[]) => readonly GivenTool[];
   /** Finds built-in tools by name, and throws for an unknown one. */
@@ -161,7 +163,7 @@ export class ShownTools {
     const { model } = choice;
     const own = model && models[`${model.provider}/${model.id}`];
     const defaults = sources.defaults[own?.edit ?? edit];
-    const lists = [settings.getGlobal().defaultTools, settings.getProject().defaultTools];
+    const lists = [settings.getGlobal().defaultTools, settings.getProject().defaultTools, sources.changedDefaults];
     const names = resolveDefaultTools(
       lists,
       defaults.map(({ name }) => name),

@@ -144,6 +144,7 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   ),
   binding: param(object({ channel: text, channelId: param(text), sourceMessageId: param(text), tools: list(anyJson) })),
   allowedTools: param(list(text)),
+  defaultTools: param(list(text)),
   excludedTools: param(list(text)),
   toolExecution: param(oneOf("ordered", "sequential")),
   scopes: param(list(text)),

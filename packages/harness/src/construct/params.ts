@@ -85,6 +85,8 @@ export interface AgentSessionParams {
   binding?: ChannelBinding;
   /** Only these tools are shown, by name or pattern. Default: what the settings say. */
   allowedTools?: readonly string[];
+  /** Changes the default tools after the setting `defaultTools`, in the same form: `+name` adds one, `-name` leaves one out. */
+  defaultTools?: readonly string[];
   /** Not these tools, besides what the settings say. */
   excludedTools?: readonly string[];
   /** How the calls of one answer are executed. Default: the setting `tools.execution`. */

@@ -46,6 +46,7 @@ export function createToolSources(
     builtIn: tools.byName,
     binding: params.binding,
     allowed: params.allowedTools,
+    changedDefaults: params.defaultTools,
     excluded: params.excludedTools ?? [],
     scopes: params.scopes,
     execution: params.toolExecution,

@@ -86,6 +86,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   sandbox: true,
   binding: true,
   allowedTools: true,
+  defaultTools: true,
   excludedTools: true,
   toolExecution: true,
   scopes: true,
