@@ -24,6 +24,11 @@ export function describePackage({ source, names, locked, previous, manifest }: F
   const isOwn = (path: string) => path === "" || (source.kind === "npm" && path === `node_modules/${source.name}`);
   const dependencies = Object.keys(locked?.dependencies ?? {}).filter((path) => !isOwn(path)).length;
   if (dependencies > 0) rows.push(`  ${"dependencies".padEnd(12)} ${dependencies}\n`);
+  for (const [kind, parts] of Object.entries(manifest?.plugin ?? {}) as [string, readonly string[]][]) {
+    if (parts.length === 0) continue;
+    const shown = parts.map((name) => JSON.stringify(name).slice(1, -1)).join(", ");
+    rows.push(`  ${kind.padEnd(12)} ${shown} (not used: tau cannot run them yet)\n`);
+  }
   if (manifest?.hasInstallScripts) rows.push("  Its install scripts are not run, so parts of it may not work.\n");
   return `${text}${version}${from} brings:\n${rows.join("")}`;
 }

@@ -101,7 +101,7 @@ function findHooks(path: string, hooks: unknown): FoundItem[] {
 function findPlugins(path: string, plugins: unknown): FoundItem[] {
   const create = createItems("claude-code", path);
   return Object.keys(isRecord(plugins) ? plugins : {}).map((name) =>
-    create("packages", name, none("is a plugin of Claude Code, which tau does not install yet")),
+    create("packages", name, none("is a plugin: install it from its repository with tau install")),
   );
 }
 

@@ -23,6 +23,7 @@ import { changeLock, type LockedPackage, type PackageLock, readLock } from "./lo
 import type { Manifest } from "./manifest.ts";
 import { type PackageScope, resourceKinds } from "./package-resources.ts";
 import type { GitSource, LocalSource, NpmSource, PackageSource } from "./package-source.ts";
+import { type ListedPlugin, readMarketplace } from "./plugin.ts";
 import { checkTree, digestTree } from "./tree.ts";
 
 export interface FetchOptions extends PackageDirectories, FetchPorts {
@@ -61,7 +62,7 @@ export const fetchPackage = (source: PackageSource, options: FetchOptions): Prom
 async function openLocal(source: LocalSource, { scope }: FetchOptions): Promise<FetchedPackage> {
   const found = await readLocalPackage(source.path);
   if (!found) throw new HarnessError("invalid_input", `There is no file or directory ${source.path}.`);
-  mustBringSomething(found.names, source.path);
+  mustBringSomething(found, source.path);
   const extensionDigest = digestExtensions(found, source.path);
   return {
     source,
@@ -77,10 +78,27 @@ async function openLocal(source: LocalSource, { scope }: FetchOptions): Promise<
   };
 }
 
-function mustBringSomething(names: ResourceNames, name: string): void {
+function mustBringSomething({ root, names }: { root: string; names: ResourceNames }, name: string): void {
   if (resourceKinds.some((kind) => names[kind].length > 0)) return;
+  const plugins = readMarketplace(root, name);
+  if (plugins) throw new HarnessError("install_failed", formatMarketplace(name, plugins));
   const text = `${name} is not a package for tau: it has no extensions, skills, prompt templates or themes.`;
   throw new HarnessError("install_failed", text);
+}
+
+const maxListed = 50;
+
+/** A marketplace only lists: each plugin is installed by its own source, with its own question. */
+function formatMarketplace(name: string, plugins: readonly ListedPlugin[]): string {
+  const rows = plugins.slice(0, maxListed).map(({ name: plugin, description, source }) => {
+    const how =
+      source === undefined
+        ? "is in the marketplace itself: clone it, and install its directory"
+        : `tau install ${source}`;
+    return `  ${plugin}${description === "" ? "" : ` (${description.slice(0, 100)})`}: ${how}`;
+  });
+  const more = plugins.length > maxListed ? `\n  and ${plugins.length - maxListed} more` : "";
+  return `${name} is a marketplace, which only lists plugins. Nothing was installed. To install one of them:\n${rows.join("\n")}${more}`;
 }
 
 /** At each start the content is compared, so what cannot be compared is refused before it is shown. */
@@ -129,7 +147,7 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
       throw new HarnessError("install_failed", `${reason}, so it is refused.`);
     }
     const names = listResources(fetched.root, fetched.manifest);
-    mustBringSomething(names, source.id);
+    mustBringSomething({ root: fetched.root, names }, source.id);
     const extensionDigest = digestExtensions({ root: fetched.root, names }, source.id);
     const enable = async () => {
       const location = getInstallLocation(scopeDirectory, source, locked);

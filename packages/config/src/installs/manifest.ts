@@ -1,8 +1,9 @@
-/** The `package.json` of a package. */
+/** The `package.json` of a package, or the manifest of a plugin in Claude Code's form. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { asRecord, getErrorMessage, isRecord } from "@tau/ai/internal";
 import { type ResourceKind, resourceKinds } from "./package-resources.ts";
+import { type PluginParts, readPlugin } from "./plugin.ts";
 import { getKind, orUndefinedSync } from "./read-directory.ts";
 
 export interface Manifest {
@@ -20,6 +21,8 @@ export interface Manifest {
   readonly isModule: boolean;
   /** Whether npm would run something of it. We never do. */
   readonly hasInstallScripts: boolean;
+  /** The parts of a plugin that are listed and not used; undefined if it is no plugin. */
+  readonly plugin?: PluginParts;
 }
 
 const maxManifestBytes = 1_000_000;
@@ -27,6 +30,13 @@ const installScripts = ["preinstall", "install", "postinstall", "prepare"];
 
 /** Everything in it may be missing or wrong. Undefined if there is no such file, an error if it is not an object of JSON. */
 export function loadManifest(directory: string): Manifest | Error | undefined {
+  const manifest = loadPackageJson(directory);
+  if (manifest instanceof Error || manifest?.declared) return manifest;
+  const plugin = readPlugin(directory);
+  return plugin ? { ...(manifest ?? emptyManifest), ...plugin } : manifest;
+}
+
+function loadPackageJson(directory: string): Manifest | Error | undefined {
   const path = join(directory, "package.json");
   const bytes = getKind(path) === "file" ? orUndefinedSync(() => readFileSync(path)) : undefined;
   if (!bytes) return undefined;

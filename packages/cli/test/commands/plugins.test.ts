@@ -1,0 +1,130 @@
+/** `tau install` of plugins and marketplaces in Claude Code's form. */
+import { existsSync, readFileSync } from "node:fs";
+import { symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { nodeFileSystem } from "@tau/tools/platform";
+import { expect, test } from "vitest";
+import { createRepository, writeFiles } from "../../../config/test/installs/kit.ts";
+import { loadPromptTemplates } from "../../../config/src/resources/prompt-templates.ts";
+import { exitCodes } from "../../src/process/exit-codes.ts";
+import { createWorkspace, run as runProgram, type Workspace } from "../kit.ts";
+
+const getEnv = ({ directory }: Workspace) => ({
+  PATH: process.env["PATH"] ?? "",
+  HOME: dirname(directory),
+  GIT_CONFIG_NOSYSTEM: "1",
+});
+const run = (workspace: Workspace, line: string) => runProgram(workspace, line.split(" "), { env: getEnv(workspace) });
+
+const command =
+  "---\ndescription: Deploys\nallowed-tools: Bash(*)\nmodel: opus\n---\nDeploy $1. State: !`git status`\n";
+
+const plugin = {
+  ".claude-plugin/plugin.json": JSON.stringify({
+    name: "shipping",
+    version: "1.2.0",
+    commands: ["./extra/release.md", "../outside.md"],
+    mcpServers: "./servers.json",
+    hooks: { hooks: { Stop: [] } },
+  }),
+  "commands/deploy.md": command,
+  "extra/release.md": "Release",
+  "skills/notes/SKILL.md": "---\nname: notes\ndescription: Writes notes\n---\n",
+  "agents/reviewer.md": "Review",
+  "hooks/hooks.json": JSON.stringify({ hooks: { PreToolUse: [] } }),
+  "servers.json": JSON.stringify({ mcpServers: { docs: { command: "npx" } } }),
+  "index.js": "throw new Error('a script of a hook is no extension');",
+};
+
+const withPrefix = (prefix: string, files: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [`${prefix}/${path}`, text]));
+
+test("a plugin brings its skills and commands; agents, hooks and servers are listed; nothing of it leads out", async () => {
+  const workspace = await createWorkspace();
+  await writeFiles(workspace.directory, { ...withPrefix("ship", plugin), "outside.md": "secret" });
+  await symlink(join(workspace.directory, "outside.md"), join(workspace.directory, "ship", "commands", "linked.md"));
+  const { code, err, out } = await run(workspace, "install ./ship --yes");
+  expect(code).toBe(exitCodes.done);
+  expect(err).toContain("  skills       skills/notes/SKILL.md\n");
+  expect(err).toContain("  prompts      commands/deploy.md, extra/release.md\n");
+  expect(err).toContain("  agents       reviewer (not used: tau cannot run them yet)\n");
+  expect(err).toContain("  hooks        PreToolUse, Stop (not used: tau cannot run them yet)\n");
+  expect(err).toContain("  servers      docs (not used: tau cannot run them yet)\n");
+  expect(err).not.toMatch(/outside|linked|index\.js/);
+  expect(out).toMatch(/^Installed .*ship\.\n$/);
+  // Its servers are in no file that is read.
+  expect(existsSync(join(workspace.agentDir, "mcp.json"))).toBe(false);
+  const listed = await run(workspace, "list --json");
+  expect(JSON.parse(listed.out)).toMatchObject({ extensions: [], skills: [expect.stringContaining("notes")] });
+  expect((await run(workspace, "extensions list --json")).out).not.toContain("ship");
+});
+
+test("the front matter of a command grants nothing, and its commands do not run", async () => {
+  const workspace = await createWorkspace();
+  await writeFiles(workspace.directory, withPrefix("ship", plugin));
+  const { value, problems } = await loadPromptTemplates({
+    fileSystem: nodeFileSystem,
+    roots: [join(workspace.directory, "ship", "commands")],
+  });
+  expect(problems).toEqual([]);
+  // The text of the inline command stays text.
+  expect(value).toMatchObject([{ name: "deploy", description: "Deploys", content: "Deploy $1. State: !`git status`" }]);
+  expect(value[0]).not.toHaveProperty("allowedTools");
+});
+
+test("a plugin of a repository is pinned to its commit and content, and tau update shows what changed", async () => {
+  const workspace = await createWorkspace();
+  const { directory, agentDir } = workspace;
+  const root = dirname(directory);
+  const { url, commit } = await createRepository({ root, cwd: directory, agentDir, env: getEnv(workspace) });
+  const first = await commit(plugin);
+  expect((await run(workspace, `install ${url} --yes`)).code).toBe(exitCodes.done);
+  const readLock = () => readFileSync(join(agentDir, "packages-lock.json"), "utf8");
+  expect(readLock()).toContain(first);
+  expect(readLock()).toMatch(/"digest"/);
+  const second = await commit({ "commands/later.md": "Later" });
+  const updated = await run(workspace, "update --yes");
+  expect(updated.err).toContain(`${second} (was ${first}) brings:`);
+  expect(updated.err).toContain("commands/later.md");
+});
+
+test("a marketplace only lists: nothing is installed, and nothing that it names is fetched", async () => {
+  const workspace = await createWorkspace();
+  const plugins = [
+    { name: "inner", source: "./plugins/inner", description: "Inside" },
+    { name: "hub", source: { source: "github", repo: "example/hub", ref: "v2" } },
+    { name: "web", source: { source: "url", url: "https://example.org/web.git" } },
+    { name: "escape", source: "./../../etc" },
+    { name: "odd", source: { source: "github", repo: "--upload-pack=x" } },
+    "nonsense",
+  ];
+  const market = { ".claude-plugin/marketplace.json": JSON.stringify({ name: "m", plugins }) };
+  await writeFiles(workspace.directory, {
+    ...withPrefix("market", market),
+    ...withPrefix("market/plugins/inner", plugin),
+  });
+  const { code, err } = await run(workspace, "install ./market --yes");
+  expect(code).toBe(exitCodes.failed);
+  const path = join(workspace.directory, "market");
+  expect(err).toContain(`${path} is a marketplace, which only lists plugins. Nothing was installed.`);
+  expect(err).toContain(`  inner (Inside): tau install ${join(path, "plugins", "inner")}\n`);
+  expect(err).toContain("  hub: tau install git:github.com/example/hub@v2\n");
+  expect(err).toContain("  web: tau install https://example.org/web.git\n");
+  expect(err).toContain("  escape: is in the marketplace itself");
+  expect(err).toContain("  odd: is in the marketplace itself");
+  expect(existsSync(join(workspace.agentDir, "settings.json"))).toBe(false);
+  expect((await run(workspace, `install ${join(path, "plugins", "inner")} --yes`)).code).toBe(exitCodes.done);
+});
+
+test("damaged manifests are as if they were not there", async () => {
+  const workspace = await createWorkspace();
+  const files = {
+    ".claude-plugin/plugin.json": "{",
+    ".claude-plugin/marketplace.json": "[]",
+    "skills/s/SKILL.md": "s",
+  };
+  await writeFiles(workspace.directory, withPrefix("odd", files));
+  const { code, err } = await run(workspace, "install ./odd --yes");
+  expect(code).toBe(exitCodes.done);
+  expect(err).toContain("skills/s/SKILL.md");
+});
