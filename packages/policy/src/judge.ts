@@ -11,7 +11,7 @@ import { formatRefusal } from "./format-refusal.ts";
 import type { CoverOptions, Grant, Grants } from "./grants.ts";
 import { isAccess } from "./is-access.ts";
 import { listOffers, toOfferedChoice } from "./offers.ts";
-import { askRule } from "./permission-mode.ts";
+import { applyRisk, askRule } from "./permission-mode.ts";
 import type { RememberedRules } from "./remembered-rules.ts";
 import type { Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
 
@@ -114,11 +114,14 @@ const uniqueTargets = (judged: readonly Judgement[]): Judgement[] => [
  * Every path that the call may open is decided on. A person is asked only for those that exist, or for the one that was
  * typed: the others are neither there nor granted.
  */
-async function judgeAccess(parts: JudgeParts, { capability, target, alternatives = [] }: AccessRequest) {
-  const { subject, ask, files } = parts;
+async function judgeAccess(parts: JudgeParts, { capability, target, risk, alternatives = [] }: AccessRequest) {
+  const { subject, ask, files, getMode } = parts;
   const paths = alternatives.map((path) => ({ kind: "path", path }) as const);
   const all: Judgement[] = [];
-  for (const each of [target, ...paths]) all.push(await judgeTarget(parts, { subject, capability, target: each }));
+  for (const each of [target, ...paths]) {
+    const { request, verdict } = await judgeTarget(parts, { subject, capability, target: each });
+    all.push({ request, verdict: applyRisk(getMode(), risk, verdict) });
+  }
   const judged = uniqueTargets(all);
   const asking = judged.filter(({ verdict }) => verdict.kind === "ask");
   // Without a person to ask, the answer must not reveal which of them exists.

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createPolicy, type PolicyParts } from "./create-policy.ts";
 import { execClasses, execTiers } from "./exec/classification.ts";
 import { resolvePolicy } from "./extension-policy.ts";
-import { applyPermissionMode } from "./permission-mode.ts";
+import { applyPermissionMode, applyRisk } from "./permission-mode.ts";
 import type { PolicyRequest, Subject, Verdict } from "./policy.ts";
 import { createSecretBroker } from "./secrets/secret-broker.ts";
 
@@ -159,4 +159,17 @@ describe("the policy of a session", () => {
   test("a shell that is not known is not trusted in the mode free either", async () => {
     expect(await decide("free", { shell: "/usr/bin/fish" })("exec", command("ls"))).toBe("deny");
   });
+});
+
+test.each<[mode: PermissionMode, unknown: Verdict["kind"], destructive: Verdict["kind"]]>([
+  ["ask", "ask", "ask"],
+  ["edit", "allow", "ask"],
+  ["free", "allow", "deny"],
+])("in the mode %s a call of unknown effect is %s, and one that destroys is %s", (mode, unknown, destructive) => {
+  const allow: Verdict = { kind: "allow", rule: "default" };
+  expect(applyRisk(mode, undefined, allow)).toBe(allow);
+  expect(applyRisk(mode, "unknown", allow).kind).toBe(unknown);
+  expect(applyRisk(mode, "destructive", allow).kind).toBe(destructive);
+  const deny: Verdict = { kind: "deny", rule: "default", reason: "No." };
+  expect(applyRisk(mode, "destructive", deny)).toBe(deny);
 });

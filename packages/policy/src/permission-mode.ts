@@ -1,6 +1,7 @@
 /** Applies a permission mode to the policy's own verdict. Pure. */
 import { isWithin } from "@tau/tools/platform";
 import type { PermissionMode } from "@tau/protocol";
+import type { AccessRequest } from "@tau/tools";
 import type { ExecClass } from "./exec/classification.ts";
 import type { PolicyRequest, Verdict } from "./policy.ts";
 import { onlyReads } from "./reading-commands.ts";
@@ -48,6 +49,22 @@ function askMore({ capability, target }: PolicyRequest, verdict: Extract<Verdict
   const reason = "In the permission mode ask every command that may change something is asked about.";
   return { kind: "ask", rule: askRule, reason, ...facts };
 }
+
+/** Makes a verdict stricter for a call of which a tool says that it may do more than its target shows; see `AccessRequest`. */
+export function applyRisk(mode: PermissionMode, risk: AccessRequest["risk"], verdict: Verdict): Verdict {
+  if (risk === undefined || verdict.kind !== "allow") return verdict;
+  if (mode === "ask") {
+    const reason = "It may change something, and in the permission mode ask every change is asked about.";
+    return { kind: "ask", rule: askRule, reason };
+  }
+  if (risk === "unknown") return verdict;
+  const reason = "The tool is described as one that destroys something.";
+  return mode === "edit"
+    ? { kind: "ask", rule: riskRule, reason }
+    : { kind: "deny", rule: riskRule, reason: `${reason} ${nothingIsAsked}` };
+}
+
+const riskRule = "destructive";
 
 /** The rule of a question that only the permission mode asks. */
 export const askRule = "mode-ask";

@@ -19,6 +19,11 @@ export type Target =
 export interface AccessRequest {
   capability: Capability;
   target: Target;
+  /**
+   * Marks calls of tools of others, which may do more than the target says: `unknown` is asked about in the permission mode `ask`,
+   * `destructive` in `edit` too, and in `free` it is denied. Default: nothing.
+   */
+  risk?: "unknown" | "destructive";
   /** Other absolute paths of which the call opens one if that exists. Only beside a target that is a path. */
   alternatives?: readonly string[];
 }

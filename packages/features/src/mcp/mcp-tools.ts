@@ -29,7 +29,13 @@ export function createMcpTool(servers: McpServers, entry: McpEntry, tool: McpToo
     ...(annotations.destructiveHint === true && { annotations: { destructiveHint: true } }),
     ...(outputSchema && { outputSchema }),
     readOnly: false,
-    access: () => [{ capability: "tool", target: { kind: "name", name: toGrantName(name, entry, tool) } }],
+    access: () => [
+      {
+        capability: "tool",
+        target: { kind: "name", name: toGrantName(name, entry, tool) },
+        risk: annotations.destructiveHint === true ? "destructive" : "unknown",
+      },
+    ],
     summarise: (args: unknown) => `${entry.name}: ${tool.name} ${toVisibleLine(JSON.stringify(args) ?? "", 200)}`,
     async execute(_id, args: Record<string, unknown>, signal, onUpdate) {
       const details = { server: entry.name, tool: tool.name };
