@@ -92,5 +92,6 @@ async function start(tau: Spawner, args: readonly string[], options: GitOptions)
   const [stdout, stderr, status] = await Promise.all([buffer(program.stdout), readText(program.stderr), program.exit]);
   signal?.removeEventListener("abort", end);
   const failure = status.kind === "failed" ? status.message : "";
-  return { code: status.kind === "exited" ? status.code : 1, stdout, stderr: stderr + failure };
+  const hasEnded = status.kind === "exited" && !signal?.aborted;
+  return { code: hasEnded ? status.code : 1, stdout, stderr: stderr + failure };
 }
