@@ -113,8 +113,7 @@ export const piNames = {
   },
   sessionManager: {
     same: `getCwd getSessionDir getSessionId getSessionFile getLeafId getLeafEntry getEntry getLabel getBranch getHeader
-      getEntries getTree getSessionName`,
-    missing: "buildContextEntries buildSessionProjection",
+      getEntries getTree getSessionName buildContextEntries buildSessionProjection`,
   },
   toolDefinition: {
     same: `name label description promptSnippet promptGuidelines parameters constrainedSampling renderShell prepareArguments

@@ -18,6 +18,12 @@ export interface SessionReader {
   getEntries(): SessionEntry[];
   getTree(): TreeNodeData[];
   isPersisted(): boolean;
+  /** Lists the entries that the context is made of: the latest compaction, what it kept, and what follows. */
+  buildContextEntries(): SessionEntry[];
+  /** Like `buildSessionContext`, with the entry that each message comes from. Entries without a message have none. */
+  buildSessionProjection(): ReturnType<SessionReader["buildSessionContext"]> & {
+    entries: { sourceEntry: SessionEntry; messages: AgentMessage[] }[];
+  };
   buildSessionContext(): {
     messages: AgentMessage[];
     thinkingLevel: string;

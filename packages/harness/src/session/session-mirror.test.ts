@@ -53,3 +53,22 @@ test("has entries that were appended but are not in the file yet", async () => {
   expect(mirror.getBranch()).toEqual(await session.getBranch());
   expect(mirror.getEntries()).toHaveLength(2);
 });
+
+test("lists the entries of the context after a compaction, and the messages of each", async () => {
+  const { session, mirror } = await open(true);
+  await session.appendMessage({ role: "user", content: "summed up", timestamp: 1 });
+  const kept = await session.appendMessage({ role: "user", content: "kept", timestamp: 2 });
+  const compaction = await session.appendCompaction("In short.", kept, 9);
+  const name = await session.appendSessionInfo("a name");
+  const last = await session.appendMessage({ role: "user", content: "last", timestamp: 3 });
+  expect(mirror.buildContextEntries().map(({ id }) => id)).toEqual([compaction, kept, name, last]);
+  const { entries, messages } = mirror.buildSessionProjection();
+  expect(entries.map(({ sourceEntry, messages: own }) => [sourceEntry.id, own.length])).toEqual([
+    [compaction, 1],
+    [kept, 1],
+    [name, 0],
+    [last, 1],
+  ]);
+  expect(messages).toEqual(entries.flatMap(({ messages: own }) => own));
+  expect(messages).toEqual(mirror.buildSessionContext().messages);
+});

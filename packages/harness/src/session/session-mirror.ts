@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { getLeafAfter, type SessionEntry, type TreeNodeData, withoutChecksum } from "@tau/protocol";
-import { contextMessages, getChoices } from "./context.ts";
+import { contextEntries, contextMessages, getChoices } from "./context.ts";
 import type { SessionManager } from "./session-manager.ts";
 import type { SessionReader } from "@tau/extensions";
 
@@ -140,9 +140,23 @@ class Mirror implements SessionMirror {
   }
 
   buildSessionContext(): ReturnType<SessionReader["buildSessionContext"]> {
+    const { messages, thinkingLevel, model } = this.buildSessionProjection();
+    return { messages, thinkingLevel, model };
+  }
+
+  buildContextEntries(): SessionEntry[] {
+    return contextEntries(this.getBranch());
+  }
+
+  buildSessionProjection(): ReturnType<SessionReader["buildSessionProjection"]> {
     const branch = this.getBranch();
     const { thinkingLevel, model } = getChoices(branch);
-    return { messages: contextMessages(branch).map(({ message }) => message), thinkingLevel, model };
+    const messages = new Map(contextMessages(branch).map(({ entry, message }) => [entry, message]));
+    const entries = contextEntries(branch).map((sourceEntry) => {
+      const message = messages.get(sourceEntry);
+      return { sourceEntry, messages: message ? [message] : [] };
+    });
+    return { entries, messages: [...messages.values()], thinkingLevel, model };
   }
 
   #getLabels(): Map<string, string> {

@@ -123,6 +123,8 @@ const createChildReader = (read: Read): SessionReader => ({
   getTree: () => read("reader.getTree"),
   isPersisted: () => read("reader.isPersisted"),
   buildSessionContext: () => read("reader.buildSessionContext"),
+  buildContextEntries: () => read("reader.buildContextEntries"),
+  buildSessionProjection: () => read("reader.buildSessionProjection"),
 });
 
 /** Models without their keys and headers. Asking one costs the user, and its answer is not in the log. */
