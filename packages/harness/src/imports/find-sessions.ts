@@ -137,7 +137,8 @@ async function openOpencode(root: string, fs: FileSystem, skipped: SkippedPath[]
     else skipped.push({ tool: "opencode", path: database, reason: opened.message });
   }
   const storage = join(root, "storage");
-  const files = await orUndefined(openOpencodeFiles(storage, fs));
+  const skip = (path: string, reason: string) => skipped.push({ tool: "opencode", path, reason });
+  const files = await orUndefined(openOpencodeFiles(storage, skip, fs));
   if (files) stores.push(files);
   else skipped.push({ tool: "opencode", path: storage, reason: "cannot be read" });
   return stores;

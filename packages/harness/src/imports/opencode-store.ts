@@ -114,13 +114,19 @@ function readRow(row: unknown): ForeignRecord {
 const maxFileBytes = 32 * 1024 * 1024;
 
 /** The files of older versions, below `storage`. */
-export async function openOpencodeFiles(root: string, fs: FileSystem = nodeFileSystem): Promise<OpencodeStore> {
+export async function openOpencodeFiles(
+  root: string,
+  skip: (path: string, reason: string) => void,
+  fs: FileSystem = nodeFileSystem,
+): Promise<OpencodeStore> {
   const sessions = new Map<string, { session: ForeignSession; info: ForeignRecord }>();
   for (const project of await listNames(fs, join(root, "session"))) {
     for (const name of await listJson(fs, join(root, "session", project))) {
       const path = join(root, "session", project, name);
       const info = await readJson(fs, path);
       const id = name.slice(0, -".json".length);
+      if (!info) skip(path, "cannot be read, or is not JSON");
+      // A session with a parent is the conversation of a sub-agent.
       if (!info || typeof info["parentID"] === "string") continue;
       const files = await orUndefined(lookAt(fs, join(root, "message", id)));
       const modified = getTime((info["time"] as { updated?: unknown } | undefined)?.updated, 0);
@@ -132,8 +138,8 @@ export async function openOpencodeFiles(root: string, fs: FileSystem = nodeFileS
     const directory = join(root, "message", id);
     for (const name of await listJson(fs, directory)) {
       const messageId = name.slice(0, -".json".length);
-      const info = await readJson(fs, join(directory, name));
-      if (!info) continue;
+      // One that cannot be read has no role, and is counted as unknown.
+      const info = (await readJson(fs, join(directory, name))) ?? {};
       const partDirectory = join(root, "part", messageId);
       const parts: ForeignRecord[] = [];
       for (const part of await listJson(fs, partDirectory)) {

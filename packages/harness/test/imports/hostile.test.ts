@@ -97,6 +97,22 @@ test("links, directories and files that are in the way are named, and the rest i
   ]);
 });
 
+test("opencode: files that are damaged are named or counted, and the rest is imported", async () => {
+  const desk = createDesk();
+  const write = (path: string, text: string) => desk.write("opencode", `storage/${path}`, [text]);
+  write("session/p/ses_1.json", JSON.stringify({ directory: "/p", title: "T", time: { created: 1, updated: 2 } }));
+  write("session/p/ses_2.json", "{ half");
+  write("message/ses_1/msg_1.json", JSON.stringify({ role: "user" }));
+  write("message/ses_1/msg_2.json", "{ half");
+  write("part/msg_1/prt_1.json", JSON.stringify({ type: "text", text: "hello" }));
+  write("part/msg_1/prt_2.json", "");
+  const { outcomes, skipped } = await desk.run();
+  expect(outcomes).toMatchObject([
+    { kind: "imported", notes: [{ count: 1, message: expect.stringContaining("unknown kind") }] },
+  ]);
+  expect(skipped.map(({ path }) => path.slice(desk.root.length))).toEqual(["/opencode/storage/session/p/ses_2.json"]);
+});
+
 test("a file without messages, or of another program, becomes no session", async () => {
   const desk = createDesk();
   desk.write("claude-code", "projects/-p/11111111-2222-4333-8444-555555555555.jsonl", [
