@@ -3,6 +3,7 @@ import { appendFile, mkdir, readdir, readFile, writeFile } from "node:fs/promise
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { connectClient, initialize, joinText, listUpdates, newSession, prompt } from "./acp-kit.ts";
+import { writeExtension } from "./extension-kit.ts";
 import { createModelWorkspace, type ModelWorkspace, temporaryDirectory, textReply, toolReply } from "./kit.ts";
 
 const nothing = () => {};
@@ -227,6 +228,29 @@ test("tools may work in the additional directories of a session without a questi
   });
   await prompt(agent, sessionId, "Write it.");
   expect(await readFile(join(root, "a.txt"), "utf8")).toBe("inside");
+});
+
+test("MCP servers of the editor are registered in the session, like those of an extension", async () => {
+  const workspace = await createModelWorkspace([]);
+  await writeExtension(
+    workspace,
+    "looking",
+    `tau.registerCommand("servers", { description: "Shows them", handler: async (args, ctx) => ctx.ui.notify(JSON.stringify(tau.getMcpServers())) });`,
+  );
+  const { agent, seen } = connectClient(workspace, nothing);
+  await initialize(agent, { session: { notices: {} } });
+  const open = (mcpServers: object[]) => agent.request("session/new", { cwd: workspace.directory, mcpServers });
+  const { sessionId } = await open([
+    { name: "files", command: "files-server", args: ["--all"], env: [{ name: "A", value: "1" }] },
+    { type: "http", name: "web", url: "https://example.org/mcp", headers: [] },
+  ]);
+  await prompt(agent, sessionId, "/servers");
+  const { title } = await seen("notice", (notice) => notice.title.startsWith("["));
+  expect(JSON.parse(title)).toMatchObject([
+    { name: "files", config: { command: "files-server", args: ["--all"], env: { A: "1" } } },
+    { name: "web", config: { type: "http", url: "https://example.org/mcp" } },
+  ]);
+  await expect(open([{ type: "http", name: "web" }])).rejects.toMatchObject({ code: -32_602 });
 });
 
 test("a session is refused for a directory that is none", async () => {

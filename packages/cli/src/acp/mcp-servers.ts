@@ -1,4 +1,5 @@
-/** The MCP servers that an editor passes on, in the form of `mcp.json`. Pure. */
+/** The MCP servers that an editor passes on, in the form of `mcp.json`, registered like those of an extension. */
+import type { ExtensionFactory } from "@tau/extensions";
 import { parseFields, list, nonEmptyText, object, oneOf, optional, text } from "@tau/config/fields";
 import { AcpError } from "./errors.ts";
 
@@ -34,6 +35,16 @@ export function parseMcpServers(servers: readonly unknown[]): Map<string, McpSer
     }),
   );
 }
+
+/** An extension of the session, whose servers are treated as those of any other: the person is asked before one starts. */
+export const createServersExtension = (
+  servers: ReadonlyMap<string, McpServerEntry>,
+): { name: string; factory: ExtensionFactory } => ({
+  name: "editor",
+  factory: (tau) => {
+    for (const [name, entry] of servers) tau.registerMcpServer(name, { ...entry });
+  },
+});
 
 const toRecord = (list: readonly { name: string; value: string }[]): Record<string, string> =>
   Object.fromEntries(list.map(({ name, value }) => [name, value]));

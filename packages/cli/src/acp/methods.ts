@@ -187,7 +187,7 @@ async function describeAgent(io: Io, capabilities: ClientCapabilities): Promise<
     agentCapabilities: {
       loadSession: true,
       promptCapabilities: { image: true, embeddedContext: true },
-      mcpCapabilities: { http: false, sse: false },
+      mcpCapabilities: { http: true, sse: true },
       sessionCapabilities: { list: {}, delete: {}, resume: {}, close: {}, additionalDirectories: {} },
     },
     authMethods: await listAuthMethods(io, capabilities),

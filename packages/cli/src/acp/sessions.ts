@@ -11,7 +11,7 @@ import type { SessionOptions } from "../start/session-options.ts";
 import type { Connection } from "./connection.ts";
 import { createEditor } from "./editor.ts";
 import { AcpError } from "./errors.ts";
-import type { McpServerEntry } from "./mcp-servers.ts";
+import { createServersExtension, type McpServerEntry } from "./mcp-servers.ts";
 import type { ClientCapabilities, ListSessionsResponse } from "./schema.ts";
 import { EditorSession } from "./session.ts";
 
@@ -78,8 +78,6 @@ export class EditorSessions {
     await mustBeDirectory(cwd, "cwd");
     for (const directory of additionalDirectories) await mustBeDirectory(directory, "additionalDirectories");
     const report = (message: string) => io.err(`tau: ${message}\n`);
-    if (mcpServers.size > 0)
-      report(`The MCP servers of the editor are not used: ${[...mcpServers.keys()].join(", ")}.`);
     const roots = await Promise.all([cwd, ...additionalDirectories].map((directory) => realpath(directory)));
     const editor = createEditor({ connection, client, roots, env: io.env, report });
     const { host, sessionId } = await openHost(
@@ -92,6 +90,7 @@ export class EditorSessions {
       {
         ask: { isAttended: () => true, timeoutMs: () => answerLimitMs },
         reason: path === undefined ? "startup" : "resume",
+        ...(mcpServers.size > 0 && { factories: [createServersExtension(mcpServers)] }),
         params: { fileAuthority: "model", ...editor.params },
       },
     );

@@ -36,6 +36,8 @@ export interface OpenHostChoices {
   reason?: "startup" | "resume";
   /** More parameters of the sessions. */
   params?: Partial<HostOptions["params"]>;
+  /** Extensions of the surface itself. They come after all others. Default: none. */
+  factories?: ExtensionsParams["factories"];
 }
 
 /**
@@ -52,7 +54,7 @@ export async function openHost(options: SessionOptions, io: Io, choices: OpenHos
 async function openSessionHost(
   options: SessionOptions,
   io: Io,
-  { ask, isTerminal = false, asksTrust = true, reason = "startup", params }: OpenHostChoices,
+  { ask, isTerminal = false, asksTrust = true, reason = "startup", params, factories }: OpenHostChoices,
 ): Promise<OpenedHost> {
   const agentDir = getAgentDir(io);
   const directories = await createDirectoryOpener(options, io, {
@@ -78,6 +80,7 @@ async function openSessionHost(
       abortSignal: io.signal,
       // A person who sees why it takes long can end it.
       waitsForBusyProvider: isTerminal,
+      ...(factories && { extensions: { ...directories.extensions, factories } }),
       ...params,
     });
     const sessionId = await host.open(sessionManager, reason);
