@@ -5,7 +5,7 @@ import type { WireReply } from "@tau/ai/testing";
 import { describe, expect, test } from "vitest";
 import { exitCodes } from "../src/process/exit-codes.ts";
 import { type Json, serveLines } from "./acp-kit.ts";
-import { createModelWorkspace, type ModelWorkspace, textReply, toolReply } from "./kit.ts";
+import { createModelWorkspace, type ModelWorkspace, run, textReply, toolReply } from "./kit.ts";
 
 const hang: WireReply = { kind: "raw", chunks: [], ending: "hang" };
 
@@ -201,4 +201,13 @@ test("a key that the model quotes does not reach the client", async () => {
   const chunks = client.records.map(({ params }) => (params as Json | undefined)?.["update"] as Json | undefined);
   const text = chunks.map((update) => (update?.["content"] as Json | undefined)?.["text"] ?? "").join("");
   expect(text).toMatch(/^The key is (?!acme).*, keep it\.$/);
+});
+
+test("on a terminal it explains itself, on standard error", async () => {
+  const { code, out, err } = await run(await createModelWorkspace([]), ["acp"], {
+    input: "",
+    terminal: { input: true },
+  });
+  expect({ code, out }).toEqual({ code: exitCodes.done, out: "" });
+  expect(err).toContain("tau help editors");
 });

@@ -1,5 +1,5 @@
 /** Conversations with the client of the official SDK, in this process. */
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WireReply } from "@tau/ai/testing";
 import { text, thinking } from "@tau/ai/testing";
@@ -372,6 +372,20 @@ describe("slash commands", () => {
     await expect(prompt(agent, sessionId, "/model nobody/nothing")).rejects.toMatchObject({ code: -32_602 });
     expect(workspace.server.requests).toEqual([]);
   });
+});
+
+test("commands that /reload finds are listed again", async () => {
+  const workspace = await createModelWorkspace([]);
+  const { agent, seen, updates } = connectClient(workspace, nothing);
+  await initialize(agent);
+  const { sessionId } = await newSession(agent, workspace);
+  await seen("available_commands_update");
+  await prompt(agent, sessionId, "/session");
+  expect(listUpdates(updates, "available_commands_update")).toHaveLength(1);
+  await mkdir(join(workspace.agentDir, "prompts"), { recursive: true });
+  await writeFile(join(workspace.agentDir, "prompts", "review.md"), "Review it.");
+  await prompt(agent, sessionId, "/reload");
+  await seen("available_commands_update", (update) => update.availableCommands.some(({ name }) => name === "review"));
 });
 
 describe("a question of an extension", () => {

@@ -16,6 +16,10 @@ import type { RequestId } from "./schema.ts";
 
 /** Serves until standard input ends. Then all runs are ended, the logs are written, and the exit code is 0. */
 export async function runAcp(options: SessionOptions, io: Io): Promise<ExitCode> {
+  if (io.terminal.input)
+    io.err(
+      "tau: this is for editors, which send messages of ACP on standard input. See tau help editors. Ctrl-D ends it.\n",
+    );
   const connection = new Connection(io.out);
   // The mode that extensions are told; it also keeps questions off the terminal.
   const server = new Server(createClient({ ...options, mode: "rpc" }, io, connection));

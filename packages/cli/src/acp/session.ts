@@ -63,9 +63,13 @@ export class EditorSession {
   /** Cancels the prompt that is being answered. */
   #cancelPrompt: (() => void) | undefined;
   #dialogs: Promise<SessionDialogs> | undefined;
-  #attached: Promise<unknown> | undefined;
-  /** The options that the client knows, as JSON. */
+  /** Settles when the extensions have the interface of the client. */
+  #attached: Promise<void> | undefined;
+  /** Settles when they have started, which may take as long as the client does not answer them. */
+  #started: Promise<unknown> | undefined;
+  /** The options and the commands that the client knows, as JSON. */
   #knownOptions = "";
+  #knownCommands = "";
 
   constructor(parts: EditorSessionParts) {
     this.#parts = parts;
@@ -100,11 +104,14 @@ export class EditorSession {
   /** Begins to show the session, when the client knows its id: its notices, its commands, and its extensions. */
   begin(): void {
     for (const { code, message } of this.#hosted.session.notices) this.#take({ type: "notice", code, message });
-    const attaching = this.#hosted.session.extensions ? this.#attach() : undefined;
-    // Extensions bring commands when they start.
-    Promise.resolve(attaching)
-      .then(() => this.#sendCommands())
-      .catch((error: unknown) => this.#parts.report(getErrorMessage(error)));
+    this.#knownCommands = "";
+    void this.#start().then(() => this.#sendCommands());
+  }
+
+  /** Extensions bring commands when they start. */
+  async #start(): Promise<void> {
+    if (this.#hosted.session.extensions) await this.#attach();
+    await this.#started;
   }
 
   /** Sends the whole conversation. */
@@ -159,6 +166,7 @@ export class EditorSession {
     if (command) {
       const port = { execute: <Name extends CommandName>(each: Command<Name>) => this.#execute(each), say: this.#say };
       await command.run(port, command.argument);
+      await this.#sendCommands();
       return "end_turn";
     }
     await this.#attached;
@@ -250,10 +258,22 @@ export class EditorSession {
     }
   }
 
-  /** Gives the extensions of the session the interface of the client. Resolves when they have started. */
-  async #attach(): Promise<void> {
+  /** Gives the extensions of the session the interface of the client, once. */
+  #attach(): Promise<void> {
+    this.#attached ??= this.#shareInterface();
+    return this.#attached;
+  }
+
+  async #shareInterface(): Promise<void> {
+    const { ui } = await this.#openDialogs();
+    // Not waited for: extensions may ask something when they start, and the first of them may be loading.
+    this.#started = this.#hosted.session
+      .attachSurface({ mode: "rpc", ui })
+      .catch((error: unknown) => this.#take({ type: "notice", code: "extension", message: getErrorMessage(error) }));
+  }
+
+  #openDialogs(): Promise<SessionDialogs> {
     const { connection, client, host, report } = this.#parts;
-    const { session } = this.#hosted;
     this.#dialogs ??= import("./dialogs.ts").then(({ createDialogs }) =>
       createDialogs({
         sessionId: this.id,
@@ -265,16 +285,21 @@ export class EditorSession {
         report,
       }),
     );
-    const { ui } = await this.#dialogs;
-    this.#attached = session
-      .attachSurface({ mode: "rpc", ui })
-      .catch((error: unknown) => this.#take({ type: "notice", code: "extension", message: getErrorMessage(error) }));
-    await this.#attached;
+    return this.#dialogs;
   }
 
+  /** Never rejects: the session may have been closed meanwhile. */
   async #sendCommands(): Promise<void> {
-    const { commands } = await this.#execute({ type: "get_commands" });
-    this.#send({ sessionUpdate: "available_commands_update", availableCommands: listCommands(commands) });
+    try {
+      const { commands } = await this.#execute({ type: "get_commands" });
+      const availableCommands = listCommands(commands);
+      const known = JSON.stringify(availableCommands);
+      if (known === this.#knownCommands) return;
+      this.#knownCommands = known;
+      this.#send({ sessionUpdate: "available_commands_update", availableCommands });
+    } catch (error) {
+      this.#parts.report(getErrorMessage(error));
+    }
   }
 
   /** Never rejects: the session may have been closed meanwhile. */
