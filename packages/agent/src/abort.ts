@@ -2,7 +2,7 @@ import type { Clock } from "@tau/ai";
 import { followSignal } from "@tau/ai/internal";
 
 /** How a piece of work that a run waited for has ended. */
-type Settled<T> = { kind: "done"; value: T } | { kind: "failed"; error: unknown } | { kind: "abandoned" };
+export type Settled<T> = { kind: "done"; value: T } | { kind: "failed"; error: unknown } | { kind: "abandoned" };
 
 /** How long hooks, tools and streams may take to stop by themselves, counted from the abort. */
 const graceMs = 100;

@@ -18,6 +18,7 @@ import {
   messageList,
   type Run,
 } from "./run.ts";
+import { unwrapCalls } from "./tool-call.ts";
 import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
 /**
@@ -27,7 +28,8 @@ import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 export async function respond(run: Run): Promise<AssistantMessage> {
   const stream = await openStream(run);
   const partial = stream && (await deliverPartial(run, stream));
-  const answer = stream ? await getFinalMessage(run, stream, partial) : failedMessage(run);
+  const final = stream ? await getFinalMessage(run, stream, partial) : failedMessage(run);
+  const answer = unwrapCalls(final, run.context.tools);
   if (!partial) {
     await addMessage(run, answer);
     return answer;

@@ -108,6 +108,7 @@ function toStreamOptions(config: AgentLoopConfig, signal: AbortSignal): SimpleSt
     getSteeringMessages: _steering,
     getFollowUpMessages: _followUps,
     toolExecution: _execution,
+    findTool: _find,
     beforeToolCall: _before,
     onToolExecution: _execute,
     afterToolCall: _after,

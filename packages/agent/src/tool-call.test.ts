@@ -231,3 +231,134 @@ test("if onToolExecution throws, the call fails and its tool is not executed", a
   });
   expect(resultTexts(messages)).toEqual(["no"]);
 });
+
+const caller: AgentTool = {
+  ...echo,
+  name: "call_tool",
+  parameters: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+  callsNamedTool: true,
+  execute: () => Promise.reject(new Error("it was executed itself")),
+};
+
+test("a call of a tool that is not listed is validated, guarded, reviewed, reported and recorded as that tool's", async () => {
+  const found: AgentTool = { ...echo, name: "found" };
+  const seen: unknown[] = [];
+  const { events, messages } = await runLoop(
+    script([call("call_tool", { name: "found", arguments: { value: "a" } }, "1")], [text("ok")]),
+    {
+      tools: [caller],
+      findTool: (name) => (name === "found" ? found : undefined),
+      beforeToolCall({ toolCall, args, context }) {
+        seen.push(["before", toolCall.name, args, context.tools!.includes(found)]);
+        return undefined;
+      },
+      afterToolCall({ toolCall, args }) {
+        seen.push(["after", toolCall.name, args]);
+        return undefined;
+      },
+    },
+  );
+  expect(seen).toEqual([
+    ["before", "found", { value: "a" }, true],
+    ["after", "found", { value: "a" }],
+  ]);
+  expect(events.filter(isCallEvent).map(formatEvent)).toEqual([
+    "tool_execution_start found#1",
+    "tool_execution_end found#1",
+  ]);
+  expect(messages[1]).toMatchObject({
+    content: [{ id: "1", name: "found", arguments: { value: "a" }, via: "call_tool" }],
+  });
+  expect(messages[2]).toMatchObject({ toolCallId: "1", toolName: "found", isError: false });
+});
+
+test.each([
+  [{ name: "echo", arguments: { value: "a" } }, /^echo a$/],
+  [{ name: "echo", arguments: {} }, /value/],
+  [{ name: "nothing", arguments: {} }, /Tool nothing not found/],
+  [{ name: "call_tool", arguments: { name: "echo" } }, /cannot call call_tool/],
+  [{ name: "other_caller", arguments: { name: "echo" } }, /cannot call other_caller/],
+  [{}, /name/],
+  [{ name: "broken" }, /cannot be found/],
+])("a call with %j ends with %s", async (args, outcome) => {
+  const findTool = (name: string) => {
+    if (name === "broken") throw new Error("It cannot be found.");
+    return undefined;
+  };
+  const tools = [echo, caller, { ...caller, name: "other_caller" }];
+  const { messages } = await runLoop(script([call("call_tool", args, "1")], [text("ok")]), { tools, findTool });
+  const [result] = resultTexts(messages);
+  expect(result).toMatch(outcome);
+});
+
+test("what is called through another tool has its own order, also if it has to be found first", async () => {
+  const steps: string[] = [];
+  const record = (name: string, readOnly: boolean): AgentTool => ({
+    ...echo,
+    name,
+    readOnly,
+    async execute() {
+      steps.push(`${name} starts`);
+      await new Promise((resolve) => setImmediate(resolve));
+      steps.push(`${name} ends`);
+      return { content: [text("ok")], details: {} };
+    },
+  });
+  const found = new Map(["reads", "looks", "writes"].map((name) => [name, record(name, name !== "writes")]));
+  const calls = ["reads", "looks", "writes"].map((name) =>
+    call("call_tool", { name, arguments: { value: "a" } }, name),
+  );
+  await runLoop(script(calls, [text("ok")]), {
+    tools: [caller],
+    findTool: async (name) => found.get(name),
+    toolExecution: "ordered",
+  });
+  expect(steps.slice(0, 2)).toEqual(["reads starts", "looks starts"]);
+  expect(steps.slice(4)).toEqual(["writes starts", "writes ends"]);
+});
+
+test("a tool can call another through one that calls by name", async () => {
+  const outcomes: ToolCallOutcome[] = [];
+  const { calls } = await runOuter(
+    async (running) => {
+      outcomes.push(await running.callTool("call_tool", { name: "echo", arguments: { value: "a" } }));
+      outcomes.push(await running.callTool("call_tool", { name: "call_tool", arguments: { name: "echo" } }));
+    },
+    { tools: [echo, caller] },
+  );
+  expect(outcomes.map(({ errorCode }) => errorCode)).toEqual([undefined, "invalid_arguments"]);
+  expect(calls).toContain("tool_execution_start echo#1/1");
+});
+
+test("a hook that finds nothing in time is abandoned with the run", async () => {
+  const aborting = new AbortController();
+  const { messages } = await runLoop(script([call("call_tool", { name: "slow" }, "1")]), {
+    tools: [caller],
+    signal: aborting.signal,
+    findTool() {
+      aborting.abort();
+      return new Promise<undefined>(() => {});
+    },
+  });
+  expect(resultTexts(messages)).toEqual(["The call was aborted."]);
+});
+
+test("tools that call each other without end are stopped", async () => {
+  let running: RunningToolCall | undefined;
+  let last: ToolCallOutcome | undefined;
+  const again: AgentTool = {
+    ...echo,
+    name: "again",
+    async execute() {
+      const outcome = await running!.callTool("again", { value: "a" });
+      last ??= outcome;
+      return { content: [text("ok")], details: {} };
+    },
+  };
+  const { events } = await runLoop(script([call("again", { value: "a" }, "1")], [text("ok")]), {
+    tools: [again],
+    onToolExecution: (started) => (running = started),
+  });
+  expect(last?.errorCode).toBe("too_deep");
+  expect(events.filter(({ type }) => type === "tool_execution_start")).toHaveLength(16);
+});

@@ -1,7 +1,7 @@
 /** Carries out one tool call, from its start event to its end event. Every call takes this path, whoever makes it. */
 import { type AssistantMessage, type ImageContent, type TextContent, validateToolArguments } from "@tau/ai";
-import { didYouMean, followSignal, getErrorMessage } from "@tau/ai/internal";
-import { Abort } from "./abort.ts";
+import { didYouMean, followSignal, getErrorMessage, unwrapToolCall } from "@tau/ai/internal";
+import { Abort, type Settled } from "./abort.ts";
 import type { Run, WorkingContext } from "./run.ts";
 import type {
   AgentEvent,
@@ -16,7 +16,7 @@ import type {
 } from "./types.ts";
 
 /** The maker of calls: an answer of the model, or a tool that is being executed. */
-interface Caller {
+export interface Caller {
   readonly run: Run;
   /** The answer, also for a call of a tool that it called. */
   readonly assistantMessage: AssistantMessage;
@@ -26,14 +26,20 @@ interface Caller {
   readonly emit: (event: AgentEvent) => Promise<void>;
   /** The call that the tool is executed for. */
   readonly parentToolCallId?: string;
+  /** How many calls are around those that it makes. */
+  readonly depth: number;
   readonly onUpdate?: AgentToolUpdateCallback;
 }
+
+/** How many calls may be made inside each other: tools that call each other would otherwise never end. */
+const maxDepth = 16;
 
 export const createAnswerCaller = (run: Run, assistantMessage: AssistantMessage): Caller => ({
   run,
   assistantMessage,
   context: run.context,
   abort: run.abort,
+  depth: 0,
   emit: (event) => run.events.emit(event),
 });
 
@@ -93,6 +99,30 @@ export async function refuseCall(caller: Caller, call: AgentToolCall, refusal: R
 export const findTool = (tools: readonly AgentTool[], name: string): AgentTool | undefined =>
   tools.find((tool) => tool.name === name);
 
+/** Finds the tool of a call among those that are listed, else with the hook of the run. Rejects if that fails. */
+export function findCalledTool(
+  { run, context, abort }: Caller,
+  name: string,
+): AgentTool | undefined | Promise<AgentTool | undefined> {
+  const listed = findTool(context.tools, name);
+  const { findTool: find } = run.config;
+  return listed || !find ? listed : abort.settle(() => find(name, abort.signal)).then(getValue);
+}
+
+function getValue<T>(settled: Settled<T>): T | undefined {
+  if (settled.kind === "failed") throw settled.error;
+  return settled.kind === "done" ? settled.value : undefined;
+}
+
+/** Turns calls of tools with `callsNamedTool` into those that they stand for. Returns the answer itself if it has none. */
+export function unwrapCalls(answer: AssistantMessage, tools: readonly AgentTool[]): AssistantMessage {
+  const content = answer.content.map((block) => (block.type === "toolCall" ? unwrapCall(block, tools) : block));
+  return content.every((block, index) => block === answer.content[index]) ? answer : { ...answer, content };
+}
+
+const unwrapCall = (call: AgentToolCall, tools: readonly AgentTool[]): AgentToolCall =>
+  findTool(tools, call.name)?.callsNamedTool ? unwrapToolCall(call) : call;
+
 const createFailure = (call: AgentToolCall, { code, text, terminate = false }: Refusal): Outcome => ({
   call,
   result: { content: [{ type: "text", text }], details: {}, ...(terminate && { terminate }) },
@@ -123,8 +153,18 @@ async function prepare(caller: Caller, call: AgentToolCall): Promise<Prepared> {
     const text = `The call was not executed. ${run.failure.failure.message}`;
     return refuse({ code: "not_executed", text });
   }
-  const tool = findTool(context.tools, call.name);
+  let tool: AgentTool | undefined;
+  try {
+    const called = findCalledTool(caller, call.name);
+    tool = called instanceof Promise ? await called : called;
+  } catch (error) {
+    return refuse(toRefusal(caller, error));
+  }
+  if (abort.isAborted) return refuse(aborted);
   if (!tool) return refuse({ code: "unknown_tool", text: formatUnknownTool(context.tools, call.name) });
+  if (tool.callsNamedTool && call.via !== undefined) {
+    return refuse({ code: "invalid_arguments", text: `${call.via} cannot call ${call.name}. Name another tool.` });
+  }
   let args: AgentToolCall["arguments"];
   try {
     const prepared = tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments;
@@ -134,7 +174,13 @@ async function prepare(caller: Caller, call: AgentToolCall): Promise<Prepared> {
   }
   const { beforeToolCall } = run.config;
   if (beforeToolCall) {
-    const question = { assistantMessage, toolCall: call, args, context, ...withParent(parentToolCallId) };
+    const question = {
+      assistantMessage,
+      toolCall: call,
+      args,
+      context: withTool(context, tool),
+      ...withParent(parentToolCallId),
+    };
     const verdict = await abort.settle(() => beforeToolCall(question, abort.signal));
     // A guard that stops because of the abort has not judged the call.
     const code = abort.isAborted ? aborted.code : "denied";
@@ -172,8 +218,9 @@ async function execute(caller: Caller, { call, tool, args }: Ready): Promise<Out
 }
 
 /** Lets `afterToolCall` replace parts of an outcome. If it throws, the outcome is an error. */
-async function review(caller: Caller, { call, args }: Ready, outcome: Outcome): Promise<Outcome> {
-  const { run, abort, assistantMessage, context, parentToolCallId } = caller;
+async function review(caller: Caller, { call, tool, args }: Ready, outcome: Outcome): Promise<Outcome> {
+  const { run, abort, assistantMessage, parentToolCallId } = caller;
+  const context = withTool(caller.context, tool);
   const { afterToolCall } = run.config;
   if (!afterToolCall) return outcome;
   const { result, isError } = outcome;
@@ -208,6 +255,10 @@ function isTextOrImage(block: TextContent | ImageContent | null | undefined): bo
   if (block?.type === "text") return typeof block.text === "string";
   return block?.type === "image" && typeof block.data === "string";
 }
+
+/** A tool that is not listed is added, so that hooks find it by its name. */
+const withTool = (context: WorkingContext, tool: AgentTool): WorkingContext =>
+  context.tools.includes(tool) ? context : { ...context, tools: [...context.tools, tool] };
 
 const withParent = (parentToolCallId: string | undefined) => parentToolCallId !== undefined && { parentToolCallId };
 
@@ -253,6 +304,10 @@ class NestedCalls implements RunningToolCall {
       const text = `The call of ${name} was not executed: the call of ${this.toolName} that it belongs to has ended.`;
       return toToolCallOutcome(createFailure(call, { code: aborted.code, text }));
     }
+    if (this.#caller.depth + 1 >= maxDepth) {
+      const text = `The call of ${name} was not executed: ${maxDepth} calls are made inside each other already.`;
+      return toToolCallOutcome(createFailure(call, { code: "too_deep", text }));
+    }
     this.#abort ??= new Abort(this.#caller.abort.signal, this.#caller.run.clock);
     const abort = new Abort(this.#abort.signal, this.#caller.run.clock);
     const stopFollowing = followSignal(signal, (reason) => abort.now(reason));
@@ -283,7 +338,7 @@ class NestedCalls implements RunningToolCall {
     } catch (error) {
       return await refuseCall(caller, call, { code: "invalid_arguments", text: getErrorMessage(error) });
     }
-    return await finishCall(caller, await beginCall(caller, call));
+    return await finishCall(caller, await beginCall(caller, unwrapCall(call, caller.context.tools)));
   }
 
   #createCaller(abort: Abort, { tools, onUpdate }: NestedCallOptions): Caller {
@@ -293,6 +348,7 @@ class NestedCalls implements RunningToolCall {
       assistantMessage,
       context: tools ? { ...run.context, tools: [...tools] } : run.context,
       abort,
+      depth: this.#caller.depth + 1,
       parentToolCallId: this.toolCallId,
       ...(onUpdate && { onUpdate }),
       async emit(event) {

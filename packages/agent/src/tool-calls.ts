@@ -4,15 +4,16 @@ import { type CallOrder, getCallOrder, toStages } from "./call-order.ts";
 import { addMessage, pollMessages, type Run } from "./run.ts";
 import {
   beginCall,
+  type Caller,
   createAnswerCaller,
-  findTool,
+  findCalledTool,
   finishCall,
   type Outcome,
   type Prepared,
   refuseCall,
   type Refusal,
 } from "./tool-call.ts";
-import type { AgentMessage, AgentToolCall } from "./types.ts";
+import type { AgentMessage, AgentTool, AgentToolCall } from "./types.ts";
 
 export interface BatchOutcome {
   results: ToolResultMessage[];
@@ -24,14 +25,25 @@ export interface BatchOutcome {
 
 const skipped: Refusal = { code: "skipped", text: "Skipped due to queued user message." };
 
-export function executeToolCalls(run: Run, message: AssistantMessage, calls: AgentToolCall[]): Promise<BatchOutcome> {
+export async function executeToolCalls(
+  run: Run,
+  message: AssistantMessage,
+  calls: AgentToolCall[],
+): Promise<BatchOutcome> {
   const mode = run.config.toolExecution ?? "parallel";
-  const tools = calls.map(({ name }) => findTool(run.context.tools, name));
+  const caller = createAnswerCaller(run, message);
+  const tools = calls.length <= 1 || mode === "sequential" ? [] : await findTools(caller, calls);
   if (calls.length <= 1 || mode === "sequential" || tools.some((tool) => tool?.executionMode === "sequential")) {
     return executeInSequence(run, message, calls);
   }
   const orders = tools.map((tool) => getCallOrder(tool, mode));
   return executeInStages(run, message, calls, orders);
+}
+
+/** Finds the tools that decide about the order of calls. One that cannot be found is undefined: its call reports why. */
+async function findTools(caller: Caller, calls: readonly AgentToolCall[]): Promise<(AgentTool | undefined)[]> {
+  const settled = await Promise.allSettled(calls.map(async ({ name }) => findCalledTool(caller, name)));
+  return settled.map((result) => (result.status === "fulfilled" ? result.value : undefined));
 }
 
 /** Answers calls that must not be executed, all with the same text. */

@@ -105,6 +105,11 @@ export interface AgentTool<TParameters extends ToolParameters = any, TDetails = 
   executionMode?: Exclude<ToolExecutionMode, "ordered">;
   /** The call changes nothing; calls that only read may run together in `ordered` execution. Default false. */
   readOnly?: boolean;
+  /**
+   * A call of this tool stands for a call of the tool that its arguments `{ name, arguments }` name: that one is found,
+   * validated, judged, executed and reported, and this one never is. It cannot call itself. Default false.
+   */
+  callsNamedTool?: boolean;
 }
 
 /** How a tool call ended. */
@@ -154,7 +159,7 @@ export interface BeforeToolCallContext {
   toolCall: AgentToolCall;
   /** Validated. */
   args: unknown;
-  /** For a nested call its tools are those that can be called. */
+  /** For a nested call its tools are those that can be called. One that `findTool` found is among them. */
   context: AgentContext;
   /** The call that this one is made in. */
   parentToolCallId?: string;
@@ -227,6 +232,8 @@ export interface AgentLoopConfig extends SimpleStreamOptions {
   getFollowUpMessages?: () => AgentMessage[] | Promise<AgentMessage[]>;
   /** Default `parallel`. */
   toolExecution?: ToolExecutionMode;
+  /** Finds a tool that can be called although requests do not list it. If it throws, the call fails. */
+  findTool?: (name: string, signal?: AbortSignal) => AgentTool | undefined | Promise<AgentTool | undefined>;
   /** The guard of calls: may block a call, after its arguments were validated. */
   beforeToolCall?: (
     call: BeforeToolCallContext,
@@ -282,7 +289,7 @@ export type AgentEvent =
       parentToolCallId?: string;
       /**
        * Why the call failed: `denied`, `unknown_tool`, `invalid_arguments`, `aborted`, `skipped` (by steering), `truncated`
-       * (with its answer), `not_executed` (the run had failed), else the `code` of the tool's error, else `tool_failed`.
+       * (with its answer), `not_executed` (the run had failed), `too_deep` (too many calls inside each other), else the `code` of the tool's error, else `tool_failed`.
        */
       errorCode?: string;
     };

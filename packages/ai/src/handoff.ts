@@ -19,6 +19,7 @@ import type {
 import type { Model } from "./model.ts";
 import { toProviderId } from "./providers/index.ts";
 import { readStoredMessage } from "./stored.ts";
+import { wrapToolCall } from "./wrapped-call.ts";
 
 /** The history that a protocol accepts. */
 export interface HandoffRules {
@@ -174,7 +175,8 @@ const getPreparations = oncePerPair((model: Model, rules: HandoffRules) => {
       const sentCalls: ToolCall[] = [];
       const content = assistant.content.map((block) => {
         if (block.type !== "toolCall") return block;
-        sentCalls.push({ ...block, id: ids[sentCalls.length]!, name: toolName(block.name) });
+        const call = wrapToolCall(block);
+        sentCalls.push({ ...call, id: ids[sentCalls.length]!, name: toolName(call.name) });
         return sentCalls.at(-1)!;
       });
       const rewritten = { message: { ...assistant, content }, calls, sentCalls };

@@ -38,6 +38,11 @@ export interface ToolCall {
    * `validateToolArguments` throws this text: a malformed call gets a result but is never executed.
    */
   argumentsError?: string;
+  /**
+   * The tool that the model called to reach this one, which its request did not list. Requests show that call: the tool
+   * `via` with `{ name, arguments }` as its arguments. See `unwrapToolCall`.
+   */
+  via?: string;
 }
 
 /** Token counts of one response. All numbers are finite and not negative, whatever the provider sent. */

@@ -48,15 +48,18 @@ function readBlock(block: unknown, location: string): AssistantMessage["content"
       return typeof block["text"] === "string" ? [block as unknown as TextContent] : [];
     case "thinking":
       return [{ ...(block as { type: "thinking" }), thinking: asString(block["thinking"]) }];
-    case "toolCall":
+    case "toolCall": {
+      const { via, ...call } = block as unknown as ToolCall;
       return [
         {
-          ...(block as unknown as ToolCall),
+          ...call,
+          ...(typeof via === "string" && via !== "" && { via }),
           id: asString(block["id"]) || `call_${toShortHash(location)}`,
           name: asString(block["name"]),
           arguments: readArguments(block["arguments"]),
         },
       ];
+    }
     default:
       return [];
   }
