@@ -247,7 +247,7 @@ test("a call of a tool that is not listed is validated, guarded, reviewed, repor
     script([call("call_tool", { name: "found", arguments: { value: "a" } }, "1")], [text("ok")]),
     {
       tools: [caller],
-      findTool: (name) => (name === "found" ? found : undefined),
+      findTool: ({ name }) => (name === "found" ? found : undefined),
       beforeToolCall({ toolCall, args, context }) {
         seen.push(["before", toolCall.name, args, context.tools!.includes(found)]);
         return undefined;
@@ -281,7 +281,7 @@ test.each([
   [{}, /name/],
   [{ name: "broken" }, /cannot be found/],
 ])("a call with %j ends with %s", async (args, outcome) => {
-  const findTool = (name: string) => {
+  const findTool = ({ name }: { name: string }) => {
     if (name === "broken") throw new Error("It cannot be found.");
     return undefined;
   };
@@ -310,7 +310,7 @@ test("what is called through another tool has its own order, also if it has to b
   );
   await runLoop(script(calls, [text("ok")]), {
     tools: [caller],
-    findTool: async (name) => found.get(name),
+    findTool: async ({ name }) => found.get(name),
     toolExecution: "ordered",
   });
   expect(steps.slice(0, 2)).toEqual(["reads starts", "looks starts"]);

@@ -102,11 +102,11 @@ export const findTool = (tools: readonly AgentTool[], name: string): AgentTool |
 /** Finds the tool of a call among those that are listed, else with the hook of the run. Rejects if that fails. */
 export function findCalledTool(
   { run, context, abort }: Caller,
-  name: string,
+  call: AgentToolCall,
 ): AgentTool | undefined | Promise<AgentTool | undefined> {
-  const listed = findTool(context.tools, name);
+  const listed = findTool(context.tools, call.name);
   const { findTool: find } = run.config;
-  return listed || !find ? listed : abort.settle(() => find(name, abort.signal)).then(getValue);
+  return listed || !find ? listed : abort.settle(() => find(call, abort.signal)).then(getValue);
 }
 
 function getValue<T>(settled: Settled<T>): T | undefined {
@@ -155,7 +155,7 @@ async function prepare(caller: Caller, call: AgentToolCall): Promise<Prepared> {
   }
   let tool: AgentTool | undefined;
   try {
-    const called = findCalledTool(caller, call.name);
+    const called = findCalledTool(caller, call);
     tool = called instanceof Promise ? await called : called;
   } catch (error) {
     return refuse(toRefusal(caller, error));

@@ -42,7 +42,7 @@ export async function executeToolCalls(
 
 /** Finds the tools that decide about the order of calls. One that cannot be found is undefined: its call reports why. */
 async function findTools(caller: Caller, calls: readonly AgentToolCall[]): Promise<(AgentTool | undefined)[]> {
-  const settled = await Promise.allSettled(calls.map(async ({ name }) => findCalledTool(caller, name)));
+  const settled = await Promise.allSettled(calls.map(async (call) => findCalledTool(caller, call)));
   return settled.map((result) => (result.status === "fulfilled" ? result.value : undefined));
 }
 

@@ -233,7 +233,7 @@ export interface AgentLoopConfig extends SimpleStreamOptions {
   /** Default `parallel`. */
   toolExecution?: ToolExecutionMode;
   /** Finds a tool that can be called although requests do not list it. If it throws, the call fails. */
-  findTool?: (name: string, signal?: AbortSignal) => AgentTool | undefined | Promise<AgentTool | undefined>;
+  findTool?: (call: AgentToolCall, signal?: AbortSignal) => AgentTool | undefined | Promise<AgentTool | undefined>;
   /** The guard of calls: may block a call, after its arguments were validated. */
   beforeToolCall?: (
     call: BeforeToolCallContext,

@@ -1,5 +1,6 @@
 import type { Feature } from "@tau/extensions";
+import { discovery } from "./discovery/feature.ts";
 import { todo } from "./todo/feature.ts";
 
 /** The features that the program and the gateway give to their sessions, in the order of their tools in requests. */
-export const allFeatures: readonly Feature[] = [todo()];
+export const allFeatures: readonly Feature[] = [todo(), discovery()];

@@ -20,6 +20,8 @@ export interface FeatureContractCase {
   create: () => Feature;
   /** A call of one of its tools that succeeds in an empty directory. */
   call: ToolCall;
+  /** Features without which it has nothing to do. Default: none. */
+  beside?: readonly Feature[];
 }
 
 type Turns = Parameters<typeof createTestSession>[0];
@@ -31,7 +33,7 @@ async function open(turns: Turns, params: TestSessionParams) {
 }
 
 /** The feature, and what became of its code. */
-function observe(feature: Feature) {
+function observe(feature: Feature, beside: readonly Feature[]) {
   const seen = { loads: 0, ends: 0, api: undefined as ExtensionAPI | undefined };
   const observed: Feature = {
     ...feature,
@@ -45,7 +47,7 @@ function observe(feature: Feature) {
       };
     },
   };
-  return { seen, features: [observed] };
+  return { seen, features: [observed, ...beside] };
 }
 
 /** A process that calls a tool of a feature in a session on disk, says so, and stays. */
@@ -63,11 +65,12 @@ async function startProcess(name: string, call: ToolCall) {
     import { scriptedModel, text } from "@tau/ai/testing";
     import { createAgentSession } from "@tau/harness";
     import { allFeatures } from "../src/index.ts";
+    import { weather } from "./found-tools.ts";
     const session = await createAgentSession({
       cwd: ${JSON.stringify(cwd)},
       agentDir: ${JSON.stringify(agentDir)},
       model: scriptedModel([[${JSON.stringify(call)}], [text("Done.")]]),
-      features: allFeatures.filter(({ name }) => name === ${JSON.stringify(name)}),
+      features: [...allFeatures.filter(({ name }) => name === ${JSON.stringify(name)}), weather()],
     });
     await session.prompt("go");
     console.log(session.sessionId);
@@ -108,12 +111,12 @@ function findDescendants(root: number, rows = listProcesses()): number[] {
   return children.flatMap((pid) => [pid, ...findDescendants(pid, rows)]);
 }
 
-export function featureContract({ create, call }: FeatureContractCase): void {
+export function featureContract({ create, call, beside = [] }: FeatureContractCase): void {
   const { name, summary, tools = [], commands = [] } = create();
   const names = tools.map((tool) => tool.name);
 
   test(`${name}: nothing is loaded before it is used, and its code is loaded once for a session`, async () => {
-    const { seen, features } = observe(create());
+    const { seen, features } = observe(create(), beside);
     const turns = [[text("Hi.")], [call], [{ ...call, id: "second" }], [text("Done.")]];
     const { session, prompt } = await open(turns, { features });
     await prompt("hi");
@@ -126,7 +129,7 @@ export function featureContract({ create, call }: FeatureContractCase): void {
   });
 
   test(`${name}: loading changes neither the tools nor the prompt of requests`, async () => {
-    const { prompt, model } = await open([[text("Hi.")], [call], [text("Done.")]], { features: [create()] });
+    const { prompt, model } = await open([[text("Hi.")], [call], [text("Done.")]], { features: [create(), ...beside] });
     await prompt("hi");
     await prompt("go");
     const sent = model.asked.map(({ context }) => JSON.stringify([context.systemPrompt, context.tools]));
@@ -136,8 +139,8 @@ export function featureContract({ create, call }: FeatureContractCase): void {
 
   test(`${name}: turned off, nothing of it remains`, async () => {
     const settings = { features: { [name]: false } };
-    const { session, prompt, model } = await open([[text("Hi.")]], { features: [create()], settings });
-    const without = await open([[text("Hi.")]], {});
+    const { session, prompt, model } = await open([[text("Hi.")]], { features: [create(), ...beside], settings });
+    const without = await open([[text("Hi.")]], { features: beside });
     await prompt("hi");
     await without.prompt("hi");
     const describe = ({ asked }: typeof model) => JSON.stringify(asked[0]!.context.tools);
@@ -146,7 +149,7 @@ export function featureContract({ create, call }: FeatureContractCase): void {
   });
 
   test(`${name}: it ends with its session, and a reload keeps it`, async () => {
-    const { seen, features } = observe(create());
+    const { seen, features } = observe(create(), beside);
     const opened = await open([[call], [text("Done.")], [{ ...call, id: "second" }], [text("Done.")]], { features });
     await opened.prompt("go");
     await opened.session.reload();
@@ -159,11 +162,11 @@ export function featureContract({ create, call }: FeatureContractCase): void {
   });
 
   test(`${name}: what it describes is what it registers, and no name is taken`, async () => {
-    const { seen, features } = observe(create());
+    const { seen, features } = observe(create(), beside);
     const { session, prompt } = await open([[call], [text("Done.")]], { features });
     await prompt("go");
     expect(seen.loads).toBe(1);
-    const own = session.extensions!.list.find(({ source }) => source.origin === "feature")!;
+    const own = session.extensions!.list.find(({ source }) => source.origin === "feature" && source.name === name)!;
     expect([...own.tools.keys()].toSorted()).toEqual(names.toSorted());
     expect([...own.commands.keys()].toSorted()).toEqual(commands.map((command) => command.name).toSorted());
     expect(summary).toMatch(/^[A-Z].*\.$/);
@@ -184,7 +187,7 @@ export function featureContract({ create, call }: FeatureContractCase): void {
       agentDir,
       sessionId,
       model: scriptedModel([[text("Again.")]]),
-      features: [create()],
+      features: [create(), ...beside],
       settingsManager: SettingsManager.inMemory(),
     });
     onTestFinished(() => session.dispose());

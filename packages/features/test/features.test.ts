@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAgentSession } from "@tau/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { allFeatures, todo } from "../src/index.ts";
+import { allFeatures, discovery, todo } from "../src/index.ts";
+import { weather } from "./found-tools.ts";
 import { type FeatureContractCase, featureContract } from "./feature-contract.ts";
 
 const cases: readonly FeatureContractCase[] = [
   { create: todo, call: call("todo", { todos: [{ content: "one", status: "pending" }] }) },
+  { create: discovery, call: call("tool_search", { query: "weather" }), beside: [weather()] },
 ];
 
 test("the contract applies to all features", () => {
@@ -36,7 +38,9 @@ test("a request that says hi stays below 7,500 bytes with all features, and todo
     await session.dispose();
     return Buffer.byteLength(JSON.stringify(server.requests[0]!.body));
   };
-  const bytes = await measure(allFeatures);
+  // The tools that find others are there only if there are some.
+  const bytes = await measure([...allFeatures, weather()]);
   expect(bytes).toBeLessThan(7_500);
+  expect(bytes - (await measure(allFeatures))).toBeLessThan(1_000);
   expect((await measure([todo()])) - (await measure([]))).toBeLessThan(500);
 });

@@ -15,6 +15,7 @@ test.each([
 });
 
 test("a name or a pattern that fits nothing is told with the nearest name", () => {
+  expect(findUnknownTools(["mcp__docs__*", "mcp__docs__read"], ["read"])).toEqual([]);
   expect(findUnknownTools(["raed", "*gerp*", "ls", "l*"], ["read", "grep", "ls"])).toEqual([
     'There is no tool "raed". Did you mean "read"?',
     'No tool matches "*gerp*". Did you mean "grep"?',

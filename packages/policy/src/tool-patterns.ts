@@ -18,10 +18,13 @@ const matchesPattern = (pattern: string, name: string): boolean =>
     (part, character) => part === character,
   );
 
+/** Whether a name or pattern is that of an MCP server's tools, `mcp__SERVER__TOOL`. They are known once the server runs. */
+export const isServerTool = (pattern: string): boolean => pattern.startsWith("mcp__");
+
 /** A sentence for each name or pattern that fits none of the tools, with the nearest name. */
 export function findUnknownTools(patterns: readonly string[], tools: readonly string[]): string[] {
   const names = [...new Set(tools)];
-  const unknown = patterns.filter((pattern) => !names.some(createNameMatcher([pattern])));
+  const unknown = patterns.filter((pattern) => !isServerTool(pattern) && !names.some(createNameMatcher([pattern])));
   return unknown.map((pattern) => {
     const problem = isPattern(pattern) ? "No tool matches" : "There is no tool";
     const hint = didYouMean(pattern.replaceAll("*", ""), names) || ` The tools are: ${names.join(", ")}.`;

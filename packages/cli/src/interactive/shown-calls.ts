@@ -27,7 +27,10 @@ export class ShownCalls {
   /** A call that is not shown yet is added. */
   get(id: string, name: string): ToolCallBlock {
     const known = this.#blocks.get(id);
-    if (known) return known;
+    if (known) {
+      known.setName(name);
+      return known;
+    }
     const block = this.#add(id, name);
     const partial = this.#partials.get(id);
     if (partial) block.setPartial(partial);

@@ -224,6 +224,23 @@ const toNested = (index: number, fields: Partial<NestedCall> = {}): Partial<Nest
   ...fields,
 });
 
+test("a call through another tool is shown as the tool that it reaches, once that is known", () => {
+  const { append, take, begin, draw } = open();
+  begin("m1", "Look.");
+  take({ type: "toolcall_delta", messageId: "m1", toolCallId: "c1", toolName: "call_tool", delta: '{"name"' });
+  expect(draw().join("\n")).toContain("call_tool");
+  append({
+    ...outerAnswer,
+    content: [
+      { type: "text", text: "Look." },
+      { type: "toolCall", id: "c1", name: "mcp__docs__read", arguments: { path: "a.md" }, via: "call_tool" },
+    ],
+  });
+  const drawn = draw().join("\n");
+  expect(drawn).toContain("mcp__docs__read a.md");
+  expect(drawn).not.toContain("call_tool");
+});
+
 test("the calls that a tool makes are below it, while they run and afterwards", () => {
   const { append, nest, take, draw } = open();
   take(started);

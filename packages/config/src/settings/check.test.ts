@@ -146,7 +146,10 @@ describe("a project that is not trusted can neither execute nor redirect nor loo
 
   test("it cannot reset such settings either, one by one or with their group", () => {
     const { values, errors } = check({ images: null, tools: null, shellEnv: null, shellPath: null }, false);
-    expect(values).toEqual({ images: { autoResize: null }, tools: { edit: null, models: null, execution: null } });
+    expect(values).toEqual({
+      images: { autoResize: null },
+      tools: { discoveryMode: null, edit: null, models: null, execution: null },
+    });
     expect(errors.map(({ path }) => path.join("."))).toEqual([
       "images.blockImages",
       "tools.allowed",

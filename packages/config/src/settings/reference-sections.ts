@@ -20,7 +20,7 @@ export const referenceSections: readonly ReferenceSection[] = [
   { title: "Sessions and messages", names: ["steeringMode", "followUpMode", "sessionDir", "durability"] },
   {
     title: "Tools and commands",
-    names: ["defaultTools", "tools", "additionalDirectories", "shellPath", "shellCommandPrefix", "shellEnv"],
+    names: ["defaultTools", "tools", "mcp", "additionalDirectories", "shellPath", "shellCommandPrefix", "shellEnv"],
   },
   {
     title: "What is allowed",

@@ -286,10 +286,21 @@ export const settingsTable = group("The settings of tau.", {
       description:
         "How the calls of one answer are executed: `ordered` runs calls that only read together and all others in order; `sequential` runs one call at a time, and a message from you skips the rest.",
     }),
+    discoveryMode: setting(oneOf("auto", "all", "mcp-only", "off"), {
+      default: "auto",
+      description:
+        "Which tools the model finds with a search instead of having all of them in each request. `auto`: tools of MCP servers, tools that are not shown by default and, if there are more than 40, tools of extensions. `all`: tools of extensions in any number. `mcp-only`: only those of MCP servers. `off`: none; each request lists all.",
+    }),
     writeNeedsRead: setting(flag, {
       default: true,
       description: "Refuse to replace a file that the model has not read, or that has changed since.",
       project: "when trusted",
+    }),
+  }),
+  mcp: group("The tools of MCP servers.", {
+    discoveryMode: setting(flag, {
+      default: false,
+      description: "Find the tools of MCP servers, and list all others: `tools.discoveryMode` is then `mcp-only`.",
     }),
   }),
   shellPath: setting(program, {

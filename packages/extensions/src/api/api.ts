@@ -31,8 +31,9 @@ export type ExtensionHandler<Name extends ExtensionEventName> = (
 ) => ExtensionResult<Name> | void | Promise<ExtensionResult<Name> | void>;
 
 /**
- * How a model reaches a tool. `direct` and `model-only` are shown to it. `codemode` and `deferred` are for tools that call
- * others, of which there are none yet, so these tools are hidden like `hidden` ones.
+ * How a model reaches a tool. Requests list `direct` and `model-only` tools; other tools can call the former with
+ * `ctx.executeTool`, but not the latter. A model finds `codemode` and `deferred` tools with a search and calls them by name,
+ * and other tools can call them; a session whose settings or flags name them lists them. Nobody reaches `hidden` ones.
  */
 export type ToolExposure = "direct" | "model-only" | "codemode" | "deferred" | "hidden";
 
@@ -138,6 +139,7 @@ export interface SpawnOptions {
 }
 
 export interface ToolInfo extends Pick<ToolDefinition, "name" | "description" | "parameters" | "promptGuidelines"> {
+  label?: string;
   exposure: ToolExposure;
   namespace?: ToolDefinition["namespace"];
   annotations?: ToolDefinition["annotations"];
@@ -243,6 +245,12 @@ export interface ExtensionAPI {
   openChild(options: ChildOptions): Promise<ChildSession>;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
+  /**
+   * Resolves with the tools that this session may use and that requests do not list: a model calls them by name. Features and
+   * extensions that handle `tools_discover` register theirs first, for which at most 5 seconds are waited. Empty if the
+   * session has no tool that calls them.
+   */
+  findTools(): Promise<ToolInfo[]>;
   /** Unknown and hidden tools are ignored. */
   setActiveTools(names: string[]): void;
   getSettings(): Settings;

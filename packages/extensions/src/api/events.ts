@@ -242,6 +242,8 @@ interface EventTypes {
     event: { toolCallId: string; toolName: string; input: Record<string, unknown>; parentToolCallId?: string };
     result: { block?: boolean; reason?: string; terminate?: boolean };
   };
+  /** Tools are searched for: a handler registers those that it has, with the exposure `deferred`. May be fired again. */
+  tools_discover: { event: object; result: void };
   /**
    * A call that did not fail has changed files, which its tool names (see `touches` of a tool). The call waits for the handlers,
    * and what they answer with is added to its result. `paths` are absolute.
@@ -331,6 +333,7 @@ export const extensionEventNames = [
   "tool_call",
   "tool_execution_start",
   "tool_execution_update",
+  "tools_discover",
   "files_changed",
   "tool_result",
   "tool_execution_end",

@@ -8,7 +8,20 @@ import type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "./api.ts";
 export type ToolCategory = "files" | "runtime" | "code" | "coordination" | "external" | "memory";
 
 /** The description of a tool of a feature. Its `execute` is in the code that `Feature.load` gives. */
-export type FeatureTool = { readonly category: ToolCategory } & Pick<
+export interface FeatureTool extends DescribedFeatureTool {
+  readonly category: ToolCategory;
+  /** Other names that a call of it may have. No request lists them. */
+  readonly aliases?: readonly string[];
+  /** See `AgentTool.callsNamedTool`. */
+  readonly callsNamedTool?: boolean;
+  /**
+   * Only for a tool that finds or calls tools which requests do not list: it is there in sessions that have such tools, and only
+   * together with the other one. Returns its description; `kinds` says in a few words each what can be found.
+   */
+  readonly describeForFound?: (kinds: readonly string[]) => string;
+}
+
+type DescribedFeatureTool = Pick<
   ToolDefinition,
   | "name"
   | "label"
@@ -110,6 +123,11 @@ export interface Feature {
   isOffered?(place: FeaturePlace): boolean;
   /** Whether its code is loaded when a session opens, because something of it must be known by then. Default: never. */
   opensWithSession?(place: FeaturePlace): boolean;
+  /**
+   * Says in a few words which tools it may have besides those of its description; undefined: none. Synchronous and cheap. Its
+   * code is loaded by the first search for tools, and registers them when it handles `tools_discover`.
+   */
+  finds?(place: FeaturePlace): string | undefined;
   /** Loads the code for a session there. It must register the tools and the commands of the description. */
   load(place: FeaturePlace): Promise<ExtensionFactory>;
 }

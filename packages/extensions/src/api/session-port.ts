@@ -60,8 +60,9 @@ export interface ExtensionSessionPort {
   openChild(options: ChildOptions): Promise<ChildSession>;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
+  findTools(): Promise<ToolInfo[]>;
   setActiveTools(names: readonly string[]): void;
-  /** Tools were registered after the session began. */
+  /** Tools that requests list were registered after the session began. */
   refreshTools(): void;
   getCallableTools(): readonly AgentTool[];
   executeTool(

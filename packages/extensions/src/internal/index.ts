@@ -19,13 +19,17 @@ export type {
 } from "../pipeline/layer.ts";
 export { buildPipeline } from "../pipeline/pipeline.ts";
 export { keepOrder, toolPrefix, toolsPrefix } from "../pipeline/stable-order.ts";
+export { wireSchema } from "../pipeline/wire-schema.ts";
 export { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
 export { createTouches, type TouchesParts } from "../pipeline/touches.ts";
 export type { ModelAccess } from "../api/model-access.ts";
 export { isCustomType, isMessageDraft, isPromptOptions, isValidChange } from "../runner/parse-results.ts";
 export { createRequestUi, findMisfit, OpenDialogs, type OpenDialogsOptions } from "../runner/ui-requests.ts";
 export { ExtensionSlot, type SessionStart } from "../session/extension-slot.ts";
+export { describeTool, type FoundTool } from "../session/found-tool.ts";
 export { SessionFeatures } from "../session/session-features.ts";
+export { SessionTools } from "../session/session-tools.ts";
+export { isEveryTool } from "../session/tool-reach.ts";
 export { toCustomMessage } from "../session/message-queue.ts";
 export { replaceSession } from "../session/replace-session.ts";
 export type { RunExtensions } from "../session/run-extensions.ts";

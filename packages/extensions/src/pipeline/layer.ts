@@ -43,6 +43,12 @@ export interface PipelineTool extends DescribedTool, ToolLifecycle {
   isForChannels?: boolean;
   /** A scope that the session must have; see `PipelineInput.scopes`. */
   requiredScope?: string;
+  /** Other names that a call of it may have. */
+  aliases?: readonly string[];
+  /** It finds or calls tools that requests do not list; see `FeatureTool.describeForFound`. */
+  isForFound?: boolean;
+  /** Tools that are executed must not call it; the model may. */
+  isModelOnly?: boolean;
 }
 
 /** A tool in either form that a session accepts. */

@@ -7,6 +7,7 @@ import type { Lifetime } from "./create-context.ts";
 import { type ExtensionEventName, extensionEventNames } from "../api/events.ts";
 import type { AnyHandler, Registrations } from "../api/extension.ts";
 import { copyData } from "../api/must-be-data.ts";
+import { isListed } from "../session/extension-tools.ts";
 import { checkDefinition, checkHandler, checkProviderFunctions } from "./check-registration.ts";
 import { isNativeProvider, toProviderConfig } from "../providers/native-provider.ts";
 import type { NativeProvider } from "../providers/provider-config.ts";
@@ -51,6 +52,15 @@ export function createApi(parts: ApiParts): ExtensionAPI {
   const changed = (): void => getSession()?.refreshTools();
   const spawn: ExtensionAPI["spawn"] = async (command, args, options = {}) =>
     await session().spawn(command, args, options);
+  let isRefreshDue = false;
+  /** Once for all tools that are registered in a row: a server may have thousands, which requests seldom list. */
+  const changedSoon = async (): Promise<void> => {
+    if (isRefreshDue) return;
+    isRefreshDue = true;
+    await Promise.resolve();
+    isRefreshDue = false;
+    changed();
+  };
 
   return {
     on: ((name: string, handler: AnyHandler) => {
@@ -65,8 +75,10 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     registerTool(tool) {
       lifetime.check();
       checkTool(tool);
+      const replaced = registrations.tools.get(tool.name);
       registrations.tools.set(tool.name, tool);
-      changed();
+      if (isListed(tool) || (replaced && isListed(replaced))) changed();
+      else begin("Listing tools", changedSoon());
     },
     registerCommand(name, command) {
       lifetime.check();
@@ -152,6 +164,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     },
     getActiveTools: () => session().getActiveTools(),
     getAllTools: () => session().getAllTools(),
+    findTools: async () => await session().findTools(),
     setActiveTools: (names) => session().setActiveTools(names),
     getSettings: () => structuredClone(session().getSettings()),
     getCommands: () => session().getCommands(),

@@ -14,13 +14,13 @@ type CreateToolContext = (
   call: { id: string; signal: AbortSignal | undefined },
 ) => ExtensionToolContext;
 
-/** Whether a model can be shown the tool. */
-export const isShown = ({ exposure = "direct" }: Pick<ToolDefinition, "exposure">): boolean =>
+/** Whether requests list the tool unless the settings say otherwise. */
+export const isListed = ({ exposure = "direct" }: Pick<ToolDefinition, "exposure">): boolean =>
   exposure === "direct" || exposure === "model-only";
 
 /** Whether it is shown before anybody asks for it. */
 export const isActiveByDefault = (tool: Pick<ToolDefinition, "exposure" | "defaultActive">): boolean =>
-  isShown(tool) && tool.defaultActive !== false;
+  isListed(tool) && tool.defaultActive !== false;
 
 /** Adapts tools. Equal definitions always give the identical tool, so that the pipeline recognises it. */
 export function createToolAdapter(createContext: CreateToolContext): (tool: Owned<ToolDefinition>) => PipelineTool {
@@ -31,6 +31,7 @@ export function createToolAdapter(createContext: CreateToolContext): (tool: Owne
       label: tool.label ?? tool.name,
       parameters: tool.parameters ?? noParameters,
       readOnly,
+      ...(tool.exposure === "model-only" && { isModelOnly: true }),
       async execute(toolCallId, params, signal, onUpdate) {
         const context = createContext(extension, { id: toolCallId, signal });
         const update: typeof onUpdate = onUpdate && ((partial) => onUpdate(checkDetails(partial)));

@@ -113,7 +113,8 @@ test.each<[what: string, owner: Owner, answer: boolean, isUsed: boolean, isAsked
     const source = { ...started.source, ...(origin && { origin }) };
     const { session, reported } = open([{ ...started, source, ...(host && { host }) }]);
     session.bind({ cwd: "/", ui: noUi, replace: {}, refreshTools: () => {} } as never, () => {});
-    const listTools = () => session.getTools().map(({ name }) => name);
+    const rules = { mode: "auto", names: [], canSearch: false } as const;
+    const listTools = () => session.listTools(rules).listed.map(({ name }) => name);
     // Before anybody was asked, the feature keeps its name.
     expect(listTools()).toEqual(isAsked ? ["own"] : ["plan", "own"]);
     const asked: string[] = [];

@@ -8,9 +8,9 @@ import type { Clock, ImageContent } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { CustomMessage, SlashCommandData } from "@tau/protocol";
 import { parseSlashCommand } from "@tau/protocol/surface";
-import type { GivenTool, PipelineTool } from "../pipeline/layer.ts";
+import type { PipelineTool } from "../pipeline/layer.ts";
 import type { RunExtensions } from "./run-extensions.ts";
-import type { EventBus, ToolDefinition } from "../api/api.ts";
+import type { EventBus, ToolDefinition, ToolInfo } from "../api/api.ts";
 import type { CombinedResult } from "../runner/combine-results.ts";
 import type { ReplacedSessionContext } from "../api/context.ts";
 import {
@@ -36,9 +36,11 @@ import { ExtensionRunner } from "../runner/runner.ts";
 import type { ExtensionSessionPort } from "../api/session-port.ts";
 import { createWaits, type Waits } from "../runner/waits.ts";
 import type { ChangedInputs } from "./changed-inputs.ts";
-import { createToolAdapter, isActiveByDefault, isShown } from "./extension-tools.ts";
+import { createToolAdapter, isActiveByDefault } from "./extension-tools.ts";
 import { type FeatureNames, listReplaced, type Replaced } from "./list-replaced.ts";
+import { describeTool, type FoundTool, type ReachedTools, toFoundTool } from "./found-tool.ts";
 import { type LeftMessages, MessageQueue } from "./message-queue.ts";
+import { createReach, isMany, type ReachRules } from "./tool-reach.ts";
 import { createSessionUi, type SessionUi } from "./session-ui.ts";
 import type { ExtensionHost, ExtensionSurface } from "./surface.ts";
 
@@ -93,6 +95,8 @@ export class SessionExtensions implements RunExtensions {
   #host: ExtensionHost | undefined;
   /** Tools of features that a person lets an extension replace which they have not installed themselves. */
   readonly #allowedReplacements = new Set<string>();
+  /** Decided when they have started, so that tools that are registered later do not change the list of the others. */
+  #hasManyTools: boolean | undefined;
 
   constructor(parts: SessionExtensionsParts) {
     this.#parts = parts;
@@ -262,6 +266,7 @@ export class SessionExtensions implements RunExtensions {
     for (const extension of this.list) await this.#run(extension, "Its start", () => extension.begin?.());
     await this.#askReplacements();
     await this.emit({ type: "session_start", ...this.#parts.start });
+    this.#hasManyTools = isMany(countActive([...this.registrations.tools.values()]));
     const reason = this.#parts.start.reason === "reload" ? "reload" : "startup";
     const { cwd } = this.#bound!.port;
     const found = await this.emit({ type: "resources_discover", cwd, reason });
@@ -325,16 +330,42 @@ export class SessionExtensions implements RunExtensions {
     return this.queue.isEmpty;
   }
 
-  /** The tools that the session can show. Some are shown only if `names` has them. */
-  getTools(names: readonly string[] = []): GivenTool[] {
+  /** Tools of extensions, and tools that the code of features registered beyond their descriptions. */
+  listTools(rules: Omit<ReachRules, "hasManyTools">): ReachedTools {
     const bound = this.#bound;
-    if (!bound) return [];
-    return [...this.registrations.tools.values()]
-      .filter((tool) => this.#mayReplace(tool))
-      .filter(
-        ({ definition }) => isActiveByDefault(definition) || (isShown(definition) && names.includes(definition.name)),
-      )
-      .map(bound.adapt);
+    const listed: PipelineTool[] = [];
+    const found: FoundTool[] = [];
+    if (!bound) return { listed, found };
+    const extensionTools = [...this.registrations.tools.values()].filter((tool) => this.#mayReplace(tool));
+    const hasManyTools = this.#hasManyTools ?? isMany(countActive(extensionTools));
+    const reach = createReach({ ...rules, hasManyTools });
+    for (const tool of [...extensionTools, ...this.#addedTools]) {
+      const { definition, extension } = tool;
+      const reached = reach(definition, isFeature(extension.source) ? "feature" : "extension");
+      if (reached === "listed") listed.push(bound.adapt(tool));
+      if (reached === "found") found.push(toFoundTool(definition, bound.adapt(tool), extension.source));
+    }
+    return { listed, found };
+  }
+
+  /** Describes all tools that were registered, whether a model reaches them or not. */
+  describeTools(): ToolInfo[] {
+    return [...this.registrations.tools.values(), ...this.#addedTools].map(({ definition, extension }) =>
+      describeTool(definition, extension.source.info),
+    );
+  }
+
+  /** Tools that features registered and did not describe before, unless an extension has the name. */
+  get #addedTools(): Owned<ToolDefinition>[] {
+    const { tools } = this.registrations;
+    const featureTools = new Set(this.#parts.features.tools);
+    return this.list
+      .filter(({ source }) => isFeature(source))
+      .flatMap((extension) =>
+        [...extension.tools.values()]
+          .filter(({ name }) => !featureTools.has(name) && !tools.has(name))
+          .map((definition) => ({ extension, definition })),
+      );
   }
 
   /** The registrations that are in effect now. */
@@ -450,6 +481,9 @@ export class SessionExtensions implements RunExtensions {
     }
   }
 }
+
+const countActive = (tools: readonly Owned<ToolDefinition>[]): number =>
+  tools.filter(({ definition }) => isActiveByDefault(definition)).length;
 
 const isFeature = ({ origin }: ExtensionSource): boolean => origin === "feature";
 

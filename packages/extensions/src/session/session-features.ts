@@ -3,12 +3,15 @@ import type { AgentMessage } from "@tau/agent";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { SlashCommandData } from "@tau/protocol";
 import { parseSlashCommand } from "@tau/protocol/surface";
+import type { SourceInfo } from "../api/api.ts";
 import type { ExtensionProblem } from "../api/extension.ts";
 import type { Feature, FeaturePlace, FeatureTool } from "../api/feature.ts";
 import { ExtensionError } from "../errors.ts";
 import type { PipelineTool } from "../pipeline/layer.ts";
 import type { ExtensionSlot } from "./extension-slot.ts";
-import { isActiveByDefault } from "./extension-tools.ts";
+import { isListed } from "./extension-tools.ts";
+import { type FoundTool, toFoundTool } from "./found-tool.ts";
+import type { createReach } from "./tool-reach.ts";
 
 interface SessionFeaturesParts {
   features: readonly Feature[];
@@ -18,23 +21,90 @@ interface SessionFeaturesParts {
   report: (problem: ExtensionProblem) => void;
 }
 
+interface OwnTool {
+  readonly feature: Feature;
+  readonly definition: FeatureTool;
+  readonly tool: PipelineTool;
+}
+
 export class SessionFeatures {
   readonly #features: readonly Feature[];
   readonly #slot: ExtensionSlot;
   readonly #place: FeaturePlace;
   readonly #report: SessionFeaturesParts["report"];
   readonly #loading = new Map<string, Promise<void>>();
-  /** The tools that a session is given. Calling one loads the code of its feature; the tool itself stays the same. */
-  readonly tools: readonly PipelineTool[];
+  readonly #tools: readonly OwnTool[];
+  /** Tools that find or call others, as they were described last. */
+  readonly #described = new Map<string, { description: string; tool: PipelineTool }>();
 
   constructor({ features, slot, place, report }: SessionFeaturesParts) {
     this.#features = features;
     this.#slot = slot;
     this.#place = place;
     this.#report = report;
-    this.tools = features.flatMap((feature) =>
-      (feature.tools ?? []).filter(isActiveByDefault).map((tool) => this.#createTool(feature, tool)),
+    this.#tools = features.flatMap((feature) =>
+      (feature.tools ?? []).map((definition) => ({
+        feature,
+        definition,
+        tool: this.#createTool(feature, definition),
+      })),
     );
+  }
+
+  /** The tools that a session is given. Calling one loads the code of its feature; the tool itself stays the same. */
+  get defaults(): readonly PipelineTool[] {
+    return this.#tools.filter(({ definition }) => isListed(definition)).map(({ tool }) => tool);
+  }
+
+  /** The tools that settings and flags can name. */
+  get namedTools(): readonly PipelineTool[] {
+    return this.#tools.filter(({ definition }) => definition.exposure !== "hidden").map(({ tool }) => tool);
+  }
+
+  /** Lists the tools beyond the defaults, by how a model reaches them. Extensions may have replaced some. */
+  listTools(reach: ReturnType<typeof createReach>): { listed: PipelineTool[]; found: FoundTool[] } {
+    const others = this.#tools.filter(({ definition: { name, ...definition } }) => {
+      return !isListed(definition) && !this.#slot.current?.isReplaced(name);
+    });
+    const listed = others.filter(({ definition }) => reach(definition, "feature") === "listed");
+    const found = others.filter(({ definition }) => reach(definition, "feature") === "found");
+    return {
+      listed: listed.map(({ tool }) => tool),
+      found: found.map(({ feature, definition, tool }) =>
+        toFoundTool(definition, tool, { name: feature.name, origin: "feature", info: getInfo(feature) }),
+      ),
+    };
+  }
+
+  isFeature(name: string): boolean {
+    return this.#features.some((feature) => feature.name === name);
+  }
+
+  /** Says what features that have not been loaded may find. Pure, and from the configuration alone. */
+  listFinds(): { feature: string; kind: string }[] {
+    const place = this.#place;
+    return this.#features.flatMap((feature) => {
+      const kind = feature.finds?.(place);
+      return kind === undefined ? [] : [{ feature: feature.name, kind }];
+    });
+  }
+
+  /** Loads the features that may find tools. Never rejects: what fails is reported, and the others are loaded. */
+  async loadFinders(starts: boolean): Promise<void> {
+    const names = new Set(this.listFinds().map(({ feature }) => feature));
+    const finders = this.#features.filter(({ name }) => names.has(name));
+    await Promise.all(finders.map((feature) => this.#loadOrReport(feature, starts)));
+  }
+
+  /** The tool with its description for the kinds of tools that can be found. Equal descriptions give the identical tool. */
+  describeForFound(tool: PipelineTool, kinds: readonly string[]): PipelineTool {
+    const own = this.#tools.find(({ definition }) => definition.name === tool.name);
+    const description = own?.definition.describeForFound?.(kinds) ?? tool.description;
+    const known = this.#described.get(tool.name);
+    if (known?.description === description) return known.tool;
+    const described = { ...tool, description };
+    this.#described.set(tool.name, { description, tool: described });
+    return described;
   }
 
   /** Lists the commands of features that no extension has. */
@@ -60,7 +130,7 @@ export class SessionFeatures {
   /** Loads the features that a session needs when it opens: those that say so, and those of its conversation. */
   async loadAtStart(messages: readonly AgentMessage[]): Promise<void> {
     for (const feature of this.#features) {
-      if (feature.opensWithSession?.(this.#place)) await this.#loadOrReport(feature);
+      if (feature.opensWithSession?.(this.#place)) await this.#loadOrReport(feature, false);
     }
     await this.loadForMessages(messages);
   }
@@ -81,13 +151,13 @@ export class SessionFeatures {
       const { tools: own = [] } = feature;
       const isReplaced = own.length > 0 && own.every(({ name }) => current?.isReplaced(name));
       if (!isUsed || isReplaced) continue;
-      await this.#loadOrReport(feature);
+      await this.#loadOrReport(feature, false);
     }
   }
 
   /** The conversation can be read and continued without it. */
-  async #loadOrReport(feature: Feature): Promise<void> {
-    await this.#load(feature, false).catch((error: unknown) =>
+  async #loadOrReport(feature: Feature, starts: boolean): Promise<void> {
+    await this.#load(feature, starts).catch((error: unknown) =>
       this.#report({ extension: feature.name, message: getErrorMessage(error) }),
     );
   }
@@ -102,9 +172,12 @@ export class SessionFeatures {
     return this.#features.find(({ commands }) => commands?.some(({ name }) => name === called.name));
   }
 
-  #createTool(feature: Feature, tool: FeatureTool): PipelineTool {
+  #createTool(feature: Feature, definition: FeatureTool): PipelineTool {
+    const { describeForFound, exposure, ...tool } = definition;
     return {
       ...tool,
+      ...(describeForFound && { isForFound: true }),
+      ...(exposure === "model-only" && { isModelOnly: true }),
       execute: async (...call) => {
         await this.#load(feature, true);
         const loaded = this.#slot.current?.getFeatureTool(feature.name, tool.name);
@@ -135,7 +208,7 @@ export class SessionFeatures {
 const getCustomType = (message: { role: string; customType?: string }): string | undefined =>
   message.role === "custom" ? message.customType : undefined;
 
-const getInfo = ({ name }: Feature): SlashCommandData["sourceInfo"] => ({
+const getInfo = ({ name }: Feature): SourceInfo & SlashCommandData["sourceInfo"] => ({
   path: `<feature:${name}>`,
   source: "feature",
   scope: "user",

@@ -290,6 +290,7 @@ export function createSession(
     exec: later("exec", { stdout: "done\n", stderr: "", code: 0, killed: false }),
     getActiveTools: () => activeTools,
     getAllTools: () => [],
+    findTools: later("findTools", []),
     setActiveTools(names: readonly string[]) {
       activeTools = [...names];
     },

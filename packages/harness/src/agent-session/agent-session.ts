@@ -121,6 +121,7 @@ export class AgentSession {
     sent.restore(await session.getPrefix());
     await this.#parts.extensions.bind((extensions) => this.#bind(extensions));
     await this.#parts.features.loadAtStart(this.messages);
+    await this.#work.tools.findListed();
     this.#cleanUps.push(services.settings.subscribe(this.#work.changes.onSettings));
     this.#cleanUps.push(services.settings.subscribe(() => permissionModes.publishChange()));
     this.#cleanUps.push(services.registry.subscribe(() => this.#followModel()));

@@ -11,6 +11,7 @@ import {
   getProblem,
   type ToolLifecycles,
   harnessToolNames,
+  type SessionTools,
   type TouchesParts,
 } from "@tau/extensions/internal";
 import { HarnessError } from "@tau/protocol";
@@ -18,6 +19,7 @@ import { createNameMatcher, resolveDefaultTools } from "@tau/policy/internal";
 import type { SessionSandbox } from "@tau/sandbox";
 import { formatDate, type SystemPrompt } from "../prompt/system-prompt.ts";
 import type { ModelChoice } from "./model-choice.ts";
+import { chooseTools, FoundTools } from "./found-tools.ts";
 import { buildToolsAndPrompt, type ToolsAndPrompt } from "./tools-and-prompt.ts";
 
 /** Where the tools of a session come from, and which of them are left out. */
@@ -33,8 +35,8 @@ export interface ToolSources extends Pick<
   defaults: Readonly<Record<Settings["tools"]["edit"], readonly GivenTool[]>>;
   /** Changes them, after the settings. */
   changedDefaults: readonly string[] | undefined;
-  /** Lists the tools of extensions: those that are shown without being asked for, and those of `names`. */
-  getExtensionTools: (names: readonly string[]) => readonly GivenTool[];
+  /** The tools of extensions, and those of features that are not among the defaults. */
+  others: SessionTools;
   /** Finds built-in tools by name, and throws for an unknown one. */
   getBuiltIn: (name: string) => GivenTool;
   /** All built-in tools, by name. */
@@ -65,6 +67,8 @@ interface ShownToolsParts {
 
 export class ShownTools {
   readonly #parts: ShownToolsParts;
+  /** The tools that requests do not list. */
+  readonly found: FoundTools;
   /** Undefined: the defaults, which depend on the settings and the model. */
   #base: ToolSources["base"];
   /** Set by `setActiveTools`: only these are shown. */
@@ -78,6 +82,7 @@ export class ShownTools {
 
   constructor(parts: ShownToolsParts) {
     this.#parts = parts;
+    this.found = new FoundTools(parts.sources.others);
     this.#base = parts.sources.base;
     this.#date = formatDate(parts.clock.now());
     this.#resources = parts.resources.resources;
@@ -110,8 +115,9 @@ export class ShownTools {
   /** Shows exactly these tools. Built-in tools that the session was not given are added. */
   setActiveTools(names: readonly string[]): void {
     const { tools, dropped } = this.#shown;
-    const { custom, getExtensionTools, getBuiltIn } = this.#parts.sources;
-    const known = new Set([...tools, ...dropped, ...custom, ...getExtensionTools(names)].map(({ name }) => name));
+    const { custom, others, getBuiltIn } = this.#parts.sources;
+    const { listed } = others.list({ names, canSearch: false });
+    const known = new Set([...tools, ...dropped, ...custom, ...listed].map(({ name }) => name));
     const added = names.filter((name) => !known.has(name)).map((name) => getBuiltIn(name));
     this.#base = [...this.#getBase(), ...added];
     this.#activeNames = names;
@@ -129,14 +135,21 @@ export class ShownTools {
     const { lifecycles, sources, signal } = this.#parts;
     if (signal.aborted) return;
     if (await lifecycles.load(this.#shown.tools)) this.#shown = this.#build(this.#shown);
+    const { listed, found } = sources.others.list({ names: this.#getNames(), canSearch: true });
     await lifecycles.unloadOthers(
       [
         ...this.#getBase().filter(isGiven),
         ...sources.custom,
-        ...sources.getExtensionTools(this.#activeNames ?? []),
+        ...listed,
+        ...found.map(({ tool }) => tool),
         ...(sources.binding?.tools ?? []),
       ].filter(isTool),
     );
+  }
+
+  /** Resolves when the tools are there that requests list although they have to be found. */
+  async findListed(): Promise<void> {
+    await this.#parts.sources.others.findListed(this.#getNames());
   }
 
   /** Uses the resources as they are now. Answers with the files that changed. Not during a run: it keeps its prompt and tools. */
@@ -174,30 +187,45 @@ export class ShownTools {
     );
   }
 
+  /** The tools that a person, an agent file or an extension names. */
+  #getNames(): readonly string[] {
+    const { only = [], tools = [] } = this.#resources.agent?.tools ?? {};
+    const chosen = tools.filter(({ enabled }) => enabled !== false).map(({ name }) => name);
+    return [...(this.#activeNames ?? this.#allowed ?? []), ...only, ...chosen];
+  }
+
+  /** The tools that the flags or the settings allow; undefined for all. */
+  get #allowed(): readonly string[] | undefined {
+    return this.#parts.sources.allowed ?? this.#parts.settings.get().tools.allowed;
+  }
+
   #build(before?: ToolsAndPrompt): ToolsAndPrompt {
     const { sources, settings, model, cwd, actions, lifecycles, signal, sandbox } = this.#parts;
-    const { allowed, excluded } = settings.get().tools;
     const base = this.#getBase();
-    return buildToolsAndPrompt(
+    const { custom, others } = sources;
+    const foundInput = {
+      binding: sources.binding,
+      scopes: sources.scopes,
+      allowed: this.#allowed,
+      excluded: [...settings.get().tools.excluded, ...sources.excluded],
+      model: model.model ?? { api: "", provider: "", id: "" },
+      signal,
+      createCallContext: sources.createCallContext,
+      sandbox,
+      actions,
+      lifecycles,
+      resources: this.#resources,
+    };
+    const input = { ...foundInput, allowed: this.#activeNames ?? this.#allowed };
+    const names = this.#getNames();
+    const chosen = chooseTools({ base: base.filter(isGiven), custom, names, others, input, foundInput });
+    const built = buildToolsAndPrompt(
       {
-        base: base.filter(isGiven),
+        ...input,
+        base: chosen.base,
         requested: base.filter((tool) => typeof tool === "string"),
-        custom: [
-          ...sources.custom,
-          ...sources.getExtensionTools(this.#activeNames ?? sources.allowed ?? allowed ?? []),
-        ],
-        binding: sources.binding,
-        scopes: sources.scopes,
-        allowed: this.#activeNames ?? sources.allowed ?? allowed,
-        excluded: [...excluded, ...sources.excluded],
-        model: model.model ?? { api: "", provider: "", id: "" },
-        signal,
-        createCallContext: sources.createCallContext,
-        sandbox,
+        custom: [...custom, ...chosen.listed],
         commands: sources.commands,
-        actions,
-        lifecycles,
-        resources: this.#resources,
         cwd,
         date: this.#date,
         systemPrompt: sources.systemPrompt,
@@ -206,6 +234,8 @@ export class ShownTools {
       },
       before,
     );
+    this.found.update(foundInput, built.tools, chosen.getFound);
+    return built;
   }
 }
 

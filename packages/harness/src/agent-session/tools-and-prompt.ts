@@ -23,8 +23,11 @@ export interface ToolsAndPrompt {
   readonly problems: readonly string[];
 }
 
-interface ToolsAndPromptInput extends Omit<PipelineInput, "report" | "choices"> {
+export interface ToolsInput extends Omit<PipelineInput, "report" | "choices"> {
   resources: Resources;
+}
+
+export interface ToolsAndPromptInput extends ToolsInput {
   cwd: string;
   /** The date as the prompt shows it. */
   date: string;
@@ -41,12 +44,7 @@ export function buildToolsAndPrompt(input: ToolsAndPromptInput, before?: ToolsAn
   const { resources, cwd, date } = input;
   const dropped: DroppedTool[] = [];
   const chosen = resources.agent?.tools;
-  const built = buildPipeline({
-    ...input,
-    choices: chosen?.tools ?? [],
-    allowed: bothAllow(input.allowed, chosen?.only),
-    report: (tool) => dropped.push(tool),
-  });
+  const built = buildTools(input, (tool) => dropped.push(tool));
   const tools = before ? keepOrder(before.tools, built) : built;
   const custom = input.systemPrompt ?? resources.systemPrompt?.content;
   const append = [...input.appendSystemPrompt, resources.appendSystemPrompt?.content].filter(
@@ -65,6 +63,13 @@ export function buildToolsAndPrompt(input: ToolsAndPromptInput, before?: ToolsAn
   };
   const problems = choiceProblems(tools, chosen?.tools ?? []).map(({ message }) => message);
   return { tools, systemPrompt: buildSystemPrompt(promptInput), promptInput, dropped, problems };
+}
+
+/** Takes tools through the layers, with the choices of a named agent. */
+export function buildTools(input: ToolsInput, report: PipelineInput["report"] = () => {}): AgentTool[] {
+  const chosen = input.resources.agent?.tools;
+  const allowed = bothAllow(input.allowed, chosen?.only);
+  return buildPipeline({ ...input, choices: chosen?.tools ?? [], allowed, report });
 }
 
 /** The layer that hides tools because the user or the settings asked for it. */

@@ -7,8 +7,9 @@ import {
   harnessToolNames,
   type PipelineTool,
   type SessionFeatures,
+  SessionTools,
 } from "@tau/extensions/internal";
-import { createNameMatcher } from "@tau/policy/internal";
+import { createNameMatcher, isServerTool } from "@tau/policy/internal";
 import { findUnknownTools } from "@tau/policy";
 import { describeSandbox } from "@tau/sandbox/internal";
 import type { ToolSources } from "../agent-session/shown-tools.ts";
@@ -29,17 +30,19 @@ interface OwnTools {
 }
 
 export function createToolSources(
-  { params }: SessionSetup,
+  { params, services, clock }: SessionSetup,
   { workspace, extensions, features }: ToolSourcesParts,
 ): ToolSources {
   const { createCallContext, sandbox, sandboxSettings, isSandboxMissing } = workspace;
   const tools = addFeatureTools(workspace.tools, features);
+  const registered = extensions.current?.describeTools().map(({ name }) => name) ?? [];
+  const isOther = (pattern: string) => isServerTool(pattern) || registered.some(createNameMatcher([pattern]));
   return {
     createCallContext,
     sandbox,
     commands: describeSandbox(sandboxSettings, isSandboxMissing),
-    getExtensionTools: (names) => extensions.current?.getTools(names) ?? [],
-    base: params.tools?.flatMap((tool) => (typeof tool === "string" ? findBuiltIn(tools, tool) : tool)),
+    others: new SessionTools({ features, slot: extensions, getSettings: () => services.settings.get(), clock }),
+    base: params.tools?.flatMap((tool) => (typeof tool === "string" ? findBuiltIn(tools, tool, isOther) : tool)),
     defaults: { text: tools.defaults, hashline: tools.hashlineDefaults },
     custom: params.customTools ?? [],
     getBuiltIn: (name) => getBuiltIn(tools, name),
@@ -56,11 +59,11 @@ export function createToolSources(
   };
 }
 
-function addFeatureTools({ defaults, hashlineDefaults, byName }: Tools, { tools }: SessionFeatures): OwnTools {
+function addFeatureTools({ defaults, hashlineDefaults, byName }: Tools, features: SessionFeatures): OwnTools {
   return {
-    defaults: [...defaults, ...tools],
-    hashlineDefaults: [...hashlineDefaults, ...tools],
-    byName: { ...byName, ...Object.fromEntries(tools.map((tool) => [tool.name, tool])) },
+    defaults: [...defaults, ...features.defaults],
+    hashlineDefaults: [...hashlineDefaults, ...features.defaults],
+    byName: { ...byName, ...Object.fromEntries(features.namedTools.map((tool) => [tool.name, tool])) },
   };
 }
 
@@ -71,11 +74,13 @@ function getBuiltIn({ byName }: OwnTools, name: string): GivenTool {
 
 /**
  * A pattern stands for the default tools that it matches, and if there are none, for any other built-in tools. A name in
- * the result is one of `harnessToolNames`: the session makes these tools.
+ * the result is one of `harnessToolNames`: the session makes these tools. `isOther`: tools of extensions and of servers are
+ * not among these; a session that names them lists them.
  */
-function findBuiltIn(tools: OwnTools, pattern: string): (GivenTool | string)[] {
+function findBuiltIn(tools: OwnTools, pattern: string, isOther: (pattern: string) => boolean): (GivenTool | string)[] {
   const matches = createNameMatcher([pattern]);
   const filter = (all: readonly GivenTool[]) => all.filter(({ name }) => matches(name));
   const candidates = [filter(tools.defaults), filter(Object.values(tools.byName)), harnessToolNames.filter(matches)];
-  return candidates.find(({ length }) => length > 0) ?? [getBuiltIn(tools, pattern)];
+  const matching = candidates.find(({ length }) => length > 0);
+  return matching ?? (isOther(pattern) ? [] : [getBuiltIn(tools, pattern)]);
 }

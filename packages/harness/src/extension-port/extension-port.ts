@@ -5,7 +5,6 @@ import { type SessionEntry, HarnessError } from "@tau/protocol";
 import { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
 import {
   type SourceInfo,
-  type ToolDefinition,
   type ToolInfo,
   execProgram,
   type SessionExtensions,
@@ -17,9 +16,12 @@ import {
   isMessageDraft,
   toCustomMessage,
   replaceSession,
+  describeTool,
   type ModelAccess,
+  type PipelineTool,
 } from "@tau/extensions/internal";
 import { toPromptOptions } from "../prompt/prompt-options.ts";
+import type { AgentTool } from "@tau/agent";
 import type { RunHost } from "../run/run-host.ts";
 import { listSlashCommands } from "../prompt/slash-commands.ts";
 import { getContextUse } from "../session/stats.ts";
@@ -149,17 +151,18 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     },
     getActiveTools: () => session.tools.map(({ name }) => name),
     getAllTools: () => listAllTools(session, extensions),
+    findTools: () => tools.found.list(),
     setActiveTools(names) {
       checkPort({ names });
       const known = new Set(
-        listAllTools(session, extensions).flatMap((tool) => (isReachable(tool) ? [tool.name] : [])),
+        listAllTools(session, extensions).flatMap(({ name, exposure }) => (exposure === "hidden" ? [] : [name])),
       );
       session.setActiveTools(names.filter((name) => known.has(name)));
     },
     refreshTools: () => tools.rebuild(),
-    getCallableTools: () => session.tools,
+    getCallableTools: () => [...listCallable(session.tools), ...tools.found.listNow()],
     executeTool: (callerId, name, args, options) =>
-      host.calls.callTool(callerId, name, args, { ...options, tools: session.tools }),
+      host.calls.callTool(callerId, name, args, { ...options, tools: listCallable(session.tools) }),
     getCommands: () => listSlashCommands(session),
 
     registerProvider: (name, config) => extensions.providers.register(name, config),
@@ -204,30 +207,16 @@ function getEditableText(entry: SessionEntry): string | undefined {
   return entry.type === "message" && entry.message.role === "user" ? joinTextBlocks(entry.message.content) : undefined;
 }
 
-const isReachable = ({ exposure }: ToolInfo): boolean => exposure === "direct" || exposure === "model-only";
+/** Lists the tools that others can call. */
+const listCallable = (tools: readonly AgentTool[]): readonly AgentTool[] =>
+  tools.filter((tool: AgentTool & Pick<PipelineTool, "isModelOnly">) => !tool.isModelOnly);
 
 /** Lists the tools of the session and of extensions, shown or not. */
 function listAllTools(session: PortSession, extensions: SessionExtensions): ToolInfo[] {
-  const own = extensions.registrations.tools;
+  const registered = extensions.describeTools();
+  const names = new Set(registered.map(({ name }) => name));
   const builtIn: SourceInfo = { path: "", source: "builtin", scope: "user", origin: "top-level" };
-  const others = [...session.tools, ...session.knownTools].filter(({ name }) => !own.has(name));
+  const others = [...session.tools, ...session.knownTools].filter(({ name }) => !names.has(name));
   const unique = [...new Map(others.map((tool) => [tool.name, tool])).values()];
-  return [
-    ...unique.map((tool) => describeTool({ ...tool, exposure: "direct" } as ToolDefinition, builtIn)),
-    ...[...own.values()].map(({ definition, extension }) => describeTool(definition, extension.source.info)),
-  ];
-}
-
-function describeTool(tool: ToolDefinition, sourceInfo: SourceInfo): ToolInfo {
-  const { name, description, parameters, promptGuidelines, namespace, annotations, exposure = "direct" } = tool;
-  return {
-    name,
-    description,
-    parameters,
-    exposure,
-    sourceInfo,
-    ...(promptGuidelines && { promptGuidelines }),
-    ...(namespace && { namespace }),
-    ...(annotations && { annotations }),
-  };
+  return [...unique.map((tool) => describeTool({ ...tool, exposure: "direct" }, builtIn)), ...registered];
 }

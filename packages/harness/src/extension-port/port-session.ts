@@ -4,7 +4,7 @@ import type { ImageContent, Model } from "@tau/ai";
 import type { AuthStorage } from "@tau/config/auth";
 import type { ModelRegistry } from "@tau/config/models";
 import type { Settings, SettingsManager } from "@tau/config/settings";
-import type { ChildOptions, InputSource } from "@tau/extensions";
+import type { ChildOptions, InputSource, ToolInfo } from "@tau/extensions";
 import type { SessionEvent } from "@tau/protocol";
 import type { RunOutcome } from "../run/run.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
@@ -77,6 +77,7 @@ export interface PortActivity {
 export interface PortTools {
   readonly prompt: SystemPrompt;
   readonly shown: { readonly promptInput: SystemPromptInput };
+  readonly found: { list(): Promise<ToolInfo[]>; listNow(): readonly AgentTool[] };
   setRunPrompt(prompt: { text: string; by: readonly string[] } | undefined): void;
   rebuild(): void;
 }

@@ -111,6 +111,7 @@ export class Attempt {
       shouldStopAfterTurn: () => this.#shouldStop(),
       prepareNextTurn: (turn) => this.#prepareTurn(turn),
       toolExecution: settings().tools.execution,
+      findTool: host.findTool,
       ...createCallHooks(host, recorder),
     };
   }

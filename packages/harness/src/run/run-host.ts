@@ -39,6 +39,8 @@ export interface RunHost {
   readonly ask: StreamFn;
   readonly settings: () => Settings;
   readonly current: () => CurrentChoices;
+  /** Finds a tool that can be called although requests do not list it. */
+  readonly findTool: NonNullable<AgentLoopConfig["findTool"]>;
   /** Which files a call touched. */
   readonly touches: GetTouches;
   /** Judges each call. */

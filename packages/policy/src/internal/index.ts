@@ -21,6 +21,6 @@ export { getSecretForms, minSecretLength } from "../secrets/secret-forms.ts";
 export { isSecretName } from "../secrets/secret-patterns.ts";
 export { renameSnakeCase } from "../snake-case.ts";
 export { findTaint, type Taint, type TaintContext } from "../taint.ts";
-export { createNameMatcher, resolveDefaultTools } from "../tool-patterns.ts";
+export { createNameMatcher, isServerTool, resolveDefaultTools } from "../tool-patterns.ts";
 export { askToRetry, type SandboxRetry } from "../retry-outside.ts";
 export { getProfile } from "../profiles.ts";

@@ -33,8 +33,8 @@ export class ToolCallBlock implements Component {
   readonly #look: Look;
   readonly #now: () => number;
   readonly #id: string;
-  readonly #name: string;
-  readonly #title: string;
+  #name: string;
+  #title: string;
   #input: Readonly<Record<string, unknown>> | undefined;
   #state: State = { kind: "waiting" };
   /** How long it has run before `#resumedAt`. */
@@ -59,6 +59,15 @@ export class ToolCallBlock implements Component {
     this.#title = toPlainLine(name);
     this.#look = look;
     this.#now = now;
+  }
+
+  /** The model calls some tools through another one, whose name arrives first. */
+  setName(name: string): void {
+    if (name === this.#name) return;
+    this.#name = name;
+    this.#title = toPlainLine(name);
+    this.#custom = undefined;
+    this.invalidate();
   }
 
   setArguments(json: string): void {

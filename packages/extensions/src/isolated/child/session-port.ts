@@ -69,6 +69,7 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
     },
     getActiveTools: () => read("getActiveTools"),
     getAllTools: () => read("getAllTools"),
+    findTools: () => call("findTools"),
     setActiveTools: (names) => act("setActiveTools", names),
     // The host notices it with the registration.
     refreshTools: () => {},

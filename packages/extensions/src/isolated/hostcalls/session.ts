@@ -88,6 +88,7 @@ const actions: Readonly<Record<string, Act>> = {
       throw new HostcallFault("invalid_request", "There is no such thinking level.");
     return session.setThinkingLevel(level as ThinkingLevel);
   },
+  findTools: (_args, { session }) => session.findTools(),
   setActiveTools: ([names], { session }) => session.setActiveTools(takeTexts(names, "The names")),
   abort: (_args, { session }) => session.abort(),
   shutdown: (_args, { session }) => session.shutdown(),

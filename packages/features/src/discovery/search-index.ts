@@ -1,0 +1,146 @@
+/** Ranks tools by how well their names, descriptions and parameters fit a query: BM25+ over weighted fields. Pure. */
+
+export type DiscoverableToolSource = "builtin" | "mcp" | "extension" | "custom";
+
+/** A tool as it is searched for. */
+export interface DiscoverableTool {
+  name: string;
+  label: string;
+  /** The first 200 characters of its description. */
+  summary: string;
+  source: DiscoverableToolSource;
+  /** Only of a tool of an MCP server. */
+  serverName?: string;
+  /** Its name on that server. */
+  mcpToolName?: string;
+  /** The names of its parameters. */
+  schemaKeys: string[];
+}
+
+export interface DiscoverableToolSearchDocument {
+  tool: DiscoverableTool;
+  /** How often each word occurs; an occurrence counts with the weight of its field. */
+  termFrequencies: Map<string, number>;
+  /** The sum of the frequencies. */
+  length: number;
+}
+
+export interface DiscoverableToolSearchIndex {
+  documents: DiscoverableToolSearchDocument[];
+  averageLength: number;
+  /** In how many documents each word occurs. */
+  documentFrequencies: Map<string, number>;
+}
+
+export interface DiscoverableToolSearchResult {
+  tool: DiscoverableTool;
+  score: number;
+}
+
+const fieldWeights = { name: 6, label: 4, mcpToolName: 4, serverName: 2, summary: 2, schemaKey: 1 } as const;
+
+/** How much the frequency of a word counts, how much the length of a document, and the least that a match adds. */
+const [k1, b, delta] = [1.2, 0.75, 1];
+
+/** Returns the words of a text, in lower case and without accents. `camelCase` and `HTTPServer` are two words each. */
+export function tokenize(value: string): string[] {
+  return isAscii.test(value) ? tokenizeAscii(value) : tokenizeUnicode(value);
+}
+
+// oxlint-disable-next-line no-control-regex -- all characters of ASCII
+const isAscii = /^[\u0000-\u007f]*$/;
+
+/** Finds the same words as `tokenizeUnicode`, several times as fast: nearly all tools are described in ASCII. */
+const tokenizeAscii = (value: string): string[] =>
+  value
+    .replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2")
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .match(/[a-z0-9]+/g) ?? [];
+
+/** For texts in any script. */
+export function tokenizeUnicode(value: string): string[] {
+  return value
+    .normalize("NFKD")
+    .replace(/\p{M}+/gu, "")
+    .replace(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, "$1 $2")
+    .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .toLowerCase()
+    .trim()
+    .split(/\s+/)
+    .filter((token) => token.length > 0);
+}
+
+export function buildDiscoverableToolSearchIndex(tools: Iterable<DiscoverableTool>): DiscoverableToolSearchIndex {
+  const known = new Map<string, string[]>();
+  const documents = Array.from(tools, (tool) => createDocument(tool, known));
+  const documentFrequencies = new Map<string, number>();
+  for (const { termFrequencies } of documents) {
+    for (const token of termFrequencies.keys()) add(documentFrequencies, token, 1);
+  }
+  const total = documents.reduce((sum, { length }) => sum + length, 0);
+  // A division by it must give a number, also without any word.
+  return { documents, averageLength: total / documents.length || 1, documentFrequencies };
+}
+
+/** Returns the best matches first; equal ones are ordered by name. A query without words matches nothing. */
+export function searchDiscoverableTools(
+  { documents, averageLength, documentFrequencies }: DiscoverableToolSearchIndex,
+  query: string,
+  limit: number,
+): DiscoverableToolSearchResult[] {
+  const queryFrequencies = new Map<string, number>();
+  for (const token of tokenize(query)) add(queryFrequencies, token, 1);
+  const terms = [...queryFrequencies].flatMap(([token, count]) => {
+    const frequency = documentFrequencies.get(token);
+    if (frequency === undefined) return [];
+    const rarity = Math.log(1 + (documents.length - frequency + 0.5) / (frequency + 0.5));
+    return [{ token, weight: count * rarity }];
+  });
+  const results: DiscoverableToolSearchResult[] = [];
+  for (const { tool, termFrequencies, length } of terms.length === 0 ? [] : documents) {
+    const normalization = k1 * (1 - b + b * (length / averageLength));
+    let score = 0;
+    for (const { token, weight } of terms) {
+      const frequency = termFrequencies.get(token);
+      if (frequency !== undefined) score += weight * ((frequency * (k1 + 1)) / (frequency + normalization) + delta);
+    }
+    if (score > 0) results.push({ tool, score });
+  }
+  return keepBest(results, Math.max(0, limit))
+    .sort((left, right) => right.score - left.score || compareNames(left.tool.name, right.tool.name))
+    .slice(0, Math.max(0, limit));
+}
+
+/** The results with the `count` highest scores, and those that are equal to the last of them: comparing names is slow. */
+function keepBest(results: DiscoverableToolSearchResult[], count: number): DiscoverableToolSearchResult[] {
+  if (results.length <= count) return results;
+  const scores = Float64Array.from(results, ({ score }) => score).sort();
+  const lowest = scores[results.length - count] ?? Number.POSITIVE_INFINITY;
+  return results.filter(({ score }) => score >= lowest);
+}
+
+const { compare: compareNames } = new Intl.Collator();
+
+/** `known` has the words of texts so far: labels, servers and parameters repeat. */
+function createDocument(tool: DiscoverableTool, known: Map<string, string[]>): DiscoverableToolSearchDocument {
+  const termFrequencies = new Map<string, number>();
+  const addField = (value: string | undefined, weight: number) => {
+    if (value === undefined) return;
+    const tokens = known.get(value) ?? tokenize(value);
+    known.set(value, tokens);
+    for (const token of tokens) add(termFrequencies, token, weight);
+  };
+  addField(tool.name, fieldWeights.name);
+  addField(tool.label, fieldWeights.label);
+  addField(tool.mcpToolName, fieldWeights.mcpToolName);
+  addField(tool.serverName, fieldWeights.serverName);
+  addField(tool.summary, fieldWeights.summary);
+  for (const key of tool.schemaKeys) addField(key, fieldWeights.schemaKey);
+  const length = [...termFrequencies.values()].reduce((sum, frequency) => sum + frequency, 0);
+  return { tool, termFrequencies, length };
+}
+
+const add = (counts: Map<string, number>, key: string, count: number): void =>
+  void counts.set(key, (counts.get(key) ?? 0) + count);
