@@ -7,15 +7,14 @@ import { HarnessError } from "@tau/protocol";
 import { getMessageText } from "@tau/harness/host";
 import { getSandboxSettings } from "@tau/config/trust";
 import { type FileProblem, formatFileProblem, ignoredSettings } from "@tau/config/settings";
-import type { DoctorResult } from "@tau/extensions";
+import type { DoctorResult, FeaturePlace } from "@tau/extensions";
 import { allFeatures } from "@tau/features";
 import type { Tools } from "@tau/tools";
 import type { Io } from "./command.ts";
 import type { Access } from "./access.ts";
 import { listKeys } from "./auth-status.ts";
-import type { CommandContext } from "./command-context.ts";
 
-export interface CheckContext extends Pick<CommandContext, "cwd" | "agentDir" | "settings"> {
+export interface CheckContext extends FeaturePlace {
   io: Io;
   access: Access;
   /** Whether servers may be contacted. */

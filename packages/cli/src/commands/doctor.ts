@@ -13,7 +13,13 @@ const colours: Record<CheckResult["status"], Colour> = { ok: "green", warn: "yel
 
 export async function runChecks(args: CommandArgs, io: Io): Promise<ExitCode | void> {
   const access = await openAccess(io);
-  const context: CheckContext = { io, access, ...(await openCommandContext(io)), useNetwork: args.has("network") };
+  const context: CheckContext = {
+    io,
+    access,
+    ...(await openCommandContext(io)),
+    openAuth: async () => access.auth,
+    useNetwork: args.has("network"),
+  };
   const results: ({ check: string } & CheckResult)[] = [];
   try {
     for (const { name, run } of checks) {

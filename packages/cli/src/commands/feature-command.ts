@@ -12,7 +12,8 @@ export async function runFeatureCommand({ run }: ProgramCommand, args: CommandAr
   const context = await openCommandContext(io);
   const { cwd, agentDir, settings } = context;
   let access: Access | undefined;
-  const askPerson = async (question: string, options?: { hidden?: boolean }) => await ask(io, question, options);
+  const askPerson = async (question: string, options?: { hidden?: boolean; signal?: AbortSignal }) =>
+    await ask(io, question, options);
   try {
     const outcome = await run({
       ...args,

@@ -6,6 +6,7 @@ import { mcp } from "@tau/features/mcp";
 import { expect, test } from "vitest";
 import { runFeatureCommand } from "../../src/commands/feature-command.ts";
 import { parseCommandArgs, parseUsages } from "../../src/commands/usage.ts";
+import { startOAuthServer } from "../../../features/test/mcp/oauth-server.ts";
 import { createIo, createWorkspace, type RunOptions, type Workspace } from "../kit.ts";
 
 const require = createRequire(import.meta.url);
@@ -103,4 +104,44 @@ test.each<[args: string[], message: RegExp]>([
   [["test", "nobody"], /There is no server nobody. Servers here: none/],
 ])("%j is refused", async (args, message) => {
   await expect(runMcp(await createWorkspace(), args)).rejects.toThrow(message);
+});
+
+test("login signs in after it showed the host, logout and remove forget the login", async () => {
+  const workspace = await createWorkspace();
+  const server = await startOAuthServer();
+  await runMcp(workspace, ["add", "docs", "--url", server.url]);
+  const before = await runMcp(workspace, ["test", "docs"]);
+  expect([before.code, before.out]).toEqual([1, expect.stringContaining("tau mcp login docs")]);
+
+  const command = mcp().programCommands![0]!;
+  const logIn = async () => {
+    const { io, written } = createIo(workspace, { env: { PATH: process.env["PATH"]! } });
+    let isOpened = false;
+    const write = io.err;
+    io.err = (text) => {
+      write(text);
+      const address = /http:\S+\/authorize\S+/.exec(written.err)?.[0];
+      if (address === undefined || isOpened) return;
+      isOpened = true;
+      void server.approve(address).then(fetch);
+    };
+    const parsed = parseCommandArgs(parseUsages(command), ["login", "docs"]);
+    if (parsed.kind !== "args") throw new Error(JSON.stringify(parsed));
+    return { code: (await runFeatureCommand(command, parsed.args, io)) ?? 0, ...written };
+  };
+  const login = await logIn();
+  expect([login.code, login.out]).toEqual([0, "You are signed in to the MCP server docs.\n"]);
+  const host = new URL(server.url).host;
+  expect(login.err.indexOf(`You sign in at: ${host}`)).toBeLessThan(login.err.indexOf("Open this in a browser"));
+  expect((await runMcp(workspace, ["test", "docs"])).out).toContain("whoami");
+  const stored = async () => Object.keys(JSON.parse(await readFile(join(workspace.agentDir, "auth.json"), "utf8")));
+  expect(await stored()).toEqual([expect.stringMatching(/^mcp:docs:[0-9a-f]{16}$/)]);
+
+  expect((await runMcp(workspace, ["logout", "docs"])).out).toBe("You are signed out of the MCP server docs.\n");
+  expect((await runMcp(workspace, ["logout", "docs"])).out).toContain("You were not signed in");
+  expect((await runMcp(workspace, ["test", "docs"])).code).toBe(1);
+  await logIn();
+  await runMcp(workspace, ["remove", "docs"]);
+  expect(await stored()).toEqual([]);
+  await expect(runMcp(workspace, ["login", "docs"])).rejects.toThrow("There is no server docs.");
 });

@@ -4,6 +4,8 @@ export interface AuthorizationAnswer {
   state: string | undefined;
   /** Why the server gave no code. */
   error: string | undefined;
+  /** The server that answers (RFC 9207). */
+  issuer: string | undefined;
 }
 
 export function parsePasted(text: string): AuthorizationAnswer {
@@ -11,10 +13,10 @@ export function parsePasted(text: string): AuthorizationAnswer {
   if (URL.canParse(pasted) && /^https?:/i.test(pasted)) return readAnswer(new URL(pasted).searchParams);
   if (/(^|[?&])(code|error)=/.test(pasted)) return readAnswer(new URLSearchParams(pasted.replace(/^[^?]*\?/, "")));
   const [code, state] = pasted.split("#", 2);
-  return { code: code || undefined, state: state || undefined, error: undefined };
+  return { code: code || undefined, state: state || undefined, error: undefined, issuer: undefined };
 }
 
 export function readAnswer(parameters: URLSearchParams): AuthorizationAnswer {
   const value = (name: string) => parameters.get(name) || undefined;
-  return { code: value("code"), state: value("state"), error: value("error") };
+  return { code: value("code"), state: value("state"), error: value("error"), issuer: value("iss") };
 }

@@ -1,4 +1,5 @@
 /** Shared by the packages of tau; users do not need it. It may change in any version. */
+export { browserLogin } from "../auth/browser-login.ts";
 export { keyCommands } from "../auth/key-command.ts";
 export { formatLoginCommand } from "../auth/key-hint.ts";
 export { resolveKey } from "../auth/key-value.ts";

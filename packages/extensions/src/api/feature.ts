@@ -49,6 +49,8 @@ export interface FeaturePlace {
   readonly cwd: string;
   readonly agentDir: string;
   readonly settings: SettingsManager;
+  /** Opens the stored keys and logins. */
+  openAuth(): Promise<AuthStorage>;
 }
 
 /** A command of the program, such as `tau mcp`. */
@@ -81,14 +83,14 @@ export interface ProgramContext extends FeaturePlace {
   out(text: string): void;
   err(text: string): void;
   /** Asks for a line, which is not shown if it is `hidden`. Undefined where nobody can answer. */
-  readonly ask: ((question: string, options?: { hidden?: boolean }) => Promise<string | undefined>) | undefined;
+  readonly ask:
+    | ((question: string, options?: { hidden?: boolean; signal?: AbortSignal }) => Promise<string | undefined>)
+    | undefined;
   /**
    * Runs work with the API of extensions, in a session without a log and without a model, which ends with the work. Its dialogs are
    * questions on the terminal.
    */
   withSession<T>(work: (tau: ExtensionAPI, context: ExtensionContext) => Promise<T>): Promise<T>;
-  /** Opens the stored keys and logins. */
-  openAuth(): Promise<AuthStorage>;
 }
 
 /** A row of `tau doctor`. */

@@ -6,7 +6,6 @@ import {
   type GetPromptResult,
   type ListResourcesResult,
   type ListResourceTemplatesResult,
-  type OAuthClientProvider,
   type ReadResourceResult,
   type RequestOptions,
   SdkError,
@@ -23,7 +22,7 @@ import { createBoundedFetch } from "./bounded-fetch.ts";
 import { type McpDefinitions, type McpToolDefinition, parsePrompts, parseTools } from "./definitions.ts";
 import type { HttpTarget } from "./entry.ts";
 import { McpError } from "./failure.ts";
-import type { ElicitationAnswer, McpProgram, SamplingAnswer } from "./ports.ts";
+import type { ElicitationAnswer, McpAuthProvider, McpProgram, SamplingAnswer } from "./ports.ts";
 import { getRequestLimits, RequestTimer } from "./request-timer.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { toVisible, toVisibleLine } from "./visible-text.ts";
@@ -53,7 +52,7 @@ export interface OpenConnectionOptions {
 /** A program to talk to, or an address. */
 export type Endpoint =
   | { readonly kind: "program"; start(): Promise<McpProgram> }
-  | { readonly kind: "address"; readonly target: HttpTarget; readonly authProvider: OAuthClientProvider | undefined };
+  | { readonly kind: "address"; readonly target: HttpTarget; readonly authProvider: McpAuthProvider | undefined };
 
 /** How long a server may take to say which revision it speaks. One that says nothing is asked as an older one. */
 const maxProbeMs = 10_000;
@@ -104,7 +103,8 @@ export class McpConnection {
 
   constructor(endpoint: Endpoint, options: OpenConnectionOptions) {
     this.#endpoint = endpoint;
-    this.#options = options;
+    const { handlers } = options;
+    this.#options = { ...options, handlers: { ...handlers, log: (message) => handlers.log(this.#hide(message)) } };
     this.#client = this.#createClient();
   }
 
@@ -231,9 +231,10 @@ export class McpConnection {
   toError(error: unknown, what: string): McpError {
     if (error instanceof McpError) return error;
     const { name } = this.#options;
-    const cause = { cause: error, stderr: this.stderr };
+    // The error of a request may hold what was sent.
+    const cause = { stderr: this.stderr, ...(!this.#authProvider && { cause: error }) };
     if (error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === 401)) {
-      const message = `The MCP server ${name} wants you to sign in. Run \`tau mcp login ${name}\`.`;
+      const message = `The MCP server ${name} wants you to sign in. Use /mcp, or run \`tau mcp login ${name}\`.`;
       return new McpError({ kind: "login_required", message }, cause);
     }
     const problem = this.#stdio?.problem;
@@ -242,10 +243,18 @@ export class McpConnection {
       const why = problem ?? (lastLine === "" ? "It printed no reason." : `Its last line: ${lastLine}`);
       return new McpError({ kind: "unreachable", message: `The MCP server ${name} ended. ${why}` }, cause);
     }
-    const text = toVisibleLine(getErrorMessage(error), 500);
+    const text = toVisibleLine(this.#hide(getErrorMessage(error)), 500);
     const isLocal = error instanceof SdkError;
     const kind = isLocal && what === connecting ? "unreachable" : "server";
     return new McpError({ kind, message: `The MCP server ${name} failed (${what}): ${text}` }, cause);
+  }
+
+  get #authProvider(): McpAuthProvider | undefined {
+    return this.#endpoint.kind === "address" ? this.#endpoint.authProvider : undefined;
+  }
+
+  #hide(text: string): string {
+    return this.#authProvider?.hide(text) ?? text;
   }
 
   #createClient(): Client {

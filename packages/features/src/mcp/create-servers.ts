@@ -12,7 +12,7 @@ import { McpServers } from "./servers.ts";
 export const createServers = (
   tau: ExtensionAPI,
   getContext: () => ExtensionContext,
-  { agentDir, cwd }: Pick<FeaturePlace, "agentDir" | "cwd">,
+  { agentDir, cwd, openAuth }: Pick<FeaturePlace, "agentDir" | "cwd" | "openAuth">,
 ): McpServers =>
   new McpServers({
     cwd,
@@ -29,6 +29,11 @@ export const createServers = (
     getNetwork: () => getNetwork(tau),
     ask: createQuestions(getContext),
     person: createPerson(getContext),
+    createAuthProvider: async (entry, target) =>
+      // Late: the library is large.
+      await (
+        await import("./oauth-provider.ts")
+      ).openStoredLogin({ auth: await openAuth(), entry, target, clock: systemClock }),
     log: (message) => tau.events.emit("log", `mcp: ${message}`),
   });
 

@@ -43,11 +43,13 @@ export const mcp = (): Feature => ({
   programCommands: [
     {
       name: "mcp",
-      summary: "Add, remove, list and try servers of MCP",
+      summary: "Add, remove, list and try servers of MCP, and sign in to them",
       usage: [
         "tau mcp add NAME [COMMAND...] [-l, --local] [--env K=V] [--url URL] [--header H] [--bearer-token-env-var VAR] [--yes]  Add a server: its command after --, or its address; -l for this project",
         "tau mcp remove NAME [-l, --local]  Remove a server, and what you answered about it",
         "tau mcp list [--json]  Connect all servers, and list their states and tools",
+        "tau mcp login NAME  Sign in to a server with an address, in a browser",
+        "tau mcp logout NAME  Remove the login of a server",
         "tau mcp test NAME [--json]  Connect one server, and list what it offers",
       ],
       run: async (context) => await (await import("./program.ts")).runMcpCommand(context),

@@ -18,7 +18,7 @@ import { getToolExposure, toToolName } from "./tool-names.ts";
 const maxFirstWaitMs = 10_000;
 
 export const createMcpExtension =
-  ({ agentDir, cwd }: Pick<FeaturePlace, "agentDir" | "cwd">): ExtensionFactory =>
+  ({ agentDir, cwd, openAuth }: Pick<FeaturePlace, "agentDir" | "cwd" | "openAuth">): ExtensionFactory =>
   (tau) => {
     let context: ExtensionContext | undefined;
     const getContext = (): ExtensionContext => {
@@ -26,7 +26,7 @@ export const createMcpExtension =
       return context;
     };
     const notify = (message: string) => context?.ui.notify(message, "warning");
-    const servers = createServers(tau, getContext, { agentDir, cwd });
+    const servers = createServers(tau, getContext, { agentDir, cwd, openAuth });
     const registered = new RegisteredTools(tau, servers);
     for (const tool of createResourceTools(servers)) tau.registerTool(tool);
 
@@ -62,7 +62,7 @@ export const createMcpExtension =
       );
     };
 
-    tau.registerCommand("mcp", createMenuCommand(servers, { agentDir, cwd, configure }));
+    tau.registerCommand("mcp", createMenuCommand(servers, { agentDir, cwd, openAuth, configure }));
     servers.onChange((name) => registered.update(name));
     tau.on("session_start", async (_event, started) => {
       context = started;

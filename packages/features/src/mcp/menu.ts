@@ -1,15 +1,18 @@
 /** `/mcp`: the servers of a session, their states and tools, and what can be done to them. */
-import type { CommandDefinition, ExtensionCommandContext } from "@tau/extensions";
+import type { CommandDefinition, ExtensionCommandContext, FeaturePlace } from "@tau/extensions";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type MenuAction, type MenuRow, showMenu } from "../kit/show-menu.ts";
-import { type McpExposure, mcpExposures } from "./entry.ts";
+import { type McpEntry, type McpExposure, mcpExposures } from "./entry.ts";
 import { formatCommand, formatSource } from "./describe-entry.ts";
+import { removeLogin } from "./oauth-store.ts";
 import { formatState } from "./program.ts";
 import { changeEntry, type Directories, type EntryChange, getServerFile } from "./server-file.ts";
 import type { McpServers, McpServerView } from "./servers.ts";
+import type { SignInInteraction } from "./sign-in.ts";
+import { signInTo } from "./sign-in-to.ts";
 import { toVisible } from "./visible-text.ts";
 
-interface MenuParts extends Directories {
+interface MenuParts extends Directories, Pick<FeaturePlace, "openAuth"> {
   /** Reads the configuration again. */
   configure(): Promise<void>;
 }
@@ -57,6 +60,12 @@ function toRow(view: McpServerView, servers: McpServers, parts: MenuParts, conte
           { label: "Tools", run: () => ui.notify(listTools(view)) },
         ]
       : []),
+    ...(entry.isEnabled && target.type !== "stdio" && target.oauth !== false
+      ? [
+          { label: "Sign in", run: () => signInHere(name, servers, parts, context) },
+          { label: "Sign out", run: () => signOutHere(entry, servers, parts, context) },
+        ]
+      : []),
     ...(own
       ? [{ label: entry.isEnabled ? "Turn off" : "Turn on", run: () => change(own, { enabled: !entry.isEnabled }) }]
       : []),
@@ -88,6 +97,43 @@ function toRow(view: McpServerView, servers: McpServers, parts: MenuParts, conte
     actions,
   };
 }
+
+async function signInHere(
+  name: string,
+  servers: McpServers,
+  { openAuth }: MenuParts,
+  { ui }: ExtensionCommandContext,
+): Promise<void> {
+  const outcome = await signInTo(name, { servers, openAuth, interaction: createInteraction(ui) });
+  if (outcome.kind === "failed") return ui.notify(outcome.failure.message, "warning");
+  const connected = await servers.restart(name);
+  if (connected.kind === "failed") ui.notify(connected.failure.message, "warning");
+  else ui.notify(`You are signed in to the MCP server ${name}.`);
+}
+
+async function signOutHere(
+  entry: McpEntry,
+  servers: McpServers,
+  { openAuth }: MenuParts,
+  { ui }: ExtensionCommandContext,
+): Promise<void> {
+  const wasSignedIn = await removeLogin(await openAuth(), entry);
+  await servers.stop(entry.name);
+  ui.notify(
+    wasSignedIn
+      ? `You are signed out of the MCP server ${entry.name}.`
+      : `You were not signed in to the MCP server ${entry.name}.`,
+  );
+}
+
+const createInteraction = (ui: ExtensionCommandContext["ui"]): SignInInteraction => ({
+  notify(event) {
+    if (event.type === "auth_url") ui.notify(`Open this in a browser:\n${event.url}`);
+    else if (event.type === "message") ui.notify(event.text);
+  },
+  paste: (signal) => ui.input("Waiting for the browser. Or paste the address that it shows at the end", "", { signal }),
+  confirm: (title, lines) => ui.confirm(title, lines.join("\n")),
+});
 
 const listTools = ({ definitions, entry }: McpServerView): string => {
   const names = (definitions?.tools ?? []).map(({ name }) => toVisible(name));

@@ -1,6 +1,6 @@
 /** The ports of servers of MCP, which a session or a program implements. */
 import type { Readable, Writable } from "node:stream";
-import type { OAuthClientProvider } from "@modelcontextprotocol/client";
+import type { AuthProvider } from "@modelcontextprotocol/client";
 import type { SandboxNetwork } from "@tau/sandbox";
 import type { HttpTarget, McpEntry } from "./entry.ts";
 
@@ -24,8 +24,14 @@ export interface McpSpawnOptions {
 
 export type McpSpawn = (command: string, args: readonly string[], options: McpSpawnOptions) => Promise<McpProgram>;
 
-/** Signs in to servers that want it. Undefined: the server gets no tokens. */
-export type CreateAuthProvider = (entry: McpEntry, target: HttpTarget) => Promise<OAuthClientProvider | undefined>;
+/** The login of a server. */
+export interface McpAuthProvider extends AuthProvider {
+  /** Removes its secrets from a text: the server may repeat what it was sent. */
+  hide(text: string): string;
+}
+
+/** Finds the login of a server. Undefined: the server gets no tokens. */
+export type CreateAuthProvider = (entry: McpEntry, target: HttpTarget) => Promise<McpAuthProvider | undefined>;
 
 /** An answer of a person to a request of a server; see the specification of MCP. */
 export interface ElicitationAnswer {

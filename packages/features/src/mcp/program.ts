@@ -4,10 +4,13 @@ import { HarnessError } from "@tau/protocol";
 import { removeAnswer, writeAnswer } from "./answers.ts";
 import { createServers } from "./create-servers.ts";
 import { describeStart, formatCommand, formatSource } from "./describe-entry.ts";
-import type { McpEntry } from "./entry.ts";
+import type { McpConfiguration, McpEntry } from "./entry.ts";
+import { removeLogin } from "./oauth-store.ts";
 import { parseEntries } from "./parse-entries.ts";
 import { readEntries } from "./read-entries.ts";
 import { changeEntry, getServerFile } from "./server-file.ts";
+import type { SignInInteraction } from "./sign-in.ts";
+import { signInTo } from "./sign-in-to.ts";
 import { type McpServers, type McpServerView, needsAnswer } from "./servers.ts";
 import { toVisible } from "./visible-text.ts";
 
@@ -17,6 +20,10 @@ export async function runMcpCommand(context: ProgramContext): Promise<"failed" |
       return await add(context);
     case "remove":
       return await remove(context);
+    case "login":
+      return await login(context);
+    case "logout":
+      return await logout(context);
     case "test":
       return await connectAndShow(context, context.positionals[0]);
     default:
@@ -90,10 +97,12 @@ async function allow(context: ProgramContext, entry: McpEntry): Promise<void> {
   );
   if (!has("yes") && !ask) return err(`It starts once you have allowed it in a terminal: tau mcp test ${name}\n`);
   const answer = has("yes") ? "y" : await ask!(`Start it when it is used? [y/N] `);
-  const isAllowed = /^y(es)?$/i.test(answer?.trim() ?? "");
+  const isAllowed = isYes(answer);
   if (isAllowed) await writeAnswer(context, entry, { isAllowed });
   else out(`It is not started before you allow it: tau mcp test ${name}\n`);
 }
+
+const isYes = (answer: string | undefined): boolean => /^y(es)?$/i.test(answer?.trim() ?? "");
 
 async function remove(context: ProgramContext): Promise<void> {
   const [name = ""] = context.positionals;
@@ -106,20 +115,66 @@ async function remove(context: ProgramContext): Promise<void> {
     const where = elsewhere ? ` There is one in ${formatSource(elsewhere.source)}.` : "";
     throw new HarnessError("invalid_input", `There is no server ${name} in ${path}.${where}`);
   });
-  for (const entry of known.entries)
-    if (entry.name === name && entry.source.path === path) await removeAnswer(context, entry);
+  for (const entry of known.entries) {
+    if (entry.name !== name || entry.source.path !== path) continue;
+    await removeAnswer(context, entry);
+    if (entry.target.type !== "stdio") await removeLogin(await context.openAuth(), entry);
+  }
   context.out(`Removed ${name} from ${path}.\n`);
+}
+
+async function login(context: ProgramContext): Promise<"failed" | void> {
+  const [name = ""] = context.positionals;
+  const configuration = await readConfiguration(context, name);
+  const { out, err, ask, openAuth, signal } = context;
+  const interaction: SignInInteraction = {
+    notify(event) {
+      if (event.type === "auth_url") err(`Open this in a browser:\n  ${event.url}\n`);
+      else if (event.type === "message") err(`${event.text}\n`);
+    },
+    ...(ask && {
+      paste: (stop: AbortSignal) => ask("Or paste the address that the browser shows at the end: ", { signal: stop }),
+      confirm: async (title: string, lines: readonly string[]) =>
+        isYes(await ask(`${title}\n${lines.map((line) => `  ${line}\n`).join("")}[y/N] `)),
+    }),
+  };
+  const outcome = await context.withSession(async (tau: ExtensionAPI, session: ExtensionContext) => {
+    const servers = createServers(tau, () => session, context);
+    await servers.configure(configuration);
+    try {
+      return await signInTo(name, { servers, openAuth, interaction, signal });
+    } finally {
+      servers.close();
+    }
+  });
+  if (outcome.kind === "done") return out(`You are signed in to the MCP server ${name}.\n`);
+  err(`tau mcp: ${outcome.failure.message}\n`);
+  return "failed";
+}
+
+async function logout(context: ProgramContext): Promise<void> {
+  const [name = ""] = context.positionals;
+  const { entries } = await readConfiguration(context, name);
+  const entry = entries.find((each) => each.name === name)!;
+  const wasSignedIn = await removeLogin(await context.openAuth(), entry);
+  const what = wasSignedIn ? "You are signed out of" : "You were not signed in to";
+  context.out(`${what} the MCP server ${name}.\n`);
+}
+
+/** Throws if there is no server of this name. */
+async function readConfiguration(context: ProgramContext, name: string | undefined): Promise<McpConfiguration> {
+  const configuration = await readEntries({ ...context, isProjectTrusted: context.settings.isProjectTrusted });
+  const { entries } = configuration;
+  if (name === undefined || entries.some((entry) => entry.name === name)) return configuration;
+  const names = entries.map((entry) => entry.name).join(", ") || "none";
+  throw new HarnessError("invalid_input", `There is no server ${name}. Servers here: ${names}.`);
 }
 
 /** Connects one server, or all. */
 async function connectAndShow(context: ProgramContext, name: string | undefined): Promise<"failed" | void> {
-  const { settings, has, out, err, signal } = context;
-  const configuration = await readEntries({ ...context, isProjectTrusted: settings.isProjectTrusted });
+  const { has, out, err, signal } = context;
+  const configuration = await readConfiguration(context, name);
   const { entries, problems } = configuration;
-  if (name !== undefined && !entries.some((entry) => entry.name === name)) {
-    const names = entries.map((entry) => entry.name).join(", ") || "none";
-    throw new HarnessError("invalid_input", `There is no server ${name}. Servers here: ${names}.`);
-  }
   if (entries.length === 0 && problems.length === 0 && !has("json")) {
     return out("There are no servers. Add one: tau mcp add NAME -- COMMAND ...\n");
   }

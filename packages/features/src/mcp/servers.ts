@@ -14,7 +14,7 @@ import {
   type McpToolDefinition,
 } from "./definitions.ts";
 import { describeStart, getServerNetwork } from "./describe-entry.ts";
-import type { McpConfiguration, McpEntry, McpEntryProblem } from "./entry.ts";
+import type { McpConfiguration, McpEntry, McpEntryProblem, McpTarget } from "./entry.ts";
 import { McpError, type McpFailure } from "./failure.ts";
 import type { CreateAuthProvider, McpPerson, McpSpawn } from "./ports.ts";
 import { resolveTarget } from "./resolve-target.ts";
@@ -139,6 +139,20 @@ export class McpServers {
     slot.connecting ??= this.#connect(slot).finally(() => (slot.connecting = undefined));
     if (!signal) return await slot.connecting;
     return await untilAborted(slot.connecting, signal);
+  }
+
+  /** Fills in the values of a server's target, after the user was asked where that is needed. */
+  async resolve(
+    name: string,
+  ): Promise<{ kind: "resolved"; entry: McpEntry; target: McpTarget } | { kind: "failed"; failure: McpFailure }> {
+    const slot = this.#slots.get(name);
+    if (!slot) return fail("configuration", `There is no MCP server ${name}.`);
+    slot.isDenied = false;
+    const failure = await this.#allow(slot);
+    if (failure) return { kind: "failed", failure };
+    const resolved = await resolveTarget(slot.entry, { env: this.#parts.env });
+    if (resolved.kind === "failed") return fail("configuration", resolved.message);
+    return { ...resolved, entry: slot.entry };
   }
 
   /** Ends a server and connects it again, however often it has failed before. Other sessions that share it lose their calls. */
@@ -317,7 +331,7 @@ function getState(entry: McpEntry, server: McpServer | undefined, failure: McpFa
 export const needsAnswer = ({ target, source }: McpEntry): boolean =>
   target.type === "stdio" || source.scope !== "user";
 
-const fail = (kind: McpFailure["kind"], message: string): McpConnected => ({
+const fail = (kind: McpFailure["kind"], message: string): Extract<McpConnected, { kind: "failed" }> => ({
   kind: "failed",
   failure: { kind, message },
 });

@@ -63,6 +63,7 @@ const getPlace = ({ cwd, agentDir, services }: SessionSetup): FeaturePlace => ({
   cwd,
   agentDir,
   settings: services.settings,
+  openAuth: async () => services.auth,
 });
 
 /** Late: most sessions have no extensions, and their code is not loaded then. */

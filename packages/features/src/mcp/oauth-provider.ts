@@ -1,0 +1,106 @@
+/** The stored login of a server in a session. It is renewed when the server refuses it, and a login is never begun here. */
+import {
+  type OAuthClientInformationMixed,
+  OAuthError,
+  OAuthErrorCode,
+  refreshAuthorization,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import type { Clock } from "@tau/ai";
+import type { AuthStorage } from "@tau/config/auth";
+import type { HttpTarget, McpEntry } from "./entry.ts";
+import { createGuardedFetch } from "./oauth-address.ts";
+import { Secrets } from "./oauth-secrets.ts";
+import { type McpLogin, readLogin, removeLogin, writeLogin } from "./oauth-store.ts";
+import type { McpAuthProvider } from "./ports.ts";
+
+interface StoredLoginParts {
+  auth: AuthStorage;
+  entry: McpEntry;
+  target: HttpTarget;
+  clock: Clock;
+}
+
+/** Undefined if nobody has signed in: the server's refusal then says so. */
+export async function openStoredLogin(parts: StoredLoginParts): Promise<McpAuthProvider | undefined> {
+  const { auth, entry, target } = parts;
+  if (target.oauth === false) return undefined;
+  const login = await readLogin(auth, entry, target);
+  return login && new StoredLogin(parts);
+}
+
+/** Answers of an authorization server after which only a new login helps. */
+const finalErrors: readonly string[] = [
+  OAuthErrorCode.InvalidGrant,
+  OAuthErrorCode.InvalidClient,
+  OAuthErrorCode.UnauthorizedClient,
+];
+
+class StoredLogin implements McpAuthProvider {
+  readonly #parts: StoredLoginParts;
+  readonly #secrets = new Secrets();
+  /** The access token of the last request. */
+  #used: string | undefined;
+  #renewing: Promise<void> | undefined;
+
+  constructor(parts: StoredLoginParts) {
+    this.#parts = parts;
+  }
+
+  hide(text: string): string {
+    return this.#secrets.hide(text);
+  }
+
+  async token(): Promise<string | undefined> {
+    this.#used = (await this.#read())?.tokens.access_token;
+    return this.#used;
+  }
+
+  /** Requests that are refused at the same time share one renewal. */
+  async onUnauthorized(): Promise<void> {
+    this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined));
+    await this.#renewing;
+  }
+
+  /** Read each time: another session may have renewed or removed it. */
+  async #read(): Promise<McpLogin | undefined> {
+    const { auth, entry, target } = this.#parts;
+    const login = await readLogin(auth, entry, target);
+    if (login) this.#remember(login.tokens, login.client);
+    return login;
+  }
+
+  async #renew(): Promise<void> {
+    const { auth, entry, target, clock } = this.#parts;
+    const login = await this.#read();
+    if (!login) throw new UnauthorizedError();
+    const { tokens, client, discovery } = login;
+    // Another session has renewed it: the request is sent again with the new token.
+    if (tokens.access_token !== this.#used) return;
+    const { refresh_token: refreshToken } = tokens;
+    if (refreshToken === undefined || !discovery) throw new UnauthorizedError();
+    const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = discovery;
+    try {
+      const renewed = await refreshAuthorization(authorizationServerUrl, {
+        clientInformation: client,
+        refreshToken,
+        fetchFn: createGuardedFetch(new URL(target.url)),
+        ...(metadata && { metadata }),
+        ...(resourceMetadata && { resource: resourceMetadata.resource }),
+      });
+      this.#remember(renewed, client);
+      const next = { ...tokens, ...renewed };
+      await writeLogin(auth, { entry, target, nowMs: clock.now() }, { ...login, tokens: next });
+    } catch (error) {
+      if (!(error instanceof OAuthError) || !finalErrors.includes(error.code)) throw error;
+      const stored = await this.#read();
+      // Another session may have been quicker, and then only this request is lost.
+      if (stored?.tokens.refresh_token === refreshToken) await removeLogin(auth, entry);
+      throw new UnauthorizedError();
+    }
+  }
+
+  #remember(tokens: McpLogin["tokens"], client: OAuthClientInformationMixed): void {
+    this.#secrets.addLogin(tokens, client);
+  }
+}
