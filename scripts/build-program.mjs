@@ -69,6 +69,9 @@ const chunkFiles = {
   extensions: /^packages\/(extensions\/src\/(?!pipeline)|pi\/src)\//,
   // Each feature is read when it is first used.
   "feature-todo": /^packages\/features\/src\/todo\/todo/,
+  "feature-mcp": /^packages\/features\/src\/mcp\/(mcp|program)\.ts$/,
+  // The library of MCP is large, and only runs that connect to a server need it.
+  "mcp-client": /^packages\/features\/src\/mcp\/connection/,
   // Few extensions create sessions of their own.
   "pi-sdk": /^packages\/pi-sdk\/src\//,
   commands:

@@ -85,9 +85,6 @@ test.each([
   ["uninstall the packages", "tau remove"],
   ["plugin add x", "tau install"],
   ["version", "tau --version"],
-  ["mcp list", "no MCP servers yet"],
-  ["mcp add a b", "no MCP servers yet"],
-  ["mcp add files npx server /tmp", "no MCP servers yet"],
   ["chat", "tau alone"],
   ["run", "tau -p"],
   ["exec", "tau -p"],
@@ -129,7 +126,7 @@ test.each([
   [["-p", "login"]],
   [["--mode", "text", "--print", "login"]],
   [["--offline", "help", "me"]],
-  [["mcp", "servers", "need", "tests"]],
+  [["plugin", "servers", "need", "tests"]],
 ])("%j goes to the model", async (args) => {
   const workspace = await createModelWorkspace([textReply("Well.")]);
   expect(await run(workspace, args)).toMatchObject({ code: 0, out: "Well.\n" });

@@ -123,7 +123,7 @@ test("skills and templates of a project count after trust, over RPC from the nex
     ".tau/skills/fix.md": skill("fix"),
     ".pi/skills/mend/SKILL.md": skill("mend"),
     ".agents/skills/heal/SKILL.md": skill("heal"),
-    ".pi/mcp.json": "{}",
+    ".pi/npm/package.json": "{}",
     ".pi/settings.json": '{ "packages": ["npm:x"] } // pi',
   });
   const { err } = await run(workspace, ["-p", "Hi"]);
@@ -135,14 +135,14 @@ test("skills and templates of a project count after trust, over RPC from the nex
   ]);
   const rpc = serve(workspace);
   await rpc.ask("set_trust", { trusted: true });
-  const ignored = await rpc.seen(({ type, message }) => type === "notice" && String(message).includes(".pi/mcp.json"));
-  expect(ignored["message"]).toContain("Its settings.json, extensions, skills");
+  const ignored = await rpc.seen(({ type, message }) => type === "notice" && String(message).includes(".pi/npm"));
+  expect(ignored["message"]).toContain("Its settings.json, mcp.json, extensions, skills");
   await rpc.ask("prompt", { message: "Hi" });
   await rpc.seen(({ type }) => type === "agent_settled");
   await rpc.close();
   for (const name of ["fix", "mend", "heal"]) expect(getLastRequest(workspace).text).toContain(`does ${name}`);
   expect((await run(workspace, ["-p", "Hi"])).err).toMatch(/^.*npm:x is not installed, so it is skipped.*\n$/);
   const { out } = await run(workspace, ["trust"]);
-  expect(out).toContain("tau does not use .pi/mcp.json of");
-  expect(out).toContain("Its settings.json, extensions, skills");
+  expect(out).toContain("tau does not use .pi/npm of");
+  expect(out).toContain("Its settings.json, mcp.json, extensions, skills");
 });

@@ -1,4 +1,5 @@
 /** All features of tau. Each is a folder here; `feature.ts` describes it, and the rest is loaded when it is first used. */
 export { allFeatures } from "./all-features.ts";
 export { discovery } from "./discovery/feature.ts";
+export { mcp } from "./mcp/feature.ts";
 export { todo } from "./todo/feature.ts";

@@ -18,8 +18,8 @@ import { createTestSession, type TestSessionParams } from "./kit.ts";
 
 export interface FeatureContractCase {
   create: () => Feature;
-  /** A call of one of its tools that succeeds in an empty directory. */
-  call: ToolCall;
+  /** A call of one of its tools that succeeds in an empty directory. Undefined: there it has no tools. */
+  call?: ToolCall;
   /** Features without which it has nothing to do. Default: none. */
   beside?: readonly Feature[];
 }
@@ -115,6 +115,19 @@ export function featureContract({ create, call, beside = [] }: FeatureContractCa
   const { name, summary, tools = [], commands = [] } = create();
   const names = tools.map((tool) => tool.name);
 
+  test(`${name}: turned off, nothing of it remains`, async () => {
+    const settings = { features: { [name]: false } };
+    const { session, prompt, model } = await open([[text("Hi.")]], { features: [create(), ...beside], settings });
+    const without = await open([[text("Hi.")]], { features: beside });
+    await prompt("hi");
+    await without.prompt("hi");
+    const describe = ({ asked }: typeof model) => JSON.stringify(asked[0]!.context.tools);
+    expect(describe(model)).toBe(describe(without.model));
+    expect(session.describeExtensionCommands()).toEqual([]);
+  });
+
+  if (!call) return;
+
   test(`${name}: nothing is loaded before it is used, and its code is loaded once for a session`, async () => {
     const { seen, features } = observe(create(), beside);
     const turns = [[text("Hi.")], [call], [{ ...call, id: "second" }], [text("Done.")]];
@@ -135,17 +148,6 @@ export function featureContract({ create, call, beside = [] }: FeatureContractCa
     const sent = model.asked.map(({ context }) => JSON.stringify([context.systemPrompt, context.tools]));
     expect(new Set(sent).size).toBe(1);
     for (const tool of names) expect(sent[0]).toContain(`"name":"${tool}"`);
-  });
-
-  test(`${name}: turned off, nothing of it remains`, async () => {
-    const settings = { features: { [name]: false } };
-    const { session, prompt, model } = await open([[text("Hi.")]], { features: [create(), ...beside], settings });
-    const without = await open([[text("Hi.")]], { features: beside });
-    await prompt("hi");
-    await without.prompt("hi");
-    const describe = ({ asked }: typeof model) => JSON.stringify(asked[0]!.context.tools);
-    expect(describe(model)).toBe(describe(without.model));
-    expect(session.describeExtensionCommands()).toEqual([]);
   });
 
   test(`${name}: it ends with its session, and a reload keeps it`, async () => {

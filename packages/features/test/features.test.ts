@@ -5,13 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAgentSession } from "@tau/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { allFeatures, discovery, todo } from "../src/index.ts";
+import { allFeatures, discovery, mcp, todo } from "../src/index.ts";
 import { weather } from "./found-tools.ts";
 import { type FeatureContractCase, featureContract } from "./feature-contract.ts";
 
 const cases: readonly FeatureContractCase[] = [
   { create: todo, call: call("todo", { todos: [{ content: "one", status: "pending" }] }) },
   { create: discovery, call: call("tool_search", { query: "weather" }), beside: [weather()] },
+  // Tested with servers in `mcp/session.test.ts`.
+  { create: mcp },
 ];
 
 test("the contract applies to all features", () => {

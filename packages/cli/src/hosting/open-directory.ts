@@ -92,7 +92,7 @@ export async function createDirectoryOpener(
           appendSystemPrompt,
           ...documents,
           extensions,
-          features: allFeatures,
+          features: options.noMcp ? allFeatures.filter(({ name }) => name !== "mcp") : allFeatures,
           ...params,
         },
         agentDir,

@@ -17,7 +17,6 @@ const hints: Readonly<Record<string, string>> = {
   plugin: packages,
   plugins: packages,
   version: "Use tau --version.",
-  mcp: "tau has no MCP servers yet.",
   chat: conversation,
   stats: used,
   usage: used,
@@ -56,9 +55,9 @@ const singleWordHints: Readonly<Record<string, string>> = {
   repl: conversation,
 };
 
-/** More arguments than this are a sentence, unless the first is a subcommand: `mcp add NAME COMMAND ...` takes any number. */
+/** More arguments than this are a sentence, unless the first is a subcommand, which takes any number. */
 const maxArguments = 2;
-const subcommands = /^(mcp|plugins?) (add|get|install|list|remove|uninstall|update) /;
+const subcommands = /^(plugins?) (add|get|install|list|remove|uninstall|update) /;
 
 /** Throws if the command line looks like a command that does not exist. With `-p` it is always a prompt. */
 export async function checkCommandWords(args: readonly string[]): Promise<void> {

@@ -168,6 +168,7 @@ export const flagGroups: readonly FlagGroup[] = [
         summary: "Load an extension from a file, a directory, npm:NAME or git:HOST/PATH, for this run",
       },
       { name: "no-extensions", short: "ne", summary: "Load no extensions but those of --extension" },
+      { name: "no-mcp", summary: "Use no MCP servers" },
     ],
   },
   {

@@ -61,6 +61,7 @@ export interface SessionOptions {
   /** The packages among `extensions`, once they are fetched; then they are not in `extensions` any more. */
   namedPackages?: readonly NamedPackage[];
   noExtensions: boolean;
+  noMcp: boolean;
   /** The options that extensions have registered, by name. */
   extensionFlags: ReadonlyMap<string, string | true>;
   /** Options that can only be those of extensions, with all arguments: they are parsed again when extensions are loaded. */

@@ -165,7 +165,7 @@ test("/doctor checks the terminal that the interface is on", async () => {
   expect(text).not.toContain("checking");
 });
 
-test.each(["mcp", "llama"])("/%s says that it is not there yet", async (name) => {
+test.each(["llama", "debug"])("/%s says that it is not there yet", async (name) => {
   const app = await openApp([]);
   run(app, `/${name}`);
   await app.sees(`There is no command /${name} here. It is not there yet.`);

@@ -84,13 +84,13 @@ export async function listExisting(fs: FileSystem, cwd: string, locations: objec
 }
 
 /** Files of a project that pi reads and tau does not. */
-const ignoredPiFiles = ["mcp.json", "npm", "git"].map((name) => join(".pi", name));
+const ignoredPiFiles = ["npm", "git"].map((name) => join(".pi", name));
 
 /** A sentence about the files of pi that a trusted project has in vain; undefined if there are none. */
 export async function describeIgnoredPiFiles(cwd: string): Promise<string | undefined> {
   const kinds = await Promise.all(ignoredPiFiles.map((name) => getPathKind(nodeFileSystem, join(cwd, name))));
   const names = ignoredPiFiles.filter((_name, index) => kinds[index] !== undefined);
   if (names.length === 0) return undefined;
-  const used = "settings.json, extensions, skills, prompts, themes, SYSTEM.md and APPEND_SYSTEM.md";
+  const used = "settings.json, mcp.json, extensions, skills, prompts, themes, SYSTEM.md and APPEND_SYSTEM.md";
   return `tau does not use ${names.join(", ")} of this project. Its ${used} in .pi count.`;
 }

@@ -1,44 +1,13 @@
 /** Servers of MCP: their tools, resources and prompts in sessions. */
-import type { Feature, FeatureTool } from "@tau/extensions";
-
-const server = { type: "string", description: "The name of a server. Default: all." } as const;
-
-export const listResourcesTool: FeatureTool = {
-  name: "list_mcp_resources",
-  category: "external",
-  label: "List MCP resources",
-  description: "List the resources (files, records, pages) that MCP servers offer to be read.",
-  parameters: { type: "object", properties: { server } },
-  exposure: "deferred",
-};
-
-export const listResourceTemplatesTool: FeatureTool = {
-  name: "list_mcp_resource_templates",
-  category: "external",
-  label: "List MCP resource templates",
-  description: "List templates of addresses with which resources of MCP servers can be read.",
-  parameters: { type: "object", properties: { server } },
-  exposure: "deferred",
-};
-
-export const readResourceTool: FeatureTool = {
-  name: "read_mcp_resource",
-  category: "external",
-  label: "Read an MCP resource",
-  description: "Read a resource of an MCP server by its URI.",
-  parameters: {
-    type: "object",
-    properties: { server: { type: "string", description: "The name of the server." }, uri: { type: "string" } },
-    required: ["server", "uri"],
-  },
-  exposure: "deferred",
-};
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Feature, FeaturePlace } from "@tau/extensions";
+import { getUserFile, projectFiles } from "./files.ts";
 
 /** The feature `mcp`. */
 export const mcp = (): Feature => ({
   name: "mcp",
   summary: "Tools, resources and prompts of MCP servers.",
-  tools: [listResourcesTool, listResourceTemplatesTool, readResourceTool],
   commands: [{ name: "mcp", description: "Servers of MCP: their state, tools and settings" }],
   programCommands: [
     {
@@ -55,5 +24,30 @@ export const mcp = (): Feature => ({
       run: async (context) => await (await import("./program.ts")).runMcpCommand(context),
     },
   ],
+  finds: (place) => {
+    const names = listServers(place).map(({ name }) => name);
+    return names.length === 0 ? undefined : `MCP servers ${names.join(", ")}`;
+  },
+  // Requests list these tools, so they have to be known by the first one.
+  opensWithSession: (place) => listServers(place).some(({ isDirect }) => isDirect),
   load: async (place) => (await import("./mcp.ts")).createMcpExtension(place),
 });
+
+/** Servers as the files say, without a check: a session that uses none must not pay for it. */
+function listServers({ cwd, agentDir, settings }: FeaturePlace): { name: string; isDirect: boolean }[] {
+  const paths = settings.isProjectTrusted ? projectFiles.map((name) => join(cwd, name)) : [];
+  return [...paths, getUserFile(agentDir)].flatMap(readServers);
+}
+
+function readServers(path: string): { name: string; isDirect: boolean }[] {
+  try {
+    const { mcpServers } = JSON.parse(readFileSync(path, "utf8")) as { mcpServers?: object };
+    return Object.entries(mcpServers ?? {}).flatMap(([name, server]) => {
+      const { enabled = true, disabled = false } = server as { enabled?: boolean; disabled?: boolean };
+      return enabled && !disabled ? [{ name, isDirect: JSON.stringify(server).includes('"direct"') }] : [];
+    });
+  } catch {
+    // Most have no such file. One that is damaged, or has comments, is read with care once something is searched for.
+    return [];
+  }
+}

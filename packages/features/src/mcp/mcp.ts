@@ -16,6 +16,8 @@ import { getToolExposure, toToolName } from "./tool-names.ts";
 
 /** How long the first prompt waits for tools that requests list and that are not cached. */
 const maxFirstWaitMs = 10_000;
+/** A search waits at most 5 s for all; servers that take longer are there for the next one. */
+const maxSearchWaitMs = 4_500;
 
 export const createMcpExtension =
   ({ agentDir, cwd, openAuth }: Pick<FeaturePlace, "agentDir" | "cwd" | "openAuth">): ExtensionFactory =>
@@ -28,8 +30,16 @@ export const createMcpExtension =
     const notify = (message: string) => context?.ui.notify(message, "warning");
     const servers = createServers(tau, getContext, { agentDir, cwd, openAuth });
     const registered = new RegisteredTools(tau, servers);
-    for (const tool of createResourceTools(servers)) tau.registerTool(tool);
 
+    let hasResourceTools = false;
+    /** Once: the list of tools must not change while servers come and go. */
+    const registerResourceTools = (): void => {
+      const entries = servers.list().flatMap(({ entry }) => (entry.isEnabled ? [entry] : []));
+      if (hasResourceTools || entries.length === 0) return;
+      hasResourceTools = true;
+      const exposure = entries.some((entry) => entry.exposure === "direct") ? "direct" : "deferred";
+      for (const tool of createResourceTools(servers, exposure)) tau.registerTool(tool);
+    };
     const configure = async (): Promise<void> => {
       const registeredServers = tau.getMcpServers().map(({ name, config, extensionPath }) => ({
         source: { scope: "extension" as const, path: extensionPath },
@@ -37,6 +47,7 @@ export const createMcpExtension =
       }));
       const isProjectTrusted = getContext().isProjectTrusted();
       await servers.configure(await readEntries({ cwd, agentDir, isProjectTrusted, registered: registeredServers }));
+      registerResourceTools();
     };
     const reported = new Set<string>();
     const reportProblems = (): void => {
@@ -75,6 +86,13 @@ export const createMcpExtension =
       await untilTimeout(
         connectingDirect.catch(() => undefined),
         maxFirstWaitMs,
+        systemClock,
+      );
+    });
+    tau.on("tools_discover", async () => {
+      await untilTimeout(
+        connectUnknown(() => true),
+        maxSearchWaitMs,
         systemClock,
       );
     });

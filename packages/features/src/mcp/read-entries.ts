@@ -5,6 +5,7 @@ import { parseJsonDocument } from "@tau/config/internal";
 import { readTextFile } from "@tau/config/settings";
 import { nodeFileSystem } from "@tau/tools/platform";
 import type { McpConfiguration, McpEntryProblem, McpSource } from "./entry.ts";
+import { getUserFile, projectFiles } from "./files.ts";
 import { type McpServerList, parseEntries } from "./parse-entries.ts";
 
 export interface ReadEntriesOptions {
@@ -15,11 +16,6 @@ export interface ReadEntriesOptions {
   /** The servers that packages and extensions bring. Those of files have precedence. */
   registered?: readonly McpServerList[];
 }
-
-/** Files of a project, the first has precedence. */
-export const projectFiles: readonly string[] = [join(".tau", "mcp.json"), join(".pi", "mcp.json"), ".mcp.json"];
-
-export const getUserFile = (agentDir: string): string => join(agentDir, "mcp.json");
 
 /** Never rejects: what cannot be read is among the problems. */
 export async function readEntries(options: ReadEntriesOptions): Promise<McpConfiguration> {

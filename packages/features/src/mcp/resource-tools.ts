@@ -1,15 +1,41 @@
 /** The tools with which a model reads resources of servers. */
-import type { ToolDefinition } from "@tau/extensions";
+import type { ToolDefinition, ToolExposure } from "@tau/extensions";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { McpConnection } from "./connection.ts";
-import { listResourcesTool, listResourceTemplatesTool, readResourceTool } from "./feature.ts";
 import type { McpServers } from "./servers.ts";
 import { toResourceContent } from "./tool-result.ts";
 import { toVisibleLine } from "./visible-text.ts";
 
 const maxListed = 500;
 
-export function createResourceTools(servers: McpServers): ToolDefinition[] {
+const server = { type: "string", description: "The name of a server. Default: all." } as const;
+
+const listResourcesTool = {
+  name: "list_mcp_resources",
+  label: "List MCP resources",
+  description: "List the resources (files, records, pages) that MCP servers offer to be read.",
+  parameters: { type: "object", properties: { server } },
+} as const;
+
+const listResourceTemplatesTool = {
+  name: "list_mcp_resource_templates",
+  label: "List MCP resource templates",
+  description: "List templates of addresses with which resources of MCP servers can be read.",
+  parameters: { type: "object", properties: { server } },
+} as const;
+
+const readResourceTool = {
+  name: "read_mcp_resource",
+  label: "Read an MCP resource",
+  description: "Read a resource of an MCP server by its URI.",
+  parameters: {
+    type: "object",
+    properties: { server: { type: "string", description: "The name of the server." }, uri: { type: "string" } },
+    required: ["server", "uri"],
+  },
+} as const;
+
+export function createResourceTools(servers: McpServers, exposure: ToolExposure): ToolDefinition[] {
   const list = async (server: string | undefined, signal: AbortSignal | undefined, read: ListLines) => {
     const names = server === undefined ? listServersWithResources(servers) : [server];
     if (names.length === 0) return toText("No MCP server with resources is configured.");
@@ -32,6 +58,7 @@ export function createResourceTools(servers: McpServers): ToolDefinition[] {
   return [
     {
       ...listResourcesTool,
+      exposure,
       execute: (_id, { server }: { server?: string }, signal) =>
         list(server, signal, async (connection) =>
           (await connection.listResources(signal)).resources.map(formatResource),
@@ -39,6 +66,7 @@ export function createResourceTools(servers: McpServers): ToolDefinition[] {
     },
     {
       ...listResourceTemplatesTool,
+      exposure,
       execute: (_id, { server }: { server?: string }, signal) =>
         list(server, signal, async (connection) =>
           (await connection.listResourceTemplates(signal)).resourceTemplates.map(({ uriTemplate, ...rest }) =>
@@ -48,6 +76,7 @@ export function createResourceTools(servers: McpServers): ToolDefinition[] {
     },
     {
       ...readResourceTool,
+      exposure,
       async execute(_id, { server, uri }: { server: string; uri: string }, signal) {
         const result = await servers.run(server, (connection) => connection.readResource(uri, signal), signal);
         const content = toResourceContent(result);

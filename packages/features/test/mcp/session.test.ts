@@ -1,0 +1,236 @@
+/** Servers in sessions: what requests list, what a search finds, who is asked, and what is left over. */
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { call, text } from "@tau/ai/testing";
+import { noUi } from "@tau/extensions";
+import { expect, onTestFinished, test } from "vitest";
+import { discovery, mcp } from "../../src/index.ts";
+import { createTestSession, SurfaceUi, type TestSessionParams } from "../kit.ts";
+import { hostileServer, makeDirectory } from "./kit.ts";
+
+interface Place {
+  agentDir: string;
+  cwd: string;
+  /** A line for each start of the server. */
+  readPids(): Promise<number[]>;
+}
+
+async function makePlace(entry: object = {}, behaviour = "good"): Promise<Place> {
+  const root = await makeDirectory();
+  const [agentDir, cwd] = [join(root, "agent"), join(root, "work")];
+  for (const path of [agentDir, cwd]) await mkdir(path);
+  const state = join(cwd, "starts");
+  const env = { BEHAVIOUR: behaviour, STATE: state };
+  const server = { command: process.execPath, args: [hostileServer, cwd], env, trusted: true, ...entry };
+  await writeFile(join(agentDir, "mcp.json"), JSON.stringify({ mcpServers: { docs: server } }));
+  const readPids = async () =>
+    (await readFile(state, "utf8").catch(() => ""))
+      .split("\n")
+      .filter((line) => line !== "")
+      .map(Number);
+  return { agentDir, cwd, readPids };
+}
+
+type Turns = Parameters<typeof createTestSession>[0];
+
+async function open(turns: Turns, { agentDir, cwd }: Place, params: TestSessionParams = {}) {
+  // The server may write its count into the workspace; where there is no sandbox it runs without.
+  const opened = await createTestSession(turns, { agentDir, cwd, features: [discovery(), mcp()], ...params });
+  onTestFinished(() => opened.dispose());
+  return opened;
+}
+
+const listTools = ({ model }: Awaited<ReturnType<typeof open>>, request: number): string[] =>
+  model.asked[request]!.context.tools!.map(({ name }) => name);
+
+const getResults = ({ session }: Awaited<ReturnType<typeof open>>) =>
+  session.messages.flatMap((message) =>
+    message.role === "toolResult"
+      ? [
+          {
+            isError: message.isError,
+            text: message.content.map((block) => (block.type === "text" ? block.text : "")).join(""),
+          },
+        ]
+      : [],
+  );
+
+test("a configured server costs nothing before it is used, and is found and called through the search", async () => {
+  const place = await makePlace();
+  const opened = await open(
+    [
+      [text("Hi.")],
+      [call("tool_search", { query: "act" }, "1")],
+      [call("call_tool", { name: "mcp__docs__act", arguments: {} }, "2")],
+      [call("call_tool", { name: "read_mcp_resource", arguments: { server: "docs", uri: "mem://a" } }, "3")],
+      [text("Done.")],
+    ],
+    place,
+  );
+  await opened.prompt("hi");
+  expect(opened.session.extensions).toBeUndefined();
+  expect(await place.readPids()).toEqual([]);
+  await opened.prompt("go");
+  const [found, called, read] = getResults(opened);
+  expect(found!.text).toContain("mcp__docs__act");
+  expect(called).toEqual({ isError: false, text: "called act" });
+  expect(read).toEqual({ isError: false, text: "content of mem://a" });
+  expect(new Set(opened.model.asked.map((_asked, index) => listTools(opened, index).join())).size).toBe(1);
+  expect(listTools(opened, 0)).not.toContain("mcp__docs__act");
+  expect(await place.readPids()).toHaveLength(1);
+});
+
+test("a search in a later session starts no server", async () => {
+  const place = await makePlace();
+  const turns: Turns = [[call("tool_search", { query: "act" })], [text("Done.")]];
+  const first = await open(turns, place);
+  await first.prompt("go");
+  await first.session.dispose();
+  const second = await open(turns, place);
+  await second.prompt("go");
+  expect(getResults(second)[0]!.text).toContain("mcp__docs__act");
+  expect(await place.readPids()).toHaveLength(1);
+});
+
+test("direct tools are in the first request, also without a cache", async () => {
+  const place = await makePlace({ exposure: "direct" });
+  const opened = await open([[call("mcp__docs__act", {})], [text("Done.")]], place);
+  await opened.prompt("go");
+  expect(listTools(opened, 0)).toContain("mcp__docs__act");
+  expect(getResults(opened)).toEqual([{ isError: false, text: "called act" }]);
+});
+
+test("hidden tools cannot be reached", async () => {
+  const place = await makePlace({ toolExposure: { act: "hidden" } });
+  const opened = await open(
+    [
+      [call("tool_search", { query: "act" }, "1")],
+      [call("call_tool", { name: "mcp__docs__act" }, "2")],
+      [text("Done.")],
+    ],
+    place,
+  );
+  await opened.prompt("go");
+  const [found, called] = getResults(opened);
+  expect(found!.text).not.toContain("mcp__docs__act");
+  expect(called!.isError).toBe(true);
+});
+
+/** Counts the processes that have a text in their command line. */
+function countProcesses(argument: string): number {
+  const isNumber = (name: string) => /^\d+$/.test(name);
+  const commands = readdirSync("/proc")
+    .filter(isNumber)
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+      } catch {
+        // It has ended meanwhile.
+        return "";
+      }
+    });
+  return commands.filter((command) => command.includes(argument)).length;
+}
+
+test.runIf(process.platform === "linux")(
+  "sessions of one directory share a server, which ends with the last of them",
+  async () => {
+    const place = await makePlace({ exposure: "direct" });
+    const turns: Turns = [[call("mcp__docs__act", {})], [text("Done.")]];
+    const [first, second] = [await open(turns, place), await open(turns, place)];
+    await first.prompt("go");
+    await second.prompt("go");
+    expect(await place.readPids()).toHaveLength(1);
+    await first.session.dispose();
+    expect(countProcesses(place.cwd)).toBeGreaterThan(0);
+    await second.session.dispose();
+    await expect.poll(() => countProcesses(place.cwd)).toBe(0);
+  },
+);
+
+/** A person who answers all questions alike. */
+class Answering extends SurfaceUi {
+  readonly asked: string[] = [];
+  readonly notices: string[] = [];
+
+  constructor(answer: boolean) {
+    super();
+    Object.assign(this.ui, {
+      ...noUi,
+      confirm: async (title: string, message: string) => {
+        this.asked.push(`${title}\n${message}`);
+        return answer;
+      },
+      notify: (message: string) => void this.notices.push(message),
+    });
+  }
+}
+
+test.each([true, false])("the user is asked before the first start, and the answer %s is kept", async (answer) => {
+  const place = await makePlace({ trusted: false, env: { TOKEN: "${TAU_TEST_TOKEN:-none}" } });
+  const turns: Turns = [[call("tool_search", { query: "act" })], [text("Done.")]];
+  const surface = new Answering(answer);
+  const first = await open(turns, place);
+  await first.session.attachSurface(surface);
+  await first.prompt("go");
+  expect(surface.asked).toHaveLength(1);
+  for (const part of ["Start the MCP server docs?", hostileServer, "TAU_TEST_TOKEN", "sandbox"])
+    expect(surface.asked[0]).toContain(part);
+  expect(getResults(first)[0]!.text.includes("mcp__docs__act")).toBe(answer);
+  await first.session.dispose();
+  const later = new Answering(answer);
+  const second = await open(
+    [
+      [call("tool_search", { query: "other" }, "1")],
+      [call("call_tool", { name: "mcp__docs__act" }, "2")],
+      [text("Done.")],
+    ],
+    place,
+  );
+  await second.session.attachSurface(later);
+  await second.prompt("go");
+  expect(later.asked).toHaveLength(answer ? 0 : 1);
+});
+
+test("where nobody can be asked it is not started, and the line to set is reported", async () => {
+  const place = await makePlace({ trusted: false });
+  const opened = await open([[call("tool_search", { query: "act" })], [text("Done.")]], place);
+  const surface = new Answering(true);
+  await opened.session.attachSurface(Object.assign(surface, { mode: "print" }));
+  await opened.prompt("go");
+  expect(surface.asked).toEqual([]);
+  expect(surface.notices.join("\n")).toContain('"trusted": true');
+  expect(await place.readPids()).toEqual([]);
+});
+
+test("the profile permissive is an answer, for as long as it is set", async () => {
+  const place = await makePlace({ trusted: false });
+  const settings = { policy: { profile: "permissive" as const } };
+  const turns: Turns = [[call("tool_search", { query: "act" })], [text("Done.")]];
+  const opened = await open(turns, place, { settings });
+  await opened.prompt("go");
+  expect(getResults(opened)[0]!.text).toContain("mcp__docs__act");
+  await opened.session.dispose();
+  const later = await open([[call("call_tool", { name: "mcp__docs__act" })], [text("Done.")]], place);
+  await later.prompt("go");
+  expect(getResults(later)[0]).toMatchObject({ isError: true });
+});
+
+test("servers of a project are not used before it is trusted", async () => {
+  const place = await makePlace({ enabled: false });
+  const server = { command: process.execPath, args: [hostileServer], exposure: "direct" };
+  await writeFile(join(place.cwd, ".mcp.json"), JSON.stringify({ mcpServers: { team: server } }));
+  const untrusted = await open([[text("Hi.")]], place);
+  await untrusted.prompt("hi");
+  expect(listTools(untrusted, 0).filter((name) => name.startsWith("mcp__"))).toEqual([]);
+});
+
+test("a prompt of a server is a slash command", async () => {
+  const place = await makePlace({ exposure: "direct" });
+  const opened = await open([[text("Hi.")], [text("Hello.")]], place);
+  await opened.prompt("hi");
+  await opened.session.prompt("/docs:greet Ada");
+  await opened.session.waitForIdle();
+  expect(JSON.stringify(opened.model.asked.at(-1)!.context.messages.at(-1))).toContain("Greet Ada");
+});
