@@ -46,7 +46,11 @@ export class Connection {
   }
 
   fail(id: RequestId, error: unknown): void {
-    this.#write({ jsonrpc: "2.0", id, error: toErrorRecord(error) });
+    this.failWith(id, toErrorRecord(error));
+  }
+
+  failWith(id: RequestId, error: { code: number; message: string; data?: unknown }): void {
+    this.#write({ jsonrpc: "2.0", id, error });
   }
 
   /** Asks the client. When the signal aborts, the client is told that no answer is needed any more. */

@@ -4,6 +4,9 @@ import type { Command } from "./command.ts";
 /** The commands of features. */
 export const featureCommands = allFeatures.flatMap(({ programCommands = [] }) => programCommands);
 
+/** Its servers are the feature's; serving sessions is a surface of the program. */
+const mcpFeature = featureCommands.find(({ name }) => name === "mcp");
+
 /** Every command. Help, suggestions, completion and parsing read this table; `run.ts` has the code behind each row. */
 export const commands: readonly Command[] = [
   {
@@ -148,7 +151,15 @@ export const commands: readonly Command[] = [
       "tau gateway revoke DEVICE  Take a device's token away, and close its connections; for local, your account gets a new one",
     ],
   },
-  ...featureCommands,
+  ...featureCommands.filter(({ name }) => name !== "mcp"),
+  {
+    name: "mcp",
+    summary: mcpFeature?.summary ?? "Offer sessions as tools over MCP",
+    usage: [
+      ...(mcpFeature?.usage ?? []),
+      "tau mcp serve [--model MODEL] [--thinking LEVEL] [--agent NAME] [--policy safe|balanced|permissive] [--permission-mode ask|edit|free] [--sandbox off|auto|required] [--no-extensions] [--offline]  Offer sessions of this directory as tools over MCP, on standard input and output",
+    ],
+  },
   {
     name: "acp",
     summary: "Serve an editor over the Agent Client Protocol",

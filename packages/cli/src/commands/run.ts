@@ -85,6 +85,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     "": async (args, io) => (await import("./acp.ts")).serveEditor(args, io),
     login: async (args, io) => (await import("./auth-login.ts")).login(args, io),
   },
+  mcp: { serve: async (args, io) => (await import("./mcp-serve.ts")).serveMcp(args, io) },
   attach: async (args, io) => (await import("./attach.ts")).attach(args, io),
   trust: async (args, io) => (await import("./trust.ts")).trustProject(args, io),
   doctor: async (args, io) => (await import("./doctor.ts")).runChecks(args, io),
@@ -122,10 +123,11 @@ export async function runCommand(name: string, args: readonly string[], io: Io):
 }
 
 async function run(name: string, args: CommandArgs, io: Io): Promise<ExitCode | void> {
-  const ofFeature = featureCommands.find((candidate) => candidate.name === name);
-  if (ofFeature) return await (await import("./feature-command.ts")).runFeatureCommand(ofFeature, args, io);
-  const runner = runners[name]!;
-  return await (typeof runner === "function" ? runner : runner[args.subcommand]!)(args, io);
+  const runner = runners[name];
+  const ofProgram = typeof runner === "function" ? runner : runner?.[args.subcommand];
+  if (ofProgram) return await ofProgram(args, io);
+  const ofFeature = featureCommands.find((candidate) => candidate.name === name)!;
+  return await (await import("./feature-command.ts")).runFeatureCommand(ofFeature, args, io);
 }
 
 /** Adds the hint where the words name nothing that there is. */

@@ -46,7 +46,7 @@ export function showProgress(session: ShownSession, { quiet, verbose }: SessionO
 }
 
 /** Finds what the run does after an event; undefined if that does not change. Pure. */
-function getActivity(event: SessionEvent): string | undefined {
+export function getActivity(event: SessionEvent): string | undefined {
   switch (event.type) {
     case "turn_start":
       return "waiting for the model";

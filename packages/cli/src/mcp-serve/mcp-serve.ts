@@ -1,0 +1,196 @@
+/** `tau mcp serve`: sessions as tools over MCP, on standard input and output. */
+import { Readable } from "node:stream";
+import { untilAborted } from "@tau/ai/internal";
+import { HarnessError } from "@tau/protocol";
+import { Connection } from "../acp/connection.ts";
+import { AcpError } from "../acp/errors.ts";
+import { type Incoming, type Params, parseMessage } from "../acp/message.ts";
+import type { RequestId } from "../acp/schema.ts";
+import type { Io } from "../commands/command.ts";
+import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
+import { maxLineBytes, readLines } from "../rpc/lines.ts";
+import type { SessionOptions } from "../start/session-options.ts";
+import {
+  checkRevision,
+  discover,
+  getProgressToken,
+  initialize,
+  listTools,
+  toResult,
+  unsupportedRevision,
+} from "./protocol.ts";
+import { ServedSessions } from "./served-sessions.ts";
+import { type SessionReport, toolDefinitions, type ToolName, toToolError, toToolResult } from "./tools.ts";
+
+/** Serves until standard input ends. Then all runs are ended, and the exit code is 0. */
+export async function serveSessions(options: SessionOptions, io: Io): Promise<ExitCode> {
+  const server = new Server(new ServedSessions({ ...options, mode: "rpc" }, io), new Connection(io.out));
+  try {
+    for await (const line of readLines(io.input() ?? Readable.from([]), io.signal)) {
+      if (io.signal.aborted) break;
+      server.take(line.kind === "text" ? parseMessage(line.text) : tooLong);
+      const writable = io.drained();
+      if (writable) await untilAborted(writable, io.signal);
+    }
+  } finally {
+    await server.close();
+  }
+  return io.signal.aborted && io.signal.reason !== "SIGPIPE" ? exitCodes.interrupted : exitCodes.done;
+}
+
+const tooLong: Incoming = {
+  kind: "malformed",
+  id: null,
+  error: new AcpError(
+    "parse_error",
+    `A line may have ${maxLineBytes / 1024 ** 2} MB. This one is longer and was not read.`,
+  ),
+};
+
+interface CallContext {
+  signal: AbortSignal;
+  onActivity: (activity: string) => void;
+}
+
+class Server {
+  readonly #sessions: ServedSessions;
+  readonly #connection: Connection;
+  readonly #open = new Map<RequestId, AbortController>();
+  readonly #work = new Set<Promise<void>>();
+
+  constructor(sessions: ServedSessions, connection: Connection) {
+    this.#sessions = sessions;
+    this.#connection = connection;
+  }
+
+  take(incoming: Incoming): void {
+    switch (incoming.kind) {
+      case "malformed":
+        return this.#connection.fail(incoming.id, incoming.error);
+      case "notification":
+        if (incoming.method === "notifications/cancelled")
+          this.#open.get(incoming.params["requestId"] as RequestId)?.abort();
+        return;
+      case "request": {
+        if (this.#open.has(incoming.id)) {
+          const message = `A request with the id ${JSON.stringify(incoming.id)} is not answered yet.`;
+          return this.#connection.fail(incoming.id, new AcpError("invalid_request", message));
+        }
+        const work = this.#answer(incoming);
+        this.#work.add(work);
+        void work.then(() => this.#work.delete(work));
+        return;
+      }
+      case "blank":
+      case "response":
+      case "error":
+        // Nothing is ever asked of the client.
+        return;
+      default:
+        return incoming satisfies never;
+    }
+  }
+
+  /** Ends all runs, and writes nothing more. */
+  async close(): Promise<void> {
+    this.#connection.close();
+    for (const controller of this.#open.values()) controller.abort();
+    await this.#sessions.closeAll();
+    await Promise.all(this.#work);
+  }
+
+  /** Never rejects. A request that was cancelled gets no answer. */
+  async #answer({ id, method, params }: Extract<Incoming, { kind: "request" }>): Promise<void> {
+    const controller = new AbortController();
+    this.#open.set(id, controller);
+    try {
+      const unsupported = checkRevision(params);
+      if (unsupported) return this.#connection.failWith(id, unsupportedError(unsupported));
+      const result = await this.#handle(method, params, controller.signal);
+      if (!controller.signal.aborted) this.#connection.respond(id, toResult(result, params));
+    } catch (error) {
+      if (!controller.signal.aborted) this.#connection.fail(id, error);
+    } finally {
+      this.#open.delete(id);
+    }
+  }
+
+  async #handle(method: string, params: Params, signal: AbortSignal): Promise<object> {
+    switch (method) {
+      case "initialize":
+        return initialize(params);
+      case "server/discover":
+        return discover();
+      case "ping":
+        return {};
+      case "tools/list":
+        return listTools(toolDefinitions);
+      case "tools/call":
+        return await this.#call(params, signal);
+      default:
+        throw new AcpError("unknown_method", `There is no method ${JSON.stringify(method)}.`);
+    }
+  }
+
+  async #call(params: Params, signal: AbortSignal): Promise<object> {
+    const tool = toolDefinitions.find(({ name }) => name === params["name"]);
+    if (!tool) throw new AcpError("invalid_params", `There is no tool ${JSON.stringify(params["name"])}.`);
+    const args = (params["arguments"] ?? {}) as Params;
+    const token = getProgressToken(params);
+    let progress = 0;
+    const onActivity = (message: string) => {
+      if (token === undefined || signal.aborted) return;
+      this.#connection.notify("notifications/progress", { progressToken: token, progress: ++progress, message });
+    };
+    try {
+      return toToolResult(await this.#run(tool.name, args, { signal, onActivity }));
+    } catch (error) {
+      // The model that called can act on it.
+      if (error instanceof HarnessError) return toToolError(error.message);
+      throw error;
+    }
+  }
+
+  async #run(name: ToolName, args: Params, context: CallContext): Promise<SessionReport> {
+    switch (name) {
+      case "run": {
+        const prompt = readText(args, "prompt");
+        const { session: id, wait = true } = args;
+        const session =
+          id === undefined ? await this.#sessions.create() : await this.#sessions.continue(readText(args, "session"));
+        if (context.signal.aborted) return session.report();
+        session.begin(prompt);
+        if (wait === false) return session.report();
+        await session.wait(context);
+        if (context.signal.aborted) await session.cancel();
+        return session.report();
+      }
+      case "steer": {
+        const session = this.#sessions.get(readText(args, "session"));
+        await session.steer(readText(args, "message"));
+        return session.report();
+      }
+      case "status":
+        return this.#sessions.get(readText(args, "session")).report();
+      case "result": {
+        const session = this.#sessions.get(readText(args, "session"));
+        await session.wait(context);
+        return session.report();
+      }
+      default:
+        return name satisfies never;
+    }
+  }
+}
+
+function readText(args: Params, name: string): string {
+  const value = args[name];
+  if (typeof value === "string" && value.trim() !== "") return value;
+  throw new HarnessError("invalid_parameters", `"${name}" has to be a text that is not empty.`);
+}
+
+const unsupportedError = (data: { supported: string[]; requested: string }) => ({
+  code: unsupportedRevision,
+  message: `The revision ${data.requested} is not spoken here.`,
+  data,
+});
