@@ -62,6 +62,7 @@ export {
   getFeatureSettings,
   type ProgramCommand,
   type ProgramContext,
+  type SessionPlace,
   type ToolCategory,
 } from "./api/feature.ts";
 export { askProjectTrust, type AskProjectTrustParts } from "./load/ask-project-trust.ts";

@@ -53,6 +53,12 @@ export interface FeaturePlace {
   openAuth(): Promise<AuthStorage>;
 }
 
+/** The place of a session whose extensions are loaded. */
+export interface SessionPlace extends FeaturePlace {
+  /** Lists the servers of MCP that extensions have registered. */
+  listMcpServers(): readonly { name: string; config: Readonly<Record<string, unknown>> }[];
+}
+
 /** A command of the program, such as `tau mcp`. */
 export interface ProgramCommand {
   readonly name: string;
@@ -124,12 +130,12 @@ export interface Feature {
   /** Whether a session here has the feature. Called when it opens, so that it must be quick. Default: always. */
   isOffered?(place: FeaturePlace): boolean;
   /** Whether its code is loaded when a session opens, because something of it must be known by then. Default: never. */
-  opensWithSession?(place: FeaturePlace): boolean;
+  opensWithSession?(place: SessionPlace): boolean;
   /**
    * Says in a few words which tools it may have besides those of its description; undefined: none. Synchronous and cheap. Its
    * code is loaded by the first search for tools, and registers them when it handles `tools_discover`.
    */
-  finds?(place: FeaturePlace): string | undefined;
+  finds?(place: SessionPlace): string | undefined;
   /** Loads the code for a session there. It must register the tools and the commands of the description. */
   load(place: FeaturePlace): Promise<ExtensionFactory>;
 }

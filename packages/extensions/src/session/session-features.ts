@@ -5,7 +5,7 @@ import type { SlashCommandData } from "@tau/protocol";
 import { parseSlashCommand } from "@tau/protocol/surface";
 import type { SourceInfo } from "../api/api.ts";
 import type { ExtensionProblem } from "../api/extension.ts";
-import type { Feature, FeaturePlace, FeatureTool } from "../api/feature.ts";
+import type { Feature, FeaturePlace, FeatureTool, SessionPlace } from "../api/feature.ts";
 import { ExtensionError } from "../errors.ts";
 import type { PipelineTool } from "../pipeline/layer.ts";
 import type { ExtensionSlot } from "./extension-slot.ts";
@@ -30,7 +30,7 @@ interface OwnTool {
 export class SessionFeatures {
   readonly #features: readonly Feature[];
   readonly #slot: ExtensionSlot;
-  readonly #place: FeaturePlace;
+  readonly #place: SessionPlace;
   readonly #report: SessionFeaturesParts["report"];
   readonly #loading = new Map<string, Promise<void>>();
   readonly #tools: readonly OwnTool[];
@@ -40,7 +40,7 @@ export class SessionFeatures {
   constructor({ features, slot, place, report }: SessionFeaturesParts) {
     this.#features = features;
     this.#slot = slot;
-    this.#place = place;
+    this.#place = { ...place, listMcpServers: () => listMcpServers(slot) };
     this.#report = report;
     this.#tools = features.flatMap((feature) =>
       (feature.tools ?? []).map((definition) => ({
@@ -203,6 +203,9 @@ export class SessionFeatures {
     await this.#slot.add({ name: feature.name, factory: await feature.load(this.#place) }, starts);
   }
 }
+
+const listMcpServers = ({ current }: ExtensionSlot): ReturnType<SessionPlace["listMcpServers"]> =>
+  (current?.list ?? []).flatMap(({ mcpServers }) => [...mcpServers].map(([name, config]) => ({ name, config })));
 
 /** The type of a message that an extension added; undefined for any other. Sessions add this role to those of the engine. */
 const getCustomType = (message: { role: string; customType?: string }): string | undefined =>

@@ -1,7 +1,7 @@
 /** Servers of MCP: their tools, resources and prompts in sessions. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Feature, FeaturePlace } from "@tau/extensions";
+import type { Feature, SessionPlace } from "@tau/extensions";
 import { getUserFile, projectFiles } from "./files.ts";
 
 /** The feature `mcp`. */
@@ -25,7 +25,7 @@ export const mcp = (): Feature => ({
     },
   ],
   finds: (place) => {
-    const names = listServers(place).map(({ name }) => name);
+    const names = [...new Set(listServers(place).map(({ name }) => name))];
     return names.length === 0 ? undefined : `MCP servers ${names.join(", ")}`;
   },
   // Requests list these tools, so they have to be known by the first one.
@@ -33,21 +33,31 @@ export const mcp = (): Feature => ({
   load: async (place) => (await import("./mcp.ts")).createMcpExtension(place),
 });
 
-/** Servers as the files say, without a check: a session that uses none must not pay for it. */
-function listServers({ cwd, agentDir, settings }: FeaturePlace): { name: string; isDirect: boolean }[] {
-  const paths = settings.isProjectTrusted ? projectFiles.map((name) => join(cwd, name)) : [];
-  return [...paths, getUserFile(agentDir)].flatMap(readServers);
+interface NamedServer {
+  name: string;
+  /** Whether requests may list tools of it. */
+  isDirect: boolean;
 }
 
-function readServers(path: string): { name: string; isDirect: boolean }[] {
+/** Servers of files and extensions, without a check: a session that uses none must not pay for it. */
+function listServers({ cwd, agentDir, settings, listMcpServers }: SessionPlace): NamedServer[] {
+  const paths = settings.isProjectTrusted ? projectFiles.map((name) => join(cwd, name)) : [];
+  const ofFiles = [...paths, getUserFile(agentDir)].flatMap(readServers);
+  return [...ofFiles, ...listMcpServers().flatMap(({ name, config }) => toNamedServer(name, config))];
+}
+
+function readServers(path: string): NamedServer[] {
   try {
     const { mcpServers } = JSON.parse(readFileSync(path, "utf8")) as { mcpServers?: object };
-    return Object.entries(mcpServers ?? {}).flatMap(([name, server]) => {
-      const { enabled = true, disabled = false } = server as { enabled?: boolean; disabled?: boolean };
-      return enabled && !disabled ? [{ name, isDirect: JSON.stringify(server).includes('"direct"') }] : [];
-    });
+    return Object.entries(mcpServers ?? {}).flatMap(([name, server]) => toNamedServer(name, server as object));
   } catch {
     // Most have no such file. One that is damaged, or has comments, is read with care once something is searched for.
     return [];
   }
+}
+
+/** None if it is turned off. */
+function toNamedServer(name: string, server: object): NamedServer[] {
+  const { enabled = true, disabled = false } = server as { enabled?: boolean; disabled?: boolean };
+  return enabled && !disabled ? [{ name, isDirect: JSON.stringify(server).includes('"direct"') }] : [];
 }

@@ -16,8 +16,6 @@ import { getToolExposure, toToolName } from "./tool-names.ts";
 
 /** How long the first prompt waits for tools that requests list and that are not cached. */
 const maxFirstWaitMs = 10_000;
-/** A search waits at most 5 s for all; servers that take longer are there for the next one. */
-const maxSearchWaitMs = 4_500;
 
 export const createMcpExtension =
   ({ agentDir, cwd, openAuth }: Pick<FeaturePlace, "agentDir" | "cwd" | "openAuth">): ExtensionFactory =>
@@ -89,13 +87,8 @@ export const createMcpExtension =
         systemClock,
       );
     });
-    tau.on("tools_discover", async () => {
-      await untilTimeout(
-        connectUnknown(() => true),
-        maxSearchWaitMs,
-        systemClock,
-      );
-    });
+    // The session limits how long a search waits; a server that takes longer is found by the next one.
+    tau.on("tools_discover", () => connectUnknown(() => true));
     tau.on("mcp_servers_change", async () => {
       if (!context) return;
       await configure();

@@ -234,3 +234,28 @@ test("a prompt of a server is a slash command", async () => {
   await opened.session.waitForIdle();
   expect(JSON.stringify(opened.model.asked.at(-1)!.context.messages.at(-1))).toContain("Greet Ada");
 });
+
+test("a server that an extension registers is found and called, also if no file names one", async () => {
+  const { agentDir, cwd, readPids } = await makePlace();
+  const { mcpServers } = JSON.parse(await readFile(join(agentDir, "mcp.json"), "utf8")) as {
+    mcpServers: { docs: Record<string, unknown> };
+  };
+  await writeFile(join(agentDir, "mcp.json"), "{}");
+  const { trusted: _trusted, ...server } = mcpServers.docs;
+  const opened = await open(
+    [
+      [call("tool_search", { query: "act" }, "1")],
+      [call("call_tool", { name: "mcp__editor__act", arguments: {} }, "2")],
+      [text("Done.")],
+    ],
+    { agentDir, cwd, readPids },
+    {
+      settings: { policy: { profile: "permissive" } },
+      extensions: { factories: [(tau) => tau.registerMcpServer("editor", server)] },
+    },
+  );
+  await opened.prompt("go");
+  expect(listTools(opened, 0)).toContain("tool_search");
+  expect(getResults(opened).map(({ isError }) => isError)).toEqual([false, false]);
+  expect(await readPids()).toHaveLength(1);
+});
