@@ -96,8 +96,11 @@ test("an abort ends its run, and it can be prompted again", async () => {
     description: "Wait for the end.",
     parameters: { type: "object", properties: {} },
     execute: async (_id: string, _args: unknown, signal?: AbortSignal) => {
+      const aborted = new Promise<void>((resolve) =>
+        signal!.addEventListener("abort", () => resolve(), { once: true }),
+      );
       controller.abort();
-      await new Promise<void>((resolve) => signal!.addEventListener("abort", () => resolve(), { once: true }));
+      await aborted;
       return { content: [] };
     },
   };
