@@ -61,7 +61,6 @@ const parts = {
 const chunkFiles = {
   tools: /^packages\/(tools\/src\/(files|hashline|search|shell)|sandbox\/src|policy\/src\/exec)\//,
   gateway: /^packages\/(gateway\/src|cli\/src\/(gateway|commands\/gateway))/,
-  acp: /^packages\/cli\/src\/acp\//,
   // Most gateways are alone.
   cluster: /^packages\/cluster\/src\//,
   // The cache of an extension that has not changed does without.
@@ -76,6 +75,8 @@ const chunkFiles = {
   "pi-sdk": /^packages\/pi-sdk\/src\//,
   commands:
     /^packages\/(cli\/src\/(commands\/|start\/show-help|hosting\/named-packages|modes\/run-terminal)|harness\/src\/export\/|config\/src\/installs\/|markdown\/src\/lex-markdown)/,
+  // After the commands, which would otherwise have to load it for what both use.
+  acp: /^packages\/cli\/src\/(acp|mcp-serve)\//,
 };
 
 /** Returns the paths of all files that went into the program. */

@@ -126,6 +126,23 @@ test("a shared object: it is the same in all sessions, as long as one of them is
   expect(said).toEqual(["1", "2", "1"]);
 });
 
+test("a program: it is talked to over its pipes", async () => {
+  const said: string[] = [];
+  const { session } = await open("spawn", [], { ui: { notify: (message) => void said.push(message) } });
+  await session.submit("/shout hello");
+  await expect.poll(() => said).toEqual(["HELLO"]);
+});
+
+test("a child: it answers with tools of its own", async () => {
+  const said: string[] = [];
+  const { session, model } = await open("child", [[text("It adds.")]], {
+    ui: { notify: (message) => void said.push(message) },
+  });
+  await session.submit("/explain sum.ts");
+  await expect.poll(() => said).toEqual(["It adds."]);
+  expect(model.asked[0]!.context.tools!.map(({ name }) => name)).toEqual(["read", "grep"]);
+});
+
 test("a shortcut: it writes into the editor", async () => {
   const pasted: string[] = [];
   const { session } = await open("shortcut", [], { ui: { pasteToEditor: (value) => void pasted.push(value) } });
