@@ -198,8 +198,10 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
     async check({ client, sent }) {
       const { commands } = await client.call("get_commands");
-      expect(commands).toMatchObject([{ name: "review", description: "Look closely", source: "prompt" }]);
-      await client.call("execute", { prompt: `/${commands[0]!.name}` });
+      expect(commands).toContainEqual(
+        expect.objectContaining({ name: "review", description: "Look closely", source: "prompt" }),
+      );
+      await client.call("execute", { prompt: "/review" });
       expect(sent(0)).toContain("Review it closely.");
     },
   },

@@ -14,7 +14,6 @@ interface Verdicts {
   ofFeatures?: string;
 }
 
-const mcp = "Servers of MCP";
 const codemode = "Code mode";
 const accounts = "Telemetry, updates of itself and sharing";
 const virtual = "Virtual models and warming of caches";
@@ -26,8 +25,7 @@ export const piNames = {
     same: `print mode export provider model api-key thinking models list-models continue resume session session-id session-dir
       no-session fork name tools exclude-tools no-builtin-tools no-tools extension no-extensions skill no-skills prompt-template
       no-prompt-templates theme no-themes use-theme no-context-files system-prompt append-system-prompt tui-mode approve
-      no-approve verbose offline help version`,
-    decided: { "no-mcp": mcp },
+      no-approve verbose offline help version no-mcp`,
   },
   commands: { same: "install remove uninstall update list config auth", ofFeatures: "mcp" },
   slashCommands: {
