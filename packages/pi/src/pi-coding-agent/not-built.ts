@@ -25,8 +25,14 @@ export const hasTrustRequiringProjectResources = notThere("hasTrustRequiringProj
 export const ProjectTrustStore = notThere("ProjectTrustStore", trust);
 
 export const createCodemodeExtension = notThere("createCodemodeExtension", "tau has no code mode yet.");
-export const createMcpExtension = notThere("createMcpExtension", "tau has no client of MCP yet.");
-export const createToolSearchExtension = notThere("createToolSearchExtension", "tau has no search for tools yet.");
+export const createMcpExtension = notThere(
+  "createMcpExtension",
+  "tau connects to servers of MCP itself: name them in mcp.json, or call registerMcpServer.",
+);
+export const createToolSearchExtension = notThere(
+  "createToolSearchExtension",
+  "tau finds tools itself: give yours the exposure deferred.",
+);
 
 const powerShell = "tau runs commands with bash. Use createBashTool.";
 export const createLocalPowerShellOperations = notThere("createLocalPowerShellOperations", powerShell);
