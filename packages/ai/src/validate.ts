@@ -1,5 +1,6 @@
 /** Checks what a model wants to call a tool with, before anything is executed. */
 import { Compile } from "#schema-engine";
+import type { TSchema } from "typebox";
 import type { JsonSchema, Tool, ToolArguments, ToolParameters } from "./context.ts";
 import { AiError, getErrorMessage } from "./errors.ts";
 import type { ToolCall } from "./message.ts";
@@ -82,12 +83,8 @@ function getValidator(tool: Tool): Validator {
 
 function schemaValidator(tool: Tool): Validator {
   const schema = toJsonSchema(tool.parameters);
-  const compiled = compile(tool.name, schema);
-  const json = JSON.stringify(schema);
-  const hasDefaults = json.includes('"default":');
-  // Only parameters with the names of inherited properties need the slower way.
-  const bare = inherited.some((name) => json.includes(`"${name}"`)) ? withoutPrototypes : (value: unknown) => value;
-  const isValid = (value: unknown) => compiled.Check(bare(value));
+  const { isValid, listErrors } = createSchemaCheck(tool.name, schema);
+  const hasDefaults = JSON.stringify(schema).includes('"default":');
   const coerce = createCoercion(schema);
   return (received) => {
     const asItIs = isValid(received);
@@ -96,8 +93,27 @@ function schemaValidator(tool: Tool): Validator {
     if (isValid(coerced)) return { kind: "valid", value: coerced };
     // Only reached if a default of the schema is not valid itself.
     if (asItIs) return { kind: "valid", value: received };
-    const [, errors] = compiled.Errors(bare(coerced));
-    return { kind: "invalid", problems: describeErrors(errors) };
+    return { kind: "invalid", problems: describeErrors(listErrors(coerced), "(arguments)") };
+  };
+}
+
+/**
+ * Lists what is wrong with a value, at most 20 problems; none if it fits. Nothing is corrected. `name` is what the value is
+ * called. Throws `AiError` `invalid_schema` when the schema is broken.
+ */
+export function findSchemaProblems(name: string, schema: TSchema | JsonSchema, value: unknown): string[] {
+  const { isValid, listErrors } = createSchemaCheck(`the ${name}`, toJsonSchema(schema));
+  return isValid(value) ? [] : describeErrors(listErrors(value), `(${name})`).slice(0, maxProblems);
+}
+
+function createSchemaCheck(name: string, schema: JsonSchema) {
+  const compiled = compile(name, schema);
+  const json = JSON.stringify(schema);
+  // Only parameters with the names of inherited properties need the slower way.
+  const bare = inherited.some((key) => json.includes(`"${key}"`)) ? withoutPrototypes : (value: unknown) => value;
+  return {
+    isValid: (value: unknown): boolean => compiled.Check(bare(value)),
+    listErrors: (value: unknown): SchemaError[] => compiled.Errors(bare(value))[1],
   };
 }
 
@@ -115,15 +131,16 @@ const inherited = Object.getOwnPropertyNames(Object.prototype);
 
 type SchemaError = ReturnType<ReturnType<typeof Compile>["Errors"]>[1][number];
 
-function describeErrors(errors: SchemaError[]): string[] {
+/** `root` stands for the whole value. */
+function describeErrors(errors: SchemaError[], root: string): string[] {
   // A schema that is `false` only repeats what another error says better.
   const telling = errors.filter(({ keyword }) => keyword !== "boolean");
-  return [...new Set((telling.length > 0 ? telling : errors).map(describeError))];
+  return [...new Set((telling.length > 0 ? telling : errors).map((error) => describeError(error, root)))];
 }
 
-function describeError(error: SchemaError): string {
+function describeError(error: SchemaError, root: string): string {
   const path = error.instancePath.split("/").slice(1).map(unescapeKey);
-  return `${describePath(path)}: ${error.message}${describeDetails(error)}`;
+  return `${describePath(path, root)}: ${error.message}${describeDetails(error)}`;
 }
 
 function describeDetails(error: SchemaError): string {
@@ -139,7 +156,7 @@ function describeDetails(error: SchemaError): string {
   }
 }
 
-const describePath = (path: readonly string[]): string => (path.length > 0 ? path.join(".") : "(arguments)");
+const describePath = (path: readonly string[], root: string): string => (path.length > 0 ? path.join(".") : root);
 
 /** Asks the schema itself; where it can say what it looks like, what it refuses is coerced and asked once more. */
 function standardValidator(tool: Tool, standard: StandardSchema): Validator {
@@ -167,4 +184,7 @@ function askStandard(name: string, standard: StandardSchema, value: unknown): Ou
 }
 
 const describeIssue = ({ path = [], message }: StandardIssue): string =>
-  `${describePath(path.map((part) => String(typeof part === "object" ? part.key : part)))}: ${message}`;
+  `${describePath(
+    path.map((part) => String(typeof part === "object" ? part.key : part)),
+    "(arguments)",
+  )}: ${message}`;

@@ -25,6 +25,7 @@ export { findProxy, getProxyAuthorization } from "../transport/proxy.ts";
 export { roundCost } from "../usage.ts";
 export { withoutUserinfo } from "../userinfo.ts";
 export { unwrapToolCall } from "../wrapped-call.ts";
+export { findSchemaProblems } from "../validate.ts";
 export { closeAfter } from "./close-after.ts";
 export { Closers } from "./closers.ts";
 export { joinTextBlocks } from "./text-blocks.ts";

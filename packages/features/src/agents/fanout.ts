@@ -1,0 +1,108 @@
+/** Gives tasks to children that work side by side. */
+import { type Clock, systemClock } from "@tau/ai";
+import { followSignal } from "@tau/ai/internal";
+import { HarnessError } from "@tau/protocol";
+import { checkAgent, type FanoutAgent } from "./child.ts";
+import type { Executor, FanoutOptions, FanoutOutput, FanoutResult, FanoutTask, Validator } from "./contract.ts";
+import { getStopError, mergeResults, type TaskOutcome, toResult } from "./results.ts";
+import { runTask } from "./run-task.ts";
+import { createSessionExecutor } from "./session-executor.ts";
+import { schemaValidator } from "./validator.ts";
+
+export interface TaskFanoutParts {
+  /** Default: that of the machine. */
+  clock?: Clock;
+}
+
+export class TaskFanout {
+  readonly #getExecutor: (task: FanoutTask) => Executor;
+  readonly #validator: Validator;
+  readonly #clock: Clock;
+
+  /**
+   * Without an executor each task is a child session of the agent, which is told of an answer that does not fit its schema
+   * at most twice. Without a validator the JSON in an answer is checked against the schema.
+   */
+  constructor(
+    agent: FanoutAgent,
+    executor?: Executor,
+    validator: Validator = schemaValidator,
+    { clock = systemClock }: TaskFanoutParts = {},
+  ) {
+    if (!executor) checkAgent(agent);
+    this.#getExecutor = ({ id }) => executor ?? createSessionExecutor(agent, id);
+    this.#validator = validator;
+    this.#clock = clock;
+  }
+
+  /**
+   * Runs the tasks, and resolves with their results in the order of the tasks when all have ended and nothing of them is
+   * running any more. Failed tasks do not reject, unless `stopOnError` is set: then the first failure does, once the other
+   * tasks have been ended.
+   */
+  fanout<Schema extends object>(
+    tasks: readonly (FanoutTask & { schema: Schema })[],
+    options?: FanoutOptions,
+  ): Promise<FanoutResult<FanoutOutput<Schema>>[]>;
+  fanout<T = string>(tasks: readonly FanoutTask<T>[], options?: FanoutOptions): Promise<FanoutResult<T>[]>;
+  async fanout(tasks: readonly FanoutTask[], options: FanoutOptions = {}): Promise<FanoutResult[]> {
+    const { parallelism = 4, stopOnError = false, merge = "successful", signal } = options;
+    checkFanout(tasks, { parallelism, merge });
+    const pending = [...tasks.entries()];
+    const outcomes = new Map<number, TaskOutcome>();
+    const ending = new AbortController();
+    const stopFollowing = followSignal(signal, (reason) => ending.abort(reason));
+    let stopError: Error | undefined;
+    let isWon = false;
+    const settle = (index: number, outcome: TaskOutcome) => {
+      // Only the first success is one.
+      outcomes.set(index, isWon ? { kind: "aborted", reason: ending.signal.reason } : outcome);
+      if (isWon || stopError) return;
+      if (stopOnError) stopError = getStopError(index, outcome);
+      isWon = merge === "first" && outcome.kind === "answered";
+      if (stopError || isWon || outcome.kind === "aborted") ending.abort();
+    };
+    const work = async () => {
+      for (let next = pending.shift(); next; next = pending.shift()) {
+        const [index, task] = next;
+        settle(
+          index,
+          ending.signal.aborted
+            ? { kind: "aborted", reason: ending.signal.reason }
+            : await this.#run(task, ending.signal),
+        );
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(parallelism, tasks.length) }, work));
+    stopFollowing();
+    if (stopError) throw stopError;
+    return mergeResults(
+      tasks.map(({ id }, index) => toResult(id, outcomes.get(index)!)),
+      merge,
+    );
+  }
+
+  #run(task: FanoutTask, signal: AbortSignal): Promise<TaskOutcome> {
+    return runTask(task, {
+      executor: this.#getExecutor(task),
+      validator: this.#validator,
+      clock: this.#clock,
+      signal,
+    });
+  }
+}
+
+const merges: readonly unknown[] = ["all", "successful", "first"];
+
+function checkFanout(
+  tasks: readonly FanoutTask[],
+  { parallelism, merge }: Required<Pick<FanoutOptions, "parallelism" | "merge">>,
+): void {
+  if (!(parallelism >= 1)) throw invalid(`The parallelism is ${parallelism}, but must be at least 1.`);
+  if (!merges.includes(merge)) throw invalid(`The merge is ${merge}, but must be one of ${merges.join(", ")}.`);
+  const timeless = tasks.find(({ timeout = 0 }) => !(timeout >= 0));
+  if (timeless)
+    throw invalid(`The timeout of the task ${timeless.id} is ${timeless.timeout}, but must not be negative.`);
+}
+
+const invalid = (message: string) => new HarnessError("invalid_input", message);

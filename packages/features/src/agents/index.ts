@@ -1,0 +1,16 @@
+/** Tasks for children that work side by side. */
+export type { ChildOpener, FanoutAgent, OpenedSession } from "./child.ts";
+export type {
+  Executor,
+  FanoutOptions,
+  FanoutOutput,
+  FanoutResult,
+  FanoutSchema,
+  FanoutTask,
+  StandardSchemaOf,
+  Subagent,
+  SubagentOptions,
+  TextStream,
+  Validator,
+} from "./contract.ts";
+export { TaskFanout, type TaskFanoutParts } from "./fanout.ts";

@@ -1,0 +1,45 @@
+import { Type } from "typebox";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { FanoutSchema } from "./contract.ts";
+import { schemaValidator } from "./validator.ts";
+
+const json = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+const schemas: Record<string, FanoutSchema> = {
+  zod: z.object({ n: z.number() }),
+  async: z.object({ n: z.number() }).refine(async () => true),
+  typebox: Type.Object({ n: Type.Number() }),
+  json,
+};
+
+const fitting = [
+  '{"n":1}',
+  'Here it is:\n```json\n{"n":1}\n```\nDone.',
+  'First {"m": 0}, but the answer is {"n":1}.',
+  '```\n{"x":"}"}\n```\n```json\n{"n": 1}',
+  'A "quote" [1] and {"n":1} }',
+];
+
+test.each(Object.keys(schemas))("%s finds the JSON of an answer", async (name) => {
+  for (const text of fitting) expect(await schemaValidator.parse(text, schemas[name]!)).toEqual({ n: 1 });
+});
+
+test.each(Object.keys(schemas))("%s corrects nothing and names the property", async (name) => {
+  await expect(schemaValidator.parse('{"n":"1"}', schemas[name]!)).rejects.toThrow(/^n: /);
+  await expect(schemaValidator.parse("none", schemas[name]!)).rejects.toThrow("The answer contains no JSON.");
+});
+
+test("an object with parse is a schema", async () => {
+  const schema = {
+    parse: (value: unknown) => {
+      if (value !== 1) throw new Error("not one");
+      return "one";
+    },
+  };
+  expect(await schemaValidator.parse("1", schema)).toBe("one");
+  await expect(schemaValidator.parse("2", schema)).rejects.toThrow("not one");
+});
+
+test("a flood of brackets is searched within limits", async () => {
+  await expect(schemaValidator.parse("{[".repeat(500_000), json)).rejects.toThrow("no JSON");
+});

@@ -1,0 +1,226 @@
+/** Tasks side by side: with executors that misbehave, and with real children. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { call, text } from "@tau/ai/testing";
+import { createFakeClock } from "@tau/harness/testing";
+import fc from "fast-check";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { type Executor, type FanoutTask, type Subagent, TaskFanout } from "../src/agents/index.ts";
+import { countLines } from "./fanout.example.ts";
+import { createTestSession } from "./kit.ts";
+
+const task = (id: string, more: Partial<FanoutTask<string>> = {}): FanoutTask<string> => ({
+  id,
+  description: id,
+  prompt: id,
+  ...more,
+});
+const noAgent = undefined as never;
+
+/** Counts the subagents that are open. */
+function createExecutor(run: (prompt: string) => ReturnType<Subagent["run"]>) {
+  const counts = { open: 0, most: 0, created: 0 };
+  const executor: Executor = {
+    createSubagent: () => {
+      counts.most = Math.max(counts.most, ++counts.open);
+      counts.created++;
+      return { run, lastUsage: { total_tokens: 3 }, close: () => void counts.open-- };
+    },
+  };
+  return { executor, counts };
+}
+
+async function* answer(prompt: string) {
+  if (prompt.startsWith("hang")) await new Promise(() => {});
+  if (prompt.startsWith("throw")) throw new Error("boom");
+  yield "a";
+  yield prompt;
+}
+
+test("results are in the order of the tasks, and at most four run at once", async () => {
+  const { executor, counts } = createExecutor(async function* (prompt) {
+    for (let turn = 0; turn < 10 - Number(prompt); turn++) await Promise.resolve();
+    yield prompt;
+  });
+  const tasks = Array.from({ length: 10 }, (_, index) => task(String(index)));
+  const results = await new TaskFanout(noAgent, executor).fanout(tasks);
+  expect(results.map(({ result }) => result)).toEqual(tasks.map(({ id }) => id));
+  expect(results[0]).toMatchObject({ taskId: "0", success: true, tokensUsed: 3 });
+  expect(counts).toEqual({ open: 0, most: 4, created: 10 });
+});
+
+test("200 tasks at parallelism 50", async () => {
+  const { executor, counts } = createExecutor(answer);
+  const tasks = Array.from({ length: 200 }, (_, index) => task(index % 3 ? "ok" : "throw"));
+  const results = await new TaskFanout(noAgent, executor).fanout(tasks, { parallelism: 50, merge: "all" });
+  expect(results.filter(({ success }) => success)).toHaveLength(133);
+  expect(counts).toEqual({ open: 0, most: 50, created: 200 });
+});
+
+test("a task that hangs ends at its time, five minutes by default", async () => {
+  const clock = createFakeClock();
+  const { executor, counts } = createExecutor(answer);
+  const done = new TaskFanout(noAgent, executor, undefined, { clock }).fanout(
+    [task("hang"), task("hang", { timeout: 50 })],
+    { merge: "all" },
+  );
+  await clock.advance(50);
+  expect(counts.open).toBe(1);
+  await clock.advance(299_949);
+  expect(counts.open).toBe(1);
+  await clock.advance(1);
+  expect((await done).map(({ error }) => error)).toEqual([
+    "The task timed out after 300000 ms.",
+    "The task timed out after 50 ms.",
+  ]);
+  expect(clock.waiting).toBe(0);
+});
+
+test("a subagent that is created too late is closed", async () => {
+  const clock = createFakeClock();
+  let create = (_subagent: Subagent) => {};
+  const createSubagent = () => new Promise<Subagent>((resolve) => (create = resolve));
+  const done = new TaskFanout(noAgent, { createSubagent }, undefined, { clock }).fanout([task("a", { timeout: 10 })], {
+    merge: "all",
+  });
+  await clock.advance(5_010);
+  expect(await done).toMatchObject([{ success: false }]);
+  let isClosed = false;
+  create({ run: () => [], close: () => void (isClosed = true) });
+  await expect.poll(() => isClosed).toBe(true);
+});
+
+test("stopOnError ends the others and rejects, but not for an answer that does not fit", async () => {
+  const { executor, counts } = createExecutor(answer);
+  const fanout = new TaskFanout(noAgent, executor);
+  const tasks = [task("hang"), task("throw"), task("hang")];
+  await expect(fanout.fanout(tasks, { stopOnError: true, parallelism: 2 })).rejects.toThrow(
+    /^Task 1 failed: Error: boom$/,
+  );
+  expect(counts).toMatchObject({ open: 0, created: 2 });
+  const unfit = await fanout.fanout([{ ...task("x"), schema: z.number() }], { stopOnError: true, merge: "all" });
+  expect(unfit[0]?.error).toMatch(/^Schema validation failed: /);
+});
+
+test("first ends the others as soon as one succeeds", async () => {
+  const { executor, counts } = createExecutor(answer);
+  const tasks = [task("hang"), task("throw"), task("ok"), task("hang")];
+  expect(await new TaskFanout(noAgent, executor).fanout(tasks, { merge: "first" })).toMatchObject([{ taskId: "ok" }]);
+  expect(counts.open).toBe(0);
+});
+
+test("a stream without end is stopped by its length, or by its time if it says nothing", async () => {
+  const flood = createExecutor(function* (prompt) {
+    for (;;) yield prompt;
+  });
+  const tasks = [task("x".repeat(100_000)), task("nothing", { prompt: "", timeout: 20 })];
+  const results = await new TaskFanout(noAgent, flood.executor).fanout(tasks, { merge: "all" });
+  expect(results.map(({ error }) => error)).toEqual([
+    "The answer is longer than 10000000 characters.",
+    "The task timed out after 20 ms.",
+  ]);
+});
+
+test("wrong options are refused before anything begins", async () => {
+  const fanout = new TaskFanout(noAgent, createExecutor(answer).executor);
+  await expect(fanout.fanout([], { parallelism: 0 })).rejects.toThrow(/parallelism/);
+  await expect(fanout.fanout([task("a", { timeout: -1 })])).rejects.toThrow(/timeout/);
+  expect(() => new TaskFanout({} as never)).toThrow(/executor/);
+});
+
+test("whenever it is aborted, each task ends once and nothing runs afterwards", async () => {
+  const kind = fc.constantFrom("ok", "throw", "hang");
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(kind, { maxLength: 12 }),
+      fc.nat(60),
+      fc.integer({ min: 1, max: 5 }),
+      async (kinds, turns, parallelism) => {
+        const { executor, counts } = createExecutor(answer);
+        const controller = new AbortController();
+        const done = new TaskFanout(noAgent, executor).fanout(
+          kinds.map((id) => task(id)),
+          { merge: "all", parallelism, signal: controller.signal },
+        );
+        for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+        controller.abort();
+        const results = await done;
+        expect(results.map(({ taskId }) => taskId)).toEqual(kinds);
+        expect(results.every(({ taskId, success }) => taskId === "ok" || !success)).toBe(true);
+        expect(counts.open).toBe(0);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+async function open(turns: Parameters<typeof createTestSession>[0]) {
+  const opened = await createTestSession(turns);
+  onTestFinished(() => opened.dispose());
+  return opened;
+}
+
+test("children of a session answer, with the tools of the task and their tokens", async () => {
+  const { session, model } = await open([[call("ls", {})], [text("Found it.")]]);
+  const [result] = await new TaskFanout(session).fanout([task("look", { tools: ["ls"] })]);
+  expect(result).toMatchObject({ success: true, result: "Found it." });
+  expect(result!.tokensUsed).toBeGreaterThan(0);
+  expect(model.asked[0]!.context.tools!.map(({ name }) => name)).toEqual(["ls"]);
+  expect(model.asked[0]!.context.systemPrompt).toContain("look");
+});
+
+test("an answer that does not fit is sent back with what is wrong, at most twice", async () => {
+  const schema = z.object({ n: z.number() });
+  const { session, model } = await open([
+    [text('{"n":"x"}')],
+    [text('```json\n{"n":1}\n```')],
+    [text("no")],
+    [text("no")],
+    [text("no")],
+  ]);
+  const fanout = new TaskFanout({ session: async () => session });
+  const [result] = await fanout.fanout([{ ...task("count"), schema }]);
+  const n: number | undefined = result!.result?.n;
+  expect(n).toBe(1);
+  expect(model.asked[0]!.context.systemPrompt).toContain('"n"');
+  expect(JSON.stringify(model.asked[1]!.context.messages.at(-1))).toMatch(/does not fit its schema: n: /);
+  const [failed] = await fanout.fanout([{ ...task("count"), schema }], { merge: "all" });
+  expect(failed!.error).toBe("Schema validation failed: The answer contains no JSON.");
+  expect(model.left).toBe(0);
+});
+
+test("a directory other than the agent's is refused", async () => {
+  const { session, cwd } = await open([[text("Here.")]]);
+  const tasks = [task("a", { worktree: "/" }), task("b", { worktree: "/none" }), task("c", { worktree: cwd })];
+  const results = await new TaskFanout(session).fanout(tasks, { merge: "all" });
+  expect(results.map(({ error }) => error)).toEqual([
+    expect.stringMatching(/cannot work in \//),
+    expect.stringMatching(/does not exist/),
+    undefined,
+  ]);
+});
+
+test("the end of the parent ends all", async () => {
+  let hasAsked = () => {};
+  const asked = new Promise<void>((resolve) => (hasAsked = resolve));
+  const { session } = await open([
+    async (_context, { signal }) => {
+      hasAsked();
+      await new Promise<void>((resolve) => signal!.addEventListener("abort", () => resolve(), { once: true }));
+      return [text("Too late.")];
+    },
+  ]);
+  const done = new TaskFanout(session).fanout([task("a"), task("b")], { parallelism: 1, merge: "all" });
+  await asked;
+  await session.dispose();
+  expect(await done).toMatchObject([{ success: false }, { success: false }]);
+});
+
+test("the example of docs/features.md runs", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../../docs/features.md"), "utf8");
+  const example = await readFile(join(import.meta.dirname, "fanout.example.ts"), "utf8");
+  expect(page).toContain(`\`\`\`ts\n${example}\`\`\`\n`);
+  const { session } = await open([[text('{"file":"a.txt","lines":2}')]]);
+  expect(await countLines(session, ["a.txt"])).toEqual(["a.txt: 2"]);
+});
