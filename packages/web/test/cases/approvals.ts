@@ -11,9 +11,10 @@ export function approvalCases(shared: Shared): void {
     await say(page, "Read it.");
     const question = page.getByRole("alertdialog", { name: "A question" });
     await question.waitFor();
-    expect(await page.title()).toMatch(/^\? /);
-    const facts = await question.locator(".question-facts").first().textContent();
-    for (const code of ["U+202E", "U+200B"]) expect(facts).toContain(code);
+    // What is drawn after the question itself may come a moment later.
+    await expect.poll(() => page.title()).toMatch(/^\? /);
+    const getFacts = () => question.locator(".question-facts").first().textContent();
+    for (const code of ["U+202E", "U+200B"]) await expect.poll(getFacts).toContain(code);
     for (const name of [
       "Yes, this once",
       "Yes, for this session: read everything in",
@@ -22,7 +23,7 @@ export function approvalCases(shared: Shared): void {
       await question.getByRole("button", { name, exact: false }).first().waitFor();
     }
     // The gateway denies it when nobody answers, and says how long it waits.
-    expect(await question.locator(".question-time").textContent()).toMatch(/^ ?[45]:\d\d left$/);
+    await expect.poll(() => question.locator(".question-time").textContent()).toMatch(/^ ?[45]:\d\d left$/);
     // What stands out allows nothing.
     expect(await question.locator(".primary").allTextContents()).toEqual(["No"]);
     await question.getByLabel("Why not").fill("Not from there.");
