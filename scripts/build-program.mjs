@@ -76,7 +76,7 @@ const chunkFiles = {
   commands:
     /^packages\/(cli\/src\/(commands\/|start\/show-help|hosting\/named-packages|modes\/run-terminal)|harness\/src\/export\/|config\/src\/installs\/|markdown\/src\/lex-markdown)/,
   // After the commands, which would otherwise have to load it for what both use.
-  acp: /^packages\/cli\/src\/(acp|mcp-serve)\//,
+  acp: /^packages\/cli\/src\/(acp|mcp-serve|json-rpc)\//,
 };
 
 /** Returns the paths of all files that went into the program. */

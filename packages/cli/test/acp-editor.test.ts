@@ -5,7 +5,7 @@ import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createFiles } from "@tau/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Connection } from "../src/acp/connection.ts";
+import { Connection } from "../src/json-rpc/connection.ts";
 import { createEditorFiles, mergeBuffer } from "../src/acp/editor-files.ts";
 import { listChanges } from "../src/acp/editor-terminal.ts";
 import { type AcpOptions, connectClient, initialize, joinText, listUpdates, newSession, prompt } from "./acp-kit.ts";

@@ -24,6 +24,7 @@ export { thinkingLevels } from "../thinking.ts";
 export { findProxy, getProxyAuthorization } from "../transport/proxy.ts";
 export { roundCost } from "../usage.ts";
 export { withoutUserinfo } from "../userinfo.ts";
+export { version } from "../version.ts";
 export { unwrapToolCall } from "../wrapped-call.ts";
 export { findSchemaProblems } from "../validate.ts";
 export { closeAfter } from "./close-after.ts";

@@ -2,15 +2,14 @@
  * `tau acp`: the Agent Client Protocol, version 1, over standard input and output, for editors. Lines are read at all times, since
  * an answer to a request of ours may be the next one; requests about one session are carried out in their order.
  */
-import { Readable } from "node:stream";
-import { getErrorMessage, SerialQueue, untilAborted } from "@tau/ai/internal";
+import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import type { Io } from "../commands/command.ts";
-import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
-import { maxLineBytes, readLines } from "../rpc/lines.ts";
+import type { ExitCode } from "../process/exit-codes.ts";
 import type { SessionOptions } from "../start/session-options.ts";
-import { Connection } from "./connection.ts";
-import { AcpError } from "./errors.ts";
-import { type Incoming, parseMessage } from "./message.ts";
+import { Connection } from "../json-rpc/connection.ts";
+import { JsonRpcError } from "../json-rpc/errors.ts";
+import type { Incoming } from "../json-rpc/message.ts";
+import { serveLines } from "../json-rpc/serve-lines.ts";
 import { type Client, createClient, findMethod } from "./methods.ts";
 import type { RequestId } from "./schema.ts";
 
@@ -23,29 +22,8 @@ export async function runAcp(options: SessionOptions, io: Io): Promise<ExitCode>
   const connection = new Connection(io.out);
   // The mode that extensions are told; it also keeps questions off the terminal.
   const server = new Server(createClient({ ...options, mode: "rpc" }, io, connection));
-  try {
-    for await (const line of readLines(io.input() ?? Readable.from([]), io.signal)) {
-      if (io.signal.aborted) break;
-      server.take(line.kind === "text" ? parseMessage(line.text) : tooLong);
-      // A client that does not read the responses has to wait with its requests.
-      const writable = io.drained();
-      if (writable) await untilAborted(writable, io.signal);
-    }
-  } finally {
-    await server.close();
-  }
-  // A client that closes the output ends the program like one that closes the input.
-  return io.signal.aborted && io.signal.reason !== "SIGPIPE" ? exitCodes.interrupted : exitCodes.done;
+  return await serveLines(server, io);
 }
-
-const tooLong: Incoming = {
-  kind: "malformed",
-  id: null,
-  error: new AcpError(
-    "parse_error",
-    `A line may have ${maxLineBytes / 1024 ** 2} MB. This one is longer and was not read.`,
-  ),
-};
 
 /** A request that is not answered yet. */
 interface OpenRequest {
@@ -86,7 +64,10 @@ class Server {
         if (!this.#open.has(incoming.id)) return this.#add(this.#answer(incoming));
         return connection.fail(
           incoming.id,
-          new AcpError("invalid_request", `A request with the id ${JSON.stringify(incoming.id)} is not answered yet.`),
+          new JsonRpcError(
+            "invalid_request",
+            `A request with the id ${JSON.stringify(incoming.id)} is not answered yet.`,
+          ),
         );
       default:
         return incoming satisfies never;

@@ -2,8 +2,8 @@
 import { getErrorMessage } from "@tau/ai/internal";
 import type { LoginEvent } from "@tau/config/auth";
 import type { Io } from "../commands/command.ts";
-import type { Connection } from "./connection.ts";
-import { AcpError } from "./errors.ts";
+import type { Connection } from "../json-rpc/connection.ts";
+import { JsonRpcError } from "../json-rpc/errors.ts";
 import type { AuthMethod, ClientCapabilities, CreateElicitationRequest, RequestId } from "./schema.ts";
 
 const loginPrefix = "login:";
@@ -44,11 +44,11 @@ export async function authenticate(methodId: string, login: Login): Promise<void
   try {
     const provider = methodId.startsWith(loginPrefix) ? methodId.slice(loginPrefix.length) : "";
     if (!access.auth.getOAuthProviders().some(({ id }) => id === provider)) {
-      throw new AcpError("invalid_params", `There is no way to log in that is called ${JSON.stringify(methodId)}.`);
+      throw new JsonRpcError("invalid_params", `There is no way to log in that is called ${JSON.stringify(methodId)}.`);
     }
     const notify = (event: LoginEvent) => void showStep(provider, event, login);
     const outcome = await access.auth.login(provider, { notify }, { signal: login.signal });
-    if (outcome.kind === "failed") throw new AcpError("auth_required", outcome.failure.message);
+    if (outcome.kind === "failed") throw new JsonRpcError("auth_required", outcome.failure.message);
   } finally {
     await access.close();
   }

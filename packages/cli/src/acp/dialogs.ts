@@ -4,7 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { ExtensionUi } from "@tau/extensions";
 import { createRequestUi, OpenDialogs } from "@tau/extensions/internal";
 import type { UiAnswer, UiDialog, UiNote } from "@tau/protocol";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "../json-rpc/connection.ts";
 import { parseChoice, parseForm, toChoice, toForm } from "./elicitation.ts";
 import type { ClientCapabilities, SessionUpdate } from "./schema.ts";
 

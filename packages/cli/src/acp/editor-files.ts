@@ -6,7 +6,7 @@ import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { Files, ReadableFile } from "@tau/tools";
 import { isWithin, ToolsError } from "@tau/tools/platform";
-import { type Connection, RequestFailed } from "./connection.ts";
+import { type Connection, RequestFailed } from "../json-rpc/connection.ts";
 import type { FileSystemCapabilities, ReadTextFileRequest, WriteTextFileRequest } from "./schema.ts";
 
 /** Larger files are read from the disk only, since each is compared as a whole. */

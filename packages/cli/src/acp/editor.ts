@@ -1,6 +1,6 @@
 /** The file system and the terminals of the editor, for one session. */
 import type { HostOptions } from "@tau/harness/host";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "../json-rpc/connection.ts";
 import { createEditorFiles } from "./editor-files.ts";
 import { createEditorTerminal } from "./editor-terminal.ts";
 import type { ClientCapabilities } from "./schema.ts";

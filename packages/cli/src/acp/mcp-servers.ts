@@ -1,7 +1,7 @@
 /** The MCP servers that an editor passes on, in the form of `mcp.json`, registered like those of an extension. */
 import type { ExtensionFactory } from "@tau/extensions";
 import { parseFields, list, nonEmptyText, object, oneOf, optional, text } from "@tau/config/fields";
-import { AcpError } from "./errors.ts";
+import { JsonRpcError } from "../json-rpc/errors.ts";
 
 /** An entry of `mcpServers`, as `mcp.json` has it. */
 export type McpServerEntry =
@@ -24,13 +24,14 @@ export function parseMcpServers(servers: readonly unknown[]): Map<string, McpSer
   return new Map(
     servers.map((server, index): [string, McpServerEntry] => {
       const parsed = parseFields(fields, server);
-      if (parsed.kind === "wrong") throw new AcpError("invalid_params", `mcpServers[${index}]: ${parsed.message}`);
+      if (parsed.kind === "wrong") throw new JsonRpcError("invalid_params", `mcpServers[${index}]: ${parsed.message}`);
       const { name, type, command, args = [], env = [], url, headers = [] } = parsed.values;
       if (type === "http" || type === "sse") {
-        if (url === undefined) throw new AcpError("invalid_params", `mcpServers[${index}]: "url" is missing.`);
+        if (url === undefined) throw new JsonRpcError("invalid_params", `mcpServers[${index}]: "url" is missing.`);
         return [name, { type, url, headers: toRecord(headers) }];
       }
-      if (command === undefined) throw new AcpError("invalid_params", `mcpServers[${index}]: "command" is missing.`);
+      if (command === undefined)
+        throw new JsonRpcError("invalid_params", `mcpServers[${index}]: "command" is missing.`);
       return [name, { command, args, env: toRecord(env) }];
     }),
   );

@@ -15,10 +15,10 @@ import type { Io } from "../commands/command.ts";
 import type { SessionOptions } from "../start/session-options.ts";
 import { version } from "../start/version.ts";
 import { authenticate, listAuthMethods } from "./auth.ts";
-import type { Connection } from "./connection.ts";
-import { AcpError } from "./errors.ts";
+import type { Connection } from "../json-rpc/connection.ts";
+import { JsonRpcError } from "../json-rpc/errors.ts";
 import { parseMcpServers } from "./mcp-servers.ts";
-import type { Params } from "./message.ts";
+import type { Params } from "../json-rpc/message.ts";
 import type { ClientCapabilities, InitializeResponse, RequestId } from "./schema.ts";
 import { EditorSessions, type OpenRequest } from "./sessions.ts";
 
@@ -143,7 +143,7 @@ export const methods: Readonly<Record<string, Method>> = {
   "session/set_config_option": method(
     { sessionId, configId: nonEmptyText, type: optional(text), value: anyJson },
     async ({ client: { sessions } }, { sessionId: id, configId, value }) => {
-      if (typeof value !== "string") throw new AcpError("invalid_params", '"value" has to be a string.');
+      if (typeof value !== "string") throw new JsonRpcError("invalid_params", '"value" has to be a string.');
       return { result: { configOptions: await sessions.get(id).setOption(configId, value) } };
     },
   ),
@@ -167,11 +167,11 @@ export const methods: Readonly<Record<string, Method>> = {
 /** Throws `unknown_method`, `invalid_request` before `initialize`, or `invalid_params` for the first field that is wrong. */
 export function findMethod(client: Client, name: string, params: Params): FoundMethod {
   const found = Object.hasOwn(methods, name) ? methods[name] : undefined;
-  if (!found) throw new AcpError("unknown_method", `There is no method ${JSON.stringify(name.slice(0, 80))}.`);
+  if (!found) throw new JsonRpcError("unknown_method", `There is no method ${JSON.stringify(name.slice(0, 80))}.`);
   if (!client.capabilities && name !== "initialize")
-    throw new AcpError("invalid_request", `Send initialize before ${name}.`);
+    throw new JsonRpcError("invalid_request", `Send initialize before ${name}.`);
   const parsed = parseFields(found.fields, params);
-  if (parsed.kind === "wrong") throw new AcpError("invalid_params", parsed.message);
+  if (parsed.kind === "wrong") throw new JsonRpcError("invalid_params", parsed.message);
   return { isLong: found.isLong === true, run: (call) => found.run(call, parsed.values as never) };
 }
 

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { ImageContent } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
-import { AcpError } from "./errors.ts";
+import { JsonRpcError } from "../json-rpc/errors.ts";
 
 export interface PromptParts {
   /** Has what the person typed. Commands and mentioned files in it are expanded. */
@@ -20,7 +20,7 @@ export function toPrompt(blocks: readonly unknown[]): PromptParts {
 }
 
 function addBlock(parts: PromptParts, block: Record<string, unknown>, index: number): void {
-  const wrong = (problem: string) => new AcpError("invalid_params", `prompt[${index}]: ${problem}`);
+  const wrong = (problem: string) => new JsonRpcError("invalid_params", `prompt[${index}]: ${problem}`);
   switch (block["type"]) {
     case "text":
       parts.text += mustBeText(block["text"], "text", wrong);
@@ -43,7 +43,7 @@ function addBlock(parts: PromptParts, block: Record<string, unknown>, index: num
   }
 }
 
-type Wrong = (problem: string) => AcpError;
+type Wrong = (problem: string) => JsonRpcError;
 
 function mustBeText(value: unknown, name: string, wrong: Wrong): string {
   if (typeof value === "string") return value;

@@ -20,8 +20,8 @@ import {
 import { toDenyAnswer } from "@tau/protocol/surface";
 import { findEditorCommand, listCommands } from "./commands.ts";
 import { toConfigOptions, toModes } from "./config-options.ts";
-import { type Connection, RequestFailed } from "./connection.ts";
-import { AcpError } from "./errors.ts";
+import { type Connection, RequestFailed } from "../json-rpc/connection.ts";
+import { JsonRpcError } from "../json-rpc/errors.ts";
 import type { SessionDialogs } from "./dialogs.ts";
 import { toApprovalAnswer, toPermissionRequest } from "./permissions.ts";
 import { toPrompt } from "./prompt-content.ts";
@@ -135,7 +135,7 @@ export class EditorSession {
 
   async prompt(blocks: readonly unknown[]): Promise<PromptResponse> {
     if (this.#cancelPrompt)
-      throw new AcpError("invalid_request", "A prompt is already being answered. Cancel it first.");
+      throw new JsonRpcError("invalid_request", "A prompt is already being answered. Cancel it first.");
     let isCancelled = false;
     // A command of an extension may go on for ever: a cancelled prompt is answered nevertheless.
     const cancelled = new Promise<PromptResponse>((resolve) => {
@@ -194,7 +194,7 @@ export class EditorSession {
     else if (id === "model") await this.#execute({ type: "set_model", ...splitModel(value) });
     else if (id === "thinking") await this.#execute({ type: "set_thinking_level", level: value as ThinkingLevelName });
     else
-      throw new AcpError(
+      throw new JsonRpcError(
         "invalid_params",
         `There is no option ${JSON.stringify(id)} with the value ${JSON.stringify(value)}.`,
       );
@@ -227,7 +227,7 @@ export class EditorSession {
   };
 
   #send(update: SessionUpdate): void {
-    this.#parts.connection.update(this.id, update, this.#redactor.redactLine);
+    this.#parts.connection.notify("session/update", { sessionId: this.id, update }, this.#redactor.redactLine);
   }
 
   #take(event: SessionEvent): void {

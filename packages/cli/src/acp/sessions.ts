@@ -8,9 +8,9 @@ import type { Io } from "../commands/command.ts";
 import { openHost } from "../hosting/open-host.ts";
 import { firstRunText } from "../start/first-run.ts";
 import type { SessionOptions } from "../start/session-options.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "../json-rpc/connection.ts";
 import { createEditor } from "./editor.ts";
-import { AcpError } from "./errors.ts";
+import { JsonRpcError } from "../json-rpc/errors.ts";
 import { createServersExtension, type McpServerEntry } from "./mcp-servers.ts";
 import type { ClientCapabilities, ListSessionsResponse } from "./schema.ts";
 import { EditorSession } from "./session.ts";
@@ -52,7 +52,10 @@ export class EditorSessions {
   get(sessionId: string): EditorSession {
     const session = this.find(sessionId);
     if (session) return session;
-    throw new AcpError("not_found", `The session ${JSON.stringify(sessionId)} is not open. Load or resume it first.`);
+    throw new JsonRpcError(
+      "not_found",
+      `The session ${JSON.stringify(sessionId)} is not open. Load or resume it first.`,
+    );
   }
 
   async create(request: OpenRequest): Promise<EditorSession> {
@@ -66,7 +69,7 @@ export class EditorSessions {
     await mustBeDirectory(request.cwd, "cwd");
     const stored = await this.#find(sessionId, request.cwd);
     if (stored) return await this.#openSession(request, stored.path);
-    throw new AcpError("not_found", `There is no session ${JSON.stringify(sessionId)}.`);
+    throw new JsonRpcError("not_found", `There is no session ${JSON.stringify(sessionId)}.`);
   }
 
   async #openSession(
@@ -96,8 +99,8 @@ export class EditorSessions {
     );
     try {
       const { model, modelProblem } = host.get(sessionId).session;
-      if (!model) throw new AcpError("auth_required", modelProblem ?? firstRunText.replace(/^tau: /, ""));
-      if (this.#isClosed) throw new AcpError("cancelled", "The client has disconnected.");
+      if (!model) throw new JsonRpcError("auth_required", modelProblem ?? firstRunText.replace(/^tau: /, ""));
+      if (this.#isClosed) throw new JsonRpcError("cancelled", "The client has disconnected.");
       const session = new EditorSession({ host, sessionId, connection, client, report });
       editor.bind(session);
       this.#open.set(sessionId, session);
@@ -112,7 +115,7 @@ export class EditorSessions {
     const sessions = await this.#listStored(cwd);
     const start = cursor === undefined ? 0 : sessions.findIndex(({ id }) => id === cursor) + 1;
     if (cursor !== undefined && start === 0)
-      throw new AcpError("invalid_params", "The cursor is not valid any more. List from the beginning.");
+      throw new JsonRpcError("invalid_params", "The cursor is not valid any more. List from the beginning.");
     const page = sessions.slice(start, start + pageSize);
     const last = page.at(-1);
     return {
@@ -172,7 +175,7 @@ export class EditorSessions {
 }
 
 async function mustBeDirectory(path: string, field: string): Promise<void> {
-  if (!isAbsolute(path)) throw new AcpError("invalid_params", `"${field}": ${path} is not an absolute path.`);
+  if (!isAbsolute(path)) throw new JsonRpcError("invalid_params", `"${field}": ${path} is not an absolute path.`);
   if ((await stat(path).catch(() => undefined))?.isDirectory()) return;
-  throw new AcpError("invalid_params", `"${field}": there is no directory ${path}.`);
+  throw new JsonRpcError("invalid_params", `"${field}": there is no directory ${path}.`);
 }

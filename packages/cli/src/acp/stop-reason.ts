@@ -1,7 +1,7 @@
 /** How the end of a run is answered to `session/prompt`. Pure. */
 import type { RunEnd } from "@tau/protocol";
 import { getFailureAdvice } from "@tau/protocol/surface";
-import { AcpError } from "./errors.ts";
+import { JsonRpcError } from "../json-rpc/errors.ts";
 import type { StopReason } from "./schema.ts";
 
 /** Throws where the protocol has no reason for it: the client shows the message as an error. */
@@ -25,7 +25,7 @@ export function toStopReason(end: RunEnd): StopReason {
       const { kind, message } = end.failure;
       if (kind === "refused") return "refusal";
       const advice = getFailureAdvice(kind, "program");
-      throw new AcpError(
+      throw new JsonRpcError(
         kind === "auth" ? "auth_required" : "internal_error",
         advice === undefined ? message : `${message} ${advice}`,
       );

@@ -1,14 +1,11 @@
 /** `tau mcp serve`: sessions as tools over MCP, on standard input and output. */
-import { Readable } from "node:stream";
-import { untilAborted } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
-import { Connection } from "../acp/connection.ts";
-import { AcpError } from "../acp/errors.ts";
-import { type Incoming, type Params, parseMessage } from "../acp/message.ts";
-import type { RequestId } from "../acp/schema.ts";
+import { Connection } from "../json-rpc/connection.ts";
+import { JsonRpcError } from "../json-rpc/errors.ts";
+import type { Incoming, Params, RequestId } from "../json-rpc/message.ts";
+import { serveLines } from "../json-rpc/serve-lines.ts";
 import type { Io } from "../commands/command.ts";
-import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
-import { maxLineBytes, readLines } from "../rpc/lines.ts";
+import type { ExitCode } from "../process/exit-codes.ts";
 import type { SessionOptions } from "../start/session-options.ts";
 import {
   checkRevision,
@@ -25,27 +22,8 @@ import { type SessionReport, toolDefinitions, type ToolName, toToolError, toTool
 /** Serves until standard input ends. Then all runs are ended, and the exit code is 0. */
 export async function serveSessions(options: SessionOptions, io: Io): Promise<ExitCode> {
   const server = new Server(new ServedSessions({ ...options, mode: "rpc" }, io), new Connection(io.out));
-  try {
-    for await (const line of readLines(io.input() ?? Readable.from([]), io.signal)) {
-      if (io.signal.aborted) break;
-      server.take(line.kind === "text" ? parseMessage(line.text) : tooLong);
-      const writable = io.drained();
-      if (writable) await untilAborted(writable, io.signal);
-    }
-  } finally {
-    await server.close();
-  }
-  return io.signal.aborted && io.signal.reason !== "SIGPIPE" ? exitCodes.interrupted : exitCodes.done;
+  return await serveLines(server, io);
 }
-
-const tooLong: Incoming = {
-  kind: "malformed",
-  id: null,
-  error: new AcpError(
-    "parse_error",
-    `A line may have ${maxLineBytes / 1024 ** 2} MB. This one is longer and was not read.`,
-  ),
-};
 
 interface CallContext {
   signal: AbortSignal;
@@ -74,7 +52,7 @@ class Server {
       case "request": {
         if (this.#open.has(incoming.id)) {
           const message = `A request with the id ${JSON.stringify(incoming.id)} is not answered yet.`;
-          return this.#connection.fail(incoming.id, new AcpError("invalid_request", message));
+          return this.#connection.fail(incoming.id, new JsonRpcError("invalid_request", message));
         }
         const work = this.#answer(incoming);
         this.#work.add(work);
@@ -128,13 +106,13 @@ class Server {
       case "tools/call":
         return await this.#call(params, signal);
       default:
-        throw new AcpError("unknown_method", `There is no method ${JSON.stringify(method)}.`);
+        throw new JsonRpcError("unknown_method", `There is no method ${JSON.stringify(method)}.`);
     }
   }
 
   async #call(params: Params, signal: AbortSignal): Promise<object> {
     const tool = toolDefinitions.find(({ name }) => name === params["name"]);
-    if (!tool) throw new AcpError("invalid_params", `There is no tool ${JSON.stringify(params["name"])}.`);
+    if (!tool) throw new JsonRpcError("invalid_params", `There is no tool ${JSON.stringify(params["name"])}.`);
     const args = (params["arguments"] ?? {}) as Params;
     const token = getProgressToken(params);
     let progress = 0;

@@ -1,13 +1,14 @@
 /** The messages of MCP that a server of tools needs, in the revisions with a handshake and in the one without. Pure. */
 import { isRecord } from "@tau/ai/internal";
-import type { Params } from "../acp/message.ts";
+import { version } from "../start/version.ts";
+import type { Params } from "../json-rpc/message.ts";
 
 /** The revision without a handshake: each request names its revision, and each result its type. */
 const statelessRevision = "2026-07-28";
 /** Revisions with a handshake, the newest first. What this server sends is the same in all of them. */
 const handshakeRevisions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 
-const serverInfo = { name: "tau", title: "tau", version: "0.1.0" };
+const serverInfo = { name: "tau", title: "tau", version };
 const capabilities = { tools: {} };
 const instructions =
   "Each session is an agent that works on the files of one directory. run gives it a prompt and waits for the answer.";

@@ -1,6 +1,6 @@
 /** The servers of a session, which use what the session lets extensions use. */
 import { systemClock } from "@tau/ai";
-import { SerialQueue } from "@tau/ai/internal";
+import { SerialQueue, version } from "@tau/ai/internal";
 import type { ExtensionAPI, ExtensionContext, FeaturePlace } from "@tau/extensions";
 import type { SandboxNetwork } from "@tau/sandbox";
 import { elicit } from "./elicitation.ts";
@@ -17,7 +17,7 @@ export const createServers = (
   new McpServers({
     cwd,
     agentDir,
-    version: "0.1.0",
+    version,
     env: process.env,
     clock: systemClock,
     share: (key, create) =>

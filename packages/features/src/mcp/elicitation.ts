@@ -120,7 +120,7 @@ async function askField(
   return "cancelled";
 }
 
-/** Who leaves out what is needed cancels the form. */
+/** A required field that is left out cancels the form. */
 const leaveOut = (isRequired: boolean): undefined | "cancelled" => (isRequired ? "cancelled" : undefined);
 
 interface Choice {

@@ -21,7 +21,7 @@ export function transcriptCases(shared: Shared): void {
     await page.locator(".diff .added", { hasText: "1 + two" }).waitFor();
     await waitForText(page, "word3 ");
     expect(await page.getByText("word29").count()).toBe(0);
-    expect(await page.title()).toMatch(/^● /);
+    await expect.poll(() => page.title()).toMatch(/^● /);
     pace.goOn();
     await waitForText(page, "word29");
     await page.getByRole("heading", { name: "Done" }).waitFor();

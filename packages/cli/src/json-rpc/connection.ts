@@ -1,8 +1,7 @@
 /** Our side of a connection: writes lines, and keeps the requests that the client has not answered yet. */
 import { jsonLine } from "../modes/json-line.ts";
-import { toErrorRecord } from "./errors.ts";
-import type { Incoming } from "./message.ts";
-import type { RequestId, SessionUpdate } from "./schema.ts";
+import { type ErrorRecord, toErrorRecord } from "./errors.ts";
+import type { Incoming, RequestId } from "./message.ts";
 
 /** Thrown by `request` where there is no result. */
 export class RequestFailed extends Error {
@@ -31,14 +30,9 @@ export class Connection {
     this.#writeLine = writeLine;
   }
 
-  notify(method: string, params: object): void {
-    this.#write({ jsonrpc: "2.0", method, params });
-  }
-
-  /** Writes an update of a session. `redactLine` removes the keys of the session. */
-  update(sessionId: string, update: SessionUpdate, redactLine: (line: string) => string): void {
-    const line = jsonLine({ jsonrpc: "2.0", method: "session/update", params: { sessionId, update } });
-    if (!this.#isClosed) this.#writeLine(redactLine(line));
+  /** `redactLine` removes secrets from the line. */
+  notify(method: string, params: object, redactLine: (line: string) => string = (line) => line): void {
+    if (!this.#isClosed) this.#writeLine(redactLine(jsonLine({ jsonrpc: "2.0", method, params })));
   }
 
   respond(id: RequestId, result: unknown): void {
@@ -49,7 +43,7 @@ export class Connection {
     this.failWith(id, toErrorRecord(error));
   }
 
-  failWith(id: RequestId, error: { code: number; message: string; data?: unknown }): void {
+  failWith(id: RequestId, error: ErrorRecord): void {
     this.#write({ jsonrpc: "2.0", id, error });
   }
 

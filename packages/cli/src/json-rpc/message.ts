@@ -1,7 +1,8 @@
 /** Reads the lines of a client: JSON-RPC 2.0, one message per line. Pure. */
 import { isRecord } from "@tau/ai/internal";
-import type { Error as ErrorRecord, RequestId } from "./schema.ts";
-import { AcpError } from "./errors.ts";
+import { JsonRpcError } from "./errors.ts";
+
+export type RequestId = string | number | null;
 
 export type Params = Readonly<Record<string, unknown>>;
 
@@ -10,9 +11,9 @@ export type Incoming =
   | { kind: "request"; id: RequestId; method: string; params: Params }
   | { kind: "notification"; method: string; params: Params }
   | { kind: "response"; id: RequestId; result: unknown }
-  | { kind: "error"; id: RequestId; error: Pick<ErrorRecord, "message"> & { code: number } }
+  | { kind: "error"; id: RequestId; error: { code: number; message: string } }
   /** Answered with the error; `id` is null where the line does not have a valid one. */
-  | { kind: "malformed"; id: RequestId; error: AcpError };
+  | { kind: "malformed"; id: RequestId; error: JsonRpcError };
 
 export function parseMessage(line: string): Incoming {
   if (line.trim() === "") return { kind: "blank" };
@@ -46,8 +47,8 @@ function toError({ error }: Record<string, unknown>): { code: number; message: s
   };
 }
 
-const refuse = (id: RequestId, message: string, code: AcpError["code"] = "invalid_request"): Incoming => ({
+const refuse = (id: RequestId, message: string, code: JsonRpcError["code"] = "invalid_request"): Incoming => ({
   kind: "malformed",
   id,
-  error: new AcpError(code, message),
+  error: new JsonRpcError(code, message),
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { HarnessError } from "@tau/protocol";
-import { AcpError, errorCodes, toErrorRecord } from "./errors.ts";
+import { JsonRpcError, errorCodes, toErrorRecord } from "./errors.ts";
 import { parseMessage } from "./message.ts";
 
 const parse = (value: unknown) => parseMessage(JSON.stringify(value));
@@ -21,7 +21,7 @@ describe("a line", () => {
     expect(parseMessage(line).kind).toBe(kind);
   });
 
-  test.each<[line: string, code: AcpError["code"], id: unknown]>([
+  test.each<[line: string, code: JsonRpcError["code"], id: unknown]>([
     ["{", "parse_error", null],
     ["[]", "invalid_request", null],
     ['[{"jsonrpc":"2.0","id":1,"method":"initialize"}]', "invalid_request", null],
@@ -43,7 +43,7 @@ describe("a line", () => {
 });
 
 test.each<[error: unknown, code: keyof typeof errorCodes, data: unknown]>([
-  [new AcpError("not_found", "gone"), "not_found", undefined],
+  [new JsonRpcError("not_found", "gone"), "not_found", undefined],
   [new HarnessError("session_not_found", "gone"), "not_found", { code: "session_not_found" }],
   [new HarnessError("unknown_model", "gone"), "invalid_params", { code: "unknown_model" }],
   [new HarnessError("no_model", "gone"), "auth_required", { code: "no_model" }],

@@ -1,7 +1,6 @@
 /** The errors of the protocol, and how those of tau become one. Pure. */
 import { getErrorMessage } from "@tau/ai/internal";
 import { type HarnessErrorCode, HarnessError } from "@tau/protocol";
-import type { Error as ErrorRecord } from "./schema.ts";
 
 export const errorCodes = {
   parse_error: -32_700,
@@ -12,23 +11,23 @@ export const errorCodes = {
   cancelled: -32_800,
   auth_required: -32_000,
   not_found: -32_002,
-} as const satisfies Record<string, ErrorRecord["code"]>;
+} as const;
 
-export type AcpErrorCode = keyof typeof errorCodes;
+export type JsonRpcErrorCode = keyof typeof errorCodes;
 
 /** Thrown where a request of the client cannot be carried out. */
-export class AcpError extends Error {
-  override readonly name = "AcpError";
-  readonly code: AcpErrorCode;
+export class JsonRpcError extends Error {
+  override readonly name = "JsonRpcError";
+  readonly code: JsonRpcErrorCode;
 
-  constructor(code: AcpErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: JsonRpcErrorCode, message: string, options?: { cause?: unknown }) {
     super(message, options);
     this.code = code;
   }
 }
 
 /** Codes of the harness that mean something to a client; every other one is an internal error. */
-const harnessCodes: Partial<Record<HarnessErrorCode, AcpErrorCode>> = {
+const harnessCodes: Partial<Record<HarnessErrorCode, JsonRpcErrorCode>> = {
   session_not_found: "not_found",
   unknown_model: "invalid_params",
   invalid_parameters: "invalid_params",
@@ -39,10 +38,17 @@ const harnessCodes: Partial<Record<HarnessErrorCode, AcpErrorCode>> = {
   aborted: "cancelled",
 };
 
+/** An error as it is sent. */
+export interface ErrorRecord {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
 /** The message is for people, and no stack goes to the client. `data.code` is for programs. */
 export function toErrorRecord(error: unknown): ErrorRecord {
   const message = getErrorMessage(error);
-  if (error instanceof AcpError) return { code: errorCodes[error.code], message };
+  if (error instanceof JsonRpcError) return { code: errorCodes[error.code], message };
   const own = (error as { code?: unknown } | undefined)?.code;
   const code = error instanceof HarnessError ? (harnessCodes[error.code] ?? "internal_error") : "internal_error";
   return { code: errorCodes[code], message, ...(typeof own === "string" && { data: { code: own } }) };
