@@ -3,7 +3,7 @@ import type { NamedCredential } from "./credentials/named-credentials.ts";
 import { isWithin } from "@tau/tools/platform";
 import { findHiddenPaths, type HiddenPaths } from "./hidden-paths.ts";
 import { findRealPath, lookAtPath } from "./look.ts";
-import type { ProjectFacts } from "./mounts.ts";
+import { type ProjectFacts, sharedMemory } from "./mounts.ts";
 import type { ProtectedPaths } from "./protected-files.ts";
 import type { SandboxSettings } from "./settings.ts";
 
@@ -13,7 +13,7 @@ export interface SandboxPlace {
   readonly home: string;
   readonly agentDir: string;
   readonly named: readonly NamedCredential[];
-  /** The paths in our own directory that commands may read, such as skills. */
+  /** The paths in our own directory and among temporary files that commands may read, such as skills. */
   readonly readable: readonly string[];
   readonly temporary: string;
   readonly cache: string;
@@ -55,6 +55,8 @@ export function toProjectFacts(
   { neededInRun: inRun, ...system }: SystemFacts,
   { hidden, watched, paths }: Pick<ProjectFacts, "hidden" | "watched"> & { paths: ProtectedPaths },
 ): ProjectFacts {
+  const covered = [agentDir, sharedMemory, ...system.temporaryDirectories];
+  const isCovered = (path: string) => covered.some((directory) => isWithin(directory, path));
   const isCredential = (path: string) =>
     hidden.some((secret) => secret.path !== agentDir && isWithin(secret.path, path));
   return {
@@ -67,6 +69,9 @@ export function toProjectFacts(
     pinned: paths.pinned,
     hidden,
     watched,
-    needed: [...inRun, ...readable.filter((path) => isWithin(agentDir, path) && !isCredential(path))],
+    needed: [
+      ...inRun,
+      ...readable.filter((path) => isCovered(path) && !isCredential(path) && !isWithin(path, agentDir)),
+    ],
   };
 }

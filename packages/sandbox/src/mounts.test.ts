@@ -74,6 +74,17 @@ describe("the plan", () => {
     }
   });
 
+  test("leaves what commands may change and only have to read as it is, unless it is hidden", () => {
+    const needed = ["/src/app/skills", "/data/skills", "/home/me/.tau/git/a", "/tmp/plugin"];
+    const plan = lines({ needed }, ["/data"]);
+    expect(plan.filter((line) => line.startsWith("read-only"))).toEqual([
+      "read-only /tmp/plugin",
+      "read-only /src/app/.git/hooks",
+      "read-only /src/app/.vscode/tasks.json",
+      "read-only /home/me/.tau/git/a",
+    ]);
+  });
+
   test("keeps a protected name read-only that a person allows", () => {
     expect(lines({}, ["/src/app/.git/hooks"])).toContain("read-only /src/app/.git/hooks");
   });

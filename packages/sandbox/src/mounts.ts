@@ -72,7 +72,9 @@ export function planMounts(settings: SandboxSettings, facts: ProjectFacts): Moun
     ...facts.temporaryDirectories.map((path): Mount => ({ kind: "writable", path, from: temporary })),
     ...[...writable, ...parents, cache].map((path): Mount => ({ kind: "writable", path })),
     ...facts.protected.map((path): Mount => ({ kind: "read-only", path })),
-    ...facts.needed.map((path): Mount => ({ kind: "read-only", path })),
+    ...facts.needed
+      .filter((path) => isHidden(path) || !writable.some((other) => isWithin(other, path)))
+      .map((path): Mount => ({ kind: "read-only", path })),
     ...facts.hidden.map(({ path, isDirectory, placeholder }): Mount =>
       isDirectory
         ? { kind: "hidden-directory", path }
@@ -123,7 +125,8 @@ const strictness: Readonly<Record<Mount["kind"], number>> = {
   "hidden-directory": 3,
 };
 
-const sharedMemory = "/dev/shm";
+/** Every sandbox has its own. */
+export const sharedMemory = "/dev/shm";
 
 /** The file systems in memory that commands can write to. */
 export const listMemoryFiles = (mounts: readonly Mount[]): string[] => [

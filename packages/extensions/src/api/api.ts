@@ -133,9 +133,10 @@ export interface SpawnOptions {
   inherits?: "commands" | readonly string[];
   /**
    * `false` runs it outside of the sandbox, where it has the rights of the user. An object says where it differs from the
-   * sandbox of the model's commands. Default: as theirs.
+   * sandbox of the model's commands; `readablePaths` are absolute paths that it can read although those cannot, in tau's own
+   * directory or among temporary files. Credentials stay hidden. Default: as theirs.
    */
-  sandbox?: false | { network?: SandboxNetwork; allowedPaths?: readonly string[] };
+  sandbox?: false | { network?: SandboxNetwork; allowedPaths?: readonly string[]; readablePaths?: readonly string[] };
 }
 
 export interface ToolInfo extends Pick<ToolDefinition, "name" | "description" | "parameters" | "promptGuidelines"> {

@@ -1,5 +1,4 @@
 /** The parameters of a session that another one starts: at most the authority of its parent. */
-import { resolve } from "node:path";
 import type { ChildOptions } from "@tau/extensions";
 import { withoutUndefined } from "@tau/ai/internal";
 import { createNameMatcher } from "@tau/policy/internal";
@@ -18,12 +17,10 @@ export async function createChildParams(
   const { name, tools, sessionId, agentName, model, thinkingLevel, systemPrompt, appendSystemPrompt, budgets } =
     options;
   const { sessionManager: log } = parent;
-  const cwd = resolve(parent.cwd, options.cwd ?? "");
   const inherited: Omit<AgentSessionParams, Own> = withoutOwn(params);
   return {
     ...inherited,
-    cwd,
-    projectDirectory: params.projectDirectory ?? parent.cwd,
+    cwd: parent.cwd,
     settingsManager: parent.settingsManager,
     authStorage: parent.authStorage,
     modelRegistry: parent.modelRegistry,
@@ -31,7 +28,7 @@ export async function createChildParams(
     model: model ?? parent.model,
     thinkingLevel: thinkingLevel ?? parent.thinkingLevel,
     sessionManager: await (sessionId === undefined
-      ? log.createSession({ parentId: log.id, ...(options.cwd !== undefined && { cwd }) })
+      ? log.createSession({ parentId: log.id })
       : log.openSession(sessionId)),
     parentSessionId: log.id,
     sessions,

@@ -15,8 +15,6 @@ import type { SessionManager } from "../session/session-manager.ts";
 
 export interface SessionBase {
   cwd: string;
-  /** The project that the session belongs to. Only children that work elsewhere have another one than `cwd`. */
-  projectDirectory: string;
   agentDir: string;
   clock: Clock;
   ids: Ids;
@@ -55,7 +53,7 @@ export async function openServices(
 /** The resources of the session's agent. A log that has entries says which agent that is. */
 export async function openResources(
   params: AgentSessionParams,
-  { projectDirectory: cwd, agentDir, clock }: SessionBase,
+  { cwd, agentDir, clock }: SessionBase,
   { settings, log }: { settings: SettingsManager; log: SessionManager },
 ): Promise<ResourceLoader> {
   const { resourceLoader } = params;
@@ -105,7 +103,7 @@ function chooseAgent(log: SessionManager, wanted: string | null | undefined): st
 
 async function ownSettings(
   { projectTrusted, watch = true, features = [] }: AgentSessionParams,
-  { projectDirectory: cwd, agentDir, clock, ids }: SessionBase,
+  { cwd, agentDir, clock, ids }: SessionBase,
   closers: Closers,
 ) {
   const trust = projectTrusted === undefined ? {} : { projectTrusted };

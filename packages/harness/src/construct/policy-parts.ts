@@ -21,7 +21,6 @@ export async function createPolicyParts(
 ): Promise<PolicyParts> {
   const {
     cwd,
-    projectDirectory,
     agentDir,
     ids,
     params,
@@ -40,7 +39,7 @@ export async function createPolicyParts(
   closers.add(() => taint.close());
   await taint.join();
   const report = new PolicyReport({
-    cwd: projectDirectory,
+    cwd,
     agentDir,
     getPolicy,
     permissions,
@@ -67,7 +66,7 @@ export async function createPolicyParts(
       shell: workspace.shell,
     });
   const audit = taint.watch(params.audit ?? createSessionAudit(setup));
-  const remembered = createRememberedRules({ agentDir, cwd: projectDirectory, ids });
+  const remembered = createRememberedRules({ agentDir, cwd, ids });
   return {
     decide,
     ask: params.ask,

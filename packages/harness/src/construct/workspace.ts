@@ -81,8 +81,9 @@ export async function createWorkspace(
     { cwd: directory, inherits, env, sandbox: own },
   ) => {
     const mode = own === false ? "off" : sandboxSettings.mode;
-    const settings = { ...sandboxSettings, ...own, mode };
-    const box = mode === "off" ? undefined : createLateSandbox(() => getSandboxOptions(setup, settings));
+    const { readablePaths = [], ...changes } = own || {};
+    const settings = { ...sandboxSettings, ...changes, mode };
+    const box = mode === "off" ? undefined : createLateSandbox(() => getSandboxOptions(setup, settings, readablePaths));
     const inherited = await tools.getCommandEnv();
     const kept = Array.isArray(inherits) ? pick(inherited, inherits) : inherited;
     const request = {
@@ -113,8 +114,13 @@ const pick = (env: Readonly<Record<string, string>>, names: readonly string[]): 
   Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 
 /** Commands may change the same directories as the file tools, except for those with everybody's temporary files. */
-function getSandboxOptions({ cwd, clock, ids, rules }: SessionSetup, sandbox: SandboxSettings): SessionSandboxOptions {
-  const { roots, home, agentDir, readable, named } = rules;
+function getSandboxOptions(
+  { cwd, clock, ids, rules }: SessionSetup,
+  sandbox: SandboxSettings,
+  readablePaths: readonly string[] = [],
+): SessionSandboxOptions {
+  const { roots, home, agentDir, named } = rules;
+  const readable = [...rules.readable, ...readablePaths];
   const [, , ...added] = roots;
   const settings = { ...sandbox, allowedPaths: [...sandbox.allowedPaths, ...added] };
   return { cwd, settings, home, agentDir, named, readable, clock, ids };

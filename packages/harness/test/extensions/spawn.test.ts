@@ -174,6 +174,30 @@ test.skipIf(!works)("inside, it sees and changes what commands of the model do, 
   expect(await readFile(join(outside, "file"), "utf8")).toBe("more\n");
 });
 
+test.skipIf(!works)(
+  "inside, it reads the hidden and temporary paths that it was given, and changes none of them",
+  async () => {
+    const { sh, directory } = await openApi("required");
+    const agentDir = join(directory, "agent");
+    const temporary = await temporaryDirectory();
+    await mkdir(join(agentDir, "git", "plugin"), { recursive: true });
+    await writeFile(join(agentDir, "auth.json"), "secret");
+    for (const [path, text] of [
+      [join(agentDir, "git", "plugin"), "installed"],
+      [temporary, "local"],
+    ] as const) {
+      await writeFile(join(path, "file"), text);
+      const tryAll = `cat ${path}/file ${agentDir}/auth.json; echo changed > ${path}/file; true`;
+      expect(await readOutput(await sh(tryAll))).toBe("");
+      expect(await readOutput(await sh(tryAll, { sandbox: { readablePaths: [path] } }))).toBe(text);
+      expect(await readFile(join(path, "file"), "utf8")).toBe(text);
+    }
+    // One that contains our own directory would show all of it.
+    const above = await sh(`cat ${agentDir}/auth.json; true`, { sandbox: { readablePaths: [directory, agentDir] } });
+    expect(await readOutput(above)).toBe("");
+  },
+);
+
 test.skipIf(!works)("without a sandbox, it has the rights of the user", async () => {
   const { sh, directory } = await openApi("required");
   await mkdir(join(directory, "agent"), { recursive: true });
