@@ -13,21 +13,27 @@ export function mustBeAnswerable(args: CommandArgs, io: Io): void {
   throw new UsageError("arguments", text);
 }
 
+/** Without characters that a terminal would act on. */
+const formatNames = (names: readonly string[]): string =>
+  names.map((name) => JSON.stringify(name).slice(1, -1)).join(", ");
+
 /** Several lines. */
 export function describePackage({ source, names, locked, previous, manifest }: FetchedPackage, text: string): string {
   const version = locked ? ` ${locked.resolved.slice(0, 40)}` : "";
   const from = previous && previous.resolved !== locked?.resolved ? ` (was ${previous.resolved.slice(0, 40)})` : "";
   const rows = resourceKinds
     .filter((kind) => names[kind].length > 0)
-    .map((kind) => `  ${kind.padEnd(12)} ${names[kind].map((name) => JSON.stringify(name).slice(1, -1)).join(", ")}\n`);
+    .map((kind) => `  ${kind.padEnd(12)} ${formatNames(names[kind])}\n`);
   // npm lists the directory it installs into, and a package that it fetched itself.
   const isOwn = (path: string) => path === "" || (source.kind === "npm" && path === `node_modules/${source.name}`);
   const dependencies = Object.keys(locked?.dependencies ?? {}).filter((path) => !isOwn(path)).length;
   if (dependencies > 0) rows.push(`  ${"dependencies".padEnd(12)} ${dependencies}\n`);
+  const servers = Object.keys(manifest?.servers ?? {});
+  if (servers.length > 0)
+    rows.push(`  ${"servers".padEnd(12)} ${formatNames(servers)} (you are asked before the first start)\n`);
   for (const [kind, parts] of Object.entries(manifest?.plugin ?? {}) as [string, readonly string[]][]) {
     if (parts.length === 0) continue;
-    const shown = parts.map((name) => JSON.stringify(name).slice(1, -1)).join(", ");
-    rows.push(`  ${kind.padEnd(12)} ${shown} (not used: tau cannot run them yet)\n`);
+    rows.push(`  ${kind.padEnd(12)} ${formatNames(parts)} (not used: tau cannot run them yet)\n`);
   }
   if (manifest?.hasInstallScripts) rows.push("  Its install scripts are not run, so parts of it may not work.\n");
   return `${text}${version}${from} brings:\n${rows.join("")}`;

@@ -17,11 +17,11 @@ import {
   type PackageDirectories,
 } from "./install-location.ts";
 import { forgetInstall, recordInstall } from "./install-records.ts";
-import { listResources, type ResourceNames } from "./list-resources.ts";
+import { bringsSomething, listResources, type ResourceNames } from "./list-resources.ts";
 import { readLocalPackage } from "./local-package.ts";
 import { changeLock, type LockedPackage, type PackageLock, readLock } from "./lock-file.ts";
 import type { Manifest } from "./manifest.ts";
-import { type PackageScope, resourceKinds } from "./package-resources.ts";
+import type { PackageScope } from "./package-resources.ts";
 import type { GitSource, LocalSource, NpmSource, PackageSource } from "./package-source.ts";
 import { type ListedPlugin, readMarketplace } from "./plugin.ts";
 import { checkTree, digestTree } from "./tree.ts";
@@ -78,11 +78,14 @@ async function openLocal(source: LocalSource, { scope }: FetchOptions): Promise<
   };
 }
 
-function mustBringSomething({ root, names }: { root: string; names: ResourceNames }, name: string): void {
-  if (resourceKinds.some((kind) => names[kind].length > 0)) return;
+function mustBringSomething(
+  { root, names, manifest }: { root: string; names: ResourceNames; manifest: Manifest | undefined },
+  name: string,
+): void {
+  if (bringsSomething(names, manifest)) return;
   const plugins = readMarketplace(root, name);
   if (plugins) throw new HarnessError("install_failed", formatMarketplace(name, plugins));
-  const text = `${name} is not a package for tau: it has no extensions, skills, prompt templates or themes.`;
+  const text = `${name} is not a package for tau: it has no extensions, skills, prompt templates, themes or MCP servers.`;
   throw new HarnessError("install_failed", text);
 }
 
@@ -147,7 +150,7 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
       throw new HarnessError("install_failed", `${reason}, so it is refused.`);
     }
     const names = listResources(fetched.root, fetched.manifest);
-    mustBringSomething({ root: fetched.root, names }, source.id);
+    mustBringSomething({ root: fetched.root, names, manifest: fetched.manifest }, source.id);
     const extensionDigest = digestExtensions({ root: fetched.root, names }, source.id);
     const enable = async () => {
       const location = getInstallLocation(scopeDirectory, source, locked);

@@ -9,7 +9,7 @@ export { type LockedPackage, type PackageLock, readLock } from "./lock-file.ts";
 export { readManifest, type Manifest } from "./manifest.ts";
 export { getEntryId, getEntrySource, locateSource } from "./locate-source.ts";
 export { type DetailedEntry, type PackageEntry, toDetailed, toEntry } from "./package-entry.ts";
-export { listPackagePaths, type PackagePaths } from "./package-paths.ts";
+export { listPackagePaths, listPackageServers, type PackagePaths, type PackageServers } from "./package-paths.ts";
 export {
   type PackageProblem,
   type PackageResources,

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { asRecord, getErrorMessage, isRecord } from "@tau/ai/internal";
 import { type ResourceKind, resourceKinds } from "./package-resources.ts";
-import { type PluginParts, readPlugin } from "./plugin.ts";
+import { type PluginParts, readPlugin, readServers } from "./plugin.ts";
 import { getKind, orUndefinedSync } from "./read-directory.ts";
 
 export interface Manifest {
@@ -12,6 +12,8 @@ export interface Manifest {
   readonly main: string | undefined;
   /** The paths and globs that it declares, by kind; undefined if it declares nothing and the usual directories apply. */
   readonly declared: Partial<Record<ResourceKind, readonly string[]>> | undefined;
+  /** The MCP servers that it brings, by name, as written: unchecked. */
+  readonly servers: Readonly<Record<string, unknown>>;
   readonly dependencies: Readonly<Record<string, string>>;
   /** The names of packages that it expects beside it. */
   readonly peerDependencies: readonly string[];
@@ -43,7 +45,7 @@ function loadPackageJson(directory: string): Manifest | Error | undefined {
   if (bytes.length > maxManifestBytes) return new Error(`it has more than ${maxManifestBytes} bytes.`);
   try {
     const value: unknown = JSON.parse(bytes.toString("utf8").replace(/^\uFEFF/, ""));
-    return isRecord(value) ? parseManifest(value) : new Error("it is not an object.");
+    return isRecord(value) ? parseManifest(value, directory) : new Error("it is not an object.");
   } catch (error) {
     return new Error(getErrorMessage(error), { cause: error });
   }
@@ -55,14 +57,16 @@ export function readManifest(directory: string): Manifest | undefined {
   return manifest instanceof Error ? undefined : manifest;
 }
 
-function parseManifest(value: Readonly<Record<string, unknown>>): Manifest {
+function parseManifest(value: Readonly<Record<string, unknown>>, directory: string): Manifest {
   const { pi, tau, scripts } = value;
+  const own = { ...asRecord(pi), ...asRecord(tau) };
   const toText = (each: unknown) => (typeof each === "string" && each !== "" ? each : undefined);
   return {
     name: toText(value["name"]),
     version: toText(value["version"]),
     main: toText(value["main"]),
-    declared: isRecord(pi) || isRecord(tau) ? parseDeclared({ ...asRecord(pi), ...asRecord(tau) }) : undefined,
+    declared: isRecord(pi) || isRecord(tau) ? parseDeclared(own) : undefined,
+    servers: readServers(directory, own["mcpServers"]),
     dependencies: { ...toTexts(value["dependencies"]), ...toTexts(value["optionalDependencies"]) },
     peerDependencies: Object.keys(asRecord(value["peerDependencies"])),
     imports: asRecord(value["imports"]),
@@ -87,4 +91,4 @@ const toTexts = (value: unknown): Record<string, string> =>
   >;
 
 /** The manifest of a package without a `package.json`. */
-export const emptyManifest: Manifest = parseManifest({});
+export const emptyManifest: Manifest = parseManifest({}, "");

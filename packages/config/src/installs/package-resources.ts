@@ -12,6 +12,8 @@ export interface PackageResources {
   id: string;
   /** The directory of the package; of a local package that is one file, the real path of that file. */
   root: string;
+  /** Everything that was fetched, dependencies included. The same as `root` for a local package. */
+  directory: string;
   scope: PackageScope;
   /** The source as the settings have it, with an absolute path if it is local. */
   source: string;
@@ -23,6 +25,8 @@ export interface PackageResources {
   prompts: string[];
   /** JSON files. */
   themes: string[];
+  /** MCP servers by name, as the package has them: unchecked. */
+  servers: Readonly<Record<string, unknown>>;
 }
 
 /** Why a package in the settings has no effect. The message is whole sentences for the user. */

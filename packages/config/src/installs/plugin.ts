@@ -1,6 +1,6 @@
 /**
- * Plugins in Claude Code's form: `.claude-plugin/plugin.json`, with skills in `skills` and commands in `commands`. Its
- * agents, hooks and servers are listed and not used, and what its front matter allows is not granted.
+ * Plugins in Claude Code's form: `.claude-plugin/plugin.json`, with skills in `skills`, commands in `commands` and MCP servers
+ * in `.mcp.json`. Its agents and hooks are listed and not used, and what its front matter allows is not granted.
  */
 import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -13,13 +13,13 @@ import { getKind, listEntries, orUndefinedSync } from "./read-directory.ts";
 export interface PluginParts {
   readonly agents: readonly string[];
   readonly hooks: readonly string[];
-  readonly servers: readonly string[];
 }
 
 interface PluginManifest {
   readonly name: string | undefined;
   readonly version: string | undefined;
   readonly declared: Readonly<Record<ResourceKind, readonly string[]>>;
+  readonly servers: Readonly<Record<string, unknown>>;
   readonly plugin: PluginParts;
 }
 
@@ -41,10 +41,10 @@ export function readPlugin(directory: string): PluginManifest | undefined {
     name: toText(manifest["name"]),
     version: toText(manifest["version"]),
     declared,
+    servers: readServers(directory, withFile(manifest["mcpServers"], ".mcp.json")),
     plugin: {
       agents: listAgents(directory, manifest["agents"]),
-      hooks: listKeys(directory, manifest["hooks"], { file: "hooks/hooks.json", key: "hooks" }),
-      servers: listKeys(directory, manifest["mcpServers"], { file: ".mcp.json", key: "mcpServers" }),
+      hooks: Object.keys(readNamed(directory, withFile(manifest["hooks"], "hooks/hooks.json"), "hooks")).sort(),
     },
   };
 }
@@ -61,12 +61,22 @@ const listAgents = (directory: string, named: unknown): string[] => [
   ...toPaths(named),
 ];
 
-/** The names in an object that the manifest has itself, that it names a file for, or that is in the usual file. */
-function listKeys(directory: string, value: unknown, { file, key }: { file: string; key: string }): string[] {
-  const inFile = asRecord(readObject(directory, typeof value === "string" ? value : file)?.[key]);
-  const own = isRecord(value) ? asRecord(value[key] ?? value) : {};
-  return [...new Set([...Object.keys(inFile), ...Object.keys(own)])].sort();
+/** The usual file is read too, unless the manifest names others. */
+function withFile(value: unknown, file: string): readonly unknown[] {
+  const given = Array.isArray(value) ? value : [value];
+  return given.some((each) => typeof each === "string") ? given : [file, ...given];
 }
+
+/** Objects by name, which a manifest has itself or names files for. Later ones win. Files may leave out the key around them. */
+function readNamed(directory: string, values: readonly unknown[], key: string): Record<string, unknown> {
+  const objects = values.map((value) => asRecord(typeof value === "string" ? readObject(directory, value) : value));
+  const entries = objects.flatMap((object) => Object.entries(asRecord(object[key] ?? object)));
+  return Object.fromEntries(entries.filter(([, value]) => typeof value === "object"));
+}
+
+/** The MCP servers by name, as written: unchecked. */
+export const readServers = (directory: string, value: unknown): Record<string, unknown> =>
+  readNamed(directory, Array.isArray(value) ? value : [value], "mcpServers");
 
 /** The object in a file of the plugin. What leads out of the plugin is not read. */
 function readObject(directory: string, name: string): Record<string, unknown> | undefined {

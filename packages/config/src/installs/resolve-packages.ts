@@ -9,9 +9,9 @@ import { readLocalPackage } from "./local-package.ts";
 import { filterResources } from "./filter-resources.ts";
 import { getInstallLocation, getScopeDirectory, type PackageDirectories } from "./install-location.ts";
 import { isAsInstalled } from "./install-records.ts";
-import { listResources, type ResourceNames } from "./list-resources.ts";
+import { bringsSomething, listResources, type ResourceNames } from "./list-resources.ts";
 import { type PackageLock, readLock } from "./lock-file.ts";
-import { readManifest } from "./manifest.ts";
+import { type Manifest, readManifest } from "./manifest.ts";
 import type { PackageEntry } from "./package-entry.ts";
 import { type PackageProblem, type PackageResources, type PackageScope, resourceKinds } from "./package-resources.ts";
 import type { GitSource, NpmSource } from "./package-source.ts";
@@ -79,7 +79,10 @@ type Located =
   | {
       readonly kind: "found";
       readonly root: string;
+      /** See `PackageResources`. Default: `root`. */
+      readonly directory?: string;
       readonly names: ResourceNames;
+      readonly manifest: Manifest | undefined;
       readonly resolved?: string;
       /** Whether the package is one file. */
       readonly isFile?: boolean;
@@ -97,9 +100,9 @@ async function inspect(
       ? await locateLocal(source.path)
       : await locateInstalled({ source, scope, text: entry.source }, await openLock(scope), options);
   if (located.kind !== "found") return located;
-  const { root, names, resolved, isFile = false } = located;
-  if (resourceKinds.every((kind) => names[kind].length === 0)) {
-    const message = `The package ${entry.source} has no extensions, skills, prompt templates or themes.`;
+  const { root, directory = root, names, manifest, resolved, isFile = false } = located;
+  if (!bringsSomething(names, manifest)) {
+    const message = `The package ${entry.source} has no extensions, skills, prompt templates, themes or MCP servers.`;
     return { kind: "empty", message };
   }
   const counted = resourceKinds.map((kind) => [
@@ -107,7 +110,8 @@ async function inspect(
     filterResources(names[kind], filters[kind]).map((name) => (isFile ? root : join(root, name))),
   ]);
   const lists = Object.fromEntries(counted) as ResourceNames;
-  const resources = { id: source.id, root, scope, source: entry.source, ...lists };
+  const { servers = {} } = manifest ?? {};
+  const resources = { id: source.id, root, directory, scope, source: entry.source, ...lists, servers };
   return { kind: "found", package: { configured, resolved, names, resources } };
 }
 
@@ -139,5 +143,7 @@ async function locateInstalled(
   if (scope === "project" && !(await isAsInstalled(directory, options.agentDir))) {
     return describe("changed", `The files of the package ${text} are not those that tau installed here`);
   }
-  return { kind: "found", root, names: listResources(root, readManifest(root)), resolved: locked.resolved };
+  const manifest = readManifest(root);
+  const names = listResources(root, manifest);
+  return { kind: "found", root, directory, manifest, names, resolved: locked.resolved };
 }

@@ -11,8 +11,10 @@ export type McpExposure = (typeof mcpExposures)[number];
  */
 export interface McpSource {
   readonly scope: "user" | "project" | "package" | "extension";
-  /** The file, or the path of the extension. */
+  /** The file, the directory of the package, or the path of the extension. */
   readonly path: string;
+  /** Paths that its programs read in the sandbox, besides what the model's commands read: those of a package. */
+  readonly readablePaths?: readonly string[];
 }
 
 /** Values may have `${NAME}` and `${NAME:-default}` in them; see `resolveEntry`. */

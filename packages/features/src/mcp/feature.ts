@@ -1,6 +1,7 @@
 /** Servers of MCP: their tools, resources and prompts in sessions. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { hasPackages } from "@tau/config/settings";
 import type { Feature, SessionPlace } from "@tau/extensions";
 import { getUserFile, projectFiles } from "./files.ts";
 
@@ -28,8 +29,8 @@ export const mcp = (): Feature => ({
     const names = [...new Set(listServers(place).map(({ name }) => name))];
     return names.length === 0 ? undefined : `MCP servers ${names.join(", ")}`;
   },
-  // Requests list these tools, so they have to be known by the first one.
-  opensWithSession: (place) => listServers(place).some(({ isDirect }) => isDirect),
+  // Requests list direct tools, so they have to be known by the first one. What packages bring takes longer to find out.
+  opensWithSession: (place) => hasPackages(place.settings) || listServers(place).some(({ isDirect }) => isDirect),
   load: async (place) => (await import("./mcp.ts")).createMcpExtension(place),
 });
 

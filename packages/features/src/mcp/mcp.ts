@@ -18,7 +18,7 @@ import { getToolExposure, toToolName } from "./tool-names.ts";
 const maxFirstWaitMs = 10_000;
 
 export const createMcpExtension =
-  ({ agentDir, cwd, openAuth }: Pick<FeaturePlace, "agentDir" | "cwd" | "openAuth">): ExtensionFactory =>
+  ({ agentDir, cwd, settings, openAuth }: FeaturePlace): ExtensionFactory =>
   (tau) => {
     let context: ExtensionContext | undefined;
     const getContext = (): ExtensionContext => {
@@ -44,7 +44,8 @@ export const createMcpExtension =
         servers: { [name]: config },
       }));
       const isProjectTrusted = getContext().isProjectTrusted();
-      await servers.configure(await readEntries({ cwd, agentDir, isProjectTrusted, registered: registeredServers }));
+      const options = { cwd, agentDir, settings, isProjectTrusted, registered: registeredServers };
+      await servers.configure(await readEntries(options));
       registerResourceTools();
     };
     const reported = new Set<string>();

@@ -50,7 +50,9 @@ function toRow(view: McpServerView, servers: McpServers, parts: MenuParts, conte
     const { failure: problem } = await work;
     if (problem) ui.notify(problem.message, "warning");
   };
-  const own = entry.source.scope === "user" || entry.source.scope === "project" ? entry.source.scope : undefined;
+  const { scope: from } = entry.source;
+  // Choices about a server of a package are in the user's file. What an extension registers is the extension's.
+  const own = from === "package" ? "user" : from === "extension" ? undefined : from;
   const actions: MenuAction[] = [
     ...(entry.isEnabled
       ? [

@@ -17,7 +17,7 @@ import {
 } from "./entry.ts";
 import { listTexts, listVariables } from "./variables.ts";
 
-/** The servers of one file or one extension: what stands under `mcpServers`. */
+/** The servers of one file, package or extension: what stands under `mcpServers`. */
 export interface McpServerList {
   readonly source: McpSource;
   readonly servers: unknown;
@@ -64,7 +64,7 @@ const sandboxFields = { allowedPaths: optional(list(text)) };
 
 type Values = Extract<ReturnType<typeof parseFields<typeof fields>>, { kind: "parsed" }>["values"];
 
-/** The part of an entry that a project may change of the user's server of the same name. */
+/** The part of an entry that can be changed for a server of the same name from elsewhere; see `parseEntries`. */
 type Overlay = Pick<McpEntry, "name"> & Partial<Pick<McpEntry, "isEnabled" | "exposure" | "toolExposure">>;
 
 type Parsed =
@@ -74,7 +74,8 @@ type Parsed =
 
 /**
  * Combines lists in the order of their precedence, the first of a name wins. An entry without a target in a project changes
- * `enabled`, `exposure` and `toolExposure` of the user's server of that name.
+ * `enabled`, `exposure` and `toolExposure` of the user's or a package's server of that name, one of the user's file those of a
+ * package's server.
  */
 export function parseEntries(lists: readonly McpServerList[]): McpConfiguration {
   const entries = new Map<string, McpEntry>();
@@ -97,11 +98,17 @@ export function parseEntries(lists: readonly McpServerList[]): McpConfiguration 
   for (const { overlay, source } of overlays.toReversed()) {
     const { name } = overlay;
     const entry = entries.get(name);
-    if (entry?.source.scope === "user") entries.set(name, { ...entry, ...overlay });
+    if (entry && mayChange(source, entry.source)) entries.set(name, { ...entry, ...overlay });
     else if (!entry) problems.push({ name, source, message: noTarget });
   }
   return { entries: [...entries.values()], problems };
 }
+
+const isFile = ({ scope }: McpSource): boolean => scope === "user" || scope === "project";
+
+/** Whether an entry without a target applies to an entry. */
+const mayChange = (from: McpSource, { scope }: McpSource): boolean =>
+  scope === "package" || (scope === "user" && from.scope === "project");
 
 const noTarget = 'It needs a "command" or a "url".';
 
@@ -113,7 +120,7 @@ function parseEntry(name: string, value: unknown, source: McpSource): Parsed {
   const { values } = parsed;
   const { command, url, type, timeout = defaultTimeoutSeconds } = values;
   const isUsers = source.scope === "user";
-  if (command === undefined && url === undefined && type === undefined && source.scope === "project")
+  if (command === undefined && url === undefined && type === undefined && isFile(source))
     return { kind: "overlay", overlay: { name, ...getChoices(values) } };
   if (timeout > maxTimeoutSeconds) return invalid(`"timeout" is in seconds, and at most ${maxTimeoutSeconds}.`);
   const target = parseTarget(values, value as Record<string, unknown>);

@@ -19,7 +19,7 @@ export interface McpSpawnOptions {
   env: Readonly<Record<string, string>>;
   /** The variables of ours that it gets. */
   inherits: readonly string[];
-  sandbox: false | { network?: SandboxNetwork; allowedPaths: readonly string[] };
+  sandbox: false | { network?: SandboxNetwork; allowedPaths: readonly string[]; readablePaths?: readonly string[] };
 }
 
 export type McpSpawn = (command: string, args: readonly string[], options: McpSpawnOptions) => Promise<McpProgram>;

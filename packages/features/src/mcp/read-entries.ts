@@ -1,19 +1,19 @@
-/** Reads the servers of a session: of the user, of a project that is trusted, and of extensions. */
+/** Reads the servers of a session: of the user, of a project that is trusted, of packages, and of extensions. */
 import { join } from "node:path";
 import { isRecord } from "@tau/ai/internal";
 import { parseJsonDocument } from "@tau/config/internal";
 import { readTextFile } from "@tau/config/settings";
+import type { FeaturePlace } from "@tau/extensions";
 import { nodeFileSystem } from "@tau/tools/platform";
 import type { McpConfiguration, McpEntryProblem, McpSource } from "./entry.ts";
 import { getUserFile, projectFiles } from "./files.ts";
+import { readPackageServers } from "./package-servers.ts";
 import { type McpServerList, parseEntries } from "./parse-entries.ts";
 
-export interface ReadEntriesOptions {
-  cwd: string;
-  agentDir: string;
+export interface ReadEntriesOptions extends Pick<FeaturePlace, "cwd" | "agentDir" | "settings"> {
   /** Whether the user trusts the project as it is now. */
   isProjectTrusted: boolean;
-  /** The servers that packages and extensions bring. Those of files have precedence. */
+  /** The servers of extensions. Those of files and packages have precedence. */
   registered?: readonly McpServerList[];
 }
 
@@ -24,10 +24,10 @@ export async function readEntries(options: ReadEntriesOptions): Promise<McpConfi
   const ofProject = projectFiles.map((name): McpSource => ({ scope: "project", path: join(cwd, name) }));
   // In the home directory one of them is the user's own.
   const sources = [...(isProjectTrusted ? ofProject.filter(({ path }) => path !== user.path) : []), user];
-  const files = await Promise.all(sources.map(readFile));
+  const [files, ofPackages] = await Promise.all([Promise.all(sources.map(readFile)), readPackageServers(options)]);
   const lists = files.flatMap((file) => ("servers" in file ? [file] : []));
   const unreadable = files.flatMap((file) => ("message" in file ? [file] : []));
-  const { entries, problems } = parseEntries([...lists, ...registered]);
+  const { entries, problems } = parseEntries([...lists, ...ofPackages, ...registered]);
   return { entries, problems: [...unreadable, ...problems] };
 }
 

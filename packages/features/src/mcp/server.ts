@@ -213,6 +213,7 @@ export class McpServer {
     const cache = makeServerCache(agentDir, entry.hash);
     const caches = { XDG_CACHE_HOME: cache, npm_config_cache: `${cache}/npm`, UV_CACHE_DIR: `${cache}/uv` };
     const own = sandbox === false ? {} : caches;
+    const { readablePaths } = entry.source;
     return await spawn(command, args, {
       cwd: cwd ?? this.#parts.cwd,
       env: { ...own, ...env },
@@ -220,7 +221,11 @@ export class McpServer {
       sandbox:
         sandbox === false
           ? false
-          : { ...(network && { network }), allowedPaths: [cache, ...(sandbox?.allowedPaths ?? [])] },
+          : {
+              ...(network && { network }),
+              allowedPaths: [cache, ...(sandbox?.allowedPaths ?? [])],
+              ...(readablePaths && { readablePaths }),
+            },
     });
   }
 
