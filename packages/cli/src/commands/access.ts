@@ -50,6 +50,7 @@ export async function openAccess(io: Io): Promise<Access> {
   const stored = new Map((await auth.list()).map((info) => [info.provider, info]));
   const registry: ModelRegistry = await ModelRegistry.create(agentDir, {
     watch: false,
+    getSettings: () => settings.get(),
     hasKey: (provider, key) => key !== undefined || stored.has(provider) || findEnvKeys(provider, env) !== undefined,
   });
   return { agentDir, auth, registry, stored, settings, keyChain, env, notices, close: async () => registry.close() };

@@ -1,5 +1,5 @@
 /** The default model of a session. */
-import type { Model } from "@tau/ai";
+import type { Model, ModelThinkingLevel } from "@tau/ai";
 import type { Preference } from "./match.ts";
 import { getReference, type ModelResolution } from "./resolve.ts";
 
@@ -77,6 +77,8 @@ export type DefaultModel =
       kind: "resolved";
       model: Model;
       because: "settings" | "provider" | "first";
+      /** The thinking level of the role that named it. Absent if it was not a role, or has none. */
+      thinkingLevel?: ModelThinkingLevel;
       /** Why the model of the settings is not used, and which is used instead. */
       notice?: string;
       /** Only why the model of the settings is not used. */
@@ -95,7 +97,7 @@ export function chooseDefault(
 ): DefaultModel {
   const { hasKey = () => true } = preference;
   if (named?.kind === "resolved" && hasKey(named.model.provider))
-    return { kind: "resolved", model: named.model, because: "settings" };
+    return { kind: "resolved", model: named.model, because: "settings", ...getRoleLevel(named) };
   const notice = named && (named.kind === "resolved" ? `There is no key for ${named.model.provider}.` : named.message);
   const fallback = findUsable(getModels(), preference);
   if (!fallback) return { kind: "none", message: notice ? `${notice} ${howToConnect}` : howToConnect };
@@ -105,6 +107,9 @@ export function chooseDefault(
     ...(notice && { notice: `${notice} ${getReference(fallback.model)} is used instead.`, reason: notice }),
   };
 }
+
+const getRoleLevel = ({ role, thinkingLevel }: Extract<ModelResolution, { kind: "resolved" }>) =>
+  role === undefined || thinkingLevel === undefined ? {} : { thinkingLevel };
 
 function findUsable(models: readonly Model[], { hasKey = () => true, providerOrder }: Preference) {
   const usable = models.filter(({ provider }) => hasKey(provider));

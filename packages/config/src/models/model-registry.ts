@@ -22,6 +22,7 @@ import {
   isRegisteredModel,
   Listeners,
   toProviderId,
+  withoutUndefined,
 } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import type { ModelsKey } from "../auth/key-source.ts";
@@ -42,8 +43,10 @@ import {
 import { FileSource } from "./file-source.ts";
 import { isLocalProvider, LocalModels, type LocalServerAddress, localProviders } from "./local-models.ts";
 import { isLiteral, getUnresolvedHeaders } from "./overlay.ts";
-import { type ModelResolution, type ResolvePreference, resolveModel, splitThinking } from "./resolve.ts";
-import { type ModelScope, scopeModels } from "./scope.ts";
+import { getReference, type ModelResolution, type ResolvePreference, resolveModel, splitThinking } from "./resolve.ts";
+import { resolveRoleModel, toRoleOfProvider } from "./resolve-role.ts";
+import { mergeRoles, type ModelSettings, parseRoleReference, type RoleModels, type RoleReference } from "./roles.ts";
+import { type ModelScope, type ScopeProblem, scopeModels } from "./scope.ts";
 import { type ModelsFile, parseProvider, type ParseProviderOptions } from "./models-file.ts";
 import type { ProviderConfig } from "./schema.ts";
 
@@ -60,6 +63,8 @@ export interface ModelRegistryOptions {
   resolveValue?: ResolveValue;
   /** Providers in order of preference. Default: `defaultProviderOrder`. */
   providerOrder?: readonly string[];
+  /** The settings that say which models roles are and which is the default. Default: none. */
+  getSettings?: () => ModelSettings;
   /** Local servers to ask for their models in the background at the start. Default: none; see `discover`. */
   localServers?: readonly LocalProvider[];
   /** The most milliseconds a local server may take to answer. Default 1,500. */
@@ -117,8 +122,8 @@ export class ModelRegistry {
 
   private constructor(options: ModelRegistryOptions, { source, renewed, extra = [] }: ModelSources) {
     const { hasKey = hasAnyKey, resolveValue = literalOnly, clock = systemClock } = options;
-    const { providerOrder = defaultProviderOrder, localTimeoutMs = 1_500 } = options;
-    this.#options = { hasKey, resolveValue, clock, providerOrder, localTimeoutMs };
+    const { providerOrder = defaultProviderOrder, localTimeoutMs = 1_500, getSettings = () => ({}) } = options;
+    this.#options = { hasKey, resolveValue, clock, providerOrder, localTimeoutMs, getSettings };
     this.#source = source;
     this.#renewed = renewed;
     this.#local = new LocalModels({ clock, timeoutMs: localTimeoutMs, maxAgeMs: localMaxAgeMs });
@@ -187,11 +192,13 @@ export class ModelRegistry {
   }
 
   /**
-   * Finds the model that a user typed: see `resolveModel`. With `provider` it is one of that provider; an empty text is
-   * then the provider's default model.
+   * Finds the model that a user typed: see `resolveModel`; `@NAME` is the model of a role. With `provider` it is one of
+   * that provider; an empty text is then the provider's default model.
    */
   resolve(spec: string, provider?: string): ModelResolution {
     checkArguments({ spec, provider });
+    const reference = parseRoleReference(spec);
+    if (reference) return provider === undefined ? this.#resolveRole(reference) : toRoleOfProvider(spec);
     if (provider !== undefined) return this.#resolveWithin(toProviderId(provider.trim()), spec.trim());
     const text = withCurrentProvider(spec.trim());
     const exact = this.#findReference(text) ?? this.#findReference(splitThinking(text)?.head ?? "");
@@ -202,12 +209,25 @@ export class ModelRegistry {
   scope(patterns: readonly string[]): ModelScope {
     const unlisted: ResolvePreference["unlisted"] = (provider, id) =>
       isLocalProvider(provider) ? this.find(provider, id) : undefined;
-    return scopeModels(patterns.map(withCurrentProvider), this.getAvailable(), { ...this.#preference, unlisted });
+    const named = patterns.map((pattern) => this.#replaceRole(pattern));
+    const { models, problems } = scopeModels(
+      named.flatMap(({ pattern }) => (pattern === undefined ? [] : [withCurrentProvider(pattern)])),
+      this.getAvailable(),
+      { ...this.#preference, unlisted },
+    );
+    return { models, problems: [...named.flatMap(({ problem }) => problem ?? []), ...problems] };
   }
 
-  /** The model of a new session. */
+  /** The models of roles as they are written, by name. A role that is not in it is the default model. */
+  getRoles(): RoleModels {
+    return mergeRoles({}, this.#options.getSettings());
+  }
+
+  /** The model of a new session. Without a choice it is the model of the role `default`, if there is one. */
   defaultModel(choice: DefaultChoice = {}): DefaultModel {
-    const { defaultModel = "", defaultProvider } = choice;
+    const role = this.getRoles()["default"];
+    const { defaultModel = choice.defaultProvider === undefined && role !== undefined ? "@default" : "" } = choice;
+    const { defaultProvider } = choice;
     const isNamed = defaultModel !== "" || defaultProvider !== undefined;
     const named = isNamed ? this.resolve(defaultModel, defaultProvider) : undefined;
     return chooseDefault(() => this.getAll(), named, this.#preference);
@@ -355,6 +375,29 @@ export class ModelRegistry {
     const config = this.#configs.get(provider);
     const isRegistered = config !== undefined && config === this.#registered.get(provider);
     return isRegistered ? { file: `the provider ${provider} of an extension`, message } : file.describe(path, message);
+  }
+
+  #resolveRole(reference: RoleReference): ModelResolution {
+    return resolveRoleModel(reference, {
+      roles: this.getRoles(),
+      resolve: (name) => this.resolve(name),
+      getDefault: () => {
+        const { defaultModel, defaultProvider } = this.#options.getSettings();
+        return this.defaultModel(withoutUndefined({ defaultModel, defaultProvider }));
+      },
+      hasKey: (provider) => this.#isUsable(provider, this.#options.hasKey),
+    });
+  }
+
+  /** The model of a role as a pattern. Any other pattern is returned as it is. */
+  #replaceRole(pattern: string): { pattern?: string; problem?: ScopeProblem } {
+    const reference = parseRoleReference(pattern);
+    if (!reference) return { pattern };
+    const resolution = this.#resolveRole(reference);
+    if (resolution.kind !== "resolved")
+      return { problem: { pattern, kind: resolution.kind, message: resolution.message } };
+    const { model, thinkingLevel } = resolution;
+    return { pattern: `${getReference(model)}${thinkingLevel === undefined ? "" : `:${thinkingLevel}`}` };
   }
 
   #resolveWithin(name: string, text: string): ModelResolution {

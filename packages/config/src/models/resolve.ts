@@ -25,6 +25,10 @@ export type ModelResolution =
       exact: boolean;
       /** False if its provider cannot be used. */
       hasKey: boolean;
+      /** The role that the text names. */
+      role?: string;
+      /** Whether the role has no model, so that this is the default model. Absent without a role. */
+      isDefault?: boolean;
     }
   | { kind: "ambiguous"; candidates: Model[]; message: string }
   | { kind: "not_found"; nearest: string[]; message: string };

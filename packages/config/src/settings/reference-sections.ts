@@ -9,7 +9,15 @@ interface ReferenceSection {
 export const referenceSections: readonly ReferenceSection[] = [
   {
     title: "Models",
-    names: ["defaultProvider", "defaultModel", "defaultThinkingLevel", "enabledModels", "thinkingBudgets", "images"],
+    names: [
+      "defaultProvider",
+      "defaultModel",
+      "roles",
+      "defaultThinkingLevel",
+      "enabledModels",
+      "thinkingBudgets",
+      "images",
+    ],
   },
   {
     title: "Requests",

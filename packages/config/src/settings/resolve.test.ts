@@ -73,6 +73,7 @@ describe("merging", () => {
         execMediation: {},
         secretBroker: {},
       },
+      roles: {},
       sandbox: {
         mode: "auto",
         allowedPaths: [],

@@ -132,6 +132,15 @@ export const settingsTable = group("The settings of tau.", {
     description: "The id of the model a new session starts with.",
     project: "when trusted",
   }),
+  roles: mapSetting(
+    setting(nonEmptyText, { default: undefined, description: "The model of one role.", project: "when trusted" }),
+    {
+      by: "name of a role",
+      description:
+        "The models of roles: `provider/model:thinking`, a part of it that is unique, or `@role`. The roles are `default`, `smol`, `slow`, `plan`, `commit` and your own; a role without a model is the default model. `@smol` is then the name of a model.",
+      project: "when trusted",
+    },
+  ),
   defaultThinkingLevel: setting(thinkingLevel, {
     default: "medium",
     description: "The thinking level of a new session.",

@@ -6,7 +6,7 @@ import type { SessionEvent } from "@tau/protocol";
 export interface ChildOptions {
   /** Named to people with the questions of the child. */
   name: string;
-  /** A model, or what stands for one, such as `provider/id:thinking`. Default: that of the session. */
+  /** A model, or what stands for one, such as `provider/id:thinking` or `@role`. Default: that of the session. */
   model?: string;
   /** Default: that of the session. */
   thinkingLevel?: ThinkingLevel;

@@ -14,8 +14,7 @@ export async function createChildParams(
   { parent, sessions }: { parent: AgentSession; sessions: LiveSessions },
   options: ChildOptions,
 ): Promise<AgentSessionParams> {
-  const { name, tools, sessionId, agentName, model, thinkingLevel, systemPrompt, appendSystemPrompt, budgets } =
-    options;
+  const { name, tools, sessionId, agentName, systemPrompt, appendSystemPrompt, budgets } = options;
   const { sessionManager: log } = parent;
   const inherited: Omit<AgentSessionParams, Own> = withoutOwn(params);
   return {
@@ -25,8 +24,7 @@ export async function createChildParams(
     authStorage: parent.authStorage,
     modelRegistry: parent.modelRegistry,
     ...(agentName === undefined && { resourceLoader: parent.resourceLoader }),
-    model: model ?? parent.model,
-    thinkingLevel: thinkingLevel ?? parent.thinkingLevel,
+    ...chooseChildModel(parent, options),
     sessionManager: await (sessionId === undefined
       ? log.createSession({ parentId: log.id })
       : log.openSession(sessionId)),
@@ -37,6 +35,17 @@ export async function createChildParams(
     ...(params.ask && { ask: (question, signal) => parent.askForChild(name, question, signal) }),
     ...withoutUndefined({ agentName, systemPrompt, appendSystemPrompt, budgets }),
   } as AgentSessionParams;
+}
+
+/** The model and level of a child. A role without a model is the model of the parent. */
+function chooseChildModel(parent: AgentSession, { model, thinkingLevel }: ChildOptions) {
+  const resolution = model === undefined ? undefined : parent.modelRegistry.resolve(model);
+  const named = resolution?.kind === "resolved" ? resolution : undefined;
+  const ofRole = named?.role === undefined ? undefined : named.isDefault ? parent.model : named.model;
+  return {
+    model: ofRole ?? model ?? parent.model,
+    thinkingLevel: thinkingLevel ?? named?.thinkingLevel ?? parent.thinkingLevel,
+  };
 }
 
 const withoutOwn = ({

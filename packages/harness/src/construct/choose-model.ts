@@ -12,7 +12,7 @@ import { formatUnlisted, type FirstModel } from "../agent-session/model-choice.t
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "@tau/protocol";
 import type { ExtensionProblem } from "@tau/extensions";
-import type { DefaultModel, ModelRegistry, ScopedModel } from "@tau/config/models";
+import type { DefaultModel, ModelRegistry, ModelResolution, ScopedModel } from "@tau/config/models";
 import { formatFileProblem } from "@tau/config/settings";
 import type { SessionSetup } from "./session-setup.ts";
 
@@ -40,12 +40,14 @@ export async function chooseModel(
     typeof spec === "string" ? resolveSpec(registry, spec, { provider: params.provider, problems }) : undefined;
   const used = before?.model ? registry.find(before.model.provider, before.model.modelId) : undefined;
   const usual = () => registry.defaultModel(withoutUndefined({ defaultModel, defaultProvider }));
-  const wanted = typeof params.model === "object" ? params.model : named?.model;
+  // A role without a model is what the session has otherwise.
+  const wanted = typeof params.model === "object" ? params.model : named?.isDefault ? undefined : named?.model;
   const fallback = (wanted ?? used) ? undefined : usual();
   const patterns = params.models ?? settings.get().enabledModels;
   const scoped = fallback && patterns && chooseScoped(registry.scope(patterns).models, fallback);
   // If the user chose a model, never fall back to another.
-  const isChosen = defaultModel !== undefined || defaultProvider !== undefined;
+  const isChosen =
+    defaultModel !== undefined || defaultProvider !== undefined || registry.getRoles()["default"] !== undefined;
   const isRefused = fallback?.kind === "resolved" && isChosen && fallback.because !== "settings";
   const usable = fallback?.kind === "resolved" && !isRefused ? fallback.model : undefined;
   const model = wanted ?? used ?? scoped?.model ?? usable;
@@ -57,7 +59,13 @@ export async function chooseModel(
       : "";
   return {
     model,
-    thinkingLevel: asked ?? named?.thinkingLevel ?? scoped?.thinkingLevel ?? usedLevel ?? defaultThinkingLevel,
+    thinkingLevel:
+      asked ??
+      named?.thinkingLevel ??
+      scoped?.thinkingLevel ??
+      usedLevel ??
+      (fallback?.kind === "resolved" ? fallback.thinkingLevel : undefined) ??
+      defaultThinkingLevel,
     noModelReason,
     modelProblem: isChosen && !model ? noModelReason : undefined,
     modelNotice:
@@ -117,11 +125,13 @@ const isOf = (used: { provider: string } | null | undefined, provider: string): 
   used !== undefined &&
   toProviderId(used.provider.toLowerCase()) === toProviderId(provider.trim().toLowerCase());
 
+type Resolved = Extract<ModelResolution, { kind: "resolved" }>;
+
 function resolveSpec(
   registry: ModelRegistry,
   spec: string,
   { provider, problems }: { provider: string | undefined; problems: string },
-): { model: Model; thinkingLevel?: ThinkingLevel } {
+): Resolved {
   const resolution = registry.resolve(spec, provider);
   if (resolution.kind === "resolved") return resolution;
   throw new HarnessError("unknown_model", `${resolution.message}${problems}`);

@@ -46,7 +46,8 @@ export async function openServices(
       // Permissions that were corrected are reported by `tau auth` and `tau doctor`: no session depends on them.
       onNotice: (notice) => void (notice.kind === "permissions" || authNotices.report(notice)),
     });
-  const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(params, auth, base, closers));
+  const registry: ModelRegistry =
+    params.modelRegistry ?? (await ownRegistry(params, { auth, settings }, base, closers));
   return { settings, auth, registry, authNotices };
 }
 
@@ -115,7 +116,7 @@ async function ownSettings(
 /** Lists the keys once and follows them from then on, because they decide often which models can be used. */
 async function ownRegistry(
   { watch = true }: AgentSessionParams,
-  auth: AuthStorage,
+  { auth, settings }: { auth: AuthStorage; settings: SettingsManager },
   { agentDir, clock }: SessionBase,
   closers: Closers,
 ) {
@@ -128,6 +129,7 @@ async function ownRegistry(
   const registry = await ModelRegistry.create(agentDir, {
     clock,
     watch,
+    getSettings: () => settings.get(),
     hasKey: (provider, written) => written !== undefined || known.has(provider) || getEnvApiKey(provider) !== undefined,
     resolveValue: async (written) => {
       const value = await resolveKey(written, {

@@ -32,7 +32,7 @@ export interface AgentSessionParams {
   agentName?: string;
   authStorage?: AuthStorage;
   modelRegistry?: ModelRegistry;
-  /** A model, or what stands for one: `provider/id:thinking`, or any part of it. Default: the session's, else the settings'. */
+  /** A model, or what stands for one: `provider/id:thinking`, any part of it, or `@role`. Default: the session's, else the settings'. */
   model?: Model | string;
   /** Only models of this provider: `model` is one of them; without `model`, the provider's default. Default: of any. */
   provider?: string;

@@ -1,0 +1,110 @@
+/** Roles stand for models wherever one is named. A server that speaks a real protocol says which model was asked. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startWireServer, text, type WireReply } from "@tau/ai/testing";
+import type { ExtensionAPI } from "@tau/extensions";
+import { expect, onTestFinished, test } from "vitest";
+import { createAgentSession } from "../../src/construct/create-agent-session.ts";
+import type { AgentSessionParams } from "../../src/construct/params.ts";
+import { temporaryDirectory } from "./desk.ts";
+
+const describeModel = (id: string) => ({ id, name: id, contextWindow: 32_000, maxTokens: 4_000, reasoning: true });
+
+const says = (words: string): WireReply => ({ kind: "answer", answer: { content: [text(words)] } });
+
+async function open(settings: object, params: AgentSessionParams = {}, replies: readonly WireReply[] = [says("Yes.")]) {
+  const server = await startWireServer("openai-completions", replies);
+  onTestFinished(() => server.close());
+  const cwd = await temporaryDirectory();
+  const agentDir = join(cwd, "agent");
+  await mkdir(agentDir);
+  const models = ["tiny", "usual", "large", "other"].map(describeModel);
+  const house = { baseUrl: server.url, api: "openai-completions", apiKey: "house-key-0123456789", models };
+  await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { house } }));
+  await writeFile(join(agentDir, "settings.json"), JSON.stringify(settings));
+  let api!: ExtensionAPI;
+  const session = await createAgentSession({
+    cwd,
+    agentDir,
+    extensions: { factories: [(tau) => void (api ??= tau)] },
+    ...params,
+  });
+  onTestFinished(() => session.dispose());
+  const getAsked = () => server.requests.map(({ body }) => (body as { model: string }).model);
+  return { session, api, getAsked };
+}
+
+const roles = { smol: "house/tiny:low", slow: "large:high", plan: "@slow", mine: "house/other" };
+const settings = { defaultModel: "house/usual", roles };
+
+test("a session that names no role has the model and the level of the settings", async () => {
+  const { session, getAsked } = await open(settings);
+  expect(session.thinkingLevel).toBe("medium");
+  await session.prompt("Hello?");
+  expect(getAsked()).toEqual(["usual"]);
+});
+
+test("a session begins with the model and the level of a role", async () => {
+  const { session, getAsked } = await open(settings, { model: "@plan" });
+  expect(session.thinkingLevel).toBe("high");
+  await session.prompt("Hello?");
+  expect(getAsked()).toEqual(["large"]);
+});
+
+test("a session changes to a role, and its settings can name one", async () => {
+  const { session } = await open({ ...settings, defaultModel: "@mine" });
+  expect(session.model?.id).toBe("other");
+  await session.setModel("@smol");
+  expect([session.model?.id, session.thinkingLevel]).toEqual(["tiny", "low"]);
+  await session.setModel("@slow:minimal");
+  expect([session.model?.id, session.thinkingLevel]).toEqual(["large", "minimal"]);
+});
+
+test("the role default is the model of a new session, with its level, unless the settings name a model", async () => {
+  const { session } = await open({ roles: { default: "house/large:low" } });
+  expect([session.model?.id, session.thinkingLevel]).toEqual(["large", "low"]);
+  const stored = await open({ defaultModel: "house/usual", roles: { default: "house/large:low" } });
+  expect([stored.session.model?.id, stored.session.thinkingLevel]).toEqual(["usual", "medium"]);
+});
+
+test("a role without a model is the default model, and the model of a role is never replaced by another", async () => {
+  const { session } = await open(settings, { model: "@commit" });
+  expect([session.model?.id, session.thinkingLevel]).toEqual(["usual", "medium"]);
+  const wrong = open({ roles: { default: "house/no-such-model-here" } });
+  expect((await wrong).session.model).toBeUndefined();
+  expect((await wrong).session.modelProblem).toContain("no-such-model-here");
+});
+
+test("roles can be among the models to choose from", async () => {
+  const { session } = await open(settings, { models: ["@slow", "@smol"] });
+  expect(session.modelRegistry.scope(session.modelPatterns!).models).toMatchObject([
+    { model: { id: "large" }, thinkingLevel: "high" },
+    { model: { id: "tiny" }, thinkingLevel: "low" },
+  ]);
+  expect(session.modelRegistry.scope(["@none", "house/*"])).toMatchObject({
+    models: [{}, {}, {}, {}],
+    problems: [{ pattern: "@none", kind: "not_found" }],
+  });
+});
+
+test("an unknown role and a role of a provider are refused in words", async () => {
+  const { session } = await open(settings);
+  await expect(session.setModel("@fast")).rejects.toThrow(
+    'There is no role "fast". The roles are: default, smol, slow, plan, commit, mine.',
+  );
+  await expect(open(settings, { model: "@slow", provider: "house" })).rejects.toThrow("Leave the provider out.");
+  await expect(open({ roles: { slow: "@plan", plan: "@slow" } }, { model: "@slow" })).rejects.toThrow(
+    "@slow → @plan → @slow",
+  );
+});
+
+test("a child has the model and level of its role, and that of its parent if the role has none", async () => {
+  const { api, getAsked } = await open(settings, { model: "other", provider: "house" }, [
+    says("a"),
+    says("b"),
+    says("c"),
+  ]);
+  for (const model of ["@slow", "@commit", "@smol:off"])
+    await (await api.openChild({ name: "explorer", model })).prompt("Look.");
+  expect(getAsked()).toEqual(["large", "other", "tiny"]);
+});
