@@ -276,6 +276,19 @@ interface EventTypes {
       | { action: "transform"; text: string; images?: ImageContent[] }
       | { action: "handled" };
   };
+  /**
+   * A prompt mentions `@NAME:REST`, and there is no such file. `text` is what follows the `@`. The first answer is used: content,
+   * which is sent with the prompt, or why there is none. The wait ends with `signal`.
+   */
+  mention_read: {
+    event: { text: string; signal: AbortSignal };
+    result: { content: Content; problem?: never } | { content?: never; problem: string };
+  };
+  /** `@NAME:REST` is being typed. `text` and each `value` are what follows the `@`. A handler that takes long is not waited for. */
+  mention_complete: {
+    event: { text: string };
+    result: { items: readonly { value: string; description?: string }[] };
+  };
   /** Belongs to earlier versions of pi; never fired. */
   session_directory: { event: object; result: unknown };
   session_switch: { event: object; result: unknown };
@@ -316,7 +329,9 @@ export const extensionEventNames = [
   "session_before_tree",
   "session_tree",
   "mcp_servers_change",
+  "mention_complete",
   "input",
+  "mention_read",
   "before_agent_start",
   "agent_start",
   "turn_start",

@@ -136,6 +136,11 @@ export interface Feature {
    * code is loaded by the first search for tools, and registers them when it handles `tools_discover`.
    */
   finds?(place: SessionPlace): string | undefined;
+  /**
+   * Lists the names before the colon of mentions (`@NAME:REST`) that it reads. Synchronous and cheap. Its code is loaded by the
+   * first of them, and handles `mention_read` and `mention_complete`.
+   */
+  mentions?(place: SessionPlace): readonly string[];
   /** Loads the code for a session there. It must register the tools and the commands of the description. */
   load(place: FeaturePlace): Promise<ExtensionFactory>;
 }

@@ -15,7 +15,7 @@ export const getChangeableFields = (name: ExtensionEventName): readonly string[]
 
 /** Whether the event has a signal, which aborts the call of its handler. */
 export const hasSignal = (name: ExtensionEventName): boolean =>
-  name === "session_before_compact" || name === "session_before_tree";
+  name === "session_before_compact" || name === "session_before_tree" || name === "mention_read";
 
 /** Headers that say who sends a request. An isolated extension neither sees nor sets them. */
 const secretHeader = /authorization|api[-_]?key|token|secret|cookie|credential|signature|password/i;
@@ -28,9 +28,9 @@ export function toCrossingEvent(event: ExtensionEvent): CrossingEvent {
     const open = Object.entries(event.headers).filter(([name]) => !isSecretHeader(name));
     return { ...event, headers: Object.fromEntries(open) };
   }
-  if (event.type === "session_before_compact" || event.type === "session_before_tree") {
-    const { signal: _signal, ...rest } = event;
-    return rest;
+  if (hasSignal(event.type)) {
+    const { signal: _signal, ...rest } = event as ExtensionEvent & { signal: AbortSignal };
+    return rest as CrossingEvent;
   }
   return event as unknown as CrossingEvent;
 }

@@ -95,6 +95,8 @@ const combine: { readonly [Name in ExtensionEventName]?: Combine<Name> } = {
     return { event: { ...event, ...changes }, result: { ...result, ...changes } };
   },
   user_bash: (event, _result, answer) => ({ event, result: answer, isFinal: true }),
+  mention_read: (event, _result, answer) => ({ event, result: answer, isFinal: true }),
+  mention_complete: (event, result, { items }) => ({ event, result: { items: [...(result?.items ?? []), ...items] } }),
   input: (event, result, answer) => {
     if (answer.action === "handled") return { event, result: answer, isFinal: true };
     if (answer.action !== "transform") return { event, result };

@@ -122,6 +122,8 @@ const results: Partial<Record<ExtensionEventName, Check>> = {
     // Functions do not come from another process.
     shape({ operations: shape({ exec: callable }, ["exec"]) }, ["operations"]),
   ),
+  mention_read: oneOf(shape({ content }, ["content"]), shape({ problem: text }, ["problem"])),
+  mention_complete: shape({ items: list(shape({ value: text, description: text }, ["value"])) }, ["items"]),
   input: oneOf(
     shape({ action: literal("continue", "handled") }, ["action"]),
     shape({ action: literal("transform"), text, images: list(isContentBlock) }, ["action", "text"]),

@@ -217,6 +217,7 @@ export class ExtensionRunner implements ExtensionHooks {
 const storedAnswers: ReadonlySet<ExtensionEventName> = new Set([
   "before_agent_start",
   "files_changed",
+  "mention_read",
   "tool_result",
   "message_end",
   "turn_end",

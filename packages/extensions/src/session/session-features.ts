@@ -96,6 +96,17 @@ export class SessionFeatures {
     await Promise.all(finders.map((feature) => this.#loadOrReport(feature, starts)));
   }
 
+  /** Lists the names of mentions that features read. From the configuration alone. */
+  listMentions(): string[] {
+    return this.#features.flatMap((feature) => feature.mentions?.(this.#place) ?? []);
+  }
+
+  /** Loads the feature that reads mentions of this name. Never rejects: a failure is reported. */
+  async loadForMention(name: string): Promise<void> {
+    const feature = this.#features.find((each) => each.mentions?.(this.#place).includes(name));
+    if (feature) await this.#loadOrReport(feature, true);
+  }
+
   /** The tool with its description for the kinds of tools that can be found. Equal descriptions give the identical tool. */
   describeForFound(tool: PipelineTool, kinds: readonly string[]): PipelineTool {
     const own = this.#tools.find(({ definition }) => definition.name === tool.name);

@@ -34,11 +34,19 @@ export interface McpDefinitions {
   readonly instructions?: string;
 }
 
+/** A resource as it is suggested to people. */
+export interface McpResource {
+  readonly uri: string;
+  readonly title: string;
+}
+
 export const noDefinitions: McpDefinitions = { tools: [], prompts: [], hasResources: false };
 
 const maxTools = 1_000;
 const maxPrompts = 200;
+const maxResources = 2_000;
 const maxNameLength = 256;
+const maxUriLength = 2_000;
 const maxDescriptionLength = 4_000;
 const maxSchemaBytes = 64 * 1024;
 const maxSchemaDepth = 32;
@@ -88,6 +96,15 @@ export function parsePrompts(prompts: readonly unknown[]): ParsedDefinitions<Mcp
     };
   });
 }
+
+/** Leaves out resources whose address cannot be written in a prompt. */
+export const parseResources = (resources: readonly unknown[]): McpResource[] =>
+  resources.slice(0, maxResources).flatMap((resource) => {
+    const { uri, title, name } = isRecord(resource) ? resource : {};
+    const isUsable = typeof uri === "string" && uri.length <= maxUriLength && toVisibleLine(uri, maxUriLength) === uri;
+    if (!isUsable || uri === "") return [];
+    return [{ uri, title: toVisibleLine([title, name].find((text) => typeof text === "string") ?? "", 200) }];
+  });
 
 function parseEach<T>(
   list: readonly unknown[],

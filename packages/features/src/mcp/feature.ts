@@ -25,8 +25,9 @@ export const mcp = (): Feature => ({
       run: async (context) => await (await import("./program.ts")).runMcpCommand(context),
     },
   ],
+  mentions: listNames,
   finds: (place) => {
-    const names = [...new Set(listServers(place).map(({ name }) => name))];
+    const names = listNames(place);
     return names.length === 0 ? undefined : `MCP servers ${names.join(", ")}`;
   },
   // Requests list direct tools, so they have to be known by the first one. What packages bring takes longer to find out.
@@ -39,6 +40,8 @@ interface NamedServer {
   /** Whether requests may list tools of it. */
   isDirect: boolean;
 }
+
+const listNames = (place: SessionPlace): string[] => [...new Set(listServers(place).map(({ name }) => name))];
 
 /** Servers of files and extensions, without a check: a session that uses none must not pay for it. */
 function listServers({ cwd, agentDir, settings, listMcpServers }: SessionPlace): NamedServer[] {

@@ -10,6 +10,7 @@ import { createMcpTool } from "./mcp-tools.ts";
 import { createMenuCommand } from "./menu.ts";
 import { createPromptCommand, toCommandName } from "./prompts.ts";
 import { readEntries } from "./read-entries.ts";
+import { ResourceMentions } from "./resource-mentions.ts";
 import { createResourceTools } from "./resource-tools.ts";
 import type { McpServers } from "./servers.ts";
 import { getToolExposure, toToolName } from "./tool-names.ts";
@@ -74,6 +75,9 @@ export const createMcpExtension =
 
     tau.registerCommand("mcp", createMenuCommand(servers, { agentDir, cwd, openAuth, configure }));
     servers.onChange((name) => registered.update(name));
+    const mentions = new ResourceMentions(servers, { agentDir, clock: systemClock });
+    tau.on("mention_read", ({ text, signal }) => mentions.read(text, signal));
+    tau.on("mention_complete", ({ text }) => mentions.complete(text));
     tau.on("session_start", async (_event, started) => {
       context = started;
       await configure();

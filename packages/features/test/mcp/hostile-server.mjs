@@ -249,7 +249,16 @@ function handle({ id, method, params = {}, result }) {
         messages: [{ role: "user", content: { type: "text", text: `Greet ${params.arguments?.who}` } }],
       });
     case "resources/list":
-      return answer(id, { resources: [{ uri: "mem://a", name: "a" }] });
+      return answer(id, {
+        resources:
+          BEHAVIOUR === "wrong-resources"
+            ? [
+                { uri: "mem://escape\u001b[2J", name: "escape" },
+                { uri: `mem://${"x".repeat(5_000)}`, name: "long" },
+                { uri: "mem://fine", name: "fine" },
+              ]
+            : [{ uri: "mem://a", name: "a" }],
+      });
     case "resources/templates/list":
       return answer(id, { resourceTemplates: [{ uriTemplate: "mem://{x}", name: "x" }] });
     case "resources/read":

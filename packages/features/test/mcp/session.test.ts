@@ -1,45 +1,11 @@
 /** Servers in sessions: what requests list, what a search finds, who is asked, and what is left over. */
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
-import { noUi } from "@tau/extensions";
-import { expect, onTestFinished, test } from "vitest";
-import { discovery, mcp } from "../../src/index.ts";
-import { createTestSession, SurfaceUi, type TestSessionParams } from "../kit.ts";
-import { hostileServer, makeDirectory } from "./kit.ts";
-
-interface Place {
-  agentDir: string;
-  cwd: string;
-  /** A line for each start of the server. */
-  readPids(): Promise<number[]>;
-}
-
-async function makePlace(entry: object = {}, behaviour = "good"): Promise<Place> {
-  const root = await makeDirectory();
-  const [agentDir, cwd] = [join(root, "agent"), join(root, "work")];
-  for (const path of [agentDir, cwd]) await mkdir(path);
-  const state = join(cwd, "starts");
-  const env = { BEHAVIOUR: behaviour, STATE: state };
-  const server = { command: process.execPath, args: [hostileServer, cwd], env, trusted: true, ...entry };
-  await writeFile(join(agentDir, "mcp.json"), JSON.stringify({ mcpServers: { docs: server } }));
-  const readPids = async () =>
-    (await readFile(state, "utf8").catch(() => ""))
-      .split("\n")
-      .filter((line) => line !== "")
-      .map(Number);
-  return { agentDir, cwd, readPids };
-}
-
-type Turns = Parameters<typeof createTestSession>[0];
-
-async function open(turns: Turns, { agentDir, cwd }: Place, params: TestSessionParams = {}) {
-  // The server may write its count into the workspace; where there is no sandbox it runs without.
-  const opened = await createTestSession(turns, { agentDir, cwd, features: [discovery(), mcp()], ...params });
-  onTestFinished(() => opened.dispose());
-  return opened;
-}
+import { expect, test } from "vitest";
+import { hostileServer } from "./kit.ts";
+import { Answering, makePlace, open, type Turns } from "./session-kit.ts";
 
 const listTools = ({ model }: Awaited<ReturnType<typeof open>>, request: number): string[] =>
   model.asked[request]!.context.tools!.map(({ name }) => name);
@@ -148,24 +114,6 @@ test.runIf(process.platform === "linux")(
     await expect.poll(() => countProcesses(place.cwd)).toBe(0);
   },
 );
-
-/** A person who answers all questions alike. */
-class Answering extends SurfaceUi {
-  readonly asked: string[] = [];
-  readonly notices: string[] = [];
-
-  constructor(answer: boolean) {
-    super();
-    Object.assign(this.ui, {
-      ...noUi,
-      confirm: async (title: string, message: string) => {
-        this.asked.push(`${title}\n${message}`);
-        return answer;
-      },
-      notify: (message: string) => void this.notices.push(message),
-    });
-  }
-}
 
 test.each([true, false])("the user is asked before the first start, and the answer %s is kept", async (answer) => {
   const place = await makePlace({ trusted: false, env: { TOKEN: "${TAU_TEST_TOKEN:-none}" } });

@@ -47,6 +47,7 @@ import { getCacheHitRate, getContextUse, type SessionStats } from "../session/st
 import { settleAfterCrash } from "./after-crash.ts";
 import type { PromptOutcome, Submission } from "./activity.ts";
 import type { ModelSource } from "./model-choice.ts";
+import type { ExtensionMentions } from "./extension-mentions.ts";
 import type { NamedFiles } from "./named-files.ts";
 import type { NavigateOptions } from "./navigate.ts";
 import type { Notice } from "./notices.ts";
@@ -79,6 +80,8 @@ interface AgentSessionParts extends SessionParts {
 export class AgentSession {
   /** Files that prompts and commands name. */
   readonly namedFiles: NamedFiles;
+  /** Mentions that extensions read. */
+  readonly mentions: ExtensionMentions;
   readonly #parts: AgentSessionParts;
   readonly #core: SessionCore;
   readonly #work: SessionWork;
@@ -97,6 +100,7 @@ export class AgentSession {
       admitRun: admitRun && ((signal) => admitRun(this, signal)),
     });
     this.namedFiles = this.#work.namedFiles;
+    this.mentions = this.#work.mentions;
     this.#cleanUps.push(...followChanges(parts, core, this.#work));
   }
 

@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Ids } from "@tau/ai";
-import type { Files } from "@tau/tools";
+import type { AccessRequest, Files } from "@tau/tools";
 import { expandHome } from "@tau/config/internal";
 import { createJudge, type JudgeParts, judgeTarget } from "@tau/policy/internal";
 
@@ -40,6 +40,10 @@ interface NamedFilesParts {
   ids: Ids;
 }
 
+interface JudgedCall extends Pick<NamedAccess, "by" | "path" | "signal"> {
+  access: AccessRequest;
+}
+
 export class NamedFiles {
   readonly #parts: NamedFilesParts;
 
@@ -74,14 +78,32 @@ export class NamedFiles {
     }
   }
 
+  /** Why a mention that an extension reads (`@NAME:REST`) is denied; undefined if it is allowed. Judged like a call of its tools. */
+  async judgeMention(text: string, reading: Pick<NamedAccess, "authority" | "signal">): Promise<string | undefined> {
+    const { authority, endCall, ids } = this.#parts;
+    if ((reading.authority ?? "person") === "person" && authority === "person") return undefined;
+    const id = `mention-${ids()}`;
+    const target = { kind: "name", name: `mention @${text.slice(0, text.indexOf(":"))}` } as const;
+    try {
+      const access = { capability: "tool", target, risk: "unknown" } as const;
+      return await this.#judgeCall(id, { by: "mention", path: `@${text}`, access, signal: reading.signal });
+    } finally {
+      endCall(id);
+    }
+  }
+
   /** Why it is denied; undefined if it is allowed. */
   async #judge(id: string, { capability, path, by, signal }: NamedAccess): Promise<string | undefined> {
-    const { getJudgeParts, hasTool } = this.#parts;
+    const { hasTool } = this.#parts;
     if (capability === "read" && !hasTool("read")) return `${path} was not read: this session has no tool read.`;
     const target = { kind: "path", path: this.#resolve(path) } as const;
-    const tool = { name: by, access: () => [{ capability, target }], summarise: () => `${by} ${path}` };
+    return await this.#judgeCall(id, { by, path, access: { capability, target }, signal });
+  }
+
+  async #judgeCall(id: string, { by, path, access, signal }: JudgedCall): Promise<string | undefined> {
+    const tool = { name: by, access: () => [access], summarise: () => `${by} ${path}` };
     const call = { toolCall: { id, name: by }, args: { path }, context: { tools: [tool] } };
-    const judge = createJudge(getJudgeParts());
+    const judge = createJudge(this.#parts.getJudgeParts());
     const result = await judge(call as unknown as Parameters<typeof judge>[0], signal);
     return result?.block ? (result.reason ?? `${path} may not be opened.`) : undefined;
   }

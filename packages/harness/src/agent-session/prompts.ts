@@ -11,6 +11,7 @@ import type { Activity, Content, PromptOutcome, Submission } from "./activity.ts
 import { getContent, type PromptContent, refuseLargeImages } from "./content.ts";
 import { decideSubmission, type SubmissionStep } from "./decide-submission.ts";
 import type { Inbox } from "../run/inbox.ts";
+import type { ExtensionMentions } from "./extension-mentions.ts";
 import type { FileAuthority, NamedAccess, NamedFiles } from "./named-files.ts";
 import type { Notices } from "./notices.ts";
 import type { RunScopes } from "./run-scopes.ts";
@@ -49,6 +50,7 @@ export interface PromptsParts {
   features: Pick<SessionFeatures, "isCommand" | "loadForCommand">;
   expandPort: ResourcePort;
   namedFiles: NamedFiles;
+  mentions: ExtensionMentions;
   /** Reads what a prompt mentions. */
   createMentionReader: (files: Files) => (path: string) => Promise<Mentioned>;
   activity: Activity;
@@ -198,7 +200,9 @@ export class Prompts {
     const read = await namedFiles.use({ capability: "read", path, by: "read", ...reading }, (files) =>
       createMentionReader(files)(path),
     );
-    return read.kind === "done" ? read.value : { kind: "failed", reason: read.reason };
+    if (read.kind === "denied") return { kind: "failed", reason: read.reason };
+    const isMissing = read.value.kind === "missing" && isLast;
+    return isMissing ? await this.#parts.mentions.read(path, reading) : read.value;
   }
 }
 

@@ -7,6 +7,7 @@ import { Activity, type ActivityParts } from "./activity.ts";
 import { type ChangeHandlers, createChangeHandlers } from "./change-handlers.ts";
 import { createRunHost } from "./create-run-host.ts";
 import { createHarnessActions } from "./harness-actions.ts";
+import { ExtensionMentions } from "./extension-mentions.ts";
 import { createLiveSession, type LiveSession } from "./live-sessions.ts";
 import { NamedFiles } from "./named-files.ts";
 import { Navigation } from "./navigation.ts";
@@ -24,6 +25,7 @@ export interface SessionWork {
   readonly navigation: Navigation;
   readonly activity: Activity;
   readonly namedFiles: NamedFiles;
+  readonly mentions: ExtensionMentions;
   readonly prompts: Prompts;
   readonly bash: UserBash;
   /** The session as its children see it. */
@@ -43,20 +45,24 @@ export function createSessionWork(parts: SessionParts, core: SessionCore, callba
   const navigation = createNavigation(parts, core, host);
   const activity = createActivity(parts, core, { tools, host, navigation, admitRun: callbacks.admitRun });
   const namedFiles = createNamedFiles(parts, core, tools);
-  const { sessionManager: session, extensions, cwd, clock } = parts;
+  const { sessionManager: session, extensions, features, policy, cwd, clock } = parts;
   const { inbox, notices, scopes, transcript, mustBeUsable } = core;
   const getExtensions = () => extensions.current;
+  const addTaint = (detail: string) => policy.taint.add({ source: "message", detail });
+  const mentions = new ExtensionMentions({ getExtensions, features, namedFiles, addTaint, clock });
   return {
     tools,
     host,
     navigation,
     activity,
     namedFiles,
+    mentions,
     prompts: new Prompts({
       getExtensions,
-      features: parts.features,
+      features,
       expandPort: parts.expandPort,
       namedFiles,
+      mentions,
       createMentionReader: parts.createMentionReader,
       activity,
       inbox,

@@ -33,6 +33,13 @@ export async function complete(
   const mention = findOpenMention(before);
   const open = mention ?? (paths ? findOpenPath(before) : undefined);
   if (!open) return { from: before.length, items: [] };
-  const { values, isIncomplete } = await (mention ? files.complete(mention) : files.completePath(open));
-  return { from: open.from, items: values.map((value) => ({ value })), ...(isIncomplete && { incomplete: true }) };
+  const [{ values, isIncomplete }, named] = await Promise.all([
+    mention ? files.complete(mention) : files.completePath(open),
+    mention && session.mentions.complete(mention),
+  ]);
+  return {
+    from: open.from,
+    items: [...(named?.items ?? []), ...values.map((value) => ({ value }))],
+    ...((isIncomplete || named?.incomplete) && { incomplete: true }),
+  };
 }

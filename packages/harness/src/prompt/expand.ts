@@ -26,6 +26,8 @@ export type Mentioned =
   | { kind: "file" | "directory"; path: string; text: string; cut?: string }
   /** `note` says how the image was changed, if it was. */
   | { kind: "image"; path: string; image: ImageContent; note: string }
+  /** Read by an extension, and written by others than the user. */
+  | { kind: "content"; path: string; text: string; images: readonly ImageContent[]; cut?: string }
   | { kind: "missing" }
   | { kind: "failed"; reason: string };
 
@@ -167,6 +169,11 @@ function toBlocks(mentioned: Exclude<Mentioned, { kind: "missing" | "failed" }>)
       return [{ type: "text", text: enclose(mentioned.kind, { name: path }, mentioned.text) }];
     case "image":
       return [{ type: "text", text: enclose("file", { name: path }, mentioned.note) }, mentioned.image];
+    case "content":
+      return [
+        { type: "text", text: enclose("resource", { name: path, source: "external" }, mentioned.text) },
+        ...mentioned.images,
+      ];
     default:
       return assertNever(mentioned);
   }

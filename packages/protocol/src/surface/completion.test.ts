@@ -5,6 +5,7 @@ test.each([
   ["/co|", 1, "compact", "/compact |"],
   ["/co| for me", 1, "compact", "/compact |for me"],
   ["see @sr|", 4, "@src/", "see @src/|"],
+  ["see @do|", 5, "docs:", "see @docs:|"],
   ["see @sr|, please", 4, "@src/a.ts", "see @src/a.ts |, please"],
   [`see @hi|`, 5, `'say "hi"/'`, `see @'say "hi"/|'`],
   [`see "@m|"`, 6, "main.ts", `see "@main.ts |"`],

@@ -6,12 +6,12 @@ export interface TakenText {
 }
 
 /**
- * Replaces the text between `from` and `cursor` by a completion. A directory is completed further, within its quotes; after
- * anything else a new word begins.
+ * Replaces the text between `from` and `cursor` by a completion. A directory is completed further, within its quotes, and so is
+ * what ends with a colon; after anything else a new word begins.
  */
 export function applyCompletion(text: string, from: number, cursor: number, value: string): TakenText {
   const isQuotedDirectory = /\/["']$/.test(value);
-  const isDirectory = isQuotedDirectory || value.endsWith("/");
+  const isDirectory = isQuotedDirectory || value.endsWith("/") || value.endsWith(":");
   // A quote and a blank that were typed before are already there.
   const quote = /["']$/.exec(value)?.[0] ?? "";
   const afterQuote = text.slice(text.startsWith(quote, cursor) ? cursor + quote.length : cursor);
