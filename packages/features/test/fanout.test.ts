@@ -1,5 +1,5 @@
 /** Tasks side by side: with executors that misbehave, and with real children. */
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
 import { createFakeClock } from "@tau/harness/testing";
@@ -190,15 +190,13 @@ test("an answer that does not fit is sent back with what is wrong, at most twice
   expect(model.left).toBe(0);
 });
 
-test("a directory other than the agent's is refused", async () => {
-  const { session, cwd } = await open([[text("Here.")]]);
-  const tasks = [task("a", { worktree: "/" }), task("b", { worktree: "/none" }), task("c", { worktree: cwd })];
-  const results = await new TaskFanout(session).fanout(tasks, { merge: "all" });
-  expect(results.map(({ error }) => error)).toEqual([
-    expect.stringMatching(/cannot work in \//),
-    expect.stringMatching(/does not exist/),
-    undefined,
-  ]);
+test("a task works in its directory, and one that does not exist is refused", async () => {
+  const { session, cwd, model } = await open([[text("There.")]]);
+  await mkdir(join(cwd, "part"));
+  const tasks = [task("a", { worktree: "/none" }), task("b", { worktree: join(cwd, "part") })];
+  const results = await new TaskFanout(session).fanout(tasks, { parallelism: 1, merge: "all" });
+  expect(results.map(({ error }) => error)).toEqual([expect.stringMatching(/\/none does not exist/), undefined]);
+  expect(model.asked[0]!.context.systemPrompt).toContain(`Working directory: ${join(cwd, "part")}`);
 });
 
 test("the end of the parent ends all", async () => {

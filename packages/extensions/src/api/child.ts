@@ -6,6 +6,12 @@ import type { SessionEvent } from "@tau/protocol";
 export interface ChildOptions {
   /** Named to people with the questions of the child. */
   name: string;
+  /**
+   * The directory that it works in, for its tools and the sandbox of its commands; relative to that of the session. Settings,
+   * trust, permissions, resources and extensions stay those of the session. Never take it from a model: the child may change
+   * everything there. Default: that of the session.
+   */
+  cwd?: string;
   /** A model, or what stands for one, such as `provider/id:thinking` or `@role`. Default: that of the session. */
   model?: string;
   /** Default: that of the session. */

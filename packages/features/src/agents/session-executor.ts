@@ -1,8 +1,6 @@
 /** Works on a task with a child of the agent. */
-import { realpath } from "node:fs/promises";
 import { withoutUndefined } from "@tau/ai/internal";
-import { HarnessError } from "@tau/protocol";
-import { type ChildOpener, type FanoutAgent, getOpener, openTaskChild, type TaskChild } from "./child.ts";
+import { type FanoutAgent, getOpener, openTaskChild, type TaskChild } from "./child.ts";
 import type { Executor, Subagent, SubagentOptions } from "./contract.ts";
 
 /** Somebody else has aborted the run of a child: the agent itself, as its children cannot outlive its run. */
@@ -27,8 +25,7 @@ class SessionSubagent implements Subagent {
   constructor(agent: FanoutAgent, name: string, { worktree, tools, model, systemPrompt }: SubagentOptions) {
     this.#open = async () => {
       const opener = await getOpener(agent);
-      if (worktree !== undefined) await checkDirectory(opener, worktree);
-      const chosen = withoutUndefined({ tools, model });
+      const chosen = withoutUndefined({ tools, model, cwd: worktree });
       return await openTaskChild(opener, { name, ...chosen, appendSystemPrompt: [systemPrompt] });
     };
   }
@@ -54,15 +51,4 @@ class SessionSubagent implements Subagent {
     const child = await this.#child;
     await child?.close();
   }
-}
-
-/** Children work where the agent works, so only that directory can be asked for. */
-async function checkDirectory({ cwd }: ChildOpener, worktree: string): Promise<void> {
-  const directory = await realpath(worktree).catch(() => undefined);
-  if (directory === undefined) throw new HarnessError("invalid_input", `The directory ${worktree} does not exist.`);
-  if (cwd !== undefined && directory === (await realpath(cwd))) return;
-  throw new HarnessError(
-    "invalid_input",
-    `A child cannot work in ${worktree}, because it works in the directory of its agent. Leave worktree out, or pass an agent of that directory.`,
-  );
 }

@@ -92,6 +92,7 @@ const sandbox = object({
 
 const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   cwd: param(nonEmptyText),
+  projectDirectory: param(nonEmptyText),
   agentDir: param(nonEmptyText),
   agentName: param(text),
   authStorage: param(withMethods("an AuthStorage", "list", "set")),

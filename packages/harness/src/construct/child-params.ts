@@ -1,4 +1,5 @@
 /** The parameters of a session that another one starts: at most the authority of its parent. */
+import { resolve } from "node:path";
 import type { ChildOptions } from "@tau/extensions";
 import { withoutUndefined } from "@tau/ai/internal";
 import { createNameMatcher } from "@tau/policy/internal";
@@ -16,17 +17,19 @@ export async function createChildParams(
 ): Promise<AgentSessionParams> {
   const { name, tools, sessionId, agentName, systemPrompt, appendSystemPrompt, budgets } = options;
   const { sessionManager: log } = parent;
+  const cwd = resolve(parent.cwd, options.cwd ?? "");
   const inherited: Omit<AgentSessionParams, Own> = withoutOwn(params);
   return {
     ...inherited,
-    cwd: parent.cwd,
+    cwd,
+    projectDirectory: params.projectDirectory ?? parent.cwd,
     settingsManager: parent.settingsManager,
     authStorage: parent.authStorage,
     modelRegistry: parent.modelRegistry,
     ...(agentName === undefined && { resourceLoader: parent.resourceLoader }),
     ...chooseChildModel(parent, options),
     sessionManager: await (sessionId === undefined
-      ? log.createSession({ parentId: log.id })
+      ? log.createSession({ parentId: log.id, ...(options.cwd !== undefined && { cwd }) })
       : log.openSession(sessionId)),
     parentSessionId: log.id,
     sessions,

@@ -47,7 +47,19 @@ export function createAgentSession(params: AgentSessionParams = {}): Promise<Age
 async function putTogether(params: AgentSessionParams, closers: Closers): Promise<AgentSession> {
   let session!: AgentSession;
   const setup = await openSetup(params, { closers, getSession: () => session });
-  const { cwd, agentDir, clock, ids, services, sessionManager, parent, sessions, publisher, notices } = setup;
+  const {
+    cwd,
+    projectDirectory,
+    agentDir,
+    clock,
+    ids,
+    services,
+    sessionManager,
+    parent,
+    sessions,
+    publisher,
+    notices,
+  } = setup;
   const { settings, resources } = services;
   const offered = listFeatures(setup);
   const extensions = await openExtensionSlot(setup, offered);
@@ -74,7 +86,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     features,
     expandPort: createExpandPort({
       loader: resources,
-      cwd,
+      cwd: projectDirectory,
       agentDir,
       offersSkills: () => settings.get().enableSkillCommands,
     }),

@@ -10,7 +10,7 @@ import { type OpenExtensionsParts, ExtensionSlot, SessionFeatures } from "@tau/e
 import type { SessionSetup } from "./session-setup.ts";
 
 export async function openExtensionSlot(setup: SessionSetup, all: readonly Feature[]): Promise<ExtensionSlot> {
-  const { cwd, agentDir, clock, ids, rules, getPolicy, notices, getSession } = setup;
+  const { projectDirectory: cwd, agentDir, clock, ids, rules, getPolicy, notices, getSession } = setup;
   const { extensions: params = {}, debugLog } = setup.params;
   const { settings, registry, auth, resources } = setup.services;
   const setResources: OpenExtensionsParts["setResources"] = async (paths) => resources.setExtensionPaths?.(paths);
@@ -59,7 +59,7 @@ export function listFeatures(setup: SessionSetup): readonly Feature[] {
   );
 }
 
-const getPlace = ({ cwd, agentDir, services }: SessionSetup): FeaturePlace => ({
+const getPlace = ({ projectDirectory: cwd, agentDir, services }: SessionSetup): FeaturePlace => ({
   cwd,
   agentDir,
   settings: services.settings,

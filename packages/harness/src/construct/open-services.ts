@@ -15,6 +15,8 @@ import type { SessionManager } from "../session/session-manager.ts";
 
 export interface SessionBase {
   cwd: string;
+  /** The project that the session belongs to. Only children that work elsewhere have another one than `cwd`. */
+  projectDirectory: string;
   agentDir: string;
   clock: Clock;
   ids: Ids;
@@ -54,7 +56,7 @@ export async function openServices(
 /** The resources of the session's agent. A log that has entries says which agent that is. */
 export async function openResources(
   params: AgentSessionParams,
-  { cwd, agentDir, clock }: SessionBase,
+  { projectDirectory: cwd, agentDir, clock }: SessionBase,
   { settings, log }: { settings: SettingsManager; log: SessionManager },
 ): Promise<ResourceLoader> {
   const { resourceLoader } = params;
@@ -104,7 +106,7 @@ function chooseAgent(log: SessionManager, wanted: string | null | undefined): st
 
 async function ownSettings(
   { projectTrusted, watch = true, features = [] }: AgentSessionParams,
-  { cwd, agentDir, clock, ids }: SessionBase,
+  { projectDirectory: cwd, agentDir, clock, ids }: SessionBase,
   closers: Closers,
 ) {
   const trust = projectTrusted === undefined ? {} : { projectTrusted };

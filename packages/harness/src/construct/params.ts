@@ -23,6 +23,8 @@ import type { Settings, SettingsManager } from "@tau/config/settings";
 export interface AgentSessionParams {
   /** Where commands run and relative paths begin. Default: the working directory of the process. */
   cwd?: string;
+  /** The project whose settings, trust, remembered permissions, resources and extensions apply. Default: `cwd`. */
+  projectDirectory?: string;
   /** Where settings, credentials, models and sessions are. Default: `TAU_DIR`, else `~/.tau`. */
   agentDir?: string;
   /**

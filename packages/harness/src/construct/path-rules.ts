@@ -19,7 +19,7 @@ interface PathRulesParts extends SessionBase {
 
 /** Returns where tools may work, and where they may only read. */
 export async function createPathRules(parts: PathRulesParts): Promise<Required<PathRules>> {
-  const { cwd, agentDir, ids, params, services, sessionManager } = parts;
+  const { cwd, projectDirectory, agentDir, ids, params, services, sessionManager } = parts;
   const { createFiles } = await import("@tau/tools");
   const files = createFiles({ ids });
   const home = homedir();
@@ -28,11 +28,13 @@ export async function createPathRules(parts: PathRulesParts): Promise<Required<P
   const results = sessionFile === undefined ? [] : [getResultsDirectory(sessionFile)];
   const own = ["skills", "agents", "prompts", "resources"].map((name) => join(agentDir, name));
   const { directory, examples } = params.documents ?? {};
-  const documents = [directory, examples].flatMap((path) => (path === undefined ? [] : [resolve(cwd, path)]));
+  const documents = [directory, examples].flatMap((path) =>
+    path === undefined ? [] : [resolve(projectDirectory, path)],
+  );
   const added = [...services.settings.get().additionalDirectories, ...(params.additionalDirectories ?? [])];
   const rules = {
     // In this order: the sandbox takes those that were added.
-    roots: [cwd, tmpdir(), ...added].map((directory) => resolve(cwd, directory)),
+    roots: [cwd, tmpdir(), ...added].map((directory) => resolve(projectDirectory, directory)),
     readable: [...own, join(home, ".agents", "skills"), ...skills, ...results, ...documents],
     home,
     agentDir,

@@ -21,6 +21,7 @@ export async function createPolicyParts(
 ): Promise<PolicyParts> {
   const {
     cwd,
+    projectDirectory,
     agentDir,
     ids,
     params,
@@ -39,7 +40,7 @@ export async function createPolicyParts(
   closers.add(() => taint.close());
   await taint.join();
   const report = new PolicyReport({
-    cwd,
+    cwd: projectDirectory,
     agentDir,
     getPolicy,
     permissions,
@@ -66,7 +67,7 @@ export async function createPolicyParts(
       shell: workspace.shell,
     });
   const audit = taint.watch(params.audit ?? createSessionAudit(setup));
-  const remembered = createRememberedRules({ agentDir, cwd, ids });
+  const remembered = createRememberedRules({ agentDir, cwd: projectDirectory, ids });
   return {
     decide,
     ask: params.ask,

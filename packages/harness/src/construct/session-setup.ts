@@ -47,8 +47,9 @@ export async function openSetup(
   const { clock = systemClock, ids = systemIds, sessions = standaloneSessions, parentSessionId } = params;
   const cwd = resolve(params.cwd ?? process.cwd());
   await mustBeDirectory(cwd);
+  const projectDirectory = resolve(cwd, params.projectDirectory ?? "");
   const agentDir = resolve(params.agentDir ?? defaultAgentDir());
-  const base: SessionBase = { cwd, agentDir, clock, ids };
+  const base: SessionBase = { cwd, projectDirectory, agentDir, clock, ids };
   const openedServices = await openServices(params, base, closers);
   const { settings } = openedServices;
   const sessionManager = await openLog(params, { ...base, settings }, closers);

@@ -64,6 +64,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   wrapFiles: true,
   commandTerminal: true,
   cwd: true,
+  projectDirectory: true,
   agentDir: true,
   agentName: true,
   authStorage: true,
