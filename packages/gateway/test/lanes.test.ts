@@ -7,6 +7,7 @@ interface Api {
   registerCommand(name: string, command: { handler: (args: string) => Promise<void> }): void;
   sendUserMessage(text: string): unknown;
   sendMessage(message: object, options: object): unknown;
+  whileWaiting(work: () => Promise<void>): Promise<void>;
 }
 
 async function open(lanes: { global?: number; subagents?: number }) {
@@ -139,6 +140,34 @@ test("a session that another one has started needs a place among the sub-agents 
   await expect.poll(() => gates.length).toBe(2);
   await release();
   await release();
+  await whenCounts(0, 0);
+});
+
+test("a sub-agent that waits for others lets them run, and continues when it has a place again", async () => {
+  const { create, prompt, whenCounts, gates, gateway, apis } = await open({ global: 1, subagents: 1 });
+  const parent = await create();
+  await prompt(parent, "Begin.");
+  await expect.poll(() => gates.length).toBe(1);
+  const { host } = gateway.parts.sessions.find(parent)!;
+  for (const name of ["one", "two"]) void (await host.openChild(parent, { name })).prompt("Help.");
+  await whenCounts(2, 1);
+  await expect.poll(() => gates.length).toBe(2);
+  let end = () => {};
+  const work = () => new Promise<void>((resolve) => (end = resolve));
+  const waits = [apis[1]!.whileWaiting(work), apis[1]!.whileWaiting(async () => {})];
+  await waits[1];
+  // The other one has the place now.
+  await expect.poll(() => gates.length).toBe(3);
+  await whenCounts(2, 0);
+  end();
+  await whenCounts(2, 1);
+  let isOver = false;
+  void waits[0]!.then(() => (isOver = true));
+  expect(isOver).toBe(false);
+  gates.pop()!();
+  await expect.poll(() => isOver).toBe(true);
+  await whenCounts(2, 0);
+  gates.splice(0).forEach((gate) => gate());
   await whenCounts(0, 0);
 });
 

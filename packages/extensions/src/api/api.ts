@@ -244,6 +244,16 @@ export interface ExtensionAPI {
    * the child are asked where this session is shown. Rejects in an isolated extension.
    */
   openChild(options: ChildOptions): Promise<ChildSession>;
+  /**
+   * Does work during which the run of this session only waits for others, such as its children. If runs wait for each other
+   * here, as in a gateway, others may run meanwhile; it resolves when this run may continue.
+   */
+  whileWaiting<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Writes a text that is too long for a result to a file that the model may read. Resolves with its path; undefined if it
+   * could not be written. Rejects in an isolated extension.
+   */
+  keepText(text: string): Promise<string | undefined>;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
   /**

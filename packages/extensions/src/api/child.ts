@@ -1,5 +1,5 @@
 /** Sessions that an extension starts for work of their own: sub-agents. */
-import type { ThinkingLevel } from "@tau/agent";
+import type { AgentMessage, ThinkingLevel } from "@tau/agent";
 import type { Usage } from "@tau/ai";
 import type { SessionEvent } from "@tau/protocol";
 
@@ -18,6 +18,8 @@ export interface ChildOptions {
   thinkingLevel?: ThinkingLevel;
   /** Only these tools, by name or pattern, as far as the session may use them. Default: those of the session. */
   tools?: readonly string[];
+  /** Not these tools, by name or pattern, besides those that the session may not use. */
+  excludedTools?: readonly string[];
   /** An agent of the user's directory. Default: that of the session. */
   agentName?: string;
   /** Takes the place of the default prompt. */
@@ -39,6 +41,8 @@ export interface ChildSession {
   /** Adds a message to the run in progress. */
   steer(text: string): Promise<void>;
   abort(): Promise<void>;
+  /** The conversation so far, as its model is sent it. */
+  getMessages(): readonly AgentMessage[];
   /** Returns how to stop. */
   onEvent(listener: (event: SessionEvent) => void): () => void;
   /** Ends its run and releases its log. Also called when the extension ends. */
@@ -53,4 +57,6 @@ export interface ChildOutcome {
   reason?: string;
   /** Everything that the run has used. */
   usage: Usage;
+  /** The files that its tools have changed, as they were named. Commands may have changed others. */
+  filesChanged: readonly string[];
 }

@@ -58,6 +58,8 @@ export interface ExtensionSessionPort {
   /** The program outlives the session, unless it is ended. */
   spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<Program>;
   openChild(options: ChildOptions): Promise<ChildSession>;
+  whileWaiting<T>(work: () => Promise<T>): Promise<T>;
+  keepText(text: string): Promise<string | undefined>;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
   findTools(): Promise<ToolInfo[]>;

@@ -162,6 +162,8 @@ export function createApi(parts: ApiParts): ExtensionAPI {
         },
       };
     },
+    whileWaiting: async (work) => await session().whileWaiting(work),
+    keepText: async (text) => await session().keepText(text),
     getActiveTools: () => session().getActiveTools(),
     getAllTools: () => session().getAllTools(),
     findTools: async () => await session().findTools(),

@@ -1,6 +1,6 @@
 import type { Clock } from "@tau/ai";
 
-/** Counts what an extension waits for that is not its own work: dialogs, commands and calls of other tools. */
+/** Counts what an extension waits for that is not its own work: dialogs, commands, children and calls of other tools. */
 export interface Waits {
   readonly isWaiting: boolean;
   /** How long something has been waited for, all in all. Waits at the same time count once. */

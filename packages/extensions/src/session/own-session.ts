@@ -4,11 +4,15 @@ import type { ExtensionUi } from "../api/ui.ts";
 import type { Waits } from "../runner/waits.ts";
 
 export function createOwnSession(session: ExtensionSessionPort, waits: Waits): ExtensionSessionPort {
-  const own: Pick<ExtensionSessionPort, "ui" | "exec" | "executeTool" | "findTools"> = {
+  const own: Pick<ExtensionSessionPort, "ui" | "exec" | "executeTool" | "findTools" | "openChild"> = {
     ui: createOwnUi(session.ui, waits),
     exec: (...args) => waits.during(() => session.exec(...args)),
     executeTool: (...args) => waits.during(() => session.executeTool(...args)),
     findTools: () => waits.during(() => session.findTools()),
+    async openChild(options) {
+      const child = await session.openChild(options);
+      return { ...child, prompt: (...args) => waits.during(() => child.prompt(...args)) };
+    },
   };
   // Everything else is read from the session each time: some of it changes.
   return Object.assign(Object.create(session) as ExtensionSessionPort, own);

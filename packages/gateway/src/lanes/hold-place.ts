@@ -3,7 +3,7 @@ import type { AgentSession } from "@tau/harness";
 import type { AdmitRun } from "@tau/harness/host";
 import { createStoppingError } from "../life/drain.ts";
 import { chooseLanes } from "./decide.ts";
-import type { Lanes } from "./lanes.ts";
+import type { LanePlace, Lanes } from "./lanes.ts";
 import type { RunRecords } from "./run-records.ts";
 
 /** A little longer than a run may take: a run that ends by its own limit keeps its place until then. */
@@ -38,22 +38,43 @@ export async function holdPlace<T>(
 export const createAdmitRun =
   (parts: PlaceParts): AdmitRun =>
   async (session, signal) => {
-    const place = parts.lanes.join(session.sessionId) ?? request(parts, session, "");
-    const aborted = new Promise<false>((resolve) => {
-      if (signal.aborted) resolve(false);
-      signal.addEventListener("abort", () => resolve(false), { once: true });
-    });
-    // A run that gets no place, because the gateway stops, waits for whoever ends it.
-    const isHeld = place.isHeld || (await Promise.race([place.given, aborted])) || (await aborted);
+    /** Aborts when the run waits for others again before it could continue. */
+    let resuming = new AbortController();
+    let place = parts.lanes.join(session.sessionId) ?? request(parts, session, "");
+    const isHeld = await waitForPlace(place, signal);
     const tell = (error: unknown) => parts.log(getErrorMessage(error));
     // A run whose beginning could not be written down is only not known to be cut after a crash.
     if (isHeld) await parts.runs.begin(session.sessionId).catch(tell);
-    return () => {
-      place.release();
-      // Also for a run that could not begin, which has no event for its end.
-      void parts.runs.end(session.sessionId).catch(tell);
+    return {
+      release() {
+        place.release();
+        // Also for a run that could not begin, which has no event for its end.
+        void parts.runs.end(session.sessionId).catch(tell);
+      },
+      // Only children wait in a lane for which their own children wait too.
+      pause() {
+        if (!session.isChild) return;
+        resuming.abort();
+        place.release();
+      },
+      async resume(runSignal) {
+        if (!session.isChild) return;
+        resuming = new AbortController();
+        place = request(parts, session, "");
+        await waitForPlace(place, AbortSignal.any([runSignal, resuming.signal]));
+      },
     };
   };
+
+/** Resolves with whether the place is held. A run that gets none, because the gateway stops, waits for whoever ends it. */
+async function waitForPlace(place: LanePlace, signal: AbortSignal): Promise<boolean> {
+  if (place.isHeld) return true;
+  const aborted = new Promise<false>((resolve) => {
+    if (signal.aborted) resolve(false);
+    signal.addEventListener("abort", () => resolve(false), { once: true });
+  });
+  return (await Promise.race([place.given, aborted])) || (await aborted);
+}
 
 function request({ lanes, log }: PlaceParts, session: AgentSession, owner: string) {
   const { sessionId, isChild } = session;

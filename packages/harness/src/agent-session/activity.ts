@@ -27,6 +27,7 @@ import type { CurrentRun } from "./current-run.ts";
 import type { Inbox, QueueKind } from "../run/inbox.ts";
 import type { LiveSession } from "./live-sessions.ts";
 import type { ModelChoice } from "./model-choice.ts";
+import type { RunPlace } from "./run-place.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import type { ShownTools } from "./shown-tools.ts";
 
@@ -72,7 +73,7 @@ export interface ActivityParts {
   /** Throws when the session cannot run. */
   mustBeUsable: () => void;
   /** See `AdmitRun`. Undefined: runs begin at once. */
-  admitRun: ((signal: AbortSignal) => Promise<() => void>) | undefined;
+  admitRun: ((signal: AbortSignal) => Promise<RunPlace>) | undefined;
   /** Called before a run with what it begins with; returns what it begins with instead. */
   beforeRun: (prompts: readonly AgentMessage[]) => Promise<readonly AgentMessage[]>;
   /**
@@ -95,6 +96,9 @@ export class Activity {
   readonly #lane = new SerialQueue();
   #state: State = { kind: "idle" };
   #isSettling = false;
+  #place: RunPlace | undefined;
+  /** How many wait for others in the run. */
+  #waiting = 0;
   /** The last model that was said to have no prices. */
   #unpriced: string | undefined;
 
@@ -229,9 +233,10 @@ export class Activity {
     this.#state = { kind: "starting", aborted: undefined, waitsFor };
     return this.#lane.add(async () => {
       let continues = continuesOnError;
-      let release = () => {};
+      let place: RunPlace | undefined;
       try {
-        if (this.#parts.admitRun) release = await this.#waitFor(this.#parts.admitRun);
+        if (this.#parts.admitRun) place = await this.#waitFor(this.#parts.admitRun);
+        this.#place = place;
         const outcome = await work();
         continues = outcome === undefined || continuesAfter(outcome.end, outcome.isSteered);
         return outcome;
@@ -241,9 +246,27 @@ export class Activity {
         // A run that could not begin has not said what it took from the queue.
         this.#parts.inbox.takeBack();
         if (continues && !this.#parts.inbox.isEmpty) this.#runQueued();
-        release();
+        // Not that of a run that began just now: it waits for its turn in the lane.
+        this.#place = undefined;
+        place?.release();
       }
     });
+  }
+
+  /**
+   * Does work during which the run only waits for others: it does not take a place from them meanwhile, and has one again when
+   * this resolves.
+   */
+  async whileWaiting<T>(work: () => Promise<T>): Promise<T> {
+    const place = this.#place;
+    const { run } = this.#parts.currentRun;
+    if (!place || !run) return await work();
+    if (this.#waiting++ === 0) place.pause();
+    try {
+      return await work();
+    } finally {
+      if (--this.#waiting === 0) await place.resume(run.signal);
+    }
   }
 
   /** Waits for something before a run begins. An abort ends the waiting, and then the run. */

@@ -35,6 +35,7 @@ import type { Answer, Question } from "@tau/policy";
 import type { JudgeParts, PolicyReport } from "@tau/policy/internal";
 import type { Budget, BudgetLimits } from "../budget/budget.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
+import { fileOperations } from "../compaction/files.ts";
 import { bindExtensions } from "../extension-port/bind-extensions.ts";
 import { compactSession } from "../run/compacting.ts";
 import type { AgentSessionEvent } from "../run/publisher.ts";
@@ -51,6 +52,7 @@ import type { ExtensionMentions } from "./extension-mentions.ts";
 import type { NamedFiles } from "./named-files.ts";
 import type { NavigateOptions } from "./navigate.ts";
 import type { Notice } from "./notices.ts";
+import type { RunPlace } from "./run-place.ts";
 import type { PromptOptions, SteerOptions, SubmitOptions } from "./prompts.ts";
 import { createSessionCore, readLog, type SessionCore } from "./session-core.ts";
 import type { SessionParts } from "./session-parts.ts";
@@ -64,10 +66,10 @@ import type { BashOptions } from "./user-bash.ts";
 export type StartReason = SessionStart["reason"];
 
 /**
- * Resolves when a run of the session may begin, with what is called when it is over and nothing follows it. Must resolve soon
- * when the signal aborts; the run then ends before it asks a model.
+ * Resolves when a run of the session may begin. Must resolve soon when the signal aborts; the run then ends before it asks a
+ * model.
  */
-export type AdmitRun = (session: AgentSession, signal: AbortSignal) => Promise<() => void>;
+export type AdmitRun = (session: AgentSession, signal: AbortSignal) => Promise<RunPlace>;
 
 interface AgentSessionParts extends SessionParts {
   admitRun: AdmitRun | undefined;
@@ -86,6 +88,7 @@ export class AgentSession {
   readonly #core: SessionCore;
   readonly #work: SessionWork;
   readonly #cleanUps: (() => void)[] = [];
+  readonly #children = new Set<AgentSession>();
   #disposed: Promise<void> | undefined;
   #cutRun: Termination | undefined;
 
@@ -408,10 +411,14 @@ export class AgentSession {
     return this.#parts.parent !== undefined;
   }
 
-  /** Something is in progress that would end with the session: a run, a queued message, or a command in the background. */
+  /**
+   * Something is in progress that would end with the session: a run of it or of a child, a queued message, or a command in the
+   * background.
+   */
   get hasWork(): boolean {
     const { inbox, jobs } = this.#core;
-    return this.isStreaming || !inbox.isEmpty || this.#work.bash.isRunning || jobs.running.length > 0;
+    const hasOwn = this.isStreaming || !inbox.isEmpty || this.#work.bash.isRunning || jobs.running.length > 0;
+    return hasOwn || [...this.#children].some((child) => child.hasWork);
   }
 
   /** Stops waiting to ask again: the run ends with the failure. */
@@ -454,7 +461,15 @@ export class AgentSession {
    */
   async openChild(options: ChildOptions): Promise<AgentSession> {
     this.#core.mustBeOpen();
-    return await this.#parts.openChild(this, options);
+    const child = await this.#parts.openChild(this, options);
+    this.#children.add(child);
+    child.#cleanUps.push(() => this.#children.delete(child));
+    return child;
+  }
+
+  /** The files that calls in these messages have changed, as they were named. Commands may have changed others. */
+  listChangedFiles(messages: readonly AgentMessage[]): readonly string[] {
+    return fileOperations([], messages, this.#work.host.touches).modifiedFiles;
   }
 
   /** Asks whoever answers the questions of this session, with the name of the child. */

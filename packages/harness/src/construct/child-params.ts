@@ -15,7 +15,7 @@ export async function createChildParams(
   { parent, sessions }: { parent: AgentSession; sessions: LiveSessions },
   options: ChildOptions,
 ): Promise<AgentSessionParams> {
-  const { name, tools, sessionId, agentName, systemPrompt, appendSystemPrompt, budgets } = options;
+  const { name, tools, excludedTools, sessionId, agentName, systemPrompt, appendSystemPrompt, budgets } = options;
   const { sessionManager: log } = parent;
   const cwd = resolve(parent.cwd, options.cwd ?? "");
   const inherited: Omit<AgentSessionParams, Own> = withoutOwn(params);
@@ -34,6 +34,7 @@ export async function createChildParams(
     parentSessionId: log.id,
     sessions,
     ...(tools && { allowedTools: limitTools(tools, params.allowedTools) }),
+    ...(excludedTools && { excludedTools: [...(params.excludedTools ?? []), ...excludedTools] }),
     // Where nobody answers the parent, nobody answers its children.
     ...(params.ask && { ask: (question, signal) => parent.askForChild(name, question, signal) }),
     ...withoutUndefined({ agentName, systemPrompt, appendSystemPrompt, budgets }),

@@ -16,9 +16,16 @@ export function createChildSession(session: PortChild, close: () => Promise<void
       signal?.addEventListener("abort", abort, { once: true });
       try {
         if (signal?.aborted)
-          return { kind: "aborted", text: "", reason: "It was aborted before it began.", usage: emptyUsage() };
+          return {
+            kind: "aborted",
+            text: "",
+            reason: "It was aborted before it began.",
+            usage: emptyUsage(),
+            filesChanged: [],
+          };
         const outcome = await session.prompt(text);
-        if (outcome.kind === "ran") return describeOutcome(outcome);
+        if (outcome.kind === "ran")
+          return { ...describeOutcome(outcome), filesChanged: session.listChangedFiles(outcome.messages) };
         throw new HarnessError("busy", "A run of the child is in progress. Steer it, or wait for its end.");
       } finally {
         signal?.removeEventListener("abort", abort);
@@ -28,13 +35,21 @@ export function createChildSession(session: PortChild, close: () => Promise<void
       await session.submit(text, { queue: "steer", source: "extension" });
     },
     abort: () => session.abort(),
+    getMessages: () => session.messages,
     onEvent: (listener) => session.onSessionEvent(listener),
     close,
   };
 }
 
 /** Pure. */
-function describeOutcome({ end, terminationReason, detail, failure, answer, messages }: RunOutcome): ChildOutcome {
+function describeOutcome({
+  end,
+  terminationReason,
+  detail,
+  failure,
+  answer,
+  messages,
+}: RunOutcome): Omit<ChildOutcome, "filesChanged"> {
   const text = answer ? joinTextBlocks(answer.content) : "";
   const usage = sumUsage(messages);
   if ((end.kind === "done" || end.kind === "stopped") && answer) return { kind: "done", text, usage };

@@ -144,10 +144,17 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       execProgram(command, args, { ...options, cwd: resolve(session.cwd, options.cwd ?? "") }),
     spawn,
     async openChild(options) {
-      checkPort({ name: options.name, tools: options.tools });
+      const { name, tools: names, excludedTools } = options;
+      checkPort({ name, tools: names });
+      if (excludedTools) checkPort({ names: excludedTools });
       if (extensions.host) return await extensions.host.openChild(options);
       const child = await session.openChild(options);
       return createChildSession(child, () => child.dispose());
+    },
+    whileWaiting: (work) => activity.whileWaiting(work),
+    async keepText(text) {
+      checkPort({ text });
+      return await host.keep(text);
     },
     getActiveTools: () => session.tools.map(({ name }) => name),
     getAllTools: () => listAllTools(session, extensions),

@@ -46,6 +46,8 @@ export interface PortChild {
   prompt(text: string): Promise<({ kind: "ran" } & RunOutcome) | { kind: "queued" | "handled" }>;
   submit(text: string, options: { queue: "steer"; source: InputSource }): Promise<unknown>;
   abort(reason?: unknown): Promise<void>;
+  readonly messages: readonly AgentMessage[];
+  listChangedFiles(messages: readonly AgentMessage[]): readonly string[];
   onSessionEvent(listener: (event: SessionEvent) => void): () => void;
 }
 
@@ -71,6 +73,7 @@ export interface PortActivity {
   readonly isEnding: boolean;
   begin(messages: readonly AgentMessage[]): Promise<void>;
   later(work: () => Promise<void>): Promise<void>;
+  whileWaiting<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** See `ShownTools` for each member. */

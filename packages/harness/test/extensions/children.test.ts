@@ -126,3 +126,52 @@ test("a child can be continued by its id", async () => {
   expect(await again.prompt("second")).toMatchObject({ kind: "done", text: "Two." });
   expect(JSON.stringify(model.asked[1]!.context.messages)).toContain("first");
 });
+
+test("tools can be left out for it and for its own children", async () => {
+  const { api, model } = await open([[text("One.")]], { excludedTools: ["write"] });
+  await (await api.openChild({ ...named, excludedTools: ["ba*"] })).prompt("a");
+  const names = model.asked[0]!.context.tools!.map(({ name }) => name);
+  expect(names).toContain("read");
+  expect(names.filter((name) => name === "bash" || name === "write")).toEqual([]);
+});
+
+test("its outcome names the files that it changed, and its messages can be read", async () => {
+  const failing = call("edit", { path: "none.txt", edits: [{ oldText: "a", newText: "b" }] });
+  const { api } = await open([[call("write", { path: "a.txt", content: "a" }), failing], [text("Done.")]]);
+  const child = await api.openChild(named);
+  expect(await child.prompt("Write.")).toMatchObject({ kind: "done", filesChanged: ["a.txt"] });
+  expect(child.getMessages().map(({ role }) => role)).toEqual([
+    "user",
+    "assistant",
+    "toolResult",
+    "toolResult",
+    "assistant",
+  ]);
+});
+
+test("a session has work as long as a child runs", async () => {
+  let answer = () => {};
+  const answering = new Promise<void>((resolve) => (answer = resolve));
+  const { api, session } = await open([
+    async () => {
+      await answering;
+      return [text("Done.")];
+    },
+  ]);
+  const child = await api.openChild(named);
+  expect(session.hasWork).toBe(false);
+  const outcome = child.prompt("a");
+  await expect.poll(() => session.hasWork).toBe(true);
+  expect(session.isStreaming).toBe(false);
+  answer();
+  await outcome;
+  expect(session.hasWork).toBe(false);
+});
+
+test("a kept text is a file that the model may read", async () => {
+  const { api, prompt, session, model } = await open([]);
+  const path = await api.keepText("the rest");
+  model.add([call("read", { path: path! })], [text("Read.")]);
+  await prompt("Read it.");
+  expect(JSON.stringify(session.messages)).toContain("the rest");
+});

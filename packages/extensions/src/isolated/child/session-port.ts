@@ -67,6 +67,11 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
     openChild: async () => {
       throw needsTrust.refuse("tau.openChild, which starts another session");
     },
+    // It has no children to wait for, and no files of the session.
+    whileWaiting: (work) => work(),
+    keepText: async () => {
+      throw needsTrust.refuse("tau.keepText, which writes a file beside the session");
+    },
     getActiveTools: () => read("getActiveTools"),
     getAllTools: () => read("getAllTools"),
     findTools: () => call("findTools"),
