@@ -243,7 +243,9 @@ export class McpConnection {
       const why = problem ?? (lastLine === "" ? "It printed no reason." : `Its last line: ${lastLine}`);
       return new McpError({ kind: "unreachable", message: `The MCP server ${name} ended. ${why}` }, cause);
     }
-    const text = toVisibleLine(this.#hide(getErrorMessage(error)), 500);
+    // The library checks answers recursively.
+    const reason = error instanceof RangeError ? "its answer is nested too deeply" : getErrorMessage(error);
+    const text = toVisibleLine(this.#hide(reason), 500);
     const isLocal = error instanceof SdkError;
     const kind = isLocal && what === connecting ? "unreachable" : "server";
     return new McpError({ kind, message: `The MCP server ${name} failed (${what}): ${text}` }, cause);

@@ -35,7 +35,8 @@ const lists = {
   "shadows-built-in": () => [tool("bash"), tool("read")],
   "colliding-names": () => [tool("a.b"), tool("a_b"), tool("a b"), tool("x".repeat(200)), tool(`${"x".repeat(199)}y`)],
   "bad-names": () => [tool(""), { description: "no name" }, tool("act"), tool("y".repeat(1_000))],
-  "deep-schema": () => [tool("act", { inputSchema: deep(500) }), tool("fine")],
+  "deep-schema": () => [tool("act", { inputSchema: deep(50) }), tool("fine")],
+  "endless-schema": () => [tool("act", { inputSchema: deep(2_000) }), tool("fine")],
   "huge-schema": () => [
     tool("act", { inputSchema: object({ a: { type: "string", description: "z".repeat(1_000_000) } }) }),
     tool("fine"),

@@ -121,6 +121,15 @@ test("a program that never answers is given up after the time of its entry, and 
   await expect.poll(() => programs.running).toBe(0);
 });
 
+test("definitions that are nested without end are refused", async () => {
+  const { servers } = await openHostile("endless-schema");
+  const failure = {
+    kind: "server",
+    message: "The MCP server bad failed (list tools): its answer is nested too deeply",
+  };
+  expect(await servers.connect("bad")).toEqual({ kind: "failed", failure });
+});
+
 const definitions: [behaviour: string, names: string[]][] = [
   ["same-names", ["act"]],
   ["deep-schema", ["fine"]],
