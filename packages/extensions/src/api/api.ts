@@ -5,7 +5,7 @@
 import type { AgentToolResult, AgentToolUpdateCallback, ThinkingLevel, ToolExecutionMode } from "@tau/agent";
 import type { ImageContent, Model, TextContent, ToolArguments, ToolParameters } from "@tau/ai";
 import type { SlashCommandData } from "@tau/protocol";
-import type { Program, ToolDescription, ToolLifecycle } from "@tau/tools";
+import type { Program, ToolDescription, ToolLifecycle, ToolLogLevel } from "@tau/tools";
 import type { SandboxNetwork } from "@tau/sandbox";
 import type { Settings } from "@tau/config/settings";
 import type {
@@ -270,6 +270,8 @@ export interface ExtensionAPI {
   setModel(model: Model): Promise<boolean>;
   getThinkingLevel(): ThinkingLevel;
   setThinkingLevel(level: ThinkingLevel): void;
+  /** Writes into the debug log, if the session has one. Also works after the session has ended. */
+  log(level: ToolLogLevel, message: string): void;
   readonly events: EventBus;
   /**
    * Resolves with the resource of this key, which all sessions of the process share: `open` is called for the first of them,

@@ -13,7 +13,7 @@ import { type Dependent, orderDependencies } from "./order-dependencies.ts";
 import { watchStrayErrors } from "./stray-errors.ts";
 import { startExtension, type StartParts } from "./start-extension.ts";
 
-export interface InProcessPorts extends Omit<StartParts, "report" | "globals"> {
+export interface InProcessPorts extends Omit<StartParts, "report" | "globals" | "log"> {
   loadShared: LoadSharedModule;
   /** Where compiled code is kept. Undefined: nowhere. */
   cacheDirectory: string | undefined;

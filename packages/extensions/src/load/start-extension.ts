@@ -1,6 +1,7 @@
 /** Runs the factory of one extension in this process. */
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
+import type { ToolLogLevel } from "@tau/tools";
 import type { EventBus, ExtensionFactory } from "../api/api.ts";
 import { type ApiParts, createApi } from "../runner/create-api.ts";
 import { createLifetime, type Lifetime } from "../runner/create-context.ts";
@@ -17,11 +18,13 @@ export const maxFactoryMs = 10_000;
 export const describeSlowFactory = ({ name }: ExtensionSource): string =>
   `It was not loaded after ${maxFactoryMs / 1_000} seconds. Long work belongs in a handler of session_start. To turn it off: tau extensions kill ${name}`;
 
-export interface StartParts extends Omit<ApiParts, "registrations" | "report" | "shared" | "onEnd"> {
+export interface StartParts extends Omit<ApiParts, "registrations" | "report" | "shared" | "onEnd" | "log"> {
   clock: Clock;
   /** Default: the resources of this process. */
   resources?: SharedResources;
   report: ApiParts["report"];
+  /** Writes into the debug log. Default: nothing is written. */
+  log?: (extension: string, level: ToolLogLevel, message: string) => void;
   /** The timers of the extension's code; closed with it. */
   globals?: ModuleGlobals;
 }
@@ -58,7 +61,8 @@ export async function startExtension(
   };
   const getSession = createOwnSessionGetter(parts.getSession, waits);
   const shared: ApiParts["shared"] = (key, open) => resources.acquire(`${source.id}: ${key}`, user, open);
-  const api = createApi({ ...parts, getSession, registrations, lifetime, events: bus, shared, onEnd: owned.add });
+  const log: ApiParts["log"] = (level, message) => parts.log?.(source.name, level, message);
+  const api = createApi({ ...parts, getSession, registrations, lifetime, events: bus, shared, onEnd: owned.add, log });
   try {
     const work: unknown = factory(api);
     const outcome = isPromise(work) ? await untilTimeout(work, maxFactoryMs, clock) : ({ kind: "done" } as const);

@@ -32,6 +32,8 @@ export interface ApiParts {
   shared: <T extends SharedResource>(key: string, open: () => T | Promise<T>) => Promise<T>;
   /** Notifies the user, once for the same message. */
   report: (message: string) => void;
+  /** See `ExtensionAPI.log`. */
+  log: ExtensionAPI["log"];
 }
 
 export function createApi(parts: ApiParts): ExtensionAPI {
@@ -173,6 +175,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     setModel: (model) => session().setModel(model),
     getThinkingLevel: () => session().getThinkingLevel(),
     setThinkingLevel: (level) => begin("Setting the thinking level", session().setThinkingLevel(level)),
+    log: parts.log,
     events: guardBus(parts.events, report),
     async shared(key, open) {
       lifetime.check();

@@ -22,7 +22,8 @@ import { createBoundedFetch } from "./bounded-fetch.ts";
 import { type McpDefinitions, type McpToolDefinition, parsePrompts, parseTools } from "./definitions.ts";
 import type { HttpTarget } from "./entry.ts";
 import { McpError } from "./failure.ts";
-import type { ElicitationAnswer, McpAuthProvider, McpProgram, SamplingAnswer } from "./ports.ts";
+import type { ToolLogLevel } from "@tau/tools";
+import type { ElicitationAnswer, McpAuthProvider, McpLog, McpProgram, SamplingAnswer } from "./ports.ts";
 import { getRequestLimits, RequestTimer } from "./request-timer.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { toVisible, toVisibleLine } from "./visible-text.ts";
@@ -35,8 +36,7 @@ export interface ConnectionHandlers {
   /** Called when its tools or prompts have changed; a server may say so very often. */
   onChanged(): void;
   onClose(): void;
-  /** For the debug log. */
-  log(message: string): void;
+  log: McpLog;
 }
 
 export interface OpenConnectionOptions {
@@ -53,6 +53,14 @@ export interface OpenConnectionOptions {
 export type Endpoint =
   | { readonly kind: "program"; start(): Promise<McpProgram> }
   | { readonly kind: "address"; readonly target: HttpTarget; readonly authProvider: McpAuthProvider | undefined };
+
+/** Levels of servers in the debug log; those above are errors. */
+const logLevels: Readonly<Record<string, ToolLogLevel>> = {
+  debug: "debug",
+  info: "info",
+  notice: "info",
+  warning: "warn",
+};
 
 /** How long a server may take to say which revision it speaks. One that says nothing is asked as an older one. */
 const maxProbeMs = 10_000;
@@ -104,7 +112,10 @@ export class McpConnection {
   constructor(endpoint: Endpoint, options: OpenConnectionOptions) {
     this.#endpoint = endpoint;
     const { handlers } = options;
-    this.#options = { ...options, handlers: { ...handlers, log: (message) => handlers.log(this.#hide(message)) } };
+    this.#options = {
+      ...options,
+      handlers: { ...handlers, log: (message, level) => handlers.log(this.#hide(message), level) },
+    };
     this.#client = this.#createClient();
   }
 
@@ -285,7 +296,10 @@ export class McpConnection {
     client.setNotificationHandler("notifications/tools/list_changed", onChanged);
     client.setNotificationHandler("notifications/prompts/list_changed", onChanged);
     client.setNotificationHandler("notifications/message", ({ params }) =>
-      handlers.log(`${params.level}: ${toVisibleLine(JSON.stringify(params.data) ?? "", 1_000)}`),
+      handlers.log(
+        `${params.level}: ${toVisibleLine(JSON.stringify(params.data) ?? "", 1_000)}`,
+        logLevels[params.level] ?? "error",
+      ),
     );
     return client;
   }

@@ -34,7 +34,7 @@ export const createServers = (
       await (
         await import("./oauth-provider.ts")
       ).openStoredLogin({ auth: await openAuth(), entry, target, clock: systemClock }),
-    log: (message) => tau.events.emit("log", `mcp: ${message}`),
+    log: (message, level = "debug") => tau.log(level, message),
   });
 
 function getNetwork(tau: Pick<ExtensionAPI, "getSettings">): SandboxNetwork {

@@ -2,6 +2,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import type { SandboxNetwork } from "@tau/sandbox";
+import type { ToolLogLevel } from "@tau/tools";
 import type { HttpTarget, McpEntry } from "./entry.ts";
 
 /** A running program, as `ExtensionAPI.spawn` gives it. */
@@ -53,3 +54,6 @@ export interface SamplingAnswer {
   content: { type: "text"; text: string };
   stopReason?: string;
 }
+
+/** Writes into the debug log. The level is `debug` by default. */
+export type McpLog = (message: string, level?: ToolLogLevel) => void;

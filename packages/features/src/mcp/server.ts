@@ -6,7 +6,7 @@ import { makeServerCache } from "./definition-cache.ts";
 import type { McpDefinitions } from "./definitions.ts";
 import type { McpEntry, McpTarget, StdioTarget } from "./entry.ts";
 import { McpError, type McpFailure } from "./failure.ts";
-import type { CreateAuthProvider, McpPerson, McpProgram, McpSpawn } from "./ports.ts";
+import type { CreateAuthProvider, McpLog, McpPerson, McpProgram, McpSpawn } from "./ports.ts";
 import type { SandboxNetwork } from "@tau/sandbox";
 import { pathToFileURL } from "node:url";
 
@@ -22,7 +22,7 @@ export interface McpServerParts {
   clock: Clock;
   spawn: McpSpawn;
   createAuthProvider: CreateAuthProvider | undefined;
-  log: (message: string) => void;
+  log: McpLog;
 }
 
 export type McpServerState =
@@ -139,7 +139,7 @@ export class McpServer {
           listRoots: () => [{ uri: pathToFileURL(this.#parts.cwd).href }],
           onChanged: () => opened && this.#refreshLater(opened),
           onClose: () => opened && this.#ended(opened),
-          log: (message) => this.#parts.log(`${entry.name}: ${message}`),
+          log: (message, level) => this.#parts.log(`${entry.name}: ${message}`, level),
         },
       });
       opened = connection;

@@ -16,7 +16,7 @@ import {
 import { describeStart, getServerNetwork } from "./describe-entry.ts";
 import type { McpConfiguration, McpEntry, McpEntryProblem, McpTarget } from "./entry.ts";
 import { McpError, type McpFailure } from "./failure.ts";
-import type { CreateAuthProvider, McpPerson, McpSpawn } from "./ports.ts";
+import type { CreateAuthProvider, McpLog, McpPerson, McpSpawn } from "./ports.ts";
 import { resolveTarget } from "./resolve-target.ts";
 import { McpServer, type McpServerState } from "./server.ts";
 
@@ -38,7 +38,7 @@ export interface McpServersParts {
   /** Answers what servers want to know during calls. */
   person: McpPerson;
   createAuthProvider?: CreateAuthProvider;
-  log(message: string): void;
+  log: McpLog;
 }
 
 /** A server as it is shown. */

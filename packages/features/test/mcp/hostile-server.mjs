@@ -150,6 +150,10 @@ function callTool(id, params) {
           { type: "audio", data: "aGk=", mimeType: "audio/wav" },
         ],
       });
+    case "logs":
+      for (const level of ["info", "warning", "critical", "made-up"])
+        send({ method: "notifications/message", params: { level, data: { says: `\u001b[2J${level}` } } });
+      return answer(id, { content: [{ type: "text", text: "logged" }] });
     case "asks-for-password":
       return ask(id, params, { message: "Sign in", requestedSchema: object({ password: { type: "string" } }) });
     case "asks":

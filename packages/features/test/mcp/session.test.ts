@@ -2,7 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { systemClock } from "@tau/ai";
 import { call, text } from "@tau/ai/testing";
+import { createDebugLog } from "@tau/harness";
 import { expect, test } from "vitest";
 import { hostileServer } from "./kit.ts";
 import { Answering, makePlace, open, type Turns } from "./session-kit.ts";
@@ -207,3 +209,24 @@ test("a server that an extension registers is found and called, also if no file 
   expect(getResults(opened).map(({ isError }) => isError)).toEqual([false, false]);
   expect(await readPids()).toHaveLength(1);
 });
+
+test("a server's log goes into the debug log, with levels of ours and without control characters", async () => {
+  const place = await makePlace({}, "logs");
+  const path = join(place.agentDir, "debug.log");
+  const debugLog = createDebugLog({ path, clock: systemClock, secrets: () => [] });
+  const turns: Turns = [[call("tool_search", { query: "act" })], [call("call_tool", callOfAct)], [text("Done.")]];
+  const opened = await open(turns, place, { debugLog });
+  await opened.prompt("go");
+  await debugLog.close();
+  const lines = (await readFile(path, "utf8")).trim().split("\n");
+  const logged = lines
+    .map((line) => JSON.parse(line) as { event: string; data: { message: string } })
+    .filter(({ event, data }) => event === "extension" && data.message.includes("says"));
+  expect(logged.map(({ data }) => data)).toEqual([
+    { extension: "mcp", level: "info", message: expect.stringMatching(/^docs: info: .*\\u001b\[2Jinfo/) },
+    { extension: "mcp", level: "warn", message: expect.stringContaining("docs: warning: ") },
+    { extension: "mcp", level: "error", message: expect.stringContaining("docs: critical: ") },
+  ]);
+});
+
+const callOfAct = { name: "mcp__docs__act", arguments: {} };

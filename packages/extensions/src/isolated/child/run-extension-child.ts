@@ -60,6 +60,8 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
   let hasLoaded = false;
   // While it loads, flags have their defaults: what it registers is remembered for runs with other flags.
   const readFlag = (method: string, name: string) => (hasLoaded ? link.read(method, [name]) : undefined);
+  // Whether it may log is the host's decision, and nobody waits for it.
+  const log = (level: ToolLogLevel, text: string) => link.notify("log", [level, text]);
   const api = createApi({
     registrations,
     lifetime,
@@ -73,6 +75,7 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
       throw needsTrust.refuse("tau.shared, which shares a resource with other sessions");
     },
     report,
+    log,
   });
 
   refuseModules(link);
@@ -80,7 +83,7 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
   replaceEnvironment(link);
   globalThis.fetch = createFetch(link);
 
-  const { factory, capabilities } = await load(link, parts, init);
+  const { factory, capabilities } = await load(parts, init, log);
   const ids = new HandlerIds();
   const describe = () => describeRegistrations(registrations, needsTrust, { capabilities, ids });
   let reported = "";
@@ -134,7 +137,11 @@ interface LoadedFactory {
   capabilities?: readonly Capability[];
 }
 
-async function load(link: HostLink, { loadShared }: ChildParts, { path, root }: ChildInit): Promise<LoadedFactory> {
+async function load(
+  { loadShared }: ChildParts,
+  { path, root }: ChildInit,
+  log: ExtensionAPI["log"],
+): Promise<LoadedFactory> {
   // Nothing is kept: what an extension could write there, it could change.
   const loaded = await loadExtensionModule(path, { loadShared, cacheDirectory: undefined, root });
   switch (loaded.kind) {
@@ -143,8 +150,6 @@ async function load(link: HostLink, { loadShared }: ChildParts, { path, root }: 
     case "factory":
       return { factory: loaded.factory };
     case "object": {
-      // Whether it may log is the host's decision, and nobody waits for it.
-      const log = (level: ToolLogLevel, text: string) => link.notify("log", [level, text]);
       const factory = withProviders(toFactory(loaded.object, log), loaded.providers);
       return { factory, capabilities: getCapabilities(loaded.object) };
     }
