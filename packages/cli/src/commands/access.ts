@@ -51,6 +51,7 @@ export async function openAccess(io: Io): Promise<Access> {
   const registry: ModelRegistry = await ModelRegistry.create(agentDir, {
     watch: false,
     getSettings: () => settings.get(),
+    env,
     hasKey: (provider, key) => key !== undefined || stored.has(provider) || findEnvKeys(provider, env) !== undefined,
   });
   return { agentDir, auth, registry, stored, settings, keyChain, env, notices, close: async () => registry.close() };

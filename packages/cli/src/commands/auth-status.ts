@@ -58,7 +58,8 @@ export async function listKeys({ auth, registry, stored }: Access, io: Io): Prom
       keys.push({ source: "stored", text, ...(!credential && { unreadable: true }) });
     }
     const key = registry.writtenKey(provider);
-    if (key !== undefined) keys.push({ source: "models", text: `models.json${formatIndirection(key)}` });
+    const place = registry.modelsKey(provider)?.place ?? "models.json";
+    if (key !== undefined) keys.push({ source: "models", text: `${place}${formatIndirection(key)}` });
     const variables = findEnvKeys(provider, (variable) => io.env[variable]) ?? [];
     keys.push(...variables.map((name) => ({ source: "environment" as const, text: `$${name}` })));
     if (keys.length > 0) providers.push({ provider, keys });

@@ -1,6 +1,5 @@
 /** Reads the files of oh-my-pi: `~/.omp/agent`. Much of it is as pi has it, in YAML. */
 import { join } from "node:path";
-import { isRecord } from "@tau/ai/internal";
 import {
   createItems,
   findFiles,
@@ -12,7 +11,8 @@ import {
   toInstructions,
 } from "./common.ts";
 import type { FoundItem } from "./found-item.ts";
-import { findOwnSettings, toSetting } from "./setting-items.ts";
+import { findOmpModels, findOmpRoles } from "./omp-models.ts";
+import { findOwnSettings } from "./setting-items.ts";
 import type { ToolFiles } from "./tool-files.ts";
 import type { ToolLocation } from "./tool-locations.ts";
 
@@ -23,14 +23,15 @@ export async function readOmp(files: ToolFiles, { root }: ToolLocation): Promise
     return value ? { path: at(yaml), value } : { path: at(json), value: (await files.readJson(at(json))) ?? {} };
   };
   const config = await readEither("config.yml", "settings.json");
-  const models = await readEither("models.yml", "models.json");
   const keys = await readEither("keybindings.yml", "keybindings.json");
   const servers = await files.readJson(at("mcp.json"));
   const script = { ending: /\.[jt]s$|$/, reason: "is written for oh-my-pi, which runs on Bun" };
   return [
     ...findOwnSettings("omp", config.path, config.value, { skips: ["modelRoles"] }),
-    ...findModel(config.path, config.value["modelRoles"]),
-    ...findProviders("omp", models.path, models.value["providers"]),
+    ...findOmpRoles(config.path, config.value["modelRoles"]),
+    ...(files.exists(at("models.yml"))
+      ? await findOmpModels(files, at("models.yml"))
+      : findProviders("omp", at("models.json"), (await files.readJson(at("models.json")))?.["providers"])),
     ...toInstructions("omp", at("AGENTS.md"), await files.readText(at("AGENTS.md"))),
     ...findFiles("omp", "instructions", await files.list(at("rules")), {
       ending: /\.mdc?$/,
@@ -73,22 +74,4 @@ export async function readOmp(files: ToolFiles, { root }: ToolLocation): Promise
         ]
       : []),
   ];
-}
-
-/** The model of the role `default`, as `provider/id` with an optional thinking level. */
-function findModel(path: string, roles: unknown): FoundItem[] {
-  return Object.entries(isRecord(roles) ? roles : {}).flatMap(([role, value]): FoundItem[] => {
-    const name = `modelRoles.${role}`;
-    const create = createItems("omp", path);
-    if (role !== "default") return [create("settings", name, none("has no counterpart here"))];
-    const [, provider, model, level] =
-      /^([^/]+)\/(.+?)(?::([a-z]+))?$/.exec(typeof value === "string" ? value : "") ?? [];
-    if (provider === undefined) return [create("settings", name, none("does not name a provider and a model"))];
-    const source = { tool: "omp" as const, path, name };
-    return [
-      toSetting(source, "defaultProvider", provider),
-      toSetting(source, "defaultModel", model),
-      ...(level === undefined ? [] : [toSetting(source, "defaultThinkingLevel", level)]),
-    ];
-  });
 }

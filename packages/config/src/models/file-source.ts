@@ -1,44 +1,43 @@
-/** Reads and watches `models.json`, and keeps its last valid content. */
+/** Reads a file that describes models, and keeps its last valid content. */
 import { type Clock } from "@tau/ai";
 import { assertNever, SerialQueue, sleep } from "@tau/ai/internal";
 import type { FileSystem } from "@tau/tools/platform";
 import type { FileProblem } from "../files/file-problem.ts";
 import { readTextFile, type FileText } from "../files/text-file.ts";
-import { watchFiles, type WatchOptions } from "../files/watch-files.ts";
-import { formatPath } from "../fields/problem.ts";
-import { type ModelsFile, parseModels } from "./models-file.ts";
 
-interface FileSourceOptions {
+interface FileSourceOptions<File extends SourceFile> {
   path: string;
   fileSystem: FileSystem;
   clock: Clock;
+  parse: (text: string, file: string) => Promise<({ kind: "read" } & File) | { kind: "damaged"; problem: FileProblem }>;
+  /** Creates the content of a file that does not exist. */
+  createEmpty: (file: string) => File;
+}
+
+interface SourceFile {
+  problems: FileProblem[];
 }
 
 /** How long a file may be damaged or missing while an editor saves it. */
 const maxSaveMs = 150;
 
-const noFile = (file: string): ModelsFile => ({
-  providers: new Map(),
-  problems: [],
-  describe: (path, message) => ({ file, key: formatPath(path), message }),
-});
-
-type Content =
+type Content<File> =
   | { kind: "unchanged" }
-  | { kind: "valid"; text: string; file: ModelsFile }
+  | { kind: "valid"; text: string; file: File }
   | { kind: "absent" }
   | { kind: "damaged"; problem: FileProblem };
 
-export class FileSource {
-  readonly #options: FileSourceOptions;
+export class FileSource<File extends SourceFile> {
+  readonly #options: FileSourceOptions<File>;
   readonly #closed = new AbortController();
-  #valid: { text: string | undefined; file: ModelsFile };
+  #valid: { text: string | undefined; file: File };
+  #damaged: File | undefined;
   #problem: FileProblem | undefined;
   readonly #queue = new SerialQueue();
 
-  constructor(options: FileSourceOptions) {
+  constructor(options: FileSourceOptions<File>) {
     this.#options = options;
-    this.#valid = { text: undefined, file: noFile(options.path) };
+    this.#valid = { text: undefined, file: options.createEmpty(options.path) };
   }
 
   get path(): string {
@@ -46,20 +45,13 @@ export class FileSource {
   }
 
   /** The content of the file. While the file is damaged: its last valid content, and why it is damaged. */
-  get file(): ModelsFile {
-    const { file } = this.#valid;
-    return this.#problem ? { ...file, problems: [this.#problem] } : file;
+  get file(): File {
+    return this.#damaged ?? this.#valid.file;
   }
 
   /** Reads the file again. Resolves to whether anything changed. Does not reject for a damaged or unreadable file. */
   load(): Promise<boolean> {
     return this.#queue.add(() => this.#load());
-  }
-
-  /** Calls `onChange` when the file may have changed, until the source is closed. Does not keep the process alive. */
-  watch({ onChange, onError }: Pick<WatchOptions, "onChange" | "onError">): void {
-    const watch = watchFiles([this.path], { clock: this.#options.clock, onChange, onError });
-    this.#closed.signal.addEventListener("abort", () => watch.close(), { once: true });
   }
 
   close(): void {
@@ -77,10 +69,11 @@ export class FileSource {
     return false;
   }
 
-  #update(content: Content): boolean {
+  #update(content: Content<File>): boolean {
     const { text } = this.#valid;
     const before = this.#problem;
     this.#problem = undefined;
+    this.#damaged = undefined;
     switch (content.kind) {
       case "unchanged":
         return before !== undefined;
@@ -88,11 +81,12 @@ export class FileSource {
         this.#valid = content;
         return true;
       case "absent":
-        this.#valid = { text: undefined, file: noFile(this.path) };
+        this.#valid = { text: undefined, file: this.#options.createEmpty(this.path) };
         return text !== undefined || before !== undefined;
       case "damaged": {
         const message = `${content.problem.message}${text === undefined ? "" : " Its last valid content still counts."}`;
         this.#problem = { ...content.problem, message };
+        this.#damaged = { ...this.#valid.file, problems: [this.#problem] };
         return before?.message !== message || before.line !== content.problem.line;
       }
       default:
@@ -100,13 +94,13 @@ export class FileSource {
     }
   }
 
-  async #parse(read: FileText): Promise<Content> {
+  async #parse(read: FileText): Promise<Content<File>> {
     const { path } = this.#options;
     if (read.kind === "absent") return read;
     if (read.kind === "unreadable") return { kind: "damaged", problem: { file: path, message: read.message } };
     const { text } = read;
     if (text === this.#valid.text) return { kind: "unchanged" };
-    const parsed = await parseModels(text, path);
+    const parsed = await this.#options.parse(text, path);
     return parsed.kind === "damaged" ? parsed : { kind: "valid", text, file: parsed };
   }
 }

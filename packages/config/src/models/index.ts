@@ -10,6 +10,7 @@ export {
   defaultModels,
   defaultProviderOrder,
 } from "./defaults.ts";
+export type { FallbackChains, ModelsYml, PathRole } from "./models-yml.ts";
 export type { Preference } from "./match.ts";
 export {
   type CreateModelRegistryOptions,

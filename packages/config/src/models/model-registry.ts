@@ -1,6 +1,6 @@
 /**
- * All models: those of the catalogue, including registered ones, those of `models.json`, and those of local servers. A
- * registry registers nothing itself, so that several registries in one process are independent.
+ * All models: those of the catalogue, including registered ones, those of `models.json` and `models.yml`, and those of local
+ * servers. A registry registers nothing itself, so that several registries in one process are independent.
  */
 import { join } from "node:path";
 import {
@@ -40,14 +40,15 @@ import {
   defaultModels,
   defaultProviderOrder,
 } from "./defaults.ts";
-import { FileSource } from "./file-source.ts";
 import { isLocalProvider, LocalModels, type LocalServerAddress, localProviders } from "./local-models.ts";
 import { isLiteral, getUnresolvedHeaders } from "./overlay.ts";
 import { getReference, type ModelResolution, type ResolvePreference, resolveModel, splitThinking } from "./resolve.ts";
 import { resolveRoleModel, toRoleOfProvider } from "./resolve-role.ts";
 import { mergeRoles, type ModelSettings, parseRoleReference, type RoleModels, type RoleReference } from "./roles.ts";
 import { type ModelScope, type ScopeProblem, scopeModels } from "./scope.ts";
-import { type ModelsFile, parseProvider, type ParseProviderOptions } from "./models-file.ts";
+import { ModelFiles } from "./model-files.ts";
+import { parseProvider, type ParseProviderOptions } from "./models-file.ts";
+import { emptyModelsYml, type ModelsYml } from "./models-yml.ts";
 import type { ProviderConfig } from "./schema.ts";
 
 /** Whether a provider can be used. `written` is its key in `models.json`, as written. It is called often: keep it fast. */
@@ -74,8 +75,10 @@ export interface ModelRegistryOptions {
 }
 
 export interface CreateModelRegistryOptions extends ModelRegistryOptions {
-  /** Whether `models.json` is watched. Default true. */
+  /** Whether `models.json` and `models.yml` are watched. Default true. */
   watch?: boolean;
+  /** The variables that keys of `models.yml` refer to: without its variables there is no key. Default: those of the process. */
+  env?: (name: string) => string | undefined;
   /** Default: the real one. */
   fileSystem?: FileSystem;
 }
@@ -106,7 +109,7 @@ const checkArguments = createCheck({
 
 export class ModelRegistry {
   readonly #options: Required<Omit<ModelRegistryOptions, "localServers">>;
-  readonly #source: FileSource | undefined;
+  readonly #files: ModelFiles | undefined;
   /** The models that the user added to the catalogue. */
   readonly #renewed: StoredCatalogue | undefined;
   readonly #local: LocalModels;
@@ -120,11 +123,11 @@ export class ModelRegistry {
   });
   #backgroundProblem: string | undefined;
 
-  private constructor(options: ModelRegistryOptions, { source, renewed, extra = [] }: ModelSources) {
+  private constructor(options: ModelRegistryOptions, { files, renewed, extra = [] }: ModelSources) {
     const { hasKey = hasAnyKey, resolveValue = literalOnly, clock = systemClock } = options;
     const { providerOrder = defaultProviderOrder, localTimeoutMs = 1_500, getSettings = () => ({}) } = options;
     this.#options = { hasKey, resolveValue, clock, providerOrder, localTimeoutMs, getSettings };
-    this.#source = source;
+    this.#files = files;
     this.#renewed = renewed;
     this.#local = new LocalModels({ clock, timeoutMs: localTimeoutMs, maxAgeMs: localMaxAgeMs });
     this.#base = createBaseModels({ local: this.#local, extra, renewed });
@@ -132,24 +135,25 @@ export class ModelRegistry {
   }
 
   /**
-   * With the catalogue, what `<agentDir>/catalogue.json` adds to it, and `<agentDir>/models.json`. The files may be missing.
-   * Does not fail for a file with errors: see `problems`.
+   * With the catalogue, what `<agentDir>/catalogue.json` adds to it, `<agentDir>/models.json` and `<agentDir>/models.yml`.
+   * The files may be missing. Does not fail for a file with errors: see `problems`.
    */
   static async create(agentDir: string, options: CreateModelRegistryOptions = {}): Promise<ModelRegistry> {
     checkArguments({ agentDir, options });
     const { clock = systemClock, fileSystem = nodeFileSystem, watch = true } = options;
-    const source = new FileSource({ path: join(agentDir, "models.json"), clock, fileSystem });
+    const { env = (name) => process.env[name] } = options;
+    const files = new ModelFiles({ agentDir, clock, fileSystem, env });
     const renewed = new StoredCatalogue(join(agentDir, "catalogue.json"));
-    const registry = new ModelRegistry(options, { source, renewed });
+    const registry = new ModelRegistry(options, { files, renewed });
     // Watched before it is read, so that no change is missed.
     if (watch)
-      source.watch({
+      files.watch({
         onChange: () => registry.#inBackground(() => registry.refresh()),
         onError: (message) => {
           registry.#backgroundProblem = `${message} Changes take effect after a restart.`;
         },
       });
-    await source.load();
+    await files.load();
     registry.#reconfigure();
     registry.#discoverAtStart(options.localServers);
     return registry;
@@ -162,15 +166,15 @@ export class ModelRegistry {
     return registry;
   }
 
-  /** The current problems of `models.json` and `catalogue.json`. */
+  /** The current problems of `models.json`, `models.yml` and `catalogue.json`. */
   get problems(): FileProblem[] {
-    const file = this.#source?.file;
+    const files = this.#files;
     const background = this.#backgroundProblem;
     return [
       ...(this.#renewed?.problems ?? []),
-      ...(file?.problems ?? []),
-      ...(file ? this.#configured.problems((path, message) => this.#describe(file, path, message)) : []),
-      ...(background === undefined ? [] : [{ file: this.#source?.path ?? "models.json", message: background }]),
+      ...(files?.listProblems(this.getRoles()) ?? []),
+      ...(files ? this.#configured.problems((path, message) => this.#describe(files, path, message)) : []),
+      ...(background === undefined ? [] : [{ file: files?.path ?? "models.json", message: background }]),
     ];
   }
 
@@ -220,7 +224,12 @@ export class ModelRegistry {
 
   /** The models of roles as they are written, by name. A role that is not in it is the default model. */
   getRoles(): RoleModels {
-    return mergeRoles({}, this.#options.getSettings());
+    return mergeRoles(this.modelsYml.roles, this.#options.getSettings());
+  }
+
+  /** The content of `models.yml`, with its keys as written. Empty without such a file. */
+  get modelsYml(): ModelsYml {
+    return this.#files?.yml ?? emptyModelsYml;
   }
 
   /** The model of a new session. Without a choice it is the model of the role `default`, if there is one. */
@@ -239,14 +248,17 @@ export class ModelRegistry {
     return this.#configured.providers().includes(provider) || this.#isUsable(provider, this.#options.hasKey);
   }
 
-  /** A provider's key in `models.json`, as written: a literal, `$NAME`, `${NAME}` or `!command`. */
+  /** A provider's key in `models.json` or `models.yml`, as written: a literal, `$NAME`, `${NAME}` or `!command`. */
   writtenKey(provider: string): string | undefined {
     return this.#getConfig(provider)?.apiKey;
   }
 
-  /** All keys in `models.json`, as written: also those in headers. */
+  /** All keys in `models.json` and `models.yml`, as written: also those in headers. */
   writtenValues(): readonly string[] {
-    return (this.#writtenValues ??= [...this.#configs.values()].flatMap(listWrittenValues));
+    return (this.#writtenValues ??= [
+      ...[...this.#configs.values()].flatMap(listWrittenValues),
+      ...[...this.modelsYml.apiKeys.values()].flat(),
+    ]);
   }
 
   /** Returns the key with its host, as the option `modelsKey` of `AuthStorage` needs it. */
@@ -254,12 +266,15 @@ export class ModelRegistry {
     const key = this.writtenKey(provider);
     const host = this.baseUrl(provider);
     if (key === undefined) return undefined;
-    const isRegistered = this.#registered.get(toProviderId(provider))?.apiKey !== undefined;
+    const id = toProviderId(provider);
+    const isRegistered = this.#registered.get(id)?.apiKey !== undefined;
+    const isOfYml = !isRegistered && (this.#files?.hasYmlKey(id) ?? false);
     return {
       key,
       isOwn: true,
       ...(host !== undefined && { host }),
       ...(isRegistered && { place: `the extension that registers ${provider}` }),
+      ...(isOfYml && { place: "models.yml" }),
     };
   }
 
@@ -320,10 +335,10 @@ export class ModelRegistry {
     this.#listeners.emit();
   }
 
-  /** Reads `models.json` and `catalogue.json` again, now. */
+  /** Reads `models.json`, `models.yml` and `catalogue.json` again, now. */
   async refresh(): Promise<void> {
     const isRenewed = this.#renewed?.refresh() ?? false;
-    if (!(await this.#source?.load()) && !isRenewed) return;
+    if (!(await this.#files?.load()) && !isRenewed) return;
     this.#reconfigure();
     this.#listeners.emit();
   }
@@ -344,13 +359,13 @@ export class ModelRegistry {
 
   /** Stops watching the file and asking servers. The models stay available. */
   close(): void {
-    this.#source?.close();
+    this.#files?.close();
     this.#local.close();
     this.#listeners.clear();
   }
 
   get #configs(): ReadonlyMap<string, ProviderConfig> {
-    const written = this.#source?.file.providers ?? new Map();
+    const written = this.#files?.providers ?? new Map();
     return this.#registered.size === 0 ? written : addRegistered(written, this.#registered);
   }
 
@@ -370,11 +385,11 @@ export class ModelRegistry {
   }
 
   /** Describes a problem. A provider of an extension is not in the file of the user. */
-  #describe(file: ModelsFile, path: Path, message: string): FileProblem {
+  #describe(files: ModelFiles, path: Path, message: string): FileProblem {
     const provider = String(path[1]);
     const config = this.#configs.get(provider);
     const isRegistered = config !== undefined && config === this.#registered.get(provider);
-    return isRegistered ? { file: `the provider ${provider} of an extension`, message } : file.describe(path, message);
+    return isRegistered ? { file: `the provider ${provider} of an extension`, message } : files.describe(path, message);
   }
 
   #resolveRole(reference: RoleReference): ModelResolution {
@@ -454,7 +469,7 @@ export class ModelRegistry {
 
 /** Where models come from, besides the catalogue. */
 interface ModelSources {
-  source?: FileSource;
+  files?: ModelFiles;
   renewed?: StoredCatalogue;
   extra?: readonly Model[];
 }

@@ -34,10 +34,19 @@ export async function parseModels(text: string, file: string): Promise<ParsedMod
   }));
   const { providers = new Map() } =
     modelsFile.read(parsed.value, { path: [], report: (problem) => fieldProblems.push(problem) }) ?? {};
+  renameProviders(providers, (problem) => fieldProblems.push(problem));
+  const problems = fieldProblems
+    .map((problem) => describe(problem.path, formatFieldProblem(problem, { showValues: false })))
+    .sort((a, b) => a.line! - b.line! || a.column! - b.column!);
+  return { kind: "read", providers, problems, describe };
+}
+
+/** Gives providers with a former name their current one. One that is described by both is reported. */
+export function renameProviders(providers: Map<string, ProviderConfig>, report: (problem: FieldProblem) => void): void {
   for (const name of [...providers.keys()].filter((each) => toProviderId(each) !== each)) {
     const current = toProviderId(name);
     if (providers.has(current))
-      fieldProblems.push({
+      report({
         kind: "other",
         path: ["providers", name],
         predicate: `is an older name of ${current}, which is described too. It is ignored.`,
@@ -45,10 +54,6 @@ export async function parseModels(text: string, file: string): Promise<ParsedMod
     else providers.set(current, providers.get(name)!);
     providers.delete(name);
   }
-  const problems = fieldProblems
-    .map((problem) => describe(problem.path, formatFieldProblem(problem, { showValues: false })))
-    .sort((a, b) => a.line! - b.line! || a.column! - b.column!);
-  return { kind: "read", providers, problems, describe };
 }
 
 export interface ParseProviderOptions {

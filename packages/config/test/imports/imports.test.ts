@@ -316,7 +316,10 @@ test("pi and oh-my-pi: our own forms, each name once", async () => {
     ".omp/agent/config.yml":
       "modelRoles:\n  default: openai/gpt-5:high\n  smol: openai/gpt-5-mini\nhideThinkingBlock: true\nsteeringMode: all\n",
     ".omp/agent/models.yml":
-      "providers:\n  local:\n    baseUrl: http://127.0.0.1:1/v1\n    api: openai-completions\n    models:\n      - id: q\n",
+      "providers:\n  local:\n    baseUrl: http://127.0.0.1:1/v1\n    api: openai-completions\n    models:\n      - id: q\n" +
+      "  openai:\n    api_key: ${OPENAI_API_KEY}\n  xai:\n    api_key: plain-key-of-xai\n" +
+      'roles:\n  slow:\n    model: claude-opus-4\n  plan: 5\nmodelRoles:\n  paths:\n    "**/*.py":\n      role: slow\n' +
+      "retry:\n  fallbackChains:\n    - [claude-opus-4, gpt-4o]\napiKeys:\n  openai:\n    - ${KEY_1}\n    - plain-key-of-openai\n",
     ".omp/agent/mcp.json": { mcpServers: { one: { command: "b" }, two: { url: "https://two.example" } } },
     ".omp/agent/commands/p.md": "Q",
     ".omp/agent/AGENTS.md": "Go.",
@@ -332,7 +335,15 @@ test("pi and oh-my-pi: our own forms, each name once", async () => {
     defaultProvider: "openai",
     defaultModel: "gpt-5",
     defaultThinkingLevel: "high",
+    roles: { smol: "openai/gpt-5-mini" },
   });
+  expect(readFileSync(join(desk.agentDir, "models.yml"), "utf8")).toBe(
+    [
+      "providers:\n  openai:\n    api_key: ${OPENAI_API_KEY}",
+      'roles:\n  slow:\n    model: claude-opus-4\nmodelRoles:\n  paths:\n    "**/*.py":\n      role: slow',
+      "retry:\n  fallbackChains:\n    - - claude-opus-4\n      - gpt-4o\napiKeys:\n  openai:\n    - ${KEY_1}\n",
+    ].join("\n"),
+  );
   expect(desk.readJson("models.json")).toMatchObject({ providers: { acme: { api: "openai-completions" }, local: {} } });
   expect(JSON.stringify(desk.readJson("models.json"))).not.toContain("literal");
   expect(desk.readJson("mcp.json")).toEqual({
@@ -356,7 +367,9 @@ test("pi and oh-my-pi: our own forms, each name once", async () => {
     "pi keybindings app.unheard: is an action that tau does not have",
     "pi keys anthropic: is brought only if you name it: --keys pi/anthropic",
     "omp settings hideThinkingBlock: is the same in pi",
-    "omp settings modelRoles.smol: has no counterpart here",
+    "omp keys xai: is brought only if you name it: --keys omp/xai",
+    "omp keys apiKeys.openai: has keys as text: write the names of variables into models.yml",
+    'omp models roles.plan: cannot be used (line 14): "roles.plan" has to be an object, not this number.',
     "omp prompts p: comes from pi already",
     "omp mcp one: comes from pi already",
     "omp keys agent.db: is a database that only oh-my-pi reads: log in here with tau auth login",

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getApiProviders } from "@tau/ai";
 import { expect, onTestFinished, test } from "vitest";
-import { ModelRegistry } from "@tau/config/models";
+import { type CreateModelRegistryOptions, ModelRegistry, type ModelSettings } from "@tau/config/models";
 import { modelsFile } from "../../../config/src/models/schema.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../../../docs/models.md"), "utf8");
@@ -27,16 +27,37 @@ interface Schema {
 const provider = (modelsFile.schema as Schema).properties!["providers"]!.additionalProperties!.properties!;
 const model = provider["models"]!.items!.properties!;
 
-const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => text!);
+const readExamples = (language: string) =>
+  [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(([, text]) => text!);
 
-async function open(text: string): Promise<ModelRegistry> {
+const [settings, ...examples] = readExamples("json");
+
+async function open(text: string, file = "models.json", options: CreateModelRegistryOptions = {}) {
   const directory = mkdtempSync(join(tmpdir(), "tau-docs-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
-  writeFileSync(join(directory, "models.json"), text);
-  const registry = await ModelRegistry.create(directory, { watch: false });
+  writeFileSync(join(directory, file), text);
+  const registry = await ModelRegistry.create(directory, { watch: false, ...options });
   onTestFinished(() => registry.close());
   return registry;
 }
+
+const hasKey = (provider: string) => provider === "anthropic" || provider === "openai";
+
+test("the examples of roles name models", async () => {
+  const registry = await open("{}", "models.json", {
+    getSettings: () => JSON.parse(settings!) as ModelSettings,
+    hasKey,
+  });
+  for (const role of ["@smol", "@slow", "@plan"])
+    expect(registry.resolve(role)).toMatchObject({ kind: "resolved", model: { provider: "anthropic" } });
+  const [text] = readExamples("yaml");
+  const fromFile = await open(text!, "models.yml", { hasKey });
+  expect(fromFile.problems).toEqual([]);
+  const { roles, pathRoles, fallbackChains, apiKeys } = fromFile.modelsYml;
+  const models = [...Object.values(roles), ...(fallbackChains as string[][]).flat()];
+  for (const name of models) expect(fromFile.resolve(name)).toMatchObject({ kind: "resolved" });
+  expect([pathRoles.length, apiKeys.size]).toEqual([1, 1]);
+});
 
 test("the example of a local server describes a model that can be chosen", async () => {
   const registry = await open(examples[0]!);
