@@ -1,6 +1,13 @@
 /** Lists what a package brings, and asks whether it is used. */
 import { HarnessError } from "@tau/protocol";
-import { type FetchedPackage, resourceKinds } from "@tau/config/installs";
+import {
+  comparePackages,
+  type FetchedPackage,
+  type MarketplaceManifest,
+  type NameChanges,
+  type PluginLocation,
+  resourceKinds,
+} from "@tau/config/installs";
 import { ask, isInteractive } from "../process/ask.ts";
 import type { Io } from "./command.ts";
 import { UsageError } from "../process/errors.ts";
@@ -17,7 +24,7 @@ export function mustBeAnswerable(args: CommandArgs, io: Io): void {
 const formatNames = (names: readonly string[]): string =>
   names.map((name) => JSON.stringify(name).slice(1, -1)).join(", ");
 
-/** Several lines. */
+/** Several lines about a package, or about the plugins that a marketplace lists. */
 export function describePackage({ source, names, locked, previous, manifest }: FetchedPackage, text: string): string {
   const version = locked ? ` ${locked.resolved.slice(0, 40)}` : "";
   const from = previous && previous.resolved !== locked?.resolved ? ` (was ${previous.resolved.slice(0, 40)})` : "";
@@ -36,7 +43,57 @@ export function describePackage({ source, names, locked, previous, manifest }: F
     rows.push(`  ${kind.padEnd(12)} ${formatNames(parts)} (not used: tau cannot run them yet)\n`);
   }
   if (manifest?.hasInstallScripts) rows.push("  Its install scripts are not run, so parts of it may not work.\n");
-  return `${text}${version}${from} brings:\n${rows.join("")}`;
+  const listing = manifest?.marketplace ? describeMarketplace(manifest.marketplace) : "";
+  const brings = rows.length > 0 ? ` brings:\n${rows.join("")}` : "";
+  if (listing === "") return `${text}${version}${from}${brings || " brings:\n"}`;
+  return `${text}${version}${from}${brings === "" ? "" : `${brings}It`} ${listing}`;
+}
+
+const maxListed = 50;
+const maxDescription = 100;
+
+/** Lists the plugins of a marketplace, none of which is fetched or installed. */
+function describeMarketplace({ name, plugins }: MarketplaceManifest): string {
+  const rows = plugins.slice(0, maxListed).map(({ name: plugin, description, location }) => {
+    const about = description === "" ? "" : ` (${formatNames([description.slice(0, maxDescription)])})`;
+    return `  ${plugin}${about}: ${formatLocation(location)}\n`;
+  });
+  const more = plugins.length > maxListed ? `  and ${plugins.length - maxListed} more\n` : "";
+  return `is the marketplace ${name}, which only lists plugins:\n${rows.join("")}${more}`;
+}
+
+function formatLocation(location: PluginLocation | undefined): string {
+  switch (location?.kind) {
+    case undefined:
+      return "tau cannot fetch its source";
+    case "inside":
+      return location.path === "" ? "the marketplace itself" : `its directory ${formatNames([location.path])}`;
+    case "git":
+      return formatNames([`${location.source}${location.path === "" ? "" : `, directory ${location.path}`}`]);
+    case "npm":
+      return location.source;
+  }
+}
+
+const changedKinds = ["plugins", "hooks", "servers", "files"] as const;
+
+/** Several lines about what is different from the installed version of a plugin or a marketplace. Empty for others. */
+export async function describeChanges({ manifest, root, previousRoot }: FetchedPackage): Promise<string> {
+  if (previousRoot === undefined || (!manifest?.plugin && !manifest?.marketplace)) return "";
+  const changes = await comparePackages(previousRoot, { root, manifest });
+  if (!changes) return "";
+  const rows = changedKinds.flatMap((kind) => formatChanges(kind, changes[kind]));
+  return `What changes:\n${rows.join("") || "  nothing\n"}`;
+}
+
+function formatChanges(kind: string, changes: NameChanges): string[] {
+  const parts = (["added", "changed", "removed"] as const).flatMap((how) => {
+    const names = changes[how];
+    if (names.length === 0) return [];
+    const more = names.length > maxListed ? ` and ${names.length - maxListed} more` : "";
+    return [`${how} ${formatNames(names.slice(0, maxListed))}${more}`];
+  });
+  return parts.length === 0 ? [] : [`  ${kind.padEnd(12)} ${parts.join("; ")}\n`];
 }
 
 /** The state of the extensions from now on. Throws if the user does not agree. */

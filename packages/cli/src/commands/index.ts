@@ -55,7 +55,7 @@ export const commands: readonly Command[] = [
     name: "install",
     summary: "Install packages with extensions, skills, prompt templates and themes, and plugins of Claude Code",
     usage: [
-      "tau install [SOURCE...] [-l, --local] [--yes] [--trust] [--any-age] [--from-pi]  npm:NAME, git:HOST/PATH, an address or a path; without SOURCE, what the settings name and is not installed",
+      "tau install [SOURCE...] [-l, --local] [--yes] [--trust] [--any-age] [--from-pi]  npm:NAME, git:HOST/PATH, an address, a path, or NAME@MARKETPLACE; without SOURCE, what the settings name and is not installed",
     ],
   },
   {

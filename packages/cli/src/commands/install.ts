@@ -3,12 +3,15 @@ import { HarnessError } from "@tau/protocol";
 import {
   type FetchedPackage,
   fetchPackage,
+  findMarketplaces,
   findPiPackages,
+  findPlugin,
   getEntryId,
   getEntrySource,
   getPackageEntries,
   getScopeDirectory,
   inspectPackages,
+  type Marketplace,
   type PackageEntry,
   type PackageSource,
   readLock,
@@ -17,7 +20,7 @@ import {
 } from "@tau/config/installs";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
-import { askToEnable, describePackage, mustBeAnswerable } from "./enable-packages.ts";
+import { askToEnable, describeChanges, describePackage, mustBeAnswerable } from "./enable-packages.ts";
 import {
   changePackages,
   getFetchPorts,
@@ -63,13 +66,14 @@ async function listWanted(context: PackageContext, args: CommandArgs, io: Io): P
     return inPi.flatMap((entry) => toWanted(entry, false));
   }
   if (args.positionals.length > 0) {
+    const marketplaces = await findMarketplaces(context, scope);
     return args.positionals.map((typed) => {
-      const source = readSource(typed, io);
+      const { source, text } = readInstallable(typed, marketplaces, io);
       const before = entries.find((entry) => getEntryId(entry) === source.id);
       const { autoload, ...chosen } = before === undefined ? {} : toDetailed(before);
       // What the user chose of the package before is kept. An entry that was only a filter names a package from now on.
       const kept = autoload !== undefined && isOwnEntry(before!, context) ? { ...chosen, autoload } : chosen;
-      return { source, entry: toEntry({ ...kept, source: toText(source, typed) }), asLocked: false };
+      return { source, entry: toEntry({ ...kept, source: toText(source, text) }), asLocked: false };
     });
   }
   const lock = await readLock(getScopeDirectory(scope, context));
@@ -77,6 +81,19 @@ async function listWanted(context: PackageContext, args: CommandArgs, io: Io): P
   return listOwnEntries(context)
     .filter((entry) => !installed.has(getEntryId(entry) ?? ""))
     .flatMap((entry) => toWanted(entry, lock.get(getEntryId(entry) ?? "")?.source === toDetailed(entry).source));
+}
+
+/** A plugin that is a directory of a local marketplace, or a package of npm, is installed as that. */
+function readInstallable(
+  typed: string,
+  marketplaces: readonly Marketplace[],
+  io: Io,
+): { source: PackageSource; text: string } {
+  const source = readSource(typed, io);
+  const target = source.kind === "plugin" ? findPlugin(source, marketplaces) : undefined;
+  return target?.kind === "source"
+    ? { source: readSource(target.text, io), text: target.text }
+    : { source, text: typed };
 }
 
 /** The ids of the packages of the scope whose files are as the lock and the settings say. */
@@ -102,26 +119,52 @@ export async function fetchAll(
   context: PackageContext,
   args: CommandArgs,
   io: Io,
+  isOnly = wanted.length === 1,
 ): Promise<{ fetched: FetchedEntry[]; failures: number }> {
   const fetched: FetchedEntry[] = [];
   let failures = 0;
+  const marketplaces = await findMarketplaces(context, context.scope);
   for (const { source, entry, asLocked } of wanted) {
     const text = toDetailed(entry).source;
     try {
-      const options = { ...getFetchPorts(context, args, io), text, asLocked };
-      fetched.push({ fetched: await fetchPackage(source, options), entry });
+      const options = { ...getFetchPorts(context, args, io), text, asLocked, marketplaces };
+      const each = await fetchPackage(source, options);
+      const taken = findTakenName(each, [...marketplaces, ...listMarketplaces(fetched)]);
+      if (taken !== undefined) {
+        await each.discard();
+        throw new HarnessError("install_failed", taken);
+      }
+      fetched.push({ fetched: each, entry });
     } catch (error) {
       if (!(error instanceof HarnessError) || error.code === "aborted") {
         for (const { fetched: each } of fetched) await each.discard();
         throw error;
       }
-      // The only one: it is the outcome of the command.
-      if (wanted.length === 1) throw error;
+      // Its failure is the outcome of the command.
+      if (isOnly) throw error;
       failures++;
       io.err(`tau: ${getErrorMessage(error)}\n`);
     }
   }
   return { fetched, failures };
+}
+
+type NamedMarketplace = Pick<Marketplace, "name" | "source">;
+
+const listMarketplaces = (entries: readonly FetchedEntry[]): NamedMarketplace[] =>
+  entries.flatMap(({ fetched: { source, manifest } }) =>
+    manifest?.marketplace ? [{ name: manifest.marketplace.name, source }] : [],
+  );
+
+/** Two marketplaces of one name would each decide what the plugins of the other are. A text says so. */
+function findTakenName(
+  { source, manifest }: FetchedPackage,
+  marketplaces: readonly NamedMarketplace[],
+): string | undefined {
+  const name = manifest?.marketplace?.name;
+  const other = marketplaces.find((each) => each.name === name && each.source.id !== source.id);
+  if (!other) return undefined;
+  return `There is a marketplace ${name} already, from ${other.source.id}. Remove it first: tau remove ${other.source.id}`;
 }
 
 /** Shows what the packages bring, asks once for all of them, and uses them from now on. */
@@ -133,7 +176,10 @@ export async function enableAll(
 ): Promise<void> {
   if (entries.length === 0) return;
   try {
-    for (const { fetched, entry } of entries) io.err(describePackage(fetched, toDetailed(entry).source));
+    for (const { fetched, entry } of entries) {
+      io.err(describePackage(fetched, toDetailed(entry).source));
+      io.err(await describeChanges(fetched));
+    }
     const state = await askToEnable(
       entries.map(({ fetched }) => fetched),
       args,
@@ -151,6 +197,8 @@ export async function enableAll(
       const version = fetched.locked ? ` ${fetched.locked.resolved.slice(0, 40)}` : "";
       const effect = stored ? ` (${stored})` : "";
       io.out(`Installed ${source.id}${version}${effect}.\n`);
+      const { marketplace } = fetched.manifest ?? {};
+      if (marketplace) io.out(`To install a plugin that it lists: tau install NAME@${marketplace.name}\n`);
     }
   } finally {
     for (const { fetched } of entries) await fetched.discard();

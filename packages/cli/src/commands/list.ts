@@ -1,5 +1,11 @@
 import { findExtensions } from "@tau/extensions";
-import { findPiPackages, getPackageEntries, inspectPackages, resourceKinds } from "@tau/config/installs";
+import {
+  findPiPackages,
+  getPackageEntries,
+  inspectPackages,
+  type ListedPlugin,
+  resourceKinds,
+} from "@tau/config/installs";
 import type { Io } from "./command.ts";
 import { jsonLine } from "../modes/json-line.ts";
 import { tableText } from "../process/table.ts";
@@ -13,7 +19,7 @@ export async function listPackages(args: CommandArgs, io: Io): Promise<void> {
   const entries = getPackageEntries(settings);
   const { packages, problems } = await inspectPackages({ cwd, agentDir, entries });
   const { extensions } = await findExtensions(context);
-  const rows = packages.map(({ configured: { source, scope, entry }, resolved, resources }) => ({
+  const rows = packages.map(({ configured: { source, scope, entry }, resolved, resources, marketplace }) => ({
     id: source.id,
     source: entry.source,
     scope,
@@ -21,6 +27,8 @@ export async function listPackages(args: CommandArgs, io: Io): Promise<void> {
     state: extensions.find((extension) => extension.source.id === source.id)?.state,
     root: resources.root,
     ...Object.fromEntries(resourceKinds.map((kind) => [kind, resources[kind]])),
+    servers: Object.keys(resources.servers),
+    ...(marketplace && { marketplace: marketplace.name, plugins: marketplace.plugins.map(toListedRow) }),
   }));
   const waiting = await findPiPackages({ home: getHome(io), agentDir, entries: entries.user });
   if (args.has("json")) {
@@ -36,16 +44,14 @@ export async function listPackages(args: CommandArgs, io: Io): Promise<void> {
       ? io.out("No packages are installed. To install one: tau install npm:NAME\n")
       : undefined;
   }
-  const cells = packages.map(({ resources }, index) => {
+  const cells = packages.map(({ resources, marketplace }, index) => {
     const { source, version = "", scope, state = "" } = rows[index]!;
     const brought = resourceKinds.filter((kind) => resources[kind].length > 0);
-    return [
-      source,
-      version.slice(0, 12),
-      scope,
-      state,
-      brought.map((kind) => `${resources[kind].length} ${kind}`).join(", "),
-    ];
+    const counts = brought.map((kind) => `${resources[kind].length} ${kind}`);
+    const servers = Object.keys(resources.servers).length;
+    if (servers > 0) counts.push(`${servers} servers`);
+    if (marketplace) counts.push(`lists ${marketplace.plugins.length} plugins as @${marketplace.name}`);
+    return [source, version.slice(0, 12), scope, state, counts.join(", ")];
   });
   const columns = [
     { title: "PACKAGE", shrinks: true },
@@ -56,3 +62,5 @@ export async function listPackages(args: CommandArgs, io: Io): Promise<void> {
   ] as const;
   io.out(tableText(columns, cells, io));
 }
+
+const toListedRow = ({ name, description }: ListedPlugin) => ({ name, description });

@@ -1,9 +1,9 @@
-import { getEntrySource, isPinned, toDetailed } from "@tau/config/installs";
+import { type FetchedPackage, findMarketplaces, getEntrySource, isPinned, toDetailed } from "@tau/config/installs";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import { mustBeAnswerable } from "./enable-packages.ts";
 import { enableAll, fetchAll, type FetchedEntry, listInstalled, type WantedPackage } from "./install.ts";
-import { findEntry, isOwnEntry, listOwnEntries, openPackageContext } from "./package-context.ts";
+import { findEntry, isOwnEntry, listOwnEntries, openPackageContext, type PackageContext } from "./package-context.ts";
 import type { CommandArgs } from "./usage.ts";
 
 /** Fetches the newest versions that the settings allow, and uses them once the user agrees. */
@@ -29,16 +29,39 @@ export async function update(args: CommandArgs, io: Io): Promise<ExitCode | void
   const open = wanted.filter(({ source }) => !isPinned(source));
   if (open.length === 0) return io.err("There is nothing to update.\n");
   mustBeAnswerable(args, io);
-  const { fetched, failures } = await fetchAll(open, context, args, io);
+  // First: they decide what their plugins are.
+  const marketplaces = new Set((await findMarketplaces(context, context.scope)).map(({ source }) => source.id));
+  const [first, others] = [true, false].map((isFirst) =>
+    open.filter(({ source }) => marketplaces.has(source.id) === isFirst),
+  ) as [WantedPackage[], WantedPackage[]];
+  const isOnly = open.length === 1;
+  const outcomes = [
+    await updateAll(first, context, args, io, isOnly),
+    await updateAll(others, context, args, io, isOnly),
+  ];
+  if (outcomes.some(({ failures }) => failures > 0)) return exitCodes.failed;
+  if (outcomes.every(({ changes }) => changes === 0)) io.err("All packages are up to date.\n");
+}
+
+/** Fetches what is new, shows it, and uses it once the user agrees. */
+async function updateAll(
+  wanted: readonly WantedPackage[],
+  context: PackageContext,
+  args: CommandArgs,
+  io: Io,
+  isOnly: boolean,
+): Promise<{ changes: number; failures: number }> {
+  const { fetched, failures } = await fetchAll(wanted, context, args, io, isOnly);
   const installed = await listInstalled(context);
   const changed: FetchedEntry[] = [];
   for (const each of fetched) {
-    const { source, locked, previous } = each.fetched;
-    const isSame = previous?.resolved === locked?.resolved && previous?.digest === locked?.digest;
-    if (isSame && installed.has(source.id)) await each.fetched.discard();
+    if (isSame(each.fetched) && installed.has(each.fetched.source.id)) await each.fetched.discard();
     else changed.push(each);
   }
-  if (changed.length === 0 && failures === 0) io.err("All packages are up to date.\n");
   await enableAll(changed, context, args, io);
-  if (failures > 0) return exitCodes.failed;
+  return { changes: changed.length, failures };
 }
+
+/** The commit of a plugin changes with everything that is beside it in its repository. */
+const isSame = ({ source, locked, previous }: FetchedPackage): boolean =>
+  previous?.digest === locked?.digest && (source.kind === "plugin" || previous?.resolved === locked?.resolved);

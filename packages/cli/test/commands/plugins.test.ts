@@ -123,34 +123,6 @@ test("a plugin of a repository with nothing but a server is installed, and its s
   expect((await runMcp({ input: "" })).out).toContain("nobody has allowed it yet");
 });
 
-test("a marketplace only lists: nothing is installed, and nothing that it names is fetched", async () => {
-  const workspace = await createWorkspace();
-  const plugins = [
-    { name: "inner", source: "./plugins/inner", description: "Inside" },
-    { name: "hub", source: { source: "github", repo: "example/hub", ref: "v2" } },
-    { name: "web", source: { source: "url", url: "https://example.org/web.git" } },
-    { name: "escape", source: "./../../etc" },
-    { name: "odd", source: { source: "github", repo: "--upload-pack=x" } },
-    "nonsense",
-  ];
-  const market = { ".claude-plugin/marketplace.json": JSON.stringify({ name: "m", plugins }) };
-  await writeFiles(workspace.directory, {
-    ...withPrefix("market", market),
-    ...withPrefix("market/plugins/inner", plugin),
-  });
-  const { code, err } = await run(workspace, "install ./market --yes");
-  expect(code).toBe(exitCodes.failed);
-  const path = join(workspace.directory, "market");
-  expect(err).toContain(`${path} is a marketplace, which only lists plugins. Nothing was installed.`);
-  expect(err).toContain(`  inner (Inside): tau install ${join(path, "plugins", "inner")}\n`);
-  expect(err).toContain("  hub: tau install git:github.com/example/hub@v2\n");
-  expect(err).toContain("  web: tau install https://example.org/web.git\n");
-  expect(err).toContain("  escape: is in the marketplace itself");
-  expect(err).toContain("  odd: is in the marketplace itself");
-  expect(existsSync(join(workspace.agentDir, "settings.json"))).toBe(false);
-  expect((await run(workspace, `install ${join(path, "plugins", "inner")} --yes`)).code).toBe(exitCodes.done);
-});
-
 test("damaged manifests are as if they were not there", async () => {
   const workspace = await createWorkspace();
   const files = {

@@ -1,7 +1,9 @@
 /** Fetches packages with git: one commit, without its history, hooks, filters and submodules. */
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HarnessError } from "@tau/protocol";
+import { orUndefined } from "@tau/tools/durable";
+import { isWithin } from "@tau/tools/platform";
 import { installDependencies } from "./fetch-npm.ts";
 import type { Fetched, FetchPorts } from "./fetch-ports.ts";
 import type { LockedPackage } from "./lock-file.ts";
@@ -34,10 +36,17 @@ const getGitEnvironment = (env: FetchPorts["env"]): Record<string, string | unde
   GIT_ALLOW_PROTOCOL: "https:ssh:file",
 });
 
+interface WantedCommit {
+  directory: string;
+  locked: Pick<LockedPackage, "resolved" | "dependencies"> | undefined;
+  /** The directory of the repository that is the package, with slashes. Default: the whole repository. */
+  path?: string;
+}
+
 /** Fetches a commit into `directory`, which becomes the package. With `locked`, that commit. */
 export async function fetchGit(
   source: GitSource,
-  { directory, locked }: { directory: string; locked: LockedPackage | undefined },
+  { directory, locked, path = "" }: WantedCommit,
   ports: FetchPorts,
 ): Promise<Fetched> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -76,15 +85,30 @@ export async function fetchGit(
   await mustDo("checkout", "--quiet", "--force", "--detach", commit);
   // What is installed is the content. An update fetches it anew.
   await rm(join(directory, ".git"), { recursive: true, force: true });
+  if (path !== "") await keepOnly(directory, path);
   const manifest = readManifest(directory) ?? emptyManifest;
   const dependencies = await addDependencies(directory, manifest.dependencies, locked, ports);
   return { root: directory, manifest, locked: { resolved: commit, ...(dependencies && { dependencies }) } };
 }
 
+/** Replaces a repository by one of its directories. */
+async function keepOnly(directory: string, path: string): Promise<void> {
+  const repository = `${directory}-repository`;
+  await rename(directory, repository);
+  try {
+    const [root, wanted] = await Promise.all([realpath(repository), orUndefined(realpath(join(repository, path)))]);
+    if (wanted === undefined || !isWithin(root, wanted) || !(await lstat(wanted)).isDirectory())
+      throw new HarnessError("install_failed", `The repository has no directory ${JSON.stringify(path)}.`);
+    await rename(wanted, directory);
+  } finally {
+    await rm(repository, { recursive: true, force: true });
+  }
+}
+
 async function addDependencies(
   directory: string,
   dependencies: Readonly<Record<string, string>>,
-  locked: LockedPackage | undefined,
+  locked: WantedCommit["locked"],
   ports: FetchPorts,
 ) {
   if (Object.keys(dependencies).length === 0) return undefined;

@@ -9,7 +9,8 @@ import { HarnessError } from "@tau/protocol";
 import { digestDirectory, digestFile } from "./digest.ts";
 import { fetchGit } from "./fetch-git.ts";
 import { fetchNpm } from "./fetch-npm.ts";
-import type { FetchPorts } from "./fetch-ports.ts";
+import { fetchPlugin } from "./fetch-plugin.ts";
+import type { Fetched, FetchPorts } from "./fetch-ports.ts";
 import {
   getInstallLocation,
   getScopeDirectory,
@@ -21,9 +22,9 @@ import { bringsSomething, listResources, type ResourceNames } from "./list-resou
 import { readLocalPackage } from "./local-package.ts";
 import { changeLock, type LockedPackage, type PackageLock, readLock } from "./lock-file.ts";
 import type { Manifest } from "./manifest.ts";
+import type { Marketplace } from "./marketplaces.ts";
 import type { PackageScope } from "./package-resources.ts";
-import type { GitSource, LocalSource, NpmSource, PackageSource } from "./package-source.ts";
-import { type ListedPlugin, readMarketplace } from "./plugin.ts";
+import type { LocalSource, PackageSource, RemoteSource } from "./package-source.ts";
 import { checkTree, digestTree } from "./tree.ts";
 
 export interface FetchOptions extends PackageDirectories, FetchPorts {
@@ -32,6 +33,8 @@ export interface FetchOptions extends PackageDirectories, FetchPorts {
   text: string;
   /** Whether what the lock has is fetched again, and nothing else accepted. Default false: the newest that the source allows. */
   asLocked?: boolean;
+  /** The marketplaces in which plugins are looked up; see `findMarketplaces`. Default: none. */
+  marketplaces?: readonly Marketplace[];
   ids?: Ids;
 }
 
@@ -49,6 +52,8 @@ export interface FetchedPackage {
   readonly extensionDigest: string | undefined;
   /** The directory in which the package is until it is enabled. */
   readonly root: string;
+  /** The directory of `previous`, which may be missing. */
+  readonly previousRoot: string | undefined;
   /** Uses it from now on, in place of `previous`. Returns its directory. Writes the lock; the settings are up to the caller. */
   enable(): Promise<string>;
   /** Removes what was fetched. Has no effect after `enable`. */
@@ -73,35 +78,19 @@ async function openLocal(source: LocalSource, { scope }: FetchOptions): Promise<
     names: found.names,
     extensionDigest,
     root: found.root,
+    previousRoot: undefined,
     enable: () => Promise.resolve(found.root),
     discard: () => Promise.resolve(),
   };
 }
 
 function mustBringSomething(
-  { root, names, manifest }: { root: string; names: ResourceNames; manifest: Manifest | undefined },
+  { names, manifest }: { names: ResourceNames; manifest: Manifest | undefined },
   name: string,
 ): void {
   if (bringsSomething(names, manifest)) return;
-  const plugins = readMarketplace(root, name);
-  if (plugins) throw new HarnessError("install_failed", formatMarketplace(name, plugins));
   const text = `${name} is not a package for tau: it has no extensions, skills, prompt templates, themes or MCP servers.`;
   throw new HarnessError("install_failed", text);
-}
-
-const maxListed = 50;
-
-/** A marketplace only lists: each plugin is installed by its own source, with its own question. */
-function formatMarketplace(name: string, plugins: readonly ListedPlugin[]): string {
-  const rows = plugins.slice(0, maxListed).map(({ name: plugin, description, source }) => {
-    const how =
-      source === undefined
-        ? "is in the marketplace itself: clone it, and install its directory"
-        : `tau install ${source}`;
-    return `  ${plugin}${description === "" ? "" : ` (${description.slice(0, 100)})`}: ${how}`;
-  });
-  const more = plugins.length > maxListed ? `\n  and ${plugins.length - maxListed} more` : "";
-  return `${name} is a marketplace, which only lists plugins. Nothing was installed. To install one of them:\n${rows.join("\n")}${more}`;
 }
 
 /** At each start the content is compared, so what cannot be compared is refused before it is shown. */
@@ -115,7 +104,7 @@ function digestExtensions(
   throw new HarnessError("install_failed", `The extensions of ${name} could not be trusted: ${outcome.message}`);
 }
 
-async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions): Promise<FetchedPackage> {
+async function fetchRemote(source: RemoteSource, options: FetchOptions): Promise<FetchedPackage> {
   const { scope, text, asLocked = false, ids = systemIds } = options;
   const scopeDirectory = getScopeDirectory(scope, options);
   await mustFollowNoLink(source, options);
@@ -136,7 +125,7 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
     const wanted = { directory, locked: asLocked ? previous : undefined };
     const { anyAgeUntil, before } = getAgeLimit(options.before, previous);
     const ports = { ...options, before };
-    const fetched = await (source.kind === "npm" ? fetchNpm(source, wanted, ports) : fetchGit(source, wanted, ports));
+    const fetched = await fetchFrom(source, wanted, ports);
     await checkTree(directory);
     const locked = {
       source: text,
@@ -150,7 +139,7 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
       throw new HarnessError("install_failed", `${reason}, so it is refused.`);
     }
     const names = listResources(fetched.root, fetched.manifest);
-    mustBringSomething({ root: fetched.root, names, manifest: fetched.manifest }, source.id);
+    mustBringSomething({ names, manifest: fetched.manifest }, source.id);
     const extensionDigest = digestExtensions({ root: fetched.root, names }, source.id);
     const enable = async () => {
       const location = getInstallLocation(scopeDirectory, source, locked);
@@ -165,13 +154,29 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
       return location.root;
     };
     const { manifest, root } = fetched;
-    return { source, scope, locked, previous, manifest, names, extensionDigest, root, enable, discard };
+    const previousRoot = previous && getInstallLocation(scopeDirectory, source, previous).root;
+    return { source, scope, locked, previous, manifest, names, extensionDigest, root, previousRoot, enable, discard };
   } catch (error) {
     await discard();
     if (error instanceof HarnessError && error.code === "install_failed") {
       throw new HarnessError("install_failed", `${text}: ${getErrorMessage(error)}`, { cause: error });
     }
     throw error;
+  }
+}
+
+function fetchFrom(
+  source: RemoteSource,
+  wanted: { directory: string; locked: LockedPackage | undefined },
+  { marketplaces = [], ...ports }: FetchPorts & Pick<FetchOptions, "marketplaces">,
+): Promise<Fetched> {
+  switch (source.kind) {
+    case "npm":
+      return fetchNpm(source, wanted, ports);
+    case "git":
+      return fetchGit(source, wanted, ports);
+    case "plugin":
+      return fetchPlugin(source, wanted, { ...ports, marketplaces });
   }
 }
 
@@ -238,7 +243,7 @@ async function replace(target: string, from: string): Promise<void> {
  * may be several versions: commands are killed, and two install the same package at once.
  */
 export async function removeUnlocked(
-  source: NpmSource | GitSource,
+  source: RemoteSource,
   { scope, ids = systemIds, ...directories }: PackageDirectories & { scope: PackageScope; ids?: Ids },
 ): Promise<void> {
   const scopeDirectory = getScopeDirectory(scope, directories);
@@ -261,7 +266,7 @@ export async function removeUnlocked(
   });
 }
 
-async function listVersions(scopeDirectory: string, source: NpmSource | GitSource): Promise<string[]> {
+async function listVersions(scopeDirectory: string, source: RemoteSource): Promise<string[]> {
   const prefix = getInstallLocation(scopeDirectory, source, { resolved: "" }).directory;
   const names = (await unlessMissing(readdir(dirname(prefix)))) ?? [];
   // A repository may have the name `a@b`.

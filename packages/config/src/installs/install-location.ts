@@ -5,7 +5,7 @@ import { HarnessError } from "@tau/protocol";
 import { getRealPath } from "../settings/locate.ts";
 import type { LockedPackage } from "./lock-file.ts";
 import type { PackageScope } from "./package-resources.ts";
-import type { GitSource, NpmSource } from "./package-source.ts";
+import type { RemoteSource } from "./package-source.ts";
 
 export interface PackageDirectories {
   cwd: string;
@@ -30,14 +30,15 @@ interface InstallLocation {
 /** Each version has a directory of its own, so that the lock alone decides which one is used. */
 export function getInstallLocation(
   scopeDirectory: string,
-  source: NpmSource | GitSource,
+  source: RemoteSource,
   { resolved }: Pick<LockedPackage, "resolved">,
 ): InstallLocation {
   if (source.kind === "npm") {
     const directory = join(scopeDirectory, "npm", `${source.name}@${resolved}`);
     return { directory, root: join(directory, "node_modules", source.name) };
   }
-  const directory = `${join(scopeDirectory, "git", ...source.directory)}@${resolved.slice(0, 12)}`;
+  const parts = source.kind === "git" ? source.directory : [source.marketplace, source.name];
+  const directory = `${join(scopeDirectory, source.kind, ...parts)}@${resolved.slice(0, 12)}`;
   return { directory, root: directory };
 }
 
@@ -46,7 +47,7 @@ export function getInstallLocation(
  * `invalid_input` for one on the way to the package. The user's own directories may be links.
  */
 export async function mustFollowNoLink(
-  source: NpmSource | GitSource,
+  source: RemoteSource,
   { scope, ...directories }: PackageDirectories & { scope: PackageScope },
 ): Promise<void> {
   if (scope === "user") return;

@@ -29,9 +29,11 @@ export function listResources(directory: string, manifest: Manifest | undefined)
   return { ...names, extensions: keepOwn(root, findInPackage(root)?.entries ?? []) };
 }
 
-/** Whether a session could use anything of a package. */
+/** Whether a package has anything that a session could use, or plugins that could be installed. */
 export const bringsSomething = (names: ResourceNames, manifest: Manifest | undefined): boolean =>
-  resourceKinds.some((kind) => names[kind].length > 0) || Object.keys(manifest?.servers ?? {}).length > 0;
+  resourceKinds.some((kind) => names[kind].length > 0) ||
+  Object.keys(manifest?.servers ?? {}).length > 0 ||
+  manifest?.marketplace !== undefined;
 
 const listExtensions = (root: string, patterns: readonly string[]): string[] =>
   keepOwn(root, findDeclared(patterns, { directory: root, name: "" }).entries).sort();

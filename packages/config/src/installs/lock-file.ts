@@ -6,6 +6,8 @@ import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { nodeFileSystem, tolerate } from "@tau/tools/platform";
 import { namingFile, readWhole, writeWhole, holdLease } from "@tau/tools/durable";
 import { HarnessError } from "@tau/protocol";
+import { toInnerPath } from "./marketplace-manifest.ts";
+import { parseSource } from "./package-source.ts";
 
 export interface LockedPackage {
   /** The source as in the settings. */
@@ -23,6 +25,17 @@ export interface LockedPackage {
   readonly anyAgeUntil?: string;
   /** The `packages` of npm's own lock, with the integrity of every dependency. */
   readonly dependencies?: Readonly<Record<string, unknown>>;
+  /** Where a plugin of a marketplace is, as the marketplace had it. */
+  readonly plugin?: LockedPlugin;
+}
+
+export interface LockedPlugin {
+  /** The repository: a source of the kind `git`. */
+  readonly source: string;
+  /** The directory in it, with slashes. Empty for the repository itself. */
+  readonly path: string;
+  /** The manifest that the marketplace has for it, if it has none itself. */
+  readonly manifest?: Readonly<Record<string, unknown>>;
 }
 
 /** By the id of the package. */
@@ -75,7 +88,7 @@ const resolvedForm = /^[\w][\w.+-]*$/;
 
 function isLocked(value: unknown): value is LockedPackage {
   if (!isRecord(value)) return false;
-  const { source, resolved, integrity, digest, anyAgeUntil, dependencies } = value;
+  const { source, resolved, integrity, digest, anyAgeUntil, dependencies, plugin } = value;
   const isText = (each: unknown) => typeof each === "string";
   return (
     isText(source) &&
@@ -84,6 +97,15 @@ function isLocked(value: unknown): value is LockedPackage {
     (integrity === undefined || isText(integrity)) &&
     isText(digest) &&
     (anyAgeUntil === undefined || (typeof anyAgeUntil === "string" && !Number.isNaN(Date.parse(anyAgeUntil)))) &&
-    (dependencies === undefined || isRecord(dependencies))
+    (dependencies === undefined || isRecord(dependencies)) &&
+    (plugin === undefined || isLockedPlugin(plugin))
   );
 }
+
+const isLockedPlugin = (value: unknown): boolean =>
+  isRecord(value) &&
+  typeof value["source"] === "string" &&
+  parseSource(value["source"], "/").kind === "git" &&
+  typeof value["path"] === "string" &&
+  toInnerPath(value["path"]) === value["path"] &&
+  (value["manifest"] === undefined || isRecord(value["manifest"]));

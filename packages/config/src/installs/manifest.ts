@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { asRecord, getErrorMessage, isRecord } from "@tau/ai/internal";
+import { type MarketplaceManifest, readMarketplace } from "./marketplace-manifest.ts";
 import { type ResourceKind, resourceKinds } from "./package-resources.ts";
 import { type PluginParts, readPlugin, readServers } from "./plugin.ts";
 import { getKind, orUndefinedSync } from "./read-directory.ts";
@@ -25,6 +26,8 @@ export interface Manifest {
   readonly hasInstallScripts: boolean;
   /** The parts of a plugin that are listed and not used; undefined if it is no plugin. */
   readonly plugin?: PluginParts;
+  /** The plugins that it lists; undefined if it is no marketplace. */
+  readonly marketplace?: MarketplaceManifest;
 }
 
 const maxManifestBytes = 1_000_000;
@@ -33,9 +36,13 @@ const installScripts = ["preinstall", "install", "postinstall", "prepare"];
 /** Everything in it may be missing or wrong. Undefined if there is no such file, an error if it is not an object of JSON. */
 export function loadManifest(directory: string): Manifest | Error | undefined {
   const manifest = loadPackageJson(directory);
-  if (manifest instanceof Error || manifest?.declared) return manifest;
-  const plugin = readPlugin(directory);
-  return plugin ? { ...(manifest ?? emptyManifest), ...plugin } : manifest;
+  if (manifest instanceof Error || getKind(join(directory, ".claude-plugin")) !== "directory") return manifest;
+  const marketplace = readMarketplace(directory);
+  const plugin = manifest?.declared ? undefined : readPlugin(directory);
+  if (!plugin && !marketplace) return manifest;
+  // The directories of a marketplace belong to its plugins.
+  const own = plugin ?? { declared: manifest?.declared ?? {} };
+  return { ...(manifest ?? emptyManifest), ...own, ...(marketplace && { marketplace }) };
 }
 
 function loadPackageJson(directory: string): Manifest | Error | undefined {
@@ -55,6 +62,14 @@ function loadPackageJson(directory: string): Manifest | Error | undefined {
 export function readManifest(directory: string): Manifest | undefined {
   const manifest = loadManifest(directory);
   return manifest instanceof Error ? undefined : manifest;
+}
+
+/** Reads the manifest of a plugin that came from a marketplace. The plugin is none itself, also if its repository is. */
+export function readPluginManifest(directory: string): Manifest | undefined {
+  const manifest = readManifest(directory);
+  if (!manifest?.marketplace) return manifest;
+  const { marketplace: _others, ...own } = manifest;
+  return own;
 }
 
 function parseManifest(value: Readonly<Record<string, unknown>>, directory: string): Manifest {

@@ -29,7 +29,17 @@ export interface LocalSource {
   readonly path: string;
 }
 
-export type PackageSource = NpmSource | GitSource | LocalSource;
+/** A plugin that an installed marketplace lists. */
+export interface PluginSource {
+  readonly kind: "plugin";
+  readonly id: string;
+  readonly name: string;
+  readonly marketplace: string;
+}
+
+/** Sources whose packages are fetched, and have an entry in the lock. */
+export type RemoteSource = NpmSource | GitSource | PluginSource;
+export type PackageSource = RemoteSource | LocalSource;
 
 /** `message` is a whole sentence. */
 export type ParsedSource = PackageSource | { readonly kind: "invalid"; readonly message: string };
@@ -39,6 +49,12 @@ const npmName = /^(?:@[a-z0-9][a-z0-9._~-]*\/)?[a-z0-9][a-z0-9._~-]*$/;
 const npmRange = /^[\w.^~<>=|*+ -]+$/;
 const gitRef = /^[\w][\w./+-]*$/;
 const segment = /^[\w~][\w.~+-]*$/;
+
+/** The name of a plugin or a marketplace. Directories have these names, and terminals show them. */
+const pluginName = "[A-Za-z0-9][\\w.-]{0,99}";
+const pluginSource = new RegExp(`^(${pluginName})@(${pluginName})$`);
+
+export const isPluginName = (text: string): boolean => new RegExp(`^${pluginName}$`).test(text);
 
 const isLocal = (text: string): boolean => /^(\.{1,2}|~)?\//.test(text) || /^(\.{1,2}|~)$/.test(text);
 
@@ -59,6 +75,9 @@ export function parseSource(
     const path = resolve(directory, fromHome(source));
     return { kind: "local", id: path, path };
   }
+  const [, name, marketplace] = pluginSource.exec(source) ?? [];
+  if (name !== undefined && marketplace !== undefined)
+    return { kind: "plugin", id: `plugin:${name}@${marketplace}`, name, marketplace };
   const advice = "Write npm:NAME, git:HOST/PATH, an https address, or a path that begins with ./ or /.";
   return { kind: "invalid", message: `${JSON.stringify(text)} is not the source of a package. ${advice}` };
 }

@@ -30,11 +30,15 @@ export function readPlugin(directory: string): PluginManifest | undefined {
   const manifest = readObject(directory, join(".claude-plugin", "plugin.json"));
   if (!manifest) return undefined;
   const toText = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+  // A marketplace that describes a plugin without a manifest of its own lists all that belongs to it.
+  const isWhole = manifest["strict"] === false;
+  const withUsual = (usual: string, listed: unknown) =>
+    isWhole && listed !== undefined ? toPaths(listed) : [usual, ...toPaths(listed)];
   // Scripts of a plugin are for its hooks and servers: none of them is an extension.
   const declared = {
     extensions: [],
-    skills: ["skills", ...toPaths(manifest["skills"])],
-    prompts: ["commands", ...toPaths(manifest["commands"])],
+    skills: withUsual("skills", manifest["skills"]),
+    prompts: withUsual("commands", manifest["commands"]),
     themes: [],
   };
   return {
@@ -44,10 +48,17 @@ export function readPlugin(directory: string): PluginManifest | undefined {
     servers: readServers(directory, withFile(manifest["mcpServers"], ".mcp.json")),
     plugin: {
       agents: listAgents(directory, manifest["agents"]),
-      hooks: Object.keys(readNamed(directory, withFile(manifest["hooks"], "hooks/hooks.json"), "hooks")).sort(),
+      hooks: Object.keys(listHooks(directory, manifest)).sort(),
     },
   };
 }
+
+/** Reads the hooks of a plugin by event, as written. */
+export const readHooks = (directory: string): Record<string, unknown> =>
+  listHooks(directory, readObject(directory, join(".claude-plugin", "plugin.json")) ?? {});
+
+const listHooks = (directory: string, manifest: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  readNamed(directory, withFile(manifest["hooks"], "hooks/hooks.json"), "hooks");
 
 const toPaths = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter(
@@ -78,8 +89,8 @@ function readNamed(directory: string, values: readonly unknown[], key: string): 
 export const readServers = (directory: string, value: unknown): Record<string, unknown> =>
   readNamed(directory, Array.isArray(value) ? value : [value], "mcpServers");
 
-/** The object in a file of the plugin. What leads out of the plugin is not read. */
-function readObject(directory: string, name: string): Record<string, unknown> | undefined {
+/** Reads the object in a file of a plugin. What leads out of the plugin is not read. */
+export function readObject(directory: string, name: string): Record<string, unknown> | undefined {
   const path = join(directory, name);
   if (getKind(path) !== "file") return undefined;
   const [root, real] = [directory, path].map((each) => orUndefinedSync(() => realpathSync.native(each)));
@@ -88,36 +99,4 @@ function readObject(directory: string, name: string): Record<string, unknown> | 
   if (!bytes || bytes.length > maxBytes) return undefined;
   const value = tryParseJson(bytes.toString("utf8").replace(/^\uFEFF/, ""));
   return isRecord(value) ? value : undefined;
-}
-
-/** A plugin that a marketplace lists. */
-export interface ListedPlugin {
-  readonly name: string;
-  readonly description: string;
-  /** The source for `tau install`; undefined for one that tau cannot fetch. */
-  readonly source: string | undefined;
-}
-
-/** The plugins of a marketplace; undefined if the directory is none. Nothing of them is fetched. */
-export function readMarketplace(directory: string, text: string): ListedPlugin[] | undefined {
-  const value = readObject(directory, join(".claude-plugin", "marketplace.json"));
-  if (!value || !Array.isArray(value["plugins"])) return undefined;
-  return value["plugins"].filter(isRecord).map((plugin) => ({
-    name: typeof plugin["name"] === "string" ? plugin["name"] : "?",
-    description: typeof plugin["description"] === "string" ? plugin["description"] : "",
-    source: toSource(plugin["source"], text),
-  }));
-}
-
-/** Paths are in the marketplace itself, which can be installed from only if it is a directory of this machine. */
-function toSource(source: unknown, marketplace: string): string | undefined {
-  if (typeof source === "string") {
-    const isInside = source.startsWith("./") && !source.split("/").includes("..");
-    return isInside && marketplace.startsWith("/") ? join(marketplace, source) : undefined;
-  }
-  const { source: kind, repo, url, ref } = asRecord(source);
-  const suffix = typeof ref === "string" ? `@${ref}` : "";
-  if (kind === "github" && typeof repo === "string" && /^[\w.-]+\/[\w.-]+$/.test(repo))
-    return `git:github.com/${repo}${suffix}`;
-  return kind === "url" && typeof url === "string" && url.startsWith("https://") ? `${url}${suffix}` : undefined;
 }

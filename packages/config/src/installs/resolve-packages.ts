@@ -11,10 +11,11 @@ import { getInstallLocation, getScopeDirectory, type PackageDirectories } from "
 import { isAsInstalled } from "./install-records.ts";
 import { bringsSomething, listResources, type ResourceNames } from "./list-resources.ts";
 import { type PackageLock, readLock } from "./lock-file.ts";
-import { type Manifest, readManifest } from "./manifest.ts";
+import { type Manifest, readManifest, readPluginManifest } from "./manifest.ts";
+import type { MarketplaceManifest } from "./marketplace-manifest.ts";
 import type { PackageEntry } from "./package-entry.ts";
 import { type PackageProblem, type PackageResources, type PackageScope, resourceKinds } from "./package-resources.ts";
-import type { GitSource, NpmSource } from "./package-source.ts";
+import type { RemoteSource } from "./package-source.ts";
 
 export interface ResolveOptions extends PackageDirectories {
   /** The setting `packages` of each scope, with absolute paths; see `SettingsManager.getGiven`. */
@@ -28,6 +29,8 @@ export interface ResolvedPackage {
   readonly resolved: string | undefined;
   readonly names: ResourceNames;
   readonly resources: PackageResources;
+  /** The plugins that it lists, if it is a marketplace. */
+  readonly marketplace: MarketplaceManifest | undefined;
 }
 
 export interface ResolvedPackages {
@@ -112,7 +115,8 @@ async function inspect(
   const lists = Object.fromEntries(counted) as ResourceNames;
   const { servers = {} } = manifest ?? {};
   const resources = { id: source.id, root, directory, scope, source: entry.source, ...lists, servers };
-  return { kind: "found", package: { configured, resolved, names, resources } };
+  const marketplace = manifest?.marketplace;
+  return { kind: "found", package: { configured, resolved, names, resources, marketplace } };
 }
 
 async function locateLocal(path: string): Promise<Located> {
@@ -122,7 +126,7 @@ async function locateLocal(path: string): Promise<Located> {
 }
 
 async function locateInstalled(
-  { source, scope, text }: { source: NpmSource | GitSource; scope: PackageScope; text: string },
+  { source, scope, text }: { source: RemoteSource; scope: PackageScope; text: string },
   lock: PackageLock,
   options: ResolveOptions,
 ): Promise<Located> {
@@ -143,7 +147,7 @@ async function locateInstalled(
   if (scope === "project" && !(await isAsInstalled(directory, options.agentDir))) {
     return describe("changed", `The files of the package ${text} are not those that tau installed here`);
   }
-  const manifest = readManifest(root);
+  const manifest = source.kind === "plugin" ? readPluginManifest(root) : readManifest(root);
   const names = listResources(root, manifest);
   return { kind: "found", root, directory, manifest, names, resolved: locked.resolved };
 }

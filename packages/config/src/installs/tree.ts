@@ -1,7 +1,7 @@
 /** The files of a package that was fetched: what must not be in them, and a digest of them. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { lstat, readdir, realpath } from "node:fs/promises";
+import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { orUndefined } from "@tau/tools/durable";
@@ -75,6 +75,18 @@ export async function digestTree(directory: string): Promise<string> {
     for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   }
   return `sha256-${hash.digest("base64")}`;
+}
+
+/** The digests of all files but those of dependencies, by name. A link has the digest of the path that it has. */
+export async function digestFiles(directory: string): Promise<ReadonlyMap<string, string>> {
+  const digests = new Map<string, string>();
+  for (const { name, path, isLink } of await listTree(directory, (each) => each === "node_modules")) {
+    const hash = createHash("sha256");
+    if (isLink) hash.update(`link\0${await readlink(path)}`);
+    else for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+    digests.set(name, hash.digest("base64"));
+  }
+  return digests;
 }
 
 /** Changes when any file of the tree is written, added or removed on this computer. Reads no contents. */

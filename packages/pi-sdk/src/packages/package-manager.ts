@@ -308,5 +308,7 @@ function getInstallPath(source: PackageSource, baseDir: string): string {
       return join(baseDir, "npm", "node_modules", source.name);
     case "git":
       return join(baseDir, "git", ...source.directory);
+    case "plugin":
+      return join(baseDir, "plugin", source.marketplace, source.name);
   }
 }
