@@ -305,12 +305,14 @@ describe("modes and options", () => {
     const { sessionId, modes, configOptions } = await newSession(agent, workspace);
     expect(modes).toMatchObject({
       currentModeId: "edit",
-      availableModes: [{ id: "ask" }, { id: "edit" }, { id: "free" }],
+      availableModes: [{ id: "plan" }, { id: "ask" }, { id: "edit" }, { id: "free" }],
     });
     expect(configOptions?.map(({ id, category }) => [id, category])).toEqual([
       ["mode", "mode"],
       ["model", "model"],
     ]);
+    await agent.request("session/set_mode", { sessionId, modeId: "plan" });
+    await seen("current_mode_update", ({ currentModeId }) => currentModeId === "plan");
     await agent.request("session/set_mode", { sessionId, modeId: "ask" });
     await seen("current_mode_update", ({ currentModeId }) => currentModeId === "ask");
     await seen("config_option_update", (update) => update.configOptions[0]?.currentValue === "ask");
@@ -335,11 +337,11 @@ describe("modes and options", () => {
     for (const [id, value] of [
       ["model", "acme/none"],
       ["thinking", "loud"],
-      ["mode", "plan"],
+      ["mode", "architect"],
       ["colour", "red"],
     ] as const)
       await expect(set(id, value)).rejects.toMatchObject({ code: -32_602 });
-    await expect(agent.request("session/set_mode", { sessionId, modeId: "plan" })).rejects.toMatchObject({
+    await expect(agent.request("session/set_mode", { sessionId, modeId: "architect" })).rejects.toMatchObject({
       code: -32_602,
     });
     await prompt(agent, sessionId, "Hi");

@@ -904,7 +904,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
           { name: "balanced", description: expect.any(String) },
           { name: "permissive", description: expect.any(String) },
         ],
-        permissions: { mode: "edit", choices: ["ask", "edit", "free"] },
+        permissions: { mode: "edit", choices: ["plan", "ask", "edit", "free"] },
         mode: "strict",
         exec: { denyThreshold: "high", denyPatterns: ["git push *"], allowPatterns: [] },
         sandbox: { mode: "off", state: "off" },
@@ -934,7 +934,9 @@ const cases: Readonly<Record<CommandName, Case>> = {
       const free = await client.call("set_permission_mode", { mode: "free" });
       expect(free.note).toContain("The sandbox is turned off, so free asks as edit does.");
       expect((await client.call("get_state")).permissions.mode).toBe("free");
-      await expect(client.call("set_permission_mode", { mode: "plan" })).rejects.toThrow("does not exist yet");
+      const plan = await client.call("set_permission_mode", { mode: "plan" });
+      expect(plan).toMatchObject({ mode: "plan", afterPlan: "free" });
+      await expect(client.call("set_permission_mode", { mode: "no" })).rejects.toThrow("There is no permission mode");
     },
   },
   get_trust: {

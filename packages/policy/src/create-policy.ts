@@ -8,7 +8,7 @@ import type { Classification, ExecContext } from "./exec/classification.ts";
 import type { ExecMediationPolicy, ExecMediationResult } from "./exec/mediation.ts";
 import { evaluateFor, type ExtensionPolicy, getSecretFiles } from "./extension-policy.ts";
 import type { SandboxNetwork } from "@tau/sandbox";
-import type { PermissionMode } from "@tau/protocol";
+import type { WritingMode } from "@tau/protocol";
 import type { PathRules } from "./paths.ts";
 import { applyPermissionMode, needsSandboxState } from "./permission-mode.ts";
 import type { Decide, PolicyRequest, Verdict } from "./policy.ts";
@@ -21,7 +21,7 @@ export interface PolicyParts {
   /** Read for each request: settings change. */
   getPolicy: () => ExtensionPolicy;
   /** Read for each request: a person may change it at any time. */
-  getMode: () => PermissionMode;
+  getMode: () => WritingMode;
   secrets: Pick<SecretBroker, "classify" | "isIn">;
   /** Where commands run, and what they may change. */
   context: ExecContext;

@@ -42,7 +42,7 @@ function createCaller({ work, home }: { work: string; home: string }, ask?: Ask)
   const paths = { roots: [work], home, agentDir: join(home, ".tau") };
   const grants = new Grants();
   const guardFiles = createGuardedFiles();
-  const tools = createTools({ cwd: work, files: guardFiles(createPathGuard(paths, grants)) });
+  const tools = createTools({ cwd: work, files: guardFiles(createPathGuard(paths, grants, () => false)) });
   onTestFinished(() => tools.dispose());
   const everywhere = createFiles();
   let count = 0;
@@ -74,7 +74,7 @@ function createCaller({ work, home }: { work: string; home: string }, ask?: Ask)
     if (verdict?.block) return `blocked: ${verdict.reason}`;
     await between();
     try {
-      const files = guardFiles(createPathGuard(paths, grants.forCall(id)));
+      const files = guardFiles(createPathGuard(paths, grants.forCall(id), () => false));
       const context = { files, spawn: tools.spawn };
       const { content } = await tools.byName[name].execute(id, args, undefined, undefined, context);
       return content.map((part) => (part.type === "text" ? part.text : part.type)).join("\n");

@@ -3,6 +3,7 @@ import type { Guard } from "@tau/tools";
 import type { CredentialHomes } from "@tau/sandbox/internal";
 import { credentialReason, credentialReasonForModel, explainDenial, verbs } from "./default-policy.ts";
 import type { FileGrants } from "./grants.ts";
+import { planWriteReason } from "./plan-mode.ts";
 import { type PathRules, pathStanding, resolvePathRules, type RuledStanding, ruledStanding } from "./paths.ts";
 
 interface GuardParts {
@@ -16,15 +17,22 @@ export function createGuard({ isAllowed, explain = notAllowed }: GuardParts): Gu
   return (realPath, access) => (isAllowed(realPath, access) ? undefined : refuse(explain(realPath, access)));
 }
 
-/** The guard of a session or of one call: never credentials, and what a person would be asked for only with a grant. */
-export function createPathGuard(pathRules: PathRules, grants: FileGrants): Guard {
+/**
+ * The guard of a session or of one call: never credentials, what a person would be asked for only with a grant, and in plan mode no
+ * writing at all.
+ */
+export function createPathGuard(pathRules: PathRules, grants: FileGrants, isPlanning: () => boolean): Guard {
   const rules = resolvePathRules(pathRules);
   const guard = createGuard({
     isAllowed(realPath, access) {
+      if (access === "write" && isPlanning()) return false;
       const standing = pathStanding(realPath, access, rules);
       return standing === "allowed" || (standing === "asks" && grants.allows(access, realPath));
     },
-    explain: (realPath, access) => explainStanding(realPath, access, ruledStanding(realPath, access, rules).rule),
+    explain: (realPath, access) =>
+      access === "write" && isPlanning()
+        ? planWriteReason(realPath)
+        : explainStanding(realPath, access, ruledStanding(realPath, access, rules).rule),
   });
   return withoutLinkedCredentials(guard, rules, credentialReasonForModel);
 }

@@ -12,6 +12,7 @@ import type { CoverOptions, Grant, Grants } from "./grants.ts";
 import { isAccess } from "./is-access.ts";
 import { listOffers, toOfferedChoice } from "./offers.ts";
 import { applyRisk, askRule } from "./permission-mode.ts";
+import { mayWriteUnseen } from "./plan-mode.ts";
 import type { RememberedRules } from "./remembered-rules.ts";
 import type { Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
 
@@ -86,13 +87,26 @@ async function judgeAll(parts: JudgeParts, call: Call): Promise<Judgement[]> {
   try {
     const wanted = await getWanted(call, parts.cwd);
     const judged: Judgement[] = [];
-    for (const access of wanted.length > 0 ? wanted : [byName]) judged.push(...(await judgeAccess(parts, access)));
+    for (const access of addUnseen(parts, call, wanted.length > 0 ? wanted : [byName], byName))
+      judged.push(...(await judgeAccess(parts, access)));
     return uniqueTargets(judged);
   } catch (error) {
     // A tool that cannot say what it wants gets nothing.
     const { capability, target } = byName;
     return [{ request: { subject: parts.subject, capability, target }, verdict: notDecided(error) }];
   }
+}
+
+/** In plan mode, a call of the model that may write unseen is asked about, whatever it says that it wants. */
+function addUnseen(
+  { subject, getMode }: JudgeParts,
+  { tool }: Call,
+  wanted: readonly AccessRequest[],
+  byName: AccessRequest,
+): readonly AccessRequest[] {
+  const isCall = subject.kind === "model" || subject.kind === "child";
+  const isKnown = !mayWriteUnseen(tool) || wanted.some(({ risk }) => risk !== undefined);
+  return getMode() !== "plan" || !isCall || isKnown ? wanted : [...wanted, { ...byName, risk: "unknown" }];
 }
 
 /** Throws for an answer that cannot be judged: code without types may give anything, also a promise. */

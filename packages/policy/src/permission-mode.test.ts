@@ -1,10 +1,11 @@
-import { permissionModes, type PermissionMode } from "@tau/protocol";
+import { permissionModes, type PermissionMode, type WritingMode } from "@tau/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createPolicy, type PolicyParts } from "./create-policy.ts";
 import { execClasses, execTiers } from "./exec/classification.ts";
 import { resolvePolicy } from "./extension-policy.ts";
 import { applyPermissionMode, applyRisk } from "./permission-mode.ts";
+import { applyPlanMode } from "./plan-mode.ts";
 import type { PolicyRequest, Subject, Verdict } from "./policy.ts";
 import { createSecretBroker } from "./secrets/secret-broker.ts";
 
@@ -58,12 +59,16 @@ describe("for every request and verdict", () => {
   test("a stricter mode never allows more than a freer one, and none allows what the policy denies", () => {
     fc.assert(
       fc.property(request, verdict, facts, (asked, alone, known) => {
-        const allows = (mode: PermissionMode) =>
-          applyPermissionMode(mode, { request: asked, verdict: alone }, known).kind === "allow";
-        const [ask, edit, free] = permissionModes.map(allows);
+        const allows = (mode: PermissionMode) => {
+          const change = { request: asked, verdict: alone };
+          if (mode !== "plan") return applyPermissionMode(mode, change, known).kind === "allow";
+          return applyPlanMode(asked, applyPermissionMode("ask", change, known), known).kind === "allow";
+        };
+        const [plan, ask, edit, free] = permissionModes.map(allows);
+        expect(!plan || ask).toBe(true);
         expect(!ask || edit).toBe(true);
         expect(!edit || free).toBe(true);
-        if (alone.kind === "deny") expect([ask, edit, free]).toEqual([false, false, false]);
+        if (alone.kind === "deny") expect([plan, ask, edit, free]).toEqual([false, false, false, false]);
       }),
       { numRuns: 2_000 },
     );
@@ -87,7 +92,7 @@ describe("for every request and verdict", () => {
   });
 });
 
-function decide(mode: PermissionMode, parts: Partial<PolicyParts> = {}) {
+function decide(mode: WritingMode, parts: Partial<PolicyParts> = {}) {
   const policy = createPolicy({
     rules: { roots: ["/src/app"], home, agentDir: "/home/me/.tau" },
     getPolicy: () => resolvePolicy(),
@@ -128,7 +133,9 @@ describe("the policy of a session", () => {
     ["exec", command("rm -rf /"), "deny", "deny", "deny"],
     ["env", { kind: "name", name: "GITHUB_TOKEN" }, "ask", "ask", "deny"],
   ])("%s %j: %s, %s, %s", async (capability, target, ...expected) => {
-    const verdicts = await Promise.all(permissionModes.map((mode) => decide(mode)(capability, target)));
+    const verdicts = await Promise.all(
+      (["ask", "edit", "free"] as const).map((mode) => decide(mode)(capability, target)),
+    );
     expect(verdicts).toEqual(expected);
   });
 

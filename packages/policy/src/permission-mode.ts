@@ -1,8 +1,9 @@
 /** Applies a permission mode to the policy's own verdict. Pure. */
 import { isWithin } from "@tau/tools/platform";
-import type { PermissionMode } from "@tau/protocol";
+import type { PermissionMode, WritingMode } from "@tau/protocol";
 import type { AccessRequest } from "@tau/tools";
 import type { ExecClass } from "./exec/classification.ts";
+import { askInPlanMode } from "./plan-mode.ts";
 import type { PolicyRequest, Verdict } from "./policy.ts";
 import { onlyReads } from "./reading-commands.ts";
 
@@ -15,15 +16,14 @@ interface ModeFacts {
 }
 
 /** Whether `applyPermissionMode` needs to know if there is a sandbox; finding that out takes time. */
-export const needsSandboxState = (mode: PermissionMode, { kind }: Verdict): boolean =>
-  mode === "free" && kind === "ask";
+export const needsSandboxState = (mode: WritingMode, { kind }: Verdict): boolean => mode === "free" && kind === "ask";
 
 /**
  * `ask` turns into a question what the policy allows and what changes something; `edit` leaves the verdict as it is; `free`
  * allows what would be asked if the sandbox holds it, and denies the rest instead of asking. What is denied stays denied.
  */
 export function applyPermissionMode(
-  mode: PermissionMode,
+  mode: WritingMode,
   { request, verdict }: { request: PolicyRequest; verdict: Verdict },
   facts: ModeFacts,
 ): Verdict {
@@ -52,7 +52,9 @@ function askMore({ capability, target }: PolicyRequest, verdict: Extract<Verdict
 
 /** Makes a verdict stricter for a call of which a tool says that it may do more than its target shows; see `AccessRequest`. */
 export function applyRisk(mode: PermissionMode, risk: AccessRequest["risk"], verdict: Verdict): Verdict {
-  if (risk === undefined || verdict.kind !== "allow") return verdict;
+  if (risk === undefined) return verdict;
+  if (mode === "plan") return askInPlanMode(verdict);
+  if (verdict.kind !== "allow") return verdict;
   if (mode === "ask") {
     const reason = "It may change something, and in the permission mode ask every change is asked about.";
     return { kind: "ask", rule: askRule, reason };

@@ -51,6 +51,8 @@ const maxReasonLength = 5_000;
 
 /** Never rejects. The command is not run outside unless a person says so each time. */
 export async function askToRetry(parts: RetryParts, call: StoppedCall, signal: AbortSignal): Promise<RetryAnswer> {
+  // Plan mode has nothing to offer: whatever is allowed more could write.
+  if (parts.getMode() === "plan") return { kind: "denied" };
   const command = findCommand(parts, call);
   if (command === undefined) return { kind: "denied" };
   const { request, verdict } = await judgeTarget(parts, command);

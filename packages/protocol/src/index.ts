@@ -98,6 +98,7 @@ export {
   type PermissionMode,
   permissionModes,
   permissionModeTexts,
+  type WritingMode,
 } from "./permission-mode.ts";
 export type {
   BashExecutionMessage,

@@ -43,6 +43,13 @@ describe("the plan", () => {
     ]);
   });
 
+  test("can let nothing be changed but temporary files", () => {
+    const mounts = planMounts({ ...defaultSandboxSettings, allowedPaths: ["/data"] }, facts, { isReadOnly: true });
+    const writable = mounts.filter(({ kind }) => kind === "writable");
+    expect(writable.map(({ path }) => path)).toEqual(["/tmp", "/var/tmp"]);
+    expect(mounts).toEqual(expect.arrayContaining(["/src/app", "/data"].map((path) => ({ kind: "read-only", path }))));
+  });
+
   test("keeps the place of a git directory in which nothing is protected", () => {
     const plan = lines({ protected: [], pinned: ["/src/app/a/.git"] });
     expect(plan).toEqual(expect.arrayContaining(["writable /src/app/a", "writable /src/app/a/.git"]));

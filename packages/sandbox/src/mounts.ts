@@ -52,8 +52,8 @@ export interface ProjectFacts {
   readonly machineWide: readonly string[];
 }
 
-/** In the order in which they have to be made. */
-export function planMounts(settings: SandboxSettings, facts: ProjectFacts): Mount[] {
+/** In the order in which they have to be made. `isReadOnly`: nothing can be changed but temporary files. */
+export function planMounts(settings: SandboxSettings, facts: ProjectFacts, { isReadOnly = false } = {}): Mount[] {
   const { workspace, temporary, cache } = facts;
   const isHidden = (path: string) => facts.hidden.some((hidden) => isWithin(hidden.path, path));
   const writable = [
@@ -70,7 +70,7 @@ export function planMounts(settings: SandboxSettings, facts: ProjectFacts): Moun
     ...facts.runDirectories.map((path): Mount => ({ kind: "empty", path })),
     ...facts.watched.filter((path) => !isHidden(path) && !isOpen(path)).map((path): Mount => ({ kind: "fixed", path })),
     ...facts.temporaryDirectories.map((path): Mount => ({ kind: "writable", path, from: temporary })),
-    ...[...writable, ...parents, cache].map((path): Mount => ({ kind: "writable", path })),
+    ...[...writable, ...parents, cache].map((path): Mount => ({ kind: isReadOnly ? "read-only" : "writable", path })),
     ...facts.protected.map((path): Mount => ({ kind: "read-only", path })),
     ...facts.needed
       .filter((path) => isHidden(path) || !writable.some((other) => isWithin(other, path)))

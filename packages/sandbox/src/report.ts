@@ -11,13 +11,19 @@ interface EndedCommand extends Omit<FailedCommand, "output"> {
   /** Undefined if it was not started. */
   readonly end: CommandEnd | undefined;
   readonly mode: SandboxMode;
+  /** Whether nothing could be changed, which nobody can allow for a single command. */
+  readonly isReadOnly: boolean;
 }
 
 /** `notices`: what is reported in any case. */
-export function createReport(notices: readonly string[], { end, mode, ...command }: EndedCommand): SandboxReport {
+export function createReport(
+  notices: readonly string[],
+  { end, mode, isReadOnly, ...command }: EndedCommand,
+): SandboxReport {
   if (!end?.hasFailed) return { notices };
   const evidence = findEvidence({ ...command, output: end.output });
   if (isEmpty(evidence)) return { notices };
+  if (isReadOnly) return { notices: [...notices, `[${readOnlyNotice}]`] };
   const hosts = listHosts(evidence);
   const paths = [...new Set(evidence.outside.flatMap((path) => findGrantable(path) ?? []))];
   const reason = describeEvidence(evidence).join(" ");
@@ -28,6 +34,9 @@ export function createReport(notices: readonly string[], { end, mode, ...command
     ? { notices: all, refused: { reason, hosts, paths, mayLeave: mode !== "required" } }
     : { notices: all };
 }
+
+const readOnlyNotice =
+  "Commands can change nothing now but temporary files, and have no network: do not try it in another way.";
 
 /** Programs print at least one of these when they do not reach a host. pip only says that it found nothing. */
 const networkWords =

@@ -22,6 +22,7 @@ test.runIf(process.platform === "linux")(
       readable: [],
       temporaryDirectories: [],
       hidesSockets: () => true,
+      isReadOnly: false,
       clock: createFakeClock(),
       ids: () => "1",
     });

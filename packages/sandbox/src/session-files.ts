@@ -32,6 +32,8 @@ interface SessionFilesOptions {
   readonly temporaryDirectories: readonly string[];
   /** Whether sockets of programs outside have to be hidden. */
   readonly hidesSockets: () => boolean;
+  /** See `SessionSandboxOptions.isReadOnly`. */
+  readonly isReadOnly: boolean;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -133,7 +135,7 @@ export class SessionFiles {
   }
 
   #getMounts(granted: readonly string[]): readonly Mount[] {
-    const { settings } = this.#options;
+    const { settings, isReadOnly } = this.#options;
     const open = [this.#options.workspace, ...settings.allowedPaths, ...granted];
     const all = [...this.#files].filter(([root]) => open.includes(root));
     const inputs = [this.#hidden.paths, ...all.map(([, files]) => files.getPaths())];
@@ -147,7 +149,7 @@ export class SessionFiles {
       const watched = findWatched(this.place.home, looked);
       const facts = toProjectFacts(this.place, this.system, { hidden, watched, paths: mergePaths(paths) });
       const wider = { ...settings, allowedPaths: [...settings.allowedPaths, ...granted] };
-      this.#plan = { inputs, key, mounts: planMounts(wider, facts) };
+      this.#plan = { inputs, key, mounts: planMounts(wider, facts, { isReadOnly }) };
     }
     return this.#plan.mounts;
   }
@@ -170,7 +172,9 @@ export class SessionFiles {
     await this.#temporary.remove();
   }
 
+  /** Whatever appears while commands can change nothing is the work of somebody else. */
   #check(isEnd: boolean): string[] {
+    if (this.#options.isReadOnly) return [];
     return [...this.#files.values()].flatMap((files) => files.check({ isEnd }));
   }
 

@@ -34,6 +34,8 @@ export interface SessionSandboxOptions {
   readonly readable?: readonly string[];
   /** Directories in whose place commands see their own temporary files. Default: those of the system. */
   readonly temporaryDirectories?: readonly string[];
+  /** Whether commands can change nothing but temporary files of their own. Default false. */
+  readonly isReadOnly?: boolean;
   readonly clock?: Clock;
   readonly ids?: Ids;
   /** The program that starts the commands of a session; false for none. Default: the one that is installed, if any. */
@@ -119,7 +121,8 @@ class LazySandbox implements SessionSandbox {
   }
 
   async #enter(request: SpawnRequest, more: Pick<SandboxGrant, "hosts" | "paths">): Promise<SandboxEntry | undefined> {
-    const { mode } = this.#options.settings;
+    const { settings, isReadOnly = false } = this.#options;
+    const { mode } = settings;
     const state = await this.getState();
     if (state.kind === "off" || (state.kind === "unavailable" && mode !== "required")) return undefined;
     if (state.kind === "unavailable") throw refuse(`${state.reason} ${state.fix}`);
@@ -150,7 +153,15 @@ class LazySandbox implements SessionSandbox {
         await apart?.close();
         const memory = end ? this.#describeMemory(end, request.cwd, plan) : [];
         const all = [...notices, ...memory];
-        return createReport(all, { end, mode, refusals, outerPorts, cwd: request.cwd, mounts: plan.mounts });
+        return createReport(all, {
+          end,
+          mode,
+          isReadOnly,
+          refusals,
+          outerPorts,
+          cwd: request.cwd,
+          mounts: plan.mounts,
+        });
       };
       return { ...way, finish };
     } catch (error) {
@@ -206,14 +217,15 @@ class LazySandbox implements SessionSandbox {
   }
 
   #openFiles(): SessionFiles {
-    const { home, agentDir, named = [], readable = [], clock = systemClock, ids = systemIds } = this.#options;
+    const { home, agentDir, named = [], readable = [], isReadOnly = false } = this.#options;
+    const { clock = systemClock, ids = systemIds } = this.#options;
     const allowedPaths = this.#options.settings.allowedPaths.flatMap((path) => findRealPath(path) ?? []);
     const settings = { ...this.#options.settings, allowedPaths };
     const real = (path: string) => findRealPath(path) ?? path;
     const place = { workspace: this.#workspace, home: real(home), agentDir: real(agentDir), named, readable };
     const { temporaryDirectories = getTemporaryDirectories() } = this.#options;
     const hidesSockets = () => this.#hidesSockets;
-    return new SessionFiles({ settings, ...place, temporaryDirectories, hidesSockets, clock, ids });
+    return new SessionFiles({ settings, ...place, temporaryDirectories, hidesSockets, isReadOnly, clock, ids });
   }
 
   #createCommands(state: SandboxState & { kind: "works" }, { system, place }: SessionFiles): SandboxedCommands {

@@ -183,6 +183,7 @@ function lateTool(definition: Omit<DescribedTool, "execute">, make: Make, inTurn
   const tool = once(make);
   return {
     ...definition,
+    isContained: true,
     execute: async (...call) => await (await inTurn(tool())).execute(...call),
   } as DescribedTool;
 }

@@ -68,6 +68,11 @@ export interface ToolCallContext {
 // oxlint-disable-next-line typescript/no-explicit-any -- as `AgentTool`
 export interface DescribedTool<TParameters extends ToolParameters = any, TDetails = any>
   extends AgentTool<TParameters, TDetails>, ToolDescription<ToolArguments<TParameters>> {
+  /**
+   * Whether everything that it changes goes through its files, its commands, calls and children of the session, which have the
+   * permissions of the session. Default false: in plan mode a person is asked about it, unless it is `readOnly`.
+   */
+  isContained?: boolean;
   /** Executes a call like `AgentTool.execute`. Without a `context`, a tool works with what it was created with. */
   execute: (
     toolCallId: string,

@@ -157,14 +157,14 @@ export const commands: readonly Command[] = [
     summary: mcpFeature?.summary ?? "Offer sessions as tools over MCP",
     usage: [
       ...(mcpFeature?.usage ?? []),
-      "tau mcp serve [--model MODEL] [--thinking LEVEL] [--agent NAME] [--policy safe|balanced|permissive] [--permission-mode ask|edit|free] [--sandbox off|auto|required] [--no-extensions] [--offline]  Offer sessions of this directory as tools over MCP, on standard input and output",
+      "tau mcp serve [--model MODEL] [--thinking LEVEL] [--agent NAME] [--policy safe|balanced|permissive] [--permission-mode plan|ask|edit|free] [--sandbox off|auto|required] [--no-extensions] [--offline]  Offer sessions of this directory as tools over MCP, on standard input and output",
     ],
   },
   {
     name: "acp",
     summary: "Serve an editor over the Agent Client Protocol",
     usage: [
-      "tau acp [--model MODEL] [--thinking LEVEL] [--agent NAME] [--policy safe|balanced|permissive] [--permission-mode ask|edit|free] [--sandbox off|auto|required] [--no-extensions] [--offline]  Speak ACP on standard input and output, for Zed, JetBrains and others",
+      "tau acp [--model MODEL] [--thinking LEVEL] [--agent NAME] [--policy safe|balanced|permissive] [--permission-mode plan|ask|edit|free] [--sandbox off|auto|required] [--no-extensions] [--offline]  Speak ACP on standard input and output, for Zed, JetBrains and others",
       "tau acp login [PROVIDER]  Log in, for editors that open a terminal for it",
     ],
   },

@@ -61,8 +61,9 @@ async function findLast(gateway: GatewayClient, cwd: string, cursor?: string): P
 }
 
 async function applyChoices(session: RemoteSession, options: SessionOptions): Promise<void> {
-  const { model, thinking, permissionMode } = options;
+  const { model, thinking, permissionMode, planMode } = options;
   if (permissionMode !== undefined) await session.call("set_permission_mode", { mode: permissionMode });
+  if (planMode) await session.call("set_permission_mode", { mode: "plan" });
   if (model !== undefined) await session.call("set_model", { modelId: model });
   if (thinking !== undefined) await session.call("set_thinking_level", { level: thinking as "off" });
 }

@@ -140,6 +140,7 @@ function toParams(options: SessionOptions, toPath: (path: string) => string): Pa
     ...(options.sequentialTools && { toolExecution: "sequential" }),
     ...(policy !== undefined && { policyProfile: policy }),
     ...(permissionMode !== undefined && { permissionMode }),
+    ...(options.planMode && { planMode: true }),
     ...(sandbox !== undefined && { sandbox: { mode: sandbox } }),
   };
 }

@@ -7,7 +7,7 @@ import { findDraggedFiles } from "./dragged-files.ts";
 import type { DialogStack } from "./dialog-stack.ts";
 import type { EditorSlot } from "./editor-slot.ts";
 import type { Interface } from "./interface.ts";
-import { cyclePermissions } from "./commands/permissions.ts";
+import { cyclePermissions, togglePlanMode } from "./commands/permissions.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
 import type { Look } from "./look.ts";
 import type { RunControl } from "./run-control.ts";
@@ -106,6 +106,8 @@ export class KeyActions {
         return this.#run(() => getClient().execute({ type: "cycle_model", direction: "backward" }));
       case "app.permissions.cycle":
         return this.#run(() => cyclePermissions(this.#options));
+      case "app.plan.toggle":
+        return this.#run(() => togglePlanMode(this.#options));
       case "app.thinking.cycle":
         return this.#run(() => getClient().execute({ type: "cycle_thinking_level" }));
       case "app.thinking.save":

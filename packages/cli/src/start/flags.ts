@@ -107,9 +107,13 @@ export const flagGroups: readonly FlagGroup[] = [
       {
         name: "permission-mode",
         value: "MODE",
-        choices: ["ask", "edit", "free"],
-        laterChoices: ["plan"],
-        summary: "Ask about every change too (ask), about what is risky (edit), or about nothing in the sandbox (free)",
+        choices: ["plan", "ask", "edit", "free"],
+        summary:
+          "Write nothing (plan), ask about every change too (ask), about what is risky (edit), or about nothing in the sandbox (free)",
+      },
+      {
+        name: "plan-mode",
+        summary: "Begin in plan mode: the model reads and proposes a plan, and nothing can be written",
       },
       {
         name: "sandbox",

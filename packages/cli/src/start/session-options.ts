@@ -38,6 +38,8 @@ export interface SessionOptions {
   sequentialTools: boolean;
   policy?: string;
   permissionMode?: PermissionMode;
+  /** Whether the session begins in plan mode, on top of `permissionMode`. */
+  planMode: boolean;
   sandbox?: "off" | "auto" | "required";
   noBuiltinTools: boolean;
   /** Directories in which tools may work besides the working directory. */

@@ -16,8 +16,6 @@ export interface FlagSpec {
   /** Whether the value is a number above 0. */
   number?: "any" | "whole";
   choices?: readonly string[];
-  /** Values that people may expect, and that a later version takes. */
-  laterChoices?: readonly string[];
 }
 
 type NodeToken = ReturnType<typeof readNodeTokens>[number];
@@ -71,8 +69,6 @@ export function findValueProblem(flag: FlagSpec, { rawName, value, inlineValue }
   if (value === undefined || isDoubtful(rawName, value, inlineValue) || (value.trim() === "" && !flag.mayBeEmpty)) {
     return `${rawName} needs a value: ${rawName} ${flag.value}`;
   }
-  if (flag.laterChoices?.includes(value))
-    return `${rawName} ${value} does not exist yet: ${rawName} takes ${choices?.join(", ")}`;
   if (choices && !choices.includes(value))
     return `${rawName} takes ${choices.join(", ")}, not ${JSON.stringify(value)}`;
   if (number && !(Number(value) > 0)) return `${rawName} takes a number above 0, not ${JSON.stringify(value)}`;

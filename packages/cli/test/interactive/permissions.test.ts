@@ -40,11 +40,25 @@ describe("the permission mode", () => {
     await app.sees(/main\) · edit$/m);
   });
 
-  test("plan does not exist yet, which is said", async () => {
-    const app = await openApp([]);
-    app.type("/permissions plan");
-    app.press("escape", "enter");
-    await app.sees("The permission mode plan does not exist yet. Choose ask, edit or free.");
+  test("Alt-N turns plan mode on, in which nothing is written, and off again", async () => {
+    const app = await openApp([writes("a.txt"), textReply("Refused.")], { args: ["--permission-mode", "ask"] });
+    await app.sees(/main\) · ask/);
+    app.terminal.sendInput("\x1bn");
+    await app.sees("Permission mode plan: changes nothing");
+    await app.sees(/main\) · plan/);
+    app.type("write it");
+    app.press("enter");
+    await app.sees("Refused.");
+    await expect(readFile(join(app.directory, "a.txt"))).rejects.toThrow("ENOENT");
+    app.terminal.sendInput("\x1bn");
+    await app.sees(/main\) · ask/);
+  });
+
+  test("--plan-mode begins in plan mode, on top of the other flag", async () => {
+    const app = await openApp([], { args: ["--plan-mode", "--permission-mode", "ask"] });
+    await app.sees(/main\) · plan/);
+    app.terminal.sendInput("\x1bn");
+    await app.sees(/main\) · ask/);
   });
 
   test("is that of --permission-mode at the start", async () => {

@@ -41,7 +41,7 @@ const policy = group(
     permissionMode: setting(oneOf(...permissionModes), {
       default: defaultPermissionMode,
       description:
-        "How much a session does without a question: `ask` asks about every change too, `edit` about what is risky, `free` about nothing as long as the sandbox contains it. `/permissions` and `--permission-mode` choose another one for a session.",
+        "How much a session does without a question: `plan` writes nothing, `ask` asks about every change too, `edit` about what is risky, `free` about nothing as long as the sandbox contains it. `/permissions` and `--permission-mode` choose another one for a session.",
       project,
     }),
     mode: setting(mode, {

@@ -4,7 +4,7 @@
  */
 import type { AgentToolResult, AgentToolUpdateCallback, ThinkingLevel, ToolExecutionMode } from "@tau/agent";
 import type { ImageContent, Model, TextContent, ToolArguments, ToolParameters } from "@tau/ai";
-import type { SlashCommandData } from "@tau/protocol";
+import type { PermissionMode, SlashCommandData } from "@tau/protocol";
 import type { Program, ToolDescription, ToolLifecycle, ToolLogLevel } from "@tau/tools";
 import type { SandboxNetwork } from "@tau/sandbox";
 import type { Settings } from "@tau/config/settings";
@@ -272,6 +272,12 @@ export interface ExtensionAPI {
   setThinkingLevel(level: ThinkingLevel): void;
   /** Writes into the debug log, if the session has one. Also works after the session has ended. */
   log(level: ToolLogLevel, message: string): void;
+  getPermissionMode(): PermissionMode;
+  /**
+   * Turns plan mode on, in which nothing can be written, or off again. Turning it off is for when a person said so. Rejects where
+   * the project or the session that started this one wants it, and in an isolated extension.
+   */
+  setPlanMode(isOn: boolean): Promise<void>;
   readonly events: EventBus;
   /**
    * Resolves with the resource of this key, which all sessions of the process share: `open` is called for the first of them,

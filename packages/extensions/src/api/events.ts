@@ -12,7 +12,7 @@ import type {
   ToolResultMessage,
   Usage,
 } from "@tau/ai";
-import type { BranchSummaryEntry, CompactionEntry, CustomMessage, SessionEntry } from "@tau/protocol";
+import type { BranchSummaryEntry, CompactionEntry, CustomMessage, PermissionMode, SessionEntry } from "@tau/protocol";
 import type { BashResult } from "./bash-result.ts";
 import type { SystemPromptOptions } from "./system-prompt-options.ts";
 
@@ -237,6 +237,8 @@ interface EventTypes {
     result: void;
   };
   thinking_level_select: { event: { level: ThinkingLevel; previousLevel: ThinkingLevel }; result: void };
+  /** A person chose another permission mode, or the settings did. */
+  permission_mode_select: { event: { mode: PermissionMode; previousMode: PermissionMode }; result: void };
   /** Handlers may change `input` in place; it is not validated again. The policy judges what is left in it. */
   tool_call: {
     event: { toolCallId: string; toolName: string; input: Record<string, unknown>; parentToolCallId?: string };
@@ -360,6 +362,7 @@ export const extensionEventNames = [
   "ui_prompt_end",
   "model_select",
   "thinking_level_select",
+  "permission_mode_select",
   "user_bash",
   "session_directory",
   "session_switch",

@@ -1,6 +1,7 @@
 /** The static description of a feature. Its code is loaded when something of it is first used. */
 import type { AuthStorage } from "@tau/config/auth";
 import { type SettingFields, resolveFields, type ResolvedFields, type SettingsManager } from "@tau/config/settings";
+import type { PermissionMode } from "@tau/protocol";
 import type { ExtensionContext } from "./context.ts";
 import type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "./api.ts";
 
@@ -12,6 +13,10 @@ export interface FeatureTool extends DescribedFeatureTool {
   readonly category: ToolCategory;
   /** Other names that a call of it may have. No request lists them. */
   readonly aliases?: readonly string[];
+  /** See `DescribedTool.isContained`. */
+  readonly isContained?: boolean;
+  /** Permission modes in which the requests of a session list it, unless that is a child; others depend on `exposure`. */
+  readonly listedIn?: readonly PermissionMode[];
   /** See `AgentTool.callsNamedTool`. */
   readonly callsNamedTool?: boolean;
   /**
@@ -131,6 +136,8 @@ export interface Feature {
   isOffered?(place: FeaturePlace): boolean;
   /** Whether its code is loaded when a session opens, because something of it must be known by then. Default: never. */
   opensWithSession?(place: SessionPlace): boolean;
+  /** Permission modes in which its code is loaded, when the session opens in one or changes to it. Default: none. */
+  readonly loadsIn?: readonly PermissionMode[];
   /**
    * Says in a few words which tools it may have besides those of its description; undefined: none. Synchronous and cheap. Its
    * code is loaded by the first search for tools, and registers them when it handles `tools_discover`.

@@ -3,7 +3,7 @@
  */
 import type { AgentTool, AgentToolUpdateCallback, ThinkingLevel, ToolCallOutcome } from "@tau/agent";
 import type { ImageContent, Model, TextContent } from "@tau/ai";
-import type { SlashCommandData } from "@tau/protocol";
+import type { PermissionMode, SlashCommandData } from "@tau/protocol";
 import type { Program } from "@tau/tools";
 import type { Settings } from "@tau/config/settings";
 import type { ExecOptions, ExecResult, ProviderConfig, SpawnOptions, ToolInfo } from "./api.ts";
@@ -34,6 +34,8 @@ export interface ExtensionSessionPort {
   getScopedModels(): readonly ScopedModel[];
   getThinkingLevel(): ThinkingLevel;
   setThinkingLevel(level: ThinkingLevel): Promise<void>;
+  getPermissionMode(): PermissionMode;
+  setPlanMode(isOn: boolean): Promise<void>;
 
   isIdle(): boolean;
   isProjectTrusted(): boolean;

@@ -14,6 +14,7 @@ export function createHostcallJudge(
   const ask = parts.ask && askForSession(parts.ask, extension);
   const judge = createJudge({ ...parts, ask, grants, subject: { kind: "extension", name: extension } });
   const createFiles = createGuardedFiles();
+  const isPlanning = () => parts.getMode() === "plan";
   return {
     async judge({ id, method, args, access, summary }, signal) {
       const name = `${extension}: ${method}`;
@@ -23,7 +24,7 @@ export function createHostcallJudge(
       return result?.block ? (result.reason ?? "It is not allowed.") : undefined;
     },
     createFiles: (id) =>
-      createFiles(withoutSecrets(createPathGuard(pathRules, grants.forCall(id)), extension, getPolicy)),
+      createFiles(withoutSecrets(createPathGuard(pathRules, grants.forCall(id), isPlanning), extension, getPolicy)),
     endCall: (id) => grants.endCall(id),
   };
 }

@@ -12,6 +12,7 @@ const getTools = oncePer((actions: HarnessActions): PipelineTool[] =>
   describeTools(actions).map((tool) => ({
     ...tool,
     isForChannels: true,
+    isContained: true,
     access: () => [{ capability: "session", target: { kind: "name", name: tool.name } }],
   })),
 );

@@ -176,6 +176,8 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     getThinkingLevel: () => session().getThinkingLevel(),
     setThinkingLevel: (level) => begin("Setting the thinking level", session().setThinkingLevel(level)),
     log: parts.log,
+    getPermissionMode: () => session().getPermissionMode(),
+    setPlanMode: async (isOn) => await session().setPlanMode(isOn),
     events: guardBus(parts.events, report),
     async shared(key, open) {
       lifetime.check();

@@ -31,6 +31,8 @@ export function createToolAdapter(createContext: CreateToolContext): (tool: Owne
       label: tool.label ?? tool.name,
       parameters: tool.parameters ?? noParameters,
       readOnly,
+      // Whatever it says: nothing contains the code of an extension.
+      isContained: false,
       ...(tool.exposure === "model-only" && { isModelOnly: true }),
       async execute(toolCallId, params, signal, onUpdate) {
         const context = createContext(extension, { id: toolCallId, signal });

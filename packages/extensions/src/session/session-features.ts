@@ -1,7 +1,7 @@
 /** The features of one session: their tools and commands before their code is loaded, and what loads it. */
 import type { AgentMessage } from "@tau/agent";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { SlashCommandData } from "@tau/protocol";
+import type { PermissionMode, SlashCommandData } from "@tau/protocol";
 import { parseSlashCommand } from "@tau/protocol/surface";
 import type { SourceInfo } from "../api/api.ts";
 import type { ExtensionProblem } from "../api/extension.ts";
@@ -17,6 +17,8 @@ interface SessionFeaturesParts {
   features: readonly Feature[];
   slot: ExtensionSlot;
   place: FeaturePlace;
+  /** The permission mode; undefined in a child, whose mode is that of its parent. */
+  getMode: () => PermissionMode | undefined;
   /** Reports to the user what cannot be loaded although nobody waits for it. */
   report: (problem: ExtensionProblem) => void;
 }
@@ -31,16 +33,18 @@ export class SessionFeatures {
   readonly #features: readonly Feature[];
   readonly #slot: ExtensionSlot;
   readonly #place: SessionPlace;
+  readonly #getMode: SessionFeaturesParts["getMode"];
   readonly #report: SessionFeaturesParts["report"];
   readonly #loading = new Map<string, Promise<void>>();
   readonly #tools: readonly OwnTool[];
   /** Tools that find or call others, as they were described last. */
   readonly #described = new Map<string, { description: string; tool: PipelineTool }>();
 
-  constructor({ features, slot, place, report }: SessionFeaturesParts) {
+  constructor({ features, slot, place, getMode, report }: SessionFeaturesParts) {
     this.#features = features;
     this.#slot = slot;
     this.#place = { ...place, listMcpServers: () => listMcpServers(slot) };
+    this.#getMode = getMode;
     this.#report = report;
     this.#tools = features.flatMap((feature) =>
       (feature.tools ?? []).map((definition) => ({
@@ -66,8 +70,11 @@ export class SessionFeatures {
     const others = this.#tools.filter(({ definition: { name, ...definition } }) => {
       return !isListed(definition) && !this.#slot.current?.isReplaced(name);
     });
-    const listed = others.filter(({ definition }) => reach(definition, "feature") === "listed");
-    const found = others.filter(({ definition }) => reach(definition, "feature") === "found");
+    const mode = this.#getMode();
+    const getReach = ({ definition }: OwnTool) =>
+      mode !== undefined && definition.listedIn?.includes(mode) ? "listed" : reach(definition, "feature");
+    const listed = others.filter((tool) => getReach(tool) === "listed");
+    const found = others.filter((tool) => getReach(tool) === "found");
     return {
       listed: listed.map(({ tool }) => tool),
       found: found.map(({ feature, definition, tool }) =>
@@ -143,7 +150,16 @@ export class SessionFeatures {
     for (const feature of this.#features) {
       if (feature.opensWithSession?.(this.#place)) await this.#loadOrReport(feature, false);
     }
+    await this.loadForMode(false);
     await this.loadForMessages(messages);
+  }
+
+  /** Loads the features of the permission mode. `starts`: see `ExtensionSlot.add`. Never rejects. */
+  async loadForMode(starts: boolean): Promise<void> {
+    const mode = this.#getMode();
+    if (mode === undefined) return;
+    for (const feature of this.#features.filter(({ loadsIn }) => loadsIn?.includes(mode)))
+      await this.#loadOrReport(feature, starts);
   }
 
   /** Loads the features whose results or messages are in a conversation, so that they can continue with it. */
@@ -184,7 +200,7 @@ export class SessionFeatures {
   }
 
   #createTool(feature: Feature, definition: FeatureTool): PipelineTool {
-    const { describeForFound, exposure, ...tool } = definition;
+    const { describeForFound, exposure, listedIn: _listedIn, ...tool } = definition;
     return {
       ...tool,
       ...(describeForFound && { isForFound: true }),

@@ -33,6 +33,7 @@ export const callTool: FeatureTool = {
   description: "Call a tool that tool_search found.",
   describeForFound: () => callTool.description,
   callsNamedTool: true,
+  isContained: true,
   parameters: {
     type: "object",
     properties: { name: { type: "string" }, arguments: { type: "object" } },

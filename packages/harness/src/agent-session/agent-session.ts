@@ -130,7 +130,7 @@ export class AgentSession {
     await this.#parts.features.loadAtStart(this.messages);
     await this.#work.tools.findListed();
     this.#cleanUps.push(services.settings.subscribe(this.#work.changes.onSettings));
-    this.#cleanUps.push(services.settings.subscribe(() => permissionModes.publishChange()));
+    this.#cleanUps.push(services.settings.subscribe(() => void permissionModes.publishChange()));
     this.#cleanUps.push(services.registry.subscribe(() => this.#followModel()));
     for (const { code, message } of describeLeftOut(this.#work.tools.shown)) this.notify(code, message);
     await this.#work.tools.loadTools();

@@ -22,7 +22,7 @@ export interface LiveSession {
   /** The taint of the parent: text of strangers that has come in. */
   readonly taint: SessionTaint;
   /** A child has at most the permission mode of its parent. */
-  readonly permissions: Pick<Permissions, "mode">;
+  readonly permissions: Pick<Permissions, "mode" | "writingMode">;
   /** Records what a child spent in the parent's log, so that it applies when the parent is opened again. */
   noteChild(spent: ChildSpending): Promise<void>;
 }

@@ -11,8 +11,12 @@ interface PermissionModesParts {
   publisher: Publisher;
 }
 
+/** Must not reject. */
+type ModeListener = (mode: PermissionMode, previousMode: PermissionMode) => void | Promise<void>;
+
 export class PermissionModes {
   readonly #parts: PermissionModesParts;
+  readonly #listeners = new Set<ModeListener>();
   #published: PermissionMode;
 
   constructor(parts: PermissionModesParts) {
@@ -20,23 +24,31 @@ export class PermissionModes {
     this.#published = parts.permissions.mode;
   }
 
+  /** Calls `listener` after each change that surfaces are told of. */
+  onChange(listener: ModeListener): void {
+    this.#listeners.add(listener);
+  }
+
   /** See `AgentSession.setPermissionMode`. */
   async choose(mode: string): Promise<PermissionData> {
     const { permissions, report, session } = this.#parts;
     const chosen = permissions.choose(mode);
-    this.publishChange();
+    const published = this.publishChange();
     if (chosen === "free") await report.trySandbox();
     if (!session.readOnly && chosen !== (await session.getPermissionMode()))
       await session.append({ type: "permission_mode", mode: chosen });
+    await published;
     return report.permissions;
   }
 
-  /** Publishes the mode unless surfaces know it: the settings and the parent session change it too. */
-  publishChange(): void {
+  /** Publishes the mode unless surfaces know it: the settings and the parent session change it too. Never rejects. */
+  async publishChange(): Promise<void> {
     const { permissions, publisher } = this.#parts;
     const { mode } = permissions;
     if (mode === this.#published) return;
+    const previousMode = this.#published;
     this.#published = mode;
     publisher.fact({ type: "permission_mode_changed", mode });
+    for (const listener of this.#listeners) await listener(mode, previousMode);
   }
 }

@@ -105,7 +105,14 @@ export function createSessionWork(parts: SessionParts, core: SessionCore, callba
 export function followChanges(parts: SessionParts, core: SessionCore, work: SessionWork): (() => void)[] {
   const { sessionManager: session, services } = parts;
   const { model, notices, jobs, lifetime } = core;
-  const { activity, changes } = work;
+  const { activity, changes, tools } = work;
+  core.permissionModes.onChange(async (mode, previousMode) => {
+    // The tools of a request depend on it: nothing else changes them.
+    tools.rebuild();
+    await parts.features.loadForMode(true);
+    const { current } = parts.extensions;
+    if (current?.isStarted) await current.emit({ type: "permission_mode_select", mode, previousMode });
+  });
   /** Begins a run about a job that has ended, unless one is in progress: that one takes the report. */
   const wake = () => {
     if (activity.isBusy || lifetime.signal.aborted || !model.model) return;

@@ -163,6 +163,7 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   decide: param(fn),
   policyProfile: param(text),
   permissionMode: param(oneOf(...permissionModes)),
+  planMode: param(flag),
   audit: param(fn),
   budgets: param(budgets),
   systemPrompt: param(text),

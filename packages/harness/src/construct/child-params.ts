@@ -8,7 +8,15 @@ import type { LiveSessions } from "../agent-session/live-sessions.ts";
 import type { AgentSessionParams } from "./params.ts";
 
 /** Parameters that belong to the parent alone. */
-type Own = "sessionId" | "sessionManager" | "abortSignal" | "onEvent" | "binding" | "afterCrash" | "budgets";
+type Own =
+  | "planMode"
+  | "sessionId"
+  | "sessionManager"
+  | "abortSignal"
+  | "onEvent"
+  | "binding"
+  | "afterCrash"
+  | "budgets";
 
 export async function createChildParams(
   params: AgentSessionParams,
@@ -33,6 +41,10 @@ export async function createChildParams(
       : log.openSession(sessionId)),
     parentSessionId: log.id,
     sessions,
+    // It follows its parent: one that begins in plan mode has left it when the parent has.
+    ...(params.permissionMode === "plan" && {
+      permissionMode: parent.permissions.afterPlan ?? parent.permissions.mode,
+    }),
     ...(tools && { allowedTools: limitTools(tools, params.allowedTools) }),
     ...(excludedTools && { excludedTools: [...(params.excludedTools ?? []), ...excludedTools] }),
     // Where nobody answers the parent, nobody answers its children.
@@ -53,6 +65,7 @@ function chooseChildModel(parent: AgentSession, { model, thinkingLevel }: ChildO
 }
 
 const withoutOwn = ({
+  planMode: _planMode,
   sessionId: _sessionId,
   sessionManager: _sessionManager,
   abortSignal: _abortSignal,

@@ -46,7 +46,9 @@ export async function openExtensionSlot(setup: SessionSetup, all: readonly Featu
 export function openFeatures(setup: SessionSetup, features: readonly Feature[], slot: ExtensionSlot): SessionFeatures {
   const report = ({ extension, message }: ExtensionProblem) =>
     setup.getSession().notify("extension", `${extension}: ${message}`);
-  return new SessionFeatures({ features, slot, place: getPlace(setup), report });
+  const { parent, permissions } = setup;
+  const getMode = () => (parent ? undefined : permissions.mode);
+  return new SessionFeatures({ features, slot, place: getPlace(setup), getMode, report });
 }
 
 /** Lists the features of a session: those that it was given, the settings do not turn off, and are of use here. */

@@ -123,6 +123,8 @@ export interface AgentSessionParams {
   policyProfile?: string;
   /** How much the session does without a question. Default: the session's if it is stricter than the settings', else theirs. */
   permissionMode?: PermissionMode;
+  /** Whether the session begins in plan mode, on top of `permissionMode`: nothing can be written. Default: as it was left. */
+  planMode?: boolean;
   /** Default: what was asked for or denied is written into the session. */
   audit?: Audit;
   /** For this session and all that it starts, as long as it lives. What a run may use is in the settings. */

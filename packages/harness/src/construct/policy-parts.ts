@@ -6,6 +6,7 @@ import {
   PolicyReport,
   createRememberedRules,
   type SecretBroker,
+  withPlanMode,
 } from "@tau/policy/internal";
 import type { Audit } from "@tau/policy";
 import { SessionTaint } from "../session/session-taint.ts";
@@ -49,15 +50,16 @@ export async function createPolicyParts(
     trySandbox: sandbox && (() => sandbox.getState()),
     isSandboxMissing,
   });
+  const isSandboxed = createSandboxCheck(report, sandboxSettings, setup);
   const decide =
     params.decide ??
     createPolicy({
       rules,
       getPolicy,
-      getMode: () => permissions.mode,
+      getMode: () => permissions.writingMode,
       secrets,
       context: { cwd, home: rules.home, workspace: cwd, named: rules.named, agentDir: rules.agentDir },
-      isSandboxed: createSandboxCheck(report, sandboxSettings, setup),
+      isSandboxed,
       getNetwork: () => widenNetwork(sandboxSettings.network, sandbox?.granted.hosts ?? []),
       getGrantedPaths: () => [
         ...sandboxSettings.allowedPaths.map((path) => findRealPath(path) ?? path),
@@ -69,7 +71,7 @@ export async function createPolicyParts(
   const audit = taint.watch(params.audit ?? createSessionAudit(setup));
   const remembered = createRememberedRules({ agentDir, cwd: projectDirectory, ids });
   return {
-    decide,
+    decide: withPlanMode(decide, { isPlanning: () => permissions.isPlanning, isSandboxed }),
     ask: params.ask,
     audit,
     grants,

@@ -70,9 +70,11 @@ export async function openSetup(
     permissions: new Permissions({
       getOwn: () => settings.get().policy.permissionMode,
       getProjectLimit: () => settings.getRestrictions().policy?.permissionMode,
-      getParentMode: () => parent?.permissions.mode,
+      getParent: () => parent?.permissions,
       chosen: params.permissionMode,
+      plans: params.planMode ?? false,
       logged: await sessionManager.getPermissionMode(),
+      loggedWriting: await sessionManager.getWritingMode(),
     }),
     publisher,
     notices: new Notices(publisher),

@@ -8,6 +8,7 @@ import { getSandboxSettings } from "@tau/config/trust";
 import {
   isSandboxMissing,
   createLateSandbox,
+  createPlanSandbox,
   getTemporaryDirectories,
   withTemporaryFiles,
 } from "@tau/sandbox/internal";
@@ -22,7 +23,8 @@ export async function createWorkspace(
   setup: SessionSetup,
   { keys, secrets }: { keys: UsedKeys; secrets: SecretBroker },
 ) {
-  const { cwd, clock, ids, rules, grants, closers, getSession } = setup;
+  const { cwd, clock, ids, rules, grants, permissions, closers, getSession } = setup;
+  const isPlanning = () => permissions.isPlanning;
   const { settings, resources } = setup.services;
   const sandboxSettings = getSandboxSettings(settings, setup.params.sandbox);
   const { createFiles, createGuardedFiles, createTools } = await import("@tau/tools");
@@ -35,7 +37,7 @@ export async function createWorkspace(
   const timeoutMs = limits.bashMs ?? sandboxSettings.timeoutMs;
   const tools = createTools({
     cwd,
-    files: guardFiles(createPathGuard(rules, grants)),
+    files: guardFiles(createPathGuard(rules, grants, isPlanning)),
     clock,
     ids,
     ...(shellPath !== undefined && { shell: shellPath }),
@@ -51,7 +53,13 @@ export async function createWorkspace(
     writeNeedsRead: settings.get().tools.writeNeedsRead,
   });
   const sandbox =
-    sandboxSettings.mode === "off" ? undefined : createLateSandbox(() => getSandboxOptions(setup, sandboxSettings));
+    sandboxSettings.mode === "off"
+      ? undefined
+      : createPlanSandbox({
+          usual: createLateSandbox(() => getSandboxOptions(setup, sandboxSettings)),
+          readOnly: createLateSandbox(() => getReadOnlyOptions(setup, sandboxSettings)),
+          isPlanning,
+        });
   if (sandbox) closers.add(() => sandbox.close());
   closers.add(() => tools.dispose());
   // Skills that appear later may be read without a question too.
@@ -69,7 +77,7 @@ export async function createWorkspace(
   // Only where the person has turned the sandbox off: a command that is allowed outside for once is still contained here.
   const terminal = commandTerminal && sandboxSettings.mode === "off" ? { terminal: commandTerminal } : {};
   const createCallContext = (toolCallId: string): ToolCallContext => ({
-    files: asCommandsSee(guardFiles(createPathGuard(rules, grants.forCall(toolCallId)))),
+    files: asCommandsSee(guardFiles(createPathGuard(rules, grants.forCall(toolCallId), isPlanning))),
     spawn: tools.spawn,
     env: secrets.give(grants.listNames("env", toolCallId)),
     ...terminal,
@@ -124,6 +132,12 @@ function getSandboxOptions(
   const [, , ...added] = roots;
   const settings = { ...sandbox, allowedPaths: [...sandbox.allowedPaths, ...added] };
   return { cwd, settings, home, agentDir, named, readable, clock, ids };
+}
+
+/** The sandbox of plan mode. Where it does not work, commands are not run. */
+function getReadOnlyOptions(setup: SessionSetup, sandbox: SandboxSettings): SessionSandboxOptions {
+  const settings = { ...sandbox, mode: "required", network: "none", ports: [], allowedPaths: [] } as const;
+  return { ...getSandboxOptions(setup, settings), isReadOnly: true };
 }
 
 /** A single process gets no more than twice the limit, so that it cannot use up the memory between two checks. */

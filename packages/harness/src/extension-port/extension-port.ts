@@ -74,6 +74,11 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     },
     getThinkingLevel: () => session.thinkingLevel,
     setThinkingLevel: (level) => session.setThinkingLevel(level),
+    getPermissionMode: () => session.permissions.mode,
+    async setPlanMode(isOn) {
+      const { mode, afterPlan } = session.permissions;
+      if (isOn !== (mode === "plan")) await session.setPermissionMode(isOn ? "plan" : (afterPlan ?? mode));
+    },
 
     isIdle: () => !session.isStreaming || activity.isSettling,
     isProjectTrusted: () => session.settingsManager.isProjectTrusted,

@@ -5,7 +5,7 @@ import type { AuthStorage } from "@tau/config/auth";
 import type { ModelRegistry } from "@tau/config/models";
 import type { Settings, SettingsManager } from "@tau/config/settings";
 import type { ChildOptions, InputSource, ToolInfo } from "@tau/extensions";
-import type { SessionEvent } from "@tau/protocol";
+import type { PermissionData, SessionEvent } from "@tau/protocol";
 import type { RunOutcome } from "../run/run.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
 import type { SlashCommandSource } from "../prompt/slash-commands.ts";
@@ -26,6 +26,8 @@ export interface PortSession extends SlashCommandSource {
   readonly tools: readonly AgentTool[];
   readonly knownTools: readonly AgentTool[];
   readonly isStreaming: boolean;
+  readonly permissions: PermissionData;
+  setPermissionMode(mode: string): Promise<PermissionData>;
   setModel(model: Model): Promise<void>;
   setThinkingLevel(level: ThinkingLevel): Promise<void>;
   setActiveTools(names: readonly string[]): void;

@@ -1,5 +1,5 @@
 /** Walks the tree of a log through its table, and reads only the entries that are asked for. */
-import { isPermissionMode, type PermissionMode } from "@tau/protocol";
+import { isPermissionMode, type PermissionMode, type WritingMode } from "@tau/protocol";
 import { buildContext, getChoices, type SessionChoices, type SessionContext } from "./context.ts";
 import type { AcceptedEntry, CompactionEntry, PrefixEntry, SessionEntry } from "./entry.ts";
 import type { SessionLog } from "./log.ts";
@@ -229,6 +229,14 @@ export async function readPrefix(log: SessionLog): Promise<PrefixEntry | undefin
 export async function readPermissionMode(log: SessionLog): Promise<PermissionMode | undefined> {
   const entry = await readLast(log, "permission_mode");
   return entry?.type === "permission_mode" && isPermissionMode(entry.mode) ? entry.mode : undefined;
+}
+
+/** The permission mode besides plan mode that was chosen last, on any branch; undefined if none was, or it is not known. */
+export async function readWritingMode(log: SessionLog): Promise<WritingMode | undefined> {
+  const rows = log.table.rowsOfKind("permission_mode");
+  const modes = (await log.read(rows)).flatMap((entry) => (entry.type === "permission_mode" ? [entry.mode] : []));
+  const last = modes.findLast((mode) => mode !== "plan");
+  return isPermissionMode(last) && last !== "plan" ? last : undefined;
 }
 
 /** State of a message with an id: it waits, it was said, or it will not be said. */

@@ -5,7 +5,7 @@
 import type { AgentMessage } from "@tau/agent";
 import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
 import { isRecord, Listeners, SerialQueue, withoutUndefined } from "@tau/ai/internal";
-import { HarnessError, type PermissionMode, type Termination } from "@tau/protocol";
+import { HarnessError, type PermissionMode, type Termination, type WritingMode } from "@tau/protocol";
 import type { ExportSource } from "../export/source.ts";
 import { check, createCheck } from "@tau/config/internal";
 import {
@@ -26,6 +26,7 @@ import {
   readName,
   readNextPage,
   readPermissionMode,
+  readWritingMode,
   readPrefix,
   readQueuedStates,
   readTree,
@@ -305,12 +306,17 @@ export class Session implements SessionNode {
     return this.#read((log) => readQueuedStates(log, ids));
   }
 
-  /** The beginning of the last requests; undefined before the first. */
   /** The permission mode that was chosen last, on any branch. */
   getPermissionMode(): Promise<PermissionMode | undefined> {
     return this.#read(readPermissionMode);
   }
 
+  /** The permission mode besides plan mode that was chosen last, on any branch. */
+  getWritingMode(): Promise<WritingMode | undefined> {
+    return this.#read(readWritingMode);
+  }
+
+  /** The beginning of the last requests; undefined before the first. */
   getPrefix(): Promise<PrefixEntry | undefined> {
     return this.#read(readPrefix);
   }

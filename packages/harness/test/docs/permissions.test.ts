@@ -6,6 +6,7 @@ import { afterAll, expect, test } from "vitest";
 import { rm } from "node:fs/promises";
 import { createPolicy, createSecretBroker } from "@tau/policy/internal";
 import type { PolicyRequest } from "@tau/policy";
+import type { WritingMode } from "@tau/protocol";
 import { getSandboxSettings, getSessionPolicy } from "@tau/config/trust";
 import { SettingsManager } from "@tau/config/settings";
 
@@ -34,7 +35,7 @@ async function open(name: string) {
   const decide = createPolicy({
     rules: { roots: [cwd], home, agentDir: join(home, ".tau") },
     getPolicy,
-    getMode: () => settings.get().policy.permissionMode,
+    getMode: () => settings.get().policy.permissionMode as WritingMode,
     secrets: createSecretBroker({ policy: () => getPolicy().secretBroker, isOwnKey: () => false, env: {} }),
     context: { cwd, home, workspace: cwd },
     isSandboxed: async () => true,

@@ -96,6 +96,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   decide: true,
   policyProfile: true,
   permissionMode: true,
+  planMode: true,
   audit: true,
   budgets: true,
   systemPrompt: true,

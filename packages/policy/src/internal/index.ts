@@ -11,6 +11,7 @@ export { appendToLedger } from "../ledger.ts";
 export { realPathRules } from "../paths.ts";
 export { Permissions } from "../permissions.ts";
 export { PolicyReport } from "../policy-report.ts";
+export { withPlanMode } from "../plan-mode.ts";
 export { createPortPolicy } from "../port-policy.ts";
 export { type ExtensionQuota, policyModes, policyProfiles } from "../profiles.ts";
 export { describeRecordFile, type RecordFileOptions } from "../record-file.ts";

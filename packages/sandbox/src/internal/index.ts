@@ -17,6 +17,7 @@ export { findProjectSecrets } from "../find-project-secrets.ts";
 export { isLoginKey, isRunningKey, leadingPaths, runningPaths } from "../git/what-git-runs.ts";
 export { findHiddenPaths } from "../hidden-paths.ts";
 export { createLateSandbox } from "../late-sandbox.ts";
+export { createPlanSandbox } from "../plan-sandbox.ts";
 export { findRealPath, lookAtPath, readLink } from "../look.ts";
 export type { FoundPath } from "../mounts.ts";
 export type { PortPolicy } from "../network/asked-ports.ts";

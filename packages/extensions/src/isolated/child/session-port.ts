@@ -40,6 +40,10 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
     getScopedModels: () => read("getScopedModels"),
     getThinkingLevel: () => read("getThinkingLevel"),
     setThinkingLevel: (level) => act("setThinkingLevel", level),
+    getPermissionMode: () => read("getPermissionMode"),
+    setPlanMode: async () => {
+      throw needsTrust.refuse("tau.setPlanMode, which changes what the model may do");
+    },
 
     isIdle: () => read("isIdle"),
     isProjectTrusted: () => read("isProjectTrusted"),

@@ -20,6 +20,7 @@ const reads: Readonly<Record<string, Read>> = {
   getScopedModels: (session) =>
     session.getScopedModels().map((scoped) => ({ ...scoped, model: withoutKeys(scoped.model) })),
   getThinkingLevel: (session) => session.getThinkingLevel(),
+  getPermissionMode: (session) => session.getPermissionMode(),
   isIdle: (session) => session.isIdle(),
   isProjectTrusted: (session) => session.isProjectTrusted(),
   hasPendingMessages: (session) => session.hasPendingMessages(),

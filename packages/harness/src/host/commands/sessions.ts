@@ -203,11 +203,13 @@ async function openWithChoices(context: CommandContext, manager: SessionManager)
 /** A session that continues from another one keeps its model, thinking level and permission mode. */
 async function keepChoices(next: AgentSession, { session: before, options }: CommandContext): Promise<void> {
   const { model, thinkingLevel } = before;
-  const { mode } = before.permissions;
-  // A client without the right to choose `free` must not get another session in it.
-  const mayKeep = mode !== "free" || options.scopes?.includes("admin") !== false;
-  if (mayKeep && next.permissions.mode !== mode && next.permissions.choices.includes(mode))
-    await next.setPermissionMode(mode);
+  const { mode, afterPlan = mode } = before.permissions;
+  for (const each of afterPlan === mode ? [mode] : [afterPlan, mode]) {
+    // A client without the right to choose `free` must not get another session in it.
+    const mayKeep = each !== "free" || options.scopes?.includes("admin") !== false;
+    if (mayKeep && next.permissions.mode !== each && next.permissions.choices.includes(each))
+      await next.setPermissionMode(each);
+  }
   if (!model) return;
   if (next.model?.id !== model.id || next.model.provider !== model.provider) await next.setModel(model);
   if (next.thinkingLevel !== thinkingLevel) await next.setThinkingLevel(thinkingLevel);
