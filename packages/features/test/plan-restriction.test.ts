@@ -70,19 +70,24 @@ const path = fc.constantFrom(...paths, ...more);
 const command = fc
   .tuple(
     fc.constantFrom(
-      ...[
-        "echo x > P",
-        "rm -rf P",
-        "mv a.txt P",
-        "cp a.txt P",
-        "touch P",
-        "mkdir -p P",
-        "tee P < a.txt",
-        "chmod 777 P",
-      ],
-      ...["ln -sf /etc/hostname P", "sed -i s/one/two/ P", "git init -q", "(echo x > P) & wait", "dd if=a.txt of=P"],
-      ...["truncate -s 0 P", "cat a.txt", "cd sub && echo x >> ../P", "mount -o remount,rw . ; echo x > P"],
-      ...['node -e \'require("fs").writeFileSync("P", "x")\''],
+      "echo x > P",
+      "rm -rf P",
+      "mv a.txt P",
+      "cp a.txt P",
+      "touch P",
+      "mkdir -p P",
+      "tee P < a.txt",
+      "chmod 777 P",
+      "ln -sf /etc/hostname P",
+      "sed -i s/one/two/ P",
+      "git init -q",
+      "(echo x > P) & wait",
+      "dd if=a.txt of=P",
+      "truncate -s 0 P",
+      "cat a.txt",
+      "cd sub && echo x >> ../P",
+      "mount -o remount,rw . ; echo x > P",
+      'node -e \'require("fs").writeFileSync("P", "x")\'',
     ),
     path,
   )
@@ -141,8 +146,8 @@ const writers =
       parameters: { type: "object", properties: { call: { type: "object" } } },
       readOnly: true,
       execute: async (_id, args: { call: AnyCall }, _signal, _onUpdate, context) => {
-        const { kind } = await context.executeTool(args.call.name, args.call.arguments);
-        return answer(kind);
+        await context.executeTool(args.call.name, args.call.arguments);
+        return answer("Called.");
       },
     });
   };
