@@ -115,3 +115,17 @@ test.each<[names: string[], isTextsOnly: boolean]>([
     expect(isAboutTextsOnly({ added: [], changed: [], removed: [], [kind]: names })).toBe(isTextsOnly);
   }
 });
+
+test("agents of Claude Code in the project are part of the answer, and nothing else of its directory is", async () => {
+  const { options, cwd } = await createProject();
+  await mkdir(join(cwd, ".claude/agents/team"), { recursive: true });
+  await writeFile(join(cwd, ".claude/settings.json"), "{}");
+  await writeTrust(options, true);
+  await writeFile(join(cwd, ".claude/settings.json"), "[]");
+  expect(await isTrustStored(options)).toBe(true);
+  await writeFile(join(cwd, ".claude/agents/team/a.md"), "You are mine now.");
+  expect(await isTrustStored(options)).toBe(false);
+  const added = [join(".claude", "agents", "team", "a.md")];
+  expect(await readTrust(options)).toMatchObject({ difference: { added } });
+  expect(isAboutTextsOnly({ added, changed: [], removed: [] })).toBe(false);
+});

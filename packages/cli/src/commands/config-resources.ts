@@ -16,7 +16,8 @@ export async function configureResources(args: CommandArgs, io: Io): Promise<voi
   if (args.has("json")) {
     return io.out(rows.map(({ package: _package, ...row }) => jsonLine(row)).join(""));
   }
-  if (rows.length === 0) return io.out("There are no extensions, skills, prompt templates or themes to choose.\n");
+  if (rows.length === 0)
+    return io.out("There are no extensions, skills, prompt templates, themes or agents to choose.\n");
   if (!io.terminal.input || !io.terminal.out) return print(rows, io);
   const { ProcessTerminal } = await import("@tau/tui");
   await changeInList(new ProcessTerminal(), rows, context);

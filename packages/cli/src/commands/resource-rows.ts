@@ -21,17 +21,31 @@ import { keepTrust } from "@tau/config/trust";
 import { createPathFilter } from "@tau/config/settings";
 import { changePackages, type PackageContext } from "./package-context.ts";
 
-export interface ResourceRow {
-  readonly kind: ResourceKind;
+export type ResourceRow = OwnRow | PackageRow;
+
+interface RowBase {
   /** From the directory of the settings or the root of the package. */
   readonly name: string;
   readonly path: string;
   /** For people: the source of the package, or the directory. */
   readonly from: string;
   readonly isOn: boolean;
-  /** Undefined for a file in the directory of the settings. */
-  readonly package: ResolvedPackage | undefined;
 }
+
+/** A file in the directory of the settings. */
+interface OwnRow extends RowBase {
+  readonly kind: ListedKind;
+  readonly package: undefined;
+}
+
+interface PackageRow extends RowBase {
+  readonly kind: ResourceKind;
+  readonly package: ResolvedPackage;
+}
+
+/** The kinds with a list in the settings. An agent is left out by removing its file. */
+const listedKinds = ["extensions", "skills", "prompts", "themes"] as const;
+type ListedKind = (typeof listedKinds)[number];
 
 /** Lists the resources that the settings of the scope can turn on and off: its own directory, and packages. */
 export async function listRows(
@@ -40,9 +54,9 @@ export async function listRows(
   const { settings, scope } = context;
   const directory = getScopeDirectory(scope, context);
   const own = listResources(directory, undefined);
-  const ownRows = resourceKinds.flatMap((kind) => {
+  const ownRows = listedKinds.flatMap((kind) => {
     const filter = createPathFilter(settings.getGiven(toSettingsScope(scope), kind) ?? []);
-    return own[kind].map((name): ResourceRow => {
+    return own[kind].map((name): OwnRow => {
       const path = join(directory, name);
       return { kind, name, path, from: directory, isOn: filter.includes(path), package: undefined };
     });
@@ -52,7 +66,7 @@ export async function listRows(
   const { packages, problems } = await inspectPackages({ ...context, entries });
   const packageRows = packages.flatMap((each) =>
     resourceKinds.flatMap((kind) =>
-      each.names[kind].map((name): ResourceRow => {
+      each.names[kind].map((name): PackageRow => {
         const path = join(each.resources.root, name);
         const isOn = each.resources[kind].some((other) => other === path || each.resources.root === other);
         return { kind, name, path, from: each.configured.entry.source, isOn, package: each };
@@ -64,11 +78,11 @@ export async function listRows(
 
 /** Writes a filter into the settings of the scope, or takes one out. */
 export async function turn(row: ResourceRow, isOn: boolean, context: PackageContext): Promise<void> {
-  if (row.package) await turnInPackage(row, row.package, isOn, context);
+  if (row.package) await turnInPackage(row, isOn, context);
   else await turnInDirectory(row, isOn, context);
 }
 
-async function turnInDirectory({ kind, path }: ResourceRow, isOn: boolean, context: PackageContext) {
+async function turnInDirectory({ kind, path }: OwnRow, isOn: boolean, context: PackageContext) {
   const { cwd, agentDir, settings, scope } = context;
   const settingsScope = toSettingsScope(scope);
   const directory = getScopeDirectory(scope, context);
@@ -93,8 +107,7 @@ function toWritten(entry: string, directory: string): string {
 
 /** A package of the user's is filtered for one project by an entry of the project. */
 async function turnInPackage(
-  { kind, name }: ResourceRow,
-  { configured, names }: ResolvedPackage,
+  { kind, name, package: { configured, names } }: PackageRow,
   isOn: boolean,
   context: PackageContext,
 ): Promise<void> {

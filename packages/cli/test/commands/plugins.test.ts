@@ -43,7 +43,7 @@ const plugin = {
 const withPrefix = (prefix: string, files: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(files).map(([path, text]) => [`${prefix}/${path}`, text]));
 
-test("a plugin brings its skills, commands and servers; agents and hooks are listed; nothing of it leads out", async () => {
+test("a plugin brings its skills, commands, agents and servers; hooks are listed; nothing of it leads out", async () => {
   const workspace = await createWorkspace();
   await writeFiles(workspace.directory, { ...withPrefix("ship", plugin), "outside.md": "secret" });
   await symlink(join(workspace.directory, "outside.md"), join(workspace.directory, "ship", "commands", "linked.md"));
@@ -51,7 +51,7 @@ test("a plugin brings its skills, commands and servers; agents and hooks are lis
   expect(code).toBe(exitCodes.done);
   expect(err).toContain("  skills       skills/notes/SKILL.md\n");
   expect(err).toContain("  prompts      commands/deploy.md, extra/release.md\n");
-  expect(err).toContain("  agents       reviewer (not used: tau cannot run them yet)\n");
+  expect(err).toContain("  agents       agents/reviewer.md\n");
   expect(err).toContain("  hooks        PreToolUse, Stop (not used: tau cannot run them yet)\n");
   expect(err).toContain("  servers      docs (you are asked before the first start)\n");
   expect(err).not.toMatch(/outside|linked|index\.js/);
@@ -59,7 +59,11 @@ test("a plugin brings its skills, commands and servers; agents and hooks are lis
   // Its servers stay where they are.
   expect(existsSync(join(workspace.agentDir, "mcp.json"))).toBe(false);
   const listed = await run(workspace, "list --json");
-  expect(JSON.parse(listed.out)).toMatchObject({ extensions: [], skills: [expect.stringContaining("notes")] });
+  expect(JSON.parse(listed.out)).toMatchObject({
+    extensions: [],
+    skills: [expect.stringContaining("notes")],
+    agents: [expect.stringMatching(/agents\/reviewer\.md$/)],
+  });
   expect((await run(workspace, "extensions list --json")).out).not.toContain("ship");
 });
 

@@ -89,7 +89,7 @@ function mustBringSomething(
   name: string,
 ): void {
   if (bringsSomething(names, manifest)) return;
-  const text = `${name} is not a package for tau: it has no extensions, skills, prompt templates, themes or MCP servers.`;
+  const text = `${name} is not a package for tau: it has no extensions, skills, prompt templates, themes, agents or MCP servers.`;
   throw new HarnessError("install_failed", text);
 }
 

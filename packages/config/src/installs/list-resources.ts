@@ -14,8 +14,8 @@ export type ResourceNames = Record<ResourceKind, string[]>;
 const skillFile = "SKILL.md";
 
 /**
- * Lists what the manifest declares, else what is in the directories `extensions`, `skills`, `prompts` and `themes`. A
- * package with neither is an extension if it has a `main`. What leads out of the package is not listed.
+ * Lists what the manifest declares, else what is in the directories `extensions`, `skills`, `prompts`, `themes` and
+ * `agents`. A package with neither is an extension if it has a `main`. What leads out of the package is not listed.
  */
 export function listResources(directory: string, manifest: Manifest | undefined): ResourceNames {
   const root = orUndefinedSync(() => realpathSync.native(directory)) ?? directory;

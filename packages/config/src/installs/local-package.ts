@@ -14,6 +14,6 @@ export async function readLocalPackage(
     return { root: path, isFile: false, manifest, names: listResources(path, manifest) };
   }
   if (!stats?.isFile()) return undefined;
-  const names = { extensions: [basename(path)], skills: [], prompts: [], themes: [] };
+  const names = { extensions: [basename(path)], skills: [], prompts: [], themes: [], agents: [] };
   return { root: await nodeFileSystem.realpath(path), isFile: true, manifest: undefined, names };
 }

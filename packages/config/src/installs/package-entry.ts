@@ -32,10 +32,11 @@ const detailed = object({
   skills: patterns,
   prompts: patterns,
   themes: patterns,
+  agents: patterns,
 });
 
 const packageEntry: Field<PackageEntry> = {
-  type: "string | { source, autoload, extensions, skills, prompts, themes }",
+  type: "string | { source, autoload, extensions, skills, prompts, themes, agents }",
   schema: { anyOf: [nonEmptyText.schema, detailed.schema] },
   read: (value, context) => (typeof value === "string" ? nonEmptyText : detailed).read(value, context) as PackageEntry,
 };

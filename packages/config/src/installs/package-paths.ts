@@ -1,4 +1,4 @@
-/** The skills, prompt templates, themes and MCP servers of installed packages. */
+/** The skills, prompt templates, themes, agents and MCP servers of installed packages. */
 import { getPackageEntries } from "./package-settings.ts";
 import type { PackageDirectories } from "./install-location.ts";
 import type { PackageResources, ResourceKind } from "./package-resources.ts";
@@ -18,7 +18,7 @@ interface PackagePathsOptions extends PackageDirectories {
 export async function listPackagePaths(options: PackagePathsOptions): Promise<PackagePaths> {
   const packages = await listPackages(options);
   const list = (kind: keyof PackagePaths) => packages.flatMap((each) => each[kind]);
-  return { skills: list("skills"), prompts: list("prompts"), themes: list("themes") };
+  return { skills: list("skills"), prompts: list("prompts"), themes: list("themes"), agents: list("agents") };
 }
 
 /** In the same order. Packages without servers are left out. */

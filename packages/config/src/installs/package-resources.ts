@@ -1,6 +1,6 @@
 /** The kinds of resources that a package brings to a session. */
 
-export const resourceKinds = ["extensions", "skills", "prompts", "themes"] as const;
+export const resourceKinds = ["extensions", "skills", "prompts", "themes", "agents"] as const;
 export type ResourceKind = (typeof resourceKinds)[number];
 
 /** In the user's own directory, or in that of the project. */
@@ -25,6 +25,8 @@ export interface PackageResources {
   prompts: string[];
   /** JSON files. */
   themes: string[];
+  /** Markdown files. */
+  agents: string[];
   /** MCP servers by name, as the package has them: unchecked. */
   servers: Readonly<Record<string, unknown>>;
 }

@@ -1,17 +1,16 @@
 /**
- * Plugins in Claude Code's form: `.claude-plugin/plugin.json`, with skills in `skills`, commands in `commands` and MCP servers
- * in `.mcp.json`. Its agents and hooks are listed and not used, and what its front matter allows is not granted.
+ * Plugins in Claude Code's form: `.claude-plugin/plugin.json`, with skills in `skills`, commands in `commands`, agents in `agents`
+ * and MCP servers in `.mcp.json`. Its hooks are listed and not used, and what its front matter allows is not granted.
  */
 import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { asRecord, isRecord, tryParseJson } from "@tau/ai/internal";
 import { isWithin } from "@tau/tools/platform";
 import type { ResourceKind } from "./package-resources.ts";
-import { getKind, listEntries, orUndefinedSync } from "./read-directory.ts";
+import { getKind, orUndefinedSync } from "./read-directory.ts";
 
 /** Names, for people. */
 export interface PluginParts {
-  readonly agents: readonly string[];
   readonly hooks: readonly string[];
 }
 
@@ -40,6 +39,7 @@ export function readPlugin(directory: string): PluginManifest | undefined {
     skills: withUsual("skills", manifest["skills"]),
     prompts: withUsual("commands", manifest["commands"]),
     themes: [],
+    agents: withUsual("agents", manifest["agents"]),
   };
   return {
     name: toText(manifest["name"]),
@@ -47,7 +47,6 @@ export function readPlugin(directory: string): PluginManifest | undefined {
     declared,
     servers: readServers(directory, withFile(manifest["mcpServers"], ".mcp.json")),
     plugin: {
-      agents: listAgents(directory, manifest["agents"]),
       hooks: Object.keys(listHooks(directory, manifest)).sort(),
     },
   };
@@ -64,13 +63,6 @@ const toPaths = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter(
     (path): path is string => typeof path === "string" && !/^[!+-]/.test(path),
   );
-
-const listAgents = (directory: string, named: unknown): string[] => [
-  ...listEntries(join(directory, "agents"))
-    .filter(({ name, kind }) => kind === "file" && name.endsWith(".md"))
-    .map(({ name }) => name.slice(0, -".md".length)),
-  ...toPaths(named),
-];
 
 /** The usual file is read too, unless the manifest names others. */
 function withFile(value: unknown, file: string): readonly unknown[] {

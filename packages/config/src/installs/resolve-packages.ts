@@ -105,7 +105,7 @@ async function inspect(
   if (located.kind !== "found") return located;
   const { root, directory = root, names, manifest, resolved, isFile = false } = located;
   if (!bringsSomething(names, manifest)) {
-    const message = `The package ${entry.source} has no extensions, skills, prompt templates, themes or MCP servers.`;
+    const message = `The package ${entry.source} has no extensions, skills, prompt templates, themes, agents or MCP servers.`;
     return { kind: "empty", message };
   }
   const counted = resourceKinds.map((kind) => [

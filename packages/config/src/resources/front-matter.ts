@@ -19,7 +19,7 @@ export interface FieldValue {
 
 /** `path` is for problems. */
 export async function parseFrontMatter(path: string, text: string): Promise<FrontMatter> {
-  const { yaml, body } = split(text);
+  const { yaml, body } = splitFrontMatter(text);
   if (yaml === undefined) return { fields: undefined, body };
   // Line 1 is the dashes.
   const parsed = await parseYaml(path, yaml, { linesBefore: 1 });
@@ -36,9 +36,17 @@ export async function parseFrontMatter(path: string, text: string): Promise<Fron
 }
 
 /** A line of dashes without a second one is a horizontal rule, not front matter. */
-function split(text: string): { yaml: string | undefined; body: string } {
+export function splitFrontMatter(text: string): { yaml: string | undefined; body: string } {
   const plain = text.replace(/\r\n?/g, "\n");
   const match = /^---[ \t]*\n([\s\S]*?)(?<=\n)---[ \t]*(?:\n|$)/.exec(plain);
   if (!match) return { yaml: undefined, body: plain.trim() };
   return { yaml: match[1]!, body: plain.slice(match[0].length).trim() };
+}
+
+const maxDescriptionCharacters = 80;
+
+/** The beginning of the first line of a text, to describe it. */
+export function getFirstLine(text: string): string {
+  const line = /\S[^\n]*/.exec(text)?.[0].trimEnd() ?? "";
+  return line.length > maxDescriptionCharacters ? `${line.slice(0, maxDescriptionCharacters).toWellFormed()}…` : line;
 }

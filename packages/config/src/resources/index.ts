@@ -1,6 +1,8 @@
 /** Files that people write for the model: context files, skills, prompt templates and named agents. */
 export { describeIgnoredPiFiles } from "./locations.ts";
-export { listNamedAgents, loadNamedAgent, type NamedAgent, type NamedAgentOptions } from "./named-agent.ts";
+export type { AgentDefinition, AgentSource, NamedAgent } from "./agent-definition.ts";
+export { findAgents, type FindAgentsOptions, type FoundAgent } from "./find-agents.ts";
+export { listNamedAgents, loadNamedAgent, type NamedAgentOptions } from "./named-agent.ts";
 export type { PromptTemplate } from "./prompt-templates.ts";
 export { readNamedFile } from "./read-named-file.ts";
 export { createResourceLoader, type ResourceLoader, type ResourceLoaderOptions } from "./resource-loader.ts";

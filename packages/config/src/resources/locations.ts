@@ -2,7 +2,7 @@
 import { join, relative } from "node:path";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { orUndefined } from "@tau/tools/durable";
-import type { NamedAgent } from "./named-agent.ts";
+import type { NamedAgent } from "./agent-definition.ts";
 import { getPathKind } from "./read-text.ts";
 import { projectSkillDirectories } from "./skills.ts";
 import { appendSystemFileName, systemFileName } from "./system-files.ts";
@@ -24,10 +24,15 @@ export interface Locations {
   /** The user's own come before the project's, so that a project cannot replace them. */
   skills: readonly string[];
   prompts: readonly string[];
+  /** The project's come before all others; those of the user are in the agent directory. */
+  agents: readonly string[];
 }
 
 /** `.tau` has precedence over `.pi`. */
 const projectDirectoryNames = [".tau", ".pi"];
+
+/** Agents are also read where Claude Code keeps them. */
+export const claudeAgents = join(".claude", "agents");
 
 /**
  * The locations of the user; `project` are those that apply only after the user trusts the project, and `loadedElsewhere`
@@ -55,6 +60,7 @@ export async function locateResources(
       appendFiles: below(appendSystemFileName, [agentDir]),
       skills: discoverSkills ? [...below("skills", own), sharedSkills] : [],
       prompts: discoverPrompts ? below("prompts", own) : [],
+      agents: [],
     },
     project: {
       systemFiles: below(systemFileName, directories),
@@ -63,6 +69,7 @@ export async function locateResources(
         ? [...below("skills", directories), ...projectSkills.filter((path) => path !== sharedSkills)]
         : [],
       prompts: discoverPrompts ? below("prompts", directories) : [],
+      agents: directories.length === 0 ? [] : [...below("agents", directories), join(cwd, claudeAgents)],
     },
     loadedElsewhere: [...below("extensions", directories), ...below("themes", directories)],
   };
@@ -74,6 +81,7 @@ export const mergeLocations = (user: Locations, project: Locations): Locations =
   appendFiles: [...project.appendFiles, ...user.appendFiles],
   skills: [...user.skills, ...project.skills],
   prompts: [...user.prompts, ...project.prompts],
+  agents: project.agents,
 });
 
 /** Lists the locations that exist, relative to the working directory. */

@@ -2,7 +2,7 @@
 import { basename, join } from "node:path";
 import type { FileSystem } from "@tau/tools/platform";
 import type { Loaded, LoadedFiles, LoadRequest } from "./context-files.ts";
-import { type FieldValue, parseFrontMatter } from "./front-matter.ts";
+import { type FieldValue, getFirstLine, parseFrontMatter } from "./front-matter.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { getPathKind, readDirectory, readText } from "./read-text.ts";
 
@@ -19,7 +19,6 @@ export interface PromptTemplate {
 }
 
 const maxFileBytes = 128 * 1024;
-const maxDescriptionCharacters = 80;
 
 interface PromptTemplatesRequest extends LoadRequest<PromptTemplate> {
   /** Directories, without their subdirectories, or files. The first template of a name has precedence. */
@@ -101,9 +100,4 @@ function readTextField(path: string, key: string, field: FieldValue | undefined,
     createProblem("invalid", { path, line: field.line, key }, `\`${key}\` has to be a string. Put it in quotes.`),
   );
   return undefined;
-}
-
-function getFirstLine(body: string): string {
-  const line = /\S[^\n]*/.exec(body)?.[0].trimEnd() ?? "";
-  return line.length > maxDescriptionCharacters ? `${line.slice(0, maxDescriptionCharacters).toWellFormed()}…` : line;
 }

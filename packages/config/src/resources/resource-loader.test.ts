@@ -367,7 +367,7 @@ describe("a named agent", () => {
     const root = await directory(files);
     const agentDir = join(root, "agent");
     await expect(loadNamedAgent(agentDir, "reviwer")).rejects.toThrow(
-      /no agent "reviwer"\. Did you mean "reviewer"\? There are: plain, reviewer\./,
+      /no agent "reviwer"\. Did you mean "reviewer" or "review"\? There are: explore, general, plain, plan, review, reviewer\./,
     );
     for (const name of ["..", "../agents/reviewer", "", ".hidden", "a/b", "x".repeat(65)]) {
       await expect(loadNamedAgent(agentDir, name)).rejects.toMatchObject({ code: "invalid_input" });

@@ -5,7 +5,14 @@ import { type Clock, systemClock } from "@tau/ai";
 import { getErrorMessage, Listeners, SerialQueue } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { type FileWatch, watchFiles } from "../files/watch-files.ts";
-import { type LoadedResources, type LoadOptions, loadResources } from "./load-resources.ts";
+import type { FoundAgent } from "./find-agents.ts";
+import {
+  loadAgentList,
+  type LoadedResources,
+  type LoadOptions,
+  loadResources,
+  type PackageResourcePaths,
+} from "./load-resources.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { changedNames, isSame, noResources, type ResourceName, type Resources } from "./resources.ts";
 
@@ -22,6 +29,8 @@ export interface ResourceLoader {
    * the project have precedence. Without it, extensions cannot add any.
    */
   setExtensionPaths?(paths: ExtensionPaths): Promise<void>;
+  /** Reads all agents that there are now. Without it, sessions know of none. */
+  findAgents?(): Promise<readonly FoundAgent[]>;
   /** Calls `listener` after a load that changed resources or problems. Returns a function that ends that. */
   subscribe(listener: (changed: readonly ResourceName[]) => void): () => void;
 }
@@ -47,15 +56,15 @@ export interface ResourceLoaderOptions {
   isProjectTrusted?: () => boolean | Promise<boolean>;
   /** Which context files are read; `own` are those of `agentDir`. Default: `all` with the project, else `own`. */
   contextFiles?: "all" | "own" | "none";
-  /**
-   * A named agent of `agentDir`. Its prompt, skills and templates have precedence. Throws if there is no agent of this
-   * name.
-   */
+  /** A named agent. Its prompt, skills and templates have precedence. Throws if there is no agent of this name. */
   agentName?: string;
   /** The lists `skills` and `prompts` of the settings; called for each load. Default: empty. */
   lists?: () => { skills: readonly string[]; prompts: readonly string[] };
-  /** The skills and prompt templates of installed packages; called for each load. All others have precedence. Default: none. */
-  packagePaths?: () => Promise<{ skills: readonly string[]; prompts: readonly string[] }>;
+  /**
+   * The skills, prompt templates and agents of installed packages; called for each load. All others have precedence, but for
+   * the agents that come with tau. Default: none.
+   */
+  packagePaths?: () => Promise<PackageResourcePaths>;
   /** More skills: files or directories. They have precedence, and no list leaves them out. */
   skillPaths?: readonly string[];
   /** Whether other skills than those of `skillPaths` and `lists` are loaded. Default true. */
@@ -115,6 +124,10 @@ class ReloadingResources implements ResourceLoader {
     if (isSame(paths, this.#extensionPaths)) return;
     this.#extensionPaths = paths;
     await this.reload();
+  }
+
+  async findAgents(): Promise<readonly FoundAgent[]> {
+    return await loadAgentList({ ...this.#options, extensionPaths: this.#extensionPaths });
   }
 
   subscribe(listener: (changed: readonly ResourceName[]) => void): () => void {

@@ -1,7 +1,7 @@
 /** The files that users write for an agent, as they were read. */
 import { join } from "node:path";
 import type { TextFile } from "./context-files.ts";
-import type { NamedAgent } from "./named-agent.ts";
+import type { NamedAgent } from "./agent-definition.ts";
 import type { PromptTemplate } from "./prompt-templates.ts";
 import type { Skill } from "./skills.ts";
 
@@ -49,6 +49,10 @@ function toFiles({ agent, systemPrompt, appendSystemPrompt, contextFiles, skills
   return new Map([
     ...texts.map(({ path, content }) => [path, content] as const),
     ...files.map((file) => [file.filePath, JSON.stringify(file)] as const),
-    ...(agent ? [[join(agent.directory, "tools.yaml"), JSON.stringify(agent.tools)] as const] : []),
+    ...(agent ? [[getToolsFile(agent), JSON.stringify(agent.definition ? agent : agent.tools)] as const] : []),
   ]);
 }
+
+/** The file that says which tools an agent has. */
+export const getToolsFile = ({ directory, definition }: NamedAgent): string =>
+  definition ? (definition.path ?? "") : join(directory, "tools.yaml");

@@ -87,8 +87,8 @@ test("an error in the policy or the sandbox keeps a session from starting", asyn
 test("the profile of a session's log makes its policy stricter, and never looser", () => {
   const settings = SettingsManager.inMemory({ policy: { profile: "balanced" } });
   const balanced = getSessionPolicy(settings);
-  expect(getSessionPolicy(settings, undefined, "safe").execMediation.denyThreshold).toBe("high");
-  expect(getSessionPolicy(settings, "permissive", "safe").mode).toBe("strict");
-  expect(getSessionPolicy(settings, undefined, "permissive")).toEqual(balanced);
-  expect(getSessionPolicy(settings, undefined, "no such name").mode).toBe("strict");
+  expect(getSessionPolicy(settings, undefined, ["safe"]).execMediation.denyThreshold).toBe("high");
+  expect(getSessionPolicy(settings, "permissive", ["safe"]).mode).toBe("strict");
+  expect(getSessionPolicy(settings, undefined, ["permissive"])).toEqual(balanced);
+  expect(getSessionPolicy(settings, undefined, ["no such name"]).mode).toBe("strict");
 });

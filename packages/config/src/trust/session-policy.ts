@@ -6,12 +6,16 @@ import { type ExtensionPolicy, resolvePolicy, restrictPolicy } from "@tau/policy
 
 type SessionSettings = Pick<SettingsManager, "get" | "getRestrictions">;
 
-/** `profile` overrides the user's, as a flag does. `kept` is that of the session's log, which can only make it stricter. */
-export function getSessionPolicy(settings: SessionSettings, profile?: string, kept?: string): ExtensionPolicy {
+/** `profile` overrides the user's, as a flag does. Each of `kept`, such as that of the session's log, can only make it stricter. */
+export function getSessionPolicy(
+  settings: SessionSettings,
+  profile?: string,
+  kept: readonly string[] = [],
+): ExtensionPolicy {
   const { policy } = settings.get();
   const own = resolvePolicy(profile === undefined ? policy : { ...policy, profile });
   const restricted = restrictPolicy(own, settings.getRestrictions().policy);
-  return kept === undefined ? restricted : restrictPolicy(restricted, { profile: kept });
+  return kept.reduce((policy, name) => restrictPolicy(policy, { profile: name }), restricted);
 }
 
 /** `overrides` apply instead of the user's settings, as flags do. */

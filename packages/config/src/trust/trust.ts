@@ -15,6 +15,7 @@ import { expandHome } from "../files/agent-dir.ts";
 import { readWhole, withFileLease } from "@tau/tools/durable";
 import { parseJsonDocument } from "../json/document.ts";
 import { isLocalSource } from "../installs/package-source.ts";
+import { claudeAgents } from "../resources/locations.ts";
 import { createPathFilter, resolvePathEntry } from "../resources/path-filter.ts";
 import { projectSkillDirectories } from "../resources/skills.ts";
 import { describeRecordFile, type RecordFileOptions } from "@tau/policy/internal";
@@ -23,7 +24,7 @@ export type TrustOptions = RecordFileOptions;
 
 /** Directories that a project may bring along, relative to its own, besides skills and what its settings name. */
 const projectDirectories = [".tau", ".pi"];
-const projectPaths = [...projectDirectories, ".mcp.json"];
+const projectPaths = [...projectDirectories, ".mcp.json", claudeAgents];
 
 /** The content of installed packages is bound to their lock, which is one of the files, and to what was installed here. */
 const packageDirectories = projectDirectories.flatMap((name) => [join(name, "npm"), join(name, "git")]);

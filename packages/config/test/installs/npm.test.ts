@@ -29,6 +29,7 @@ test("a package is installed with its dependencies, pinned, and none of its scri
   expect(fetched.names).toEqual({
     extensions: ["extensions/a.ts"],
     skills: ["skills/s/SKILL.md"],
+    agents: [],
     prompts: [],
     themes: [],
   });
