@@ -66,7 +66,9 @@ test("--agent chooses a named agent, which a resumed session keeps, and which ha
   const missing = await run(workspace, ["-p", "--agent", "reviwer", "Hi"]);
   expect([missing.code, missing.err]).toEqual([
     2,
-    expect.stringContaining('There is no agent "reviwer". Did you mean "reviewer"? There are: reviewer, writer.'),
+    expect.stringContaining(
+      'There is no agent "reviwer". Did you mean "reviewer" or "review"? There are: explore, general, plan, review, reviewer, writer.',
+    ),
   ]);
   await rm(join(workspace.agentDir, "agents/reviewer"), { recursive: true });
   const gone = await run(workspace, ["-p", "-c", "Again"]);

@@ -35,7 +35,7 @@ export type {
   SendMessageOptions,
   SendUserMessageOptions,
 } from "./api/context.ts";
-export type { ChildOptions, ChildOutcome, ChildSession } from "./api/child.ts";
+export type { AgentInfo, ChildOptions, ChildOutcome, ChildSession } from "./api/child.ts";
 export type { ToolCallOutcome } from "@tau/agent";
 export {
   type BashOperations,

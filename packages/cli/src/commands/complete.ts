@@ -146,8 +146,8 @@ async function listValues(kind: string, { words, current, io }: Context): Promis
     case "SESSION":
       return current.includes("/") ? await listFiles(io, current) : await listSessionIds(words, io);
     case "AGENT": {
-      const { listNamedAgents } = await import("@tau/config/resources");
-      return (await listNamedAgents(getAgentDir(io))).map(toCandidate);
+      const { findAgents } = await import("@tau/config/resources");
+      return (await findAgents({ agentDir: getAgentDir(io) })).map(({ name }) => toCandidate(name));
     }
     case "KEY":
       return (await import("./config-keys.ts")).listSettings().map(toCandidate);

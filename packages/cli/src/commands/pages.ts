@@ -26,6 +26,7 @@ export const pages: readonly Page[] = [
   { name: "resources", summary: "where instructions, skills, templates and agents are" },
   { name: "skills", summary: "writing a skill" },
   { name: "templates", summary: "writing a prompt template" },
+  { name: "agents", summary: "agents of your own, and those that come with tau" },
   { name: "tools", summary: "the tools that a model is offered" },
   { name: "features", summary: "what tau adds to its core, and how to turn it off" },
   { name: "mcp", summary: "MCP servers: tools, resources and prompts of other programs" },

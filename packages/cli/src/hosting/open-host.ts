@@ -1,7 +1,8 @@
 /** Creates the host with one open session from the flags. */
 import { untilAborted } from "@tau/ai/internal";
 import { type AgentSession, type AskChoice, SessionManager } from "@tau/harness";
-import { loadNamedAgent } from "@tau/config/resources";
+import { findPackagePaths } from "@tau/config/internal";
+import { createResourceLoader } from "@tau/config/resources";
 import { HarnessError } from "@tau/protocol";
 import type { Host, HostOptions } from "@tau/harness/host";
 import { findUnknownTools } from "@tau/policy";
@@ -69,6 +70,8 @@ async function openSessionHost(
   try {
     await checkUnknownFlags(options, directories.extensions, { cwd: io.cwd, agentDir, settings });
     const problems: string[] = [];
+    // Before the copy is written.
+    if (options.fork !== undefined) await mustHaveAgent(options, { cwd: io.cwd, agentDir, settings });
     sessionManager = await openSession(options, io, { ...settings.get(), agentDir, problems });
     const cwd = await getWorkingDirectory(sessionManager, io.cwd);
     if (cwd !== io.cwd) {
@@ -99,6 +102,21 @@ async function openSessionHost(
     await sessionManager?.close();
     throw error;
   }
+}
+
+async function mustHaveAgent({ agent }: SessionOptions, place: ExtensionPlace): Promise<void> {
+  if (agent === undefined) return;
+  const { cwd, agentDir, settings } = place;
+  await createResourceLoader({
+    cwd,
+    agentDir,
+    agentName: agent,
+    contextFiles: "none",
+    discoverSkills: false,
+    discoverPrompts: false,
+    packagePaths: () => findPackagePaths(place),
+    isProjectTrusted: () => settings.checkProjectTrust(),
+  });
 }
 
 /** Before anything is opened, if there is no extension that could have the options. */
@@ -175,8 +193,6 @@ async function openSession(
     return await SessionManager.open(await findSession(options.session, lookup), storage);
   if (options.fork !== undefined) {
     const { agent } = options;
-    // Before the copy is written.
-    if (agent !== undefined) await loadNamedAgent(agentDir, agent);
     if (id !== undefined && (await SessionManager.findById(cwd, id, directory, storage)) !== undefined)
       throw new UsageError(
         "invalid_input",

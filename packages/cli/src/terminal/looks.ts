@@ -2,7 +2,8 @@
 import { join, resolve } from "node:path";
 import { systemClock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import { hasPackages, readTextFile, type SettingsManager, watchFiles } from "@tau/config/settings";
+import { findPackagePaths } from "@tau/config/internal";
+import { readTextFile, type SettingsManager, watchFiles } from "@tau/config/settings";
 import { nodeFileSystem } from "@tau/tools/platform";
 import type { KeybindingsManager } from "@tau/tui";
 import type { SessionOptions } from "../start/session-options.ts";
@@ -35,16 +36,14 @@ interface Looks {
   close: () => void;
 }
 
-/** Most users have no packages, and then their code is not loaded. */
 async function findPackageThemes({
   agentDir,
   cwd,
   settingsManager,
   options,
 }: LooksOptions): Promise<readonly string[]> {
-  if (options.noThemes || !hasPackages(settingsManager)) return [];
-  const { listPackagePaths } = await import("@tau/config/installs");
-  return (await listPackagePaths({ agentDir, cwd, settings: settingsManager })).themes;
+  if (options.noThemes) return [];
+  return (await findPackagePaths({ agentDir, cwd, settings: settingsManager })).themes;
 }
 
 export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Promise<Looks> {

@@ -15,7 +15,7 @@ import type {
   SendMessageOptions,
   SendUserMessageOptions,
 } from "./context.ts";
-import type { ChildOptions, ChildSession } from "./child.ts";
+import type { AgentInfo, ChildOptions, ChildSession } from "./child.ts";
 import type { CustomMessageDraft, ExtensionEvent, ExtensionEventName, ExtensionResult } from "./events.ts";
 import type { NativeProvider, ProviderConfig } from "../providers/provider-config.ts";
 import type { UiComponent, UiFactory } from "./ui.ts";
@@ -254,6 +254,8 @@ export interface ExtensionAPI {
    * could not be written. Rejects in an isolated extension.
    */
   keepText(text: string): Promise<string | undefined>;
+  /** Resolves with the agents that children can be opened with, sorted by name, as their files are now. */
+  getAgents(): Promise<AgentInfo[]>;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
   /**

@@ -3,6 +3,24 @@ import type { AgentMessage, ThinkingLevel } from "@tau/agent";
 import type { Usage } from "@tau/ai";
 import type { SessionEvent } from "@tau/protocol";
 
+/** An agent that children can be opened with, by its name. */
+export interface AgentInfo {
+  readonly name: string;
+  /** Says what it does and when to use it. */
+  readonly description: string;
+  readonly source: "project" | "user" | "package" | "built-in";
+  /** Its file or directory. Undefined for one that comes with tau. */
+  readonly path: string | undefined;
+  /** A model as users write it, or a role such as `@smol`. Undefined: that of the session. */
+  readonly model: string | undefined;
+  /** Undefined: all tools of the session. */
+  readonly tools: readonly string[] | undefined;
+  /** Whether it works in a copy of the repository. */
+  readonly isolated: boolean;
+  /** Problems of its files with their lines, for people. */
+  readonly problems: readonly string[];
+}
+
 export interface ChildOptions {
   /** Named to people with the questions of the child. */
   name: string;
@@ -20,7 +38,10 @@ export interface ChildOptions {
   tools?: readonly string[];
   /** Not these tools, by name or pattern, besides those that the session may not use. */
   excludedTools?: readonly string[];
-  /** An agent of the user's directory. Default: that of the session. */
+  /**
+   * An agent: its prompt, tools, model, thinking level, skills, policy and number of turns apply, within what the session may
+   * do. Default: that of the session.
+   */
   agentName?: string;
   /** Takes the place of the default prompt. */
   systemPrompt?: string;

@@ -15,7 +15,7 @@ import type {
   SendMessageOptions,
   SendUserMessageOptions,
 } from "./context.ts";
-import type { ChildOptions, ChildSession } from "./child.ts";
+import type { AgentInfo, ChildOptions, ChildSession } from "./child.ts";
 import type { CustomMessageDraft, ExtensionCompaction } from "./events.ts";
 import type { ModelAccess } from "./model-access.ts";
 import type { SessionReader } from "./session-reader.ts";
@@ -62,6 +62,7 @@ export interface ExtensionSessionPort {
   openChild(options: ChildOptions): Promise<ChildSession>;
   whileWaiting<T>(work: () => Promise<T>): Promise<T>;
   keepText(text: string): Promise<string | undefined>;
+  getAgents(): Promise<AgentInfo[]>;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
   findTools(): Promise<ToolInfo[]>;

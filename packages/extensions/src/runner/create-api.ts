@@ -166,6 +166,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     },
     whileWaiting: async (work) => await session().whileWaiting(work),
     keepText: async (text) => await session().keepText(text),
+    getAgents: async () => await session().getAgents(),
     getActiveTools: () => session().getActiveTools(),
     getAllTools: () => session().getAllTools(),
     findTools: async () => await session().findTools(),

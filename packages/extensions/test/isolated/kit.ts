@@ -288,6 +288,7 @@ export function createSession(
     setSessionName: later("setSessionName"),
     setLabel: later("setLabel"),
     exec: later("exec", { stdout: "done\n", stderr: "", code: 0, killed: false }),
+    getAgents: later("getAgents", []),
     getActiveTools: () => activeTools,
     getAllTools: () => [],
     findTools: later("findTools", []),

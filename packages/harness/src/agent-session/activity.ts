@@ -69,6 +69,8 @@ export interface ActivityParts {
   abortSignal: AbortSignal | undefined;
   parent: LiveSession | undefined;
   budget: Budget;
+  /** The requests that a run of the session's agent may make. */
+  getMaxTurns: () => number | undefined;
   clock: Clock;
   /** Throws when the session cannot run. */
   mustBeUsable: () => void;
@@ -327,9 +329,10 @@ export class Activity {
   }
 
   #createRunBudget(): Budget {
-    const { settings, budget, clock } = this.#parts;
+    const { settings, budget, getMaxTurns, clock } = this.#parts;
     const settingsBudget = createBudget(withoutUndefined(settings.get().budgets), { parent: budget, clock });
-    return createBudget(settings.overrides.budgets ?? {}, { parent: settingsBudget, clock });
+    const agentBudget = createBudget(withoutUndefined({ turns: getMaxTurns() }), { parent: settingsBudget, clock });
+    return createBudget(settings.overrides.budgets ?? {}, { parent: agentBudget, clock });
   }
 
   /** Takes what the next run begins with; empty if there is to be none. */

@@ -30,7 +30,7 @@ import {
   type GivenTool,
   type BashResult,
 } from "@tau/extensions/internal";
-import type { ChildOptions, SessionExtensions, ExtensionSurface } from "@tau/extensions";
+import type { AgentInfo, ChildOptions, SessionExtensions, ExtensionSurface } from "@tau/extensions";
 import type { Answer, Question } from "@tau/policy";
 import type { JudgeParts, PolicyReport } from "@tau/policy/internal";
 import type { Budget, BudgetLimits } from "../budget/budget.ts";
@@ -55,6 +55,7 @@ import type { Notice } from "./notices.ts";
 import type { RunPlace } from "./run-place.ts";
 import type { PromptOptions, SteerOptions, SubmitOptions } from "./prompts.ts";
 import { createSessionCore, readLog, type SessionCore } from "./session-core.ts";
+import { describeAgent } from "./session-agent.ts";
 import type { SessionParts } from "./session-parts.ts";
 import type { SessionOverrides } from "./session-settings.ts";
 import { createSessionWork, followChanges, type SessionWork } from "./session-work.ts";
@@ -470,6 +471,13 @@ export class AgentSession {
   /** The files that calls in these messages have changed, as they were named. Commands may have changed others. */
   listChangedFiles(messages: readonly AgentMessage[]): readonly string[] {
     return fileOperations([], messages, this.#work.host.touches).modifiedFiles;
+  }
+
+  /** Resolves with the agents that children can be opened with, sorted by name, as their files are now. */
+  async getAgents(): Promise<AgentInfo[]> {
+    const agents = (await this.resourceLoader.findAgents?.()) ?? [];
+    const tools = [...this.knownTools, ...this.tools, ...this.droppedTools].map(({ name }) => name);
+    return agents.map((agent) => describeAgent(agent, { registry: this.modelRegistry, tools }));
   }
 
   /** Asks whoever answers the questions of this session, with the name of the child. */

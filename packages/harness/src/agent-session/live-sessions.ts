@@ -1,6 +1,7 @@
 /** The open sessions of one host, so that a child finds its parent by id: it ends with it and spends from its budget. */
 import type { Usage } from "@tau/ai";
 import type { Budget } from "../budget/budget.ts";
+import type { PolicyLimits } from "./session-agent.ts";
 import type { SessionTaint } from "../session/session-taint.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { CurrentRun } from "./current-run.ts";
@@ -23,6 +24,8 @@ export interface LiveSession {
   readonly taint: SessionTaint;
   /** A child has at most the permission mode of its parent. */
   readonly permissions: Pick<Permissions, "mode" | "writingMode">;
+  /** A child has at most the policy of its parent. */
+  getPolicyLimits(): PolicyLimits;
   /** Records what a child spent in the parent's log, so that it applies when the parent is opened again. */
   noteChild(spent: ChildSpending): Promise<void>;
 }
@@ -33,17 +36,19 @@ interface LiveSessionParts {
   budget: Budget;
   taint: SessionTaint;
   permissions: Permissions;
+  getPolicyLimits: () => PolicyLimits;
   currentRun: CurrentRun;
   /** Aborts when the session ends. */
   lifetime: AbortSignal;
 }
 
 export function createLiveSession(parts: LiveSessionParts): LiveSession {
-  const { sessionManager, parent, budget, taint, permissions, currentRun, lifetime } = parts;
+  const { sessionManager, parent, budget, taint, permissions, getPolicyLimits, currentRun, lifetime } = parts;
   return {
     sessionId: sessionManager.id,
     taint,
     permissions,
+    getPolicyLimits,
     get signal() {
       return currentRun.run?.signal ?? lifetime;
     },

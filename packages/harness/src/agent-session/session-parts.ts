@@ -6,6 +6,7 @@ import type { ExtensionSlot, SessionFeatures } from "@tau/extensions/internal";
 import type { Permissions } from "@tau/policy/internal";
 import type { Files, Jobs, ToolLogLevel } from "@tau/tools";
 import type { Budget } from "../budget/budget.ts";
+import type { PolicyLimits } from "./session-agent.ts";
 import type { Tracer } from "../observe/trace.ts";
 import type { ResourcePort } from "../prompt/expand-port.ts";
 import type { Publisher } from "../run/publisher.ts";
@@ -32,6 +33,7 @@ export interface SessionParts {
   spawn: ExtensionSessionPort["spawn"];
   policy: PolicyParts;
   permissions: Permissions;
+  getPolicyLimits: () => PolicyLimits;
   extensions: ExtensionSlot;
   features: SessionFeatures;
   expandPort: ResourcePort;

@@ -88,7 +88,11 @@ export function describeLeftOut({ tools, dropped, problems }: ToolsAndPrompt): N
 
 const runsCommands = (tool: AgentTool & Pick<DescribedTool, "shows">): boolean => tool.shows === "command";
 
-function bothAllow(a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined {
+/** The tools that two lists allow; undefined for all. */
+export function bothAllow(
+  a: readonly string[] | undefined,
+  b: readonly string[] | undefined,
+): readonly string[] | undefined {
   if (!a || !b) return a ?? b;
   // Of two patterns, the narrower one. Two that only overlap allow nothing.
   return [...new Set([...a.filter(createNameMatcher(b)), ...b.filter(createNameMatcher(a))])];

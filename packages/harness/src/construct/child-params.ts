@@ -2,68 +2,104 @@
 import { resolve } from "node:path";
 import type { ChildOptions } from "@tau/extensions";
 import { withoutUndefined } from "@tau/ai/internal";
+import type { NamedAgent, ResourceLoader } from "@tau/config/resources";
 import { createNameMatcher } from "@tau/policy/internal";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { LiveSessions } from "../agent-session/live-sessions.ts";
+import { resolveAgentModel } from "../agent-session/session-agent.ts";
+import { bothAllow } from "../agent-session/tools-and-prompt.ts";
+import type { SessionManager } from "../session/session-manager.ts";
 import type { AgentSessionParams } from "./params.ts";
 
-/** Parameters that belong to the parent alone. */
-type Own =
-  | "planMode"
-  | "sessionId"
-  | "sessionManager"
-  | "abortSignal"
-  | "onEvent"
-  | "binding"
-  | "afterCrash"
-  | "budgets";
+interface ChildParts {
+  parent: AgentSession;
+  sessions: LiveSessions;
+  /** Opens the resources of an agent for a log that has no agent yet, or this one. */
+  openAgent: (agentName: string, log: SessionManager) => Promise<ResourceLoader>;
+}
 
 export async function createChildParams(
   params: AgentSessionParams,
-  { parent, sessions }: { parent: AgentSession; sessions: LiveSessions },
+  { parent, sessions, openAgent }: ChildParts,
   options: ChildOptions,
 ): Promise<AgentSessionParams> {
-  const { name, tools, excludedTools, sessionId, agentName, systemPrompt, appendSystemPrompt, budgets } = options;
+  const { name, tools, excludedTools, sessionId, systemPrompt, appendSystemPrompt, budgets } = options;
   const { sessionManager: log } = parent;
   const cwd = resolve(parent.cwd, options.cwd ?? "");
-  const inherited: Omit<AgentSessionParams, Own> = withoutOwn(params);
+  const { systemPrompt: parentPrompt, agentName: _agent, ...inherited } = withoutOwn(params);
+  const sessionManager = await (sessionId === undefined
+    ? log.createSession({ parentId: log.id, ...(options.cwd !== undefined && { cwd }) })
+    : log.openSession(sessionId));
+  const parentAgent = parent.resourceLoader.resources.agent;
+  // A child that is continued keeps its agent.
+  const agentName = options.agentName ?? sessionManager.agentName;
+  const isSameAgent = agentName === undefined || agentName === parentAgent?.name;
+  const resourceLoader = isSameAgent
+    ? parent.resourceLoader
+    : await openAgent(agentName, sessionManager).catch(async (error: unknown) => {
+        await sessionManager.close();
+        throw error;
+      });
+  const ownAgent = isSameAgent ? undefined : resourceLoader.resources.agent;
+  // An agent of its own has a prompt of its own, or the default one.
+  const inheritedPrompt = isSameAgent ? parentPrompt : undefined;
+  const limits = limitToParent(params, parentAgent);
   return {
     ...inherited,
+    ...limits,
     cwd,
     projectDirectory: params.projectDirectory ?? parent.cwd,
     settingsManager: parent.settingsManager,
     authStorage: parent.authStorage,
     modelRegistry: parent.modelRegistry,
-    ...(agentName === undefined && { resourceLoader: parent.resourceLoader }),
-    ...chooseChildModel(parent, options),
-    sessionManager: await (sessionId === undefined
-      ? log.createSession({ parentId: log.id, ...(options.cwd !== undefined && { cwd }) })
-      : log.openSession(sessionId)),
+    resourceLoader,
+    ...chooseChildModel(parent, ownAgent, options),
+    sessionManager,
     parentSessionId: log.id,
     sessions,
     // It follows its parent: one that begins in plan mode has left it when the parent has.
     ...(params.permissionMode === "plan" && {
       permissionMode: parent.permissions.afterPlan ?? parent.permissions.mode,
     }),
-    ...(tools && { allowedTools: limitTools(tools, params.allowedTools) }),
-    ...(excludedTools && { excludedTools: [...(params.excludedTools ?? []), ...excludedTools] }),
+    ...(tools && { allowedTools: limitTools(tools, limits.allowedTools) }),
+    ...(excludedTools && { excludedTools: [...(limits.excludedTools ?? []), ...excludedTools] }),
     // Where nobody answers the parent, nobody answers its children.
     ...(params.ask && { ask: (question, signal) => parent.askForChild(name, question, signal) }),
-    ...withoutUndefined({ agentName, systemPrompt, appendSystemPrompt, budgets }),
+    ...withoutUndefined({ systemPrompt: systemPrompt ?? inheritedPrompt, appendSystemPrompt, budgets }),
   } as AgentSessionParams;
 }
 
-/** The model and level of a child. A role without a model is the model of the parent. */
-function chooseChildModel(parent: AgentSession, { model, thinkingLevel }: ChildOptions) {
+/**
+ * Takes what is asked for, else what the agent sets, else what the parent has. A role without a model is the model of the
+ * parent.
+ */
+function chooseChildModel(
+  parent: AgentSession,
+  agent: NamedAgent | undefined,
+  { model, thinkingLevel }: ChildOptions,
+): Pick<AgentSessionParams, "model" | "thinkingLevel"> {
+  const own = resolveAgentModel(parent.modelRegistry, agent);
   const resolution = model === undefined ? undefined : parent.modelRegistry.resolve(model);
   const named = resolution?.kind === "resolved" ? resolution : undefined;
   const ofRole = named?.role === undefined ? undefined : named.isDefault ? parent.model : named.model;
-  return {
-    model: ofRole ?? model ?? parent.model,
-    thinkingLevel: thinkingLevel ?? named?.thinkingLevel ?? parent.thinkingLevel,
-  };
+  return withoutUndefined({
+    model: ofRole ?? model ?? own.model ?? parent.model,
+    thinkingLevel: thinkingLevel ?? named?.thinkingLevel ?? own.thinkingLevel ?? parent.thinkingLevel,
+  });
 }
 
+/** The tools of the parent's agent limit those of its children, also of those with other agents. */
+function limitToParent(params: AgentSessionParams, agent: NamedAgent | undefined) {
+  const { only, tools = [] } = agent?.tools ?? {};
+  const off = tools.filter(({ enabled }) => !enabled).map(({ name }) => name);
+  const excludedTools = [...(params.excludedTools ?? []), ...off];
+  return withoutUndefined({
+    allowedTools: bothAllow(params.allowedTools, only),
+    excludedTools: excludedTools.length === 0 ? undefined : excludedTools,
+  });
+}
+
+/** Leaves out the parameters that belong to the parent alone. */
 const withoutOwn = ({
   planMode: _planMode,
   sessionId: _sessionId,

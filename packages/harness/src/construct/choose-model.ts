@@ -9,6 +9,7 @@ import {
 } from "@tau/ai";
 import { toProviderId, withoutUndefined } from "@tau/ai/internal";
 import { formatUnlisted, type FirstModel } from "../agent-session/model-choice.ts";
+import { resolveAgentModel } from "../agent-session/session-agent.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "@tau/protocol";
 import type { ExtensionProblem } from "@tau/extensions";
@@ -22,8 +23,8 @@ interface ChosenModel extends FirstModel {
 }
 
 /**
- * Takes what is asked for, else what the session used, else one of the models to choose from, else what the settings say or
- * what can be used. `extensionProblems` may be why an extension did not bring its models.
+ * Takes what is asked for, else what the session used, else that of its agent, else one of the models to choose from, else what
+ * the settings say or what can be used. `extensionProblems` may be why an extension did not bring its models.
  */
 export async function chooseModel(
   { params, services, sessionManager }: SessionSetup,
@@ -42,7 +43,9 @@ export async function chooseModel(
   const usual = () => registry.defaultModel(withoutUndefined({ defaultModel, defaultProvider }));
   // A role without a model is what the session has otherwise.
   const wanted = typeof params.model === "object" ? params.model : named?.isDefault ? undefined : named?.model;
-  const fallback = (wanted ?? used) ? undefined : usual();
+  const ofAgent = resolveAgentModel(registry, services.resources.resources.agent);
+  const first = wanted ?? used ?? ofAgent.model;
+  const fallback = first ? undefined : usual();
   const patterns = params.models ?? settings.get().enabledModels;
   const scoped = fallback && patterns && chooseScoped(registry.scope(patterns).models, fallback);
   // If the user chose a model, never fall back to another.
@@ -50,7 +53,7 @@ export async function chooseModel(
     defaultModel !== undefined || defaultProvider !== undefined || registry.getRoles()["default"] !== undefined;
   const isRefused = fallback?.kind === "resolved" && isChosen && fallback.because !== "settings";
   const usable = fallback?.kind === "resolved" && !isRefused ? fallback.model : undefined;
-  const model = wanted ?? used ?? scoped?.model ?? usable;
+  const model = first ?? scoped?.model ?? usable;
   const usedLevel = before?.hasThinkingLevel ? parseThinkingLevel(before.thinkingLevel) : undefined;
   const noModelReason = isRefused
     ? formatRefusal(fallback.reason, problems)
@@ -62,6 +65,7 @@ export async function chooseModel(
     thinkingLevel:
       asked ??
       named?.thinkingLevel ??
+      (isNew ? ofAgent.thinkingLevel : undefined) ??
       scoped?.thinkingLevel ??
       usedLevel ??
       (fallback?.kind === "resolved" ? fallback.thinkingLevel : undefined) ??
@@ -69,7 +73,12 @@ export async function chooseModel(
     noModelReason,
     modelProblem: isChosen && !model ? noModelReason : undefined,
     modelNotice:
-      [lostModel(before?.model, model), model && formatUnlisted(model), model && describeMissingLevel(model, asked)]
+      [
+        lostModel(before?.model, model),
+        ofAgent.problem,
+        model && formatUnlisted(model),
+        model && describeMissingLevel(model, asked),
+      ]
         .filter(Boolean)
         .join(" ") || undefined,
   };

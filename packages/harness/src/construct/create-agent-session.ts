@@ -1,6 +1,5 @@
 /** Puts a session together. Every parameter is optional; the defaults are those of a coding agent in a terminal. */
 import { Closers } from "@tau/ai/internal";
-import { join } from "node:path";
 import type { StreamFn } from "@tau/agent";
 import { streamSimple } from "@tau/ai";
 import { createUsedKeys } from "@tau/config/internal";
@@ -24,7 +23,8 @@ import { spentBefore } from "./open-log.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { createPolicyParts } from "./policy-parts.ts";
 import { openResults } from "./results.ts";
-import { knownSecrets, listStartProblems } from "./open-services.ts";
+import { knownSecrets, listStartProblems, openResources } from "./open-services.ts";
+import { findUnknownAgentTools } from "../agent-session/session-agent.ts";
 import { openSetup, type SessionSetup } from "./session-setup.ts";
 import { createToolSources } from "./tool-sources.ts";
 import { createWorkspace } from "./workspace.ts";
@@ -72,6 +72,8 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
   const policy = await createPolicyParts(setup, { secrets, workspace });
   const saveResult = openResults(setup);
   const { debugLog } = params;
+  const openAgent = (agentName: string, log: SessionManager) =>
+    openResources(withAgent(params, agentName), setup, { settings, log });
   session = new AgentSession({
     cwd,
     sessionManager,
@@ -82,6 +84,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     spawn: workspace.spawn,
     policy,
     permissions: setup.permissions,
+    getPolicyLimits: setup.getPolicyLimits,
     extensions,
     features,
     expandPort: createExpandPort({
@@ -122,7 +125,9 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     jobs: tools.jobs,
     reloadGateway: params.reloadGateway,
     openChild: async (parentSession, options) =>
-      await createAgentSession(await createChildParams(params, { parent: parentSession, sessions }, options)),
+      await createAgentSession(
+        await createChildParams(params, { parent: parentSession, sessions, openAgent }, options),
+      ),
     reopen: (other, start) => createAgentSession(sameWith(params, other, start)),
     close: () => closers.close().finally(() => sessionManager.close()),
   });
@@ -159,20 +164,26 @@ function createRequest({ params, services, sessionManager, clock }: SessionSetup
 function reportUnknownTools(session: AgentSession, params: AgentSessionParams): void {
   const { agent } = session.resourceLoader.resources;
   const { tools, defaultTools = [] } = session.settingsManager.get();
-  const { only = [], tools: choices = [] } = agent?.tools ?? {};
   const namedTools: Record<string, readonly string[]> = {
     "The parameter allowedTools": params.allowedTools ?? [],
     "The parameter excludedTools": params.excludedTools ?? [],
     "The setting tools.allowed": tools.allowed ?? [],
     "The setting tools.excluded": tools.excluded,
     "The setting defaultTools": defaultTools.map((entry) => entry.replace(/^[+-]/, "")),
-    [join(agent?.directory ?? "", "tools.yaml")]: [...only, ...choices.map(({ name }) => name)],
   };
   const known = [...session.knownTools, ...session.tools, ...session.droppedTools].map(({ name }) => name);
   for (const [source, names] of Object.entries(namedTools)) {
     for (const problem of findUnknownTools(names, known)) session.notify("settings", `${source}: ${problem}`);
   }
+  const unknown = agent ? findUnknownAgentTools(agent, known) : [];
+  for (const problem of unknown) session.notify("settings", problem);
 }
+
+/** For resources of another agent than that of the session. */
+const withAgent = ({ resourceLoader: _loader, ...params }: AgentSessionParams, agentName: string) => ({
+  ...params,
+  agentName,
+});
 
 /** A branch has its own log, which names its agent, and nothing of its own besides. */
 function sameWith(

@@ -2,10 +2,10 @@
 import type { Closers } from "@tau/ai/internal";
 import { type Clock, getEnvApiKey, type Ids } from "@tau/ai";
 import { AuthStorage, type AuthNotice, chooseKeyChain } from "@tau/config/auth";
-import { keyCommands, resolveKey } from "@tau/config/internal";
+import { findPackagePaths, keyCommands, resolveKey } from "@tau/config/internal";
 import type { AgentSessionParams } from "./params.ts";
 import { ModelRegistry } from "@tau/config/models";
-import { hasPackages, formatFileProblem, type SettingsManager, withProxySetting } from "@tau/config/settings";
+import { formatFileProblem, type SettingsManager, withProxySetting } from "@tau/config/settings";
 import { HarnessError } from "@tau/protocol";
 import { minSecretLength } from "@tau/policy/internal";
 import { openSettings } from "@tau/config/trust";
@@ -82,13 +82,6 @@ export async function openResources(
     if (!(error instanceof HarnessError) || log.getEntryCount() === 0) throw error;
     throw new HarnessError(error.code, `The session ${log.id} cannot be opened. ${error.message}`, { cause: error });
   }
-}
-
-/** Most users have no packages, and then their code is not loaded. */
-async function findPackagePaths(options: { cwd: string; agentDir: string; settings: SettingsManager }) {
-  if (!hasPackages(options.settings)) return { skills: [], prompts: [] };
-  const { listPackagePaths } = await import("@tau/config/installs");
-  return await listPackagePaths(options);
 }
 
 /** A session keeps its agent, so that resuming it never gives it other tools. `wanted` is null for none. */

@@ -32,6 +32,7 @@ export async function createPolicyParts(
     grants,
     rules,
     getPolicy,
+    getPolicyLimits,
     permissions,
     closers,
   } = setup;
@@ -45,7 +46,7 @@ export async function createPolicyParts(
     agentDir,
     getPolicy,
     permissions,
-    getProfile: () => params.policyProfile ?? settings.get().policy.profile,
+    getProfile: () => getPolicyLimits().profile ?? settings.get().policy.profile,
     mode: sandboxSettings.mode,
     trySandbox: sandbox && (() => sandbox.getState()),
     isSandboxMissing,

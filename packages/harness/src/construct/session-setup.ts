@@ -17,6 +17,7 @@ import { openLog } from "./open-log.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { createPathRules } from "./path-rules.ts";
 import { openResources, openServices, type SessionBase } from "./open-services.ts";
+import { type PolicyLimits, resolvePolicyLimits } from "../agent-session/session-agent.ts";
 import type { Services } from "../agent-session/services.ts";
 
 export interface SessionSetup extends SessionBase {
@@ -31,6 +32,8 @@ export interface SessionSetup extends SessionBase {
   rules: Required<PathRules>;
   /** Called for each decision: settings change. */
   getPolicy: () => ExtensionPolicy;
+  /** Called for each decision: an agent changes. */
+  getPolicyLimits: () => PolicyLimits;
   permissions: Permissions;
   /** Publishes the events of the session. */
   publisher: Publisher;
@@ -57,6 +60,13 @@ export async function openSetup(
   const services = { ...openedServices, resources };
   const publisher = new Publisher((message) => warnOfListener(sessionManager.id, message));
   const parent = parentSessionId === undefined ? undefined : sessions.get(parentSessionId);
+  const getPolicyLimits = () =>
+    resolvePolicyLimits({
+      profile: params.policyProfile,
+      logged: sessionManager.policyProfile,
+      agent: resources.resources.agent,
+      parent: parent?.getPolicyLimits(),
+    });
   const opened = {
     ...base,
     params,
@@ -66,7 +76,11 @@ export async function openSetup(
     sessions,
     parent,
     grants: new Grants(),
-    getPolicy: () => getSessionPolicy(settings, params.policyProfile, sessionManager.policyProfile),
+    getPolicyLimits,
+    getPolicy: () => {
+      const { profile, restrictions } = getPolicyLimits();
+      return getSessionPolicy(settings, profile, restrictions);
+    },
     permissions: new Permissions({
       getOwn: () => settings.get().policy.permissionMode,
       getProjectLimit: () => settings.getRestrictions().policy?.permissionMode,

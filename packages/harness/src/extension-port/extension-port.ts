@@ -161,6 +161,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       checkPort({ text });
       return await host.keep(text);
     },
+    getAgents: () => session.getAgents(),
     getActiveTools: () => session.tools.map(({ name }) => name),
     getAllTools: () => listAllTools(session, extensions),
     findTools: () => tools.found.list(),

@@ -4,7 +4,7 @@ import type { ImageContent, Model } from "@tau/ai";
 import type { AuthStorage } from "@tau/config/auth";
 import type { ModelRegistry } from "@tau/config/models";
 import type { Settings, SettingsManager } from "@tau/config/settings";
-import type { ChildOptions, InputSource, ToolInfo } from "@tau/extensions";
+import type { AgentInfo, ChildOptions, InputSource, ToolInfo } from "@tau/extensions";
 import type { PermissionData, SessionEvent } from "@tau/protocol";
 import type { RunOutcome } from "../run/run.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
@@ -38,6 +38,7 @@ export interface PortSession extends SlashCommandSource {
   waitForIdle(): Promise<void>;
   reload(): Promise<unknown>;
   notify(code: string, message: string): void;
+  getAgents(): Promise<AgentInfo[]>;
   openChild(options: ChildOptions): Promise<PortChild & { dispose(): Promise<void> }>;
 }
 

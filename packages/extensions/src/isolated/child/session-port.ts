@@ -76,6 +76,7 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
     keepText: async () => {
       throw needsTrust.refuse("tau.keepText, which writes a file beside the session");
     },
+    getAgents: () => call("getAgents"),
     getActiveTools: () => read("getActiveTools"),
     getAllTools: () => read("getAllTools"),
     findTools: () => call("findTools"),

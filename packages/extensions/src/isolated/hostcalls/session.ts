@@ -89,6 +89,7 @@ const actions: Readonly<Record<string, Act>> = {
     return session.setThinkingLevel(level as ThinkingLevel);
   },
   findTools: (_args, { session }) => session.findTools(),
+  getAgents: (_args, { session }) => session.getAgents(),
   setActiveTools: ([names], { session }) => session.setActiveTools(takeTexts(names, "The names")),
   abort: (_args, { session }) => session.abort(),
   shutdown: (_args, { session }) => session.shutdown(),
