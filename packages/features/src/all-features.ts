@@ -1,7 +1,8 @@
 import type { Feature } from "@tau/extensions";
+import { agents } from "./agents/feature.ts";
 import { discovery } from "./discovery/feature.ts";
 import { mcp } from "./mcp/feature.ts";
 import { todo } from "./todo/feature.ts";
 
 /** The features that the program and the gateway give to their sessions, in the order of their tools in requests. */
-export const allFeatures: readonly Feature[] = [todo(), discovery(), mcp()];
+export const allFeatures: readonly Feature[] = [agents(), todo(), discovery(), mcp()];

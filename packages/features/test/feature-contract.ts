@@ -114,6 +114,7 @@ function findDescendants(root: number, rows = listProcesses()): number[] {
 export function featureContract({ create, call, beside = [] }: FeatureContractCase): void {
   const { name, summary, tools = [], commands = [] } = create();
   const names = tools.map((tool) => tool.name);
+  const listed = tools.flatMap((tool) => ((tool.exposure ?? "direct") === "direct" ? [tool.name] : []));
 
   test(`${name}: turned off, nothing of it remains`, async () => {
     const settings = { features: { [name]: false } };
@@ -147,7 +148,7 @@ export function featureContract({ create, call, beside = [] }: FeatureContractCa
     await prompt("go");
     const sent = model.asked.map(({ context }) => JSON.stringify([context.systemPrompt, context.tools]));
     expect(new Set(sent).size).toBe(1);
-    for (const tool of names) expect(sent[0]).toContain(`"name":"${tool}"`);
+    for (const tool of listed) expect(sent[0]).toContain(`"name":"${tool}"`);
   });
 
   test(`${name}: it ends with its session, and a reload keeps it`, async () => {

@@ -1,6 +1,7 @@
 /** Our side of a connection: writes lines, and keeps the requests that the client has not answered yet. */
 import { jsonLine } from "../modes/json-line.ts";
-import { type Incoming, type RequestId, toErrorRecord } from "@tau/protocol/json-rpc";
+import { type ErrorRecord, toErrorRecord } from "./errors.ts";
+import type { Incoming, RequestId } from "./message.ts";
 
 /** Thrown by `request` where there is no result. */
 export class RequestFailed extends Error {
@@ -39,7 +40,11 @@ export class Connection {
   }
 
   fail(id: RequestId, error: unknown): void {
-    this.#write({ jsonrpc: "2.0", id, error: toErrorRecord(error) });
+    this.failWith(id, toErrorRecord(error));
+  }
+
+  failWith(id: RequestId, error: ErrorRecord): void {
+    this.#write({ jsonrpc: "2.0", id, error });
   }
 
   /** Asks the client. When the signal aborts, the client is told that no answer is needed any more. */

@@ -4,7 +4,8 @@ import { untilAborted } from "@tau/ai/internal";
 import type { Io } from "../commands/command.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import { maxLineBytes, readLines } from "../rpc/lines.ts";
-import { type Incoming, JsonRpcError, parseMessage } from "@tau/protocol/json-rpc";
+import { JsonRpcError } from "./errors.ts";
+import { type Incoming, parseMessage } from "./message.ts";
 
 export interface LineServer {
   take(incoming: Incoming): void;

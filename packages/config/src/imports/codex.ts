@@ -114,11 +114,10 @@ function findProviders(path: string, config: Values): FoundItem[] {
   });
 }
 
-/** Values are text there, and would be variables and commands here. */
 const withoutSecretNames = (headers: Values) =>
   Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      typeof value === "string" && !/auth|key|token|secret|cookie/i.test(name) ? [[name, literalKey(value)]] : [],
+    Object.entries(headers).filter(
+      ([name, value]) => typeof value === "string" && !/auth|key|token|secret|cookie/i.test(name),
     ),
   );
 

@@ -8,7 +8,14 @@ export { type FileWatch, watchFiles, type WatchOptions } from "../files/watch-fi
 export { nestSetting } from "./nest.ts";
 export { ignoredSettings } from "./pi-settings.ts";
 export { settingsReference, settingsSchema } from "./reference.ts";
-export { type Fields as SettingFields, group, mapSetting, setting } from "./node.ts";
+export {
+  type Fields as SettingFields,
+  type Group as SettingGroup,
+  type Setting as SettingOf,
+  group,
+  mapSetting,
+  setting,
+} from "./node.ts";
 export { resolveFields } from "./resolve.ts";
 export type { ResolvedFields, Settings, SettingsInput, SettingsTable, WithSettings } from "./schema.ts";
 export {

@@ -1,4 +1,5 @@
 /** Tasks for children that work side by side. */
+export { agents } from "./feature.ts";
 export type { ChildOpener, FanoutAgent, OpenedSession } from "./child.ts";
 export type {
   Executor,

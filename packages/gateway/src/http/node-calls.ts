@@ -24,8 +24,7 @@ import { answerChat, chatCallName } from "./answer-chat.ts";
 
 const chatFields = {
   sessionId: nonEmptyText,
-  model: optional(nonEmptyText),
-  endsRun: optional(flag),
+  model: nonEmptyText,
   prompt: object({ text, images: list(image) }),
 };
 

@@ -140,6 +140,9 @@ export class Run {
       if (step.kind === "stop") {
         recorder.endTurn(step.end);
         const added = await this.#beforeSettle(step.end);
+        // The run was stopped while extensions were waited for, for example for the answers of sub-agents.
+        const { aborted } = this.#getFacts(last);
+        if (aborted && added === undefined) return aborted;
         if (!added?.continues) return step.end;
         // The budget has no room for the request that extensions ask for.
         if (last.request?.kind === "spent") return { kind: "budget", limit: last.request.limit };

@@ -90,7 +90,7 @@ export async function createTestSession(
     };
     const origin = { clock, ids, ...(parentId !== undefined && { parentId }) };
     session = await createAgentSession({
-      settingsManager: SettingsManager.inMemory(settings),
+      settingsManager: SettingsManager.inMemory(settings, { features: rest.features ?? [] }),
       authStorage: AuthStorage.inMemory({}, { env: () => undefined, clock }),
       modelRegistry: ModelRegistry.inMemory(),
       ...rest,

@@ -1,0 +1,143 @@
+/** Runs the task of one agent to its end. */
+import { systemClock } from "@tau/ai";
+import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
+import type { ChildOptions, ChildOutcome, ChildSession, ExtensionAPI } from "@tau/extensions";
+import { buildCorrection, buildSystemPrompt } from "../task-prompt.ts";
+import { schemaValidator } from "../validator.ts";
+import { followChild } from "./follow-child.ts";
+import { cutAnswer, type TaskReport } from "./reports.ts";
+import type { Slot } from "./slots.ts";
+import type { TaskRequest } from "./task-arguments.ts";
+import type { Agent } from "./tree.ts";
+
+const maxCorrections = 2;
+/** Longer answers are cut also in the file. */
+const maxKeptLength = 10_000_000;
+
+export interface RunAgentParts {
+  tau: Pick<ExtensionAPI, "openChild" | "keepText">;
+  /** The session to continue. */
+  sessionId: string | undefined;
+  /** Whether it may have sub-agents of its own. */
+  mayDelegate: boolean;
+  /** Characters of the answer that are reported; the rest is in a file. */
+  maxAnswerLength: number;
+  /** Ends the task. */
+  signal: AbortSignal;
+  /** Called with the open child before it works. */
+  onOpen: (child: ChildSession) => void;
+}
+
+/** How the work on a task ended. */
+type Ended = Pick<TaskReport, "status" | "answer"> & { reason?: string; filesChanged?: readonly string[] };
+
+/** Resolves when the child is closed and its slot is free. Never rejects. */
+export async function runAgent(agent: Agent, request: TaskRequest, parts: RunAgentParts): Promise<TaskReport> {
+  const startMs = systemClock.monotonic();
+  const before = { ...agent.used };
+  const slot = await agent.tree.slots.take(parts.signal);
+  let ended: Ended = { status: "stopped", answer: "", reason: "It was stopped before it began." };
+  try {
+    if (slot) ended = await work(agent, request, parts, slot);
+  } catch (error) {
+    ended = { status: "failed", answer: "", reason: getErrorMessage(error) };
+  } finally {
+    slot?.release();
+  }
+  const { answer, filesChanged = [], ...rest } = ended;
+  return {
+    id: agent.id,
+    description: agent.description,
+    ...rest,
+    ...(await keepLongAnswer(parts, answer)),
+    filesChanged,
+    tokens: agent.used.tokens - before.tokens,
+    cost: agent.used.cost - before.cost,
+    durationMs: systemClock.monotonic() - startMs,
+  };
+}
+
+async function work(agent: Agent, request: TaskRequest, parts: RunAgentParts, slot: Slot): Promise<Ended> {
+  const child = await parts.tau.openChild(toChildOptions(agent, request, parts));
+  const stopFollowing = followChild(agent, child);
+  try {
+    agent.state = { kind: "working", child, slot, sinceMs: systemClock.monotonic() };
+    parts.onOpen(child);
+    return await converse(agent, child, request, parts.signal);
+  } finally {
+    stopFollowing();
+    await child.close();
+  }
+}
+
+function toChildOptions(agent: Agent, request: TaskRequest, { sessionId, mayDelegate }: RunAgentParts): ChildOptions {
+  const { model, schema } = request;
+  const { description, agentName } = agent;
+  const isAgent = `You are agent ${agent.id}.`;
+  return {
+    name: agent.title,
+    appendSystemPrompt: [`${isAgent} ${buildSystemPrompt({ description, ...(schema && { schema }) })}`],
+    ...(!mayDelegate && { excludedTools: ["task"] }),
+    ...withoutUndefined({ model, agentName, sessionId }),
+  };
+}
+
+/** Prompts until the answer fits its schema, or was corrected often enough. */
+async function converse(
+  agent: Agent,
+  child: ChildSession,
+  { prompt, schema }: TaskRequest,
+  signal: AbortSignal,
+): Promise<Ended> {
+  const filesChanged = new Set<string>();
+  let text = prompt;
+  for (let corrections = 0; ; corrections++) {
+    const outcome = await child.prompt(text, { signal });
+    agent.addUsed(outcome.usage.totalTokens, outcome.usage.cost.total);
+    for (const path of outcome.filesChanged) filesChanged.add(path);
+    const ended = { ...toEnded(outcome), filesChanged: [...filesChanged] };
+    if (ended.status !== "done" || !schema) return ended;
+    const value = await readValue(outcome.text, schema);
+    if (value.kind === "fits") return { ...ended, answer: JSON.stringify(value.value) };
+    const reason = `Schema validation failed: ${value.problem}`;
+    if (corrections === maxCorrections) return { ...ended, status: "failed", reason };
+    text = buildCorrection(value.problem);
+  }
+}
+
+function toEnded({ kind, text, reason }: ChildOutcome): Ended {
+  switch (kind) {
+    case "done":
+      return { status: "done", answer: text };
+    case "aborted":
+      return { status: "stopped", answer: text, reason: reason ?? "It was stopped." };
+    case "failed":
+      return { status: "failed", answer: text, reason: reason ?? "No reason was given." };
+  }
+}
+
+async function readValue(
+  text: string,
+  schema: NonNullable<TaskRequest["schema"]>,
+): Promise<{ kind: "fits"; value: unknown } | { kind: "unfit"; problem: string }> {
+  try {
+    return { kind: "fits", value: await schemaValidator.parse(text, schema) };
+  } catch (error) {
+    return { kind: "unfit", problem: getErrorMessage(error) };
+  }
+}
+
+async function keepLongAnswer(
+  { tau, maxAnswerLength }: RunAgentParts,
+  answer: string,
+): Promise<Pick<TaskReport, "answer" | "file">> {
+  if (answer.length <= maxAnswerLength) return { answer };
+  const shown = cutAnswer(answer, maxAnswerLength);
+  try {
+    const file = await tau.keepText(answer.slice(0, maxKeptLength).toWellFormed());
+    return { answer: shown, ...(file !== undefined && { file }) };
+  } catch {
+    // The extension has ended, or the disk is full: the beginning of the answer is reported all the same.
+    return { answer: shown };
+  }
+}

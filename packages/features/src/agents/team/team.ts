@@ -1,0 +1,200 @@
+/** The tasks that one session has given to agents. */
+import { getErrorMessage } from "@tau/ai/internal";
+import type { ExtensionAPI } from "@tau/extensions";
+import { getLastNumber, type KnownTask, customType, type TaskEntry } from "./task-log.ts";
+import { Outbox } from "./outbox.ts";
+import { formatReport, getAnswerLimit, type TaskReport } from "./reports.ts";
+import { runAgent } from "./run-agent.ts";
+import type { TaskRequest } from "./task-arguments.ts";
+import { type Agent, type AgentTrees, rootId } from "./tree.ts";
+
+interface TeamParts {
+  tau: ExtensionAPI;
+  trees: AgentTrees;
+  /** The agent that the session is. */
+  self: Agent;
+  /** Called with the reports of background tasks that ended together. */
+  deliver: (reports: readonly TaskReport[]) => void;
+  getMaxDepth: () => number;
+}
+
+interface RunningTask {
+  readonly agent: Agent;
+  readonly isBackground: boolean;
+  readonly done: Promise<TaskReport>;
+}
+
+export class Team {
+  readonly self: Agent;
+  readonly outbox: Outbox;
+  readonly #parts: TeamParts;
+  readonly #running = new Map<string, RunningTask>();
+  readonly #sessions = new Map<string, KnownTask["sessionId"]>();
+  #lastNumber = 0;
+  #isClosed = false;
+
+  constructor(parts: TeamParts) {
+    this.#parts = parts;
+    this.self = parts.self;
+    this.outbox = new Outbox(parts.deliver);
+  }
+
+  /** Takes over the tasks of the session's log: they can be read and resumed. */
+  restore(tasks: Iterable<KnownTask>): void {
+    const known = [...tasks];
+    this.#lastNumber = Math.max(this.#lastNumber, getLastNumber(known.map(({ id }) => id)));
+    for (const { id, sessionId, description, agent: agentName, status } of known) {
+      this.#sessions.set(id, sessionId);
+      if (this.#running.has(id)) continue;
+      const agent = this.self.tree.add({ id, description, agentName, parent: this.self });
+      agent.state = { kind: "ended", status };
+      agent.sessionId = sessionId;
+      this.#setReopen(agent, sessionId);
+    }
+  }
+
+  /** Says why tasks cannot be started; undefined if they can. */
+  findProblem(requests: readonly TaskRequest[]): string | undefined {
+    const maxDepth = this.#parts.getMaxDepth();
+    if (this.self.depth >= maxDepth)
+      return `Agents may be ${maxDepth} deep, so this one has no sub-agents. Do the work yourself.`;
+    for (const { resume, isolated } of requests) {
+      if (isolated) return "Tasks in a worktree of their own are not available here. Leave `isolated` out.";
+      if (resume === undefined) continue;
+      if (this.#running.has(resume))
+        return `The task ${resume} is not over. Send it a message with agents, or wait for it.`;
+      if (!this.#sessions.has(resume))
+        return `There is no task ${JSON.stringify(resume)} to resume.${this.#listResumable()}`;
+    }
+    return undefined;
+  }
+
+  /** Starts tasks side by side, and resolves when all have ended. The signal ends them. */
+  async run(requests: readonly TaskRequest[], signal: AbortSignal): Promise<TaskReport[]> {
+    const tasks = this.#begin(requests, { isBackground: false, signal });
+    return await this.whileWaiting(() => Promise.all(tasks.map(({ done }) => done)), signal);
+  }
+
+  /** Starts tasks whose reports are delivered later. */
+  start(requests: readonly TaskRequest[]): readonly Agent[] {
+    const tasks = this.#begin(requests, { isBackground: true, signal: undefined });
+    for (const { done } of tasks) void done.then((report) => this.#isClosed || this.outbox.add(report));
+    return tasks.map(({ agent }) => agent);
+  }
+
+  /** The tasks in the background that have not ended; all, or those of these ids. */
+  listBackground(ids?: ReadonlySet<string>): readonly RunningTask[] {
+    return [...this.#running.values()].filter(
+      ({ isBackground, agent }) => isBackground && (ids?.has(agent.id) ?? true),
+    );
+  }
+
+  /** Does work that only waits for agents. This one's place among those that run is free meanwhile. */
+  async whileWaiting<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { tau } = this.#parts;
+    const { state } = this.self;
+    const wait = () => tau.whileWaiting(work);
+    return state.kind === "working" ? await state.slot.whileWaiting(wait, signal) : await wait();
+  }
+
+  stopAll(): void {
+    for (const { agent } of this.#running.values()) agent.stop();
+  }
+
+  /** The session ends: its tasks are cut, and their ends are not in the log. */
+  close(): void {
+    this.#isClosed = true;
+    this.stopAll();
+    if (this.self.id === rootId) this.#parts.trees.leave(this.self);
+  }
+
+  #begin(
+    requests: readonly TaskRequest[],
+    { isBackground, signal }: { isBackground: boolean; signal: AbortSignal | undefined },
+  ): readonly RunningTask[] {
+    const maxAnswerLength = getAnswerLimit(isBackground ? 1 : requests.length);
+    return requests.map((request) => {
+      const agent = this.#addAgent(request);
+      const ending = new AbortController();
+      agent.stop = () => ending.abort();
+      const task: RunningTask = {
+        agent,
+        isBackground,
+        done: this.#runTask(agent, request, {
+          maxAnswerLength,
+          signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal,
+        }),
+      };
+      this.#running.set(agent.id, task);
+      return task;
+    });
+  }
+
+  #addAgent({ description, agent: agentName, resume }: TaskRequest): Agent {
+    const { self } = this;
+    const before = resume === undefined ? undefined : self.tree.find(resume);
+    const prefix = self.id === rootId ? "" : `${self.id}.`;
+    return self.tree.add({
+      id: before?.id ?? `${prefix}${++this.#lastNumber}`,
+      description: description || (before?.description ?? ""),
+      agentName: agentName ?? before?.agentName,
+      parent: self,
+    });
+  }
+
+  async #runTask(
+    agent: Agent,
+    request: TaskRequest,
+    options: { maxAnswerLength: number; signal: AbortSignal },
+  ): Promise<TaskReport> {
+    const { tau, trees, getMaxDepth } = this.#parts;
+    const { id, description, agentName } = agent;
+    const sessionId = request.resume === undefined ? undefined : this.#sessions.get(request.resume);
+    // Its own feature asks which agent it is while it opens.
+    if (sessionId !== undefined) trees.set(agent, sessionId);
+    const report = await runAgent(agent, request, {
+      ...options,
+      tau,
+      sessionId,
+      mayDelegate: agent.depth < getMaxDepth(),
+      onOpen: (child) => {
+        trees.set(agent, child.id);
+        this.#sessions.set(id, child.id);
+        this.#setReopen(agent, child.id);
+        this.#write({
+          kind: "started",
+          id,
+          sessionId: child.id,
+          description,
+          ...(agentName !== undefined && { agent: agentName }),
+        });
+      },
+    });
+    trees.leave(agent);
+    this.#running.delete(id);
+    agent.state = { kind: "ended", status: report.status };
+    if (this.#sessions.has(id)) this.#write({ kind: "ended", id, status: report.status, report: formatReport(report) });
+    agent.tree.changed();
+    return report;
+  }
+
+  #setReopen(agent: Agent, sessionId: string): void {
+    agent.reopen = () => this.#parts.tau.openChild({ name: agent.title, sessionId });
+  }
+
+  #write(entry: TaskEntry): void {
+    if (this.#isClosed) return;
+    try {
+      this.#parts.tau.appendEntry(customType, entry);
+    } catch (error) {
+      // The extension has ended: the task counts as cut.
+      this.#isClosed = true;
+      void getErrorMessage(error);
+    }
+  }
+
+  #listResumable(): string {
+    const ids = [...this.#sessions.keys()].filter((id) => !this.#running.has(id));
+    return ids.length === 0 ? " None has been started." : ` Those that can be resumed: ${ids.join(", ")}.`;
+  }
+}
