@@ -13,6 +13,7 @@ export { createCustomApiProvider } from "../custom-provider.ts";
 export { sleep } from "../clock.ts";
 export { assertNever, getErrorMessage } from "../errors.ts";
 export { classifyThrown, parseDuration, parseRetryAfter } from "../failure.ts";
+export { toShortHash } from "../hash.ts";
 export { asRecord, isRecord, tryParseJson } from "../json.ts";
 export { didYouMean, nearestNames } from "../nearest.ts";
 export type { StandardSchema } from "../schema/adapt.ts";

@@ -6,7 +6,7 @@ import type { AuthFailure, AuthNotice } from "./failure.ts";
 import type { KeyChain } from "./key-chain.ts";
 import type { NoKey } from "./key-choice.ts";
 import type { KeyCommands } from "./key-command.ts";
-import type { KeySource, ModelsKey } from "./key-source.ts";
+import type { KeyList, KeySource, ModelsKey } from "./key-source.ts";
 import type { CredentialPlace } from "./move-credentials.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";
 
@@ -44,6 +44,8 @@ export interface GetApiKeyOptions {
   /** Where the key will be sent: a host or a base URL. Without it any host is allowed: only for showing, never for sending. */
   host?: string;
   signal?: AbortSignal;
+  /** The keys that the settings have for the provider. They come after the key that was set explicitly. */
+  list?: KeyList | undefined;
 }
 
 /** Has no secrets. */

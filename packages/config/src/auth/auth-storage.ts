@@ -17,7 +17,7 @@ import type { CredentialOutcome, CustomLogin } from "./custom-login.ts";
 import { type AuthNotice, failed } from "./failure.ts";
 import { FileAuthStore } from "./file-auth-store.ts";
 import { chooseKey, type KeyCandidate } from "./key-choice.ts";
-import type { KeySource } from "./key-source.ts";
+import type { KeyList, KeySource } from "./key-source.ts";
 import { formatKeyHint, formatLoginCommand } from "./key-hint.ts";
 import { type KeyCommands, keyCommands } from "./key-command.ts";
 import { parseHosts, providerHosts } from "./key-host.ts";
@@ -189,13 +189,14 @@ export class AuthStorage {
   }
 
   /**
-   * The key for a request: the one set explicitly, else stored, else of the models file, else of the environment. A key for
+   * The key for a request: the one set explicitly, else one of `options.list`, else stored, else of the models file, else of
+   * the environment. A key for
    * another host is skipped; a key that cannot be resolved is a failure and not skipped, so that no other account is billed
    * by surprise. Call it before each request: it renews an access token that expires.
    */
   async getApiKey(name: string, options: GetApiKeyOptions = {}): Promise<ApiKeyOutcome> {
     const provider = toProviderId(name);
-    const choice = chooseKey(provider, await this.#candidates(provider), {
+    const choice = chooseKey(provider, await this.#candidates(provider, options.list), {
       host: options.host,
       hasCustomLogin: this.#hasCustomLogin(provider),
     });
@@ -309,7 +310,7 @@ export class AuthStorage {
   }
 
   /** In order of precedence. */
-  async #candidates(name: string): Promise<KeyCandidate[]> {
+  async #candidates(name: string, list?: KeyList): Promise<KeyCandidate[]> {
     const provider = toProviderId(name);
     const { env, modelsKey, getHosts } = this.#options;
     const own = providerHosts(provider, env);
@@ -319,6 +320,8 @@ export class AuthStorage {
     const explicit = this.#explicit.get(provider);
     const fromProcess = { source: "explicit", origin: "the one set for this process (--api-key)" } as const;
     if (explicit) candidates.push({ ...fromProcess, hosts: boundTo(explicit.host), literal: explicit.key });
+    const fromSettings = { source: "settings", origin: `from the setting apiKeys.${provider}` } as const;
+    if (list && list.written.length > 0) candidates.push({ ...fromSettings, hosts: known, list });
     const entries = await this.#store.read();
     const stored = await this.#stored(provider, entries);
     const place = isInChain(entries.get(findStoredName(entries, provider))) ? "the key chain" : this.#store.name;
@@ -347,6 +350,7 @@ export class AuthStorage {
     const run = this.#commands && { run: this.#commands };
     if ("failure" in candidate) return { kind: "failed", failure: candidate.failure };
     if ("literal" in candidate) return checkKey(candidate.literal, subject);
+    if ("list" in candidate) return await this.#getListed(provider, candidate.list);
     if ("written" in candidate) {
       const { key, isOwn = false, place = "the models file" } = candidate.written;
       return await resolveKey(key, { subject: `${subject} in ${place}`, env, ...(isOwn && run) });
@@ -358,6 +362,18 @@ export class AuthStorage {
       env: getEnv(credential, env),
       ...run,
     });
+  }
+
+  /** Keys that cannot be resolved are skipped if there are others, since all are meant for the same requests. */
+  async #getListed(provider: string, { written, pick }: KeyList): Promise<KeyValue> {
+    const { env } = this.#options;
+    const run = this.#commands && { run: this.#commands };
+    const subject = `the key of ${provider} in the setting apiKeys`;
+    const values = await Promise.all(written.map((key) => resolveKey(key, { subject, env, ...run })));
+    const keys = values.flatMap((value) => (value.kind === "value" ? value.value : []));
+    // All of them, because the others are used without being looked up again.
+    for (const key of keys) this.#addUsed(key);
+    return keys.length > 0 ? { kind: "value", value: pick([...new Set(keys)]) } : values[0]!;
   }
 }
 

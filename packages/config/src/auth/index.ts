@@ -5,7 +5,7 @@ export type { CustomLogin } from "./custom-login.ts";
 export type { ApiKeyCredential, Credential, OAuthCredential } from "./credential.ts";
 export type { AuthFailure, AuthFailureKind, AuthNotice } from "./failure.ts";
 export type { KeyChain } from "./key-chain.ts";
-export type { KeySource, ModelsKey } from "./key-source.ts";
+export type { KeyList, KeySource, ModelsKey } from "./key-source.ts";
 export type { CredentialPlace, MoveOptions } from "./move-credentials.ts";
 export { chooseKeyChain, createSystemKeyChain } from "./system-key-chain.ts";
 export { literalKey } from "./key-value.ts";

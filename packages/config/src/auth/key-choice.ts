@@ -3,7 +3,7 @@ import type { Credential } from "./credential.ts";
 import type { AuthFailure } from "./failure.ts";
 import { formatLoginCommand } from "./key-hint.ts";
 import { refuseHost } from "./key-host.ts";
-import type { KeySource, ModelsKey } from "./key-source.ts";
+import type { KeyList, KeySource, ModelsKey } from "./key-source.ts";
 
 /**
  * A key that has not been resolved yet. `origin` says for people where it is from. `hosts` is undefined for a failure,
@@ -12,6 +12,7 @@ import type { KeySource, ModelsKey } from "./key-source.ts";
 export type KeyCandidate = { source: KeySource; origin: string; hosts: readonly string[] | undefined } & (
   | { literal: string }
   | { credential: Credential }
+  | { list: KeyList }
   | { written: ModelsKey }
   | { failure: AuthFailure }
 );

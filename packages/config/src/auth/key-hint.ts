@@ -26,7 +26,7 @@ export function formatKeyHint(provider: string, { key, canLogIn, hasCustomLogin 
     return `Set ${names}, or ${canLogIn ? `store a key with ${logIn}` : "give a key to authStorage"}.`;
   }
   const origin = `The key is ${key.origin}.`;
-  if (key.source === "models") return `${origin} Correct it there.`;
+  if (key.source === "models" || key.source === "settings") return `${origin} Correct it there.`;
   const canReplace = key.source !== "explicit" && (canLogIn || hasCustomLogin);
   return canReplace ? `${origin} To use another one: ${logIn}` : origin;
 }

@@ -1,7 +1,15 @@
 /** Where keys are written. */
 
 /** Where a key is from, in order of precedence. */
-export type KeySource = "explicit" | "stored" | "models" | "environment";
+export type KeySource = "explicit" | "settings" | "stored" | "models" | "environment";
+
+/** Several keys of a provider, of which one is used. */
+export interface KeyList {
+  /** The keys as written: a key, `$VAR`, `${VAR}` or `!command`. All are from files of the user. */
+  written: readonly string[];
+  /** Picks one of the keys that could be resolved, at least one. */
+  pick: (keys: readonly string[]) => string;
+}
 
 /** A key in the models file. */
 export interface ModelsKey {

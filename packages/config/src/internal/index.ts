@@ -24,6 +24,16 @@ export { findPackage, listGlobalDirectories } from "../installs/find-package.ts"
 export { readLocalPackage } from "../installs/local-package.ts";
 export { loadManifest } from "../installs/manifest.ts";
 export { getKind } from "../installs/read-directory.ts";
+export { Availability, getAvailability } from "../models/availability.ts";
+export {
+  decideAfterFailure,
+  findChain,
+  getCooldownMs,
+  isAboutKey,
+  type NextUse,
+  pickAvailable,
+} from "../models/fallbacks.ts";
+export { formatKeyName, pickKey } from "../models/key-ring.ts";
 export { isLocalProvider } from "../models/local-models.ts";
 export type { TextFile } from "../resources/context-files.ts";
 export { getFirstLine } from "../resources/front-matter.ts";
@@ -32,6 +42,7 @@ export { changedNames, getToolsFile, listChangedFiles } from "../resources/resou
 export { getReadablePath, readSkill } from "../resources/skills.ts";
 export { fillTemplate, splitArguments } from "../resources/template-arguments.ts";
 export type { ToolChoice } from "../resources/tools-yaml.ts";
+export { createWrittenValues, hideKeys, hideValue, listKeys } from "../settings/api-keys.ts";
 export { createFileSource } from "../settings/source.ts";
 export { describeSettings } from "../settings/describe.ts";
 export { getRealPath } from "../settings/locate.ts";

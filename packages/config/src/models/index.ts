@@ -10,7 +10,8 @@ export {
   defaultModels,
   defaultProviderOrder,
 } from "./defaults.ts";
-export type { FallbackChains, ModelsYml, PathRole } from "./models-yml.ts";
+export type { FallbackChains } from "./fallbacks.ts";
+export type { ModelsYml, PathRole } from "./models-yml.ts";
 export type { Preference } from "./match.ts";
 export {
   type CreateModelRegistryOptions,

@@ -5,6 +5,7 @@ import { list, map, nonEmptyText, object, optional, transform } from "../fields/
 import { formatFieldProblem, formatPath } from "../fields/problem.ts";
 import type { FileProblem } from "../files/file-problem.ts";
 import { parseYaml, type YamlRoot } from "../resources/yaml.ts";
+import type { FallbackChains } from "./fallbacks.ts";
 import { renameProviders } from "./models-file.ts";
 import { isRoleName, type RoleModels } from "./roles.ts";
 import { modelsFile, type ProviderConfig } from "./schema.ts";
@@ -28,9 +29,6 @@ export interface PathRole {
   readonly pattern: string;
   readonly role: string;
 }
-
-/** Lists in which each model is followed by those that replace it, or such lists by role, `provider/model` or `provider/*`. */
-export type FallbackChains = readonly (readonly string[])[] | Readonly<Record<string, readonly string[]>>;
 
 export interface ModelsYmlFile extends ModelsYml {
   problems: FileProblem[];

@@ -32,7 +32,7 @@ export const referenceSections: readonly ReferenceSection[] = [
   },
   {
     title: "What is allowed",
-    names: ["approvals", "defaultProjectTrust", "policy", "sandbox", "auth"],
+    names: ["approvals", "defaultProjectTrust", "policy", "sandbox", "auth", "apiKeys"],
   },
   {
     title: "Extensions, packages, skills and templates",

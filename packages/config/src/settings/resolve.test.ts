@@ -17,6 +17,7 @@ describe("merging", () => {
   test("no settings give all defaults", () => {
     expect(resolve({})).toEqual({
       additionalDirectories: [],
+      apiKeys: {},
       approvals: { timeoutMs: undefined },
       auth: { store: "file" },
       defaultProjectTrust: "ask",
@@ -26,7 +27,7 @@ describe("merging", () => {
       thinkingBudgets: { minimal: 1024, low: 1024, medium: 8192, high: 32_768 },
       enabledModels: undefined,
       transport: "auto",
-      retry: { enabled: true, maxRetries: undefined, baseDelayMs: 2000 },
+      retry: { enabled: true, maxRetries: undefined, baseDelayMs: 2000, fallbackChains: undefined },
       compaction: { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000, models: {} },
       pruning: { enabled: true, keepRecentTokens: 40_000 },
       httpIdleTimeoutMs: 120_000,
@@ -133,7 +134,7 @@ describe("merging", () => {
       { retry: { maxRetries: 5, enabled: false }, theme: "a" },
       { retry: { maxRetries: 7 } },
     );
-    expect(retry).toEqual({ enabled: false, maxRetries: 7, baseDelayMs: 2000 });
+    expect(retry).toEqual({ enabled: false, maxRetries: 7, baseDelayMs: 2000, fallbackChains: undefined });
     expect(theme).toBe("a");
   });
 

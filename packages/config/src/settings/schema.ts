@@ -7,7 +7,7 @@ import type { Field } from "../fields/field.ts";
 import { decimal, flag, list, nonEmptyText, object, oneOf, optional, text, wholeNumber } from "../fields/kinds.ts";
 import { packageEntries } from "../installs/package-entry.ts";
 import { type Fields, group, type Group, type MapOf, mapSetting, type Setting, setting } from "./node.ts";
-import { paths, program, proxyUrl, thinkingLevel, workingPath } from "./shape.ts";
+import { fallbackChains, keyList, paths, program, proxyUrl, thinkingLevel, workingPath } from "./shape.ts";
 import { gatewaySettings } from "./gateway-settings.ts";
 import { policySettings } from "./policy-settings.ts";
 import { terminalSettings } from "./terminal-settings.ts";
@@ -108,6 +108,15 @@ export const settingsTable = group("The settings of tau.", {
       "Directories besides the working directory in which tools may read and write without a question, relative to the directory of this file. Applies to sessions that are opened later.",
     project: "when trusted",
   }),
+  apiKeys: mapSetting(
+    setting(keyList, { default: undefined, description: "The keys of one provider.", project: "never" }),
+    {
+      by: "provider",
+      description:
+        "Several keys of a provider: sessions are spread over them, and while one is refused the next is used. Write `${NAME}` for a variable, because tools can read this file. They come before stored keys and those of the environment.",
+      project: "never",
+    },
+  ),
   auth: group("Stored credentials.", {
     store: setting(oneOf("file", "keychain"), {
       default: "file",
@@ -209,6 +218,12 @@ export const settingsTable = group("The settings of tau.", {
     baseDelayMs: setting(count("milliseconds"), {
       default: 2_000,
       description: "Milliseconds before the first retry; the wait doubles each time.",
+    }),
+    fallbackChains: setting(fallbackChains, {
+      default: undefined,
+      description:
+        "Models to use while another one cannot be used (a rate limit, too much load, no credit, or a rejected key): lists in which each model is followed by the next, or lists by role, `provider/model` or `provider/*`. Only models of `enabledModels` are used, if that is set.",
+      project: "when trusted",
     }),
   }),
   compaction: group("Compaction: a summary takes the place of old messages when the context window fills up.", {
