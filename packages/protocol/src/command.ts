@@ -2,6 +2,7 @@
  * Everything that a surface may ask of a session or of its host, in one map: what a command takes and what it answers
  * with. RPC, the typed client, the terminal, the gateway and the page all use it.
  */
+import type { ModelUse } from "./model-use.ts";
 import type { ImageContent, Model, Usage } from "@tau/ai";
 import type { ApprovalAnswer } from "./approval.ts";
 import type { SessionEntry, SessionHeader } from "./entry.ts";
@@ -27,6 +28,8 @@ export interface StateData {
   model?: ModelData;
   /** Why the model that the settings ask for cannot be used, where there is none. */
   modelProblem?: string;
+  /** What requests use, if that has changed since the model was selected. */
+  used?: ModelUse;
   thinkingLevel: ThinkingLevelName;
   isStreaming: boolean;
   isCompacting: boolean;

@@ -47,6 +47,8 @@ export interface MessageEntry extends EntryBase {
   queueId?: string;
   /** Surfaces do not show the answer. */
   silent?: boolean;
+  /** The selected model, if another one answered in its place. */
+  selected?: { provider: string; modelId: string };
 }
 
 export interface ModelChangeEntry extends EntryBase {
@@ -199,6 +201,8 @@ export const customTypes = {
   runEnded: "tau.run_ended",
   /** A call that a tool made has ended. `data` is a `NestedCall`. */
   nestedCall: "tau.nested_call",
+  /** Requests use another model or key from here on. `data` is a `ModelUse`. */
+  modelUsed: "tau.model_used",
   /** The leaf moved to the entry before this one. */
   navigated: "tau.navigated",
   /** Text that neither the user nor the project wrote came in. `data` is `{ source, detail }`. */

@@ -125,6 +125,18 @@ const table: { [Type in SessionEvent["type"]]: Row<Type> } = {
     "session.model.changed",
     { type: "model_changed", provider: "p", modelId: "m", thinkingLevel: "high" },
   ],
+  model_used: [
+    "session.model.used",
+    {
+      type: "model_used",
+      provider: "p",
+      modelId: "m",
+      thinkingLevel: "high",
+      key: "…abcd",
+      cause: "fallback",
+      reason: "q/n has reached a rate limit.",
+    },
+  ],
   queue_changed: [
     "session.queue.changed",
     {

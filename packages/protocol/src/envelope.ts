@@ -39,6 +39,7 @@ const names = {
   compaction_end: "session.compaction.ended",
   tool_denied: "session.tool.denied",
   model_changed: "session.model.changed",
+  model_used: "session.model.used",
   queue_changed: "session.queue.changed",
   approval_requested: "session.approval.requested",
   approval_resolved: "session.approval.resolved",

@@ -2,6 +2,7 @@
  * Events that a session reports. Plain JSON: deltas and ids, never a whole partial message. Eleven events report the life of a run;
  * the others are facts of the session.
  */
+import type { ModelUse } from "./model-use.ts";
 import type { ImageContent, Message, TextContent } from "@tau/ai";
 import type { Approval } from "./approval.ts";
 import type { SessionEntry } from "./entry.ts";
@@ -144,6 +145,8 @@ export type SessionFact =
       advice: string;
     }
   | { type: "model_changed"; provider: string; modelId: string; thinkingLevel: string }
+  /** Requests use another model or key from now on. The selected model stays the same. */
+  | ({ type: "model_used" } & ModelUse)
   /** All queued messages, oldest first, without the data of their images. */
   | { type: "queue_changed"; steering: QueuedSummary[]; followUps: QueuedSummary[] }
   | { type: "approval_requested"; approval: Approval }

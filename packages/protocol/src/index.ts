@@ -107,6 +107,7 @@ export type {
   CustomMessage,
   SessionMessage,
 } from "./message.ts";
+export { formatModelUse, getModelUse, isOtherModel, type ModelUse } from "./model-use.ts";
 export { formatRetry, getWithdrawnId, isFailedAnswer, type ScheduledRetry } from "./retry.ts";
 export {
   type AbortedBy,

@@ -8,6 +8,7 @@ import { getLeafAfter, type SessionEntry } from "./entry.ts";
 import type { CompactionReason, Delta, QueuedSummary, SessionEvent, UpdateType } from "./event.ts";
 import type { ScheduledRetry } from "./retry.ts";
 import type { JobSummary } from "./job.ts";
+import type { ModelUse } from "./model-use.ts";
 import { defaultPermissionMode, type PermissionMode } from "./permission-mode.ts";
 import type { TerminationReason } from "./run-end.ts";
 
@@ -40,6 +41,8 @@ export interface LiveView {
   readonly approvals: readonly Approval[];
   /** The calls of the last run that were not allowed, the latest last. */
   readonly denials: readonly { readonly toolCallId: string; readonly toolName: string; readonly reason: string }[];
+  /** What requests use, if that has changed since the model was selected. */
+  readonly used: ModelUse | undefined;
   /** Why the last attempt failed, until the model answers. */
   readonly retry: ScheduledRetry | undefined;
   /** The compaction that is running. */
@@ -94,6 +97,7 @@ export const emptyView: View = {
     followUps: [],
     approvals: [],
     denials: [],
+    used: undefined,
     retry: undefined,
     compaction: undefined,
     jobs: [],
@@ -210,9 +214,14 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
       return { ...live, jobs: event.running };
     case "permission_mode_changed":
       return { ...live, permissionMode: event.mode };
+    case "model_changed":
+      return live.used ? { ...live, used: undefined } : live;
+    case "model_used": {
+      const { type: _type, ...used } = event;
+      return { ...live, used };
+    }
     // Either an entry of the log reports it too, or nothing of it is drawn.
     case "session_branched":
-    case "model_changed":
     case "cache_break":
       return live;
     case "notice":

@@ -113,6 +113,7 @@ export class Updates {
       case "turn_end":
       case "session_branched":
       case "model_changed":
+      case "model_used":
       case "queue_changed":
       case "approval_requested":
       case "approval_resolved":

@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { systemIds } from "@tau/ai";
 import { HarnessError } from "@tau/protocol";
+import { hideKeys, hideValue } from "@tau/config/internal";
 import { keepTrust } from "@tau/config/trust";
 import { nestSetting, settingsSchema } from "@tau/config/settings";
 import { allFeatures } from "@tau/features";
@@ -27,11 +28,11 @@ export async function get(args: CommandArgs, io: Io): Promise<void> {
   if (key !== undefined) {
     // Throws for an unknown setting; a known one may still have no value.
     findSchema(key);
-    const value = getSetting(settings.get(), key);
+    const value = hideValue(key, getSetting(settings.get(), key));
     return io.out(args.has("json") ? jsonLine(value ?? null) : `${formatValue(value)}\n`);
   }
-  if (args.has("json")) return io.out(jsonLine(settings.get()));
-  const rows = toRows(settings.get()).map(({ name, value }) => {
+  if (args.has("json")) return io.out(jsonLine(hideKeys(settings.get())));
+  const rows = toRows(hideKeys(settings.get())).map(({ name, value }) => {
     const isInProject = getSetting(settings.getProject(), name) !== undefined;
     const isSet = isInProject || getSetting(settings.getGlobal(), name) !== undefined;
     const origin = isInProject ? "project" : "you";
@@ -65,7 +66,7 @@ async function update(args: CommandArgs, io: Io, value: unknown): Promise<void> 
   if (!args.has("project")) await context.settings.update("global", change);
   else await context.settings.update("project", change, (write) => keepTrust({ ...context, ids: systemIds }, write));
   reportSettingsProblems(context, io);
-  const outcome = value === undefined ? "is removed" : `is ${JSON.stringify(value)}`;
+  const outcome = value === undefined ? "is removed" : `is ${JSON.stringify(hideValue(key, value))}`;
   io.err(`${getFile(context, args)}: ${key} ${outcome}.\n`);
 }
 

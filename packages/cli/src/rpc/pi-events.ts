@@ -69,6 +69,8 @@ export class PiEvents {
       }
       case "model_changed":
         return this.#handleModel(event);
+      case "model_used":
+        return this.#send({ ...event });
       case "entry_appended":
         return this.#handleEntry(event.entry);
       case "compaction_end":

@@ -33,7 +33,7 @@ export {
   type NextUse,
   pickAvailable,
 } from "../models/fallbacks.ts";
-export { formatKeyName, pickKey } from "../models/key-ring.ts";
+export { formatKeyName, listKeys, pickKey } from "../models/key-ring.ts";
 export { isLocalProvider } from "../models/local-models.ts";
 export type { TextFile } from "../resources/context-files.ts";
 export { getFirstLine } from "../resources/front-matter.ts";
@@ -42,7 +42,7 @@ export { changedNames, getToolsFile, listChangedFiles } from "../resources/resou
 export { getReadablePath, readSkill } from "../resources/skills.ts";
 export { fillTemplate, splitArguments } from "../resources/template-arguments.ts";
 export type { ToolChoice } from "../resources/tools-yaml.ts";
-export { createWrittenValues, hideKeys, hideValue, listKeys } from "../settings/api-keys.ts";
+export { createWrittenValues, hideKeys, hideValue } from "../settings/api-keys.ts";
 export { createFileSource } from "../settings/source.ts";
 export { describeSettings } from "../settings/describe.ts";
 export { getRealPath } from "../settings/locate.ts";

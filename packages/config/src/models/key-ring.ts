@@ -1,5 +1,5 @@
 /** Spreads sessions over the keys of a provider. Pure. */
-import { toShortHash } from "@tau/ai/internal";
+import { toProviderId, toShortHash } from "@tau/ai/internal";
 import { pickAvailable } from "./fallbacks.ts";
 
 /** Names a key by its last four characters. A short key has no name, since they would be half of it. */
@@ -28,3 +28,16 @@ export function pickKey({ keys, sessionId, after, getUntilMs, nowMs }: KeyPick):
 /** An index below `count` that is always the same for an id. */
 const getPlace = (id: string, count: number): number =>
   count === 0 ? 0 : Number.parseInt(toShortHash(id).slice(-8), 36) % count;
+
+/** The keys of a provider as written: those of the settings, else those of `models.yml`. */
+export function listKeys(provider: string, { settings, yml }: WrittenKeys): readonly string[] {
+  const isMeant = ([name]: readonly [string, readonly string[]]) => toProviderId(name) === toProviderId(provider);
+  return (Object.entries(settings).find(isMeant) ?? [...yml].find(isMeant))?.[1] ?? [];
+}
+
+interface WrittenKeys {
+  /** The setting `apiKeys`. */
+  settings: Readonly<Record<string, readonly string[]>>;
+  /** `apiKeys` of `models.yml`. */
+  yml: ReadonlyMap<string, readonly string[]>;
+}

@@ -40,6 +40,7 @@ import {
   defaultModels,
   defaultProviderOrder,
 } from "./defaults.ts";
+import { listKeys } from "./key-ring.ts";
 import { isLocalProvider, LocalModels, type LocalServerAddress, localProviders } from "./local-models.ts";
 import { isLiteral, getUnresolvedHeaders } from "./overlay.ts";
 import { getReference, type ModelResolution, type ResolvePreference, resolveModel, splitThinking } from "./resolve.ts";
@@ -230,6 +231,11 @@ export class ModelRegistry {
   /** The content of `models.yml`, with its keys as written. Empty without such a file. */
   get modelsYml(): ModelsYml {
     return this.#files?.yml ?? emptyModelsYml;
+  }
+
+  /** The keys of a provider in the settings, else in `models.yml`, as written. Empty without such a list. */
+  listKeys(provider: string): readonly string[] {
+    return listKeys(provider, { settings: this.#options.getSettings().apiKeys ?? {}, yml: this.modelsYml.apiKeys });
   }
 
   /** The model of a new session. Without a choice it is the model of the role `default`, if there is one. */
@@ -434,7 +440,9 @@ export class ModelRegistry {
   }
 
   #isUsable(provider: string, hasKey: HasKey): boolean {
-    return isLocalProvider(provider) || hasKey(provider, this.writtenKey(provider));
+    return (
+      isLocalProvider(provider) || hasKey(provider, this.writtenKey(provider)) || this.listKeys(provider).length > 0
+    );
   }
 
   /** Most references are exact, and then only one provider's models are looked at. */

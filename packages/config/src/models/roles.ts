@@ -8,9 +8,10 @@ export const knownRoles = ["default", "smol", "slow", "plan", "commit"] as const
 /** The models of roles by name: `provider/model:thinking`, a part of it that is unique, or `@role`. */
 export type RoleModels = Readonly<Record<string, string>>;
 
-/** The settings that name models. */
+/** The settings that name models, and those with keys. */
 export interface ModelSettings {
   readonly roles?: RoleModels;
+  readonly apiKeys?: Readonly<Record<string, readonly string[]>>;
   readonly defaultModel?: string | undefined;
   readonly defaultProvider?: string | undefined;
 }

@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
-import { createWrittenValues, hideKeys, hideValue, listKeys } from "./api-keys.ts";
+import { listKeys as listWritten } from "../models/key-ring.ts";
+import { createWrittenValues, hideKeys, hideValue } from "./api-keys.ts";
 import { resolveSettings } from "./resolve.ts";
 import { checkSettings } from "./check.ts";
+import type { Settings } from "./schema.ts";
+
+const listKeys = ({ apiKeys }: Settings, provider: string, yml: ReadonlyMap<string, string[]> = new Map()) =>
+  listWritten(provider, { settings: apiKeys, yml });
 
 const location = { directory: "/agent", cwd: "/work", home: "/home/u" };
 const read = (value: unknown) => {
@@ -15,6 +20,15 @@ test("a provider has a list of keys, or one key without a list", () => {
   expect(listKeys(settings, "lab")).toEqual(["$A", "b"]);
   expect(listKeys(settings, "one")).toEqual(["$C"]);
   expect(listKeys(settings, "none")).toEqual([]);
+});
+
+test("keys of the settings come before those of models.yml", () => {
+  const yml = new Map([
+    ["lab", ["y"]],
+    ["other", ["z"]],
+  ]);
+  const { settings } = read({ apiKeys: { lab: ["s"] } });
+  expect([listKeys(settings, "lab", yml), listKeys(settings, "other", yml)]).toEqual([["s"], ["z"]]);
 });
 
 test("a former name of a provider means the same provider", () => {

@@ -1,14 +1,10 @@
 /** The setting `apiKeys`: its values are secrets, and are shown nowhere. */
-import { isRecord, toProviderId } from "@tau/ai/internal";
+import { isRecord } from "@tau/ai/internal";
 import { parseKey } from "../auth/key-value.ts";
 import { formatKeyName } from "../models/key-ring.ts";
 import type { Settings } from "./schema.ts";
 
 type WithKeys = Pick<Settings, "apiKeys">;
-
-/** The keys of a provider, as written. */
-export const listKeys = ({ apiKeys }: WithKeys, provider: string): readonly string[] =>
-  Object.entries(apiKeys).find(([name]) => toProviderId(name) === toProviderId(provider))?.[1] ?? [];
 
 /** All written values that are or name keys: those of `models.json` and those of the settings. */
 export function createWrittenValues(

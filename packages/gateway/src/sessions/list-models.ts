@@ -11,6 +11,7 @@ export async function listModels(agentDir: string, settings: SettingsManager): P
   const stored = new Set((await auth.list()).map(({ provider }) => provider));
   const registry = await ModelRegistry.create(agentDir, {
     watch: false,
+    getSettings: () => settings.get(),
     hasKey: (provider, key) => key !== undefined || stored.has(provider) || findEnvKeys(provider, env) !== undefined,
   });
   const models = registry.getAvailable();

@@ -119,6 +119,10 @@ const events: { [Type in SessionEvent["type"]]: [Omit<Extract<SessionEvent, { ty
     "session.tool.denied",
   ],
   model_changed: [{ provider: "p", modelId: "m", thinkingLevel: "off" }, "session.model.changed"],
+  model_used: [
+    { provider: "p", modelId: "m", thinkingLevel: "off", cause: "fallback", reason: "x" },
+    "session.model.used",
+  ],
   queue_changed: [{ steering: [], followUps: [] }, "session.queue.changed"],
   approval_requested: [
     { approval: { id: "a", toolCallId: "c", toolName: "ls", summary: "x", reason: "x", choices: [] } },

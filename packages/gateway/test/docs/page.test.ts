@@ -100,6 +100,7 @@ const eventTypes: Record<SessionEvent["type"], true> = {
   compaction_end: true,
   tool_denied: true,
   model_changed: true,
+  model_used: true,
   queue_changed: true,
   approval_requested: true,
   approval_resolved: true,

@@ -14,6 +14,7 @@ import {
   type SessionEvent,
   type Termination,
   type SlashCommandData,
+  type ModelUse,
 } from "@tau/protocol";
 import type { Jobs } from "@tau/tools";
 import type { AuthStorage } from "@tau/config/auth";
@@ -294,6 +295,11 @@ export class AgentSession {
   /** The amounts that the current run, else the next one, may still spend. */
   get budgetLeft(): BudgetLimits {
     return this.#work.activity.budgetLeft;
+  }
+
+  /** What requests use and why, if that has changed since the model was selected. */
+  get modelUse(): ModelUse | undefined {
+    return this.#core.used.use;
   }
 
   /** Patterns of the models to choose from. Undefined for all. */

@@ -5,7 +5,6 @@ import type { RunHost } from "../run/run-host.ts";
 import { RunningCalls } from "../run/running-calls.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { CallJudge } from "./call-judge.ts";
-import type { ModelChoice } from "./model-choice.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import type { ShownTools, ToolSources } from "./shown-tools.ts";
 
@@ -16,6 +15,7 @@ interface RunHostParts extends Pick<
   | "inbox"
   | "publisher"
   | "takeReports"
+  | "used"
   | "ask"
   | "waitsForBusyProvider"
   | "keep"
@@ -27,7 +27,6 @@ interface RunHostParts extends Pick<
   session: SessionManager;
   extensions: ExtensionSlot;
   builtIn: ToolSources["builtIn"];
-  model: ModelChoice;
   tools: ShownTools;
   settings: SessionSettings;
   judge: CallJudge;
@@ -35,7 +34,7 @@ interface RunHostParts extends Pick<
 }
 
 export function createRunHost(parts: RunHostParts): RunHost {
-  const { session, extensions, builtIn, model, tools, settings } = parts;
+  const { session, extensions, builtIn, tools, settings } = parts;
   const { judge, endCall, getCallMessage } = parts.judge;
   return {
     get extensions() {
@@ -51,9 +50,9 @@ export function createRunHost(parts: RunHostParts): RunHost {
     ids: parts.ids,
     ask: parts.ask,
     settings: () => settings.get(),
+    used: parts.used,
     current: () => ({
-      model: model.mustHaveModel(),
-      thinkingLevel: model.thinkingLevel,
+      ...parts.used.current,
       systemPrompt: tools.prompt,
       tools: tools.shown.tools,
     }),

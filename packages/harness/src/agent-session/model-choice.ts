@@ -22,6 +22,8 @@ export interface FirstModel {
   modelProblem: string | undefined;
 }
 
+type ModelListener = (model: Model, previous: Model | undefined) => void;
+
 interface ModelChoiceParts {
   first: FirstModel;
   session: Session;
@@ -33,7 +35,7 @@ interface ModelChoiceParts {
 
 export class ModelChoice {
   readonly #parts: ModelChoiceParts;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<ModelListener>();
   #model: Model | undefined;
   /** Whether the model is one of the registry, not one that a program described itself. */
   #isListed: boolean;
@@ -58,7 +60,12 @@ export class ModelChoice {
 
   /** The level that the model uses. */
   get thinkingLevel(): ThinkingLevel {
-    return this.#model ? clampThinkingLevel(this.#model, this.#wantedLevel) : this.#wantedLevel;
+    return this.#model ? this.getThinkingLevel(this.#model) : this.#wantedLevel;
+  }
+
+  /** The level that a model uses: the one that is wanted, or the nearest that it supports. */
+  getThinkingLevel(model: Model): ThinkingLevel {
+    return clampThinkingLevel(model, this.#wantedLevel);
   }
 
   /** See `AgentSession.modelProblem`. */
@@ -67,7 +74,7 @@ export class ModelChoice {
   }
 
   /** Calls `listener` when another model is used, before extensions are notified. */
-  onChange(listener: () => void): void {
+  onChange(listener: ModelListener): void {
     this.#listeners.add(listener);
   }
 
@@ -84,7 +91,7 @@ export class ModelChoice {
     this.#model = chosen;
     this.#isListed = this.#isInRegistry();
     this.#wantedLevel = thinkingLevel ?? this.#wantedLevel;
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#listeners) listener(chosen, previousModel);
     const unlisted = formatUnlisted(chosen);
     if (unlisted !== undefined) this.#parts.notice("model", unlisted);
     await this.remember();
@@ -99,8 +106,9 @@ export class ModelChoice {
     const current = this.#parts.registry.find(provider, id);
     // An extension that is loaded again takes its models away for a moment.
     if (!current) return;
+    const previous = this.#model;
     this.#model = current;
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#listeners) listener(current, previous);
   }
 
   async setThinkingLevel(level: string): Promise<void> {

@@ -6,6 +6,7 @@ import { PrefixTracker } from "../request/prefix-tracker.ts";
 import { Inbox } from "../run/inbox.ts";
 import type { Publisher } from "../run/publisher.ts";
 import { Transcript } from "../run/transcript.ts";
+import { UsedModel } from "../run/used-model.ts";
 import { readOnlyError } from "../session/read-only.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { type CallJudge, createCallJudge } from "./call-judge.ts";
@@ -27,6 +28,8 @@ export interface SessionCore {
   readonly settings: SessionSettings;
   readonly permissionModes: PermissionModes;
   readonly model: ModelChoice;
+  /** What requests use: the model, or another one in its place. */
+  readonly used: UsedModel;
   readonly transcript: Transcript;
   readonly inbox: Inbox;
   readonly jobs: JobReports;
@@ -56,6 +59,19 @@ export function createSessionCore(parts: SessionParts): SessionCore {
     notice,
     getExtensions: () => extensions.current,
   });
+  const used = new UsedModel({
+    selected: model,
+    registry: services.registry,
+    getChains: () => settings.get().retry.fallbackChains ?? services.registry.modelsYml.fallbackChains,
+    getPatterns: () => parts.modelPatterns ?? settings.get().enabledModels,
+    availability: parts.availability,
+    keys: parts.keys,
+    session,
+    publisher,
+    noticeOnce: (code, message) => notices.addNew(code, message),
+    clock,
+  });
+  model.onChange((selected, previous) => used.takeSelection(selected, previous));
   const lifetime = new AbortController();
   const mustBeOpen = () => {
     if (lifetime.signal.aborted) throw new HarnessError("closed", `The session ${session.id} is closed.`);
@@ -67,6 +83,7 @@ export function createSessionCore(parts: SessionParts): SessionCore {
     settings,
     permissionModes: new PermissionModes({ permissions, report: policy.report, session, publisher }),
     model,
+    used,
     transcript: new Transcript(),
     inbox: new Inbox({
       session,

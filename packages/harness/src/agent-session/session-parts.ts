@@ -1,6 +1,7 @@
 /** The parts that `createAgentSession` makes a session of. */
 import type { StreamFn } from "@tau/agent";
 import type { Clock, Ids } from "@tau/ai";
+import type { Availability } from "@tau/config/internal";
 import type { ExtensionSessionPort } from "@tau/extensions";
 import type { ExtensionSlot, SessionFeatures } from "@tau/extensions/internal";
 import type { Permissions } from "@tau/policy/internal";
@@ -8,6 +9,7 @@ import type { Files, Jobs, ToolLogLevel } from "@tau/tools";
 import type { Budget } from "../budget/budget.ts";
 import type { PolicyLimits } from "./session-agent.ts";
 import type { Tracer } from "../observe/trace.ts";
+import type { SessionKeys } from "../request/session-keys.ts";
 import type { ResourcePort } from "../prompt/expand-port.ts";
 import type { Publisher } from "../run/publisher.ts";
 import type { SessionManager } from "../session/session-manager.ts";
@@ -42,6 +44,10 @@ export interface SessionParts {
   fileAuthority: FileAuthority;
   /** Everything but credentials. */
   personFiles: Files;
+  /** Which models and keys are not used for a while. */
+  availability: Availability;
+  /** The keys of the settings. */
+  keys: SessionKeys;
   /** Asks a model, with keys and headers. */
   request: StreamFn;
   /** See `AgentSessionParams.waitsForBusyProvider`. */

@@ -147,13 +147,13 @@ function createShownTools(parts: SessionParts, core: SessionCore, reload: Harnes
 
 function createSessionRunHost(parts: SessionParts, core: SessionCore, tools: ShownTools): RunHost {
   const { sessionManager: session, extensions, request, waitsForBusyProvider, keep, trace, clock, ids } = parts;
-  const { transcript, inbox, publisher, model, settings, judge, jobs, sent } = core;
+  const { transcript, inbox, publisher, used, settings, judge, jobs, sent } = core;
   return createRunHost({
     cwd: parts.cwd,
     session,
     extensions,
     builtIn: parts.tools.builtIn,
-    model,
+    used,
     tools,
     settings,
     judge,

@@ -2,7 +2,7 @@
 import { Closers } from "@tau/ai/internal";
 import type { StreamFn } from "@tau/agent";
 import { streamSimple } from "@tau/ai";
-import { createUsedKeys } from "@tau/config/internal";
+import { createUsedKeys, createWrittenValues, getAvailability, listKeys } from "@tau/config/internal";
 import { createBudget } from "../budget/budget.ts";
 import type { ExtensionSlot, SessionStart } from "@tau/extensions/internal";
 import type { DebugLog } from "../observe/debug-log.ts";
@@ -13,6 +13,7 @@ import { createExpandPort } from "../prompt/expand-port.ts";
 import { createMentionReader } from "../prompt/read-mention.ts";
 import { withProviderHooks } from "../request/provider-hooks.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
+import { SessionKeys } from "../request/session-keys.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { AgentSession } from "../agent-session/agent-session.ts";
 import { createChildParams } from "./child-params.ts";
@@ -74,6 +75,14 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
   const { debugLog } = params;
   const openAgent = (agentName: string, log: SessionManager) =>
     openResources(withAgent(params, agentName), setup, { settings, log });
+  const availability = getAvailability(agentDir);
+  const sessionKeys = new SessionKeys({
+    sessionId: sessionManager.id,
+    availability,
+    clock,
+    listWritten: (provider) =>
+      listKeys(provider, { settings: settings.get().apiKeys, yml: services.registry.modelsYml.apiKeys }),
+  });
   session = new AgentSession({
     cwd,
     sessionManager,
@@ -96,7 +105,9 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     createMentionReader: (named) => createMentionReader({ cwd, files: named, seen: tools.seen }),
     fileAuthority: params.fileAuthority ?? "person",
     personFiles: files.mentions,
-    request: createRequest(setup, extensions),
+    availability,
+    keys: sessionKeys,
+    request: createRequest(setup, extensions, sessionKeys),
     waitsForBusyProvider: params.waitsForBusyProvider ?? false,
     keep: (text) => saveResult(keys.redact(text)),
     budget: createBudget(params.budgets ?? {}, {
@@ -138,8 +149,9 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
 
 /** The keys that tau uses, and the secrets that commands may be given: neither is stored, and no command gets the keys. */
 function createSecrets({ params, services, getPolicy }: SessionSetup, provider: string | undefined) {
-  const { auth, registry } = services;
-  const keys = createUsedKeys({ auth, registry, provider, listGiven: () => secrets.listGiven() });
+  const { auth, registry, settings } = services;
+  const writtenValues = createWrittenValues(registry, () => settings.get());
+  const keys = createUsedKeys({ auth, registry: { writtenValues }, provider, listGiven: () => secrets.listGiven() });
   const secrets = createSecretBroker({
     policy: () => getPolicy().secretBroker,
     isOwnKey: (name, value) => keys.createIsSecret()(name, value),
@@ -149,11 +161,15 @@ function createSecrets({ params, services, getPolicy }: SessionSetup, provider: 
 }
 
 /** Asks a model, with keys and headers, the hooks of extensions, and what every request of the session has. */
-function createRequest({ params, services, sessionManager, clock }: SessionSetup, extensions: ExtensionSlot): StreamFn {
+function createRequest(
+  { params, services, sessionManager, clock }: SessionSetup,
+  extensions: ExtensionSlot,
+  keys: SessionKeys,
+): StreamFn {
   const { auth, registry, settings } = services;
   const { debugLog } = params;
   const onKey = debugLog && { onKey: (key: string) => debugLog.addSecret(key) };
-  const request = params.streamFn ?? createRequests({ auth, registry, clock, streamFn: streamSimple, ...onKey });
+  const request = params.streamFn ?? createRequests({ auth, registry, clock, keys, streamFn: streamSimple, ...onKey });
   return withRunOptions(
     withProviderHooks(request, () => extensions.current),
     { settings: () => settings.get(), sessionId: sessionManager.id, clock },
@@ -197,7 +213,7 @@ function sameWith(
 
 /** Writes what happens into the debug log, without secrets. What each delta adds is in the message that they end in. */
 async function followSession(session: AgentSession, log: DebugLog): Promise<void> {
-  for (const secret of await knownSecrets(session.authStorage, session.modelRegistry)) log.addSecret(secret);
+  for (const secret of await knownSecrets(session)) log.addSecret(secret);
   session.onSessionEvent(({ type, ...fields }) => {
     if (!type.endsWith("_delta") && type !== "tool_execution_update") log.log(type, fields);
   });

@@ -11,6 +11,7 @@ import { minSecretLength } from "@tau/policy/internal";
 import { openSettings } from "@tau/config/trust";
 import { createResourceLoader, type ResourceLoader } from "@tau/config/resources";
 import { type BaseServices, describeResourceProblems, type Services } from "../agent-session/services.ts";
+import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 
 export interface SessionBase {
@@ -140,15 +141,20 @@ async function ownRegistry(
 }
 
 /** Lists every secret that is known without running anything: a person may type one before it is first used. */
-export async function knownSecrets(auth: AuthStorage, registry: ModelRegistry): Promise<string[]> {
+export async function knownSecrets({
+  authStorage: auth,
+  modelRegistry: registry,
+  settings: { apiKeys },
+}: Pick<AgentSession, "authStorage" | "modelRegistry" | "settings">): Promise<string[]> {
   const models = registry.getAll();
   const providers = new Set(models.map(({ provider }) => provider));
   const urls = [...new Set(models.map(({ baseUrl }) => baseUrl))].filter((url) => URL.canParse(url));
   const passwords = urls.map((url) => new URL(url).password);
   const stored = await Promise.all((await auth.list()).map(({ provider }) => auth.get(provider)));
   const written = [...providers].flatMap((provider) => [registry.writtenKey(provider), getEnvApiKey(provider)]);
+  const listed = [...Object.values(apiKeys), ...registry.modelsYml.apiKeys.values()].flat();
   const fields = stored.flatMap((credential) => Object.values(credential ?? {}));
-  return [...written, ...fields, ...passwords].filter(
+  return [...written, ...listed, ...fields, ...passwords].filter(
     (value): value is string => typeof value === "string" && value.length >= minSecretLength,
   );
 }

@@ -1,5 +1,6 @@
 import { arch, platform, release } from "node:os";
 import type { AgentSession } from "../agent-session/agent-session.ts";
+import { hideKeys } from "@tau/config/internal";
 import { formatFileProblem } from "@tau/config/settings";
 import { toModelData, toStatsData } from "./data.ts";
 import { createSessionRedactor } from "./redact-session.ts";
@@ -19,7 +20,7 @@ export async function createBugReport(
     node: process.version,
     system: `${platform()} ${release()} ${arch()}`,
     model: model && toModelData(model),
-    settings,
+    settings: hideKeys(settings),
     problems: [...settingsManager.problems, ...modelRegistry.problems].map(formatFileProblem),
     notices: session.notices,
     stats: await toStatsData(session),

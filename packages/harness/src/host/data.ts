@@ -27,7 +27,7 @@ export async function toStateData({ session, view }: HostedSession): Promise<Sta
     followUpMode: settings.followUpMode,
     sessionId,
     header: session.sessionManager.getHeader(),
-    ...withoutUndefined({ modelProblem, sessionFile, sessionName }),
+    ...withoutUndefined({ modelProblem, used: session.modelUse, sessionFile, sessionName }),
     cwd,
     autoCompactionEnabled: settings.compaction.enabled,
     autoRetryEnabled: settings.retry.enabled,

@@ -9,13 +9,14 @@ const limits = { depth: 100, values: 20_000_000, characters: 2_000_000_000 };
 
 /** Knows the keys of the session, the values in `models.json`, and the variables that are secret by their names or values. */
 export function createSessionRedactor(
-  { authStorage, modelRegistry }: AgentSession,
+  { authStorage, modelRegistry, settings: { apiKeys } }: AgentSession,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Redactor {
   const variables = Object.entries(env).flatMap(([name, value]) =>
     value && (isSecretName(name) || holdsPassword(value)) ? [value] : [],
   );
-  return createRedactor([...authStorage.usedKeys(), ...modelRegistry.writtenValues(), ...variables], limits);
+  const written = [...modelRegistry.writtenValues(), ...Object.values(apiKeys).flat()];
+  return createRedactor([...authStorage.usedKeys(), ...written, ...variables], limits);
 }
 
 export async function readRedacted(session: AgentSession): Promise<ExportSource> {

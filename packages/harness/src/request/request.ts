@@ -6,12 +6,15 @@ import type { AuthStorage } from "@tau/config/auth";
 import { isLocalProvider } from "@tau/config/internal";
 import type { ModelRegistry } from "@tau/config/models";
 import { type Settings, withProxySetting } from "@tau/config/settings";
+import type { SessionKeys } from "./session-keys.ts";
 
 interface RequestParts {
   auth: AuthStorage;
   registry: ModelRegistry;
   clock: Clock;
   streamFn: StreamFn;
+  /** Picks one of several keys. */
+  keys: Pick<SessionKeys, "getList">;
   /** Called with each key before it is used, so that it can be removed from logs. */
   onKey?: (key: string) => void;
 }
@@ -68,10 +71,14 @@ export function createRequests(parts: RequestParts): StreamFn {
 
 type KeyLookup = { kind: "key"; key: string | undefined; keyHint: string } | { kind: "failed"; failure: Failure };
 
-async function findKey({ auth }: RequestParts, model: Model, signal: AbortSignal | undefined): Promise<KeyLookup> {
+async function findKey(
+  { auth, keys }: RequestParts,
+  model: Model,
+  signal: AbortSignal | undefined,
+): Promise<KeyLookup> {
   const { provider, baseUrl } = model;
   const host = baseUrl === "" ? {} : { host: baseUrl };
-  const outcome = await auth.getApiKey(provider, { ...host, ...(signal && { signal }) });
+  const outcome = await auth.getApiKey(provider, { ...host, ...(signal && { signal }), list: keys.getList(provider) });
   if (outcome.kind === "found") return { kind: "key", key: outcome.key, keyHint: auth.getKeyHint(provider, outcome) };
   if (outcome.kind === "failed") {
     const { kind, message } = outcome.failure;

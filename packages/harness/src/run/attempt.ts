@@ -160,9 +160,10 @@ export class Attempt {
   }
 
   #takeAnswer(answer: AssistantMessage): void {
-    const { recorder, spans } = this.#context;
+    const { host, recorder, spans } = this.#context;
     this.#answer = answer;
     this.#answerEntryId = recorder.lastEntryId;
+    host.used.takeAnswer(answer);
     this.#nextRequest.settle(countedUsage(answer));
     spans.endRequest(answer);
   }
@@ -208,6 +209,7 @@ export class Attempt {
   /** Model, prompt and tools may have changed since the last turn, and jobs may have ended. */
   async #prepareTurn({ context }: TurnContext): Promise<AgentLoopTurnUpdate> {
     const { host } = this.#context;
+    if (this.#recovery.failures === 0 && this.#recovery.changes === 0) await host.used.refresh();
     const reports = host.takeReports();
     if (reports.length > 0) {
       const entries = reports.map(({ role: _role, timestamp: _timestamp, ...message }) => ({

@@ -38,7 +38,7 @@ async function openInbox(mode: QueueMode = "one-at-a-time") {
   /** Writes messages into the log, as a run does. */
   const say = async (messages: readonly UserMessage[]) => {
     for (const message of messages) {
-      await appendEvent(session, { type: "message_end", message }, (said) => inbox.getId(said));
+      await appendEvent(session, { type: "message_end", message }, { getQueueId: (said) => inbox.getId(said) });
       inbox.markSaid(message);
     }
   };

@@ -39,6 +39,7 @@ const quiet: RunFacts = {
   hasAnswered: true,
   recovery: noRecovery,
   retry: { enabled: true, maxRetries: undefined, baseDelayMs: 2_000, waitsForBusyProvider: false },
+  alternatives: { hasNextKey: false, hasNextModel: false },
   nowMs: 0,
 };
 
@@ -424,6 +425,7 @@ const drawnFacts: fc.Arbitrary<RunFacts> = fc
       failures: fc.integer({ min: 1, max: 5 }),
       busyFailures: fc.constantFrom(0, 1),
       failingSinceMs: fc.constant(0),
+      changes: fc.nat(2),
       wasCompacted: fc.boolean(),
       cutAnswers: fc.nat(5),
       compactAgainAt: fc.nat(2_000),
@@ -434,6 +436,7 @@ const drawnFacts: fc.Arbitrary<RunFacts> = fc
       baseDelayMs: fc.integer({ min: 1, max: 100_000 }),
       waitsForBusyProvider: fc.boolean(),
     }),
+    alternatives: fc.record({ hasNextKey: fc.boolean(), hasNextModel: fc.boolean() }),
     nowMs: fc.nat(700_000),
   })
   .map((facts) => ({

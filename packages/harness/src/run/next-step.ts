@@ -1,14 +1,18 @@
 /** Decides what happens after the engine has stopped. Pure: all facts go in, one step comes out. */
 import { type AssistantMessage, type Failure, isRetryable } from "@tau/ai";
 import { getFailure } from "@tau/ai/internal";
+import { decideAfterFailure, type NextUse } from "@tau/config/internal";
 import type { BudgetLimitName, RunEnd } from "@tau/protocol";
 import { isFailed } from "./transcript.ts";
+import { type Alternatives, noAlternatives } from "./used-model.ts";
 import { isBusy, maxCutAnswers, type Recovery } from "./recovery.ts";
 
 export type Step =
   | { kind: "stop"; end: RunEnd }
   /** Ask the same again after a delay. `maxAttempts` is undefined if a time limits the attempts, not their number. */
   | { kind: "retry"; attempt: number; maxAttempts: number | undefined; delayMs: number; failure: Failure }
+  /** Ask another model, or with another key, at once. */
+  | { kind: "change"; to: Extract<NextUse, "next_key" | "next_model">; failure: Failure }
   | { kind: "compact"; reason: "threshold" | "overflow" }
   /** Continue: messages are queued, or calls have results that the model has not seen. */
   | { kind: "continue" };
@@ -43,6 +47,8 @@ export interface RunFacts {
   hasAnswered: boolean;
   recovery: Recovery;
   retry: RetryFacts;
+  /** What can be used instead of what has failed. */
+  alternatives: Alternatives;
   /** The time of the monotonic clock. */
   nowMs: number;
 }
@@ -99,8 +105,20 @@ const stop = (end: RunEnd): Step => ({ kind: "stop", end });
 function afterFailure(answer: AssistantMessage, facts: RunFacts): Step {
   const failure = getFailure(answer);
   const retry = planRetry(failure, facts);
+  const next = decideAfterFailure({
+    kind: failure.kind,
+    hasShown: hasShown(answer),
+    ...(facts.retry.enabled ? facts.alternatives : noAlternatives),
+    tries: facts.recovery.failures,
+    canRetry: retry !== undefined,
+  });
+  if (next === "next_key" || next === "next_model") return { kind: "change", to: next, failure };
   return retry ? { kind: "retry", ...retry, failure } : stop(toFailedEnd(failure));
 }
+
+/** Whether the user has seen text or calls of an answer. */
+const hasShown = ({ content }: AssistantMessage): boolean =>
+  content.some((block) => block.type === "toolCall" || (block.type === "text" && block.text !== ""));
 
 /** How a run ends that is not tried again after `failure`. */
 export const toFailedEnd = (failure: Failure): RunEnd =>
@@ -124,12 +142,13 @@ const toCompacted = (facts: RunFacts): RunFacts => ({
 /** When the request is repeated; undefined if it is not. */
 function planRetry(
   failure: Failure,
-  { recovery, retry, nowMs }: RunFacts,
+  { recovery, retry, alternatives, nowMs }: RunFacts,
 ): Pick<Step & { kind: "retry" }, "attempt" | "maxAttempts" | "delayMs"> | undefined {
   if (!retry.enabled || !isRetryable(failure)) return undefined;
   const attempt = recovery.failures;
   const maxRetries = getMaxRetries(retry);
-  const isTimed = retry.maxRetries === undefined && retry.waitsForBusyProvider;
+  // Only the last model of a chain is waited for: before that, the next one is used.
+  const isTimed = retry.maxRetries === undefined && retry.waitsForBusyProvider && !alternatives.hasNextModel;
   if (isTimed && isBusy(failure)) {
     const leftMs = maxBusyMs - (nowMs - (recovery.failingSinceMs ?? nowMs));
     const delayMs = leftMs > 0 ? getRetryDelay(failure, { attempt, maxMs: leftMs, retry }) : undefined;

@@ -1,18 +1,26 @@
 /** Records what happens in a run in the log before anybody acts on it. */
 import type { Agent, AgentEvent, AgentMessage } from "@tau/agent";
 import { asRecord } from "@tau/ai/internal";
+import type { MessageEntry } from "../session/entry.ts";
 import type { Session } from "../session/session.ts";
 import { isSilent } from "./silent.ts";
+
+/** What is known of a message besides what it says. */
+interface MessageFacts {
+  /** Returns the id of a message that had waited. */
+  getQueueId?: (message: AgentMessage) => string | undefined;
+  /** Returns the selected model if another one answers in its place. */
+  getReplaced?: () => MessageEntry["selected"];
+}
 
 /**
  * Appends what an event says that has to be remembered: a message when it is whole. With durability `turn`, the end of a turn
  * brings it to the disk. Answers with the id of the entry, if there is one; undefined when there is nothing to wait for.
- * `getQueueId` knows the messages that had waited.
  */
 export function appendEvent(
   session: Session,
   event: AgentEvent,
-  getQueueId: (message: AgentMessage) => string | undefined = () => undefined,
+  { getQueueId, getReplaced }: MessageFacts = {},
 ): Promise<string | void> | undefined {
   if (event.type === "turn_end") return session.flush();
   if (event.type !== "message_end") return undefined;
@@ -21,12 +29,14 @@ export function appendEvent(
     const { role: _role, timestamp: _timestamp, ...fields } = message;
     return session.append({ type: "custom_message", ...fields });
   }
-  const queueId = getQueueId(message);
+  const queueId = getQueueId?.(message);
+  const selected = message.role === "assistant" ? getReplaced?.() : undefined;
   return session.append({
     type: "message",
     message,
     ...(queueId !== undefined && { queueId }),
     ...(message.role === "assistant" && isSilent(message) && { silent: true }),
+    ...(selected && { selected }),
   });
 }
 

@@ -23,7 +23,7 @@ import {
 
 type RecorderHost = Pick<
   RunHost,
-  "session" | "transcript" | "inbox" | "publisher" | "clock" | "ids" | "current" | "resumedFrom" | "extensions"
+  "session" | "transcript" | "inbox" | "publisher" | "clock" | "ids" | "current" | "used" | "resumedFrom" | "extensions"
 >;
 
 export class Recorder {
@@ -135,8 +135,13 @@ export class Recorder {
   }
 
   #record(event: AgentEvent, observe: (event: AgentEvent) => void): void | Promise<void> {
-    const { session, inbox } = this.#host;
-    const appended = this.#appendNested(event) ?? appendEvent(session, event, (message) => inbox.getId(message));
+    const { session, inbox, used } = this.#host;
+    const appended =
+      this.#appendNested(event) ??
+      appendEvent(session, event, {
+        getQueueId: (message) => inbox.getId(message),
+        getReplaced: () => used.replaced,
+      });
     return appended ? this.#takeWritten(event, appended, observe) : this.#take(event, observe);
   }
 

@@ -17,6 +17,7 @@ const troubled: Recovery = {
   failures: 2,
   busyFailures: 1,
   failingSinceMs: 300,
+  changes: 1,
   wasCompacted: true,
   cutAnswers: 2,
   compactAgainAt: 500,

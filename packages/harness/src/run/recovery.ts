@@ -4,12 +4,14 @@ import { getFailure } from "@tau/ai/internal";
 import { isFailed } from "./transcript.ts";
 
 export interface Recovery {
-  /** Failures since the last answer that succeeded. */
+  /** Failures of the current model and key since the last answer that succeeded. */
   readonly failures: number;
   /** How many of them were refusals of a busy provider. */
   readonly busyFailures: number;
   /** When the first of them happened, by the monotonic clock; undefined without failures. */
   readonly failingSinceMs: number | undefined;
+  /** How often another key or model was used since the last answer that succeeded. */
+  readonly changes: number;
   /** Compacted because of an overflow since the last answer that succeeded. */
   readonly wasCompacted: boolean;
   /** Answers in a row that were cut off in the middle of their calls. */
@@ -22,6 +24,7 @@ export const noRecovery: Recovery = {
   failures: 0,
   busyFailures: 0,
   failingSinceMs: undefined,
+  changes: 0,
   wasCompacted: false,
   cutAnswers: 0,
   compactAgainAt: 0,
@@ -50,6 +53,15 @@ export function afterAnswer(
     failingSinceMs: recovery.failingSinceMs ?? nowMs,
   };
 }
+
+/** After another key or model was taken: its failures are counted from the beginning. */
+export const afterChange = (recovery: Recovery): Recovery => ({
+  ...recovery,
+  failures: 0,
+  busyFailures: 0,
+  failingSinceMs: undefined,
+  changes: recovery.changes + 1,
+});
 
 /** After a compaction; `retryAt` is given when it did not help enough. */
 export const afterCompaction = (

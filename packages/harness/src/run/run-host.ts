@@ -13,6 +13,7 @@ import type { Inbox } from "./inbox.ts";
 import type { Publisher } from "./publisher.ts";
 import type { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { Transcript } from "./transcript.ts";
+import type { UsedModel } from "./used-model.ts";
 
 /** The model, the prompt and the tools of the next turn. */
 interface CurrentChoices {
@@ -38,6 +39,8 @@ export interface RunHost {
   /** Asks a model, with keys and headers. */
   readonly ask: StreamFn;
   readonly settings: () => Settings;
+  /** What the next request uses. `current` has its model. */
+  readonly used: UsedModel;
   readonly current: () => CurrentChoices;
   /** Finds a tool that can be called although requests do not list it. */
   readonly findTool: NonNullable<AgentLoopConfig["findTool"]>;

@@ -15,11 +15,12 @@ import { compactSession } from "./compacting.ts";
 import { copyMessages } from "./copy-messages.ts";
 import { findSpentLimit, getCompactionStep, isContextFull } from "./context-size.ts";
 import { endIfLast, nextStep, type RunFacts, type Step, type StopRequest, toFailedEnd } from "./next-step.ts";
-import { afterCompaction, noRecovery, type Recovery } from "./recovery.ts";
+import { afterChange, afterCompaction, noRecovery, type Recovery } from "./recovery.ts";
 import { Recorder } from "./recorder.ts";
 import { RunAborted } from "./run-aborted.ts";
 import type { RunHost } from "./run-host.ts";
 import { RunSpans } from "./run-spans.ts";
+import { noAlternatives } from "./used-model.ts";
 
 export interface RunOutcome {
   end: RunEnd;
@@ -124,19 +125,25 @@ export class Run {
   }
 
   async #loop(first: readonly AgentMessage[]): Promise<RunEnd> {
-    const { recorder } = this.#context;
+    const { recorder, host } = this.#context;
+    await host.used.refresh();
     let { prompts, last } = await this.#prepare(first);
     for (;;) {
       if (last.request?.kind === "spent") await this.#writeUnanswered(prompts);
       else last = await new Attempt(this.#context, last.recovery).run(prompts);
       let step = nextStep(this.#getFacts(last));
       // A failed answer that may be asked for again does not end its turn.
-      const mayRepeat = step.kind === "retry" || (step.kind === "compact" && isFailed(last.answer));
+      const mayRepeat =
+        step.kind === "retry" || step.kind === "change" || (step.kind === "compact" && isFailed(last.answer));
       if (!mayRepeat) recorder.endTurn(endIfLast(this.#getFacts(last)));
       for (; step.kind === "compact"; step = nextStep(this.#getFacts(last))) {
         last = { ...last, recovery: await this.#compact(step.reason, last.recovery) };
       }
       if (step.kind === "retry") step = await this.#retry(step, last);
+      if (step.kind === "change") {
+        await host.used.change(step.to, step.failure);
+        last = { ...last, recovery: afterChange(last.recovery) };
+      }
       if (step.kind === "stop") {
         recorder.endTurn(step.end);
         const added = await this.#beforeSettle(step.end);
@@ -207,6 +214,7 @@ export class Run {
       logFailure: recorder.logFailure,
       hasAnswered: answer !== undefined || request?.kind === "spent",
       recovery,
+      alternatives: isFailed(counted) ? host.used.getAlternatives() : noAlternatives,
       retry: { ...settings().retry, waitsForBusyProvider: host.waitsForBusyProvider },
       nowMs: host.clock.monotonic(),
     };

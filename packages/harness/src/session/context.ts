@@ -76,6 +76,8 @@ export function getChoices(branch: readonly SessionEntry[]): SessionChoices {
 function getModel(entry: SessionEntry): { provider: string; modelId: string } | undefined {
   if (entry.type === "model_change") return { provider: entry.provider, modelId: entry.modelId };
   if (entry.type !== "message" || entry.message?.role !== "assistant") return undefined;
+  const { selected } = entry;
+  if (typeof selected?.provider === "string" && typeof selected.modelId === "string") return selected;
   return { provider: entry.message.provider, modelId: entry.message.model };
 }
 

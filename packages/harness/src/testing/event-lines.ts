@@ -1,5 +1,5 @@
 /** Formats the events of a session as lines. Messages come from the entries of its log. Pure. */
-import { customTypes, type SessionEntry, type SessionEvent } from "@tau/protocol";
+import { customTypes, formatModelUse, type SessionEntry, type SessionEvent } from "@tau/protocol";
 import type { Formatter } from "./formatter.ts";
 import { contentText, failureLine, messageLines } from "./message-lines.ts";
 
@@ -27,6 +27,8 @@ function toLines(event: SessionEvent, state: LineState, format: Formatter): stri
       // Every session begins with this event.
       return before === undefined || before === state.model ? [] : [state.model];
     }
+    case "model_used":
+      return [`uses ${format.text(formatModelUse(event))}: ${format.text(event.reason)}`];
     case "retry_scheduled": {
       const { attempt, maxAttempts, delayMs, reason } = event;
       const count = maxAttempts === undefined ? attempt : `${attempt} of ${maxAttempts}`;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { getApiProviders } from "@tau/ai";
 import { expect, onTestFinished, test } from "vitest";
 import { type CreateModelRegistryOptions, ModelRegistry, type ModelSettings } from "@tau/config/models";
+import { type SettingsInput, SettingsManager } from "@tau/config/settings";
 import { modelsFile } from "../../../config/src/models/schema.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../../../docs/models.md"), "utf8");
@@ -30,7 +31,9 @@ const model = provider["models"]!.items!.properties!;
 const readExamples = (language: string) =>
   [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(([, text]) => text!);
 
-const [settings, ...examples] = readExamples("json");
+const isModelsFile = (text: string) => text.includes('"providers"');
+const examples = readExamples("json").filter(isModelsFile);
+const settings = readExamples("json").filter((text) => !isModelsFile(text));
 
 async function open(text: string, file = "models.json", options: CreateModelRegistryOptions = {}) {
   const directory = mkdtempSync(join(tmpdir(), "tau-docs-"));
@@ -45,7 +48,7 @@ const hasKey = (provider: string) => provider === "anthropic" || provider === "o
 
 test("the examples of roles name models", async () => {
   const registry = await open("{}", "models.json", {
-    getSettings: () => JSON.parse(settings!) as ModelSettings,
+    getSettings: () => JSON.parse(settings[0]!) as ModelSettings,
     hasKey,
   });
   for (const role of ["@smol", "@slow", "@plan"])
@@ -57,6 +60,10 @@ test("the examples of roles name models", async () => {
   const models = [...Object.values(roles), ...(fallbackChains as string[][]).flat()];
   for (const name of models) expect(fromFile.resolve(name)).toMatchObject({ kind: "resolved" });
   expect([pathRoles.length, apiKeys.size]).toEqual([1, 1]);
+});
+
+test("the examples of settings have no error", () => {
+  for (const text of settings) expect(SettingsManager.inMemory(JSON.parse(text) as SettingsInput).problems).toEqual([]);
 });
 
 test("the example of a local server describes a model that can be chosen", async () => {

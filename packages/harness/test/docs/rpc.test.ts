@@ -74,6 +74,7 @@ const events: Record<SessionEvent["type"], true> = {
   compaction_start: true,
   compaction_end: true,
   model_changed: true,
+  model_used: true,
   session_branched: true,
   cache_break: true,
   jobs_changed: true,

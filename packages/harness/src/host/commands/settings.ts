@@ -1,7 +1,7 @@
 /** Commands about settings, trust and credentials. */
 import { HarnessError } from "@tau/protocol";
 import { anyJson, flag, nonEmptyText, oneOf, optional } from "@tau/config/fields";
-import { createTrustCheck, describeSettings } from "@tau/config/internal";
+import { createTrustCheck, describeSettings, hideKeys } from "@tau/config/internal";
 import { keepTrust, readTrust, writeTrust } from "@tau/config/trust";
 import { formatFileProblem, nestSetting } from "@tau/config/settings";
 import { describeIgnoredPiFiles } from "@tau/config/resources";
@@ -9,13 +9,13 @@ import { command, type SomeCommands, longCommand } from "./command.ts";
 
 export const settingsCommands = {
   get_settings: command({}, ({ session: { settings, settingsManager } }) => ({
-    settings: { ...settings },
+    settings: { ...hideKeys(settings) },
     problems: settingsManager.problems.map(formatFileProblem),
   })),
   list_settings: command({}, ({ session: { settingsManager: manager } }) => ({
     settings: describeSettings(manager.table, {
-      settings: manager.get(),
-      global: manager.getGlobal(),
+      settings: hideKeys(manager.get()),
+      global: hideKeys(manager.getGlobal()),
       project: manager.getProject(),
     }),
   })),

@@ -1,0 +1,223 @@
+/**
+ * The model and the key that the requests of a session use: those that were selected, or others of a chain or a list while
+ * they cannot be used. The selection is not changed by it.
+ */
+import type { ThinkingLevel } from "@tau/agent";
+import {
+  type AssistantMessage,
+  clampThinkingLevel,
+  type Clock,
+  type Failure,
+  type Model,
+  modelsAreEqual,
+} from "@tau/ai";
+import { getFailure } from "@tau/ai/internal";
+import { type Availability, findChain, getCooldownMs, type NextUse, pickAvailable } from "@tau/config/internal";
+import type { FallbackChains, ModelRegistry } from "@tau/config/models";
+import { customTypes, formatLimit, type ModelUse } from "@tau/protocol";
+import { modelName } from "../request/prefix.ts";
+import type { SessionKeys } from "../request/session-keys.ts";
+import type { Session } from "../session/session.ts";
+import type { Publisher } from "./publisher.ts";
+import { isFailed } from "./transcript.ts";
+
+/** The selected model, as the session knows it. */
+interface SelectedModel {
+  mustHaveModel(): Model;
+  /** The level that a model uses, if the session uses it. */
+  getThinkingLevel(model: Model): ThinkingLevel;
+}
+
+interface UsedModelParts {
+  selected: SelectedModel;
+  registry: Pick<ModelRegistry, "resolve" | "scope">;
+  /** Undefined without one. */
+  getChains: () => FallbackChains | undefined;
+  /** The models to choose from. Undefined for all. */
+  getPatterns: () => readonly string[] | undefined;
+  availability: Availability;
+  keys: SessionKeys;
+  session: Pick<Session, "appendCustomEntry">;
+  publisher: Pick<Publisher, "fact">;
+  /** Adds a notice for the user, unless it is the same as one before. */
+  noticeOnce: (code: string, message: string) => void;
+  clock: Pick<Clock, "monotonic">;
+}
+
+/** A model of a chain. */
+interface ChainModel {
+  model: Model;
+  /** The level that the chain asks for. */
+  thinkingLevel?: ThinkingLevel;
+}
+
+/** What can be used in place of what has failed. */
+export interface Alternatives {
+  hasNextKey: boolean;
+  hasNextModel: boolean;
+}
+
+export const noAlternatives: Alternatives = { hasNextKey: false, hasNextModel: false };
+
+/** Completes "X …" for the kinds of failures that another model or key is used for. */
+const problems: Partial<Record<Failure["kind"], string>> = {
+  rate_limited: "has reached a rate limit",
+  overloaded: "has too much load",
+  billing: "has no credit left",
+  auth: "was refused",
+};
+
+export class UsedModel {
+  readonly #parts: UsedModelParts;
+  /** Undefined while the selected model is used. */
+  #fallback: ChainModel | undefined;
+  /** The models that failed since the last answer that succeeded: none of them is used a second time. */
+  readonly #failed = new Set<string>();
+  #use: ModelUse | undefined;
+
+  constructor(parts: UsedModelParts) {
+    this.#parts = parts;
+  }
+
+  /** The model of the next request, and how much it thinks. */
+  get current(): { model: Model; thinkingLevel: ThinkingLevel } {
+    const { selected } = this.#parts;
+    const model = this.#fallback?.model ?? selected.mustHaveModel();
+    const thinkingLevel = this.#fallback?.thinkingLevel ?? selected.getThinkingLevel(model);
+    return { model, thinkingLevel: clampThinkingLevel(model, thinkingLevel) };
+  }
+
+  /** The selected model while another one is used in its place. */
+  get replaced(): { provider: string; modelId: string } | undefined {
+    if (!this.#fallback) return undefined;
+    const { provider, id: modelId } = this.#parts.selected.mustHaveModel();
+    return { provider, modelId };
+  }
+
+  /** What is used and why, if that has changed since the model was selected. */
+  get use(): ModelUse | undefined {
+    return this.#use;
+  }
+
+  /** The user has selected a model: it is used, also if it has failed a moment ago. */
+  takeSelection(model: Model, previous: Model | undefined): void {
+    this.#fallback = undefined;
+    this.#parts.availability.restoreModel(modelName(model));
+    // That another one is selected is reported by itself; the same one again is reported before the next request.
+    if (!modelsAreEqual(model, previous)) this.#use = undefined;
+  }
+
+  /** Before a request that does not follow a failure: uses the selected model again as soon as that can be used. */
+  async refresh(): Promise<void> {
+    const { selected, keys } = this.#parts;
+    keys.forgetFailures();
+    this.#failed.clear();
+    const first = { model: selected.mustHaveModel() };
+    if (this.#fallback || this.#isCooled(first.model)) {
+      const before = this.current.model;
+      const best = pickAvailable([first, ...this.#listChain()], this.#getUntilMs, this.#parts.clock.monotonic());
+      this.#fallback = best && best !== first ? best : undefined;
+      const isSame = modelsAreEqual(this.current.model, before);
+      if (this.#fallback && !isSame) await this.#report("fallback", `${modelName(first.model)} cannot be used now.`);
+    }
+    if (!this.#fallback && this.#use?.cause === "fallback") await this.#report("restored", "");
+    const { provider } = this.current.model;
+    const key = keys.leaveSetAside(provider);
+    if (key !== undefined) await this.#report("key", `The key of ${provider} that was used is set aside.`);
+  }
+
+  /** Takes the outcome of a request. */
+  takeAnswer(answer: AssistantMessage): void {
+    const { keys } = this.#parts;
+    if (isFailed(answer)) return keys.takeFailure(answer.provider, getFailure(answer));
+    keys.forgetFailures();
+    this.#failed.clear();
+  }
+
+  /** After a failure. */
+  getAlternatives(): Alternatives {
+    const hasNextKey = this.#parts.keys.hasNext(this.current.model.provider);
+    return { hasNextKey, hasNextModel: this.#findNext() !== undefined };
+  }
+
+  /** Uses another key or model after a failure. */
+  async change(to: Extract<NextUse, "next_key" | "next_model">, failure: Failure): Promise<void> {
+    const { keys, availability, clock } = this.#parts;
+    const { model } = this.current;
+    const problem = problems[failure.kind] ?? "failed";
+    if (to === "next_key") {
+      const before = keys.getName(model.provider);
+      keys.useNext(model.provider);
+      return await this.#report("key", `The key ${before} of ${model.provider} ${problem}: ${failure.message}`);
+    }
+    const next = this.#findNext();
+    if (!next) return;
+    const cooldownMs = getCooldownMs(failure);
+    availability.coolModel(modelName(model), clock.monotonic() + cooldownMs);
+    this.#failed.add(modelName(model));
+    this.#fallback = next;
+    const seconds = Math.ceil(cooldownMs / 1_000);
+    const time = seconds === 0 ? "with the next prompt" : `after ${formatLimit(seconds * 1_000)}`;
+    await this.#report("fallback", `${modelName(model)} ${problem}: ${failure.message} It is tried again ${time}.`);
+  }
+
+  /** Writes what is used from now on into the log, then publishes it. */
+  async #report(cause: ModelUse["cause"], why: string): Promise<void> {
+    const { session, publisher, keys } = this.#parts;
+    const { model, thinkingLevel } = this.current;
+    const { provider, id: modelId } = model;
+    const key = keys.getName(provider);
+    const named = cause === "key" ? `The key ${key} of ${provider}` : modelName(model);
+    const reason = `${why} ${named} is used ${cause === "restored" ? "again" : "instead"}.`.trimStart();
+    const use: ModelUse = { provider, modelId, thinkingLevel, ...(key !== undefined && { key }), cause, reason };
+    this.#use = use;
+    await session.appendCustomEntry(customTypes.modelUsed, use);
+    publisher.fact({ type: "model_used", ...use });
+  }
+
+  /** The next model of the chain that has not failed and can be used now. */
+  #findNext(): ChainModel | undefined {
+    const { model } = this.current;
+    return this.#listChain().find(
+      (each) =>
+        !modelsAreEqual(each.model, model) && !this.#failed.has(modelName(each.model)) && !this.#isCooled(each.model),
+    );
+  }
+
+  /** The models of the chain that exist, have a key, and are not excluded. */
+  #listChain(): ChainModel[] {
+    const { getChains, registry, selected } = this.#parts;
+    const chains = getChains();
+    if (chains === undefined) return [];
+    const model = selected.mustHaveModel();
+    const isSelected = (written: string) => {
+      const resolution = registry.resolve(written);
+      return resolution.kind === "resolved" && modelsAreEqual(resolution.model, model);
+    };
+    const written = findChain(chains, { provider: model.provider, id: model.id, role: undefined }, isSelected);
+    return written.flatMap((each) => this.#resolve(each) ?? []);
+  }
+
+  #resolve(written: string): ChainModel | undefined {
+    const { registry, getPatterns, noticeOnce } = this.#parts;
+    const resolution = registry.resolve(written);
+    const subject = `The model ${JSON.stringify(written)} of retry.fallbackChains`;
+    if (resolution.kind !== "resolved") {
+      noticeOnce("settings", `${subject} cannot be used. ${resolution.message}`);
+      return undefined;
+    }
+    const { model, thinkingLevel, hasKey } = resolution;
+    const patterns = getPatterns();
+    if (patterns && !registry.scope(patterns).models.some((scoped) => modelsAreEqual(scoped.model, model))) {
+      noticeOnce("settings", `${subject} is not used, because it is not one of the models to choose from.`);
+      return undefined;
+    }
+    return hasKey ? { model, ...(thinkingLevel && { thinkingLevel }) } : undefined;
+  }
+
+  readonly #getUntilMs = ({ model }: ChainModel): number => this.#parts.availability.getModelUntilMs(modelName(model));
+
+  #isCooled(model: Model): boolean {
+    return this.#getUntilMs({ model }) > this.#parts.clock.monotonic();
+  }
+}
