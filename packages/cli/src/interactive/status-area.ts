@@ -1,5 +1,5 @@
 /** Shows what is in progress, above the editor, and the directory and the model, below it. */
-import type { StateData, StatsData, View } from "@tau/protocol";
+import { isOtherModel, type StateData, type StatsData, type View } from "@tau/protocol";
 import type { Keybinding, Theme } from "@tau/tui";
 import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
 import { toStyledLine } from "./extensions/safe-text.ts";
@@ -157,12 +157,14 @@ export class StatusArea {
     if (!this.#known) return ["", ""];
     const { state, branch } = this.#known;
     const { model, cwd, thinkingLevel } = state;
+    const { used } = this.#options.getView().live;
     const status = {
       cwd,
       home: this.#options.home,
       branch,
       sessionName: this.#options.getView().log.name,
       model: model && `${model.provider}/${model.id}`,
+      used: used && isOtherModel(used) ? used : undefined,
       thinkingLevel,
       stats: this.#countDown(this.#known),
       permissionMode: this.#options.getView().live.permissionMode,

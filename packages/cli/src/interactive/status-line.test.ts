@@ -25,6 +25,26 @@ test("no escape sequence in a directory, a branch, a session's name or a model's
   expect(lines).not.toContain("evil.example");
 });
 
+test("the model that is used stands beside the one that was selected", () => {
+  const { theme } = new Themes({ mode: "none", files: [] });
+  const status = {
+    cwd: "/work",
+    home: undefined,
+    branch: undefined,
+    sessionName: undefined,
+    model: "a/big",
+    thinkingLevel: "high",
+    stats: undefined,
+    permissionMode: "edit" as const,
+    jobs: 0,
+    lacksSandbox: false,
+  };
+  const use = { provider: "b", modelId: "small", thinkingLevel: "off", cause: "fallback" as const, reason: "" };
+  const draw = (used: typeof use | undefined) => toPlainLine(drawStatus({ ...status, used }, theme, 80)[1]!);
+  expect(draw(use)).toMatch(/^big · high → small$/);
+  expect(draw(undefined)).toMatch(/^big · high$/);
+});
+
 test("without a branch there are no brackets", () => {
   const status = {
     cwd: "/work",

@@ -1,6 +1,12 @@
 /** The line below the editor: where we are, with which model, and what it has used. Pure. */
 import { basename } from "node:path";
-import { type BudgetLeftData, defaultPermissionMode, type PermissionMode, type StatsData } from "@tau/protocol";
+import {
+  type BudgetLeftData,
+  defaultPermissionMode,
+  type ModelUse,
+  type PermissionMode,
+  type StatsData,
+} from "@tau/protocol";
 import { formatTokens, pluralise } from "@tau/protocol/surface";
 import { type Theme, toPlainLine, truncateToWidth, visibleWidth } from "@tau/tui";
 
@@ -11,6 +17,8 @@ interface Status {
   sessionName: string | undefined;
   /** `provider/id`; undefined if none is chosen. */
   model: string | undefined;
+  /** What is used in the place of the model; undefined if the model is. */
+  used?: ModelUse | undefined;
   thinkingLevel: string;
   stats: StatsData | undefined;
   /** Whether commands run without the sandbox although they should run in it where it works. */
@@ -27,9 +35,13 @@ export function drawStatus(status: Status, theme: Theme, width: number): string[
     .filter(Boolean)
     .join(" ");
   const model = status.model === undefined ? "no model" : basename(toPlainLine(status.model));
-  const right = status.thinkingLevel === "off" ? model : `${model} · ${status.thinkingLevel}`;
+  const selected = withLevel(model, status.thinkingLevel);
+  const { used } = status;
+  const right = used ? `${selected} → ${withLevel(basename(toPlainLine(used.modelId)), used.thinkingLevel)}` : selected;
   return [drawPlace(toPlainLine(left), status, theme, width), drawUse(status.stats, right, theme, width)];
 }
+
+const withLevel = (model: string, level: string): string => (level === "off" ? model : `${model} · ${level}`);
 
 /** Draws what runs in the background, and what is out of the ordinary. Jobs are left out where there is little room. */
 function drawNotes({ jobs, lacksSandbox }: Status, theme: Theme, width: number): string {

@@ -9,6 +9,7 @@ import {
   type CustomEntry,
   type CustomMessage,
   customTypes,
+  getModelUse,
   getNestedCall,
   getWithdrawnId,
   isFailedAnswer,
@@ -305,6 +306,8 @@ export class Transcript extends Container {
   #addCustomEntry(entry: CustomEntry): void {
     const nested = getNestedCall(entry);
     if (nested) return this.#calls.addNested(nested);
+    const use = getModelUse(entry);
+    if (use) return this.#addNote(use.reason);
     return entry.customType === customTypes.decision ? this.#addDecision(entry) : this.#addExtensionState(entry);
   }
 

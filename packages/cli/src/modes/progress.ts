@@ -66,6 +66,7 @@ export function getActivity(event: SessionEvent): string | undefined {
 function formatLine(event: SessionEvent, verbose: boolean): string | undefined {
   if (event.type === "notice") return event.message;
   if (event.type === "retry_scheduled") return formatRetry(event);
+  if (event.type === "model_used") return event.reason;
   return verbose && event.type === "tool_execution_start" ? formatCall(event) : undefined;
 }
 

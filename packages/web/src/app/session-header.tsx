@@ -1,6 +1,6 @@
 /** The name of a session, where it works, and with which model. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { defaultPermissionMode } from "@tau/protocol";
+import { defaultPermissionMode, isOtherModel } from "@tau/protocol";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { pluralise } from "@tau/protocol/surface";
 import { deleteSession } from "../sessions/delete-session.ts";
@@ -36,7 +36,9 @@ export function SessionHeader({ client, session, info, onOpen }: SessionHeaderPr
       document.title = "tau";
     };
   }, [mark, shownTitle]);
-  const model = state?.model ? state.model.name || state.model.id : "No model";
+  const selected = state?.model ? state.model.name || state.model.id : "No model";
+  const used = live.used && isOtherModel(live.used) ? live.used : undefined;
+  const model = used ? `${selected} → ${used.modelId}` : selected;
   return (
     <header class="session-header">
       <button class="icon-button only-phone" onClick={() => showSession(undefined)} aria-label="All sessions">
@@ -69,6 +71,7 @@ export function SessionHeader({ client, session, info, onOpen }: SessionHeaderPr
       <button
         class="chip"
         onClick={() => onOpen("model")}
+        title={used?.reason}
         aria-label={`Model ${toSafeName(model)}, thinking ${state?.thinkingLevel ?? ""}`}
       >
         <span class="cut">

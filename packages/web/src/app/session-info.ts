@@ -2,6 +2,9 @@
 import type { StateData, StatsData, ToolData } from "@tau/protocol";
 import type { RemoteSession } from "@tau/protocol/client";
 
+/** The events after which these facts may be others. */
+const refreshing = new Set(["agent_end", "turn_end", "model_changed", "model_used", "compaction_end"]);
+
 export class SessionInfo {
   readonly #session: RemoteSession;
   readonly #listeners = new Set<() => void>();
@@ -25,8 +28,7 @@ export class SessionInfo {
     // What has happened before it is not reported as events.
     const stopSnapshots = this.#session.onSnapshot(refresh);
     const stopEvents = this.#session.onEvent(({ type }) => {
-      if (type === "agent_end" || type === "turn_end" || type === "model_changed" || type === "compaction_end")
-        refresh();
+      if (refreshing.has(type)) refresh();
     });
     return () => {
       stopSnapshots();

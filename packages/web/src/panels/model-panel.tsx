@@ -28,7 +28,7 @@ export function ModelPanel({ session, info, onClose }: SessionPanelProps) {
       await info.refresh();
       reloadLevels();
     });
-  const { model, thinkingLevel } = info.state ?? {};
+  const { model, thinkingLevel, used } = info.state ?? {};
   const isChosen = ({ provider, id }: ModelData) => provider === model?.provider && id === model.id;
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const matching = (models.kind === "loaded" ? models.value.models : []).filter((each) =>
@@ -41,6 +41,7 @@ export function ModelPanel({ session, info, onClose }: SessionPanelProps) {
         chosen={thinkingLevel}
         onChoose={(level) => void change(() => session.call("set_thinking_level", { level }, { isLasting: false }))}
       />
+      {used && <p class="muted small">{used.reason}</p>}
       <input
         class="filter"
         type="search"

@@ -42,6 +42,15 @@ test("a run that the end of the gateway cut is told, and any other end is not", 
   expect(build("abort_signal").at(-1)).toMatchObject({ kind: "user" });
 });
 
+test("another model or key that is used is a note with the reason, and data that is not whole is nothing", () => {
+  const use = { provider: "p", modelId: "m", thinkingLevel: "off", cause: "fallback", reason: "p/m is used instead." };
+  const user = message({ role: "user", content: "Hi" });
+  const build = (data: unknown) =>
+    new ItemBuilder().build([user, entry({ type: "custom", customType: customTypes.modelUsed, data })], emptyView.live);
+  expect(build(use).slice(1)).toMatchObject([{ kind: "note", text: "p/m is used instead." }]);
+  for (const data of [{ ...use, reason: 1 }, null, "text"]) expect(build(data)).toHaveLength(1);
+});
+
 test("items that did not change stay the same objects", () => {
   const builder = new ItemBuilder();
   const entries = [message({ role: "user", content: "Hi" }), answer(call), result];

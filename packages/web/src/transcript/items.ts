@@ -1,6 +1,7 @@
 /** The items of a transcript, with a height each: entries of the log, and what is happening now. Pure. */
 import {
   formatRetry,
+  getModelUse,
   getWithdrawnId,
   isFailedAnswer,
   type LiveMessage,
@@ -149,6 +150,10 @@ function toItems(entry: SessionEntry, key: string): readonly Item[] {
       return [{ key, kind: "summary", title: "Summary of the branch that was left", text: entry.summary }];
     case "custom_message":
       return entry.display ? [{ key, kind: "message", from: entry.customType, content: entry.content }] : [];
+    case "custom": {
+      const use = getModelUse(entry);
+      return use ? [{ key, kind: "note", text: use.reason }] : [];
+    }
     case "model_change":
       return [{ key, kind: "note", text: `Model: ${entry.provider}/${entry.modelId}` }];
     case "thinking_level_change":

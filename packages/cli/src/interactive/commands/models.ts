@@ -36,7 +36,7 @@ const localServers = {
 /** Sets the model that `argument` names exactly; else the user chooses, and `argument` is what is searched for. */
 export async function chooseModel(ui: Interface, argument: string): Promise<void> {
   for (let discover = false; ; discover = true) {
-    const [{ models, last }, { model }, { providers }, { settings }] = await Promise.all([
+    const [{ models, last }, { model, used }, { providers }, { settings }] = await Promise.all([
       ui.client.execute({ type: "get_available_models", discover, last: true }),
       ui.client.execute({ type: "get_state" }),
       ui.client.execute({ type: "get_providers" }),
@@ -52,7 +52,7 @@ export async function chooseModel(ui: Interface, argument: string): Promise<void
             last: last && toName(last),
             usual: String(settings["defaultModel"] ?? ""),
             search: argument,
-            hint: describeProviders(providers),
+            hint: `${used ? `${used.reason}\n` : ""}${describeProviders(providers)}`,
           });
     if (value === localServers.value) continue;
     const chosen = models.find((one) => toName(one) === value);
