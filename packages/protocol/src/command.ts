@@ -28,7 +28,7 @@ export interface StateData {
   model?: ModelData;
   /** Why the model that the settings ask for cannot be used, where there is none. */
   modelProblem?: string;
-  /** What requests use, if that has changed since the model was selected. */
+  /** The model and key that requests use, if those have changed since the model was selected. */
   used?: ModelUse;
   thinkingLevel: ThinkingLevelName;
   isStreaming: boolean;

@@ -1,4 +1,4 @@
-/** What the requests of a session use, where that is not simply the selected model. */
+/** The model and key that the requests of a session use, where those are not simply the selected ones. */
 import { customTypes, type SessionEntry } from "./entry.ts";
 
 export interface ModelUse {
@@ -16,14 +16,14 @@ export interface ModelUse {
   readonly reason: string;
 }
 
-/** What is used, such as `openai/gpt-6 (key …abcd)`. */
+/** Formats it, such as `openai/gpt-6 (key …abcd)`. */
 export const formatModelUse = ({ provider, modelId, key }: ModelUse): string =>
   `${provider}/${modelId}${key === undefined ? "" : ` (key ${key})`}`;
 
 /** Whether another model is used than the selected one. */
 export const isOtherModel = ({ cause }: ModelUse): boolean => cause === "fallback" || cause === "route";
 
-/** What an entry says that is used from there on. Logs are not checked when they are read. */
+/** Reads it from an entry of the log; undefined for any other entry. Logs are not checked when they are read. */
 export function getModelUse(entry: SessionEntry): ModelUse | undefined {
   if (entry.type !== "custom" || entry.customType !== customTypes.modelUsed) return undefined;
   const use = entry.data as Partial<ModelUse> | null | undefined;

@@ -41,7 +41,7 @@ export interface LiveView {
   readonly approvals: readonly Approval[];
   /** The calls of the last run that were not allowed, the latest last. */
   readonly denials: readonly { readonly toolCallId: string; readonly toolName: string; readonly reason: string }[];
-  /** What requests use, if that has changed since the model was selected. */
+  /** The model and key that requests use, if those have changed since the model was selected. */
   readonly used: ModelUse | undefined;
   /** Why the last attempt failed, until the model answers. */
   readonly retry: ScheduledRetry | undefined;

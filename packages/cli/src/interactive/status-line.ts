@@ -17,7 +17,7 @@ interface Status {
   sessionName: string | undefined;
   /** `provider/id`; undefined if none is chosen. */
   model: string | undefined;
-  /** What is used in the place of the model; undefined if the model is. */
+  /** The model that is used in its place; undefined if there is none. */
   used?: ModelUse | undefined;
   thinkingLevel: string;
   stats: StatsData | undefined;

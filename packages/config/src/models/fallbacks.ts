@@ -7,7 +7,7 @@ import type { Failure, FailureKind } from "@tau/ai";
  */
 export type FallbackChains = readonly (readonly string[])[] | Readonly<Record<string, readonly string[]>>;
 
-/** What follows a failed request. */
+/** The step after a failed request. */
 export type NextUse = "next_key" | "next_model" | "retry" | "stop";
 
 export interface FailedRequest {
@@ -24,7 +24,7 @@ export interface FailedRequest {
   canRetry: boolean;
 }
 
-/** What a kind of failure leads to. Kinds that are not listed are only retried. */
+/** The rule for each kind of failure. Kinds that are not listed are only retried. */
 const rules: Partial<Record<FailureKind, { changesKey: boolean; triesBeforeChain: number }>> = {
   rate_limited: { changesKey: true, triesBeforeChain: 3 },
   overloaded: { changesKey: false, triesBeforeChain: 3 },
@@ -54,7 +54,7 @@ export const isAboutKey = (kind: FailureKind): boolean => rules[kind]?.changesKe
 export const getCooldownMs = (failure: Failure): number =>
   ("retryAfterMs" in failure ? failure.retryAfterMs : undefined) ?? defaultCooldownMs;
 
-/** What the user selected. */
+/** The model that the user selected. */
 interface Selection {
   provider: string;
   id: string;

@@ -297,7 +297,7 @@ export class AgentSession {
     return this.#work.activity.budgetLeft;
   }
 
-  /** What requests use and why, if that has changed since the model was selected. */
+  /** The model and key that requests use, and why, if those have changed since the model was selected. */
   get modelUse(): ModelUse | undefined {
     return this.#core.used.use;
   }

@@ -28,7 +28,7 @@ export interface SessionCore {
   readonly settings: SessionSettings;
   readonly permissionModes: PermissionModes;
   readonly model: ModelChoice;
-  /** What requests use: the model, or another one in its place. */
+  /** Says what requests use: the model, or another one in its place. */
   readonly used: UsedModel;
   readonly transcript: Transcript;
   readonly inbox: Inbox;

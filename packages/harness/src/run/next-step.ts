@@ -47,7 +47,7 @@ export interface RunFacts {
   hasAnswered: boolean;
   recovery: Recovery;
   retry: RetryFacts;
-  /** What can be used instead of what has failed. */
+  /** Says whether another key or model can be used after a failure. */
   alternatives: Alternatives;
   /** The time of the monotonic clock. */
   nowMs: number;

@@ -5,7 +5,7 @@ import type { MessageEntry } from "../session/entry.ts";
 import type { Session } from "../session/session.ts";
 import { isSilent } from "./silent.ts";
 
-/** What is known of a message besides what it says. */
+/** Facts about a message that are not part of it. */
 interface MessageFacts {
   /** Returns the id of a message that had waited. */
   getQueueId?: (message: AgentMessage) => string | undefined;

@@ -39,7 +39,7 @@ export interface RunHost {
   /** Asks a model, with keys and headers. */
   readonly ask: StreamFn;
   readonly settings: () => Settings;
-  /** What the next request uses. `current` has its model. */
+  /** Says which model and key the next request uses. `current` has the model. */
   readonly used: UsedModel;
   readonly current: () => CurrentChoices;
   /** Finds a tool that can be called although requests do not list it. */

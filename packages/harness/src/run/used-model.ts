@@ -51,7 +51,7 @@ interface ChainModel {
   thinkingLevel?: ThinkingLevel;
 }
 
-/** What can be used in place of what has failed. */
+/** Says whether another key or model can be used after a failure. */
 export interface Alternatives {
   hasNextKey: boolean;
   hasNextModel: boolean;
@@ -94,7 +94,7 @@ export class UsedModel {
     return { provider, modelId };
   }
 
-  /** What is used and why, if that has changed since the model was selected. */
+  /** The model and key that are used, and why, if those have changed since the model was selected. */
   get use(): ModelUse | undefined {
     return this.#use;
   }

@@ -16,7 +16,7 @@ interface Refusal {
   retryAfter?: string;
 }
 
-/** What a server does with a request; undefined answers it. */
+/** Decides how a server refuses a request; undefined answers it. */
 type Judge = (request: { key: string; model: string; count: number }) => Refusal | "break off" | undefined;
 
 const keys = ["key-1-of-lab-aaaa", "key-2-of-lab-bbbb", "key-3-of-lab-cccc"];

@@ -35,7 +35,7 @@ export interface WireDesk {
   readonly clock: FakeClock;
   /** The servers, by provider. */
   readonly servers: Readonly<Record<string, WireServer>>;
-  /** What was asked, in order, such as `one/m key-a`. */
+  /** Lists the requests, such as `one 0000` with the end of the key. */
   readonly asked: () => string[];
   /** The session selects `one/m`, unless its log says otherwise. */
   readonly open: (settings: SettingsInput, params?: AgentSessionParams) => Promise<OpenedSession>;
@@ -44,7 +44,7 @@ export interface WireDesk {
 export interface OpenedSession {
   readonly session: AgentSession;
   readonly events: SessionEvent[];
-  /** What requests use, each time that changed. */
+  /** Lists the events `model_used`, such as `fallback two/m`. */
   readonly uses: () => string[];
 }
 
