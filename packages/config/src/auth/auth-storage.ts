@@ -125,6 +125,27 @@ export class AuthStorage {
     this.#listeners.emit({ provider, hasCredential: true });
   }
 
+  /**
+   * Calls `work` with the stored credential, and stores what it resolves with; `remove` removes the credential, and undefined
+   * leaves it. No other program changes credentials meanwhile, so that tokens which are valid once are renewed by one alone.
+   */
+  async change(
+    name: string,
+    work: (credential: Credential | undefined) => Promise<Credential | "remove" | undefined>,
+  ): Promise<void> {
+    const provider = toProviderId(name);
+    const secretStore = this.#secretStore;
+    const hasCredential = await this.#store.change(async (entries) => {
+      const stored = await this.#stored(provider, entries);
+      const next = await work(stored.kind === "credential" ? stored.credential : undefined);
+      if (next === undefined) return { result: undefined };
+      if (next === "remove") return { result: false, entries: await withoutCredential(entries, provider, secretStore) };
+      const credential = checkCredential(name, next);
+      return { result: true, entries: await withCredential(entries, { provider, credential, secretStore }) };
+    });
+    if (hasCredential !== undefined) this.#listeners.emit({ provider, hasCredential });
+  }
+
   /** Resolves to whether there was a credential. */
   async remove(name: string): Promise<boolean> {
     const provider = toProviderId(name);

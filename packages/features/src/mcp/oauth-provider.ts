@@ -1,6 +1,7 @@
 /** The stored login of a server in a session. It is renewed when the server refuses it, and a login is never begun here. */
 import {
   type OAuthClientInformationMixed,
+  type OAuthDiscoveryState,
   OAuthError,
   OAuthErrorCode,
   refreshAuthorization,
@@ -11,7 +12,7 @@ import type { AuthStorage } from "@tau/config/auth";
 import type { HttpTarget, McpEntry } from "./entry.ts";
 import { createGuardedFetch } from "./oauth-address.ts";
 import { Secrets } from "./oauth-secrets.ts";
-import { type McpLogin, readLogin, removeLogin, writeLogin } from "./oauth-store.ts";
+import { changeLogin, type McpLogin, readLogin } from "./oauth-store.ts";
 import type { McpAuthProvider } from "./ports.ts";
 
 interface StoredLoginParts {
@@ -70,34 +71,43 @@ class StoredLogin implements McpAuthProvider {
     return login;
   }
 
+  /** While the login is renewed no other program does, since most refresh tokens are valid once. */
   async #renew(): Promise<void> {
     const { auth, entry, target, clock } = this.#parts;
-    const login = await this.#read();
-    if (!login) throw new UnauthorizedError();
-    const { tokens, client, discovery } = login;
-    // Another session has renewed it: the request is sent again with the new token.
-    if (tokens.access_token !== this.#used) return;
-    const { refresh_token: refreshToken } = tokens;
-    if (refreshToken === undefined || !discovery) throw new UnauthorizedError();
-    const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = discovery;
-    try {
-      const renewed = await refreshAuthorization(authorizationServerUrl, {
-        clientInformation: client,
-        refreshToken,
-        fetchFn: createGuardedFetch(new URL(target.url)),
-        ...(metadata && { metadata }),
-        ...(resourceMetadata && { resource: resourceMetadata.resource }),
-      });
-      this.#remember(renewed, client);
-      const next = { ...tokens, ...renewed };
-      await writeLogin(auth, { entry, target, nowMs: clock.now() }, { ...login, tokens: next });
-    } catch (error) {
-      if (!(error instanceof OAuthError) || !finalErrors.includes(error.code)) throw error;
-      const stored = await this.#read();
-      // Another session may have been quicker, and then only this request is lost.
-      if (stored?.tokens.refresh_token === refreshToken) await removeLogin(auth, entry);
-      throw new UnauthorizedError();
-    }
+    let isRefused = false;
+    await changeLogin(auth, { entry, target, nowMs: clock.now() }, async (login) => {
+      isRefused = true;
+      if (!login) return undefined;
+      this.#remember(login.tokens, login.client);
+      // Another session has renewed it: the request is sent again with the new token.
+      if (login.tokens.access_token !== this.#used) isRefused = false;
+      if (!isRefused || login.tokens.refresh_token === undefined || !login.discovery) return undefined;
+      try {
+        const tokens = await this.#askForTokens(login, login.discovery, login.tokens.refresh_token);
+        isRefused = false;
+        return { ...login, tokens };
+      } catch (error) {
+        if (error instanceof OAuthError && finalErrors.includes(error.code)) return "remove";
+        throw error;
+      }
+    });
+    if (isRefused) throw new UnauthorizedError();
+  }
+
+  async #askForTokens(
+    { tokens, client }: McpLogin,
+    { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata }: OAuthDiscoveryState,
+    refreshToken: string,
+  ): Promise<McpLogin["tokens"]> {
+    const renewed = await refreshAuthorization(authorizationServerUrl, {
+      clientInformation: client,
+      refreshToken,
+      fetchFn: createGuardedFetch(new URL(this.#parts.target.url)),
+      ...(metadata && { metadata }),
+      ...(resourceMetadata && { resource: resourceMetadata.resource }),
+    });
+    this.#remember(renewed, client);
+    return { ...tokens, ...renewed };
   }
 
   #remember(tokens: McpLogin["tokens"], client: OAuthClientInformationMixed): void {

@@ -5,7 +5,7 @@ import type {
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { isRecord } from "@tau/ai/internal";
-import type { AuthStorage } from "@tau/config/auth";
+import type { AuthStorage, Credential } from "@tau/config/auth";
 import type { HttpTarget, McpEntry } from "./entry.ts";
 
 export interface McpLogin {
@@ -24,8 +24,10 @@ const getLoginName = ({ name, hash }: Owner): string => `mcp:${name}:${hash.slic
 const defaultLifetimeSeconds = 3_600;
 
 /** Undefined if there is none for this entry and this address. */
-export async function readLogin(auth: AuthStorage, entry: Owner, { url }: HttpTarget): Promise<McpLogin | undefined> {
-  const credential = await auth.get(getLoginName(entry));
+export const readLogin = async (auth: AuthStorage, entry: Owner, target: HttpTarget): Promise<McpLogin | undefined> =>
+  parseLogin(await auth.get(getLoginName(entry)), entry, target);
+
+function parseLogin(credential: Credential | undefined, entry: Owner, { url }: HttpTarget): McpLogin | undefined {
   if (credential?.type !== "oauth") return undefined;
   const { access, refresh, mcp } = credential;
   if (!isRecord(mcp) || mcp["entry"] !== entry.hash || mcp["address"] !== url || !isRecord(mcp["client"]))
@@ -44,13 +46,31 @@ export async function readLogin(auth: AuthStorage, entry: Owner, { url }: HttpTa
   };
 }
 
-export async function writeLogin(
+interface LoginOwner {
+  entry: Owner;
+  target: HttpTarget;
+  nowMs: number;
+}
+
+export async function writeLogin(auth: AuthStorage, owner: LoginOwner, login: McpLogin): Promise<void> {
+  await auth.set(getLoginName(owner.entry), toCredential(owner, login));
+}
+
+/** Calls `work` with the login while no other program changes it, and stores or removes what `work` resolves with. */
+export async function changeLogin(
   auth: AuthStorage,
-  { entry, target, nowMs }: { entry: Owner; target: HttpTarget; nowMs: number },
-  { tokens, client, discovery }: McpLogin,
+  owner: LoginOwner,
+  work: (login: McpLogin | undefined) => Promise<McpLogin | "remove" | undefined>,
 ): Promise<void> {
+  await auth.change(getLoginName(owner.entry), async (credential) => {
+    const next = await work(parseLogin(credential, owner.entry, owner.target));
+    return typeof next === "object" ? toCredential(owner, next) : next;
+  });
+}
+
+function toCredential({ entry, target, nowMs }: LoginOwner, { tokens, client, discovery }: McpLogin): Credential {
   const { access_token, refresh_token = "", token_type, scope, issuer, expires_in = defaultLifetimeSeconds } = tokens;
-  await auth.set(getLoginName(entry), {
+  return {
     type: "oauth",
     access: access_token,
     refresh: refresh_token,
@@ -58,7 +78,7 @@ export async function writeLogin(
     expires_in,
     host: new URL(target.url).host,
     mcp: { entry: entry.hash, address: target.url, tokenType: token_type, scope, issuer, client, discovery },
-  });
+  };
 }
 
 /** Resolves to whether there was one. */

@@ -1,6 +1,7 @@
 /** Signing in to servers, against a server that speaks the real protocol. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { inspect } from "node:util";
 import { systemClock } from "@tau/ai";
 import { AuthStorage } from "@tau/config/auth";
@@ -11,7 +12,7 @@ import { getRedirect, isAllowedAddress } from "../../src/mcp/oauth-address.ts";
 import { removeLogin } from "../../src/mcp/oauth-store.ts";
 import { parseEntries } from "../../src/mcp/parse-entries.ts";
 import { signIn, type SignInInteraction } from "../../src/mcp/sign-in.ts";
-import { createTestServers } from "./kit.ts";
+import { createTestServers, makeDirectory } from "./kit.ts";
 import { type OAuthServer, startOAuthServer } from "./oauth-server.ts";
 
 interface Where {
@@ -112,6 +113,21 @@ describe("a login", () => {
     server.expire();
     expect((await connect(server, auth)).connected.kind).toBe("connected");
     expect(server.registrations).toHaveLength(1);
+  });
+
+  test("is renewed by one program at a time, as a refresh token is valid once", async () => {
+    const server = await startOAuthServer();
+    const file = join(await makeDirectory(), "auth.json");
+    // As other programs have it: nothing is shared but the file.
+    const openAuth = () => AuthStorage.create(file);
+    await logIn(server, openAuth());
+    for (let round = 0; round < 3; round++) {
+      server.expire();
+      const before = server.tokenRequests.length;
+      const connected = await Promise.all([1, 2, 3, 4].map(async () => (await connect(server, openAuth())).connected));
+      expect(connected.map(({ kind }) => kind)).toEqual(["connected", "connected", "connected", "connected"]);
+      expect(server.tokenRequests.length - before).toBe(1);
+    }
   });
 
   test("whose renewal is refused asks to sign in again, and its tokens are gone", async () => {
