@@ -22,6 +22,7 @@ export { getBuiltinProvider, replaceApi } from "../registry.ts";
 export { StreamingJson } from "../protocols/streaming-json.ts";
 export { callProvider } from "../stream.ts";
 export { thinkingLevels } from "../thinking.ts";
+export { createProxiedFetch, type Fetch } from "../transport/proxied-fetch.ts";
 export { findProxy, getProxyAuthorization } from "../transport/proxy.ts";
 export { roundCost } from "../usage.ts";
 export { withoutUserinfo } from "../userinfo.ts";

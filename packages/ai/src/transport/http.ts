@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 
 export interface HttpRequest {
-  method: "POST" | "GET";
+  method: string;
   url: string;
   /** Names in lower case. */
   headers: Record<string, string>;
@@ -24,6 +24,8 @@ export interface SendOptions {
   signal: AbortSignal;
   /** Looks up the variables for proxies and certificates. */
   env: (name: string) => string | undefined;
+  /** Whether redirects at the same host are followed. Default true. */
+  followsRedirects?: boolean;
 }
 
 /**

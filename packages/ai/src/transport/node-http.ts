@@ -16,7 +16,8 @@ export async function send(request: HttpRequest, options: SendOptions): Promise<
   let url = new URL(request.url);
   for (let hops = 0; ; hops++) {
     const response = await sendOnce(request, url, options);
-    const target = findRedirectTarget(response, url);
+    const { followsRedirects = true } = options;
+    const target = followsRedirects ? findRedirectTarget(response, url) : undefined;
     if (!target) return toHttpResponse(response);
     response.destroy();
     if (hops >= maxRedirects) throw new Error(`The server redirected more than ${maxRedirects} times.`);

@@ -1,11 +1,10 @@
 /** `fetch` whose responses may not be longer than a message of MCP may be. */
+import type { Fetch } from "@tau/ai/internal";
 import { maxMessageBytes } from "./stdio-transport.ts";
-
-type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** In a stream of events each event is limited, else the whole body. */
 export const createBoundedFetch =
-  (maxBytes = maxMessageBytes, base: Fetch = fetch): Fetch =>
+  (base: Fetch, maxBytes = maxMessageBytes): Fetch =>
   async (url, init) => {
     const response = await base(url, init);
     if (!response.body) return response;

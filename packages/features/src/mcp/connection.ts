@@ -17,7 +17,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import type { Clock } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
+import { type Fetch, getErrorMessage } from "@tau/ai/internal";
 import { createBoundedFetch } from "./bounded-fetch.ts";
 import { type McpDefinitions, type McpToolDefinition, parsePrompts, parseTools } from "./definitions.ts";
 import type { HttpTarget } from "./entry.ts";
@@ -45,6 +45,7 @@ export interface OpenConnectionOptions {
   version: string;
   timeoutMs: number;
   clock: Clock;
+  fetch: Fetch;
   handlers: ConnectionHandlers;
   signal?: AbortSignal;
 }
@@ -312,7 +313,7 @@ export class McpConnection {
     }
     const { target, authProvider } = endpoint;
     const options = {
-      fetch: createBoundedFetch(),
+      fetch: createBoundedFetch(this.#options.fetch),
       requestInit: { headers: { ...target.headers } },
       ...(authProvider && { authProvider }),
     };

@@ -1,6 +1,7 @@
 /** The servers of a session, which use what the session lets extensions use. */
 import { systemClock } from "@tau/ai";
-import { SerialQueue, version } from "@tau/ai/internal";
+import { createProxiedFetch, SerialQueue, version } from "@tau/ai/internal";
+import { withProxySetting } from "@tau/config/settings";
 import type { ExtensionAPI, ExtensionContext, FeaturePlace } from "@tau/extensions";
 import type { SandboxNetwork } from "@tau/sandbox";
 import { elicit } from "./elicitation.ts";
@@ -13,8 +14,14 @@ export const createServers = (
   tau: ExtensionAPI,
   getContext: () => ExtensionContext,
   { agentDir, cwd, openAuth }: Pick<FeaturePlace, "agentDir" | "cwd" | "openAuth">,
-): McpServers =>
-  new McpServers({
+): McpServers => {
+  const fetch = createProxiedFetch(
+    withProxySetting(
+      (name) => process.env[name],
+      () => tau.getSettings().httpProxy,
+    ),
+  );
+  return new McpServers({
     cwd,
     agentDir,
     version,
@@ -33,9 +40,11 @@ export const createServers = (
       // Late: the library is large.
       await (
         await import("./oauth-provider.ts")
-      ).openStoredLogin({ auth: await openAuth(), entry, target, clock: systemClock }),
+      ).openStoredLogin({ auth: await openAuth(), entry, target, clock: systemClock, fetch }),
+    fetch,
     log: (message, level = "debug") => tau.log(level, message),
   });
+};
 
 function getNetwork(tau: Pick<ExtensionAPI, "getSettings">): SandboxNetwork {
   return tau.getSettings().sandbox.network;

@@ -1,6 +1,6 @@
 /** Which addresses a login may use. Pure, but for the requests of `createGuardedFetch`. */
 import type { FetchLike } from "@modelcontextprotocol/client";
-import { asRecord, tryParseJson } from "@tau/ai/internal";
+import { asRecord, type Fetch, tryParseJson } from "@tau/ai/internal";
 import { createBoundedFetch } from "./bounded-fetch.ts";
 import type { McpOAuth } from "./entry.ts";
 
@@ -23,8 +23,8 @@ const maxAnswerBytes = 1024 * 1024;
 const maxAnswerMs = 30_000;
 
 /** Follows no redirects: a token or a code would go along. */
-export function createGuardedFetch(server: URL, signal?: AbortSignal): FetchLike {
-  const send = createBoundedFetch(maxAnswerBytes);
+export function createGuardedFetch(base: Fetch, server: URL, signal?: AbortSignal): FetchLike {
+  const send = createBoundedFetch(base, maxAnswerBytes);
   return async (address, init) => {
     const url = new URL(address);
     if (!isAllowedAddress(url, server)) throw new RefusedAddressError(url);

@@ -8,6 +8,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import type { Clock } from "@tau/ai";
+import type { Fetch } from "@tau/ai/internal";
 import type { AuthStorage } from "@tau/config/auth";
 import type { HttpTarget, McpEntry } from "./entry.ts";
 import { createGuardedFetch } from "./oauth-address.ts";
@@ -20,6 +21,7 @@ interface StoredLoginParts {
   entry: McpEntry;
   target: HttpTarget;
   clock: Clock;
+  fetch: Fetch;
 }
 
 /** Undefined if nobody has signed in: the server's refusal then says so. */
@@ -102,7 +104,7 @@ class StoredLogin implements McpAuthProvider {
     const renewed = await refreshAuthorization(authorizationServerUrl, {
       clientInformation: client,
       refreshToken,
-      fetchFn: createGuardedFetch(new URL(this.#parts.target.url)),
+      fetchFn: createGuardedFetch(this.#parts.fetch, new URL(this.#parts.target.url)),
       ...(metadata && { metadata }),
       ...(resourceMetadata && { resource: resourceMetadata.resource }),
     });

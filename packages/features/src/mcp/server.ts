@@ -1,6 +1,6 @@
 /** A server that the sessions of one directory share: connected when it is used, and again after it ended, within limits. */
 import type { Clock } from "@tau/ai";
-import { Listeners } from "@tau/ai/internal";
+import { type Fetch, Listeners } from "@tau/ai/internal";
 import type { McpConnection } from "./connection.ts";
 import { makeServerCache } from "./definition-cache.ts";
 import type { McpDefinitions } from "./definitions.ts";
@@ -21,6 +21,7 @@ export interface McpServerParts {
   version: string;
   clock: Clock;
   spawn: McpSpawn;
+  fetch: Fetch;
   createAuthProvider: CreateAuthProvider | undefined;
   log: McpLog;
 }
@@ -133,6 +134,7 @@ export class McpServer {
         version,
         timeoutMs: entry.timeoutMs,
         clock,
+        fetch: this.#parts.fetch,
         handlers: {
           elicit: (params, signal) => this.#getPerson().elicit(entry.name, params, signal),
           sample: (params, signal) => this.#getPerson().sample(entry.name, params, signal),

@@ -1,7 +1,7 @@
 /** The servers of one session: what is configured, what is allowed, and what each offers to the model. */
 import { createHash } from "node:crypto";
 import type { Clock } from "@tau/ai";
-import { Listeners, SerialQueue } from "@tau/ai/internal";
+import { type Fetch, Listeners, SerialQueue } from "@tau/ai/internal";
 import type { SandboxNetwork } from "@tau/sandbox";
 import { readAnswer, writeAnswer } from "./answers.ts";
 import type { McpConnection } from "./connection.ts";
@@ -38,6 +38,8 @@ export interface McpServersParts {
   /** Answers what servers want to know during calls. */
   person: McpPerson;
   createAuthProvider?: CreateAuthProvider;
+  /** Reaches addresses, through a proxy where there is one. */
+  fetch: Fetch;
   log: McpLog;
 }
 
@@ -82,6 +84,10 @@ export class McpServers {
   constructor(parts: McpServersParts) {
     this.#parts = parts;
     this.#listeners = new Listeners((error) => parts.log(`A listener failed: ${String(error)}`));
+  }
+
+  get fetch(): Fetch {
+    return this.#parts.fetch;
   }
 
   /** Entries that cannot be used. */
@@ -244,7 +250,7 @@ export class McpServers {
 
   async #share(slot: Slot): Promise<McpServer> {
     const { entry } = slot;
-    const { env, cwd, agentDir, version, clock, createAuthProvider, log } = this.#parts;
+    const { env, cwd, agentDir, version, clock, createAuthProvider, fetch, log } = this.#parts;
     const resolved = await resolveTarget(entry, { env });
     if (resolved.kind === "failed") throw new McpError({ kind: "configuration", message: resolved.message });
     const { target } = resolved;
@@ -256,7 +262,7 @@ export class McpServers {
     const server = await this.#parts.share(
       key,
       (spawn) =>
-        new McpServer({ entry, target, network, cwd, agentDir, version, clock, spawn, createAuthProvider, log }),
+        new McpServer({ entry, target, network, cwd, agentDir, version, clock, spawn, fetch, createAuthProvider, log }),
     );
     slot.stopFollowing = server.onChange((state) => this.#follow(slot, state));
     if (server.state.kind === "ready") this.#follow(slot, server.state);

@@ -22,5 +22,13 @@ export async function signInTo(
     return { kind: "failed", failure: { kind: "configuration", message } };
   }
   const { signIn } = await import("./sign-in.ts");
-  return await signIn({ entry, target, auth: await openAuth(), interaction, clock: systemClock, signal });
+  return await signIn({
+    entry,
+    target,
+    auth: await openAuth(),
+    fetch: servers.fetch,
+    interaction,
+    clock: systemClock,
+    signal,
+  });
 }

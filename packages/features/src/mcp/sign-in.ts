@@ -12,7 +12,7 @@ import {
   type StoredOAuthClientInformation,
 } from "@modelcontextprotocol/client";
 import type { Clock } from "@tau/ai";
-import { getErrorMessage, isRecord } from "@tau/ai/internal";
+import { type Fetch, getErrorMessage, isRecord } from "@tau/ai/internal";
 import type { AuthStorage, LoginInteraction } from "@tau/config/auth";
 import { browserLogin } from "@tau/config/internal";
 import { HarnessError } from "@tau/protocol";
@@ -35,6 +35,7 @@ export interface SignInRequest {
   auth: AuthStorage;
   interaction: SignInInteraction;
   clock: Clock;
+  fetch: Fetch;
   signal?: AbortSignal | undefined;
 }
 
@@ -42,7 +43,7 @@ export type SignInOutcome = { kind: "done" } | { kind: "failed"; failure: McpFai
 
 /** The stored login changes only if the outcome is `done`. */
 export async function signIn(request: SignInRequest): Promise<SignInOutcome> {
-  const { entry, target, auth, interaction, clock, signal } = request;
+  const { entry, target, auth, interaction, clock, fetch, signal } = request;
   const { name } = entry;
   const options = target.oauth || {};
   if (target.oauth === false) return fail(name, 'signing in is turned off in its entry ("oauth": false).');
@@ -53,7 +54,7 @@ export async function signIn(request: SignInRequest): Promise<SignInOutcome> {
 
   const { state } = await browserLogin.createAttempt();
   const server = new URL(target.url);
-  const fetchFn = createGuardedFetch(server, signal);
+  const fetchFn = createGuardedFetch(fetch, server, signal);
   const attempt = new SignInAttempt({ options, state, server, clientMetadataUrl: registration.url });
   try {
     const challenge = await probe(target, fetchFn);

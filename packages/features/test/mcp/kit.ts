@@ -114,6 +114,7 @@ export async function createTestServers(options: TestServersOptions): Promise<Te
       return "answer" in options ? options.answer : true;
     },
     person: nobody,
+    fetch,
     log: (message) => void logged.push(message),
     ...parts,
   });

@@ -48,6 +48,7 @@ async function logIn(
     target: entry.target as HttpTarget,
     auth,
     clock: systemClock,
+    fetch,
     interaction: {
       notify(event) {
         shown.push(JSON.stringify(event));
@@ -69,7 +70,7 @@ async function connect(server: OAuthServer, auth: AuthStorage, { scope = "user",
   const { servers, logged } = await createTestServers({
     configured: { docs: { type: "http", url } },
     scope,
-    createAuthProvider: (entry, target) => openStoredLogin({ auth, entry, target, clock: systemClock }),
+    createAuthProvider: (entry, target) => openStoredLogin({ auth, entry, target, clock: systemClock, fetch }),
   });
   // The source of the kit's entries is another file.
   await servers.configure({ entries: [parseEntry(server, { scope, url })], problems: [] });
@@ -151,7 +152,7 @@ describe("a login", () => {
     const get = async (where: Where) => {
       const entry = parseEntry(server, where);
       const target = entry.target as HttpTarget;
-      return await openStoredLogin({ auth, entry, target, clock: systemClock });
+      return await openStoredLogin({ auth, entry, target, clock: systemClock, fetch });
     };
     expect(await get({})).toBeDefined();
     expect(await get({ scope: "project" })).toBeUndefined();
@@ -161,7 +162,7 @@ describe("a login", () => {
     // The address after its variables were filled in counts too.
     const entry = parseEntry(server);
     const target: HttpTarget = { ...(entry.target as HttpTarget), url: "https://evil.test/mcp" };
-    expect(await openStoredLogin({ auth, entry, target, clock: systemClock })).toBeUndefined();
+    expect(await openStoredLogin({ auth, entry, target, clock: systemClock, fetch })).toBeUndefined();
     await logIn(server, auth, {}, { scope: "project" });
     expect(await get({})).toBeDefined();
     expect(await removeLogin(auth, parseEntry(server, { scope: "project" }))).toBe(true);

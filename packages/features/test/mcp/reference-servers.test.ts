@@ -1,8 +1,10 @@
 /** The reference servers, for real, over each transport. */
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
+import { createServer as createHttpServer, request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { createProxiedFetch } from "@tau/ai/internal";
 import { expect, onTestFinished, test } from "vitest";
 import { createTestServers, getReferenceServer, makeDirectory } from "./kit.ts";
 
@@ -61,6 +63,41 @@ test.each(["streamableHttp", "sse"] as const)("everything is used over %s, also 
     expect(await callEcho(opened)).toMatchObject({ content: [{ type: "text", text: "Echo: hello" }] });
     expect(opened.questions).toEqual([]);
   }
+});
+
+/** A proxy that leads every host to one port of this machine. Resolves with its address, and the hosts that were asked for. */
+async function startProxy(port: number): Promise<{ proxy: string; hosts: Set<string> }> {
+  const hosts = new Set<string>();
+  const server = createHttpServer((incoming, response) => {
+    const { host, pathname } = new URL(incoming.url!);
+    hosts.add(host);
+    const { method, headers } = incoming;
+    const outgoing = request({ port, path: pathname, method, headers: { ...headers, host: `127.0.0.1:${port}` } });
+    outgoing.once("response", (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(response);
+    });
+    outgoing.on("error", () => response.destroy());
+    response.on("close", () => outgoing.destroy());
+    incoming.pipe(outgoing);
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { proxy: `http://127.0.0.1:${(server.address() as { port: number }).port}`, hosts };
+}
+
+test("a server is reached through the proxy that the environment names", async () => {
+  const { proxy, hosts } = await startProxy(await startEverything("streamableHttp"));
+  const fetch = createProxiedFetch((name) => (name === "http_proxy" ? proxy : undefined));
+  const opened = await createTestServers({
+    configured: { everything: { url: "http://docs.invalid/mcp", type: "http" } },
+    fetch,
+  });
+  expect(await callEcho(opened)).toMatchObject({ content: [{ type: "text", text: "Echo: hello" }] });
+  expect([...hosts]).toEqual(["docs.invalid"]);
 });
 
 test("filesystem and memory do their work", async () => {
