@@ -16,6 +16,17 @@ export type Scope = "read" | "write" | "approve" | "admin";
 
 export type ThinkingLevelName = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 export type QueueModeName = "all" | "one-at-a-time";
+/** A role, which is chosen as `@NAME`. */
+export interface RoleData {
+  name: string;
+  /** Its model as `provider/id`. Absent if it has none: then it is the default model. */
+  model?: string;
+  /** Absent if the role has none. */
+  thinkingLevel?: ThinkingLevelName;
+  /** Why its model cannot be used. */
+  problem?: string;
+}
+
 /** Without headers, which may hold secrets. */
 export type ModelData = Omit<Model, "headers">;
 /**
@@ -30,6 +41,8 @@ export interface StateData {
   modelProblem?: string;
   /** The model and key that requests use, if those have changed since the model was selected. */
   used?: ModelUse;
+  /** The role that the model was chosen by. Absent if a model was named. */
+  role?: string;
   thinkingLevel: ThinkingLevelName;
   isStreaming: boolean;
   isCompacting: boolean;
@@ -316,8 +329,8 @@ export interface Commands {
   complete: { params: { text: string; cursor: number; paths?: boolean }; data: CompletionData };
 
   /**
-   * Without `provider`, `modelId` is what people type, such as a part of a name or `provider/id:high`, with a thinking
-   * level.
+   * Without `provider`, `modelId` is what people type, such as a part of a name, `provider/id:high`, with a thinking
+   * level, or `@role`.
    */
   set_model: { params: { provider?: string; modelId: string }; data: ModelData };
   /** Null when there is no other. */
@@ -336,6 +349,8 @@ export interface Commands {
     data: {
       models: ModelData[];
       scope: Pick<ModelData, "provider" | "id">[];
+      /** All roles: the known ones first, then the others by name. */
+      roles: RoleData[];
       last?: Pick<ModelData, "provider" | "id">;
     };
   };

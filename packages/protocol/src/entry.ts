@@ -55,6 +55,12 @@ export interface ModelChangeEntry extends EntryBase {
   type: "model_change";
   provider: string;
   modelId: string;
+  /** The role that was chosen, without its mark. Absent if a model was named. */
+  role?: string;
+  /** Why it changed, if nobody chose it. */
+  reason?: string;
+  /** Whether it is used only until the end of the run: then an entry names the model from before again. */
+  forRun?: true;
 }
 
 export interface ThinkingLevelChangeEntry extends EntryBase {

@@ -144,7 +144,15 @@ export type SessionFact =
       by: string;
       advice: string;
     }
-  | { type: "model_changed"; provider: string; modelId: string; thinkingLevel: string }
+  /** `role` is the role that was chosen, if one was. `reason` is there if nobody chose the model. */
+  | {
+      type: "model_changed";
+      provider: string;
+      modelId: string;
+      thinkingLevel: string;
+      role?: string;
+      reason?: string;
+    }
   /** Requests use another model or key from now on. The selected model stays the same. */
   | ({ type: "model_used" } & ModelUse)
   /** All queued messages, oldest first, without the data of their images. */

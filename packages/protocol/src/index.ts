@@ -21,6 +21,7 @@ export {
   type Disposition,
   isCommandName,
   type ModelData,
+  type RoleData,
   type PolicyData,
   type PromptEnd,
   type QueueModeName,

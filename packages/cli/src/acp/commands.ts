@@ -41,6 +41,7 @@ const byEditor = elsewhere("The editor does this.");
 
 export const editorCommands: SurfaceCommands<CommandPort> = {
   model: here(chooseModel),
+  role: here(chooseRole),
   "scoped-models": inTerminal,
   thinking: here(chooseThinking),
   tools: inTerminal,
@@ -104,6 +105,14 @@ async function chooseModel(port: CommandPort, argument: string): Promise<void> {
   }
   const { provider, id } = await port.execute({ type: "set_model", modelId: argument });
   port.say(`The model is ${provider}/${id}.`);
+}
+
+async function chooseRole(port: CommandPort, argument: string): Promise<void> {
+  if (argument === "") {
+    const { roles } = await port.execute({ type: "get_available_models" });
+    return port.say(roles.map(({ name, model = "the default model" }) => `- ${name}: ${model}`).join("\n"));
+  }
+  await chooseModel(port, `@${argument.replace(/^@/, "")}`);
 }
 
 async function chooseThinking(port: CommandPort, argument: string): Promise<void> {

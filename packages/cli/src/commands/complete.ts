@@ -119,6 +119,7 @@ const kinds: Readonly<Record<string, string>> = {
   tools: "TOOLS",
   "exclude-tools": "TOOLS",
   models: "MODELS",
+  role: "ROLE",
   agent: "AGENT",
   "api-key": "",
   name: "",
@@ -133,6 +134,8 @@ async function listValues(kind: string, { words, current, io }: Context): Promis
   switch (kind) {
     case "MODEL":
       return await listModels(words, current, io);
+    case "ROLE":
+      return await listRoles(io);
     case "MODELS":
     case "TOOLS": {
       const start = current.slice(0, current.lastIndexOf(",") + 1);
@@ -168,6 +171,13 @@ async function listValues(kind: string, { words, current, io }: Context): Promis
     default:
       return [];
   }
+}
+
+async function listRoles(io: Io): Promise<Candidate[]> {
+  const [{ openAccess }, { listRoleNames }] = await Promise.all([import("./access.ts"), import("@tau/config/models")]);
+  const { registry } = await openAccess(io);
+  const roles = registry.getRoles();
+  return listRoleNames(roles).map((name) => ({ value: name, description: roles[name] ?? "the default model" }));
 }
 
 /** Models that can be used, or all if there are none; after `--provider` the ids of its models; after a colon the levels. */

@@ -98,7 +98,17 @@ export class Hosts {
 const toRealPath = (path: string): Promise<string> => realpath(path).catch(() => path);
 
 /** Options that were meant for the first session alone. */
-const firstSessionOptions = ["name", "fork", "sessionId", "agent", "model", "provider", "thinking", "apiKey"] as const;
+const firstSessionOptions = [
+  "name",
+  "fork",
+  "sessionId",
+  "agent",
+  "model",
+  "role",
+  "provider",
+  "thinking",
+  "apiKey",
+] as const;
 
 function toOptionsElsewhere(options: SessionOptions, path: string): SessionOptions {
   const others = { ...options, session: path, resume: false, continue: false, noSession: false };

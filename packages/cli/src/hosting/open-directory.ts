@@ -2,6 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { systemIds } from "@tau/ai";
+import { withoutUndefined } from "@tau/ai/internal";
 import type { AgentSession } from "@tau/harness";
 import type { SettingsManager } from "@tau/config/settings";
 import { HarnessError } from "@tau/protocol";
@@ -125,10 +126,14 @@ function toResources(
 
 /** Turns flags into parameters: the model, the tools and what they may do. Pure. */
 function toParams(options: SessionOptions, toPath: (path: string) => string): Partial<Params> {
-  const { agent, model, provider, models, thinking, tools, excludeTools, policy, permissionMode, sandbox } = options;
+  const roles = withoutUndefined({ smol: options.smol, slow: options.slow, plan: options.planModel });
+  const { agent, model, role, provider, models, thinking, tools, excludeTools, policy, permissionMode, sandbox } =
+    options;
   return {
     ...(agent !== undefined && { agentName: agent }),
     ...(model !== undefined && { model }),
+    ...(role !== undefined && { model: `@${role.replace(/^@/, "")}` }),
+    ...(Object.keys(roles).length > 0 && { roles }),
     ...(provider !== undefined && { provider }),
     ...(models && { models }),
     ...(thinking !== undefined && { thinkingLevel: thinking as "off" }),

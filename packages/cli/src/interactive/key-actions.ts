@@ -8,6 +8,7 @@ import type { DialogStack } from "./dialog-stack.ts";
 import type { EditorSlot } from "./editor-slot.ts";
 import type { Interface } from "./interface.ts";
 import { cyclePermissions, togglePlanMode } from "./commands/permissions.ts";
+import { cycleRole } from "./commands/roles.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
 import type { Look } from "./look.ts";
 import type { RunControl } from "./run-control.ts";
@@ -104,6 +105,8 @@ export class KeyActions {
         return this.#run(() => getClient().execute({ type: "cycle_model", direction: "forward" }));
       case "app.model.cycleBackward":
         return this.#run(() => getClient().execute({ type: "cycle_model", direction: "backward" }));
+      case "app.role.cycle":
+        return this.#run(() => cycleRole(this.#options));
       case "app.permissions.cycle":
         return this.#run(() => cyclePermissions(this.#options));
       case "app.plan.toggle":

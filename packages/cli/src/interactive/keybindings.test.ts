@@ -2,7 +2,12 @@ import { describe, expect, test } from "vitest";
 import { createKeybindings, getKeybindingDefinitions, keybindingDefinitions, type KeyPlatform } from "./keybindings.ts";
 
 /** Actions that pi does not have. */
-const own = { "app.editor.redo": [], "app.permissions.cycle": ["alt+m"], "app.plan.toggle": ["alt+n"] };
+const own = {
+  "app.editor.redo": [],
+  "app.role.cycle": ["alt+r"],
+  "app.permissions.cycle": ["alt+m"],
+  "app.plan.toggle": ["alt+n"],
+};
 
 /** All actions of pi 1.5.0 with their default keys. */
 const defaults: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,6 @@
 /**
  * The actions of the program that keys are bound to, besides those of the components. Ids and defaults are pi's, except
- * for `app.editor.redo`, `app.permissions.cycle` and `app.plan.toggle`, which pi does not have.
+ * for `app.editor.redo`, `app.role.cycle`, `app.permissions.cycle` and `app.plan.toggle`, which pi does not have.
  */
 import { type KeybindingDefinitions, type KeybindingsConfig, KeybindingsManager, TUI_KEYBINDINGS } from "@tau/tui";
 
@@ -31,6 +31,7 @@ const definitions = {
   "app.models.toggleProvider": { defaultKeys: "ctrl+p", description: "Choose all of a provider, or none" },
   "app.models.reorderUp": { defaultKeys: "alt+up", description: "Move the model up" },
   "app.models.reorderDown": { defaultKeys: "alt+down", description: "Move the model down" },
+  "app.role.cycle": { defaultKeys: "alt+r", description: "The next of the roles smol, default and slow" },
   "app.permissions.cycle": { defaultKeys: "alt+m", description: "The next permission mode" },
   "app.plan.toggle": { defaultKeys: "alt+n", description: "Turn plan mode on or off" },
   "app.thinking.cycle": { defaultKeys: "shift+tab", description: "The next thinking level" },
@@ -121,6 +122,7 @@ export const editorActions: readonly AppKeybinding[] = [
   "app.model.select",
   "app.model.cycleForward",
   "app.model.cycleBackward",
+  "app.role.cycle",
   "app.permissions.cycle",
   "app.plan.toggle",
   "app.thinking.cycle",

@@ -21,6 +21,7 @@ import { answerQuestions, editQueue } from "./commands/queue.ts";
 import { showKeys } from "./commands/keys.ts";
 import { resume } from "./commands/sessions.ts";
 import { changeSettings } from "./commands/settings.ts";
+import { chooseRole, listRoles } from "./commands/roles.ts";
 import { chooseTheme, listThemes } from "./commands/theme.ts";
 import { openTree } from "./commands/tree.ts";
 import { changeTrust } from "./commands/trust.ts";
@@ -42,6 +43,7 @@ const here = (
 
 export const terminalCommands: Readonly<Record<SlashCommandName, TerminalCommand>> = {
   model: here(chooseModel, listModels),
+  role: here(chooseRole, listRoles),
   "scoped-models": here(chooseScopedModels),
   thinking: here(chooseThinking, listLevels),
   tools: here(chooseTools),

@@ -156,7 +156,7 @@ export class StatusArea {
   #drawStatus(width: number): string[] {
     if (!this.#known) return ["", ""];
     const { state, branch } = this.#known;
-    const { model, cwd, thinkingLevel } = state;
+    const { model, role, cwd, thinkingLevel } = state;
     const { used } = this.#options.getView().live;
     const status = {
       cwd,
@@ -165,6 +165,7 @@ export class StatusArea {
       sessionName: this.#options.getView().log.name,
       model: model && `${model.provider}/${model.id}`,
       used: used && isOtherModel(used) ? used : undefined,
+      role,
       thinkingLevel,
       stats: this.#countDown(this.#known),
       permissionMode: this.#options.getView().live.permissionMode,

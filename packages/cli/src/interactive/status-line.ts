@@ -19,6 +19,8 @@ interface Status {
   model: string | undefined;
   /** The model that is used in its place; undefined if there is none. */
   used?: ModelUse | undefined;
+  /** The role that the model was chosen by. */
+  role?: string | undefined;
   thinkingLevel: string;
   stats: StatsData | undefined;
   /** Whether commands run without the sandbox although they should run in it where it works. */
@@ -34,7 +36,8 @@ export function drawStatus(status: Status, theme: Theme, width: number): string[
   const left = [shortenPath(status.cwd, status.home), branch ? `(${branch})` : "", sessionName ?? ""]
     .filter(Boolean)
     .join(" ");
-  const model = status.model === undefined ? "no model" : basename(toPlainLine(status.model));
+  const role = status.role === undefined ? "" : ` (@${toPlainLine(status.role)})`;
+  const model = status.model === undefined ? "no model" : `${basename(toPlainLine(status.model))}${role}`;
   const selected = withLevel(model, status.thinkingLevel);
   const { used } = status;
   const right = used ? `${selected} → ${withLevel(basename(toPlainLine(used.modelId)), used.thinkingLevel)}` : selected;

@@ -20,7 +20,7 @@ import {
   type SessionMessage,
   type View,
 } from "@tau/protocol";
-import { formatTokens, getText, toFields } from "@tau/protocol/surface";
+import { formatModelChange, formatTokens, getText, toFields } from "@tau/protocol/surface";
 import { type Component, Container, Markdown, Spacer } from "@tau/tui";
 import { AssistantBlock, getTexts } from "./blocks/assistant-message.ts";
 import { createNote } from "./blocks/note.ts";
@@ -255,7 +255,7 @@ export class Transcript extends Container {
       case "custom":
         return this.#addCustomEntry(entry);
       case "model_change":
-        return this.#addChange(`Model: ${entry.provider}/${entry.modelId}`);
+        return this.#addChange(`Model: ${formatModelChange(entry)}`);
       case "thinking_level_change":
         return this.#addChange(`Thinking: ${entry.thinkingLevel}`);
       default:

@@ -89,6 +89,8 @@ const alternatives: readonly (readonly string[])[] = [
   ["continue", "resume", "session", "session-id"],
   ["continue", "resume", "session", "fork", "no-session"],
   ["tools", "no-tools"],
+  ["model", "role"],
+  ["provider", "role"],
   ["approve", "no-approve"],
 ];
 

@@ -52,7 +52,15 @@ export const flagGroups: readonly FlagGroup[] = [
   {
     title: "Model",
     flags: [
-      { name: "model", value: "MODEL", summary: "For example anthropic/claude-opus-5-5:high, or a unique part of it" },
+      {
+        name: "model",
+        value: "MODEL",
+        summary: "For example anthropic/claude-opus-5-5:high, a unique part of it, or @ROLE",
+      },
+      { name: "role", value: "NAME", summary: "The model of this role: default, smol, slow, plan, commit or your own" },
+      { name: "smol", value: "MODEL", summary: "The model of the role smol in this run" },
+      { name: "slow", value: "MODEL", summary: "The model of the role slow in this run" },
+      { name: "plan-model", value: "MODEL", summary: "The model of the role plan in this run" },
       { name: "provider", value: "NAME", summary: "Only models of this provider; without MODEL its default" },
       { name: "thinking", value: "LEVEL", choices: thinkingLevels, summary: thinkingLevels.join(", ") },
       { name: "api-key", value: "KEY", summary: "A key for this run only" },

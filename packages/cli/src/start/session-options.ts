@@ -18,6 +18,12 @@ export interface SessionOptions {
   timeout?: number;
   provider?: string;
   model?: string;
+  /** The name of a role, also with its mark. */
+  role?: string;
+  /** Models of roles in this process. */
+  smol?: string;
+  slow?: string;
+  planModel?: string;
   thinking?: string;
   apiKey?: string;
   models?: readonly string[];

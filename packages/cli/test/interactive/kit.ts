@@ -96,6 +96,7 @@ export const keys = {
   ctrlRight: "\x1b[1;5C",
   altDown: "\x1b[1;3B",
   altEnter: "\x1b\r",
+  altR: "\u001br",
   altUp: "\x1b[1;3A",
 } as const;
 

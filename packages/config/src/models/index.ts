@@ -23,5 +23,5 @@ export {
   type ResolveValue,
 } from "./model-registry.ts";
 export { type ModelResolution, resolveModel, type ResolvePreference } from "./resolve.ts";
-export { knownRoles, type ModelSettings, type RoleModels, type RoleTarget } from "./roles.ts";
+export { knownRoles, listRoleNames, type ModelSettings, type RoleModels, type RoleTarget } from "./roles.ts";
 export { type ModelScope, type ScopedModel, scopeModels, type ScopeProblem } from "./scope.ts";

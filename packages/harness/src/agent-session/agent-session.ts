@@ -48,7 +48,7 @@ import type { SessionManager } from "../session/session-manager.ts";
 import { getCacheHitRate, getContextUse, type SessionStats } from "../session/stats.ts";
 import { settleAfterCrash } from "./after-crash.ts";
 import type { PromptOutcome, Submission } from "./activity.ts";
-import type { ModelSource } from "./model-choice.ts";
+import type { ModelSource, NamedModel } from "./model-choice.ts";
 import type { ExtensionMentions } from "./extension-mentions.ts";
 import type { NamedFiles } from "./named-files.ts";
 import type { NavigateOptions } from "./navigate.ts";
@@ -242,6 +242,19 @@ export class AgentSession {
   /** Commands of the model that outlive the calls that started them. */
   get jobs(): Jobs {
     return this.#parts.jobs;
+  }
+
+  /** The role that the model was chosen by, such as `slow`. Undefined if a model was named. */
+  get role(): string | undefined {
+    return this.#core.model.role;
+  }
+
+  /**
+   * Finds the model that a text names, such as `provider/id:thinking` or `@role`. A role without a model is the model that was
+   * chosen otherwise. Throws `unknown_model`.
+   */
+  resolveModel(name: string): NamedModel {
+    return this.#core.model.resolve(name);
   }
 
   get thinkingLevel(): ThinkingLevel {

@@ -1,5 +1,5 @@
 /** Handles changes of the log, the settings and the resources of a session. */
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import type { ExtensionHooks } from "@tau/extensions";
 import { formatFileProblem, type SettingsChange } from "@tau/config/settings";
 import type { RunHost } from "../run/run-host.ts";
@@ -34,13 +34,20 @@ export function createChangeHandlers(parts: ChangeHandlersParts): ChangeHandlers
     onAppend(entry) {
       host.publisher.fact({ type: "entry_appended", entry });
       if (entry.type === "session_info") void getExtensions()?.emit({ type: "session_info_changed", name: entry.name });
-      const { model, thinkingLevel } = choice;
+      const { model, thinkingLevel, role } = choice;
       if (!model || (entry.type !== "model_change" && entry.type !== "thinking_level_change")) return;
       // A model and its level are two entries, and one change.
-      const told = JSON.stringify([model.provider, model.id, thinkingLevel]);
+      const told = JSON.stringify([model.provider, model.id, thinkingLevel, role]);
       if (told === lastPublished) return;
       lastPublished = told;
-      host.publisher.fact({ type: "model_changed", provider: model.provider, modelId: model.id, thinkingLevel });
+      const reason = entry.type === "model_change" ? entry.reason : undefined;
+      host.publisher.fact({
+        type: "model_changed",
+        provider: model.provider,
+        modelId: model.id,
+        thinkingLevel,
+        ...withoutUndefined({ role, reason }),
+      });
     },
     onSettings({ changed, trustChanged, problems }) {
       for (const problem of problems) {

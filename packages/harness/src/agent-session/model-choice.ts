@@ -1,6 +1,6 @@
 /** The model of a session and its thinking level. */
 import type { ThinkingLevel } from "@tau/agent";
-import { clampThinkingLevel, type Model, parseThinkingLevel } from "@tau/ai";
+import { clampThinkingLevel, type Model, modelsAreEqual, parseThinkingLevel } from "@tau/ai";
 import { describeUnlisted } from "@tau/ai/internal";
 import type { ModelRegistry } from "@tau/config/models";
 import type { ExtensionEvent, ExtensionHooks } from "@tau/extensions";
@@ -14,6 +14,8 @@ export type ModelSource = ExtensionEvent<"model_select">["source"];
 /** The model that a session begins with. */
 export interface FirstModel {
   model: Model | undefined;
+  /** The role that it was chosen by. Undefined if a model was named, or none was. */
+  role: string | undefined;
   /** The level that is wanted, also if the model does not support it. */
   thinkingLevel: ThinkingLevel;
   /** Why there is no model. */
@@ -33,10 +35,25 @@ interface ModelChoiceParts {
   getExtensions: () => (ExtensionHooks & { readonly isStarted: boolean }) | undefined;
 }
 
+/** A model that was named, in any form. */
+export interface NamedModel {
+  model: Model;
+  /** Absent if the name has none. */
+  thinkingLevel?: ThinkingLevel;
+  /** The role that was named. */
+  role?: string;
+}
+
 export class ModelChoice {
   readonly #parts: ModelChoiceParts;
   readonly #listeners = new Set<ModelListener>();
   #model: Model | undefined;
+  /** The role that the model was chosen by. */
+  #role: string | undefined;
+  /** The last model that was not chosen by a role: the default of this session. */
+  #default: Model | undefined;
+  /** Used instead of the model until the run is over. */
+  #forRun: NamedModel | undefined;
   /** Whether the model is one of the registry, not one that a program described itself. */
   #isListed: boolean;
   /** The level that was asked for last. A model that does not support it uses the nearest; the next model may support it. */
@@ -50,27 +67,49 @@ export class ModelChoice {
   constructor(parts: ModelChoiceParts) {
     this.#parts = parts;
     this.#model = parts.first.model;
+    this.#role = parts.first.role;
+    this.#default = this.#role === undefined ? this.#model : undefined;
     this.#isListed = this.#isInRegistry();
     this.#wantedLevel = parts.first.thinkingLevel;
   }
 
   get model(): Model | undefined {
-    return this.#model;
+    return this.#forRun?.model ?? this.#model;
+  }
+
+  /** The role that the model was chosen by. */
+  get role(): string | undefined {
+    return this.#forRun ? this.#forRun.role : this.#role;
   }
 
   /** The level that the model uses. */
   get thinkingLevel(): ThinkingLevel {
-    return this.#model ? this.getThinkingLevel(this.#model) : this.#wantedLevel;
+    const { model } = this;
+    return model ? this.getThinkingLevel(model) : this.#wantedLevel;
   }
 
   /** The level that a model uses: the one that is wanted, or the nearest that it supports. */
   getThinkingLevel(model: Model): ThinkingLevel {
-    return clampThinkingLevel(model, this.#wantedLevel);
+    return clampThinkingLevel(model, this.#forRun?.thinkingLevel ?? this.#wantedLevel);
   }
 
   /** See `AgentSession.modelProblem`. */
   get problem(): string | undefined {
     return this.#model ? undefined : this.#parts.first.modelProblem;
+  }
+
+  /** Finds the model that a text names. A role without a model is the model that was chosen otherwise. Throws `unknown_model`. */
+  resolve(spec: string): NamedModel {
+    const resolution = this.#parts.registry.resolve(spec);
+    if (resolution.kind !== "resolved") throw new HarnessError("unknown_model", resolution.message);
+    const { model, thinkingLevel, role, isDefault = false } = resolution;
+    const own = isDefault ? this.#default : undefined;
+    return {
+      model: own ?? model,
+      // The level of the role `default` belongs to its model, and not to this one.
+      ...(thinkingLevel !== undefined && (!own || spec.includes(":")) && { thinkingLevel }),
+      ...(role !== undefined && { role }),
+    };
   }
 
   /** Calls `listener` when another model is used, before extensions are notified. */
@@ -80,15 +119,19 @@ export class ModelChoice {
 
   /** Throws `no_model` while there is none. */
   mustHaveModel(): Model {
-    if (this.#model) return this.#model;
+    const { model } = this;
+    if (model) return model;
     throw new HarnessError("no_model", this.#parts.first.noModelReason);
   }
 
   async setModel(model: Model | string, source: ModelSource): Promise<void> {
-    const previousModel = this.#model;
-    const { thinkingLevel: previousLevel } = this;
-    const { model: chosen, thinkingLevel } = typeof model === "string" ? this.#resolve(model) : { model };
+    const { model: previousModel, thinkingLevel: previousLevel } = this;
+    const named: NamedModel = typeof model === "string" ? this.resolve(model) : { model };
+    const { model: chosen, thinkingLevel, role } = named;
+    this.#forRun = undefined;
     this.#model = chosen;
+    this.#role = role;
+    if (role === undefined) this.#default = chosen;
     this.#isListed = this.#isInRegistry();
     this.#wantedLevel = thinkingLevel ?? this.#wantedLevel;
     for (const listener of this.#listeners) listener(chosen, previousModel);
@@ -97,6 +140,29 @@ export class ModelChoice {
     await this.remember();
     await this.#emitThinkingLevel(previousLevel);
     await this.#emit({ type: "model_select", model: chosen, previousModel, source });
+  }
+
+  /**
+   * Uses a role for the rest of the run. Resolves to whether that changes anything. Throws `unknown_model` for a role that has
+   * none. A model that is chosen meanwhile takes its place.
+   */
+  async useForRun(role: string, reason: string): Promise<boolean> {
+    const { model: previousModel, thinkingLevel: previousLevel } = this;
+    const named = this.resolve(`@${role}`);
+    const level = clampThinkingLevel(named.model, named.thinkingLevel ?? this.#wantedLevel);
+    if (previousModel && modelsAreEqual(named.model, previousModel) && level === previousLevel) return false;
+    this.#forRun = named;
+    await this.#announce(previousModel, previousLevel, reason);
+    return true;
+  }
+
+  /** Returns to the model from before the run, if another one was used for it. */
+  endRun(): Promise<void> | undefined {
+    if (!this.#forRun) return undefined;
+    const { model: previousModel, thinkingLevel: previousLevel } = this;
+    const { role } = this.#forRun;
+    this.#forRun = undefined;
+    return this.#announce(previousModel, previousLevel, `The run with the role ${role} is over.`);
   }
 
   /** Takes what the registry says of the model now: a login or another version of an extension may change its address. */
@@ -116,6 +182,7 @@ export class ModelChoice {
     if (!parsed) throw new HarnessError("invalid_input", `There is no thinking level ${JSON.stringify(level)}.`);
     const { thinkingLevel: previousLevel } = this;
     this.#wantedLevel = parsed;
+    if (this.#forRun) this.#forRun = { ...this.#forRun, thinkingLevel: parsed };
     await this.remember();
     await this.#emitThinkingLevel(previousLevel);
   }
@@ -125,15 +192,20 @@ export class ModelChoice {
     this.#logged = { model, thinkingLevel: hasThinkingLevel ? thinkingLevel : undefined };
   }
 
-  /** Writes model and thinking level into the log where they changed. */
-  async remember(): Promise<void> {
+  /** Writes model and thinking level into the log where they changed. `reason` is there if nobody chose the model. */
+  async remember(reason?: string): Promise<void> {
     const { session } = this.#parts;
-    const model = this.#model;
+    const { model, role } = this;
     if (!model || session.readOnly) return;
     const { model: logged, thinkingLevel } = this.#logged;
-    if (logged?.provider !== model.provider || logged.modelId !== model.id) {
-      await session.appendModelChange(model.provider, model.id);
-      this.#logged = { ...this.#logged, model: { provider: model.provider, modelId: model.id } };
+    if (logged?.provider !== model.provider || logged.modelId !== model.id || logged.role !== role) {
+      const ofRole = role === undefined ? {} : { role };
+      await session.appendModelChange(model.provider, model.id, {
+        ...ofRole,
+        ...(reason !== undefined && { reason }),
+        ...(this.#forRun && { forRun: true }),
+      });
+      this.#logged = { ...this.#logged, model: { provider: model.provider, modelId: model.id, ...ofRole } };
     }
     if (thinkingLevel !== this.#wantedLevel) {
       await session.appendThinkingLevelChange(this.#wantedLevel);
@@ -146,10 +218,12 @@ export class ModelChoice {
     return model !== undefined && this.#parts.registry.find(model.provider, model.id) === model;
   }
 
-  #resolve(spec: string): { model: Model; thinkingLevel?: ThinkingLevel } {
-    const resolution = this.#parts.registry.resolve(spec);
-    if (resolution.kind !== "resolved") throw new HarnessError("unknown_model", resolution.message);
-    return resolution;
+  async #announce(previousModel: Model | undefined, previousLevel: ThinkingLevel, reason: string): Promise<void> {
+    const { model } = this;
+    if (model) for (const listener of this.#listeners) listener(model, previousModel);
+    await this.remember(reason);
+    await this.#emitThinkingLevel(previousLevel);
+    if (model) await this.#emit({ type: "model_select", model, previousModel, source: "set" });
   }
 
   async #emitThinkingLevel(previousLevel: ThinkingLevel): Promise<void> {

@@ -11,6 +11,8 @@ import { findUnknownTools } from "@tau/policy";
 interface AgentModel {
   /** Undefined: that of the session. */
   model?: Model;
+  /** The role that names it. */
+  role?: string;
   thinkingLevel?: ThinkingLevel;
   /** Why the model of the definition is not used, with its place in the file. */
   problem?: string;
@@ -23,9 +25,10 @@ export function resolveAgentModel(registry: Pick<ModelRegistry, "resolve">, agen
   if (!agent || spec === undefined) return { ...level };
   const resolution = registry.resolve(spec);
   if (resolution.kind === "resolved") {
-    const { model, thinkingLevel, isDefault } = resolution;
+    const { model, thinkingLevel, role, isDefault } = resolution;
     // A role without a model is the model of the session.
-    return { ...(!isDefault && { model }), ...(thinkingLevel && { thinkingLevel }), ...level };
+    const named = isDefault ? {} : { model, ...(role !== undefined && { role }) };
+    return { ...named, ...(thinkingLevel && { thinkingLevel }), ...level };
   }
   const message = `${resolution.message} The model of the session is used.`;
   return { ...level, problem: formatAt(agent, "model", message) };

@@ -11,6 +11,7 @@ import {
   refuseProblems,
   withMethods,
   decimal,
+  map,
 } from "@tau/config/internal";
 import {
   type Field,
@@ -96,6 +97,7 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   agentDir: param(nonEmptyText),
   agentName: param(text),
   authStorage: param(withMethods("an AuthStorage", "list", "set")),
+  roles: param(map(nonEmptyText)),
   modelRegistry: param(withMethods("a ModelRegistry that is open, not a promise of one", "resolve", "getAvailable")),
   model: param(model),
   provider: param(nonEmptyText),

@@ -70,22 +70,26 @@ export async function createChildParams(
 }
 
 /**
- * Takes what is asked for, else what the agent sets, else what the parent has. A role without a model is the model of the
- * parent.
+ * Takes what is asked for, else what the agent sets, else what the parent has. A role without a model is the default of the
+ * parent. The model of a role has a provider of its own.
  */
 function chooseChildModel(
   parent: AgentSession,
   agent: NamedAgent | undefined,
   { model, thinkingLevel }: ChildOptions,
-): Pick<AgentSessionParams, "model" | "thinkingLevel"> {
+): Pick<AgentSessionParams, "model" | "thinkingLevel"> & { provider?: undefined } {
   const own = resolveAgentModel(parent.modelRegistry, agent);
   const resolution = model === undefined ? undefined : parent.modelRegistry.resolve(model);
   const named = resolution?.kind === "resolved" ? resolution : undefined;
-  const ofRole = named?.role === undefined ? undefined : named.isDefault ? parent.model : named.model;
-  return withoutUndefined({
-    model: ofRole ?? model ?? own.model ?? parent.model,
-    thinkingLevel: thinkingLevel ?? named?.thinkingLevel ?? own.thinkingLevel ?? parent.thinkingLevel,
-  });
+  const asked = named?.isDefault ? parent.resolveModel(model!).model : model;
+  const role = model === undefined ? own.role : named?.isDefault ? undefined : named?.role;
+  return {
+    ...withoutUndefined({
+      model: asked ?? (role === undefined ? own.model : `@${role}`) ?? parent.model,
+      thinkingLevel: thinkingLevel ?? named?.thinkingLevel ?? own.thinkingLevel ?? parent.thinkingLevel,
+    }),
+    ...(role !== undefined && { provider: undefined }),
+  };
 }
 
 /** The tools of the parent's agent limit those of its children, also of those with other agents. */

@@ -54,6 +54,7 @@ export async function chooseModel(
   const isRefused = fallback?.kind === "resolved" && isChosen && fallback.because !== "settings";
   const usable = fallback?.kind === "resolved" && !isRefused ? fallback.model : undefined;
   const model = first ?? scoped?.model ?? usable;
+  const otherRole = model && model === used ? before?.model?.role : model === ofAgent.model ? ofAgent.role : undefined;
   const usedLevel = before?.hasThinkingLevel ? parseThinkingLevel(before.thinkingLevel) : undefined;
   const noModelReason = isRefused
     ? formatRefusal(fallback.reason, problems)
@@ -62,6 +63,7 @@ export async function chooseModel(
       : "";
   return {
     model,
+    role: named ? named.role : otherRole,
     thinkingLevel:
       asked ??
       named?.thinkingLevel ??

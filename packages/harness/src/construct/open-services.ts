@@ -4,7 +4,7 @@ import { type Clock, getEnvApiKey, type Ids } from "@tau/ai";
 import { AuthStorage, type AuthNotice, chooseKeyChain } from "@tau/config/auth";
 import { findPackagePaths, keyCommands, resolveKey } from "@tau/config/internal";
 import type { AgentSessionParams } from "./params.ts";
-import { ModelRegistry } from "@tau/config/models";
+import { ModelRegistry, type ModelSettings, type RoleModels } from "@tau/config/models";
 import { formatFileProblem, type SettingsManager, withProxySetting } from "@tau/config/settings";
 import { HarnessError } from "@tau/protocol";
 import { minSecretLength } from "@tau/policy/internal";
@@ -111,7 +111,7 @@ async function ownSettings(
 
 /** Lists the keys once and follows them from then on, because they decide often which models can be used. */
 async function ownRegistry(
-  { watch = true }: AgentSessionParams,
+  { watch = true, roles }: AgentSessionParams,
   { auth, settings }: { auth: AuthStorage; settings: SettingsManager },
   { agentDir, clock }: SessionBase,
   closers: Closers,
@@ -125,7 +125,7 @@ async function ownRegistry(
   const registry = await ModelRegistry.create(agentDir, {
     clock,
     watch,
-    getSettings: () => settings.get(),
+    getSettings: () => (roles ? withRoles(settings.get(), roles) : settings.get()),
     hasKey: (provider, written) => written !== undefined || known.has(provider) || getEnvApiKey(provider) !== undefined,
     resolveValue: async (written) => {
       const value = await resolveKey(written, {
@@ -138,6 +138,12 @@ async function ownRegistry(
   });
   closers.add(() => registry.close());
   return registry;
+}
+
+/** A model for the role `default` is used instead of the one that the settings name. */
+function withRoles({ defaultModel, defaultProvider, roles }: ModelSettings, others: RoleModels): ModelSettings {
+  const merged = { ...roles, ...others };
+  return Object.hasOwn(others, "default") ? { roles: merged } : { roles: merged, defaultModel, defaultProvider };
 }
 
 /** Lists every secret that is known without running anything: a person may type one before it is first used. */

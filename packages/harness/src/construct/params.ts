@@ -36,6 +36,8 @@ export interface AgentSessionParams {
   modelRegistry?: ModelRegistry;
   /** A model, or what stands for one: `provider/id:thinking`, any part of it, or `@role`. Default: the session's, else the settings'. */
   model?: Model | string;
+  /** Models of roles for this session and its children, by name: instead of those of the settings. Default: none. */
+  roles?: Readonly<Record<string, string>>;
   /** Only models of this provider: `model` is one of them; without `model`, the provider's default. Default: of any. */
   provider?: string;
   /**

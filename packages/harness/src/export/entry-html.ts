@@ -13,7 +13,7 @@ import {
 import { markdownHtml } from "./markdown-html.ts";
 import { type Bookkeeping, classifyBookkeeping, formatContextEdit, type Outline } from "./source.ts";
 import { type Fields, formatCount, toText, removeEscapeSequences, toFields } from "./text.ts";
-import { formatModel, formatUsage } from "./totals.ts";
+import { formatChosenModel, formatModel, formatUsage } from "./totals.ts";
 
 export interface EntryHtml {
   /** Becomes a CSS class. */
@@ -52,7 +52,7 @@ export function createEntryHtml(entry: SessionEntry, options: EntryOptions): Ent
     case "custom":
       return infoEntry(`Data of ${toText(fields.customType)}`, "", dataHtml("Data", fields.data, options));
     case "model_change":
-      return infoEntry("Model", formatModel(fields.provider, fields.modelId));
+      return infoEntry("Model", formatChosenModel(fields.provider, fields.modelId, fields.role));
     case "thinking_level_change":
       return infoEntry("Thinking level", toText(fields.thinkingLevel));
     case "permission_mode":

@@ -26,7 +26,7 @@ import {
   toFields,
   toJson,
 } from "./text.ts";
-import { formatCost, formatModel, formatUsage, getTotals } from "./totals.ts";
+import { formatChosenModel, formatCost, formatModel, formatUsage, getTotals } from "./totals.ts";
 
 export function createSessionMarkdown(source: ExportSource): string {
   const outline = createOutline(source);
@@ -78,7 +78,7 @@ function formatSection(entry: SessionEntry, label: string | undefined): string {
 function getChange(entry: SessionEntry): { name: string; value: string } | undefined {
   switch (entry.type) {
     case "model_change":
-      return { name: "Model", value: formatModel(entry.provider, entry.modelId) };
+      return { name: "Model", value: formatChosenModel(entry.provider, entry.modelId, entry.role) };
     case "thinking_level_change":
       return { name: "Thinking level", value: toText(entry.thinkingLevel) };
     case "permission_mode":

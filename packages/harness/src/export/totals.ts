@@ -35,6 +35,10 @@ export function getTotals(entries: readonly SessionEntry[]): Totals {
 export const formatModel = (provider: unknown, model: unknown): string =>
   [toText(provider), toText(model)].filter(Boolean).join("/") || "unknown model";
 
+/** A chosen model, with the role that it was chosen by. */
+export const formatChosenModel = (provider: unknown, model: unknown, role: unknown): string =>
+  `${formatModel(provider, model)}${toText(role) === "" ? "" : ` (@${toText(role)})`}`;
+
 export const formatCost = (cost: number): string => `$${cost.toFixed(cost < 1 ? 4 : 2)}`;
 
 export function formatUsage(usage: unknown): string {

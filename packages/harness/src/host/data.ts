@@ -1,9 +1,10 @@
 /** Creates the data that commands answer with. Pure, but for what is read from the log. */
 import { type Model } from "@tau/ai";
 import { roundCost, withoutUndefined, withoutUserinfo } from "@tau/ai/internal";
-import type { ModelData, SessionSummaryData, StateData, StatsData, ToolData } from "@tau/protocol";
+import type { ModelData, RoleData, SessionSummaryData, StateData, StatsData, ToolData } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import { toJobSummary } from "../agent-session/job-reports.ts";
+import { listRoleNames } from "@tau/config/models";
 import type { PipelineTool } from "@tau/extensions/internal";
 import type { SessionEntry } from "../session/entry.ts";
 import type { SessionInfo } from "../session/session-info.ts";
@@ -12,6 +13,18 @@ import type { HostedSession } from "./hosted-session.ts";
 /** Without headers and credentials in addresses: both may hold secrets. */
 export function toModelData({ headers: _headers, ...model }: Model): ModelData {
   return { ...model, baseUrl: withoutUserinfo(model.baseUrl) };
+}
+
+/** All roles. Only those that have a model are looked up. */
+export function listRoles({ modelRegistry: registry }: AgentSession): RoleData[] {
+  const roles = registry.getRoles();
+  return listRoleNames(roles).map((name): RoleData => {
+    if (!Object.hasOwn(roles, name)) return { name };
+    const resolution = registry.resolve(`@${name}`);
+    if (resolution.kind !== "resolved") return { name, problem: resolution.message };
+    const { model, thinkingLevel } = resolution;
+    return { name, model: `${model.provider}/${model.id}`, ...(thinkingLevel !== undefined && { thinkingLevel }) };
+  });
 }
 
 export async function toStateData({ session, view }: HostedSession): Promise<StateData> {
@@ -27,7 +40,7 @@ export async function toStateData({ session, view }: HostedSession): Promise<Sta
     followUpMode: settings.followUpMode,
     sessionId,
     header: session.sessionManager.getHeader(),
-    ...withoutUndefined({ modelProblem, used: session.modelUse, sessionFile, sessionName }),
+    ...withoutUndefined({ modelProblem, used: session.modelUse, role: session.role, sessionFile, sessionName }),
     cwd,
     autoCompactionEnabled: settings.compaction.enabled,
     autoRetryEnabled: settings.retry.enabled,

@@ -24,6 +24,8 @@ import { isFailed } from "./transcript.ts";
 /** The selected model, as the session knows it. */
 interface SelectedModel {
   mustHaveModel(): Model;
+  /** The role that it was chosen by. */
+  readonly role: string | undefined;
   /** The level that a model uses, if the session uses it. */
   getThinkingLevel(model: Model): ThinkingLevel;
 }
@@ -194,7 +196,7 @@ export class UsedModel {
       const resolution = registry.resolve(written);
       return resolution.kind === "resolved" && modelsAreEqual(resolution.model, model);
     };
-    const written = findChain(chains, { provider: model.provider, id: model.id, role: undefined }, isSelected);
+    const written = findChain(chains, { provider: model.provider, id: model.id, role: selected.role }, isSelected);
     return written.flatMap((each) => this.#resolve(each) ?? []);
   }
 

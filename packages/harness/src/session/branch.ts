@@ -116,11 +116,20 @@ export async function readContext(log: SessionLog, leaf: number): Promise<Branch
   return { ...(await buildContext(branch)), ...(await readChoices(log, leaf)), branch };
 }
 
-/** The model and the thinking level that a leaf was reached with. Reads at most two entries. */
+/** The model and the thinking level that a leaf was reached with. Reads few entries, however long the log is. */
 export async function readChoices(log: SessionLog, leaf: number): Promise<SessionChoices> {
-  const level = log.table.findAncestor(leaf, "thinking_level_change");
-  const model = log.table.findAncestor(leaf, "model_change", "assistant");
-  return getChoices(await log.read([level, model].filter((row) => row >= 0).sort((a, b) => a - b)));
+  const { table } = log;
+  const level = table.findAncestor(leaf, "thinking_level_change");
+  const rows = new Set([level]);
+  for (let row = leaf; row >= 0;) {
+    rows.add(table.findAncestor(row, "model_change", "assistant"));
+    const change = table.findAncestor(row, "model_change");
+    rows.add(change);
+    if (change < 0) break;
+    const [entry] = await log.read([change]);
+    row = entry?.type === "model_change" && entry.forRun ? table.parent(change) : -1;
+  }
+  return getChoices(await log.read([...rows].filter((row) => row >= 0).sort((a, b) => a - b)));
 }
 
 export function isAncestor({ table }: SessionLog, ancestor: number, descendant: number): boolean {

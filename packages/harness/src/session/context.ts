@@ -1,6 +1,6 @@
 /** Builds what the model sees of a branch. */
 import type { AgentMessage } from "@tau/agent";
-import type { CompactionEntry, ContextEditEntry, SessionEntry } from "./entry.ts";
+import type { CompactionEntry, ContextEditEntry, ModelChangeEntry, SessionEntry } from "./entry.ts";
 import { setMessageId } from "./message-ids.ts";
 import { visitInTurns } from "./visit-in-turns.ts";
 
@@ -14,8 +14,8 @@ export interface SessionChoices {
   thinkingLevel: string;
   /** Whether an entry names the thinking level. */
   hasThinkingLevel: boolean;
-  /** Null if neither a model change nor an answer names one. */
-  model: { provider: string; modelId: string } | null;
+  /** Null if neither a model change nor an answer names one. `role` is the role that it was chosen by. */
+  model: { provider: string; modelId: string; role?: string } | null;
 }
 
 export interface ContextMessage {
@@ -64,13 +64,22 @@ export async function buildContext(branch: readonly SessionEntry[]): Promise<Ses
 export function getChoices(branch: readonly SessionEntry[]): SessionChoices {
   let thinkingLevel: string | undefined;
   let model: SessionChoices["model"] | undefined;
+  let change: ModelChangeEntry | undefined;
   for (const entry of branch.toReversed()) {
+    if (change && thinkingLevel !== undefined) break;
     if (entry.type === "thinking_level_change") thinkingLevel ??= entry.thinkingLevel;
-    model ??= getModel(entry);
-    if (thinkingLevel !== undefined && model) break;
+    if (change) continue;
+    // A run that was cut off has not said which model follows it: that is the one from before.
+    if (entry.type === "model_change" && entry.forRun) model = undefined;
+    else model ??= getModel(entry);
+    if (entry.type === "model_change" && !entry.forRun) change = entry;
   }
   const hasThinkingLevel = thinkingLevel !== undefined;
-  return { thinkingLevel: thinkingLevel ?? "off", hasThinkingLevel, model: model ?? null };
+  const isSame = change?.provider === model?.provider && change?.modelId === model?.modelId;
+  // Entries are not validated, so the role may be anything.
+  const role = isSame && typeof change?.role === "string" ? change.role : undefined;
+  const chosen = model && { ...model, ...(role !== undefined && { role }) };
+  return { thinkingLevel: thinkingLevel ?? "off", hasThinkingLevel, model: chosen ?? null };
 }
 
 function getModel(entry: SessionEntry): { provider: string; modelId: string } | undefined {

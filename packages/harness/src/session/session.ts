@@ -39,6 +39,7 @@ import {
   type AcceptedEntry,
   type ContextEditEntry,
   customTypes,
+  type ModelChangeEntry,
   type NestedCall,
   type EntryBase,
   type NewEntry,
@@ -386,8 +387,12 @@ export class Session implements SessionNode {
     return await this.append({ type: "message", message });
   }
 
-  appendModelChange(provider: string, modelId: string): Promise<string> {
-    return this.append({ type: "model_change", provider, modelId });
+  appendModelChange(
+    provider: string,
+    modelId: string,
+    details: Pick<ModelChangeEntry, "role" | "reason" | "forRun"> = {},
+  ): Promise<string> {
+    return this.append({ type: "model_change", provider, modelId, ...details });
   }
 
   appendThinkingLevelChange(thinkingLevel: string): Promise<string> {

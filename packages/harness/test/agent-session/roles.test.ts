@@ -6,6 +6,7 @@ import type { ExtensionAPI } from "@tau/extensions";
 import { expect, onTestFinished, test } from "vitest";
 import { createAgentSession } from "../../src/construct/create-agent-session.ts";
 import type { AgentSessionParams } from "../../src/construct/params.ts";
+import { SessionManager } from "../../src/session/session-manager.ts";
 import { temporaryDirectory } from "./desk.ts";
 
 const describeModel = (id: string) => ({ id, name: id, contextWindow: 32_000, maxTokens: 4_000, reasoning: true });
@@ -31,7 +32,7 @@ async function open(settings: object, params: AgentSessionParams = {}, replies: 
   });
   onTestFinished(() => session.dispose());
   const getAsked = () => server.requests.map(({ body }) => (body as { model: string }).model);
-  return { session, api, getAsked };
+  return { session, api, getAsked, agentDir, cwd };
 }
 
 const roles = { smol: "house/tiny:low", slow: "large:high", plan: "@slow", mine: "house/other" };
@@ -96,6 +97,46 @@ test("an unknown role and a role of a provider are refused in words", async () =
   await expect(open({ roles: { slow: "@plan", plan: "@slow" } }, { model: "@slow" })).rejects.toThrow(
     "@slow → @plan → @slow",
   );
+});
+
+test("a role is logged and reported with its model, and survives reopening", async () => {
+  const { session, agentDir, cwd } = await open(settings);
+  const changes: unknown[] = [];
+  session.onSessionEvent((event) => event.type === "model_changed" && changes.push(event));
+  await session.setModel("@slow");
+  await session.prompt("Hello?");
+  expect(session.role).toBe("slow");
+  await session.dispose();
+  expect(changes).toEqual([
+    { type: "model_changed", provider: "house", modelId: "large", thinkingLevel: "high", role: "slow" },
+  ]);
+  const sessionManager = await SessionManager.open(session.sessionFile!, { agentDir });
+  expect(await sessionManager.getChoices()).toMatchObject({ model: { modelId: "large", role: "slow" } });
+  const again = await createAgentSession({ cwd, agentDir, sessionManager });
+  onTestFinished(() => again.dispose());
+  expect([again.model?.id, again.role]).toEqual(["large", "slow"]);
+  await again.setModel("house/large");
+  expect(again.role).toBeUndefined();
+});
+
+test("the default of a session is the model that was chosen in it, also after other roles", async () => {
+  const { session } = await open(settings, { model: "house/other" });
+  for (const [name, model] of [
+    ["@smol", "tiny"],
+    ["@default", "other"],
+    ["@slow", "large"],
+    ["@commit", "other"],
+  ] as const) {
+    await session.setModel(name);
+    expect([session.model?.id, session.role]).toEqual([model, name.slice(1)]);
+  }
+});
+
+test("roles of the parameters are used instead of those of the settings", async () => {
+  const { session } = await open(settings, { roles: { slow: "house/tiny", default: "house/other" } });
+  expect(session.model?.id).toBe("usual");
+  expect(session.resolveModel("@plan")).toMatchObject({ model: { id: "tiny" }, role: "plan" });
+  expect(session.modelRegistry.resolve("@default")).toMatchObject({ model: { id: "other" } });
 });
 
 test("a child has the model and level of its role, and that of its parent if the role has none", async () => {

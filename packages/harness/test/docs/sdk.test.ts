@@ -69,6 +69,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   agentName: true,
   authStorage: true,
   modelRegistry: true,
+  roles: true,
   model: true,
   provider: true,
   thinkingLevel: true,

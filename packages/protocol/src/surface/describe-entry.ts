@@ -1,5 +1,5 @@
 /** Describes an entry in one line. Accepts any entry, because a log is not validated. Pure. */
-import type { SessionEntry } from "../entry.ts";
+import type { ModelChangeEntry, SessionEntry } from "../entry.ts";
 import { type Fields, getText, toFields } from "./fields.ts";
 
 export interface EntryDescription {
@@ -19,10 +19,18 @@ export function describeEntry(entry: SessionEntry): EntryDescription | undefined
     case "custom_message":
       return { author: getStart(entry.customType), text: describeContent(entry.content) };
     case "model_change":
-      return { author: "model", text: `${getStart(entry.provider)}/${getStart(entry.modelId)}` };
+      return { author: "model", text: getStart(formatModelChange(entry)) };
     default:
       return undefined;
   }
+}
+
+/** Formats a model with its role and why it is used: `provider/id (@role): reason`. Fields of a log may be anything. */
+export function formatModelChange(entry: Pick<ModelChangeEntry, "provider" | "modelId" | "role" | "reason">): string {
+  const { provider, modelId, role, reason } = entry;
+  const ofRole = typeof role === "string" ? ` (@${role})` : "";
+  const why = typeof reason === "string" ? `: ${reason}` : "";
+  return `${getStart(provider)}/${getStart(modelId)}${ofRole}${why}`;
 }
 
 /** Describes any entry, also one that only programs need. */

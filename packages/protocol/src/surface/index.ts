@@ -10,7 +10,7 @@ export {
 } from "./approval-text.ts";
 export { getCallSubject, getDiffs, getPartialSubject, listOutcomeNotes } from "./call-title.ts";
 export { applyCompletion, type TakenText } from "./completion.ts";
-export { describeAnyEntry, describeEntry, type EntryDescription } from "./describe-entry.ts";
+export { describeAnyEntry, describeEntry, type EntryDescription, formatModelChange } from "./describe-entry.ts";
 export { type DiffLine, type DiffRow, diffSigns, getNumberWidth, parseDiff, parseDiffs } from "./diff.ts";
 export { findLastAnswerText, getAnswerText, getUserText, joinTexts } from "./entry-text.ts";
 export { type Fields, getNumber, getText, toFields } from "./fields.ts";

@@ -14,6 +14,7 @@ export interface SlashCommandInfo extends SlashCommandText {
 
 const table = {
   model: { description: "Choose a model", argument: "NAME" },
+  role: { description: "Choose the role whose model is used", argument: "NAME", yields: true },
   "scoped-models": { description: "Choose the models to cycle through" },
   thinking: { description: "Choose how much the model thinks", argument: "LEVEL" },
   tools: { description: "Choose the tools that the model is shown", yields: true },

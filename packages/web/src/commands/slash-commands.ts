@@ -35,6 +35,7 @@ const elsewhere = (hint: string): CommandElsewhere => ({ kind: "elsewhere", hint
 
 export const pageCommands: SurfaceCommands<CommandPort> = {
   model: here(chooseModel),
+  role: here(chooseRole),
   "scoped-models": elsewhere("Models are cycled through with a key of the terminal. /model chooses one here."),
   thinking: here(chooseThinking),
   tools: here(({ openPanel }) => openPanel("tools")),
@@ -92,6 +93,13 @@ async function chooseModel(page: CommandPort, argument: string): Promise<void> {
   if (argument === "") return page.openPanel("model");
   await getConnected(page).call("set_model", { modelId: argument });
   await page.info.refresh();
+}
+
+async function chooseRole(page: CommandPort, argument: string): Promise<void> {
+  if (argument !== "") return await chooseModel(page, `@${argument.replace(/^@/, "")}`);
+  const { roles } = await getConnected(page).call("get_available_models");
+  const lines = roles.map(({ name, model = "the default model" }) => `${name}: ${model}`);
+  tell(`/role NAME chooses one.\n${lines.join("\n")}`);
 }
 
 async function chooseThinking(page: CommandPort, argument: string): Promise<void> {

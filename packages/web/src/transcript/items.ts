@@ -9,7 +9,7 @@ import {
   type LiveView,
   type SessionEntry,
 } from "@tau/protocol";
-import { isEmptyAnswer } from "@tau/protocol/surface";
+import { formatModelChange, isEmptyAnswer } from "@tau/protocol/surface";
 import type { AssistantMessage, Content, MessageOf, SessionMessage, ToolCall } from "./messages.ts";
 import { findOutcomes, isSameOutcome, noOutcome, type Outcome } from "./outcomes.ts";
 
@@ -155,7 +155,7 @@ function toItems(entry: SessionEntry, key: string): readonly Item[] {
       return use ? [{ key, kind: "note", text: use.reason }] : [];
     }
     case "model_change":
-      return [{ key, kind: "note", text: `Model: ${entry.provider}/${entry.modelId}` }];
+      return [{ key, kind: "note", text: `Model: ${formatModelChange(entry)}` }];
     case "thinking_level_change":
       return [{ key, kind: "note", text: `Thinking: ${entry.thinkingLevel}` }];
     case "queue":

@@ -1,11 +1,12 @@
 /** `/model` and `/scoped-models`. */
-import type { ModelData } from "@tau/protocol";
+import type { ModelData, RoleData } from "@tau/protocol";
 import { formatTokens } from "@tau/protocol/surface";
 import { getKeybindings, type SelectItem } from "@tau/tui";
 import { Picker } from "../dialogs/picker.ts";
 import { ScopedModelsDialog } from "../dialogs/scoped-models.ts";
 import { reservedRows } from "../dialogs/search-dialog.ts";
 import type { Interface } from "../interface.ts";
+import { describeRole } from "./roles.ts";
 
 const toName = ({ provider, id }: Pick<ModelData, "provider" | "id">): string => `${provider}/${id}`;
 
@@ -24,7 +25,20 @@ const toItem = (model: ModelData): SelectItem => ({
 });
 
 export const listModels = async ({ client }: Pick<Interface, "client">): Promise<SelectItem[]> =>
-  (await client.execute({ type: "get_available_models" })).models.map(toItem);
+  listItems(await client.execute({ type: "get_available_models" }));
+
+/** Roles that have a model come before the models. */
+const listItems = ({ models, roles }: { models: readonly ModelData[]; roles: readonly RoleData[] }): SelectItem[] => [
+  ...toRoleItems(roles),
+  ...models.map(toItem),
+];
+
+/** None where nobody gave a role a model: `default` always has one. */
+function toRoleItems(roles: readonly RoleData[]): SelectItem[] {
+  const usable = roles.filter(({ model }) => model !== undefined);
+  if (usable.every(({ name }) => name === "default")) return [];
+  return usable.map((role) => ({ value: `@${role.name}`, label: `@${role.name}`, description: describeRole(role) }));
+}
 
 /** No name of a model begins with a blank. */
 const localServers = {
@@ -35,8 +49,10 @@ const localServers = {
 
 /** Sets the model that `argument` names exactly; else the user chooses, and `argument` is what is searched for. */
 export async function chooseModel(ui: Interface, argument: string): Promise<void> {
+  // A role can have a thinking level, and those that exist are in the error message.
+  if (argument.startsWith("@")) return void (await ui.client.execute({ type: "set_model", modelId: argument }));
   for (let discover = false; ; discover = true) {
-    const [{ models, last }, { model, used }, { providers }, { settings }] = await Promise.all([
+    const [{ models, roles, last }, { model, role, used }, { providers }, { settings }] = await Promise.all([
       ui.client.execute({ type: "get_available_models", discover, last: true }),
       ui.client.execute({ type: "get_state" }),
       ui.client.execute({ type: "get_providers" }),
@@ -48,13 +64,15 @@ export async function chooseModel(ui: Interface, argument: string): Promise<void
         ? toName(exact[0]!)
         : await pickModel(ui, {
             models,
-            current: model ? toName(model) : undefined,
+            roles,
+            current: role === undefined ? model && toName(model) : `@${role}`,
             last: last && toName(last),
             usual: String(settings["defaultModel"] ?? ""),
             search: argument,
             hint: `${used ? `${used.reason}\n` : ""}${describeProviders(providers)}`,
           });
     if (value === localServers.value) continue;
+    if (value?.startsWith("@")) return void (await ui.client.execute({ type: "set_model", modelId: value }));
     const chosen = models.find((one) => toName(one) === value);
     if (chosen) await ui.client.execute({ type: "set_model", provider: chosen.provider, modelId: chosen.id });
     return;
@@ -63,7 +81,8 @@ export async function chooseModel(ui: Interface, argument: string): Promise<void
 
 interface ModelPick {
   models: readonly ModelData[];
-  /** The model of the session. */
+  roles: readonly RoleData[];
+  /** The model of the session, or its role. */
   current: string | undefined;
   /** The model that the other sessions of the directory used last. */
   last: string | undefined;
@@ -76,11 +95,12 @@ interface ModelPick {
 /** Resolves to the name that was chosen. A key makes the selected model the one that new sessions begin with. */
 function pickModel(
   ui: Interface,
-  { models, current, last, search, hint, ...pick }: ModelPick,
+  { models, roles, current, last, search, hint, ...pick }: ModelPick,
 ): Promise<string | undefined> {
   let { usual } = pick;
   const isUsual = ({ provider, id }: ModelData) => usual === `${provider}/${id}` || usual === id;
   const getItems = () => [
+    ...toRoleItems(roles),
     ...orderModels(models, last).map((model) => {
       const { description = "", ...item } = toItem(model);
       const marks = [isUsual(model) ? "default" : "", item.value === last ? "last used here" : ""];

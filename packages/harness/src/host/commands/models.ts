@@ -7,7 +7,7 @@ import { formatNothingToCompact } from "../../compaction/nothing-to-compact.ts";
 import { flag, list, nonEmptyText, oneOf, optional, text } from "@tau/config/fields";
 import { compareProviders, defaultModels } from "@tau/config/models";
 import { findLastModel } from "../../session/last-model.ts";
-import { listTools, toModelData } from "../data.ts";
+import { listRoles, listTools, toModelData } from "../data.ts";
 import { command, type CommandContext, type SomeCommands, longCommand } from "./command.ts";
 
 const queueMode = oneOf("all", "one-at-a-time");
@@ -55,6 +55,7 @@ async function getAvailableModels(
   const used = directory === undefined ? undefined : await findLastModel(directory, { except: sessionFile });
   return {
     models: modelRegistry.getAvailable().map(toModelData),
+    roles: listRoles(session),
     scope: (findScope(session) ?? []).map(({ model: { provider, id } }) => ({ provider, id })),
     ...(used && { last: { provider: used.provider, id: used.modelId } }),
   };
