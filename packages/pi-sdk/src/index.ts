@@ -1,4 +1,4 @@
-/** pi's SDK: its `AgentSession`, the managers that it works with, and the tools that programs give to it. */
+/** pi's module `pi-coding-agent` as a whole: what extensions import, and the session that programs embed. */
 export { AgentSession } from "./agent-session/agent-session.ts";
 export type { BashResult } from "./agent-session/bash-commands.ts";
 export {
@@ -24,6 +24,35 @@ export { discoverAndLoadExtensions, loadExtensionFromFactory, loadExtensions } f
 export { type ExtensionError, ExtensionRunner } from "./extensions/runner.ts";
 export { createExtensionRuntime } from "./extensions/runtime.ts";
 export { wrapRegisteredTool, wrapRegisteredTools } from "./extensions/wrap.ts";
+export {
+  AgentSessionRuntime,
+  createAgentSessionRuntime,
+  type CreateAgentSessionRuntimeFactory,
+  type CreateAgentSessionRuntimeResult,
+  SessionImportFileNotFoundError,
+} from "./runtime/agent-session-runtime.ts";
+export { type PrintModeOptions, runPrintMode } from "./runtime/print-mode.ts";
+export {
+  type AgentSessionRuntimeDiagnostic,
+  type AgentSessionServices,
+  createAgentSessionFromServices,
+  type CreateAgentSessionFromServicesOptions,
+  createAgentSessionServices,
+  type CreateAgentSessionServicesOptions,
+} from "./runtime/services.ts";
+export { MissingSessionCwdError } from "./runtime/session-directory.ts";
+export type { CredentialStore } from "./auth/credential-store.ts";
+export {
+  type CreateModelRuntimeOptions,
+  CredentialSynchronizationError,
+  ModelRuntime,
+} from "./models/model-runtime.ts";
+export {
+  resolveCliModel,
+  type ResolveCliModelResult,
+  resolveModelScopeWithDiagnostics,
+  type ResolveModelScopeResult,
+} from "./models/resolve-cli-model.ts";
 export { ModelRegistry } from "./models/model-registry.ts";
 export { DefaultPackageManager, type PackageManagerOptions } from "./packages/package-manager.ts";
 export { loadProjectContextFiles } from "./resources/context-files.ts";
@@ -31,30 +60,4 @@ export type { PromptTemplate } from "./resources/prompt-templates.ts";
 export { DefaultResourceLoader, type DefaultResourceLoaderOptions } from "./resources/resource-loader.ts";
 export { SettingsManager } from "./settings/settings-manager.ts";
 export type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "@tau/extensions";
-export {
-  bashTool,
-  codingTools,
-  type CompactionResult,
-  createAllTools,
-  createBashTool,
-  createCodingTools,
-  createEditTool,
-  createEventBus,
-  createFindTool,
-  createGrepTool,
-  createLsTool,
-  createReadOnlyTools,
-  createReadTool,
-  createWriteTool,
-  defineTool,
-  editTool,
-  findTool,
-  getAgentDir,
-  grepTool,
-  lsTool,
-  readOnlyTools,
-  readTool,
-  SessionManager,
-  type Skill,
-  writeTool,
-} from "@tau/pi/pi-coding-agent";
+export * from "@tau/pi/pi-coding-agent";

@@ -51,11 +51,9 @@ const readMembers = (version: string) =>
 
 /** Using them throws an error that names them. */
 const absentClasses = [
-  "AgentSessionRuntime",
   "ArminComponent",
   "InteractiveMode",
   "LoginDialogComponent",
-  "ModelRuntime",
   "ModelSelectorComponent",
   "OAuthSelectorComponent",
   "ProjectTrustStore",
@@ -67,14 +65,7 @@ const absentClasses = [
 /** They are undefined, so that programs can test for them. docs/decisions/pi.md has the reasons. */
 const absentMembers: Record<string, string[]> = {
   Agent: ["peekQueuedMessages"],
-  AgentSession: [
-    "cacheWarmingStatus",
-    "createReplacedSessionContext",
-    "modelRuntime",
-    "routedModel",
-    "setCacheWarmingMode",
-    "summarizeForBugReport",
-  ],
+  AgentSession: ["cacheWarmingStatus", "routedModel", "setCacheWarmingMode", "summarizeForBugReport"],
   AssistantMessageComponent: ["setHiddenThinkingLabel", "setOutputPad"],
   BashExecutionComponent: ["setOutputPad"],
   BranchSummaryMessageComponent: ["setOutputPad"],
@@ -100,6 +91,18 @@ const absentMembers: Record<string, string[]> = {
     "registerVirtualModel",
     "unregisterVirtualModel",
   ],
+  ModelRuntime: [
+    "cancelDeferred",
+    "classify",
+    "fetchDeferred",
+    "generateImages",
+    "getRegisteredNativeProvider",
+    "registerNativeProvider",
+    "registerVirtualModel",
+    "resolveModel",
+    "streamDeferred",
+    "unregisterVirtualModel",
+  ],
   SessionSelectorComponent: ["capturesViewportInput"],
   SkillInvocationMessageComponent: ["setOutputPad"],
   ToolExecutionComponent: ["setImageWidthCells", "setOutputPad"],
@@ -108,7 +111,16 @@ const absentMembers: Record<string, string[]> = {
 };
 
 /** Accessors of pi's that are plain fields here, which a prototype does not show. */
-const fields = ["focused", "maxRetryDelayMs", "modify", "sessionId", "thinkingBudgets", "toolExecution", "transport"];
+const fields = [
+  "focused",
+  "maxRetryDelayMs",
+  "modelRuntime",
+  "modify",
+  "sessionId",
+  "thinkingBudgets",
+  "toolExecution",
+  "transport",
+];
 
 async function findMissing(version: string): Promise<Record<string, string[]>> {
   const missing: Record<string, string[]> = {};

@@ -83,3 +83,35 @@ test("the example in the README of each library compiles and runs", async () => 
   await printed("harness");
   expect(listFiles(home).some((file) => file.endsWith(".jsonl"))).toBe(true);
 });
+
+test("a program that imports pi's modules gets tau's", async () => {
+  const server = await startWireServer("openai-completions", [textReply("from pi's SDK")]);
+  onTestFinished(() => server.close());
+  const agentDir = join(directory, "agent");
+  await mkdir(agentDir);
+  const provider = { baseUrl: `${server.url}/v1`, api: "openai-completions", apiKey: "key", models: [{ id: "small" }] };
+  await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { acme: provider } }));
+  const program = `
+    import { getProviders } from "@earendil-works/pi-ai/compat";
+    import { visibleWidth } from "@mariozechner/pi-tui";
+    import {
+      createAgentSessionFromServices, createAgentSessionRuntime, createAgentSessionServices, getAgentDir,
+      resolveCliModel, runPrintMode, SessionManager,
+    } from "@earendil-works/pi-coding-agent";
+    if (getProviders().length < 5 || visibleWidth("abc") !== 3) throw new Error("These are not pi's modules.");
+    const create = async ({ cwd, sessionManager, sessionStartEvent }) => {
+      const services = await createAgentSessionServices({ cwd });
+      const { model } = resolveCliModel({ cliModel: "acme/small", modelRuntime: services.modelRuntime });
+      const result = await createAgentSessionFromServices({ services, sessionManager, sessionStartEvent, model });
+      return { ...result, services, diagnostics: services.diagnostics };
+    };
+    const options = { cwd: process.cwd(), agentDir: getAgentDir(), sessionManager: SessionManager.inMemory() };
+    process.exitCode = await runPrintMode(await createAgentSessionRuntime(create, options), {
+      mode: "text", initialMessage: "hello",
+    });
+  `;
+  await writeFile(join(directory, "for-pi.mjs"), program);
+  const env = { PATH: process.env["PATH"] ?? "", HOME: agentDir, TAU_DIR: agentDir };
+  const args = ["--import", "@tau/pi-sdk/register", join(directory, "for-pi.mjs")];
+  expect((await execute(process.execPath, args, { cwd: directory, env })).stdout).toBe("from pi's SDK\n");
+});

@@ -14,6 +14,8 @@ interface ActiveToolsParts {
   resourceLoader: ResourceSource;
   customTools: readonly ToolDefinition[];
   baseToolsOverride: Record<string, AgentTool> | undefined;
+  /** Whether the session may have a tool of that name. */
+  isAllowed: (name: string) => boolean;
 }
 
 /** Gives the agent its tools, and the system prompt that describes them. */
@@ -23,9 +25,9 @@ export class ActiveTools {
 
   constructor(parts: ActiveToolsParts) {
     this.#parts = parts;
-    const { cwd, customTools, baseToolsOverride, settingsManager } = parts;
+    const { cwd, customTools, baseToolsOverride, isAllowed, settingsManager } = parts;
     const getOptions = () => getToolsOptions(settingsManager);
-    this.#all = new ToolSet({ cwd, customTools, baseToolsOverride, getToolsOptions: getOptions });
+    this.#all = new ToolSet({ cwd, customTools, baseToolsOverride, isAllowed, getToolsOptions: getOptions });
   }
 
   get names(): string[] {

@@ -6,7 +6,7 @@
 import type { Agent, AgentMessage, AgentState, AgentTool, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model } from "@tau/ai";
 import { Listeners } from "@tau/ai/internal";
-import type { ToolDefinition } from "@tau/extensions";
+import type { ReplacedSessionContext, ToolDefinition } from "@tau/extensions";
 import {
   type BashOperations,
   type CompactionResult,
@@ -16,6 +16,7 @@ import {
 } from "@tau/pi/internal";
 import type { ExtensionRunner } from "../extensions/runner.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
+import { ModelRuntime } from "../models/model-runtime.ts";
 import type { PromptTemplate } from "../resources/prompt-templates.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import { ActiveTools } from "./active-tools.ts";
@@ -35,6 +36,7 @@ import { type NewSessionOptions, SessionSwitch } from "./session-switch.ts";
 import { SlashCommands } from "./slash-commands.ts";
 import { Statistics } from "./statistics.ts";
 import type { ContextUsage, SessionStats } from "./stats.ts";
+import { createToolFilter } from "./tool-filter.ts";
 import { installToolHooks } from "./tool-hooks.ts";
 import { type NavigateOptions, type NavigateResult, TreeNavigation } from "./tree-navigation.ts";
 import type {
@@ -53,7 +55,7 @@ export class AgentSession {
   readonly agent: Agent;
   readonly sessionManager: SessionManager;
   readonly settingsManager: SettingsManager;
-  readonly #modelRegistry: ModelRegistry;
+  readonly modelRuntime: ModelRuntime;
   readonly #resourceLoader: ResourceSource;
   readonly #listeners = new Listeners<AgentSessionEvent>(() => {});
   readonly #activity = new Activity();
@@ -71,19 +73,29 @@ export class AgentSession {
   readonly #unsubscribe: () => void;
 
   constructor(config: AgentSessionConfig) {
-    const { agent, sessionManager, settingsManager, modelRegistry, resourceLoader, cwd } = config;
+    const { agent, sessionManager, settingsManager, resourceLoader, cwd } = config;
+    const modelRegistry = getModelRegistry(config);
     const { customTools = [], baseToolsOverride, scopedModels = [], extensionRunnerRef: runnerRef } = config;
     this.agent = agent;
     this.sessionManager = sessionManager;
     this.settingsManager = settingsManager;
-    this.#modelRegistry = modelRegistry;
+    this.modelRuntime = config.modelRuntime ?? ModelRuntime.fromRegistry(modelRegistry);
     this.#resourceLoader = resourceLoader;
     const listeners = this.#listeners;
     const activity = this.#activity;
     const managers = { agent, sessionManager, settingsManager };
     const extensions = new CurrentRunner({ cwd, resourceLoader, sessionManager, modelRegistry, runnerRef });
     const models = new ModelChoice({ ...managers, modelRegistry, extensions, scopedModels });
-    const tools = new ActiveTools({ agent, cwd, settingsManager, resourceLoader, customTools, baseToolsOverride });
+    const isAllowed = createToolFilter(config.allowedToolNames, config.excludedToolNames);
+    const tools = new ActiveTools({
+      agent,
+      cwd,
+      settingsManager,
+      resourceLoader,
+      customTools,
+      baseToolsOverride,
+      isAllowed,
+    });
     const bash = new BashCommands({ ...managers, cwd });
     const compactor = new Compactor({ ...managers, models, extensions, activity, listeners });
     const recovery = new Recovery({ ...managers, compactor, activity, listeners });
@@ -121,6 +133,7 @@ export class AgentSession {
       extensions,
       models,
       tools,
+      startEvent: config.sessionStartEvent ?? { type: "session_start", reason: "startup" },
       actions: { ...managers, extensions, models, tools, commands, prompts, runs, statistics },
     });
     tools.activateInitial(config.initialActiveToolNames);
@@ -141,7 +154,7 @@ export class AgentSession {
   }
 
   get modelRegistry(): ModelRegistry {
-    return this.#modelRegistry;
+    return this.modelRuntime.registry;
   }
 
   get resourceLoader(): ResourceSource {
@@ -460,6 +473,15 @@ export class AgentSession {
 
   // Extensions.
 
+  /** The context of a command in this session, for whoever replaced another session by it. */
+  createReplacedSessionContext(): ReplacedSessionContext {
+    return Object.assign(this.extensionRunner.createCommandContext(), {
+      sendMessage: (draft: CustomDraft, options?: CustomMessageOptions) => this.sendCustomMessage(draft, options),
+      sendUserMessage: (content: Content, options?: { deliverAs?: "steer" | "followUp" }) =>
+        this.sendUserMessage(content, options),
+    }) as ReplacedSessionContext;
+  }
+
   get extensionRunner(): ExtensionRunner {
     return this.#extensions.runner;
   }
@@ -476,4 +498,10 @@ export class AgentSession {
   async reload(): Promise<void> {
     await this.#host.reload();
   }
+}
+
+function getModelRegistry({ modelRegistry, modelRuntime }: AgentSessionConfig): ModelRegistry {
+  const registry = modelRegistry ?? modelRuntime?.registry;
+  if (!registry) throw new Error("A session needs a modelRuntime or a modelRegistry.");
+  return registry;
 }

@@ -8,17 +8,22 @@ import { Agent, getAgentDir, getDefaultStreamFn, SessionManager } from "@tau/pi/
 import { AuthStorage } from "../auth/auth-storage.ts";
 import type { LoadExtensionsResult } from "../extensions/extension.ts";
 import type { ExtensionRunner } from "../extensions/runner.ts";
+import { ModelRuntime } from "../models/model-runtime.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import { DefaultResourceLoader } from "../resources/resource-loader.ts";
 import { SettingsManager } from "../settings/settings-manager.ts";
 import { AgentSession } from "./agent-session.ts";
 import { blockImages } from "./block-images.ts";
 import type { ResourceSource } from "./resource-source.ts";
-import type { ScopedModel } from "./types.ts";
+import { changeTools, isToolChange } from "./tool-filter.ts";
+import { allToolNames, defaultToolNames } from "./tool-set.ts";
+import type { AgentSessionConfig, ScopedModel, SessionStartEvent } from "./types.ts";
 
 export interface CreateAgentSessionOptions {
   cwd?: string;
   agentDir?: string;
+  /** Default: that of `authStorage` and `modelRegistry`. */
+  modelRuntime?: ModelRuntime;
   authStorage?: AuthStorage;
   modelRegistry?: ModelRegistry;
   /** Default: that of the session, else of the settings, else the first with a key. */
@@ -26,12 +31,21 @@ export interface CreateAgentSessionOptions {
   /** Default: that of the session, else of the settings, else `medium`. */
   thinkingLevel?: ThinkingLevel;
   scopedModels?: ScopedModel[];
-  /** Tools, or their names. Default: read, bash, edit and write. */
+  /**
+   * Tools, which extensions may add to; or the names of all tools that the session has, where `*` stands for any text; or
+   * changes of the default tools, such as `+grep` and `-bash`. Default: read, bash, edit and write.
+   */
   tools?: (AgentTool | string)[];
+  /** Names of tools that the session does not have, where `*` stands for any text. */
+  excludeTools?: string[];
+  /** Without any tool, or without the default ones. Has no effect beside `tools`. */
+  noTools?: "all" | "builtin";
   customTools?: ToolDefinition[];
   resourceLoader?: ResourceSource;
   sessionManager?: SessionManager;
   settingsManager?: SettingsManager;
+  /** Sent to extensions when they are bound. */
+  sessionStartEvent?: SessionStartEvent;
 }
 
 export interface CreateAgentSessionResult {
@@ -43,8 +57,8 @@ export interface CreateAgentSessionResult {
 
 export async function createAgentSession(options: CreateAgentSessionOptions = {}): Promise<CreateAgentSessionResult> {
   const { cwd = process.cwd(), agentDir = getAgentDir() } = options;
-  const authStorage = options.authStorage ?? AuthStorage.create(join(agentDir, "auth.json"));
-  const modelRegistry = options.modelRegistry ?? new ModelRegistry(authStorage, join(agentDir, "models.json"));
+  const modelRuntime = options.modelRuntime ?? ModelRuntime.fromRegistry(createRegistry(agentDir, options));
+  const modelRegistry = modelRuntime.registry;
   const settingsManager = options.settingsManager ?? SettingsManager.create(cwd, agentDir);
   const sessionManager = options.sessionManager ?? SessionManager.create(cwd, sessionDirectory(cwd, agentDir));
   const resourceLoader = options.resourceLoader ?? (await loadResources({ cwd, agentDir, settingsManager }));
@@ -87,12 +101,13 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     sessionManager,
     settingsManager,
     cwd,
-    modelRegistry,
+    modelRuntime,
     resourceLoader,
     extensionRunnerRef,
+    ...(options.sessionStartEvent && { sessionStartEvent: options.sessionStartEvent }),
     ...(options.scopedModels && { scopedModels: options.scopedModels }),
     ...(options.customTools && { customTools: options.customTools }),
-    ...(options.tools && getToolChoice(options.tools)),
+    ...getToolChoice(options, settingsManager),
   });
   const lost = hasHistory && context.model && !stored && !options.model ? context.model : undefined;
   const fallback = lost && `Could not restore model ${lost.provider}/${lost.modelId}. Using ${model?.id ?? "none"}.`;
@@ -114,11 +129,37 @@ function getAgentSettings(settings: SettingsManager): Partial<AgentOptions> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-function getToolChoice(tools: readonly (AgentTool | string)[]) {
-  const names = tools.map((tool) => (typeof tool === "string" ? tool : tool.name));
-  const own = tools.filter((tool) => typeof tool !== "string");
-  const baseToolsOverride = Object.fromEntries(own.map((tool) => [tool.name, tool]));
-  return { initialActiveToolNames: names, ...(own.length > 0 && { baseToolsOverride }) };
+function createRegistry(agentDir: string, { authStorage, modelRegistry }: CreateAgentSessionOptions): ModelRegistry {
+  if (modelRegistry) return modelRegistry;
+  const storage = authStorage ?? AuthStorage.create(join(agentDir, "auth.json"));
+  return new ModelRegistry(storage, join(agentDir, "models.json"));
+}
+
+type ToolChoice = Pick<
+  AgentSessionConfig,
+  "initialActiveToolNames" | "baseToolsOverride" | "allowedToolNames" | "excludedToolNames"
+>;
+
+function getToolChoice(
+  { tools, excludeTools, noTools }: CreateAgentSessionOptions,
+  settings: SettingsManager,
+): ToolChoice {
+  const excluded = excludeTools && { excludedToolNames: excludeTools };
+  const own = tools?.filter((tool) => typeof tool !== "string") ?? [];
+  if (tools && own.length > 0) {
+    const names = tools.map((tool) => (typeof tool === "string" ? tool : tool.name));
+    const baseToolsOverride = Object.fromEntries(own.map((tool) => [tool.name, tool]));
+    return { initialActiveToolNames: names, baseToolsOverride, ...excluded };
+  }
+  const names = tools as readonly string[] | undefined;
+  if (names && !isToolChange(names)) {
+    const initial = names.some((name) => name.includes("*")) ? allToolNames : names;
+    return { initialActiveToolNames: [...initial], allowedToolNames: names, ...excluded };
+  }
+  if (!names && noTools === "all") return { initialActiveToolNames: [], allowedToolNames: [] };
+  if (!names && noTools === "builtin") return { initialActiveToolNames: [], ...excluded };
+  const defaults = (settings.getDefaultTools?.() as string[] | undefined) ?? defaultToolNames;
+  return { initialActiveToolNames: changeTools(defaults, names ?? []), ...excluded };
 }
 
 async function loadResources(options: {

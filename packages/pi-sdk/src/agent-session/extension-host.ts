@@ -10,6 +10,7 @@ import { toExtendedPaths } from "./discovered-paths.ts";
 import { type ActionParts, createActions, createContextActions } from "./extension-actions.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { ResourceSource } from "./resource-source.ts";
+import type { SessionStartEvent } from "./types.ts";
 
 /** Handlers and interface that a program gives to its extensions. */
 export interface ExtensionBindings {
@@ -30,6 +31,7 @@ interface HostParts {
   extensions: CurrentRunner;
   models: ModelChoice;
   tools: ActiveTools;
+  startEvent: SessionStartEvent;
   /** For what extensions do to the session. */
   actions: ActionParts;
 }
@@ -48,7 +50,7 @@ export class ExtensionHost {
   async bind(bindings: ExtensionBindings): Promise<void> {
     this.#bindings = { ...this.#bindings, ...bindings };
     this.#applyBindings();
-    await this.#start("startup");
+    await this.#start(this.#parts.startEvent);
   }
 
   async reload(): Promise<void> {
@@ -64,7 +66,7 @@ export class ExtensionHost {
     this.#connect();
     for (const [name, value] of flagValues) runner.setFlagValue(name, value);
     tools.activateAgain(active);
-    if (this.#bindings) await this.#start("reload");
+    if (this.#bindings) await this.#start({ type: "session_start", reason: "reload" });
   }
 
   /** Gives the current runner the session to act on. */
@@ -84,10 +86,11 @@ export class ExtensionHost {
     runner.bindCommandContext(this.#bindings?.commandContextActions);
   }
 
-  async #start(reason: "startup" | "reload"): Promise<void> {
+  async #start(event: SessionStartEvent): Promise<void> {
     const { agent, cwd, resourceLoader, extensions, tools } = this.#parts;
-    await extensions.runner.emit({ type: "session_start", reason });
+    await extensions.runner.emit({ ...event });
     if (!extensions.runner.hasHandlers("resources_discover")) return;
+    const reason = event.reason === "reload" ? "reload" : "startup";
     const discovered = await extensions.runner.emitResourcesDiscover(cwd, reason);
     resourceLoader.extendResources?.(toExtendedPaths(discovered, cwd));
     agent.setSystemPrompt(tools.buildPrompt());

@@ -10,6 +10,8 @@ interface ToolSetOptions {
   cwd: string;
   customTools: readonly ToolDefinition[];
   baseToolsOverride: Record<string, AgentTool> | undefined;
+  /** Whether the session may have a tool of that name. */
+  isAllowed: (name: string) => boolean;
   /** Asked at each `refresh`: settings change. */
   getToolsOptions(): ToolsOptions;
 }
@@ -21,7 +23,8 @@ export interface ToolLines {
   guidelines: string[];
 }
 
-const defaultNames = ["read", "bash", "edit", "write"];
+export const defaultToolNames: readonly string[] = ["read", "bash", "edit", "write"];
+export const allToolNames: readonly string[] = [...defaultToolNames, "grep", "find", "ls"];
 
 export class ToolSet {
   readonly #options: ToolSetOptions;
@@ -36,9 +39,12 @@ export class ToolSet {
 
   /** Takes what extensions have registered by now. */
   refresh(runner: ExtensionRunner): void {
-    const { cwd, baseToolsOverride, getToolsOptions } = this.#options;
-    const base = Object.entries(baseToolsOverride ?? createAllTools(cwd, getToolsOptions()));
-    const registered = [...runner.getAllRegisteredTools(), ...this.#custom];
+    const { cwd, baseToolsOverride, isAllowed, getToolsOptions } = this.#options;
+    const own = Object.entries(baseToolsOverride ?? createAllTools(cwd, getToolsOptions()));
+    const base = own.filter(([name]) => isAllowed(name));
+    const registered = [...runner.getAllRegisteredTools(), ...this.#custom].filter(({ definition }) =>
+      isAllowed(definition.name),
+    );
     const wrapped = wrapRegisteredTools(registered, runner);
     this.#all = new Map([...base, ...wrapped.map((tool) => [tool.name, tool] as const)]);
     this.#definitions = new Map(registered.map(({ definition }) => [definition.name, definition]));
@@ -47,7 +53,7 @@ export class ToolSet {
   /** The program's usual tools, and all others. */
   getDefaultNames(initial: readonly string[] | undefined): string[] {
     const { baseToolsOverride } = this.#options;
-    const base = initial ?? (baseToolsOverride ? Object.keys(baseToolsOverride) : defaultNames);
+    const base = initial ?? (baseToolsOverride ? Object.keys(baseToolsOverride) : defaultToolNames);
     return [...new Set([...base, ...this.#definitions.keys()])];
   }
 

@@ -5,6 +5,7 @@ import type { ToolDefinition } from "@tau/extensions";
 import type { CompactionResult, SessionManager } from "@tau/pi/internal";
 import type { ExtensionRunner } from "../extensions/runner.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
+import type { ModelRuntime } from "../models/model-runtime.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { ResourceSource } from "./resource-source.ts";
 
@@ -16,13 +17,29 @@ export interface AgentSessionConfig {
   sessionManager: SessionManager;
   settingsManager: SettingsManager;
   cwd: string;
-  modelRegistry: ModelRegistry;
+  /** Default: that of `modelRuntime`. */
+  modelRegistry?: ModelRegistry;
+  /** Default: that of `modelRegistry`. One of the two is needed. */
+  modelRuntime?: ModelRuntime;
   resourceLoader: ResourceSource;
   scopedModels?: ScopedModel[];
   customTools?: ToolDefinition[];
   initialActiveToolNames?: string[];
+  /** The only tools that the session has, by name or pattern. Default: all. */
+  allowedToolNames?: readonly string[];
+  /** Tools that the session does not have, by name or pattern. */
+  excludedToolNames?: readonly string[];
   baseToolsOverride?: Record<string, AgentTool>;
   extensionRunnerRef?: { current?: ExtensionRunner };
+  /** Sent to extensions when they are bound. Default: the start of a program. */
+  sessionStartEvent?: SessionStartEvent;
+}
+
+export interface SessionStartEvent {
+  type: "session_start";
+  reason: "startup" | "reload" | "new" | "resume" | "fork";
+  /** The file of the session before, for `new`, `resume` and `fork`. */
+  previousSessionFile?: string;
 }
 
 export type AgentSessionEvent =

@@ -5,19 +5,9 @@ const program = "it is part of the program. Run `tau`, or use the session of @ta
 export const InteractiveMode = notThere("InteractiveMode", program);
 export const main = notThere("main", program);
 export const parseArgs = notThere("parseArgs", program);
-export const resolveCliModel = notThere("resolveCliModel", "use modelRegistry.find(provider, id).");
-export const resolveModelScopeWithDiagnostics = notThere("resolveModelScopeWithDiagnostics", program);
-export const runPrintMode = notThere("runPrintMode", "run `tau -p`.");
 export const runRpcMode = notThere("runRpcMode", "run `tau --mode rpc`.");
 export const RpcClient = notThere("RpcClient", "use the client of @tau/protocol/node.");
 
-const runtime = "use createAgentSession, which takes the same parts.";
-export const AgentSessionRuntime = notThere("AgentSessionRuntime", runtime);
-export const createAgentSessionFromServices = notThere("createAgentSessionFromServices", runtime);
-export const createAgentSessionRuntime = notThere("createAgentSessionRuntime", runtime);
-export const createAgentSessionServices = notThere("createAgentSessionServices", runtime);
-export const CredentialSynchronizationError = notThere("CredentialSynchronizationError", "use AuthStorage.");
-export const ModelRuntime = notThere("ModelRuntime", "use ModelRegistry.");
 export const VIRTUAL_MODEL_STATE_ENTRY = "virtual_model_state";
 
 const trust = "tau asks for trust itself. Handle the event project_trust, or ask context.isProjectTrusted().";
