@@ -22,7 +22,7 @@ export async function runPrintMode(runtime: AgentSessionRuntime, options: PrintM
     unsubscribe?.();
     await session.bindExtensions({
       mode: mode === "json" ? "json" : "print",
-      onError: ({ extensionPath, error }) => console.error(`The extension ${extensionPath} failed: ${error}`),
+      onError: ({ extensionPath, error }) => printError(`The extension ${extensionPath} failed: ${error}`),
     });
     unsubscribe = mode === "json" ? session.subscribe((event) => print(JSON.stringify(event))) : undefined;
   };
@@ -36,7 +36,7 @@ export async function runPrintMode(runtime: AgentSessionRuntime, options: PrintM
     for (const message of messages) await runtime.session.prompt(message);
     return mode === "text" ? printAnswer(runtime.session) : 0;
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
+    printError(error instanceof Error ? error.message : String(error));
     return 1;
   } finally {
     unsubscribe?.();
@@ -51,12 +51,14 @@ function printAnswer({ messages }: AgentSession): number {
   if (last?.role !== "assistant") return 0;
   const { stopReason, errorMessage, content } = last as AssistantMessage;
   if (stopReason === "error" || stopReason === "aborted") {
-    console.error(errorMessage ?? `The request ended: ${stopReason}`);
+    printError(errorMessage ?? `The request ended: ${stopReason}`);
     return 1;
   }
   print(contentText(content, ""));
   return 0;
 }
+
+const printError = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
