@@ -7,6 +7,7 @@ import { openDevices } from "./auth/devices.ts";
 import { Guesses } from "./auth/guesses.ts";
 import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
+import { McpClients } from "./http/mcp-clients.ts";
 import { SessionKeyFile } from "./http/session-keys.ts";
 import { createAfterCrash } from "./inbox/after-crash.ts";
 import { Inbox } from "./inbox/inbox.ts";
@@ -185,6 +186,7 @@ export async function openParts(
     runs,
     inbox,
     idempotencyKeys: stores.requestKeys,
+    mcpClients: new McpClients(clock),
     log,
   };
 }

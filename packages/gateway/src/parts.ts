@@ -4,6 +4,7 @@ import type { Devices } from "./auth/devices.ts";
 import type { Guesses } from "./auth/guesses.ts";
 import type { Pairing } from "./auth/pairing.ts";
 import type { Subscriptions } from "./bridge/subscriptions.ts";
+import type { McpClients } from "./http/mcp-clients.ts";
 import type { SessionKeys } from "./http/session-keys.ts";
 import type { RequestKeys } from "./idempotency/idempotency-keys.ts";
 import type { Inbox } from "./inbox/inbox.ts";
@@ -54,6 +55,8 @@ export interface GatewayParts {
   readonly runs: RunRecords;
   readonly inbox: Inbox;
   readonly idempotencyKeys: RequestKeys;
+  /** Clients of MCP that have begun with a handshake. */
+  readonly mcpClients: McpClients;
   /** The sessions that webhooks share by name. */
   readonly sessionKeys: SessionKeys;
   /** Writes a line to the gateway's own log. */

@@ -3,7 +3,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { LoginEvent } from "@tau/config/auth";
 import type { Io } from "../commands/command.ts";
 import type { Connection } from "../json-rpc/connection.ts";
-import { JsonRpcError } from "../json-rpc/errors.ts";
+import { JsonRpcError } from "@tau/protocol/json-rpc";
 import type { AuthMethod, ClientCapabilities, CreateElicitationRequest, RequestId } from "./schema.ts";
 
 const loginPrefix = "login:";

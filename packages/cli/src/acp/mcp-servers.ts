@@ -1,7 +1,7 @@
 /** The MCP servers that an editor passes on, in the form of `mcp.json`, registered like those of an extension. */
 import type { ExtensionFactory } from "@tau/extensions";
 import { parseFields, list, nonEmptyText, object, oneOf, optional, text } from "@tau/config/fields";
-import { JsonRpcError } from "../json-rpc/errors.ts";
+import { JsonRpcError } from "@tau/protocol/json-rpc";
 
 /** An entry of `mcpServers`, as `mcp.json` has it. */
 export type McpServerEntry =

@@ -16,9 +16,8 @@ import type { SessionOptions } from "../start/session-options.ts";
 import { version } from "../start/version.ts";
 import { authenticate, listAuthMethods } from "./auth.ts";
 import type { Connection } from "../json-rpc/connection.ts";
-import { JsonRpcError } from "../json-rpc/errors.ts";
+import { JsonRpcError, type Params } from "@tau/protocol/json-rpc";
 import { parseMcpServers } from "./mcp-servers.ts";
-import type { Params } from "../json-rpc/message.ts";
 import type { ClientCapabilities, InitializeResponse, RequestId } from "./schema.ts";
 import { EditorSessions, type OpenRequest } from "./sessions.ts";
 

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { ImageContent } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
-import { JsonRpcError } from "../json-rpc/errors.ts";
+import { JsonRpcError } from "@tau/protocol/json-rpc";
 
 export interface PromptParts {
   /** Has what the person typed. Commands and mentioned files in it are expanded. */

@@ -21,7 +21,7 @@ import { toDenyAnswer } from "@tau/protocol/surface";
 import { findEditorCommand, listCommands } from "./commands.ts";
 import { toConfigOptions, toModes } from "./config-options.ts";
 import { type Connection, RequestFailed } from "../json-rpc/connection.ts";
-import { JsonRpcError } from "../json-rpc/errors.ts";
+import { JsonRpcError } from "@tau/protocol/json-rpc";
 import type { SessionDialogs } from "./dialogs.ts";
 import { toApprovalAnswer, toPermissionRequest } from "./permissions.ts";
 import { toPrompt } from "./prompt-content.ts";

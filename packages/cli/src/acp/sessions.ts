@@ -10,7 +10,7 @@ import { firstRunText } from "../start/first-run.ts";
 import type { SessionOptions } from "../start/session-options.ts";
 import type { Connection } from "../json-rpc/connection.ts";
 import { createEditor } from "./editor.ts";
-import { JsonRpcError } from "../json-rpc/errors.ts";
+import { JsonRpcError } from "@tau/protocol/json-rpc";
 import { createServersExtension, type McpServerEntry } from "./mcp-servers.ts";
 import type { ClientCapabilities, ListSessionsResponse } from "./schema.ts";
 import { EditorSession } from "./session.ts";

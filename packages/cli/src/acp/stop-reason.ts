@@ -1,7 +1,7 @@
 /** How the end of a run is answered to `session/prompt`. Pure. */
 import type { RunEnd } from "@tau/protocol";
 import { getFailureAdvice } from "@tau/protocol/surface";
-import { JsonRpcError } from "../json-rpc/errors.ts";
+import { JsonRpcError } from "@tau/protocol/json-rpc";
 import type { StopReason } from "./schema.ts";
 
 /** Throws where the protocol has no reason for it: the client shows the message as an error. */

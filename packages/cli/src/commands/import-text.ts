@@ -44,7 +44,7 @@ export function formatFound(kinds: readonly FoundKind[]): string {
       const size = bytes === undefined || bytes === 0 ? "" : ` (${(bytes / 1024 / 1024).toFixed(1)} MB)`;
       if (names.length === 0) return `${count} of ${toolTitles[tool]}${size}`;
       const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : "";
-      return `${names.slice(0, maxNames).join(", ")}${more} (${toolTitles[tool]})`;
+      return `${names.slice(0, maxNames).map(toVisible).join(", ")}${more} (${toolTitles[tool]})`;
     });
     return `  ${getKindTitle(kind).padEnd(width)}  ${parts.join("; ")}\n`;
   });
@@ -76,7 +76,16 @@ export function formatLeft(left: readonly LeftItem[]): string {
 }
 
 const formatLeftItem = ({ tool, kind, name, reason }: LeftItem) =>
-  `  ${toolTitles[tool]}, ${getKindTitle(kind)}: ${name} ${reason}.\n`;
+  `  ${toolTitles[tool]}, ${getKindTitle(kind)}: ${toVisible(name)} ${toVisible(reason)}.\n`;
+
+/** Names are those of files and keys of other programs: one with a line break would look like a line of ours. */
+const toVisible = (text: string): string =>
+  // oxlint-disable-next-line no-control-regex -- they are what is replaced
+  text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) =>
+    JSON.stringify(character)
+      .slice(1, -1)
+      .replace(/^[^\\]$/, "\ufffd"),
+  );
 
 /** Counts what became of sessions, with a line for each that failed or lost something. */
 export function formatSessions(imported: readonly ImportedForeignSession[]): string {

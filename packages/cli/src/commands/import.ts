@@ -241,9 +241,15 @@ async function installPackages(steps: readonly ImportStep[], { args, io }: Parts
     return action.kind === "install" && source ? [{ source, entry: action.entry, asLocked: false }] : [];
   });
   try {
-    const { fetched, failures } = await fetchAll(wanted, context, args, io);
-    await enableAll(fetched, context, args, args.has("json") ? { ...io, out: io.err } : io);
-    return failures > 0 ? "failed" : "done";
+    let failed = 0;
+    // Plugins are looked up in marketplaces that are installed.
+    for (const isPlugin of [false, true]) {
+      const some = wanted.filter(({ source }) => (source.kind === "plugin") === isPlugin);
+      const { fetched, failures } = await fetchAll(some, context, args, io, wanted.length === 1);
+      await enableAll(fetched, context, args, args.has("json") ? { ...io, out: io.err } : io);
+      failed += failures;
+    }
+    return failed > 0 ? "failed" : "done";
   } catch (error) {
     if (error instanceof UsageError && error.code === "declined") return "declined";
     if (!(error instanceof HarnessError) || error.code === "aborted") throw error;

@@ -1,7 +1,6 @@
 /** Our side of a connection: writes lines, and keeps the requests that the client has not answered yet. */
 import { jsonLine } from "../modes/json-line.ts";
-import { type ErrorRecord, toErrorRecord } from "./errors.ts";
-import type { Incoming, RequestId } from "./message.ts";
+import { type Incoming, type RequestId, toErrorRecord } from "@tau/protocol/json-rpc";
 
 /** Thrown by `request` where there is no result. */
 export class RequestFailed extends Error {
@@ -40,11 +39,7 @@ export class Connection {
   }
 
   fail(id: RequestId, error: unknown): void {
-    this.failWith(id, toErrorRecord(error));
-  }
-
-  failWith(id: RequestId, error: ErrorRecord): void {
-    this.#write({ jsonrpc: "2.0", id, error });
+    this.#write({ jsonrpc: "2.0", id, error: toErrorRecord(error) });
   }
 
   /** Asks the client. When the signal aborts, the client is told that no answer is needed any more. */

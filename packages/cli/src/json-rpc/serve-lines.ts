@@ -4,8 +4,7 @@ import { untilAborted } from "@tau/ai/internal";
 import type { Io } from "../commands/command.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import { maxLineBytes, readLines } from "../rpc/lines.ts";
-import { JsonRpcError } from "./errors.ts";
-import { type Incoming, parseMessage } from "./message.ts";
+import { type Incoming, JsonRpcError, parseMessage } from "@tau/protocol/json-rpc";
 
 export interface LineServer {
   take(incoming: Incoming): void;

@@ -1,23 +1,12 @@
 /** `tau mcp serve`: sessions as tools over MCP, on standard input and output. */
-import { HarnessError } from "@tau/protocol";
 import { Connection } from "../json-rpc/connection.ts";
-import { JsonRpcError } from "../json-rpc/errors.ts";
-import type { Incoming, Params, RequestId } from "../json-rpc/message.ts";
+import { type Incoming, JsonRpcError, type Params, type RequestId } from "@tau/protocol/json-rpc";
+import { answerRequest, getProgressToken, readText, type SessionReport, type ToolName } from "@tau/protocol/mcp-server";
 import { serveLines } from "../json-rpc/serve-lines.ts";
 import type { Io } from "../commands/command.ts";
 import type { ExitCode } from "../process/exit-codes.ts";
 import type { SessionOptions } from "../start/session-options.ts";
-import {
-  checkRevision,
-  discover,
-  getProgressToken,
-  initialize,
-  listTools,
-  toResult,
-  unsupportedRevision,
-} from "./protocol.ts";
 import { ServedSessions } from "./served-sessions.ts";
-import { type SessionReport, toolDefinitions, type ToolName, toToolError, toToolResult } from "./tools.ts";
 
 /** Serves until standard input ends. Then all runs are ended, and the exit code is 0. */
 export async function serveSessions(options: SessionOptions, io: Io): Promise<ExitCode> {
@@ -82,10 +71,11 @@ class Server {
     const controller = new AbortController();
     this.#open.set(id, controller);
     try {
-      const unsupported = checkRevision(params);
-      if (unsupported) return this.#connection.failWith(id, unsupportedError(unsupported));
-      const result = await this.#handle(method, params, controller.signal);
-      if (!controller.signal.aborted) this.#connection.respond(id, toResult(result, params));
+      const onActivity = this.#createProgress(params, controller.signal);
+      const result = await answerRequest(method, params, (name, args) =>
+        this.#run(name, args, { signal: controller.signal, onActivity }),
+      );
+      if (!controller.signal.aborted) this.#connection.respond(id, result);
     } catch (error) {
       if (!controller.signal.aborted) this.#connection.fail(id, error);
     } finally {
@@ -93,40 +83,14 @@ class Server {
     }
   }
 
-  async #handle(method: string, params: Params, signal: AbortSignal): Promise<object> {
-    switch (method) {
-      case "initialize":
-        return initialize(params);
-      case "server/discover":
-        return discover();
-      case "ping":
-        return {};
-      case "tools/list":
-        return listTools(toolDefinitions);
-      case "tools/call":
-        return await this.#call(params, signal);
-      default:
-        throw new JsonRpcError("unknown_method", `There is no method ${JSON.stringify(method)}.`);
-    }
-  }
-
-  async #call(params: Params, signal: AbortSignal): Promise<object> {
-    const tool = toolDefinitions.find(({ name }) => name === params["name"]);
-    if (!tool) throw new JsonRpcError("invalid_params", `There is no tool ${JSON.stringify(params["name"])}.`);
-    const args = (params["arguments"] ?? {}) as Params;
+  /** Reports progress if the client wants it. */
+  #createProgress(params: Params, signal: AbortSignal): CallContext["onActivity"] {
     const token = getProgressToken(params);
     let progress = 0;
-    const onActivity = (message: string) => {
+    return (message) => {
       if (token === undefined || signal.aborted) return;
       this.#connection.notify("notifications/progress", { progressToken: token, progress: ++progress, message });
     };
-    try {
-      return toToolResult(await this.#run(tool.name, args, { signal, onActivity }));
-    } catch (error) {
-      // The model that called can act on it.
-      if (error instanceof HarnessError) return toToolError(error.message);
-      throw error;
-    }
   }
 
   async #run(name: ToolName, args: Params, context: CallContext): Promise<SessionReport> {
@@ -160,15 +124,3 @@ class Server {
     }
   }
 }
-
-function readText(args: Params, name: string): string {
-  const value = args[name];
-  if (typeof value === "string" && value.trim() !== "") return value;
-  throw new HarnessError("invalid_parameters", `"${name}" has to be a text that is not empty.`);
-}
-
-const unsupportedError = (data: { supported: string[]; requested: string }) => ({
-  code: unsupportedRevision,
-  message: `The revision ${data.requested} is not spoken here.`,
-  data,
-});

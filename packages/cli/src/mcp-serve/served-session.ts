@@ -7,10 +7,10 @@ import {
   runPrompt,
 } from "@tau/harness/host";
 import { HarnessError, type SessionEvent } from "@tau/protocol";
-import { getActivity } from "../modes/progress.ts";
+import type { SessionReport } from "@tau/protocol/mcp-server";
+import { getRunActivity } from "../modes/progress.ts";
 import { formatEnd, toExitCode } from "../modes/prompt-end.ts";
 import { exitCodes } from "../process/exit-codes.ts";
-import type { SessionReport } from "./tools.ts";
 
 interface Run {
   readonly over: Promise<void>;
@@ -115,7 +115,7 @@ export class ServedSession {
   }
 
   #follow(event: SessionEvent): void {
-    const activity = getActivity(event);
+    const activity = getRunActivity(event);
     if (!this.#run || activity === undefined || activity === this.#run.activity) return;
     this.#run.activity = activity;
     for (const listener of this.#listeners) listener(this.#clean(activity));

@@ -1,7 +1,7 @@
 /** Shows in one line on standard error what the run is doing. */
 import { systemClock } from "@tau/ai";
 import { formatRetry, type SessionEvent } from "@tau/protocol";
-import { getCallSubject } from "@tau/protocol/surface";
+import { getActivity, getCallSubject } from "@tau/protocol/surface";
 import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import type { ShownSession } from "./shown-session.ts";
@@ -29,7 +29,7 @@ export function showProgress(session: ShownSession, { quiet, verbose }: SessionO
     io.err(`${clearLine(io.env)}${frames[frame++ % frames.length]} ${activity}${seconds > 0 ? ` ${seconds} s` : ""}`);
   };
   const stop = session.onEvent((event) => {
-    const next = getActivity(event);
+    const next = getRunActivity(event);
     if (next !== undefined && next !== activity) {
       activity = next;
       since = systemClock.monotonic();
@@ -45,23 +45,8 @@ export function showProgress(session: ShownSession, { quiet, verbose }: SessionO
   };
 }
 
-/** Finds what the run does after an event; undefined if that does not change. Pure. */
-export function getActivity(event: SessionEvent): string | undefined {
-  switch (event.type) {
-    case "turn_start":
-      return "waiting for the model";
-    case "text_delta":
-      return "answering";
-    case "thinking_delta":
-      return "thinking";
-    case "tool_execution_start":
-      return formatCall(event);
-    case "retry_scheduled":
-      return "waiting to try again";
-    default:
-      return undefined;
-  }
-}
+/** Finds what the run does after an event, in one line; undefined if that does not change. Pure. */
+export const getRunActivity = (event: SessionEvent): string | undefined => getActivity(event, formatCall);
 
 function formatLine(event: SessionEvent, verbose: boolean): string | undefined {
   if (event.type === "notice") return event.message;

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { exitCodes } from "../../src/process/exit-codes.ts";
+import { createRepository } from "../../../config/test/installs/kit.ts";
 import { createWorkspace, run, type RunOptions } from "../kit.ts";
 
 const samples = join(import.meta.dirname, "..", "..", "..", "harness", "test", "imports", "samples");
@@ -84,6 +85,46 @@ test("--yes brings everything but keys, under our lock, and a second time nothin
   expect(again.code).toBe(exitCodes.done);
   expect(again.err).toContain("There is nothing new to import.\n");
   expect(again.out).not.toContain("imported");
+});
+
+test("plugins of Claude Code come from their marketplaces, under our lock, once", async () => {
+  const home = await createHome();
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home.home, GIT_CONFIG_NOSYSTEM: "1" };
+  const { url, commit } = await createRepository({
+    root: join(home.directory, "remote"),
+    cwd: home.directory,
+    agentDir: home.agentDir,
+    env,
+  });
+  await commit({
+    ".claude-plugin/marketplace.json": JSON.stringify({
+      name: "tools",
+      plugins: [{ name: "review", source: "./review" }],
+    }),
+    "review/commands/review.md": "Review it.",
+  });
+  home.write(".claude/settings.json", { enabledPlugins: { "review@tools": true } });
+  home.write(".claude/plugins/known_marketplaces.json", {
+    tools: { source: { source: "git", url: url.slice("git:".length) } },
+  });
+  const bring = () => run(home, ["import", "--from", "claude-code", "--yes"], { env });
+  const { code, err } = await bring();
+  expect(code, err).toBe(exitCodes.done);
+  expect(err).toContain("  prompts      commands/review.md\n");
+  expect(home.readJson("settings.json")).toMatchObject({ packages: [url, "review@tools"] });
+  expect(home.readJson("packages-lock.json")).toMatchObject({
+    packages: { "plugin:review@tools": { digest: expect.any(String) as string } },
+  });
+  expect((await bring()).err).toContain("There is nothing new to import.\n");
+});
+
+test("names of other programs do not look like lines of ours", async () => {
+  const home = await createHome();
+  home.write(".codex/skills/a\n  all is well\u001b[2J/SKILL.md", "---\nname: a\n---\n");
+  home.write(".claude/settings.json", { "x\nBrought:\n  y": 1 });
+  const { out } = await home.tau(["--dry-run"]);
+  expect(out).toContain("a\\n  all is well\\u001b[2J");
+  expect(out).toContain("x\\nBrought:\\n  y has no counterpart here");
 });
 
 test("each kind is a question, and what was declined stays away", async () => {

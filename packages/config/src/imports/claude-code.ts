@@ -1,6 +1,7 @@
 /** Reads the files of Claude Code: `~/.claude` and `~/.claude.json`. */
 import { join } from "node:path";
-import { isRecord } from "@tau/ai/internal";
+import { asRecord, isRecord } from "@tau/ai/internal";
+import { parseSource } from "../installs/package-source.ts";
 import { createItems, findFiles, findServers, none, toInstructions } from "./common.ts";
 import type { FoundItem } from "./found-item.ts";
 import { toSetting } from "./setting-items.ts";
@@ -18,8 +19,6 @@ const reasons: Readonly<Record<string, string>> = {
   env: "may hold keys: set shellEnv yourself",
   apiKeyHelper: "is a program that prints a key: see tau help auth",
   statusLine: "is a program of Claude Code",
-  enabledPlugins: "is about plugins of Claude Code",
-  extraKnownMarketplaces: "is about plugins of Claude Code",
 };
 
 export async function readClaudeCode(files: ToolFiles, location: ToolLocation): Promise<FoundItem[]> {
@@ -37,7 +36,10 @@ export async function readClaudeCode(files: ToolFiles, location: ToolLocation): 
     ...findFiles(tool, "prompts", await files.list(at("commands")), markdown),
     ...findFiles(tool, "agents", await files.list(at("agents")), markdown),
     ...findHooks(at("settings.json"), settings["hooks"]),
-    ...findPlugins(at("settings.json"), settings["enabledPlugins"]),
+    ...findPlugins(at("settings.json"), settings["enabledPlugins"], {
+      ...(await files.readJson(at("plugins/known_marketplaces.json"))),
+      ...(isRecord(settings["extraKnownMarketplaces"]) && settings["extraKnownMarketplaces"]),
+    }),
     ...findServers(tool, stateFile ?? "", state["mcpServers"]),
     ...findProjectServers(stateFile ?? "", state["projects"]),
     ...(keybindings === undefined
@@ -61,6 +63,7 @@ function findSettings(path: string, settings: Readonly<Record<string, unknown>>)
       case "$schema":
       case "hooks":
       case "enabledPlugins":
+      case "extraKnownMarketplaces":
         return [];
       case "model":
         if (typeof value !== "string" || !value.startsWith("claude-")) {
@@ -98,11 +101,29 @@ function findHooks(path: string, hooks: unknown): FoundItem[] {
   );
 }
 
-function findPlugins(path: string, plugins: unknown): FoundItem[] {
+/** Plugins that are turned on, each after its marketplace. What they are is looked up again, and asked about. */
+function findPlugins(path: string, plugins: unknown, marketplaces: Readonly<Record<string, unknown>>): FoundItem[] {
   const create = createItems("claude-code", path);
-  return Object.keys(isRecord(plugins) ? plugins : {}).map((name) =>
-    create("packages", name, none("is a plugin: install it from its repository with tau install")),
-  );
+  const sources = new Map<string, FoundItem>();
+  const items = Object.entries(isRecord(plugins) ? plugins : {}).map(([name, isEnabled]): FoundItem => {
+    if (isEnabled !== true) return create("packages", name, none("is turned off there"));
+    const parsed = parseSource(name, "/");
+    const entry = parsed.kind === "plugin" ? toMarketplaceEntry(marketplaces[parsed.marketplace]) : undefined;
+    if (parsed.kind !== "plugin" || entry === undefined)
+      return create("packages", name, none("is of a marketplace that has no repository here: see tau help packages"));
+    sources.set(entry, create("packages", parsed.marketplace, { kind: "install", entry }));
+    return create("packages", name, { kind: "install", entry: name });
+  });
+  return [...sources.values(), ...items];
+}
+
+/** The source of a marketplace as `tau install` takes it. */
+function toMarketplaceEntry(value: unknown): string | undefined {
+  const { source: kind, repo, url, ref } = asRecord(asRecord(value)["source"]);
+  const address = kind === "github" ? `github.com/${String(repo)}` : kind === "git" ? url : undefined;
+  if (typeof address !== "string") return undefined;
+  const text = `git:${address}${typeof ref === "string" ? `@${ref}` : ""}`;
+  return parseSource(text, "/").kind === "git" ? text : undefined;
 }
 
 /** Servers of one project. Those in its `.mcp.json` are not here: the project has them. */

@@ -114,10 +114,11 @@ function findProviders(path: string, config: Values): FoundItem[] {
   });
 }
 
+/** Values are text there, and would be variables and commands here. */
 const withoutSecretNames = (headers: Values) =>
   Object.fromEntries(
-    Object.entries(headers).filter(
-      ([name, value]) => typeof value === "string" && !/auth|key|token|secret|cookie/i.test(name),
+    Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === "string" && !/auth|key|token|secret|cookie/i.test(name) ? [[name, literalKey(value)]] : [],
     ),
   );
 

@@ -113,11 +113,14 @@ function refuseSetting(
 }
 
 function refuseAddition(
-  { kind, name }: FoundItem,
+  { kind, name, tool }: FoundItem,
   { file, to, value }: Extract<ImportAction, { kind: "add" }>,
   { existing, steps }: PlanState,
 ): Refusal | undefined {
   if (["__proto__", "constructor", "prototype"].includes(to.at(-1)!)) return cannot("has a name that is not allowed");
+  // Only pi has values that are commands, and has run them.
+  if (file === "mcp.json" && tool !== "pi" && hasCommand(value))
+    return cannot("has a value that begins with !, which would be a command here");
   if (kind === "keybindings" && !existing.keybindings.has(name)) return cannot("is an action that tau does not have");
   if (kind === "models") {
     const problem = findProviderProblem(name, value);
@@ -133,6 +136,11 @@ function refuseAddition(
   );
   const isSame = other?.action.kind === "add" && isDeepStrictEqual(toPlain(other.action.value), toPlain(value));
   return isSame ? present(`is the same in ${toolTitles[other.tool]}`) : other && takenBy(other);
+}
+
+function hasCommand(value: unknown): boolean {
+  if (typeof value === "string") return value.startsWith("!");
+  return typeof value === "object" && value !== null && Object.values(value).some(hasCommand);
 }
 
 function findProviderProblem(name: string, value: unknown): string | undefined {

@@ -220,6 +220,60 @@ test("Claude Code: what has a counterpart comes over, and every other thing is n
   expect(left.every(({ reason }) => reason.length > 10)).toBe(true);
 });
 
+test("Claude Code: plugins that are turned on are installed again, after their marketplaces", async () => {
+  const github = { source: { source: "github", repo: "o/market" }, installLocation: "/x" };
+  const desk = createHome({
+    ".claude/settings.json": {
+      enabledPlugins: {
+        "a@market": true,
+        "b@market": true,
+        "off@market": false,
+        "c@own": true,
+        "d@none": true,
+        "../e": true,
+      },
+      extraKnownMarketplaces: { own: { source: { source: "git", url: "https://h/own.git", ref: "v1" } } },
+    },
+    ".claude/plugins/known_marketplaces.json": {
+      market: github,
+      none: { source: { source: "github", repo: "--upload-pack=x" } },
+    },
+  });
+  const { steps, left } = await desk.plan();
+  expect(steps.map(({ kind, action }) => [kind, action])).toEqual(
+    ["git:github.com/o/market", "git:https://h/own.git@v1", "a@market", "b@market", "c@own"].map((entry) => [
+      "packages",
+      { kind: "install", entry },
+    ]),
+  );
+  expect(left.map(({ name }) => name)).toEqual(["off@market", "d@none", "../e"]);
+});
+
+test("a text of another program does not become a command here", async () => {
+  const server = { command: "npx", env: { A: "!touch /tmp/x" } };
+  const desk = createHome({
+    ".claude.json": { mcpServers: { a: server, b: { url: "https://h", headers: { X: "!id" } } } },
+    ".claude/settings.json": {},
+    ".codex/config.toml": `[mcp_servers.c]
+command = "!id"
+[model_providers.acme]
+base_url = "https://acme.example/v1"
+http_headers = { "X-A" = "!id", "X-B" = "a$HOME" }
+`,
+    // pi has run it.
+    ".pi/agent/mcp.json": { mcpServers: { d: server } },
+  });
+  const { left } = await desk.run();
+  expect(desk.readJson("mcp.json")).toEqual({ mcpServers: { d: server } });
+  expect(left.filter(({ reason }) => reason.includes("would be a command")).map(({ name }) => name)).toEqual([
+    "a",
+    "b",
+    "c",
+  ]);
+  const { providers } = desk.readJson("models.json") as { providers: Record<string, unknown> };
+  expect(providers["acme"]).toMatchObject({ headers: { "X-A": "$!id", "X-B": "a$$HOME" } });
+});
+
 test("opencode: providers, servers, commands and keys in its own forms", async () => {
   const desk = createHome({
     ".config/opencode/opencode.jsonc": `{

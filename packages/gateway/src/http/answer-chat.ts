@@ -14,8 +14,13 @@ interface ChatContext {
   tell: (step: ChatStep) => void;
 }
 
-/** Without `sessionId` it begins a session. */
-type ChatCall = Pick<ChatRequest, "model" | "history" | "prompt"> & { sessionId?: string };
+/** Without `sessionId` it begins a session, and without `model` the session has its own. */
+type ChatCall = Pick<ChatRequest, "history" | "prompt"> & {
+  model?: string;
+  sessionId?: string;
+  /** See `FollowOptions`. */
+  endsRun?: boolean;
+};
 
 /** The name of `answerChat` between nodes. */
 export const chatCallName = "http.chat";
@@ -28,13 +33,13 @@ export async function answerAnywhere(context: ChatContext, call: ChatCall): Prom
   // Steps come as frames from the other node.
   const receiver: Client = { ...client, send: (frame) => tell(JSON.parse(frame.json.toString()) as ChatStep) };
   const request = { client: receiver, requestId: client.connectionId };
-  const { model, prompt } = call;
-  const params = { sessionId, model, prompt };
+  const { history: _history, ...params } = call;
   return (await parts.cluster.callSession(request, { method: chatCallName, sessionId, params }, here)) as ChatAnswer;
 }
 
 /** Throws `run_failed` or `aborted` where there is no answer. */
 export async function answerChat(context: ChatContext, { sessionId, ...request }: ChatCall): Promise<ChatAnswer> {
+  const { prompt, endsRun = false } = request;
   const chat = await openChatSession(context, request, sessionId);
-  return await chat.open.use(() => followAnswer({ ...context, chat, prompt: request.prompt }));
+  return await chat.open.use(() => followAnswer({ ...context, chat, prompt, endsRun: endsRun || chat.isNew }));
 }

@@ -57,7 +57,7 @@ async function completeChat({ parts, client, headers, body, signal, response }: 
     else if (step.kind === "wait") {
       stream?.writeComment();
       whole?.keepAlive(sessionId);
-    } else {
+    } else if (step.kind === "accepted") {
       head.id = `chatcmpl-${step.messageId}`;
       sessionId = step.sessionId;
       stream?.begin(sessionId);

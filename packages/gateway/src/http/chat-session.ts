@@ -21,10 +21,10 @@ export interface ChatSession {
 /** Throws `not_found` for a session, and `model_not_found` for a model or an agent, that does not exist. */
 export async function openChatSession(
   { parts, client }: { parts: GatewayParts; client: Client },
-  { model, history }: Pick<ChatRequest, "model" | "history">,
+  { model, history }: Pick<ChatRequest, "history"> & { model?: string | undefined },
   sessionId: string | undefined,
 ): Promise<ChatSession> {
-  const agentName = model.startsWith(agentPrefix) ? model.slice(agentPrefix.length) : undefined;
+  const agentName = model?.startsWith(agentPrefix) ? model.slice(agentPrefix.length) : undefined;
   if (sessionId !== undefined) {
     const open = await parts.sessions.open(sessionId, client.deviceId);
     await chooseModel(open.hosted.session, { model, agentName });
@@ -32,7 +32,7 @@ export async function openChatSession(
   }
   // Before anything is written.
   if (agentName !== undefined && !(await listNamedAgents(parts.agentDir)).includes(agentName)) {
-    throw createModelError(model);
+    throw createModelError(model!);
   }
   const open = await parts.sessions.create(parts.sessions.defaultDirectory, {
     deviceId: client.deviceId,
@@ -51,11 +51,12 @@ export async function openChatSession(
   return { open, isNew: true };
 }
 
-/** A model applies to the session from then on. An agent has to be the session's own. */
+/** A model applies to the session from then on; without one, it keeps its own. An agent has to be the session's own. */
 async function chooseModel(
   session: AgentSession,
-  { model, agentName }: { model: string; agentName: string | undefined },
+  { model, agentName }: { model: string | undefined; agentName: string | undefined },
 ): Promise<void> {
+  if (model === undefined) return;
   if (agentName !== undefined) {
     if (session.sessionManager.agentName === agentName) return;
     throw new GatewayError(

@@ -2,8 +2,10 @@
 import { getErrorMessage } from "@tau/ai/internal";
 import type { HostedSession } from "@tau/harness/host";
 import type { SessionEvent } from "@tau/protocol";
+import { getActivity, getCallSubject } from "@tau/protocol/surface";
 import type { Client } from "../client.ts";
 import { GatewayError } from "../errors.ts";
+import { getFirstWords } from "../inbox/message.ts";
 import type { GatewayParts } from "../parts.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import type { ChatRequest } from "./chat-request.ts";
@@ -17,6 +19,8 @@ interface FollowOptions {
   prompt: ChatRequest["prompt"];
   /** The client is gone. */
   signal: AbortSignal;
+  /** Whether the run ends then. */
+  endsRun: boolean;
   tell: (step: ChatStep) => void;
 }
 
@@ -25,6 +29,8 @@ export type ChatStep =
   /** The message is on the disk. */
   | { kind: "accepted"; messageId: string; sessionId: string }
   | { kind: "text"; text: string }
+  /** The run does something else now. */
+  | { kind: "activity"; text: string }
   /** Called now and then while nothing else happens. */
   | { kind: "wait" };
 
@@ -32,7 +38,7 @@ const waitMs = 15_000;
 
 /** Throws `run_failed` or `aborted` where there is no answer. */
 export async function followAnswer(options: FollowOptions): Promise<ChatAnswer> {
-  const { parts, client, chat, prompt, signal, tell } = options;
+  const { parts, client, chat, prompt, signal, endsRun, tell } = options;
   const { host, hosted } = chat.open;
   const { sessionId } = hosted.session;
   const { promise, resolve, reject } = createSettled<ChatAnswer>();
@@ -59,7 +65,11 @@ export async function followAnswer(options: FollowOptions): Promise<ChatAnswer> 
     const finish = (finishReason: ChatAnswer["finishReason"]) =>
       resolve({ text: reader.text, finishReason, usage: reader.usage });
     if (disposition === "handled") finish("stop");
+    let activity: string | undefined;
     events.readAll((event) => {
+      const next = reader.isSaid ? getActivity(event, formatCall) : undefined;
+      if (next !== undefined && next !== activity) tell({ kind: "activity", text: chat.open.redactLine(next) });
+      activity = next ?? activity;
       const step = reader.take(event);
       if (step.kind === "text") tell(step);
       else if (step.kind === "done") finish(step.finishReason);
@@ -74,7 +84,7 @@ export async function followAnswer(options: FollowOptions): Promise<ChatAnswer> 
     };
     stopWaiting = parts.clock.setTimer(waitMs, look);
     const onGone = () => {
-      if (chat.isNew) endRun(options).catch((error: unknown) => parts.log(getErrorMessage(error)));
+      if (endsRun) endRun(options).catch((error: unknown) => parts.log(getErrorMessage(error)));
       fail("aborted", "Nobody waits for the answer any more: the client, or the gateway that it uses, is gone.");
     };
     if (signal.aborted) onGone();
@@ -87,7 +97,7 @@ export async function followAnswer(options: FollowOptions): Promise<ChatAnswer> 
   }
 }
 
-/** Nobody waits for this run, and nobody knows of its session. */
+/** Nobody waits for this run. */
 async function endRun({ parts, chat }: FollowOptions): Promise<void> {
   const { hosted } = chat.open;
   for (const { id } of parts.inbox.list({ sessionId: hosted.session.sessionId, state: "waiting" })) {
@@ -95,6 +105,12 @@ async function endRun({ parts, chat }: FollowOptions): Promise<void> {
   }
   await hosted.abort("gateway_disconnected");
 }
+
+const maxSubjectLength = 60;
+
+/** Formats a call as the tool and what it is about, on one line. */
+const formatCall = ({ toolName, input }: Extract<SessionEvent, { type: "tool_execution_start" }>): string =>
+  `${toolName} ${getFirstWords(getCallSubject(input), maxSubjectLength)}`.trim();
 
 function createSettled<T>() {
   let resolve: (value: T) => void = () => {};

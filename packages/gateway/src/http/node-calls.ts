@@ -24,7 +24,8 @@ import { answerChat, chatCallName } from "./answer-chat.ts";
 
 const chatFields = {
   sessionId: nonEmptyText,
-  model: nonEmptyText,
+  model: optional(nonEmptyText),
+  endsRun: optional(flag),
   prompt: object({ text, images: list(image) }),
 };
 

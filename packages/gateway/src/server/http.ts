@@ -137,6 +137,7 @@ async function readBody({ method, body = "json" }: Route, request: IncomingMessa
   if (method === "GET") return undefined;
   const refusal = checkEffect(request.headers as Record<string, string>);
   if (refusal) throw new GatewayError("forbidden", refusal.message);
+  if (method === "DELETE") return undefined;
   if (body === "json" && !isJson(request.headers["content-type"])) {
     throw new GatewayError("invalid_parameters", "The body has to be JSON: `Content-Type: application/json`.");
   }

@@ -6,10 +6,10 @@ import type { GatewayParts } from "../parts.ts";
 
 interface RouteBase {
   /** `GET` has no effect: everybody's browser can be made to send it. */
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "DELETE";
   /** A part that begins with a colon stands for any name: `/hooks/:name`. */
   path: string;
-  /** The content of `POST`. Default `json`, which no page of another origin can send without asking. `any` comes as bytes. */
+  /** The content of `POST`; `DELETE` has none. Default `json`, which no page of another origin can send without asking. `any` comes as bytes. */
   body?: "json" | "any";
   /** The body of an answer to what failed, where clients expect another one than `{ error }`. */
   toErrorBody?(fault: GatewayFault): unknown;

@@ -1,11 +1,12 @@
 /** Everything that the gateway answers over HTTP, besides the files of the page. */
 import { chatRoutes } from "../http/chat-routes.ts";
 import { hookRoutes } from "../http/hook-routes.ts";
+import { mcpRoutes } from "../http/mcp-routes.ts";
 import { healthRoutes } from "./health-route.ts";
 import { pairRoutes } from "./pair-routes.ts";
 import type { Route } from "./route.ts";
 
-export const ownRoutes: readonly Route[] = [...healthRoutes, ...pairRoutes, ...chatRoutes, ...hookRoutes];
+export const ownRoutes: readonly Route[] = [...healthRoutes, ...pairRoutes, ...chatRoutes, ...hookRoutes, ...mcpRoutes];
 
 type RouteMatch =
   | { kind: "route"; route: Route; names: Record<string, string> }

@@ -1,4 +1,5 @@
 /** Everything that more than one surface shows: commands, titles, rows, pages and their texts. Runs in a browser. */
+export { getActivity } from "./activity.ts";
 export { type AdviceSurface, emptyAnswerText, getFailureAdvice, isEmptyAnswer } from "./answer-advice.ts";
 export {
   findChoiceIndex,

@@ -1,6 +1,6 @@
 /** The messages of MCP that a server of tools needs, in the revisions with a handshake and in the one without. Pure. */
-import { isRecord } from "@tau/ai/internal";
-import { version } from "../start/version.ts";
+import { isRecord, version } from "@tau/ai/internal";
+import { JsonRpcError } from "../json-rpc/errors.ts";
 import type { Params } from "../json-rpc/message.ts";
 
 /** The revision without a handshake: each request names its revision, and each result its type. */
@@ -19,21 +19,22 @@ const cacheHints = { ttlMs: 3_600_000, cacheScope: "public" };
 const revisionKey = "io.modelcontextprotocol/protocolVersion";
 const serverInfoKey = "io.modelcontextprotocol/serverInfo";
 
-export const unsupportedRevision = -32_022;
-
 /** The revision that a request names; undefined after a handshake. */
 export function getRevision({ _meta: meta }: Params): string | undefined {
   const revision = isRecord(meta) ? meta[revisionKey] : undefined;
   return typeof revision === "string" ? revision : undefined;
 }
 
-/** The data of the error for a request in a revision that is not spoken here; undefined if it is. */
-export function checkRevision(params: Params): { supported: string[]; requested: string } | undefined {
+/** Throws for a request in a revision that is not spoken here. */
+export function checkRevision(params: Params): void {
   const requested = getRevision(params);
-  return requested === undefined || requested === statelessRevision
-    ? undefined
-    : { supported: [statelessRevision], requested };
+  if (requested === undefined || requested === statelessRevision) return;
+  const data = { supported: [statelessRevision], requested };
+  throw new JsonRpcError("unsupported_revision", `The revision ${requested} is not spoken here.`, { data });
 }
+
+/** Whether a revision is one with a handshake. */
+export const hasHandshake = (revision: string): boolean => handshakeRevisions.some((each) => each === revision);
 
 export const discover = () => ({
   supportedVersions: [statelessRevision, ...handshakeRevisions],

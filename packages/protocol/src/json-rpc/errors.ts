@@ -1,6 +1,6 @@
 /** The errors of the protocol, and how those of tau become one. Pure. */
 import { getErrorMessage } from "@tau/ai/internal";
-import { type HarnessErrorCode, HarnessError } from "@tau/protocol";
+import { type HarnessErrorCode, HarnessError } from "../errors.ts";
 
 export const errorCodes = {
   parse_error: -32_700,
@@ -11,6 +11,9 @@ export const errorCodes = {
   cancelled: -32_800,
   auth_required: -32_000,
   not_found: -32_002,
+  /** Headers of a request say something else than its body. */
+  header_mismatch: -32_020,
+  unsupported_revision: -32_022,
 } as const;
 
 export type JsonRpcErrorCode = keyof typeof errorCodes;
@@ -19,10 +22,13 @@ export type JsonRpcErrorCode = keyof typeof errorCodes;
 export class JsonRpcError extends Error {
   override readonly name = "JsonRpcError";
   readonly code: JsonRpcErrorCode;
+  /** For programs. */
+  readonly data: unknown;
 
-  constructor(code: JsonRpcErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: JsonRpcErrorCode, message: string, options: { cause?: unknown; data?: unknown } = {}) {
     super(message, options);
     this.code = code;
+    this.data = options.data;
   }
 }
 
@@ -48,7 +54,8 @@ export interface ErrorRecord {
 /** The message is for people, and no stack goes to the client. `data.code` is for programs. */
 export function toErrorRecord(error: unknown): ErrorRecord {
   const message = getErrorMessage(error);
-  if (error instanceof JsonRpcError) return { code: errorCodes[error.code], message };
+  if (error instanceof JsonRpcError)
+    return { code: errorCodes[error.code], message, ...(error.data !== undefined && { data: error.data }) };
   const own = (error as { code?: unknown } | undefined)?.code;
   const code = error instanceof HarnessError ? (harnessCodes[error.code] ?? "internal_error") : "internal_error";
   return { code: errorCodes[code], message, ...(typeof own === "string" && { data: { code: own } }) };

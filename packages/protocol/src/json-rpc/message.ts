@@ -1,4 +1,4 @@
-/** Reads the lines of a client: JSON-RPC 2.0, one message per line. Pure. */
+/** Reads the messages of a client: JSON-RPC 2.0. Pure. */
 import { isRecord } from "@tau/ai/internal";
 import { JsonRpcError } from "./errors.ts";
 
@@ -23,6 +23,11 @@ export function parseMessage(line: string): Incoming {
   } catch (error) {
     return refuse(null, `This line is not JSON: ${(error as Error).message}`, "parse_error");
   }
+  return parseValue(value);
+}
+
+/** Parses a message that was read from JSON. */
+export function parseValue(value: unknown): Incoming {
   if (!isRecord(value)) return refuse(null, "A message is one JSON object on one line; there are no batches.");
   const { jsonrpc, method, params = {} } = value;
   const id = isId(value["id"]) ? value["id"] : null;

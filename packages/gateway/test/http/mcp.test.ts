@@ -1,0 +1,184 @@
+/** MCP over HTTP: the client of the official library, and clients that do what they should not. */
+import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { call as callOf, type ScriptedModel, scriptedModel, text } from "@tau/ai/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { openTestGateway, type TestGatewayOptions } from "../../src/testing/index.ts";
+
+type Json = Record<string, unknown>;
+type Revisions = NonNullable<ClientOptions["versionNegotiation"]>["mode"];
+
+async function open(options: TestGatewayOptions & { model: ScriptedModel }) {
+  const opened = await openTestGateway(options);
+  onTestFinished(opened.close);
+  const url = new URL(`${opened.gateway.url.replace(/^ws/, "http")}/mcp`);
+  return { ...opened, url };
+}
+
+async function connect({ url, token }: { url: URL; token: string }, mode: Revisions = "auto") {
+  const headers = { authorization: `Bearer ${token}` };
+  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } });
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  const call = async (name: string, input: Json, options: Parameters<Client["callTool"]>[1] = {}) => {
+    const result = await client.callTool({ name, arguments: input }, options);
+    const [first] = result.content as { text: string }[];
+    return { isError: result.isError === true, text: first!.text, report: result.structuredContent as Json };
+  };
+  return { client, transport, call };
+}
+
+test.each([
+  ["auto", "2026-07-28"],
+  ["legacy", "2025-11-25"],
+] as const)("a client in the mode %s speaks %s and runs prompts", async (mode, revision) => {
+  const model = scriptedModel([
+    [text("It is 4.")],
+    [text("And 5.")],
+    [callOf("bash", { command: "echo hi" })],
+    [text("Hi.")],
+  ]);
+  const gateway = await open({ model });
+  const { client, call } = await connect(gateway, mode);
+  expect(client.getNegotiatedProtocolVersion()).toBe(revision);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["run", "steer", "status", "result"]);
+  const first = await call("run", { prompt: "What is 2 + 2?" });
+  expect(first).toMatchObject({ isError: false, report: { state: "done", answer: "It is 4." } });
+  const session = first.report["session"] as string;
+  expect(gateway.gateway.parts.sessions.find(session)).toBeDefined();
+  expect((await call("run", { prompt: "And plus 1?", session })).report).toMatchObject({ session, answer: "And 5." });
+  expect((await call("status", { session })).report).toEqual({ session, state: "done", answer: "And 5." });
+  const progress: string[] = [];
+  await call("run", { prompt: "Say hi", session }, { onprogress: ({ message }) => void progress.push(message ?? "") });
+  expect(progress).toContain("bash echo hi");
+});
+
+test("a run in the background can be steered, looked at and waited for", async () => {
+  const held = createHeld();
+  const gateway = await open({ model: scriptedModel([held.turn, [text("Later.")]]) });
+  const { call } = await connect(gateway);
+  const { report } = await call("run", { prompt: "Begin", wait: false });
+  const session = report["session"] as string;
+  await held.begun;
+  expect((await call("status", { session })).report).toMatchObject({ state: "running" });
+  expect(await call("run", { prompt: "Again", session })).toMatchObject({
+    isError: true,
+    text: expect.stringContaining("already in progress"),
+  });
+  expect((await call("steer", { session, message: "Hurry" })).report).toMatchObject({ state: "running" });
+  const waiting = call("result", { session });
+  held.release();
+  expect((await waiting).report).toMatchObject({ state: "done", answer: "Later." });
+  expect(await call("steer", { session, message: "Late" })).toMatchObject({ isError: true });
+  expect(await call("status", { session: "nobody" })).toMatchObject({ isError: true });
+});
+
+test.each(["auto", "legacy"] as const)("cancelling a run in the mode %s ends it", async (mode) => {
+  const held = createHeld();
+  const gateway = await open({ model: scriptedModel([[text("Ok.")], held.turn]) });
+  const { call } = await connect(gateway, mode);
+  const { report } = await call("run", { prompt: "Hi" });
+  const session = report["session"] as string;
+  const controller = new AbortController();
+  const running = call("run", { prompt: "Again", session }, { signal: controller.signal });
+  await held.begun;
+  controller.abort();
+  await expect(running).rejects.toBeInstanceOf(Error);
+  await expect.poll(async () => (await call("status", { session })).report["state"]).toBe("failed");
+});
+
+test("DELETE ends what the client waits for, and its id is unknown from then on", async () => {
+  const held = createHeld();
+  const gateway = await open({ model: scriptedModel([held.turn]) });
+  const { transport, call } = await connect(gateway, "legacy");
+  const running = call("run", { prompt: "Begin" }).catch(() => undefined);
+  await held.begun;
+  const id = transport.sessionId!;
+  await transport.terminateSession();
+  await running;
+  const [session] = gateway.gateway.parts.sessions.all;
+  await expect.poll(() => session!.hosted.session.isStreaming).toBe(false);
+  const later = await post(gateway, { jsonrpc: "2.0", id: 9, method: "ping" }, { "mcp-session-id": id });
+  expect(later.status).toBe(404);
+});
+
+async function post({ url, token }: { url: URL; token: string }, body: unknown, headers: Record<string, string> = {}) {
+  return await fetch(url, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  });
+}
+
+const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+const meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
+
+test.each<[string, unknown, Record<string, string>, number]>([
+  ["without a token", ping, { authorization: "" }, 401],
+  ["with a wrong token", ping, { authorization: "Bearer nothing" }, 401],
+  ["from another site", ping, { "sec-fetch-site": "cross-site" }, 403],
+  ["from another origin", ping, { origin: "https://evil.example" }, 403],
+  ["before the handshake", ping, {}, 400],
+  ["with an id that nobody has", ping, { "mcp-session-id": "made-up" }, 404],
+  ["as a batch", [ping], {}, 400],
+  ["that is no JSON-RPC", { id: 1 }, {}, 400],
+  ["that is not JSON", ping, { "content-type": "text/plain" }, 400],
+  ["that takes no answer", ping, { accept: "text/html" }, 406],
+  ["whose headers are missing", { ...ping, params: { _meta: meta } }, {}, 400],
+  [
+    "whose headers name another method",
+    { ...ping, params: { _meta: meta } },
+    { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" },
+    400,
+  ],
+  [
+    "in a revision of the future",
+    { ...ping, params: { _meta: { "io.modelcontextprotocol/protocolVersion": "2099-01-01" } } },
+    { "mcp-protocol-version": "2099-01-01", "mcp-method": "ping" },
+    400,
+  ],
+])("a request %s is refused", async (_name, body, headers, status) => {
+  const gateway = await open({ model: scriptedModel([]) });
+  const response = await post(gateway, body, headers);
+  expect(response.status).toBe(status);
+  expect(await response.json()).toMatchObject({ error: { message: expect.any(String) } });
+});
+
+test("a device that may only read is refused, and the id of another device is not known", async () => {
+  const gateway = await open({ model: scriptedModel([]) });
+  const { devices } = gateway.gateway.parts;
+  const add = async (scopes: readonly ("read" | "write")[]) => (await devices.add({ name: "phone", scopes })).token;
+  expect((await post({ ...gateway, token: await add(["read"]) }, ping)).status).toBe(403);
+  const { transport } = await connect(gateway, "legacy");
+  const other = await post({ ...gateway, token: await add(["read", "write"]) }, ping, {
+    "mcp-session-id": transport.sessionId!,
+  });
+  expect(other.status).toBe(404);
+  expect((await post(gateway, ping, { "mcp-session-id": transport.sessionId! })).status).toBe(200);
+});
+
+test("GET is refused with what can be used, as there is nothing to follow", async () => {
+  const { url, token } = await open({ model: scriptedModel([]) });
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  expect([response.status, response.headers.get("allow")]).toEqual([405, "POST, DELETE"]);
+});
+
+/** A turn of the model that waits until it is released or aborted. */
+function createHeld() {
+  let release = () => {};
+  let begin = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const turn = async (_context: unknown, { signal }: { signal?: AbortSignal }) => {
+    begin();
+    signal?.addEventListener("abort", release);
+    await released;
+    return [text("Held.")];
+  };
+  return { begun, release: () => release(), turn };
+}
