@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { asRecord, isRecord } from "@tau/ai/internal";
 import { parseSource } from "../installs/package-source.ts";
-import { createItems, findFiles, findServers, none, toInstructions } from "./common.ts";
+import { createItems, findAgents, findFiles, findServers, none, toInstructions } from "./common.ts";
 import type { FoundItem } from "./found-item.ts";
 import { toSetting } from "./setting-items.ts";
 import type { ToolFiles } from "./tool-files.ts";
@@ -34,7 +34,7 @@ export async function readClaudeCode(files: ToolFiles, location: ToolLocation): 
     ...toInstructions(tool, at("CLAUDE.md"), await files.readText(at("CLAUDE.md"))),
     ...findFiles(tool, "skills", await files.list(at("skills")), { ending: /$/, reason: inPlace }),
     ...findFiles(tool, "prompts", await files.list(at("commands")), markdown),
-    ...findFiles(tool, "agents", await files.list(at("agents")), markdown),
+    ...findAgents(tool, await files.list(at("agents"))),
     ...findHooks(at("settings.json"), settings["hooks"]),
     ...findPlugins(at("settings.json"), settings["enabledPlugins"], {
       ...(await files.readJson(at("plugins/known_marketplaces.json"))),

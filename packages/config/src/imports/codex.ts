@@ -37,7 +37,7 @@ export async function readCodex(files: ToolFiles, { root }: ToolLocation): Promi
     ...findPrompts("codex", await files.list(at("prompts"))),
     ...findFiles("codex", "agents", await files.list(at("agents")), {
       ending: /\.toml$/,
-      reason: "is an agent of codex, and tau has no such files yet",
+      reason: "is an agent in codex's form: write it as a file, see tau help agents",
     }),
     ...[...Object.keys(getRecord(config["hooks"])), ...Object.keys(getRecord(hooks?.["hooks"]))].map((name) =>
       createItems("codex", at("config.toml"))("hooks", name, none("is a hook, and tau has none yet")),

@@ -13,14 +13,21 @@ export const none = (reason: string): ImportAction => ({ kind: "none", reason })
 
 /** Markdown files of a directory, as prompt templates. */
 export const findPrompts = (tool: ImportTool, entries: readonly ToolEntry[]): FoundItem[] =>
+  findMarkdown(tool, "prompts", entries);
+
+/** Markdown files of a directory, as agents. Their front matter is read as it is. */
+export const findAgents = (tool: ImportTool, entries: readonly ToolEntry[]): FoundItem[] =>
+  findMarkdown(tool, "agents", entries);
+
+const findMarkdown = (tool: ImportTool, kind: "prompts" | "agents", entries: readonly ToolEntry[]): FoundItem[] =>
   entries
     .filter(({ name, isDirectory }) => !isDirectory && name.endsWith(".md"))
     .map(({ name, path }) => ({
       tool,
-      kind: "prompts",
+      kind,
       name: name.slice(0, -".md".length),
       path,
-      action: { kind: "copy", from: path, to: join("prompts", name), isDirectory: false },
+      action: { kind: "copy", from: path, to: join(kind, name), isDirectory: false },
     }));
 
 /** Directories with a skill each. */

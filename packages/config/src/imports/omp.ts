@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import {
   createItems,
+  findAgents,
   findFiles,
   findPrompts,
   findProviders,
@@ -40,10 +41,7 @@ export async function readOmp(files: ToolFiles, { root }: ToolLocation): Promise
     ...findSkills("omp", await files.list(at("skills"))),
     ...findPrompts("omp", await files.list(at("prompts"))),
     ...findPrompts("omp", await files.list(at("commands"))),
-    ...findFiles("omp", "agents", await files.list(at("agents")), {
-      ending: /\.md$/,
-      reason: "is an agent of oh-my-pi, and tau has no such files yet",
-    }),
+    ...findAgents("omp", await files.list(at("agents"))),
     ...findFiles(
       "omp",
       "hooks",

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { isRecord } from "@tau/ai/internal";
 import { literalKey } from "../auth/key-value.ts";
-import { createItems, findFiles, findPrompts, findSkills, none, toInstructions, toKey } from "./common.ts";
+import { createItems, findAgents, findFiles, findPrompts, findSkills, none, toInstructions, toKey } from "./common.ts";
 import type { FoundItem } from "./found-item.ts";
 import { toSetting } from "./setting-items.ts";
 import type { ToolFiles } from "./tool-files.ts";
@@ -48,10 +48,7 @@ export async function readOpencode(files: ToolFiles, location: ToolLocation): Pr
     ...items,
     ...findSkills("opencode", await listBoth("skill", "skills")),
     ...findPrompts("opencode", await listBoth("command", "commands")),
-    ...findFiles("opencode", "agents", await listBoth("agent", "agents"), {
-      ending: /\.md$/,
-      reason: "is an agent of opencode, and tau has no such files yet",
-    }),
+    ...findAgents("opencode", await listBoth("agent", "agents")),
     ...findFiles("opencode", "packages", await listBoth("plugin", "plugins"), {
       ending: /\.[jt]s$/,
       reason: "is a plugin of opencode, which only opencode can run",
@@ -81,7 +78,7 @@ function readConfig(path: string, config: Values): FoundItem[] {
       case "agent":
       case "mode":
         return Object.keys(getRecord(value)).map((agent) =>
-          create("agents", agent, none("is an agent of opencode, and tau has no such files yet")),
+          create("agents", agent, none("is an agent in opencode's settings: write it as a file, see tau help agents")),
         );
       case "plugin":
         return (Array.isArray(value) ? value : []).map((plugin) =>

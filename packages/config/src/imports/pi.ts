@@ -3,7 +3,16 @@ import { join, resolve } from "node:path";
 import { isRecord } from "@tau/ai/internal";
 import { parseCredential } from "../auth/credential.ts";
 import { packageEntries, toDetailed } from "../installs/package-entry.ts";
-import { createItems, findPrompts, findProviders, findServers, findSkills, none, toInstructions } from "./common.ts";
+import {
+  createItems,
+  findAgents,
+  findPrompts,
+  findProviders,
+  findServers,
+  findSkills,
+  none,
+  toInstructions,
+} from "./common.ts";
 import type { FoundItem } from "./found-item.ts";
 import { findOwnSettings } from "./setting-items.ts";
 import type { ToolFiles } from "./tool-files.ts";
@@ -23,6 +32,7 @@ export async function readPi(files: ToolFiles, { root, home }: ToolLocation): Pr
     ...(await findInstructions(files, root)),
     ...findSkills("pi", await files.list(at("skills"))),
     ...findPrompts("pi", await files.list(at("prompts"))),
+    ...findAgents("pi", await files.list(at("agents"))),
     ...findPackages(at("settings.json"), settings["packages"], { root, home }),
     ...(await findExtensions(files, at("extensions"))),
     ...findServers("pi", at("mcp.json"), servers?.["mcpServers"]),

@@ -202,7 +202,8 @@ test("Claude Code: what has a counterpart comes over, and every other thing is n
   });
   expect(readFileSync(join(desk.agentDir, "AGENTS.md"), "utf8")).toBe("Be kind.");
   expect(await auth.get("anthropic")).toMatchObject({ type: "oauth", access: "a", refresh: "r" });
-  for (const name of ["skills", "prompts", "agents"]) expect(existsSync(join(desk.agentDir, name))).toBe(false);
+  for (const name of ["skills", "prompts"]) expect(existsSync(join(desk.agentDir, name))).toBe(false);
+  expect(readFileSync(join(desk.agentDir, "agents/tester.md"), "utf8")).toBe("Test");
   expect(left.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
     "settings env",
     "settings permissions.allow",
@@ -210,7 +211,6 @@ test("Claude Code: what has a counterpart comes over, and every other thing is n
     "settings statusLine",
     "skills pdf",
     "prompts fix",
-    "agents tester",
     "hooks PreToolUse",
     "packages x@market",
     "mcp broken",
