@@ -10,6 +10,7 @@ import type { LockedPackage } from "./lock-file.ts";
 import { emptyManifest, readManifest } from "./manifest.ts";
 import type { GitSource } from "./package-source.ts";
 import { type ProgramOutcome, runProgram } from "./run-program.ts";
+import { checkSize, refusePackage } from "./tree.ts";
 
 /** The user's git runs only what reaches the server, and the content is the same on every computer. */
 const config = [
@@ -22,6 +23,8 @@ const config = [
   "advice.detachedHead=false",
   "init.defaultBranch=main",
   "gc.auto=0",
+  // What a server sends stays packed: little data can be very large files.
+  "fetch.unpackLimit=1",
 ].flatMap((setting) => ["-c", setting]);
 
 /** How the user reaches servers; all other variables of git are about another repository. */
@@ -82,6 +85,7 @@ export async function fetchGit(
   if (locked && commit !== locked.resolved) {
     throw new HarnessError("install_failed", `${source.url} has ${commit}, not the commit of the lock.`);
   }
+  checkListing(await git("ls-tree", "-r", "-l", "-z", "--full-tree", commit));
   await mustDo("checkout", "--quiet", "--force", "--detach", commit);
   // What is installed is the content. An update fetches it anew.
   await rm(join(directory, ".git"), { recursive: true, force: true });
@@ -89,6 +93,16 @@ export async function fetchGit(
   const manifest = readManifest(directory) ?? emptyManifest;
   const dependencies = await addDependencies(directory, manifest.dependencies, locked, ports);
   return { root: directory, manifest, locked: { resolved: commit, ...(dependencies && { dependencies }) } };
+}
+
+/** Refuses a commit before its files are written: a few kilobytes of directories that contain each other can be billions. */
+function checkListing(listing: ProgramOutcome): void {
+  if (listing.kind === "failed") refusePackage(`its files cannot be listed (${listing.reason})`);
+  const sizes = listing.output.split("\0").flatMap((line) => {
+    const size = /^\d+ blob [0-9a-f]+ +(\d+)\t/.exec(line)?.[1];
+    return size === undefined ? [] : [Number(size)];
+  });
+  checkSize({ files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) });
 }
 
 /** Replaces a repository by one of its directories. */

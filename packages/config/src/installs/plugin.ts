@@ -74,7 +74,7 @@ function withFile(value: unknown, file: string): readonly unknown[] {
 function readNamed(directory: string, values: readonly unknown[], key: string): Record<string, unknown> {
   const objects = values.map((value) => asRecord(typeof value === "string" ? readObject(directory, value) : value));
   const entries = objects.flatMap((object) => Object.entries(asRecord(object[key] ?? object)));
-  return Object.fromEntries(entries.filter(([, value]) => typeof value === "object"));
+  return Object.fromEntries(entries.filter(([, value]) => typeof value === "object" && isFlat(value)));
 }
 
 /** The MCP servers by name, as written: unchecked. */
@@ -90,5 +90,13 @@ export function readObject(directory: string, name: string): Record<string, unkn
   const bytes = orUndefinedSync(() => readFileSync(real));
   if (!bytes || bytes.length > maxBytes) return undefined;
   const value = tryParseJson(bytes.toString("utf8").replace(/^\uFEFF/, ""));
-  return isRecord(value) ? value : undefined;
+  return isRecord(value) && isFlat(value) ? value : undefined;
 }
+
+const maxDepth = 50;
+
+/** Whether all that walks through a value can do so with calls that call themselves. */
+const isFlat = (value: unknown, depth = 0): boolean =>
+  typeof value !== "object" ||
+  value === null ||
+  (depth < maxDepth && Object.values(value).every((each) => isFlat(each, depth + 1)));

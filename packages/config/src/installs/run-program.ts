@@ -1,7 +1,7 @@
 /** Runs npm and git. */
 import { createSpawn } from "@tau/tools";
 import { HarnessError } from "@tau/protocol";
-import { runToEnd } from "@tau/tools/platform";
+import { maxOutputMb, runToEnd } from "@tau/tools/platform";
 
 interface ProgramRequest {
   argv: readonly [string, ...string[]];
@@ -46,13 +46,19 @@ export async function runProgram({ argv, cwd, env, signal }: ProgramRequest): Pr
     stdin: "pipe",
     detached: true,
   });
-  const { stdout, stderr, status } = await runToEnd(child, { signal, maxPipeMs, killAfterMs, target: "group" });
+  const { stdout, stderr, status, isTooMuch } = await runToEnd(child, {
+    signal,
+    maxPipeMs,
+    killAfterMs,
+    target: "group",
+  });
   if (signal.aborted) throw new HarnessError("aborted", "Interrupted.");
   if (status.kind === "failed") throw new HarnessError("unavailable", status.message);
   if (status.kind === "exited" && status.code === 0) return { kind: "done", output: stdout };
   if (status.kind === "exited" && status.code === notFoundCode) {
     throw new HarnessError("unavailable", `There is no program ${argv[0]}. Install it first.`);
   }
+  if (isTooMuch) return { kind: "failed", reason: `${argv[0]} printed more than ${maxOutputMb} MB` };
   const reason = (stderr.trim() || stdout).trim();
   return { kind: "failed", reason: reason.slice(-maxReasonCharacters) || `${argv[0]} failed` };
 }

@@ -31,27 +31,34 @@ async function listTree(directory: string, skips: (name: string) => boolean = ()
     for (const name of (await readdir(parent)).sort()) {
       const path = join(parent, name);
       if (skips(name)) continue;
+      // Node cannot open these.
+      if (name.includes("\ufffd")) refusePackage(`${JSON.stringify(name)} is not a name in UTF-8`);
       const stats = await lstat(path);
       if (stats.isDirectory()) {
         await search(path);
         continue;
       }
       const shown = relative(directory, path).split(sep).join("/");
-      if (!stats.isFile() && !stats.isSymbolicLink()) refuse(`${JSON.stringify(shown)} is not a regular file`);
+      if (!stats.isFile() && !stats.isSymbolicLink()) refusePackage(`${JSON.stringify(shown)} is not a regular file`);
       if (stats.mode & specialModes && !stats.isSymbolicLink())
-        refuse(`${JSON.stringify(shown)} would run as its owner`);
+        refusePackage(`${JSON.stringify(shown)} would run as its owner`);
       const { size, mtimeMs, ctimeMs } = stats;
       bytes += size;
       files.push({ name: shown, path, isLink: stats.isSymbolicLink(), size, mtimeMs, ctimeMs });
-      if (files.length > treeLimits.maxFiles) refuse(`it has more than ${treeLimits.maxFiles} files`);
-      if (bytes > treeLimits.maxBytes) refuse(`it has more than ${treeLimits.maxBytes} bytes`);
+      checkSize({ files: files.length, bytes });
     }
   };
   await search(directory);
   return files;
 }
 
-function refuse(reason: string): never {
+/** Throws beyond the limits. */
+export function checkSize({ files, bytes }: { files: number; bytes: number }): void {
+  if (files > treeLimits.maxFiles) refusePackage(`it has more than ${treeLimits.maxFiles} files`);
+  if (bytes > treeLimits.maxBytes) refusePackage(`it has more than ${treeLimits.maxBytes} bytes`);
+}
+
+export function refusePackage(reason: string): never {
   throw new HarnessError("install_failed", `The package is refused: ${reason}.`);
 }
 
@@ -61,8 +68,8 @@ export async function checkTree(directory: string): Promise<void> {
   for (const { name, path, isLink } of await listTree(directory)) {
     if (!isLink) continue;
     const target = await orUndefined(realpath(path));
-    if (target === undefined) refuse(`${JSON.stringify(name)} is a link that leads nowhere`);
-    if (!isWithin(root, target)) refuse(`${JSON.stringify(name)} is a link that leads out of it`);
+    if (target === undefined) refusePackage(`${JSON.stringify(name)} is a link that leads nowhere`);
+    if (!isWithin(root, target)) refusePackage(`${JSON.stringify(name)} is a link that leads out of it`);
   }
 }
 
