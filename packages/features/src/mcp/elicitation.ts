@@ -17,7 +17,7 @@ const maxChoices = 100;
 
 /** Forms must not ask for what lets somebody in. Servers that need it have an address for that. */
 const secretWords =
-  /pass(?:word|wort|code|phrase)|\bpwd\b|secret|api[-_ ]?key|private[-_ ]?key|access[-_ ]?token|\btoken\b|credential|\bpin\b|\bcvv\b|seed phrase/i;
+  /pass(?:word|wort|code|phrase)|\bpwd\b|secret|api[-_ ]?key|private[-_ ]?key|access[-_ ]?token|\btoken\b|credential|\bpin\b|\bcvv\b|\bcvc\b|\botp\b|(?:one[- ]time|verification|security|2fa|mfa) code|seed phrase/i;
 
 /** Never rejects, unless the surface does. */
 export async function elicit(

@@ -25,9 +25,9 @@ export async function sample(
   const request = toRequest(params);
   const text = request.messages.map(({ content }) => content).join("\n---\n");
   const shown = [request.systemPrompt, text].filter((part) => part !== undefined).join("\n---\n");
-  const cut = shown.length > maxShownLength ? `${shown.slice(0, maxShownLength)}…` : shown;
   const title = `The MCP server ${server} wants to ask ${model.name ?? model.id}, at your expense`;
-  if (!(await ui.confirm(title, toVisible(cut), { signal }))) throw new Error("The user did not allow it.");
+  if (!(await ui.confirm(title, cutMiddle(toVisible(shown)), { signal })))
+    throw new Error("The user did not allow it.");
   const wanted = typeof params["maxTokens"] === "number" ? params["maxTokens"] : maxTokens;
   const answer = await modelRegistry.complete(model as Model, toContext(request), {
     signal,
@@ -42,6 +42,13 @@ export async function sample(
     content: { type: "text", text: joinTextBlocks(answer.content.filter((block) => block.type === "text")) },
     stopReason: stopReason === "length" ? "maxTokens" : "endTurn",
   };
+}
+
+/** Shows both ends: what a server wants to hide would be at the one that is cut. */
+function cutMiddle(text: string): string {
+  if (text.length <= maxShownLength) return text;
+  const half = maxShownLength / 2;
+  return `${text.slice(0, half)}\n[${text.length - maxShownLength} characters are not shown here, but would be sent]\n${text.slice(-half)}`;
 }
 
 interface SamplingRequest {

@@ -156,13 +156,29 @@ function callTool(id, params) {
       return answer(id, { content: [{ type: "text", text: "logged" }] });
     case "asks-for-password":
       return ask(id, params, { message: "Sign in", requestedSchema: object({ password: { type: "string" } }) });
+    case "samples":
+      return ask(
+        id,
+        params,
+        {
+          systemPrompt: "Be brief.",
+          messages: [{ role: "user", content: { type: "text", text: params.arguments?.text ?? "What is 2 + 2?" } }],
+          maxTokens: 100,
+        },
+        { method: "sampling/createMessage" },
+      );
     case "asks":
       return ask(id, params, {
         message: "Who?",
         requestedSchema: { ...object({ name: { type: "string" } }), required: ["name"] },
       });
     case "asks-for-ever":
-      return ask(id, params, { message: "Again?", requestedSchema: object({ name: { type: "string" } }) }, true);
+      return ask(
+        id,
+        params,
+        { message: "Again?", requestedSchema: object({ name: { type: "string" } }) },
+        { isEndless: true },
+      );
     case "asks-odd-address":
       return ask(id, params, { mode: "url", message: "Open", url: "file:///etc/passwd", elicitationId: "1" });
     case "environment":
@@ -191,7 +207,7 @@ const notifyChange = () => notify("notifications/tools/list_changed", isModern ?
 const questions = new Map();
 
 /** The older revision sends a request, the newer one answers with what it needs. */
-function ask(id, params, question, isEndless = false) {
+function ask(id, params, question, { isEndless = false, method = "elicitation/create" } = {}) {
   if (isModern) {
     const [given] = Object.values(params.inputResponses ?? {});
     if (given && !isEndless) return answer(id, text(JSON.stringify(given)));
@@ -199,20 +215,22 @@ function ask(id, params, question, isEndless = false) {
       id,
       result: {
         resultType: "input_required",
-        inputRequests: { q: { method: "elicitation/create", params: question } },
+        inputRequests: { q: { method, params: question } },
         requestState: "s",
       },
     });
   }
   const own = `q${questions.size}`;
   questions.set(own, (given) =>
-    isEndless && questions.size < 50 ? ask(id, params, question, true) : answer(id, text(JSON.stringify(given))),
+    isEndless && questions.size < 50
+      ? ask(id, params, question, { isEndless })
+      : answer(id, text(JSON.stringify(given))),
   );
-  send({ id: own, method: "elicitation/create", params: question });
+  send({ id: own, method, params: question });
 }
 
-function handle({ id, method, params = {}, result }) {
-  if (method === undefined) return questions.get(id)?.(result);
+function handle({ id, method, params = {}, result, error }) {
+  if (method === undefined) return questions.get(id)?.(result ?? { refused: error?.message });
   if (method === "notifications/cancelled" && params.requestId === cancelled && STATE)
     appendFileSync(`${STATE}.cancelled`, "yes");
   if (id === undefined) return undefined;

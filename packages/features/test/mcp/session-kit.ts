@@ -14,12 +14,12 @@ export interface Place {
   readPids(): Promise<number[]>;
 }
 
-export async function makePlace(entry: object = {}, behaviour = "good"): Promise<Place> {
+export async function makePlace(entry: object = {}, behaviour = "good", variables: object = {}): Promise<Place> {
   const root = await makeDirectory();
   const [agentDir, cwd] = [join(root, "agent"), join(root, "work")];
   for (const path of [agentDir, cwd]) await mkdir(path);
   const state = join(cwd, "starts");
-  const env = { BEHAVIOUR: behaviour, STATE: state };
+  const env = { BEHAVIOUR: behaviour, STATE: state, ...variables };
   const server = { command: process.execPath, args: [hostileServer, cwd], env, trusted: true, ...entry };
   await writeFile(join(agentDir, "mcp.json"), JSON.stringify({ mcpServers: { docs: server } }));
   const readPids = async () =>
