@@ -68,3 +68,26 @@ test("over the socket of the gateway its call is in the view, and its list is a 
   await expect.poll(() => JSON.stringify(session.view)).toContain("[x] one\\n[ ] two");
   await expect.poll(() => JSON.stringify([...session.ui.widgets.values()])).toContain("1 of 2 done");
 });
+
+test("over the socket of the gateway a sub-agent is listed with its parent, and its events are its own", async () => {
+  const { agentDir, directory } = await openGateway([
+    toolReply("task", { description: "look", prompt: "Look around." }),
+    toolReply("ls", { path: "./" }),
+    textReply("I looked."),
+    textReply("All done."),
+  ]);
+  const gateway = await connectToGateway({ agentDir, abilities: { approvals: true, ui: true } });
+  onTestFinished(() => gateway.close());
+  const { sessionId } = await gateway.call("sessions.create", { cwd: directory });
+  const session = gateway.session(sessionId);
+  await session.call("execute", { prompt: "Go." });
+  const { sessions } = await gateway.call("sessions.list", {});
+  const child = sessions.find(({ startedBy }) => startedBy === sessionId)!;
+  expect(child).toMatchObject({ firstMessage: "Look around.", cwd: directory });
+  await expect.poll(() => JSON.stringify(session.view)).toContain("All done.");
+  // The answer of the task is in the view, what the sub-agent did for it is not.
+  expect(JSON.stringify(session.view)).toContain("I looked.");
+  expect(JSON.stringify(session.view)).not.toContain('"path":"./"');
+  await gateway.call("sessions.open", { sessionId: child.sessionId });
+  await expect.poll(() => JSON.stringify(gateway.session(child.sessionId).view)).toContain('"path":"./"');
+});

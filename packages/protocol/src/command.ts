@@ -188,6 +188,8 @@ export interface SessionSummaryData {
   /** ISO 8601. */
   modifiedAt: string;
   parentSession?: string;
+  /** The id of the session that started it for a task. */
+  startedBy?: string;
 }
 
 export interface ToolData {

@@ -7,7 +7,7 @@ import { toJobSummary } from "../agent-session/job-reports.ts";
 import { listRoleNames } from "@tau/config/models";
 import type { PipelineTool } from "@tau/extensions/internal";
 import type { SessionEntry } from "../session/entry.ts";
-import type { SessionInfo } from "../session/session-info.ts";
+import { isChildSession, type SessionInfo } from "../session/session-info.ts";
 import type { HostedSession } from "./hosted-session.ts";
 
 /** Without headers and credentials in addresses: both may hold secrets. */
@@ -104,9 +104,18 @@ const toToolData = (
 ): ToolData => ({ name, label, description, ...(shows && { shows }), readOnly, ...state });
 
 export function toSessionSummary(info: SessionInfo): SessionSummaryData {
-  const { id, path, cwd, firstMessage, messageCount, name, parentSessionPath: parentSession } = info;
+  const { id, path, cwd, firstMessage, messageCount, name, parentSessionPath: parentSession, parentId } = info;
+  const startedBy = isChildSession(info) ? (parentId ?? undefined) : undefined;
   const times = { createdAt: info.created.toISOString(), modifiedAt: info.modified.toISOString() };
-  return { id, path, cwd, firstMessage, messageCount, ...times, ...withoutUndefined({ name, parentSession }) };
+  return {
+    id,
+    path,
+    cwd,
+    firstMessage,
+    messageCount,
+    ...times,
+    ...withoutUndefined({ name, parentSession, startedBy }),
+  };
 }
 
 /** The user messages of the shown branch that hold text. */

@@ -74,6 +74,14 @@ async function readEnding(log: SessionLog): Promise<SessionInfo["ending"]> {
   return last && isUnanswered(last) ? "unanswered" : undefined;
 }
 
+/** Whether another session started it for a task. A fork has a parent too, and the point at which it left that. */
+export const isChildSession = ({
+  parentId,
+  branchPoint,
+  parentSessionPath,
+}: Pick<SessionInfo, "parentId" | "branchPoint" | "parentSessionPath">): boolean =>
+  parentId !== null && branchPoint === null && parentSessionPath === undefined;
+
 /** Returns what is known without the entries. */
 export const describeFile = (path: string, header: SessionHeader | undefined): StoredInfo => ({
   id: getSessionId(header, path),

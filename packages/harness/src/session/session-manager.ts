@@ -27,7 +27,7 @@ import { createMemoryStore, MemoryLog } from "./memory-store.ts";
 import { type TranscriptMessage, withIds } from "./message-ids.ts";
 import { recover } from "./recover.ts";
 import { checkSessionId, getSessionId, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
-import { describeSession, type SessionInfo } from "./session-info.ts";
+import { describeSession, isChildSession, type SessionInfo } from "./session-info.ts";
 import {
   createDirectoryStorage,
   createMemoryStorage,
@@ -146,7 +146,7 @@ export class SessionManager extends Session {
 
   /**
    * The session of `cwd` that was used last, of those that were listed: several working directories may share a session
-   * directory. A session that lost its header belongs to the working directory that its file is kept for.
+   * directory. Not one that works for another session. A session that lost its header belongs to the working directory that its file is kept for.
    */
   static findRecent(
     sessions: readonly SessionInfo[],
@@ -156,7 +156,9 @@ export class SessionManager extends Session {
     const own = sessionDirectory(cwd, agentDir);
     const isLost = (session: SessionInfo) => session.cwd === "" && session.messageCount > 0;
     return sessions.find(
-      (session) => session.cwd === resolve(cwd) || (isLost(session) && dirname(session.path) === own),
+      (session) =>
+        !isChildSession(session) &&
+        (session.cwd === resolve(cwd) || (isLost(session) && dirname(session.path) === own)),
     );
   }
 
