@@ -206,11 +206,14 @@ describe("pi's framing", () => {
       ${ask("1")}
       tau.registerCommand("stop", { handler: (args, ctx) => ctx.shutdown() });`);
     const client = serve(workspace);
-    expect(await client.ask("get_commands")).toMatchObject({
-      data: {
-        commands: [{ name: "ask", description: "Asks", source: "extension" }, { name: "stop" }, { name: "mcp" }],
-      },
-    });
+    const { commands } = (await client.ask("get_commands"))["data"] as {
+      commands: { sourceInfo: { source: string } }[];
+    };
+    expect(commands.filter(({ sourceInfo }) => sourceInfo.source !== "feature")).toMatchObject([
+      { name: "ask", description: "Asks", source: "extension" },
+      { name: "stop" },
+    ]);
+    expect(commands).toContainEqual(expect.objectContaining({ name: "mcp", source: "extension" }));
     client.send({ id: "end", type: "prompt", message: "/stop" });
     expect(await client.done).toBe(0);
     expect(client.records).toContainEqual(expect.objectContaining({ id: "end", success: true }));

@@ -115,6 +115,12 @@ test("a check of changed files: the model is told what is wrong with them", asyn
   expect(listResults(opened).map((result) => result.includes("do not parse"))).toEqual([false, true, false]);
 });
 
+test("a mention: a note is sent with the prompt", async () => {
+  const opened = await open("mention", [[text("Done.")]]);
+  await opened.prompt("Do @note:todo");
+  expect(JSON.stringify(opened.session.messages)).toContain("Water the plants.");
+});
+
 test("a shared object: it is the same in all sessions, as long as one of them is open", async () => {
   const said: string[] = [];
   const openNext = () => open("shared", [], { ui: { notify: (message) => void said.push(message) } });

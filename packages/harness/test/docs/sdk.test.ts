@@ -162,6 +162,7 @@ test("every method of a session that the page names is there, and the page names
     "judgeParts",
     "askForChild",
     "listChangedFiles",
+    "getAgents",
   ];
   const unnamed = members.filter((name) => !internal.includes(name) && !new RegExp(`\\b${name}\\b`).test(page));
   expect(unnamed).toEqual([]);
