@@ -105,4 +105,5 @@ export type { ExtensionSurface } from "./session/surface.ts";
 export type { SessionReader } from "./api/session-reader.ts";
 export type { SystemPromptOptions } from "./api/system-prompt-options.ts";
 export { type DialogOptions, type ExtensionUi, noUi, type UiComponent, type UiFactory } from "./api/ui.ts";
+export type { ModelRoute, ModelRouteReason, ModelRouteRequest, VirtualModel } from "./api/virtual-model.ts";
 export { isDefinition, registerWithExtension } from "./providers/provider-definition.ts";

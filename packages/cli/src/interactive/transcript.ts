@@ -307,7 +307,8 @@ export class Transcript extends Container {
     const nested = getNestedCall(entry);
     if (nested) return this.#calls.addNested(nested);
     const use = getModelUse(entry);
-    if (use) return this.#addNote(use.reason);
+    // A virtual model may choose another model for each request; the line below the editor has it.
+    if (use) return use.cause === "route" ? undefined : this.#addNote(use.reason);
     return entry.customType === customTypes.decision ? this.#addDecision(entry) : this.#addExtensionState(entry);
   }
 

@@ -51,7 +51,7 @@ export const getRunActivity = (event: SessionEvent): string | undefined => getAc
 function formatLine(event: SessionEvent, verbose: boolean): string | undefined {
   if (event.type === "notice") return event.message;
   if (event.type === "retry_scheduled") return formatRetry(event);
-  if (event.type === "model_used") return event.reason;
+  if (event.type === "model_used") return event.cause === "route" ? undefined : event.reason;
   return verbose && event.type === "tool_execution_start" ? formatCall(event) : undefined;
 }
 

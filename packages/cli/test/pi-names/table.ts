@@ -16,7 +16,7 @@ interface Verdicts {
 
 const codemode = "Code mode";
 const accounts = "Telemetry, updates of itself and sharing";
-const virtual = "Virtual models and warming of caches";
+const warming = "Warming of caches";
 const own = "Done in another way";
 const screen = "Parts of pi's terminal";
 
@@ -57,7 +57,7 @@ export const piNames = {
       websocketConnectTimeoutMs: own,
       "codemode.mode": codemode,
       "codemode.inlineBudget": codemode,
-      cacheWarming: virtual,
+      cacheWarming: warming,
       "terminal.clearOnShrink": screen,
     },
     notApplicable: "lastChangelogVersion extensionChangelogVersions warnings.anthropicExtraUsage",

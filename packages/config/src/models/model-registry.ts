@@ -119,6 +119,8 @@ export class ModelRegistry {
   #writtenValues: readonly string[] | undefined;
   /** The providers of extensions, by name. They apply instead of those of the file. */
   readonly #registered = new Map<string, ProviderConfig>();
+  /** The virtual models of extensions, by whoever set them. */
+  readonly #virtual = new Map<object, readonly Model[]>();
   readonly #listeners = new Listeners<void>((error) => {
     this.#backgroundProblem = `A listener for model changes failed: ${getErrorMessage(error)}`;
   });
@@ -131,7 +133,8 @@ export class ModelRegistry {
     this.#files = files;
     this.#renewed = renewed;
     this.#local = new LocalModels({ clock, timeoutMs: localTimeoutMs, maxAgeMs: localMaxAgeMs });
-    this.#base = createBaseModels({ local: this.#local, extra, renewed });
+    const listExtra = () => (this.#virtual.size === 0 ? extra : [...extra, ...this.#listVirtual()]);
+    this.#base = createBaseModels({ local: this.#local, listExtra, renewed });
     this.#configured = new ConfiguredModels(this.#base, this.#configs);
   }
 
@@ -341,6 +344,39 @@ export class ModelRegistry {
     this.#listeners.emit();
   }
 
+  /**
+   * Lists these models instead of those that the same owner set before. They choose another model for each request. They are
+   * always available under a provider that has no other models.
+   */
+  setVirtualModels(owner: object, models: readonly Model[]): void {
+    const before = this.#virtual.get(owner) ?? [];
+    if (before.length === 0 && models.length === 0) return;
+    if (models.length > 0) this.#virtual.set(owner, models);
+    else this.#virtual.delete(owner);
+    this.#reconfigure();
+    this.#listeners.emit();
+  }
+
+  /** Whether a model is virtual. */
+  isVirtual({ provider, id }: Pick<Model, "provider" | "id">): boolean {
+    return this.#listVirtual().some((model) => model.provider === toProviderId(provider) && model.id === id);
+  }
+
+  /** Whether a provider lists a model with this id that is not virtual. */
+  hasPhysicalModel(provider: string, id: string): boolean {
+    const listed = this.#configured.list(toProviderId(provider)).some((model) => model.id === id);
+    return listed && !this.isVirtual({ provider, id });
+  }
+
+  /** Whether requests with a model can be sent: it is not virtual, and its provider can be used. */
+  isUsable(model: Pick<Model, "provider" | "id">): boolean {
+    return !this.isVirtual(model) && this.#isUsable(toProviderId(model.provider), this.#options.hasKey);
+  }
+
+  #listVirtual(): readonly Model[] {
+    return [...this.#virtual.values()].flat();
+  }
+
   /** Reads `models.json`, `models.yml` and `catalogue.json` again, now. */
   async refresh(): Promise<void> {
     const isRenewed = this.#renewed?.refresh() ?? false;
@@ -441,8 +477,17 @@ export class ModelRegistry {
 
   #isUsable(provider: string, hasKey: HasKey): boolean {
     return (
-      isLocalProvider(provider) || hasKey(provider, this.writtenKey(provider)) || this.listKeys(provider).length > 0
+      isLocalProvider(provider) ||
+      hasKey(provider, this.writtenKey(provider)) ||
+      this.listKeys(provider).length > 0 ||
+      this.#isOnlyVirtual(provider)
     );
+  }
+
+  #isOnlyVirtual(provider: string): boolean {
+    if (this.#virtual.size === 0) return false;
+    const listed = this.#configured.list(provider);
+    return listed.length > 0 && listed.every((model) => this.isVirtual(model));
   }
 
   /** Most references are exact, and then only one provider's models are looked at. */
@@ -501,11 +546,11 @@ const literalOnly: ResolveValue = (written) => Promise.resolve(isLiteral(written
 
 interface BaseSources {
   local: LocalModels;
-  extra: readonly Model[];
+  listExtra: () => readonly Model[];
   renewed: StoredCatalogue | undefined;
 }
 
-function createBaseModels({ local, extra, renewed }: BaseSources): BaseModels {
+function createBaseModels({ local, listExtra, renewed }: BaseSources): BaseModels {
   const findRenewed = (provider: string, id: string) =>
     isRegisteredModel(provider, id) ? undefined : renewed?.get(provider).get(id);
   const listCatalogue = (provider: string) => {
@@ -519,19 +564,21 @@ function createBaseModels({ local, extra, renewed }: BaseSources): BaseModels {
     ];
   };
   const list = (provider: string) => {
-    const own = extra.filter((model) => model.provider === provider);
+    const own = listExtra().filter((model) => model.provider === provider);
     const served = local.list(provider);
     if (own.length === 0 && served.length === 0) return listCatalogue(provider);
     const all = [...served, ...listCatalogue(provider), ...own];
     return [...new Map(all.map((model) => [model.id, model])).values()];
   };
   return {
-    providers: () => [...new Set([...extra.map(({ provider }) => provider), ...getProviders(), ...local.providers()])],
+    providers: () => [
+      ...new Set([...listExtra().map(({ provider }) => provider), ...getProviders(), ...local.providers()]),
+    ],
     list,
     find: (provider, id) =>
       isLocalProvider(provider)
         ? list(provider).find((model) => model.id === id)
-        : (extra.find((model) => model.provider === provider && model.id === id) ??
+        : (listExtra().find((model) => model.provider === provider && model.id === id) ??
           findRenewed(provider, id) ??
           getModel(provider, id)),
     assumed: (provider, id) => (isLocalProvider(provider) ? getModel(provider, id) : undefined),

@@ -2,6 +2,7 @@
  * The argument of an extension's factory: everything that an extension can register and do. Names are pi's, so that its
  * extensions run here.
  */
+import type { VirtualModel } from "./virtual-model.ts";
 import type { AgentToolResult, AgentToolUpdateCallback, ThinkingLevel, ToolExecutionMode } from "@tau/agent";
 import type { ImageContent, Model, TextContent, ToolArguments, ToolParameters } from "@tau/ai";
 import type { PermissionMode, SlashCommandData } from "@tau/protocol";
@@ -221,8 +222,8 @@ export interface ExtensionAPI {
   registerMcpServer(name: string, config: Record<string, unknown>): void;
   unregisterMcpServer(name: string): void;
   getMcpServers(): readonly { name: string; config: Record<string, unknown>; extensionPath: string }[];
-  /** Kept; there are no virtual models yet, which is said once. */
-  registerVirtualModel(model: Record<string, unknown>): void;
+  /** Adds a model that can be selected and chooses another model for every request. The same provider and id replaces it. */
+  registerVirtualModel<TState = unknown>(model: VirtualModel<TState>): void;
   unregisterVirtualModel(provider: string, id: string): void;
 
   sendMessage(message: CustomMessageDraft, options?: SendMessageOptions): void;

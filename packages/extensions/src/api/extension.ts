@@ -13,6 +13,7 @@ import type {
   ToolRendererResolver,
 } from "./api.ts";
 import type { ExtensionContext } from "./context.ts";
+import type { VirtualModel } from "./virtual-model.ts";
 import type { ExtensionEvent, ExtensionEventName } from "./events.ts";
 import type { Waits } from "../runner/waits.ts";
 
@@ -94,6 +95,8 @@ export interface Registrations {
   readonly markdownTransformers: MarkdownTransformer[];
   readonly providers: Map<string, ProviderConfig>;
   readonly mcpServers: Map<string, Record<string, unknown>>;
+  /** By `provider/id`. */
+  readonly virtualModels: Map<string, VirtualModel>;
   /** Names of events that there are not, for which it has handlers that are never called. */
   readonly unknownEvents: Set<string>;
 }
@@ -123,6 +126,7 @@ export const createRegistrations = (): Registrations => ({
   toolRenderers: [],
   markdownTransformers: [],
   providers: new Map(),
+  virtualModels: new Map(),
   mcpServers: new Map(),
   unknownEvents: new Set(),
 });

@@ -32,6 +32,8 @@ export { SessionTools } from "../session/session-tools.ts";
 export { isEveryTool } from "../session/tool-reach.ts";
 export { toCustomMessage } from "../session/message-queue.ts";
 export { replaceSession } from "../session/replace-session.ts";
+export { mustBeData } from "../api/must-be-data.ts";
+export type { ModelRouteRequest } from "../api/virtual-model.ts";
 export type { RunExtensions } from "../session/run-extensions.ts";
 export { describePrompts } from "../session/session-extensions.ts";
 export type { ExtensionHost } from "../session/surface.ts";

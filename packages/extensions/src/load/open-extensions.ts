@@ -66,6 +66,8 @@ interface Loading {
   readonly decisions: Decision[];
   /** Called when servers of MCP were registered or removed. */
   onMcpServersChange: () => void;
+  /** Called when virtual models were registered or removed. */
+  onVirtualModelsChange: () => void;
 }
 
 interface LoadingParts extends OpenExtensionsParts {
@@ -82,6 +84,7 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     problems: [],
     decisions: [],
     onMcpServersChange: () => {},
+    onVirtualModelsChange: () => {},
   };
   const { extensions, problems, decisions } = loading;
   const ports = createPorts(params, parts, loading);
@@ -112,6 +115,8 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
   }
   problems.push(...registerProviders(extensions, providers));
   await providers.settle();
+  loading.onVirtualModelsChange = () => providers.setVirtualModels(extensions);
+  loading.onVirtualModelsChange();
   return {
     extensions,
     idle,
@@ -128,6 +133,7 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
       const started = await startFeature(feature);
       if (started.kind === "failed") throw new ExtensionError("failed", started.message);
       extensions.push(started.extension);
+      if (started.extension.virtualModels.size > 0) loading.onVirtualModelsChange();
       return started.extension;
     },
     async writeEarlyDecisions() {
@@ -159,6 +165,7 @@ function createPorts(
         [...mcpServers].map(([name, config]) => ({ name, config, extensionPath: source.path })),
       ),
     onMcpServersChange: () => loading.onMcpServersChange(),
+    onVirtualModelsChange: () => loading.onVirtualModelsChange(),
     loadShared: (name, names) => loadTypeboxModule(name) ?? loadShared(name, names),
     cacheDirectory: getCacheDirectory(agentDir),
   };

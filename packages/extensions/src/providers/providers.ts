@@ -11,12 +11,13 @@ import { getBuiltinProvider, getErrorMessage, replaceApi, untilTimeout } from "@
 import type { AuthStorage } from "@tau/config/auth";
 import type { ModelRegistry } from "@tau/config/models";
 import { ExtensionError } from "../errors.ts";
-import type { ExtensionProblem } from "../api/extension.ts";
+import type { Extension, ExtensionProblem } from "../api/extension.ts";
 import { findProviderProblem } from "../isolated/provider-problem.ts";
 import type { ListedRegistrations } from "../load/list-registrations.ts";
 import type { ProviderConfig } from "./provider-config.ts";
 import { followProvider } from "./follow-provider.ts";
 import { toCustomLogin } from "./provider-login.ts";
+import { getVirtualName, toVirtualModel } from "./virtual-models.ts";
 
 export interface ProviderPort {
   register(name: string, config: ProviderConfig): void;
@@ -30,6 +31,8 @@ export interface ProviderPort {
   unregisterIsolated(extension: string, name?: string): void;
   /** Whether it is a provider of an extension that is not trusted. */
   isIsolated(name: string): boolean;
+  /** Lists the virtual models of these extensions, and no others. One with the name of another model is reported. */
+  setVirtualModels(extensions: readonly Pick<Extension, "source" | "virtualModels">[]): void;
   /** Resolves when the providers without models have looked for them, and those that look for keys for these. */
   settle(): Promise<void>;
   /** Removes all that were registered. */
@@ -57,6 +60,8 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
   /** By the name of the provider: what aborts when it is taken away, but not when it is registered again. */
   const ends = new Map<string, AbortController>();
   let waiting: Promise<void>[] = [];
+  /** Whose virtual models the registry has. */
+  const owner = {};
   const removeParts = (name: string) => {
     for (const remove of removals.get(name) ?? []) remove();
     removals.delete(name);
@@ -117,12 +122,27 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
     },
     unregisterIsolated,
     isIsolated: (name) => isolated.has(name),
+    setVirtualModels(extensions) {
+      const models = extensions.flatMap(({ source, virtualModels }) =>
+        [...virtualModels.values()].flatMap((definition) => {
+          const model = toVirtualModel(definition);
+          if (!registry.hasPhysicalModel(model.provider, model.id)) return [model];
+          const message = `It registers the virtual model ${getVirtualName(model)}, but the provider has a model of this name.`;
+          report({ extension: source.name, message });
+          return [];
+        }),
+      );
+      registry.setVirtualModels(owner, models);
+    },
     async settle() {
       const all = waiting;
       waiting = [];
       if (all.length > 0) await untilTimeout(Promise.all(all), maxSettleMs, clock);
     },
-    close: () => [...removals.keys()].forEach(unregister),
+    close() {
+      [...removals.keys()].forEach(unregister);
+      registry.setVirtualModels(owner, []);
+    },
   };
 }
 

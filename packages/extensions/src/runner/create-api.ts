@@ -11,6 +11,7 @@ import { isListed } from "../session/extension-tools.ts";
 import { checkDefinition, checkHandler, checkProviderFunctions } from "./check-registration.ts";
 import { isNativeProvider, toProviderConfig } from "../providers/native-provider.ts";
 import type { NativeProvider } from "../providers/provider-config.ts";
+import { checkVirtualModel, getVirtualName } from "../providers/virtual-models.ts";
 import type { ExtensionSessionPort } from "../api/session-port.ts";
 
 export interface ApiParts {
@@ -25,6 +26,8 @@ export interface ApiParts {
   listMcpServers: () => ReturnType<ExtensionAPI["getMcpServers"]>;
   /** Called after a server was registered or removed. Default: nobody wants to know. */
   onMcpServersChange?: () => void;
+  /** Called after a virtual model was registered or removed. Default: nobody wants to know. */
+  onVirtualModelsChange?: () => void;
   events: EventBus;
   /** Calls `end` when the extension ends. Returns how to prevent that. */
   onEnd: (end: () => Promise<void>) => () => void;
@@ -134,8 +137,16 @@ export function createApi(parts: ApiParts): ExtensionAPI {
       if (registrations.mcpServers.delete(name)) parts.onMcpServersChange?.();
     },
     getMcpServers: () => parts.listMcpServers(),
-    registerVirtualModel: () => report("It registers a virtual model. There are none yet, so it cannot be chosen."),
-    unregisterVirtualModel: () => {},
+    registerVirtualModel(model) {
+      lifetime.check();
+      const checked = checkVirtualModel(model);
+      registrations.virtualModels.set(getVirtualName(checked), checked);
+      parts.onVirtualModelsChange?.();
+    },
+    unregisterVirtualModel(provider, id) {
+      lifetime.check();
+      if (registrations.virtualModels.delete(getVirtualName({ provider, id }))) parts.onVirtualModelsChange?.();
+    },
 
     sendMessage: (message, options = {}) =>
       begin("Sending a message", session().sendMessage(copyData(message, "The message"), options)),

@@ -13,7 +13,7 @@ import type { AnyHandler, Extension, ExtensionProblem } from "../api/extension.t
 import { mustBeData } from "../api/must-be-data.ts";
 import { parseResult } from "./parse-results.ts";
 import type { ExtensionSessionPort } from "../api/session-port.ts";
-import { decideLimit, defaultAnswerMs, noticeAfterMs } from "./handler-limits.ts";
+import { decideLimit, defaultAnswerMs, maxHandlerMs, noticeAfterMs } from "./handler-limits.ts";
 import { createOwnSession } from "../session/own-session.ts";
 import { ExtensionError } from "../errors.ts";
 
@@ -74,6 +74,19 @@ export class ExtensionRunner implements ExtensionHooks {
   /** Sends one extension an event that cannot be answered. */
   async emitTo(extension: Extension, event: ExtensionEvent): Promise<void> {
     for (const call of this.#list(event.type)) if (call.extension === extension) await this.#call(call, event);
+  }
+
+  /** Calls a function of an extension whose answer is used. Rejects if it fails, works more than ten seconds or is aborted. */
+  async ask<T>(
+    extension: Extension,
+    call: (context: ExtensionContext) => T | Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    const context = createContext(this.getSession(extension), this.lifetime);
+    const answer = Promise.resolve().then(() => call(context));
+    const outcome = await this.#limit(extension, untilAborted(answer, signal), maxHandlerMs);
+    if (outcome.kind === "done") return outcome.value;
+    throw new ExtensionError("cancelled", "the request was aborted before it answered");
   }
 
   has(name: ExtensionEventName): boolean {

@@ -35,6 +35,7 @@ function open(extensions: readonly Extension[], changes: Partial<LoadedExtension
         isIsolated: () => false,
         registerIsolated: () => {},
         unregisterIsolated: () => {},
+        setVirtualModels: () => {},
         settle: async () => {},
         close: () => void (isClosed.providers = true),
       },

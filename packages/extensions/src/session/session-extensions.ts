@@ -32,6 +32,9 @@ import {
   type ResolvedRegistrations,
 } from "../load/conflicts.ts";
 import type { ProviderPort } from "../providers/providers.ts";
+import type { ModelRouteRequest } from "../api/virtual-model.ts";
+import { ExtensionError } from "../errors.ts";
+import { getVirtualName } from "../providers/virtual-models.ts";
 import { ExtensionRunner } from "../runner/runner.ts";
 import type { ExtensionSessionPort } from "../api/session-port.ts";
 import { createWaits, type Waits } from "../runner/waits.ts";
@@ -192,6 +195,15 @@ export class SessionExtensions implements RunExtensions {
     if (!this.#started) return;
     await this.#started;
     await this.#bound?.runner.emitTo(extension, { type: "session_start", ...this.#parts.start });
+  }
+
+  async route(request: ModelRouteRequest): Promise<unknown> {
+    const name = getVirtualName(request.model);
+    const extension = this.list.findLast(({ virtualModels }) => virtualModels.has(name));
+    const definition = extension?.virtualModels.get(name);
+    if (!extension || !definition || !this.#bound)
+      throw new ExtensionError("invalid_input", `there is no virtual model ${name}`);
+    return await this.#bound.runner.ask(extension, (context) => definition.route(request, context), request.signal);
   }
 
   /** A tool that the code of a feature registered; undefined if it did not. */

@@ -62,6 +62,7 @@ export function createSessionCore(parts: SessionParts): SessionCore {
   const used = new UsedModel({
     selected: model,
     registry: services.registry,
+    getExtensions: () => extensions.current,
     getChains: () => settings.get().retry.fallbackChains ?? services.registry.modelsYml.fallbackChains,
     getPatterns: () => parts.modelPatterns ?? settings.get().enabledModels,
     availability: parts.availability,
@@ -131,7 +132,8 @@ export function createSessionCore(parts: SessionParts): SessionCore {
 }
 
 /** Reads what the log says now, after it was opened or its leaf moved. */
-export async function readLog({ model, transcript }: SessionCore, session: SessionManager): Promise<void> {
+export async function readLog({ model, used, transcript }: SessionCore, session: SessionManager): Promise<void> {
+  used.forgetState();
   model.takeLogged(await transcript.load(session));
 }
 

@@ -13,6 +13,7 @@ import { createExpandPort } from "../prompt/expand-port.ts";
 import { createMentionReader } from "../prompt/read-mention.ts";
 import { withProviderHooks } from "../request/provider-hooks.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
+import { withRoutes } from "../request/route.ts";
 import { SessionKeys } from "../request/session-keys.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { AgentSession } from "../agent-session/agent-session.ts";
@@ -170,10 +171,12 @@ function createRequest(
   const { debugLog } = params;
   const onKey = debugLog && { onKey: (key: string) => debugLog.addSecret(key) };
   const request = params.streamFn ?? createRequests({ auth, registry, clock, keys, streamFn: streamSimple, ...onKey });
-  return withRunOptions(
+  const run = withRunOptions(
     withProviderHooks(request, () => extensions.current),
     { settings: () => settings.get(), sessionId: sessionManager.id, clock },
   );
+  const getPatterns = () => params.models ?? settings.get().enabledModels;
+  return withRoutes(run, { registry, getExtensions: () => extensions.current, getPatterns }, clock);
 }
 
 /** Reports tools that are named and do not exist, because the error leaves a tool enabled, or out. */

@@ -62,7 +62,10 @@ export class Attempt {
 
   constructor(context: AttemptContext, recovery: Recovery) {
     this.#context = context;
-    this.#nextRequest = new NextRequest(context, (limit) => (this.#request = { kind: "spent", limit }));
+    this.#nextRequest = new NextRequest(context, {
+      onSpent: (limit) => (this.#request = { kind: "spent", limit }),
+      isRetry: recovery.failures > 0 || recovery.changes > 0 || recovery.wasCompacted,
+    });
     this.#recovery = recovery;
   }
 

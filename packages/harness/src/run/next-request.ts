@@ -1,11 +1,12 @@
 /** The next request of a run: selects its messages, offers them to extensions, reserves its cost, and asks the model. */
 import { isDeepStrictEqual } from "node:util";
 import type { AgentMessage, StreamFn } from "@tau/agent";
-import type { Usage } from "@tau/ai";
+import type { Context, Usage } from "@tau/ai";
 import type { ExtensionHooks } from "@tau/extensions";
 import { isValidChange } from "@tau/extensions/internal";
 import type { Budget, BudgetLimit, Reservation } from "../budget/budget.ts";
 import { failedStream } from "../request/request.ts";
+import { type RouteOutcome, toRouteMessages, withLevel } from "../request/route.ts";
 import { messagesToSend } from "../request/select-messages.ts";
 import { reserveRequest } from "./context-size.ts";
 import { copyMessages } from "./copy-messages.ts";
@@ -27,9 +28,17 @@ interface NextRequestParts {
   readonly spans: RunSpans;
 }
 
+interface NextRequestOptions {
+  /** Called instead of the model if the budget has no room for the request. */
+  onSpent: (limit: BudgetLimit) => void;
+  /** Whether the first request follows one that failed. */
+  isRetry: boolean;
+}
+
 export class NextRequest {
   readonly #parts: NextRequestParts;
   readonly #onSpent: (limit: BudgetLimit) => void;
+  #isRetry: boolean;
   /** The selected messages. */
   #sending: readonly AgentMessage[] = [];
   /** The system prompt, if extensions changed it. */
@@ -37,10 +46,10 @@ export class NextRequest {
   /** The reservation of the request that was sent and has no answer. */
   #reservation: Reservation | undefined;
 
-  /** `onSpent` is called instead of the model if the budget has no room for the request. */
-  constructor(parts: NextRequestParts, onSpent: (limit: BudgetLimit) => void) {
+  constructor(parts: NextRequestParts, { onSpent, isRetry }: NextRequestOptions) {
     this.#parts = parts;
     this.#onSpent = onSpent;
+    this.#isRetry = isRetry;
   }
 
   /** Selects the messages that are sent: bounded, pruned, without images where the settings say so. */
@@ -86,9 +95,12 @@ export class NextRequest {
   }
 
   /** Reserves what the request may cost, and reports when its prefix differs from the last one's. */
-  async ask(...[model, context, options]: Parameters<StreamFn>) {
+  async ask(...[selected, context, options]: Parameters<StreamFn>) {
     const { host, budget, spans, recorder } = this.#parts;
     recorder.startTurn(context.messages);
+    const routed = host.used.isVirtual ? await this.#route(context, options?.signal) : undefined;
+    if (routed?.kind === "failed") return failedStream(selected, routed.failure, host.clock.now());
+    const model = routed?.model ?? selected;
     const grant = reserveRequest(host, budget);
     if (grant.kind === "spent") {
       this.#onSpent(grant.limit);
@@ -103,8 +115,23 @@ export class NextRequest {
     return await host.ask(
       model,
       { ...context, ...(systemPrompt !== undefined && { systemPrompt }) },
-      { ...options, ...(maxTokens !== undefined && { maxTokens }) },
+      {
+        ...(routed ? withLevel(options, routed.thinkingLevel) : options),
+        ...(maxTokens !== undefined && { maxTokens }),
+      },
     );
+  }
+
+  /** Asks the selected virtual model for the model of this request. */
+  #route({ messages, systemPrompt }: Context, signal: AbortSignal | undefined): Promise<RouteOutcome> {
+    const { used, transcript, clock } = this.#parts.host;
+    const isRetry = this.#isRetry;
+    this.#isRetry = false;
+    // What extensions add does not count as written by the user.
+    const last = transcript.messages.findLast(({ role }) => role !== "custom");
+    const reason = isRetry ? "retry" : last?.role === "user" ? "user" : "continuation";
+    const prompt = this.#prompt ?? systemPrompt;
+    return used.route({ reason, messages: toRouteMessages(messages, prompt, clock.now()), signal });
   }
 
   /** Settles what the request has cost; undefined if that is unknown. */

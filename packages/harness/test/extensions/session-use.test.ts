@@ -119,12 +119,13 @@ test("what an extension without types passes to its session is refused by its na
 test("what goes wrong while extensions load is told to the user, and the session works", async () => {
   const { prompt, session } = await open([[text("Hi.")]], (tau) => {
     tau.on("no_such_event" as "agent_start", () => {});
-    tau.registerVirtualModel({});
+    expect(() => tau.registerVirtualModel({} as never)).toThrow("A virtual model needs a text as its provider.");
+    tau.registerProvider("broken", { baseUrl: "nowhere", models: [{ id: "m" }] } as never);
   });
   await prompt("hi");
   const told = session.notices.map(({ message }) => message).join("\n");
   expect(told).not.toContain("no_such_event");
-  expect(told).toContain("virtual model");
+  expect(told).toContain("broken");
 });
 
 test("servers of MCP that extensions register and remove are reported to all of them", async () => {
@@ -220,14 +221,12 @@ test("a session whose model is not there says what is wrong with its extensions,
   let api: ExtensionAPI | undefined;
   const factory: ExtensionFactory = (tau) => {
     api = tau;
-    tau.registerVirtualModel({});
+    tau.registerProvider("mine", { baseUrl: "nowhere" } as never);
   };
   const cwd = await mkdtemp(join(tmpdir(), "tau-no-model-"));
   onTestFinished(() => rm(cwd, { recursive: true, force: true }));
   const opening = createAgentSession({ cwd, agentDir: cwd, model: "mine/one", extensions: { factories: [factory] } });
-  await expect(opening).rejects.toThrow(
-    /There is no model "mine\/one".*\n {2}<inline:factory>: It registers a virtual model/,
-  );
+  await expect(opening).rejects.toThrow(/There is no model "mine\/one".*\n {2}<inline:factory>: .*baseUrl/);
   expect(() => api!.getFlag("any")).toThrow("the extension was closed");
 });
 

@@ -56,7 +56,7 @@ export function createExtensionApi(
     registerMcpServer: (name, config) => void extension.mcpServers.set(name, config),
     unregisterMcpServer: (name) => void extension.mcpServers.delete(name),
     getMcpServers: () => [...extension.mcpServers].map(([name, config]) => ({ name, config, extensionPath })),
-    registerVirtualModel: (model) => void extension.virtualModels.push(model),
+    registerVirtualModel: (model) => void extension.virtualModels.push({ ...model }),
     unregisterVirtualModel(provider, id) {
       const isOther = (model: Record<string, unknown>) => model["provider"] !== provider || model["id"] !== id;
       extension.virtualModels = extension.virtualModels.filter(isOther);

@@ -221,8 +221,8 @@ describe("the runner", () => {
             pi.registerMcpServer("one", { command: "x" });
             pi.registerMcpServer("two", {});
             pi.unregisterMcpServer("two");
-            pi.registerVirtualModel({ provider: "p", id: "a" });
-            pi.registerVirtualModel({ provider: "p", id: "b" });
+            pi.registerVirtualModel({ provider: "p", id: "a" } as never);
+            pi.registerVirtualModel({ provider: "p", id: "b" } as never);
             pi.unregisterVirtualModel("p", "b");
             pi.registerCommand(pi.getMcpServers().map(({ name }) => name).join(), { handler() {} });
           };`,

@@ -152,7 +152,7 @@ function toItems(entry: SessionEntry, key: string): readonly Item[] {
       return entry.display ? [{ key, kind: "message", from: entry.customType, content: entry.content }] : [];
     case "custom": {
       const use = getModelUse(entry);
-      return use ? [{ key, kind: "note", text: use.reason }] : [];
+      return use && use.cause !== "route" ? [{ key, kind: "note", text: use.reason }] : [];
     }
     case "model_change":
       return [{ key, kind: "note", text: `Model: ${formatModelChange(entry)}` }];

@@ -24,6 +24,7 @@ export function describeRegistrations(
     needsTrust.note("a renderer of its own");
   // Another extension that lists the servers could start the programs that they name.
   if (mcpServers.size > 0) needsTrust.note("a server of MCP");
+  if (registrations.virtualModels.size > 0) needsTrust.note("a virtual model");
   if (registrations.markdownTransformers.length > 0) needsTrust.note("changing how Markdown is drawn");
   return {
     handlers: [...handlers].map(([name, list]) => [name, list.map((handler) => ids.get(handler))] as const),
