@@ -1,5 +1,7 @@
 /** Extensions: what they can do, and what runs them. */
 export type {
+  AccessOptions,
+  AccessVerdict,
   CommandDefinition,
   Completion,
   EntryRenderer,

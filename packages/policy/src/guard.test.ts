@@ -322,7 +322,7 @@ test("rules that are given by links hold for what the links lead to", async () =
     agentDir: "/x",
   };
   const real = await realPathRules(rules, (path) => createFiles().realPath(path));
-  expect(real).toEqual({ ...rules, named: [], roots: [directories.work], home: directories.home });
+  expect(real).toEqual({ ...rules, named: [], closed: [], roots: [directories.work], home: directories.home });
   const standings = ["work/a.txt", "out/b.txt", "home/.ssh/id_rsa"].map((name) =>
     pathStanding(join(directories.top, name), "write", real),
   );
@@ -384,4 +384,19 @@ test("a credential is not read through a hard link in the workspace, and other f
   expect(await call("read", { path: "a.json" })).toContain("is where credentials are kept");
   expect(await call("read", { path: "key.txt" })).toContain("is where credentials are kept");
   expect(await call("read", { path: "b.txt" })).toContain("OUTSIDE");
+});
+
+test("in a closed directory only the roots inside it apply", () => {
+  const rules = {
+    roots: ["/tmp", "/tmp/shared/mine"],
+    closed: ["/tmp/shared"],
+    home: "/home/me",
+    agentDir: "/home/me/.tau",
+  };
+  const standings = ["/tmp/a", "/tmp/shared/mine/a", "/tmp/shared/theirs/a", "/tmp/shared"].map((path) =>
+    pathStanding(path, "write", rules),
+  );
+  expect(standings).toEqual(["allowed", "allowed", "asks", "asks"]);
+  const whole = { ...rules, closed: ["/tmp"] };
+  expect(pathStanding("/tmp/a", "write", whole)).toBe("allowed");
 });

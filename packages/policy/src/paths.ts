@@ -10,6 +10,8 @@ export interface PathRules {
   roots: readonly string[];
   /** Directories that may also be read without a question: skills and other resources. Default: none. */
   readable?: readonly string[];
+  /** Directories in which only the roots inside them apply, and none that is above them. Default: none. */
+  closed?: readonly string[];
   home: string;
   agentDir: string;
   /** Credentials that environment variables lead to. Default: none. */
@@ -39,10 +41,14 @@ export function ruledStanding(realPath: string, access: "read" | "write", rules:
   // Files that a model writes there could execute something in its next session.
   if (access === "write" && isWithin(rules.agentDir, path)) return { standing: "asks", rule: "agent-directory" };
   if (access === "write" && isProtectedPath(path, rules)) return { standing: "asks", rule: "protected" };
-  if (rules.roots.some((root) => isWithin(root, path))) return { standing: "allowed", rule: "root" };
+  if (rules.roots.some((root) => isWithin(root, path) && !isClosed(path, root, rules)))
+    return { standing: "allowed", rule: "root" };
   const isReadable = access === "read" && rules.readable?.some((root) => isWithin(root, path));
   return isReadable ? { standing: "allowed", rule: "readable" } : { standing: "asks", rule: "outside" };
 }
+
+const isClosed = (path: string, root: string, { closed = [] }: PathRules): boolean =>
+  closed.some((directory) => isWithin(directory, path) && !isWithin(directory, root));
 
 /** Rules that are normalised already: the guard and the policy of a session use the same ones. */
 const resolved = new WeakSet<PathRules>();
@@ -50,8 +56,8 @@ const resolved = new WeakSet<PathRules>();
 /** Normalises the rules once. An empty or relative root would allow everything, so it is refused. */
 export function resolvePathRules(rules: PathRules): Required<PathRules> {
   if (resolved.has(rules)) return rules as Required<PathRules>;
-  const { roots, readable = [], home, agentDir, named = [] } = rules;
-  for (const path of [...roots, ...readable, home, agentDir]) {
+  const { roots, readable = [], closed = [], home, agentDir, named = [] } = rules;
+  for (const path of [...roots, ...readable, ...closed, home, agentDir]) {
     if (isAbsolute(path) && !path.includes("\0")) continue;
     throw new HarnessError(
       "invalid_input",
@@ -61,6 +67,7 @@ export function resolvePathRules(rules: PathRules): Required<PathRules> {
   return remember({
     roots: roots.map((root) => resolve(root)),
     readable: readable.map((root) => resolve(root)),
+    closed: closed.map((directory) => resolve(directory)),
     home: resolve(home),
     agentDir: resolve(agentDir),
     named,
@@ -70,6 +77,7 @@ export function resolvePathRules(rules: PathRules): Required<PathRules> {
 function remember(rules: Required<PathRules>): Required<PathRules> {
   Object.freeze(rules.roots);
   Object.freeze(rules.readable);
+  Object.freeze(rules.closed);
   resolved.add(Object.freeze(rules));
   return rules;
 }
@@ -82,12 +90,13 @@ export async function realPathRules(
   rules: PathRules,
   realPath: (path: string) => Promise<string>,
 ): Promise<Required<PathRules>> {
-  const { roots, readable, home, agentDir, named } = resolvePathRules(rules);
+  const { roots, readable, closed, home, agentDir, named } = resolvePathRules(rules);
   const real = (path: string) => realPath(path).catch(() => path);
   const all = (paths: readonly string[]) => Promise.all(paths.map(real));
   return remember({
     roots: await all(roots),
     readable: await all(readable),
+    closed: await all(closed),
     home: await real(home),
     agentDir: await real(agentDir),
     named,

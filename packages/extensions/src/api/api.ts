@@ -6,7 +6,7 @@ import type { VirtualModel } from "./virtual-model.ts";
 import type { AgentToolResult, AgentToolUpdateCallback, ThinkingLevel, ToolExecutionMode } from "@tau/agent";
 import type { ImageContent, Model, TextContent, ToolArguments, ToolParameters } from "@tau/ai";
 import type { PermissionMode, SlashCommandData } from "@tau/protocol";
-import type { Program, ToolDescription, ToolLifecycle, ToolLogLevel } from "@tau/tools";
+import type { AccessRequest, Program, ToolDescription, ToolLifecycle, ToolLogLevel } from "@tau/tools";
 import type { SandboxNetwork } from "@tau/sandbox";
 import type { Settings } from "@tau/config/settings";
 import type {
@@ -140,6 +140,17 @@ export interface SpawnOptions {
   sandbox?: false | { network?: SandboxNetwork; allowedPaths?: readonly string[]; readablePaths?: readonly string[] };
 }
 
+export interface AccessOptions {
+  /** The tool or command that it is done for. Recorded with the decision. */
+  name: string;
+  /** Says in one sentence what would be done, for the person. */
+  summary: string;
+  /** Its abort withdraws the question, which denies. */
+  signal?: AbortSignal | undefined;
+}
+
+export type AccessVerdict = { kind: "allowed" } | { kind: "denied"; reason: string };
+
 export interface ToolInfo extends Pick<ToolDefinition, "name" | "description" | "parameters" | "promptGuidelines"> {
   label?: string;
   exposure: ToolExposure;
@@ -257,6 +268,12 @@ export interface ExtensionAPI {
   keepText(text: string): Promise<string | undefined>;
   /** Resolves with the agents that children can be opened with, sorted by name, as their files are now. */
   getAgents(): Promise<AgentInfo[]>;
+  /**
+   * Asks the policy of the session, and the person where it says so, whether all of this may be done, as before a call of the model.
+   * An extension runs with the rights of the user; it calls this before it does something for a model. Rejects in an isolated
+   * extension.
+   */
+  requestAccess(access: readonly AccessRequest[], options: AccessOptions): Promise<AccessVerdict>;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
   /**

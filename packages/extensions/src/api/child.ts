@@ -30,6 +30,8 @@ export interface ChildOptions {
    * everything there. Default: that of the session.
    */
   cwd?: string;
+  /** Absolute paths besides that its tools and commands may read without a question. Credentials stay closed. Default: none. */
+  readablePaths?: readonly string[];
   /** A model, or what stands for one, such as `provider/id:thinking` or `@role`. Default: that of the session. */
   model?: string;
   /** Default: that of the session. */

@@ -4,9 +4,17 @@
 import type { AgentTool, AgentToolUpdateCallback, ThinkingLevel, ToolCallOutcome } from "@tau/agent";
 import type { ImageContent, Model, TextContent } from "@tau/ai";
 import type { PermissionMode, SlashCommandData } from "@tau/protocol";
-import type { Program } from "@tau/tools";
+import type { AccessRequest, Program } from "@tau/tools";
 import type { Settings } from "@tau/config/settings";
-import type { ExecOptions, ExecResult, ProviderConfig, SpawnOptions, ToolInfo } from "./api.ts";
+import type {
+  AccessOptions,
+  AccessVerdict,
+  ExecOptions,
+  ExecResult,
+  ProviderConfig,
+  SpawnOptions,
+  ToolInfo,
+} from "./api.ts";
 import type {
   ContextUsage,
   ExtensionCommandContext,
@@ -63,6 +71,7 @@ export interface ExtensionSessionPort {
   whileWaiting<T>(work: () => Promise<T>): Promise<T>;
   keepText(text: string): Promise<string | undefined>;
   getAgents(): Promise<AgentInfo[]>;
+  requestAccess(access: readonly AccessRequest[], options: AccessOptions): Promise<AccessVerdict>;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
   findTools(): Promise<ToolInfo[]>;

@@ -178,6 +178,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     whileWaiting: async (work) => await session().whileWaiting(work),
     keepText: async (text) => await session().keepText(text),
     getAgents: async () => await session().getAgents(),
+    requestAccess: async (access, options) => await session().requestAccess(access, options),
     getActiveTools: () => session().getActiveTools(),
     getAllTools: () => session().getAllTools(),
     findTools: async () => await session().findTools(),

@@ -65,7 +65,12 @@ export async function createChildParams(
     ...(excludedTools && { excludedTools: [...(limits.excludedTools ?? []), ...excludedTools] }),
     // Where nobody answers the parent, nobody answers its children.
     ...(params.ask && { ask: (question, signal) => parent.askForChild(name, question, signal) }),
-    ...withoutUndefined({ systemPrompt: systemPrompt ?? inheritedPrompt, appendSystemPrompt, budgets }),
+    ...withoutUndefined({
+      systemPrompt: systemPrompt ?? inheritedPrompt,
+      appendSystemPrompt,
+      budgets,
+      readablePaths: options.readablePaths,
+    }),
   } as AgentSessionParams;
 }
 

@@ -1,9 +1,10 @@
 /** Which paths are open to the tools of a session. */
 import { homedir, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 import { findNamedCredentials } from "@tau/sandbox/internal";
 import type { PathRules } from "@tau/policy";
 import { realPathRules } from "@tau/policy/internal";
+import { isWithin } from "@tau/tools/platform";
 import { getReadablePath } from "@tau/config/internal";
 import { getResultsDirectory } from "./results.ts";
 import type { Services } from "../agent-session/services.ts";
@@ -35,10 +36,27 @@ export async function createPathRules(parts: PathRulesParts): Promise<Required<P
   const rules = {
     // In this order: the sandbox takes those that were added.
     roots: [cwd, tmpdir(), ...added].map((directory) => resolve(projectDirectory, directory)),
-    readable: [...own, join(home, ".agents", "skills"), ...skills, ...results, ...documents],
+    readable: [
+      ...own,
+      join(home, ".agents", "skills"),
+      ...skills,
+      ...results,
+      ...documents,
+      ...(params.readablePaths ?? []),
+    ],
+    closed: cwd === projectDirectory ? [] : findShared(cwd),
     home,
     agentDir,
     named: findNamedCredentials({ env: { ...process.env, ...services.settings.get().shellEnv }, cwd, home }),
   };
   return await realPathRules(rules, (path) => files.realPath(path));
+}
+
+/**
+ * Finds the directory among the temporary files that a child has a part of. The other parts belong to other children, though
+ * tools may work anywhere else among the temporary files.
+ */
+function findShared(cwd: string): string[] {
+  const [name] = relative(tmpdir(), cwd).split(sep);
+  return isWithin(tmpdir(), cwd) && name ? [join(tmpdir(), name)] : [];
 }

@@ -27,6 +27,7 @@ import { listSlashCommands } from "../prompt/slash-commands.ts";
 import { getContextUse } from "../session/stats.ts";
 import { checkPort } from "./check-port.ts";
 import { createChildSession } from "./child-session.ts";
+import { requestAccess } from "./request-access.ts";
 import type { PortActivity, PortSession, PortTools } from "./port-session.ts";
 
 interface ExtensionPortParts {
@@ -162,6 +163,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       return await host.keep(text);
     },
     getAgents: () => session.getAgents(),
+    requestAccess: (access, options) => requestAccess(session.judgeParts, access, options),
     getActiveTools: () => session.tools.map(({ name }) => name),
     getAllTools: () => listAllTools(session, extensions),
     findTools: () => tools.found.list(),

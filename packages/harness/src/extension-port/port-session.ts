@@ -5,6 +5,7 @@ import type { AuthStorage } from "@tau/config/auth";
 import type { ModelRegistry } from "@tau/config/models";
 import type { Settings, SettingsManager } from "@tau/config/settings";
 import type { AgentInfo, ChildOptions, InputSource, ToolInfo } from "@tau/extensions";
+import type { JudgeParts } from "@tau/policy/internal";
 import type { PermissionData, SessionEvent } from "@tau/protocol";
 import type { RunOutcome } from "../run/run.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
@@ -39,6 +40,7 @@ export interface PortSession extends SlashCommandSource {
   reload(): Promise<unknown>;
   notify(code: string, message: string): void;
   getAgents(): Promise<AgentInfo[]>;
+  readonly judgeParts: JudgeParts;
   openChild(options: ChildOptions): Promise<PortChild & { dispose(): Promise<void> }>;
 }
 

@@ -77,6 +77,9 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
       throw needsTrust.refuse("tau.keepText, which writes a file beside the session");
     },
     getAgents: () => call("getAgents"),
+    requestAccess: async () => {
+      throw needsTrust.refuse("tau.requestAccess, since what it does is judged by itself");
+    },
     getActiveTools: () => read("getActiveTools"),
     getAllTools: () => read("getAllTools"),
     findTools: () => call("findTools"),
