@@ -3,12 +3,14 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
 import { createFakeClock } from "@tau/harness/testing";
+import type { ExtensionAPI } from "@tau/extensions";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { type Executor, type FanoutTask, type Subagent, TaskFanout } from "../src/agents/index.ts";
 import { countLines } from "./fanout.example.ts";
-import { createTestSession } from "./kit.ts";
+import { createTestSession, type TestSessionParams } from "./kit.ts";
+import { createRepository } from "./worktrees/kit.ts";
 
 const task = (id: string, more: Partial<FanoutTask<string>> = {}): FanoutTask<string> => ({
   id,
@@ -155,8 +157,8 @@ test("whenever it is aborted, each task ends once and nothing runs afterwards", 
   );
 });
 
-async function open(turns: Parameters<typeof createTestSession>[0]) {
-  const opened = await createTestSession(turns);
+async function open(turns: Parameters<typeof createTestSession>[0], params: TestSessionParams = {}) {
+  const opened = await createTestSession(turns, params);
   onTestFinished(() => opened.dispose());
   return opened;
 }
@@ -221,4 +223,47 @@ test("the example of docs/features.md runs", async () => {
   expect(page).toContain(`\`\`\`ts\n${example}\`\`\`\n`);
   const { session } = await open([[text('{"file":"a.txt","lines":2}')]]);
   expect(await countLines(session, ["a.txt"])).toEqual(["a.txt: 2"]);
+});
+
+test("in a git repository each task works in a copy of its own, and its changes are a branch", async () => {
+  const repository = await createRepository();
+  const { session } = await open(
+    [
+      [call("write", { path: "c.txt", content: "changed" })],
+      [text("Done.")],
+      [call("read", { path: "a.txt" })],
+      [text("Seen.")],
+    ],
+    { cwd: repository.top },
+  );
+  await repository.write("a.txt", "mine, not committed");
+  const results = await new TaskFanout(session).fanout([task("writer"), task("reader")], { parallelism: 1 });
+  expect(results.map(({ result }) => result)).toEqual(["Done.", "Seen."]);
+  expect(results[1]).not.toHaveProperty("branch");
+  const { branch } = results[0]!;
+  expect(branch).toMatch(/^pi-fanout-writer-/);
+  expect(repository.git("show", `${branch}:c.txt`)).toBe("changed");
+  expect(repository.branches()).toEqual(["main", branch]);
+  expect(repository.git("status", "--porcelain")).toBe(" M a.txt\n");
+  expect(await readFile(join(repository.top, "a.txt"), "utf8")).toBe("mine, not committed");
+  expect(repository.left()).toEqual([".tau-worktrees"]);
+});
+
+test("the API of an extension gives tasks copies too, and a task that is aborted leaves none", async () => {
+  const repository = await createRepository();
+  let api!: ExtensionAPI;
+  const controller = new AbortController();
+  await open(
+    [
+      async (_context, { signal }) => {
+        controller.abort();
+        await new Promise<void>((resolve) => signal!.addEventListener("abort", () => resolve(), { once: true }));
+        return [text("Too late.")];
+      },
+    ],
+    { cwd: repository.top, extensions: { factories: [(tau) => void (api ??= tau)] } },
+  );
+  const [result] = await new TaskFanout(api).fanout([task("a")], { merge: "all", signal: controller.signal });
+  expect(result).toMatchObject({ success: false, error: "The task was aborted." });
+  expect(repository.left()).toEqual([]);
 });

@@ -35,7 +35,10 @@ export interface FanoutTask<T = unknown> {
   prompt: string;
   /** Only these tools, as far as the agent itself may use them. Default: those of the agent. */
   tools?: readonly string[];
-  /** The directory to work in. Default: that of the agent. */
+  /**
+   * The directory to work in. Default, with children of an agent in a git repository: an isolated copy of what is committed there,
+   * whose changes become a branch. Otherwise: that of the agent.
+   */
   worktree?: string;
   /** Default: that of the agent. */
   model?: string;
@@ -55,6 +58,8 @@ export interface FanoutResult<T = unknown> {
   /** Milliseconds. 0 if the task threw, or was aborted. */
   duration: number;
   tokensUsed?: number;
+  /** The branch with the changes of a task that worked in an isolated copy; undefined if it changed nothing. */
+  branch?: string;
 }
 
 export interface FanoutOptions {

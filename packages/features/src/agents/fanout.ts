@@ -4,6 +4,7 @@ import { followSignal } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
 import { checkAgent, type FanoutAgent } from "./child.ts";
 import type { Executor, FanoutOptions, FanoutOutput, FanoutResult, FanoutTask, Validator } from "./contract.ts";
+import type { IsolatedOutcome } from "./isolate-task.ts";
 import { getStopError, mergeResults, type TaskOutcome, toResult } from "./results.ts";
 import { runTask } from "./run-task.ts";
 import { createSessionExecutor } from "./session-executor.ts";
@@ -15,13 +16,14 @@ export interface TaskFanoutParts {
 }
 
 export class TaskFanout {
-  readonly #getExecutor: (task: FanoutTask) => Executor;
+  readonly #agent: FanoutAgent;
+  readonly #executor: Executor | undefined;
   readonly #validator: Validator;
   readonly #clock: Clock;
 
   /**
    * Without an executor each task is a child session of the agent, which is told of an answer that does not fit its schema
-   * at most twice. Without a validator the JSON in an answer is checked against the schema.
+   * at most twice. In a git repository it works in an isolated copy, unless the task names a directory. Without a validator the JSON in an answer is checked against the schema.
    */
   constructor(
     agent: FanoutAgent,
@@ -30,7 +32,8 @@ export class TaskFanout {
     { clock = systemClock }: TaskFanoutParts = {},
   ) {
     if (!executor) checkAgent(agent);
-    this.#getExecutor = ({ id }) => executor ?? createSessionExecutor(agent, id);
+    this.#agent = agent;
+    this.#executor = executor;
     this.#validator = validator;
     this.#clock = clock;
   }
@@ -50,6 +53,7 @@ export class TaskFanout {
     checkFanout(tasks, { parallelism, merge });
     const pending = [...tasks.entries()];
     const outcomes = new Map<number, TaskOutcome>();
+    const branches = new Map<number, string>();
     const ending = new AbortController();
     const stopFollowing = followSignal(signal, (reason) => ending.abort(reason));
     let stopError: Error | undefined;
@@ -65,30 +69,35 @@ export class TaskFanout {
     const work = async () => {
       for (let next = pending.shift(); next; next = pending.shift()) {
         const [index, task] = next;
-        settle(
-          index,
-          ending.signal.aborted
-            ? { kind: "aborted", reason: ending.signal.reason }
-            : await this.#run(task, ending.signal),
-        );
+        const { outcome, branch }: IsolatedOutcome = ending.signal.aborted
+          ? { outcome: { kind: "aborted", reason: ending.signal.reason } }
+          : await this.#run(task, ending.signal);
+        if (branch !== undefined) branches.set(index, branch);
+        settle(index, outcome);
       }
     };
     await Promise.all(Array.from({ length: Math.min(parallelism, tasks.length) }, work));
     stopFollowing();
     if (stopError) throw stopError;
     return mergeResults(
-      tasks.map(({ id }, index) => toResult(id, outcomes.get(index)!)),
+      tasks.map(({ id }, index) => {
+        const branch = branches.get(index);
+        return { ...toResult(id, outcomes.get(index)!), ...(branch !== undefined && { branch }) };
+      }),
       merge,
     );
   }
 
-  #run(task: FanoutTask, signal: AbortSignal): Promise<TaskOutcome> {
-    return runTask(task, {
-      executor: this.#getExecutor(task),
-      validator: this.#validator,
-      clock: this.#clock,
-      signal,
-    });
+  async #run(task: FanoutTask, signal: AbortSignal): Promise<IsolatedOutcome> {
+    const parts = { validator: this.#validator, clock: this.#clock, signal };
+    const run = (executor: Executor) => runTask(task, { ...parts, executor });
+    if (this.#executor) return { outcome: await run(this.#executor) };
+    if (task.worktree !== undefined) return { outcome: await run(createSessionExecutor(this.#agent, task.id)) };
+    // Late, because it needs git, and most programs that use this have an executor or name directories.
+    const { isolateTask } = await import("./isolate-task.ts");
+    return await isolateTask(this.#agent, { task, signal }, (place) =>
+      run(createSessionExecutor(this.#agent, task.id, place)),
+    );
   }
 }
 

@@ -15,3 +15,11 @@ export type {
   Validator,
 } from "./contract.ts";
 export { TaskFanout, type TaskFanoutParts } from "./fanout.ts";
+export {
+  type FinishOptions,
+  type Isolated,
+  type IsolatedOptions,
+  type IsolatedResult,
+  openIsolated,
+} from "./worktrees/isolated.ts";
+export { type WorktreeHandle, WorktreeManager, type WorktreeManagerOptions } from "./worktrees/worktree-manager.ts";

@@ -1,6 +1,7 @@
 /** Works on a task with a child of the agent. */
 import { withoutUndefined } from "@tau/ai/internal";
 import { type FanoutAgent, getOpener, openTaskChild, type TaskChild } from "./child.ts";
+import type { ChildPlace } from "./isolate-task.ts";
 import type { Executor, Subagent, SubagentOptions } from "./contract.ts";
 
 /** Somebody else has aborted the run of a child: the agent itself, as its children cannot outlive its run. */
@@ -11,8 +12,8 @@ export class ChildAborted extends Error {
 const maxCorrections = 2;
 
 /** `name` is shown to people with the questions of the child. */
-export const createSessionExecutor = (agent: FanoutAgent, name: string): Executor => ({
-  createSubagent: (options) => new SessionSubagent(agent, name, options),
+export const createSessionExecutor = (agent: FanoutAgent, name: string, place: ChildPlace = {}): Executor => ({
+  createSubagent: (options) => new SessionSubagent(agent, { name, ...place }, options),
 });
 
 class SessionSubagent implements Subagent {
@@ -22,11 +23,15 @@ class SessionSubagent implements Subagent {
   #isClosed = false;
   #totalTokens: number | undefined;
 
-  constructor(agent: FanoutAgent, name: string, { worktree, tools, model, systemPrompt }: SubagentOptions) {
+  constructor(
+    agent: FanoutAgent,
+    own: ChildPlace & { name: string },
+    { worktree, tools, model, systemPrompt }: SubagentOptions,
+  ) {
     this.#open = async () => {
       const opener = await getOpener(agent);
       const chosen = withoutUndefined({ tools, model, cwd: worktree });
-      return await openTaskChild(opener, { name, ...chosen, appendSystemPrompt: [systemPrompt] });
+      return await openTaskChild(opener, { ...own, ...chosen, appendSystemPrompt: [systemPrompt] });
     };
   }
 

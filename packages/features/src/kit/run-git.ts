@@ -6,6 +6,8 @@ export interface GitOptions {
   cwd: string;
   /** Variables for git, such as an index of its own. */
   env?: Readonly<Record<string, string>>;
+  /** Settings of git besides those of the repository. */
+  config?: readonly (readonly [key: string, value: string])[];
   /** Written to its standard input. */
   input?: string | Uint8Array;
   /** Directories that it may write to besides the workspace. */
@@ -20,7 +22,7 @@ export interface GitResult {
   readonly stderr: string;
 }
 
-type Spawner = Pick<ExtensionAPI, "spawn">;
+export type Spawner = Pick<ExtensionAPI, "spawn">;
 
 const inherited = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR"];
 
@@ -51,10 +53,15 @@ const config: readonly (readonly [key: string, value: string])[] = [
 /** Commands that show differences, and would have them drawn by other programs. */
 const showing = /^(?:diff|diff-files|diff-index|diff-tree|log|show|format-patch|whatchanged|reflog)$/;
 
+/** Commands that read and write no files of the work tree, so that no filter could apply. */
+const withoutFiles =
+  /^(?:cat-file|commit-tree|config|diff-tree|for-each-ref|index-pack|init|merge-base|pack-objects|rev-list|rev-parse|update-ref|write-tree)$/;
+
 export async function runGit(tau: Spawner, args: readonly string[], options: GitOptions): Promise<GitResult> {
   const [command = "", ...rest] = args;
   const noPrograms = showing.test(command) ? ["--no-ext-diff", "--no-textconv"] : [];
-  const settings = [...config, ...(await findFilters(tau, options))];
+  const filters = withoutFiles.test(command) ? [] : await findFilters(tau, options);
+  const settings = [...(options.config ?? []), ...config, ...filters];
   const overrides = settings.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value],
