@@ -34,6 +34,7 @@ export {
   pickAvailable,
 } from "../models/fallbacks.ts";
 export { formatKeyName, listKeys, pickKey } from "../models/key-ring.ts";
+export { listPathRoles } from "../models/path-roles.ts";
 export { isLocalProvider } from "../models/local-models.ts";
 export type { TextFile } from "../resources/context-files.ts";
 export { getFirstLine } from "../resources/front-matter.ts";

@@ -78,6 +78,7 @@ describe("an invalid part is reported with its line, and the rest is used", () =
 modelRoles:
   paths:
     "*.md": [slow]
+    "../[": slow
     "*.ts":
       role: slow
 retry:
@@ -99,12 +100,13 @@ providers:
       "6 roles.a/b",
       "8 roles.plan.model",
       "11 modelRoles.paths['*.md']",
-      "16 retry.fallbackChains[0][1]",
-      "17 retry.fallbackChains[1]",
-      "19 apiKeys.xai",
-      "20 colour",
-      "23 providers.lab.baseUrl",
-      "24 providers.lab.apiKey",
+      "12 modelRoles.paths['../[']",
+      "17 retry.fallbackChains[0][1]",
+      "18 retry.fallbackChains[1]",
+      "20 apiKeys.xai",
+      "21 colour",
+      "24 providers.lab.baseUrl",
+      "25 providers.lab.apiKey",
     ]);
     expect(problems.join()).not.toContain("sk-secret");
     expect(await read(text)).toMatchObject({

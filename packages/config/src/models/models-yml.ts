@@ -4,6 +4,7 @@ import type { Field, FieldProblem, Path } from "../fields/field.ts";
 import { list, map, nonEmptyText, object, optional, transform } from "../fields/kinds.ts";
 import { formatFieldProblem, formatPath } from "../fields/problem.ts";
 import type { FileProblem } from "../files/file-problem.ts";
+import { parseGlob, ToolsError } from "@tau/tools/platform";
 import { parseYaml, type YamlRoot } from "../resources/yaml.ts";
 import type { FallbackChains } from "./fallbacks.ts";
 import { renameProviders } from "./models-file.ts";
@@ -96,10 +97,20 @@ const fallbackChains: Field<FallbackChains> = {
 
 const refuseRole = (name: string) => (isRoleName(name) ? undefined : "cannot be the name of a role.");
 
+const refuseGlob = (pattern: string) => {
+  try {
+    parseGlob(pattern);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ToolsError)) throw error;
+    return "cannot be used as a glob.";
+  }
+};
+
 const modelsYml = object(
   {
     roles: optional(map(withShorthand(nonEmptyText, "model"), { refuseName: refuseRole })),
-    modelRoles: optional(object({ paths: optional(map(withShorthand(roleName, "role"))) })),
+    modelRoles: optional(object({ paths: optional(map(withShorthand(roleName, "role"), { refuseName: refuseGlob })) })),
     retry: optional(object({ fallbackChains: optional(fallbackChains) })),
     apiKeys: optional(map(models)),
   },

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import type { FileSystem } from "@tau/tools/platform";
 import type { Loaded, LoadedFiles, LoadRequest } from "./context-files.ts";
 import { type FieldValue, getFirstLine, parseFrontMatter } from "./front-matter.ts";
+import { readRole } from "./role-field.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { getPathKind, readDirectory, readText } from "./read-text.ts";
 
@@ -13,6 +14,8 @@ export interface PromptTemplate {
   description: string;
   /** Shown after the name, such as `<required> [optional]`. */
   argumentHint?: string;
+  /** The role whose model answers it, without its mark. */
+  role?: string;
   /** Without the front matter; see `fillTemplate` for its placeholders. */
   content: string;
   filePath: string;
@@ -87,7 +90,14 @@ async function loadTemplate(fs: FileSystem, path: string, name: string): Promise
   const field = (key: string) => readTextField(path, key, fields?.get(key), problems);
   const description = field("description") ?? getFirstLine(body);
   const argumentHint = field("argument-hint");
-  const template = { name, description, ...(argumentHint !== undefined && { argumentHint }), content: body };
+  const role = readRole(path, fields?.get("role"), problems);
+  const template = {
+    name,
+    description,
+    ...(argumentHint !== undefined && { argumentHint }),
+    ...(role !== undefined && { role }),
+    content: body,
+  };
   return { value: { ...template, filePath: path }, problems };
 }
 

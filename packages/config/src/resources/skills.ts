@@ -8,6 +8,7 @@ import { type FileSystem, isWithin } from "@tau/tools/platform";
 import { ancestors, type Loaded, type LoadedFiles, type LoadRequest } from "./context-files.ts";
 import { type FieldValue, parseFrontMatter } from "./front-matter.ts";
 import { findProject } from "./guard.ts";
+import { readRole } from "./role-field.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { getPathKind, readDirectory, readText } from "./read-text.ts";
 
@@ -22,6 +23,8 @@ export interface Skill {
   baseDir: string;
   /** It is not in the prompt: only the user can call it. */
   disableModelInvocation: boolean;
+  /** The role whose model is used when the user calls it, without its mark. */
+  role?: string;
 }
 
 const skillFileName = "SKILL.md";
@@ -172,12 +175,14 @@ function describeSkill(path: string, fields: ReadonlyMap<string, FieldValue> | u
       `\`description\` has ${text.length} characters; only ${maxDescriptionCharacters} are used. Shorten it.`,
     );
   }
+  const role = readRole(path, fields.get("role"), problems);
   const skill: Skill = {
     name,
     description: isLong ? text.slice(0, maxDescriptionCharacters).toWellFormed() : text,
     filePath: path,
     baseDir,
     disableModelInvocation: fields.get("disable-model-invocation")?.value === true,
+    ...(role !== undefined && { role }),
   };
   return { value: skill, problems };
 }

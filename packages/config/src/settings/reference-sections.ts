@@ -13,6 +13,7 @@ export const referenceSections: readonly ReferenceSection[] = [
       "defaultProvider",
       "defaultModel",
       "roles",
+      "smolSummaries",
       "defaultThinkingLevel",
       "enabledModels",
       "thinkingBudgets",

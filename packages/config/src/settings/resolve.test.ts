@@ -75,6 +75,7 @@ describe("merging", () => {
         secretBroker: {},
       },
       roles: {},
+      smolSummaries: true,
       sandbox: {
         mode: "auto",
         allowedPaths: [],

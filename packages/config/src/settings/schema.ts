@@ -150,6 +150,11 @@ export const settingsTable = group("The settings of tau.", {
       project: "when trusted",
     },
   ),
+  smolSummaries: setting(flag, {
+    default: true,
+    description:
+      "Let the model of the role `smol`, if it has one, write the summaries of compactions and of branches that are left.",
+  }),
   defaultThinkingLevel: setting(thinkingLevel, {
     default: "medium",
     description: "The thinking level of a new session.",

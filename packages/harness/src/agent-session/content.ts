@@ -1,7 +1,7 @@
 /** Turns what a person said, with all that goes along, into the content of a message. */
 import type { ImageContent, TextContent } from "@tau/ai";
 import { HarnessError } from "@tau/protocol";
-import { attachFiles, type ExpandPort, expandPrompt, fileBlock, inputBlock } from "../prompt/expand.ts";
+import { type AskedRole, attachFiles, type ExpandPort, expandPrompt, fileBlock, inputBlock } from "../prompt/expand.ts";
 
 export interface PromptContent {
   images?: ImageContent[];
@@ -29,12 +29,20 @@ export function refuseLargeImages(images: readonly ImageContent[] = []): void {
 
 const formatMegabytes = (characters: number): string => `${((characters * 3) / 4 / 1024 ** 2).toFixed(1)} MB`;
 
-/** `notices` are what the person should know of it. Throws `invalid_input` for what cannot be said. */
+/** `notices` are sentences for the user. */
+interface ExpandedContent {
+  content: (TextContent | ImageContent)[];
+  notices: readonly string[];
+  /** The role that a template or a skill asks for. */
+  role?: AskedRole | undefined;
+}
+
+/** Throws `invalid_input` for what cannot be said. */
 export async function getContent(
   text: string,
   { images = [], files = [], input, context = [], expandPromptTemplates = true }: PromptContent,
   port: ExpandPort,
-): Promise<{ content: (TextContent | ImageContent)[]; notices: readonly string[] }> {
+): Promise<ExpandedContent> {
   const attached = await attachFiles(files, port);
   if (attached.kind === "refused") throw new HarnessError("invalid_input", attached.reason);
   const texts = [...(input === undefined ? [] : [inputBlock(input)]), ...context.map(fileBlock)];
@@ -45,5 +53,6 @@ export async function getContent(
   if (!expandPromptTemplates) return { content: [{ type: "text", text }, ...more], notices: attached.notices };
   const expanded = await expandPrompt(text, port);
   if (expanded.kind === "refused") throw new HarnessError("invalid_input", expanded.reason);
-  return { content: [...expanded.content, ...more], notices: [...attached.notices, ...expanded.notices] };
+  const notices = [...attached.notices, ...expanded.notices];
+  return { content: [...expanded.content, ...more], notices, role: expanded.role };
 }

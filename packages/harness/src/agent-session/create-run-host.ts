@@ -5,6 +5,7 @@ import type { RunHost } from "../run/run-host.ts";
 import { RunningCalls } from "../run/running-calls.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { CallJudge } from "./call-judge.ts";
+import type { RunRole } from "./run-role.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import type { ShownTools, ToolSources } from "./shown-tools.ts";
 
@@ -15,6 +16,7 @@ interface RunHostParts extends Pick<
   | "inbox"
   | "publisher"
   | "takeReports"
+  | "getSummaryModel"
   | "used"
   | "ask"
   | "waitsForBusyProvider"
@@ -30,12 +32,14 @@ interface RunHostParts extends Pick<
   tools: ShownTools;
   settings: SessionSettings;
   judge: CallJudge;
+  runRole: RunRole;
   sent: PrefixTracker;
 }
 
 export function createRunHost(parts: RunHostParts): RunHost {
   const { session, extensions, builtIn, tools, settings } = parts;
   const { judge, endCall, getCallMessage } = parts.judge;
+  const touches = createTouches({ current: () => [...tools.shown.tools, ...tools.found.called], builtIn });
   return {
     get extensions() {
       return extensions.current;
@@ -49,6 +53,7 @@ export function createRunHost(parts: RunHostParts): RunHost {
     clock: parts.clock,
     ids: parts.ids,
     ask: parts.ask,
+    getSummaryModel: parts.getSummaryModel,
     settings: () => settings.get(),
     used: parts.used,
     current: () => ({
@@ -57,7 +62,9 @@ export function createRunHost(parts: RunHostParts): RunHost {
       tools: tools.shown.tools,
     }),
     findTool: (call) => tools.found.find(call),
-    touches: createTouches({ current: () => [...tools.shown.tools, ...tools.found.called], builtIn }),
+    touches,
+    noteCall: (call) => parts.runRole.noteCall(call, touches),
+    takeCalls: () => parts.runRole.takeCalls(),
     judge,
     calls: new RunningCalls(),
     endCall,

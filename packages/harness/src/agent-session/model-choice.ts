@@ -151,6 +151,8 @@ export class ModelChoice {
     const named = this.resolve(`@${role}`);
     const level = clampThinkingLevel(named.model, named.thinkingLevel ?? this.#wantedLevel);
     if (previousModel && modelsAreEqual(named.model, previousModel) && level === previousLevel) return false;
+    // The log has to say what the session returns to, also if the program ends before the run.
+    await this.remember();
     this.#forRun = named;
     await this.#announce(previousModel, previousLevel, reason);
     return true;

@@ -24,6 +24,8 @@ export interface NavigateOptions {
 export interface NavigateParts {
   session: Session;
   getModel: () => Model;
+  /** The model that writes summaries. Undefined: that of the session. */
+  getSummaryModel: () => Model | undefined;
   request: StreamFn;
   budget: Budget;
   touches: RunHost["touches"];
@@ -51,21 +53,31 @@ export async function navigate(
 }
 
 async function summariseLeft(
-  { session, getModel, request, budget, touches, settings, notice, signal }: NavigateParts,
+  { session, getModel, getSummaryModel, request, budget, touches, settings, notice, signal }: NavigateParts,
   entryId: string | null,
   { instructions, replaceInstructions = false }: Pick<NavigateOptions, "instructions" | "replaceInstructions">,
 ) {
-  const result = await summariseBranch({
+  const branches = {
     oldBranch: await session.getBranch(),
     newBranch: entryId === null ? [] : await session.getBranch(entryId),
-    model: getModel(),
-    streamFn: request,
-    signal,
-    settings: settings().compaction,
-    touches,
-    instructions,
-    replaceInstructions,
-  });
+  };
+  const summariseWith = (model: Model) =>
+    summariseBranch({
+      ...branches,
+      model,
+      streamFn: request,
+      signal,
+      settings: settings().compaction,
+      touches,
+      instructions,
+      replaceInstructions,
+    });
+  const summaryModel = getSummaryModel();
+  let result = await summariseWith(summaryModel ?? getModel());
+  if (result.kind === "failed" && summaryModel && !signal?.aborted) {
+    budget.charge(result.usage);
+    result = await summariseWith(getModel());
+  }
   if (result.kind === "nothing") return undefined;
   budget.charge(result.usage);
   if (result.kind === "summary") {

@@ -14,6 +14,7 @@ import type { Inbox } from "../run/inbox.ts";
 import type { ExtensionMentions } from "./extension-mentions.ts";
 import type { FileAuthority, NamedAccess, NamedFiles } from "./named-files.ts";
 import type { Notices } from "./notices.ts";
+import type { RunRole } from "./run-role.ts";
 import type { RunScopes } from "./run-scopes.ts";
 
 export interface PromptOptions extends PromptContent {
@@ -57,6 +58,8 @@ export interface PromptsParts {
   inbox: Inbox;
   notices: Notices;
   scopes: RunScopes;
+  /** Changes the role for a run. */
+  runRole: Pick<RunRole, "takePrompt">;
   /** Throws when the session cannot run. */
   mustBeUsable: () => void;
 }
@@ -109,6 +112,7 @@ export class Prompts {
     const expand = async (signal: AbortSignal) => {
       const expanded = await this.#expand(typed, content, { authority: fileAuthority, signal });
       notices.push(...expanded.notices);
+      await this.#parts.runRole.takePrompt(typed, { files: content.files ?? [], asked: expanded.role });
       return expanded.content;
     };
     const submission = await (step.kind === "start"
@@ -183,14 +187,14 @@ export class Prompts {
 
   async #expand(text: string, options: PromptContent, reading: Reading) {
     const { expandPort: port, notices: sessionNotices } = this.#parts;
-    const { content, notices } = await getContent(text, options, {
+    const { content, notices, role } = await getContent(text, options, {
       templates: port.templates,
       skills: port.skills,
       readSkill: (skill) => port.readSkill(skill),
       readMention: (path, isLast) => this.#readMention(path, isLast, reading),
     });
     for (const notice of notices) sessionNotices.add("prompt", notice);
-    return { content, notices };
+    return { content, notices, role };
   }
 
   async #readMention(path: string, isLast: boolean, reading: Reading): Promise<Mentioned> {

@@ -6,6 +6,7 @@ import { PrefixTracker } from "../request/prefix-tracker.ts";
 import { Inbox } from "../run/inbox.ts";
 import type { Publisher } from "../run/publisher.ts";
 import { Transcript } from "../run/transcript.ts";
+import { lookAt, nodeFileSystem } from "@tau/tools/platform";
 import { UsedModel } from "../run/used-model.ts";
 import { readOnlyError } from "../session/read-only.ts";
 import type { SessionManager } from "../session/session-manager.ts";
@@ -15,6 +16,7 @@ import { JobReports } from "./job-reports.ts";
 import { ModelChoice } from "./model-choice.ts";
 import type { Notices } from "./notices.ts";
 import { PermissionModes } from "./permission-mode.ts";
+import { RunRole } from "./run-role.ts";
 import { RunScopes } from "./run-scopes.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { SessionSettings } from "./session-settings.ts";
@@ -28,6 +30,7 @@ export interface SessionCore {
   readonly settings: SessionSettings;
   readonly permissionModes: PermissionModes;
   readonly model: ModelChoice;
+  readonly runRole: RunRole;
   /** Says what requests use: the model, or another one in its place. */
   readonly used: UsedModel;
   readonly transcript: Transcript;
@@ -85,6 +88,14 @@ export function createSessionCore(parts: SessionParts): SessionCore {
     permissionModes: new PermissionModes({ permissions, report: policy.report, session, publisher }),
     model,
     used,
+    runRole: new RunRole({
+      cwd,
+      model,
+      // Whoever starts a child has chosen its model.
+      getRules: () => (parent ? [] : services.registry.modelsYml.pathRoles),
+      isFile: async (path) => (await lookAt(nodeFileSystem, path).catch(() => undefined))?.isFile() ?? false,
+      notice,
+    }),
     transcript: new Transcript(),
     inbox: new Inbox({
       session,

@@ -6,6 +6,7 @@ import type { RunHost } from "../run/run-host.ts";
 import { Activity, type ActivityParts } from "./activity.ts";
 import { type ChangeHandlers, createChangeHandlers } from "./change-handlers.ts";
 import { createRunHost } from "./create-run-host.ts";
+import { findSummaryModel } from "./summary-model.ts";
 import { createHarnessActions } from "./harness-actions.ts";
 import { ExtensionMentions } from "./extension-mentions.ts";
 import { createLiveSession, type LiveSession } from "./live-sessions.ts";
@@ -68,6 +69,7 @@ export function createSessionWork(parts: SessionParts, core: SessionCore, callba
       inbox,
       notices,
       scopes,
+      runRole: core.runRole,
       mustBeUsable,
     }),
     bash: new UserBash({
@@ -157,10 +159,12 @@ function createSessionRunHost(parts: SessionParts, core: SessionCore, tools: Sho
     tools,
     settings,
     judge,
+    runRole: core.runRole,
     transcript,
     inbox,
     publisher,
     takeReports: () => jobs.take(),
+    getSummaryModel: () => findSummaryModel(parts.services.registry, settings.get()),
     ask: request,
     waitsForBusyProvider,
     keep,
@@ -179,6 +183,7 @@ function createNavigation(parts: SessionParts, core: SessionCore, host: RunHost)
     session,
     moves,
     getModel: () => model.mustHaveModel(),
+    getSummaryModel: host.getSummaryModel,
     request,
     budget,
     touches: host.touches,
@@ -228,6 +233,7 @@ function createActivity(parts: SessionParts, core: SessionCore, work: ActivityWo
     },
     afterRun: async () => {
       tools.setRunPrompt(undefined);
+      await core.runRole.end();
       await navigation.navigatePlanned(lifetime.signal);
     },
     notice,

@@ -1,6 +1,6 @@
 /** Compacts a branch: plans, summarises, and appends once. */
 import type { AgentMessage } from "@tau/agent";
-import { emptyUsage, type Failure, type Usage } from "@tau/ai";
+import { emptyUsage, type Failure, type Model, type Usage } from "@tau/ai";
 import { untilAborted } from "@tau/ai/internal";
 import { addUsage } from "../budget/usage.ts";
 import type { SessionEntry } from "../session/entry.ts";
@@ -36,6 +36,8 @@ export interface CompactRequest extends Summariser {
   /** From the root to the leaf. It must not change until the compaction is appended. */
   branch: readonly SessionEntry[];
   settings?: CompactionSettings;
+  /** Writes the summary instead of `model`, which writes it if this one fails. `model` is the one that reads it. */
+  summaryModel?: Model | undefined;
   reason: CompactionReason;
   /** The user's instructions for the summary. */
   instructions?: string | undefined;
@@ -92,8 +94,7 @@ export async function compact(request: CompactRequest): Promise<CompactionOutcom
   const { pinned = [] } = request;
   const maxLength = getMaxLength(plan, pinned);
   if (maxLength < minSummaryLength) return { kind: "nothing", reason: "cannot_shrink", usage: emptyUsage() };
-  const maxTokens = summaryTokens(settings, request.model);
-  const result = await summarisePlan(request, plan, settings, maxTokens);
+  const { maxTokens, ...result } = await summariseWithEither(request, plan);
   const { usage } = result;
   if (result.kind === "aborted" || request.signal?.aborted) return { kind: "aborted", usage };
   if (result.kind === "failed" && request.fallback !== "extract") return result;
@@ -113,6 +114,24 @@ export async function compact(request: CompactRequest): Promise<CompactionOutcom
   const tokensAfter = plan.keptTokens + estimateTokens(toMessage(summary));
   const failure = result.kind === "failed" ? { failure: result.failure } : {};
   return { kind: "compacted", entryId, compaction, tokensAfter, ...failure, usage };
+}
+
+/** Asks the model for summaries first. A smaller window only takes more requests. */
+async function summariseWithEither(
+  request: CompactRequest,
+  plan: CompactionPlan,
+): Promise<SummaryResult & { maxTokens: number }> {
+  const { summaryModel, model } = request;
+  const summariseWith = async (chosen: Model) => {
+    const settings = resolveCompactionSettings(request.settings ?? {}, chosen);
+    const maxTokens = summaryTokens(settings, chosen);
+    return { ...(await summarisePlan({ ...request, model: chosen }, plan, settings, maxTokens)), maxTokens };
+  };
+  if (!summaryModel) return await summariseWith(model);
+  const first = await summariseWith(summaryModel);
+  if (first.kind !== "failed" || request.signal?.aborted) return first;
+  const second = await summariseWith(model);
+  return { ...second, usage: addUsage(first.usage, second.usage) };
 }
 
 /** The beginning of a split turn gets its own summary, unless there is nothing else to summarise. */

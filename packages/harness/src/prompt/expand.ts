@@ -31,8 +31,16 @@ export type Mentioned =
   | { kind: "missing" }
   | { kind: "failed"; reason: string };
 
+/** A role that a template or a skill asks for. `by` begins a sentence. */
+export interface AskedRole {
+  name: string;
+  by: string;
+}
+
 /** The content is the text, then the mentioned files. `notices` are sentences for the user. */
-type Expansion = { kind: "message"; content: Content; notices: string[] } | { kind: "refused"; reason: string };
+type Expansion =
+  | { kind: "message"; content: Content; notices: string[]; role?: AskedRole | undefined }
+  | { kind: "refused"; reason: string };
 
 type Content = (TextContent | ImageContent)[];
 
@@ -45,12 +53,13 @@ const maxLookups = 200;
 export async function expandPrompt(typed: string, port: ExpandPort): Promise<Expansion> {
   const command = await expandCommand(typed, port);
   if (command.kind === "refused") return command;
-  const { text, notices } = command;
+  const { text, notices, role } = command;
   const files = await expandMentions(findMentions(typed), port);
   return {
     kind: "message",
     content: [{ type: "text", text }, ...files.content],
     notices: [...notices, ...files.notices],
+    role,
   };
 }
 
@@ -80,7 +89,12 @@ export const fileBlock = ({ name, text }: { name: string; text: string }): TextC
   text: enclose("file", { name }, text),
 });
 
-type Command = { kind: "text"; text: string; notices: string[] } | { kind: "refused"; reason: string };
+type Command =
+  | { kind: "text"; text: string; notices: string[]; role?: AskedRole | undefined }
+  | { kind: "refused"; reason: string };
+
+const askRole = (name: string | undefined, by: string): AskedRole | undefined =>
+  name === undefined ? undefined : { name, by };
 
 /** A text that begins with a slash but is not a command, such as a path, is not changed. */
 async function expandCommand(typed: string, port: ExpandPort): Promise<Command> {
@@ -103,10 +117,10 @@ async function callSkill(typed: string, name: string, rest: string, port: Expand
   const block = enclose("skill", { name, location: skill.filePath }, instructions);
   const notices = read.notice === undefined ? [] : [read.notice];
   const text = rest === "" ? block : `${block}\n\n${rest}`;
-  return { kind: "text", text, notices };
+  return { kind: "text", text, notices, role: askRole(skill.role, `The skill ${name}`) };
 }
 
-function callTemplate({ name, content, argumentHint }: PromptTemplate, rest: string): Command {
+function callTemplate({ name, content, argumentHint, role }: PromptTemplate, rest: string): Command {
   const { text, missing, takesArguments } = fillTemplate(content, splitArguments(rest));
   const notices: string[] = [];
   if (missing.length > 0) {
@@ -115,7 +129,7 @@ function callTemplate({ name, content, argumentHint }: PromptTemplate, rest: str
   }
   // Arguments of a template without placeholders are not dropped.
   const expanded = takesArguments || rest === "" ? text : `${text}\n\n${rest}`;
-  return { kind: "text", text: expanded, notices };
+  return { kind: "text", text: expanded, notices, role: askRole(role, `The template /${name}`) };
 }
 
 async function expandMentions(mentions: readonly Mention[], port: ExpandPort) {

@@ -221,6 +221,7 @@ export class Attempt {
       }));
       this.#added = await applyBoundary(host, { entries });
     }
+    await host.takeCalls();
     const { model, thinkingLevel, systemPrompt, tools } = host.current();
     const isSame = !this.#added && context.systemPrompt === systemPrompt.text && isSameList(context.tools ?? [], tools);
     // What extensions added is in the transcript, and the engine has a copy of what was there before.

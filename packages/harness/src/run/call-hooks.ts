@@ -7,6 +7,7 @@ import type {
   BeforeToolCallContext,
   BeforeToolCallResult,
 } from "@tau/agent";
+import type { ToolCall } from "@tau/ai";
 import { resolvePath } from "@tau/tools";
 import { boundResult, maxResultCharacters } from "../request/bound.ts";
 import { copyData } from "./copy-messages.ts";
@@ -44,6 +45,7 @@ export function createCallHooks(host: RunHost, recorder: Recorder): CallHooks {
   /** Extensions may add to the result and change it. Then it is bounded. */
   async function review(finished: AfterToolCallContext): Promise<AfterToolCallResult | undefined> {
     const { extensions } = host;
+    if (!finished.isError) host.noteCall({ ...finished.toolCall, arguments: finished.args as ToolCall["arguments"] });
     const added = await emitChangedFiles(finished);
     // Before `tool_result`: its handlers see all that the model would get.
     const call = added

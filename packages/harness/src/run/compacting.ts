@@ -14,7 +14,16 @@ import type { RunHost } from "./run-host.ts";
 /** The part of a run's host that it needs. */
 type CompactingHost = Pick<
   RunHost,
-  "session" | "transcript" | "publisher" | "ask" | "settings" | "current" | "touches" | "sent" | "extensions"
+  | "session"
+  | "transcript"
+  | "publisher"
+  | "ask"
+  | "settings"
+  | "current"
+  | "getSummaryModel"
+  | "touches"
+  | "sent"
+  | "extensions"
 >;
 
 interface CompactSessionRequest {
@@ -62,6 +71,7 @@ async function compactBranch(
     reason,
     instructions,
     model: host.current().model,
+    summaryModel: host.getSummaryModel(),
     streamFn: host.ask,
     signal,
     touches: host.touches,

@@ -1,6 +1,6 @@
 /** The session as its runs see it. */
 import type { AgentLoopConfig, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
-import type { Clock, Ids, Model } from "@tau/ai";
+import type { Clock, Ids, Model, ToolCall } from "@tau/ai";
 import type { CustomMessage } from "@tau/protocol";
 import type { RunExtensions } from "@tau/extensions/internal";
 import type { GetTouches } from "../compaction/files.ts";
@@ -42,8 +42,14 @@ export interface RunHost {
   /** Says which model and key the next request uses. `current` has the model. */
   readonly used: UsedModel;
   readonly current: () => CurrentChoices;
+  /** The model that writes summaries. Undefined: the current one. */
+  readonly getSummaryModel: () => Model | undefined;
   /** Finds a tool that can be called although requests do not list it. */
   readonly findTool: NonNullable<AgentLoopConfig["findTool"]>;
+  /** Notes a call that has been executed, which may decide about the role of the run. */
+  readonly noteCall: (call: ToolCall) => void;
+  /** Uses the role that calls of the last turn have decided. */
+  readonly takeCalls: () => Promise<void>;
   /** Which files a call touched. */
   readonly touches: GetTouches;
   /** Judges each call. */

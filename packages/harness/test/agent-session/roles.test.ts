@@ -1,39 +1,8 @@
-/** Roles stand for models wherever one is named. A server that speaks a real protocol says which model was asked. */
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { startWireServer, text, type WireReply } from "@tau/ai/testing";
-import type { ExtensionAPI } from "@tau/extensions";
+/** Roles stand for models wherever one is named. */
 import { expect, onTestFinished, test } from "vitest";
 import { createAgentSession } from "../../src/construct/create-agent-session.ts";
-import type { AgentSessionParams } from "../../src/construct/params.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import { temporaryDirectory } from "./desk.ts";
-
-const describeModel = (id: string) => ({ id, name: id, contextWindow: 32_000, maxTokens: 4_000, reasoning: true });
-
-const says = (words: string): WireReply => ({ kind: "answer", answer: { content: [text(words)] } });
-
-async function open(settings: object, params: AgentSessionParams = {}, replies: readonly WireReply[] = [says("Yes.")]) {
-  const server = await startWireServer("openai-completions", replies);
-  onTestFinished(() => server.close());
-  const cwd = await temporaryDirectory();
-  const agentDir = join(cwd, "agent");
-  await mkdir(agentDir);
-  const models = ["tiny", "usual", "large", "other"].map(describeModel);
-  const house = { baseUrl: server.url, api: "openai-completions", apiKey: "house-key-0123456789", models };
-  await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { house } }));
-  await writeFile(join(agentDir, "settings.json"), JSON.stringify(settings));
-  let api!: ExtensionAPI;
-  const session = await createAgentSession({
-    cwd,
-    agentDir,
-    extensions: { factories: [(tau) => void (api ??= tau)] },
-    ...params,
-  });
-  onTestFinished(() => session.dispose());
-  const getAsked = () => server.requests.map(({ body }) => (body as { model: string }).model);
-  return { session, api, getAsked, agentDir, cwd };
-}
+import { openWithRoles as open, says } from "./roles-kit.ts";
 
 const roles = { smol: "house/tiny:low", slow: "large:high", plan: "@slow", mine: "house/other" };
 const settings = { defaultModel: "house/usual", roles };

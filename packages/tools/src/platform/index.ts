@@ -14,6 +14,7 @@ export {
   noLinkCodes,
 } from "./lease.ts";
 export { pathOfHandle } from "./open-path.ts";
+export { type Glob, parseGlob } from "../search/glob.ts";
 export { foldName, foldNames, isWithin } from "./within.ts";
 export { holdsPassword, isSecretName } from "../shell/environment.ts";
 export { detectImageType, type ImageType } from "../files/sniff.ts";
