@@ -243,6 +243,18 @@ test("a provider: its models are those of the server; without a server there are
   expect(without.session.modelRegistry.find("house", "attic")).toBeUndefined();
 });
 
+test("virtual-models: it can be selected, and chooses a model of Anthropic", async () => {
+  const { session, until } = await open("virtual-models", []);
+  await session.setModel("router/auto:high");
+  expect(session.thinkingLevel).toBe("high");
+  const outcome = await session.prompt("Hi");
+  // There is no key here, and what is missing names the model that was chosen.
+  expect(outcome).toMatchObject({
+    failure: { message: expect.stringContaining("no key for anthropic/claude-opus-4-5") },
+  });
+  expect((await until("agent_end")).terminationReason).toBe("error");
+});
+
 test("resources: skills and prompts beside the extension are found", async () => {
   const workspace = await createWorkspace();
   const root = join(workspace.directory, "ours");
