@@ -26,6 +26,26 @@ test.each([
   else expect(got).toEqual(value);
 });
 
+test("keys are never printed, whether they are set, listed or asked for", async () => {
+  const workspace = await createWorkspace();
+  const key = "a-secret-key-1-of-lab-wxyz";
+  const outputs = [];
+  for (const args of [
+    ["set", "apiKeys", JSON.stringify({ lab: [key, "$LAB_KEY"] })],
+    ["get"],
+    ["get", "--json"],
+    ["get", "apiKeys"],
+    ["get", "apiKeys.lab", "--json"],
+  ]) {
+    const { out, err } = await run(workspace, ["config", ...args]);
+    outputs.push(out + err);
+  }
+  expect(await readFile(getFile(workspace), "utf8")).toContain(key);
+  for (const output of outputs) expect(output).not.toContain(key);
+  for (const output of outputs) expect(output).toContain("…wxyz");
+  expect(outputs.at(-1)).toContain("$LAB_KEY");
+});
+
 test("set keeps comments, settings of a project win, and unset removes a setting", async () => {
   const workspace = await createWorkspace();
   await mkdir(workspace.agentDir);
