@@ -2,7 +2,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { findProgram } from "@tau/sandbox/internal";
 import { createFiles } from "@tau/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Connection } from "../src/json-rpc/connection.ts";
@@ -279,6 +282,31 @@ describe("terminals of the editor", () => {
     const second = await openWithTerminals(other, aside);
     await second.say("Run it.");
     expect(aside.created).toEqual([]);
+  });
+
+  test("a command that was allowed to run outside of the sandbox stays out of them", async ({ skip }) => {
+    skip(findProgram("bwrap", "/nowhere") === undefined);
+    const server = createServer((_request, response) => response.end("the answer")).listen(0, "127.0.0.2");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const command = `curl -sSf http://127.0.0.2:${(server.address() as AddressInfo).port}/ && echo "$HTTPS_PROXY."`;
+    const workspace = await createModelWorkspace([toolReply("bash", { command }), textReply("Done.")]);
+    const terminals = new Terminals();
+    const offered: string[] = [];
+    const client = connectClient(workspace, (app) => {
+      terminals.handle(app);
+      app.onRequest("session/request_permission", ({ params: { options } }) => {
+        offered.push(...options.map(({ name }) => name));
+        const outside = options.find(({ name }) => name.includes("without the sandbox"))!;
+        return { outcome: { outcome: "selected", optionId: outside.optionId } };
+      });
+    });
+    await initialize(client.agent, { terminal: true });
+    const { sessionId } = await newSession(client.agent, workspace);
+    await prompt(client.agent, sessionId, "Fetch it.");
+    expect(offered).toContain("Yes, this once: run it without the sandbox");
+    expect(getSent(workspace)).toMatch(/the answer.*run again outside of the sandbox/);
+    expect(terminals.created).toEqual([]);
   });
 
   test("a command that fails says how, and a denied one does not reach the editor", async () => {
