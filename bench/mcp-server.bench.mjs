@@ -107,7 +107,7 @@ const servers = new McpServers({
   share: async (_key, create) => create(start),
   isPermissive: () => true, getNetwork: () => "none", ask: async () => true,
   person: { elicit: async () => ({ action: "decline" }), sample: async () => { throw new Error("no"); } },
-  log: () => {},
+  fetch, log: () => {},
 });
 const server = { command: process.execPath, args: [${JSON.stringify(server)}, "stdio"] };
 await servers.configure(parseEntries([{ source: { scope: "user", path: "mcp.json" }, servers: { s: server } }]));
