@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { hasPackages } from "@tau/config/settings";
 import type { Feature, SessionPlace } from "@tau/extensions";
 import { getUserFile, projectFiles } from "./files.ts";
+import { isServerName } from "./server-name.ts";
 
 /** The feature `mcp`. */
 export const mcp = (): Feature => ({
@@ -60,8 +61,10 @@ function readServers(path: string): NamedServer[] {
   }
 }
 
-/** None if it is turned off. */
+/** None if it is turned off, or has a name that cannot be used. */
 function toNamedServer(name: string, server: object): NamedServer[] {
   const { enabled = true, disabled = false } = server as { enabled?: boolean; disabled?: boolean };
-  return enabled && !disabled ? [{ name, isDirect: JSON.stringify(server).includes('"direct"') }] : [];
+  return enabled && !disabled && isServerName(name)
+    ? [{ name, isDirect: JSON.stringify(server).includes('"direct"') }]
+    : [];
 }

@@ -13,6 +13,7 @@ import { readEntries } from "./read-entries.ts";
 import { ResourceMentions } from "./resource-mentions.ts";
 import { createResourceTools } from "./resource-tools.ts";
 import type { McpServers } from "./servers.ts";
+import { toVisibleLine } from "./visible-text.ts";
 import { getToolExposure, toToolName } from "./tool-names.ts";
 
 /** How long the first prompt waits for tools that requests list and that are not cached. */
@@ -52,7 +53,7 @@ export const createMcpExtension =
     const reported = new Set<string>();
     const reportProblems = (): void => {
       for (const { name, source, message } of servers.problems) {
-        const text = `${name === undefined ? "MCP servers" : `The MCP server ${name}`} of ${formatSource(source)}: ${message}`;
+        const text = `${name === undefined ? "MCP servers" : `The MCP server ${toVisibleLine(name, 100)}`} of ${formatSource(source)}: ${message}`;
         if (!reported.has(text)) notify(text);
         reported.add(text);
       }

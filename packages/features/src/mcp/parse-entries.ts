@@ -15,6 +15,7 @@ import {
   type McpTarget,
   type StdioTarget,
 } from "./entry.ts";
+import { isServerName, maxNameLength } from "./server-name.ts";
 import { listTexts, listVariables } from "./variables.ts";
 
 /** The servers of one file, package or extension: what stands under `mcpServers`. */
@@ -26,7 +27,6 @@ export interface McpServerList {
 const defaultTimeoutSeconds = 60;
 /** A day. */
 const maxTimeoutSeconds = 86_400;
-const maxNameLength = 100;
 
 const exposure = oneOf(...mcpExposures);
 const texts = map(text);
@@ -114,7 +114,8 @@ const noTarget = 'It needs a "command" or a "url".';
 
 function parseEntry(name: string, value: unknown, source: McpSource): Parsed {
   const invalid = (message: string): Parsed => ({ kind: "problem", message });
-  if (!isName(name)) return invalid(`Its name has to be 1 to ${maxNameLength} characters, without control characters.`);
+  if (!isServerName(name))
+    return invalid(`Its name has to be 1 to ${maxNameLength} characters, without control characters.`);
   const parsed = parseFields(fields, value);
   if (parsed.kind === "wrong") return invalid(parsed.message);
   const { values } = parsed;
@@ -151,9 +152,6 @@ const getChoices = ({ enabled, disabled, exposure, toolExposure }: Values): Omit
   ...(exposure && { exposure }),
   ...(toolExposure && { toolExposure: Object.fromEntries(toolExposure) }),
 });
-
-// oxlint-disable-next-line no-control-regex -- they are what a name must not have
-const isName = (name: string) => name.length <= maxNameLength && /^[^\u0000-\u001f\u007f]+$/.test(name.trim());
 
 /** A text says what is wrong. */
 function parseTarget(values: Values, raw: Record<string, unknown>): McpTarget | string {
