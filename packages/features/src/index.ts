@@ -4,3 +4,4 @@ export { agents } from "./agents/feature.ts";
 export { discovery } from "./discovery/feature.ts";
 export { mcp } from "./mcp/feature.ts";
 export { todo } from "./todo/feature.ts";
+export { worktrees } from "./agents/worktrees/feature.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAgentSession } from "@tau/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { agents, allFeatures, discovery, mcp, todo } from "../src/index.ts";
+import { agents, allFeatures, discovery, mcp, todo, worktrees } from "../src/index.ts";
 import { weather } from "./found-tools.ts";
 import { type FeatureContractCase, featureContract } from "./feature-contract.ts";
 
@@ -16,6 +16,8 @@ const cases: readonly FeatureContractCase[] = [
   { create: discovery, call: call("tool_search", { query: "weather" }), beside: [weather()] },
   // Tested with servers in `mcp/session.test.ts`.
   { create: mcp },
+  // Tested with repositories in `worktrees`.
+  { create: worktrees },
 ];
 
 test("the contract applies to all features", () => {

@@ -1,4 +1,5 @@
 /** The directory in which the worktrees of tasks are. */
+import { existsSync } from "node:fs";
 import { lstat, mkdir } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -33,6 +34,13 @@ export const listFanoutDirectories = (directory: string): readonly string[] => [
   directory,
   `${directory}-${process.getuid?.() ?? "own"}`,
 ];
+
+/** The name of the directory with the records, in the directory of the worktrees. */
+export const recordsName = ".tau-worktrees";
+
+/** Whether there are worktrees to look at. Synchronous; a single look where there is no such directory. */
+export const hasRecords = (directory: string): boolean =>
+  existsSync(directory) && listFanoutDirectories(directory).some((path) => existsSync(join(path, recordsName)));
 
 async function tryToMake(directory: string): Promise<boolean> {
   await mkdir(directory, { recursive: true, mode: 0o700 }).catch(() => undefined);

@@ -7,11 +7,11 @@ import { HarnessError } from "@tau/protocol";
 import { unlessMissing } from "@tau/tools/platform";
 import { applyChanges } from "./apply-changes.ts";
 import { collectChanges } from "./collect-changes.ts";
-import { getFanoutDirectory, makeFanoutDirectory } from "./directory.ts";
+import { getFanoutDirectory, makeFanoutDirectory, recordsName } from "./directory.ts";
 import { findRepository, getObjects, type Repository, tryGit } from "./git.ts";
 import { makeIsolated } from "./make-isolated.ts";
 import { toBranch, toSafeId } from "./names.ts";
-import { claimRecord, type HeldRecord, recordsName, type WorktreeRecord } from "./records.ts";
+import { claimRecord, type HeldRecord, type WorktreeRecord } from "./records.ts";
 import { removeTree } from "./remove.ts";
 import { fanoutSettings } from "./settings.ts";
 

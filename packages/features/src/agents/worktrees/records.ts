@@ -5,6 +5,7 @@
 import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
+import { recordsName } from "./directory.ts";
 import { acquireLease, type Lease, tolerate, unlessMissing } from "@tau/tools/platform";
 
 export interface WorktreeRecord {
@@ -32,9 +33,6 @@ export interface WorktreeRecord {
   /** Why the changes could not be applied. */
   conflicts?: string[];
 }
-
-/** The name of the directory with the records, in the directory of the worktrees. */
-export const recordsName = ".tau-worktrees";
 
 const toFile = (directory: string, name: string) => join(directory, recordsName, `${name}.json`);
 const toLock = (directory: string, name: string) => join(directory, recordsName, `${name}.lock`);
@@ -119,6 +117,21 @@ export async function listRecords(directory: string): Promise<WorktreeRecord[]> 
   const found = names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length));
   const records = await Promise.all(found.map((name) => readRecord(directory, name)));
   return records.filter((record) => record !== undefined).sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+}
+
+/** Removes what killed processes left beside their records. */
+export async function removeLeftovers(directory: string): Promise<void> {
+  const names = (await tolerate(readdir(join(directory, recordsName)), "ENOENT", "ENOTDIR", "EACCES")) ?? [];
+  for (const lock of names.filter((name) => name.endsWith(".lock"))) {
+    const name = lock.slice(0, -".lock".length);
+    if (names.includes(`${name}.json`)) continue;
+    const outcome = await acquireLease(toLock(directory, name));
+    if (outcome.kind !== "held") continue;
+    if (!(await readRecord(directory, name))) await rm(`${toFile(directory, name)}.new`, { force: true });
+    await outcome.lease.release();
+  }
+  await removeIfEmpty(join(directory, recordsName));
+  await removeIfEmpty(directory);
 }
 
 async function readRecord(directory: string, name: string): Promise<WorktreeRecord | undefined> {

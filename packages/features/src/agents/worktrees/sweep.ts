@@ -1,13 +1,11 @@
 /** Cleans up after processes that were killed while tasks worked in directories of their own. */
-import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import { tolerate } from "@tau/tools/platform";
 import { listFanoutDirectories } from "./directory.ts";
 import { tryGit } from "./git.ts";
 import { collectRecord, discardIsolated } from "./isolated.ts";
-import { type HeldRecord, holdRecord, listRecords, recordsName, type WorktreeRecord } from "./records.ts";
+import { type HeldRecord, holdRecord, listRecords, removeLeftovers, type WorktreeRecord } from "./records.ts";
 import { removeWorktree } from "./worktree-manager.ts";
 
 export interface Sweep {
@@ -17,10 +15,6 @@ export interface Sweep {
   kept: WorktreeRecord[];
   problems: string[];
 }
-
-/** Whether there is anything to sweep or to list. Synchronous; a single look where there is nothing. */
-export const hasRecords = (directory: string): boolean =>
-  listFanoutDirectories(directory).some((path) => existsSync(path) && existsSync(join(path, recordsName)));
 
 /** Leaves alone what a running process works with. */
 export async function sweepWorktrees(fanoutDirectory: string): Promise<Sweep> {
@@ -37,6 +31,7 @@ export async function sweepWorktrees(fanoutDirectory: string): Promise<Sweep> {
         await record.release();
       }
     }
+    await removeLeftovers(directory);
   }
   return sweep;
 }

@@ -1,0 +1,132 @@
+/** `tau worktrees`: the changes of tasks on the command line. */
+import { resolveFields } from "@tau/config/settings";
+import type { ProgramContext } from "@tau/extensions";
+import { HarnessError } from "@tau/protocol";
+import { applyChanges, formatPatch } from "./apply-changes.ts";
+import { getFanoutDirectory, listFanoutDirectories } from "./directory.ts";
+import { git, gitLine } from "./git.ts";
+import { discardIsolated } from "./isolated.ts";
+import { type HeldRecord, holdRecord, listRecords, type WorktreeRecord } from "./records.ts";
+import { fanoutSettings } from "./settings.ts";
+import { sweepWorktrees } from "./sweep.ts";
+import { removeWorktree } from "./worktree-manager.ts";
+
+export async function runWorktreesCommand(context: ProgramContext): Promise<"failed" | void> {
+  const { subcommand, positionals, settings } = context;
+  const fanout = getFanoutDirectory(resolveFields(fanoutSettings, settings.get()).fanout.directory);
+  // So that those of processes that were killed are shown as they are.
+  const { problems } = await sweepWorktrees(fanout);
+  for (const problem of problems) context.err(`${problem}\n`);
+  const [name = ""] = positionals;
+  switch (subcommand) {
+    case "show":
+      return await show(context, await find(fanout, name));
+    case "apply":
+      return await withRecord(fanout, name, (record, directory) => apply(context, record, directory));
+    case "remove":
+      return await withRecord(fanout, name, (record, directory) => remove(context, record, directory));
+    default:
+      return await list(context, fanout);
+  }
+}
+
+interface FoundRecord {
+  record: WorktreeRecord;
+  directory: string;
+}
+
+async function findAll(fanout: string): Promise<FoundRecord[]> {
+  const directories = listFanoutDirectories(fanout);
+  const found = await Promise.all(
+    directories.map(async (directory) => (await listRecords(directory)).map((record) => ({ record, directory }))),
+  );
+  return found.flat();
+}
+
+async function find(fanout: string, name: string): Promise<FoundRecord> {
+  const found = (await findAll(fanout)).find(({ record }) => record.name === name);
+  if (found) return found;
+  throw new HarnessError("invalid_input", `There is no worktree ${JSON.stringify(name)}. See tau worktrees list.`);
+}
+
+async function list({ has, out }: ProgramContext, fanout: string): Promise<void> {
+  const records = (await findAll(fanout)).map(({ record }) => record);
+  if (has("json")) return out(`${JSON.stringify(records)}\n`);
+  if (records.length === 0) return out("There are no worktrees of tasks.\n");
+  for (const record of records) out(`${formatRecord(record)}\n`);
+}
+
+/** Pure. */
+function formatRecord({ name, state, repository, branch, files = [], conflicts, description }: WorktreeRecord): string {
+  const count = files.length === 1 ? "1 file" : `${files.length} files`;
+  const status = state !== "kept" ? "in use" : `${count} changed${conflicts ? ", does not fit" : ""}, ${branch}`;
+  const about = description === undefined ? "" : `\n    ${toLine(description)}`;
+  return `${name}  ${repository}  ${status}${about}`;
+}
+
+/** Ids and descriptions come from models. */
+const toLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, " ").slice(0, 200);
+
+async function show({ out }: ProgramContext, { record }: FoundRecord): Promise<void> {
+  for (const conflict of record.conflicts ?? []) out(`# ${conflict}\n`);
+  if (record.kind === "worktree") {
+    return out((await git(["diff", "--no-color", record.base], { cwd: record.path })).toString("utf8"));
+  }
+  mustBeKept(record);
+  out((await formatPatch(record.repository, record.base, await findTip(record))).toString("utf8"));
+}
+
+async function apply({ out, err }: ProgramContext, record: HeldRecord, directory: string): Promise<"failed" | void> {
+  const { name, repository, base, kind, branch, files = [] } = record.value;
+  if (kind === "worktree") {
+    throw new HarnessError("invalid_input", `${name} is a worktree of its own. Merge its branch: git merge ${branch}`);
+  }
+  mustBeKept(record.value);
+  const application = await applyChanges(repository, base, await findTip(record.value));
+  if (application.kind === "conflicts") {
+    await record.change({ conflicts: application.conflicts });
+    err(`The changes of ${name} do not fit the files of ${repository}:\n${application.conflicts.join("\n")}\n`);
+    err(`Nothing was changed. Merge them with: git merge ${branch}\n`);
+    return "failed";
+  }
+  await discardIsolated(record, directory);
+  out(`Applied to ${repository}:\n${files.join("\n")}\n`);
+}
+
+async function remove(context: ProgramContext, record: HeldRecord, directory: string): Promise<"failed" | void> {
+  const { name, kind, branch } = record.value;
+  if (!context.has("yes")) {
+    const answer = await context.ask?.(`Remove ${name} and the branch ${branch} with all changes? (y/n) `);
+    if (answer?.trim().toLowerCase() !== "y") {
+      context.err(`${name} was not removed.${context.ask ? "" : " Add --yes to remove it without a question."}\n`);
+      return "failed";
+    }
+  }
+  await (kind === "isolated" ? discardIsolated(record, directory) : removeWorktree(record));
+  context.out(`Removed ${name}.\n`);
+}
+
+async function withRecord<T>(
+  fanout: string,
+  name: string,
+  work: (record: HeldRecord, directory: string) => Promise<T>,
+): Promise<T> {
+  const { directory } = await find(fanout, name);
+  const record = await holdRecord(directory, name);
+  if (!record || record === "busy") {
+    throw new HarnessError("invalid_input", `The worktree ${name} is in use. Try again when its task has ended.`);
+  }
+  try {
+    return await work(record, directory);
+  } finally {
+    await record.release();
+  }
+}
+
+function mustBeKept({ name, state }: WorktreeRecord): void {
+  if (state === "kept") return;
+  throw new HarnessError("invalid_input", `The worktree ${name} is in use, so its changes are not known yet.`);
+}
+
+const findTip = ({ repository, branch }: WorktreeRecord): Promise<string> =>
+  gitLine(["rev-parse", "--verify", "--end-of-options", `refs/heads/${branch}^{commit}`], { cwd: repository });
