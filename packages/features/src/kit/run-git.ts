@@ -53,9 +53,12 @@ const config: readonly (readonly [key: string, value: string])[] = [
 /** Commands that show differences, and would have them drawn by other programs. */
 const showing = /^(?:diff|diff-files|diff-index|diff-tree|log|show|format-patch|whatchanged|reflog)$/;
 
-/** Commands that read and write no files of the work tree, so that no filter could apply. */
+/**
+ * Commands that read and write no files of the work tree, so that no filter could apply. `write-tree` does: it reads files that
+ * changed in the same instant as the index.
+ */
 const withoutFiles =
-  /^(?:cat-file|commit-tree|config|diff-tree|for-each-ref|index-pack|init|merge-base|pack-objects|rev-list|rev-parse|update-ref|write-tree)$/;
+  /^(?:commit-tree|config|diff-tree|for-each-ref|index-pack|init|merge-base|pack-objects|rev-list|rev-parse|update-ref)$/;
 
 export async function runGit(tau: Spawner, args: readonly string[], options: GitOptions): Promise<GitResult> {
   const [command = "", ...rest] = args;
