@@ -39,7 +39,10 @@ export async function chooseModel(
   const problems = formatProblems(registry, extensionProblems);
   const named =
     typeof spec === "string" ? resolveSpec(registry, spec, { provider: params.provider, problems }) : undefined;
-  const used = before?.model ? registry.find(before.model.provider, before.model.modelId) : undefined;
+  const find = (name: { provider: string; modelId: string } | undefined) =>
+    name && registry.find(name.provider, name.modelId);
+  // A virtual model may not be registered any more. Then the session continues with the model that answered.
+  const used = before?.model ? (find(before.model) ?? find(before.model.answeredBy)) : undefined;
   const usual = () => registry.defaultModel(withoutUndefined({ defaultModel, defaultProvider }));
   // A role without a model is what the session has otherwise.
   const wanted = typeof params.model === "object" ? params.model : named?.isDefault ? undefined : named?.model;

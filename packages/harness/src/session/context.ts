@@ -15,7 +15,13 @@ export interface SessionChoices {
   /** Whether an entry names the thinking level. */
   hasThinkingLevel: boolean;
   /** Null if neither a model change nor an answer names one. `role` is the role that it was chosen by. */
-  model: { provider: string; modelId: string; role?: string } | null;
+  model: (ModelName & { role?: string; answeredBy?: ModelName }) | null;
+}
+
+/** `answeredBy` of a choice is the model that answered in its place. */
+interface ModelName {
+  provider: string;
+  modelId: string;
 }
 
 export interface ContextMessage {
@@ -82,12 +88,13 @@ export function getChoices(branch: readonly SessionEntry[]): SessionChoices {
   return { thinkingLevel: thinkingLevel ?? "off", hasThinkingLevel, model: chosen ?? null };
 }
 
-function getModel(entry: SessionEntry): { provider: string; modelId: string } | undefined {
+function getModel(entry: SessionEntry): NonNullable<SessionChoices["model"]> | undefined {
   if (entry.type === "model_change") return { provider: entry.provider, modelId: entry.modelId };
   if (entry.type !== "message" || entry.message?.role !== "assistant") return undefined;
-  const { selected } = entry;
-  if (typeof selected?.provider === "string" && typeof selected.modelId === "string") return selected;
-  return { provider: entry.message.provider, modelId: entry.message.model };
+  const answeredBy = { provider: entry.message.provider, modelId: entry.message.model };
+  const { provider, modelId } = entry.selected ?? {};
+  const isReplaced = typeof provider === "string" && typeof modelId === "string";
+  return isReplaced ? { provider, modelId, answeredBy } : answeredBy;
 }
 
 /** Undefined for an entry that the model does not see. */

@@ -227,6 +227,9 @@ test("a session that is opened again has the virtual model", async () => {
   const second = await desk.open({}, { sessionManager: await SessionManager.open(file), extensions });
   expect(second.session.model).toMatchObject({ provider: "router", id: "auto" });
   expect(await say(second.session)).toBe("Second.");
+  await second.session.dispose();
+  const without = await desk.open({}, { sessionManager: await SessionManager.open(file) });
+  expect(without.session.model).toMatchObject({ provider: "one", id: "m" });
 });
 
 test("a virtual model is listed until it is removed, and may not have the name of another model", async () => {
