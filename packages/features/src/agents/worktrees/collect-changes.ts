@@ -46,6 +46,7 @@ export const listFiles = async (top: string, base: string, tip: string): Promise
 /** Git with the files and objects of a task. */
 interface TaskFiles {
   cwd: string;
+  index: string;
   env: Record<string, string>;
 }
 
@@ -64,13 +65,15 @@ async function openTaskFiles(repository: Repository, { path }: WorktreeRecord, s
   await rm(join(objects, "info/alternates"), { recursive: true, force: true });
   await writeAlternates(own, repository);
   await initRepository(repository, scratch);
+  const index = join(scratch, "index");
   return {
     cwd: path,
+    index,
     env: {
       GIT_DIR: join(scratch, ".git"),
       GIT_WORK_TREE: path,
       GIT_OBJECT_DIRECTORY: objects,
-      GIT_INDEX_FILE: join(scratch, "index"),
+      GIT_INDEX_FILE: index,
       ...toIdentity(await readConfig(repository.top)),
     },
   };
@@ -78,7 +81,6 @@ async function openTaskFiles(repository: Repository, { path }: WorktreeRecord, s
 
 /** Writes a tree of the files as they are. Begins with the index of the task, which knows the files that have not changed. */
 async function writeTree({ path, base }: WorktreeRecord, task: TaskFiles): Promise<string> {
-  const index = task.env["GIT_INDEX_FILE"]!;
   const add = async () => {
     // A file that cannot be read is left out.
     await tryGit(["add", "--all", "--ignore-errors"], task);
@@ -87,10 +89,10 @@ async function writeTree({ path, base }: WorktreeRecord, task: TaskFiles): Promi
   };
   const source = join(path, ".git/index");
   if ((await unlessMissing(lstat(source)))?.isFile()) {
-    await copyFile(source, index);
+    await copyFile(source, task.index);
     const tree = await add().catch(() => undefined);
     if (tree !== undefined) return tree;
-    await rm(index, { force: true });
+    await rm(task.index, { force: true });
   }
   await git(["read-tree", base], task);
   return await add();
