@@ -3,6 +3,7 @@ import type { NamedCredential } from "./credentials/named-credentials.ts";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
+import type { SpawnRequest } from "@tau/tools";
 import { isWithin } from "@tau/tools/platform";
 import { DirectoryStamps } from "./directory-stamps.ts";
 import { findHidden, findSystemFacts, type SandboxPlace, type SystemFacts, toProjectFacts } from "./facts.ts";
@@ -126,12 +127,19 @@ export class SessionFiles {
     };
   }
 
-  /** Variables that lead the package managers of a command to the cache of the workspace. */
-  getCacheVariables(argv: readonly string[]): Record<string, string> {
+  /**
+   * Variables that lead the package managers of a command to the cache of the workspace. One that leads to an allowed path stays
+   * as it is: that can be written.
+   */
+  getCacheVariables({ argv, env }: Pick<SpawnRequest, "argv" | "env">): Record<string, string> {
     const { workspace, cache } = this.place;
+    const { allowedPaths } = this.#options.settings;
+    const isAllowed = (path: string | undefined) =>
+      path !== undefined && allowedPaths.some((allowed) => isWithin(allowed, path));
     const mayRunPnpm =
       argv.some((text) => text.includes("pnpm")) || lookAtPath(join(workspace, "pnpm-lock.yaml")) !== undefined;
-    return getCacheVariables(cache, { mayRunPnpm });
+    const variables = Object.entries(getCacheVariables(cache, { mayRunPnpm }));
+    return Object.fromEntries(variables.filter(([name]) => !isAllowed(env[name])));
   }
 
   #getMounts(granted: readonly string[]): readonly Mount[] {

@@ -136,7 +136,7 @@ class LazySandbox implements SessionSandbox {
       const createRequest = async (sockets: InnerSockets | undefined) => {
         network?.finish();
         network = sockets && (await this.#network.use(sockets, { hosts: more.hosts, isApart: apart !== undefined }));
-        const caches = files.getCacheVariables(request.argv);
+        const caches = files.getCacheVariables(request);
         const env = toSandboxEnvironment(request.env, caches);
         // The workspace is mounted at its real path. A link to it in the temporary directory is not there inside.
         const cwd = findRealPath(request.cwd) ?? request.cwd;

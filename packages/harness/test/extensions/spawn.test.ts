@@ -51,6 +51,16 @@ let count = 0;
 const uniqueSleep = (): string => `86${process.pid}.${++count}`;
 
 describe.each(modes)("with the sandbox %s", (mode) => {
+  test("a program keeps its caches where it was told to", async () => {
+    const { sh, directory } = await openApi(mode);
+    const cache = join(directory, "cache");
+    await mkdir(cache);
+    const env = { XDG_CACHE_HOME: cache, npm_config_cache: join(cache, "npm") };
+    const script = 'mkdir "$npm_config_cache" && echo "$XDG_CACHE_HOME" >"$XDG_CACHE_HOME/npm/file"';
+    expect(await readOutput(await sh(script, { env, sandbox: { allowedPaths: [cache] } }))).toBe("");
+    expect(await readFile(join(cache, "npm", "file"), "utf8")).toBe(`${cache}\n`);
+  });
+
   test("a program is talked to over its pipes", async () => {
     const { api } = await openApi(mode);
     const program = await api.spawn("cat", []);
