@@ -34,7 +34,7 @@ export async function readClaudeCode(files: ToolFiles, location: ToolLocation): 
     ...toInstructions(tool, at("CLAUDE.md"), await files.readText(at("CLAUDE.md"))),
     ...findFiles(tool, "skills", await files.list(at("skills")), { ending: /$/, reason: inPlace }),
     ...findFiles(tool, "prompts", await files.list(at("commands")), markdown),
-    ...findAgents(tool, await files.list(at("agents"))),
+    ...(await findAgents(tool, await files.list(at("agents")), files)),
     ...findHooks(at("settings.json"), settings["hooks"]),
     ...findPlugins(at("settings.json"), settings["enabledPlugins"], {
       ...(await files.readJson(at("plugins/known_marketplaces.json"))),

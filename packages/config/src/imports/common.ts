@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import { isRecord } from "@tau/ai/internal";
 import type { FoundItem, ImportAction, ImportKind, ImportTool } from "./found-item.ts";
-import type { ToolEntry } from "./tool-files.ts";
+import { parseFrontMatter } from "../resources/front-matter.ts";
+import type { ToolEntry, ToolFiles } from "./tool-files.ts";
 
 /** Creates items of one file. */
 export const createItems =
@@ -16,8 +17,27 @@ export const findPrompts = (tool: ImportTool, entries: readonly ToolEntry[]): Fo
   findMarkdown(tool, "prompts", entries);
 
 /** Markdown files of a directory, as agents. Their front matter is read as it is. */
-export const findAgents = (tool: ImportTool, entries: readonly ToolEntry[]): FoundItem[] =>
-  findMarkdown(tool, "agents", entries);
+export async function findAgents(
+  tool: ImportTool,
+  entries: readonly ToolEntry[],
+  files: Pick<ToolFiles, "readText">,
+): Promise<FoundItem[]> {
+  const found = findMarkdown(tool, "agents", entries);
+  return await Promise.all(
+    found.map(async (item) => ((await hasPolicy(item.path, files)) ? withoutPolicy(item) : item)),
+  );
+}
+
+/** In the agent directory, a file may loosen the policy, which the other program does not know. */
+async function hasPolicy(path: string, files: Pick<ToolFiles, "readText">): Promise<boolean> {
+  const { fields } = await parseFrontMatter(path, (await files.readText(path)) ?? "");
+  return fields?.has("policy") ?? false;
+}
+
+const withoutPolicy = (item: FoundItem): FoundItem => ({
+  ...item,
+  action: none("It names a policy. Copy it to the directory agents yourself if its sessions shall have that."),
+});
 
 const findMarkdown = (tool: ImportTool, kind: "prompts" | "agents", entries: readonly ToolEntry[]): FoundItem[] =>
   entries

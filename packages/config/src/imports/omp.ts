@@ -41,7 +41,7 @@ export async function readOmp(files: ToolFiles, { root }: ToolLocation): Promise
     ...findSkills("omp", await files.list(at("skills"))),
     ...findPrompts("omp", await files.list(at("prompts"))),
     ...findPrompts("omp", await files.list(at("commands"))),
-    ...findAgents("omp", await files.list(at("agents"))),
+    ...(await findAgents("omp", await files.list(at("agents")), files)),
     ...findFiles(
       "omp",
       "hooks",

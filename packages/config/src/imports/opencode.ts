@@ -48,7 +48,7 @@ export async function readOpencode(files: ToolFiles, location: ToolLocation): Pr
     ...items,
     ...findSkills("opencode", await listBoth("skill", "skills")),
     ...findPrompts("opencode", await listBoth("command", "commands")),
-    ...findAgents("opencode", await listBoth("agent", "agents")),
+    ...(await findAgents("opencode", await listBoth("agent", "agents"), files)),
     ...findFiles("opencode", "packages", await listBoth("plugin", "plugins"), {
       ending: /\.[jt]s$/,
       reason: "is a plugin of opencode, which only opencode can run",

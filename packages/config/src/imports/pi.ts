@@ -32,7 +32,7 @@ export async function readPi(files: ToolFiles, { root, home }: ToolLocation): Pr
     ...(await findInstructions(files, root)),
     ...findSkills("pi", await files.list(at("skills"))),
     ...findPrompts("pi", await files.list(at("prompts"))),
-    ...findAgents("pi", await files.list(at("agents"))),
+    ...(await findAgents("pi", await files.list(at("agents")), files)),
     ...findPackages(at("settings.json"), settings["packages"], { root, home }),
     ...(await findExtensions(files, at("extensions"))),
     ...findServers("pi", at("mcp.json"), servers?.["mcpServers"]),

@@ -174,6 +174,7 @@ test("Claude Code: what has a counterpart comes over, and every other thing is n
     ".claude/CLAUDE.md": "Be kind.",
     ".claude/commands/fix.md": "Fix",
     ".claude/agents/tester.md": "Test",
+    ".claude/agents/free.md": "---\npolicy: permissive\n---\nDo anything",
     ".claude/skills/pdf/SKILL.md": "PDF",
     ".claude/keybindings.json": {},
     ".claude/.credentials.json": { claudeAiOauth: { accessToken: "a", refreshToken: "r", expiresAt: 5 } },
@@ -204,6 +205,7 @@ test("Claude Code: what has a counterpart comes over, and every other thing is n
   expect(await auth.get("anthropic")).toMatchObject({ type: "oauth", access: "a", refresh: "r" });
   for (const name of ["skills", "prompts"]) expect(existsSync(join(desk.agentDir, name))).toBe(false);
   expect(readFileSync(join(desk.agentDir, "agents/tester.md"), "utf8")).toBe("Test");
+  expect(existsSync(join(desk.agentDir, "agents/free.md"))).toBe(false);
   expect(left.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
     "settings env",
     "settings permissions.allow",
@@ -211,6 +213,7 @@ test("Claude Code: what has a counterpart comes over, and every other thing is n
     "settings statusLine",
     "skills pdf",
     "prompts fix",
+    "agents free",
     "hooks PreToolUse",
     "packages x@market",
     "mcp broken",
