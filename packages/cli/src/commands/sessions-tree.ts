@@ -1,6 +1,8 @@
-/** How sessions were branched from each other, and the branches within one session. */
+/** Sessions with the branches and children that they have, and the branches within one session. */
 import type { SessionInfo } from "@tau/harness/session";
+import { HarnessError } from "@tau/protocol";
 import { describeEntry } from "@tau/protocol/surface";
+import { systemCode } from "@tau/tools/platform";
 import type { Io } from "./command.ts";
 import { jsonLine } from "../modes/json-line.ts";
 import { type TreeNode, treeText } from "../process/table.ts";
@@ -23,30 +25,59 @@ export async function showTree(args: CommandArgs, io: Io): Promise<void> {
   if (reference !== undefined) return await showEntries(context, { reference, isJson: args.has("json") }, io);
   const sessions = await listSessions(context, io, { all: args.has("all") });
   reportDamage(sessions, io);
-  const roots = buildTree(sessions);
+  const roots = buildTree(sessions, await readCosts(sessions, context));
   if (args.has("json")) return io.out(jsonLine(roots.map(toJson)));
   reportSettingsProblems(context, io);
   if (sessions.length === 0) io.err(`There are no sessions of ${context.cwd} yet.\n`);
   const shortIds = shortenIds(sessions.map(({ id }) => id));
   const ids = new Map(sessions.map((session, index) => [session, shortIds[index]!]));
-  const toTreeNode = ({ session, children }: SessionNode): TreeNode => {
+  const toTreeNode = ({ session, cost, children }: SessionNode): TreeNode => {
     const origin = session.branchPoint === null ? "" : ` from ${session.branchPoint}`;
-    return { text: `${ids.get(session)}${origin}: ${formatTitle(session)}`, children: children.map(toTreeNode) };
+    const facts = [session.ending, cost > 0 ? `$${cost.toFixed(cost < 1 ? 3 : 2)}` : undefined].filter(Boolean);
+    const suffix = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
+    return {
+      text: `${ids.get(session)}${origin}: ${formatTitle(session)}${suffix}`,
+      children: children.map(toTreeNode),
+    };
   };
   io.out(treeText(roots.map(toTreeNode), io));
 }
 
 interface SessionNode {
   session: SessionInfo;
+  /** US dollars, with those of its children, which work for it. */
+  cost: number;
   children: SessionNode[];
 }
 
-const toJson = ({ session, children }: SessionNode): object => ({ ...session, children: children.map(toJson) });
+const toJson = ({ session, cost, children }: SessionNode): object => ({
+  ...session,
+  cost,
+  children: children.map(toJson),
+});
+
+/** Those that cannot be read have none. */
+async function readCosts(
+  sessions: readonly SessionInfo[],
+  context: CommandContext,
+): Promise<ReadonlyMap<SessionInfo, number>> {
+  const costs = new Map<SessionInfo, number>();
+  for (const session of sessions) {
+    try {
+      const { cost } = await readSession(session.path, context, (log) => log.getTotals());
+      costs.set(session, cost);
+    } catch (error) {
+      if (!(error instanceof HarnessError) && systemCode(error) === undefined) throw error;
+    }
+  }
+  return costs;
+}
 
 /** Oldest first. A session whose parent is not in the list is a root. */
-function buildTree(sessions: readonly SessionInfo[]): SessionNode[] {
+function buildTree(sessions: readonly SessionInfo[], costs: ReadonlyMap<SessionInfo, number>): SessionNode[] {
   const oldestFirst = sessions.toSorted((a, b) => a.created.getTime() - b.created.getTime());
-  const nodes = new Map(oldestFirst.map((session): [string, SessionNode] => [session.id, { session, children: [] }]));
+  const toNode = (session: SessionInfo): SessionNode => ({ session, cost: costs.get(session) ?? 0, children: [] });
+  const nodes = new Map(oldestFirst.map((session): [string, SessionNode] => [session.id, toNode(session)]));
   const roots: SessionNode[] = [];
   for (const node of nodes.values()) {
     const parent = nodes.get(node.session.parentId ?? "");

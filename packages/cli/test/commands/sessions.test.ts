@@ -74,7 +74,9 @@ test("branch creates a session that ends at the entry, tree shows its parent, an
   expect(JSON.stringify(shown.entries)).toContain("Two");
   expect(JSON.stringify(shown.entries)).not.toContain("Three");
   const { out } = await run(workspace, ["sessions", "tree"]);
-  expect(out).toBe(`${id.slice(0, 8)}: One\n└─ ${branchId.slice(0, 8)} from ${entries[1]}: Another way\n`);
+  expect(out).toBe(
+    `${id.slice(0, 8)}: One (unanswered)\n└─ ${branchId.slice(0, 8)} from ${entries[1]}: Another way (unanswered)\n`,
+  );
   const json = JSON.parse((await run(workspace, ["sessions", "tree", "--json"])).out) as unknown;
   expect(json).toMatchObject([{ id, children: [{ id: branchId, branchPoint: entries[1], children: [] }] }]);
   expect(await run(workspace, ["sessions", "branch", "--from", "ffffffff"])).toMatchObject({
