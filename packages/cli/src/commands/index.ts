@@ -14,7 +14,7 @@ export const commands: readonly Command[] = [
     summary: "List, show, branch, export, delete and repair sessions",
     usage: [
       "tau sessions list [--all] [--session-dir DIR] [--json]  Sessions of this directory, last used first",
-      "tau sessions tree [SESSION] [--all] [--session-dir DIR] [--json]  How sessions branched, or the branches of one",
+      "tau sessions tree [SESSION] [--all] [--session-dir DIR] [--json]  Sessions with their branches, children and costs, or the branches of one",
       "tau sessions show [SESSION] [--json]  The content of a session, with the ids of its entries",
       "tau sessions switch SESSION  Make --continue use this session",
       "tau sessions branch [SESSION] --from ENTRY [-n, --name NAME]  Create a session that continues from an entry",
@@ -158,6 +158,13 @@ export const commands: readonly Command[] = [
     usage: [
       ...(mcpFeature?.usage ?? []),
       "tau mcp serve [--model MODEL] [--thinking LEVEL] [--agent NAME] [--policy safe|balanced|permissive] [--permission-mode plan|ask|edit|free] [--sandbox off|auto|required] [--no-extensions] [--offline]  Offer sessions of this directory as tools over MCP, on standard input and output",
+    ],
+  },
+  {
+    name: "fan",
+    summary: "Run tasks of a file side by side",
+    usage: [
+      "tau fan FILE [--parallelism N] [--stop-on-error] [--merge all|successful|first] [--model MODEL] [--thinking LEVEL] [--agent NAME] [--policy safe|balanced|permissive] [--permission-mode plan|ask|edit|free] [--sandbox off|auto|required] [--no-extensions] [--offline]  A task on each line, as JSON; - is standard input. Prints a line of JSON for each result",
     ],
   },
   {

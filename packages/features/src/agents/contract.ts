@@ -35,6 +35,8 @@ export interface FanoutTask<T = unknown> {
   prompt: string;
   /** Only these tools, as far as the agent itself may use them. Default: those of the agent. */
   tools?: readonly string[];
+  /** The name of an agent that works on it, such as `explore`. Not for executors of your own. Default: as the agent itself. */
+  agent?: string;
   /**
    * The directory to work in. Default, with children of an agent in a git repository: an isolated copy of what is committed there,
    * whose changes become a branch. Otherwise: that of the agent.
@@ -77,7 +79,13 @@ export interface FanoutOptions {
   merge?: "all" | "successful" | "first";
   /** Ends all tasks. Those that had not ended give failed results. */
   signal?: AbortSignal;
+  /** Called when a task is started and when it has ended. One that was never started only ends. Must not throw. */
+  onTask?: (event: TaskEvent) => void;
 }
+
+export type TaskEvent =
+  | { readonly kind: "started"; readonly taskId: string }
+  | { readonly kind: "ended"; readonly result: FanoutResult };
 
 export interface SubagentOptions {
   worktree: string | undefined;

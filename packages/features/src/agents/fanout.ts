@@ -49,7 +49,7 @@ export class TaskFanout {
   ): Promise<FanoutResult<FanoutOutput<Schema>>[]>;
   fanout<T = string>(tasks: readonly FanoutTask<T>[], options?: FanoutOptions): Promise<FanoutResult<T>[]>;
   async fanout(tasks: readonly FanoutTask[], options: FanoutOptions = {}): Promise<FanoutResult[]> {
-    const { parallelism = 4, stopOnError = false, merge = "successful", signal } = options;
+    const { parallelism = 4, stopOnError = false, merge = "successful", signal, onTask } = options;
     checkFanout(tasks, { parallelism, merge });
     const pending = [...tasks.entries()];
     const outcomes = new Map<number, TaskOutcome>();
@@ -58,9 +58,15 @@ export class TaskFanout {
     const stopFollowing = followSignal(signal, (reason) => ending.abort(reason));
     let stopError: Error | undefined;
     let isWon = false;
+    const getResult = (index: number): FanoutResult => {
+      const branch = branches.get(index);
+      return { ...toResult(tasks[index]!.id, outcomes.get(index)!), ...(branch !== undefined && { branch }) };
+    };
     const settle = (index: number, outcome: TaskOutcome) => {
       // Only the first success is one.
-      outcomes.set(index, isWon ? { kind: "aborted", reason: ending.signal.reason } : outcome);
+      const settled: TaskOutcome = isWon ? { kind: "aborted", reason: ending.signal.reason } : outcome;
+      outcomes.set(index, settled);
+      onTask?.({ kind: "ended", result: getResult(index) });
       if (isWon || stopError) return;
       if (stopOnError) stopError = getStopError(index, outcome);
       isWon = merge === "first" && outcome.kind === "answered";
@@ -69,7 +75,9 @@ export class TaskFanout {
     const work = async () => {
       for (let next = pending.shift(); next; next = pending.shift()) {
         const [index, task] = next;
-        const { outcome, branch }: IsolatedOutcome = ending.signal.aborted
+        const isOver = ending.signal.aborted;
+        if (!isOver) onTask?.({ kind: "started", taskId: task.id });
+        const { outcome, branch }: IsolatedOutcome = isOver
           ? { outcome: { kind: "aborted", reason: ending.signal.reason } }
           : await this.#run(task, ending.signal);
         if (branch !== undefined) branches.set(index, branch);
@@ -80,10 +88,7 @@ export class TaskFanout {
     stopFollowing();
     if (stopError) throw stopError;
     return mergeResults(
-      tasks.map(({ id }, index) => {
-        const branch = branches.get(index);
-        return { ...toResult(id, outcomes.get(index)!), ...(branch !== undefined && { branch }) };
-      }),
+      tasks.map((_task, index) => getResult(index)),
       merge,
     );
   }
@@ -92,11 +97,11 @@ export class TaskFanout {
     const parts = { validator: this.#validator, clock: this.#clock, signal };
     const run = (executor: Executor) => runTask(task, { ...parts, executor });
     if (this.#executor) return { outcome: await run(this.#executor) };
-    if (task.worktree !== undefined) return { outcome: await run(createSessionExecutor(this.#agent, task.id)) };
+    if (task.worktree !== undefined) return { outcome: await run(createSessionExecutor(this.#agent, task)) };
     // Late, because it needs git, and most programs that use this have an executor or name directories.
     const { isolateTask } = await import("./isolate-task.ts");
     return await isolateTask(this.#agent, { task, signal }, (place) =>
-      run(createSessionExecutor(this.#agent, task.id, place)),
+      run(createSessionExecutor(this.#agent, task, place)),
     );
   }
 }

@@ -11,6 +11,7 @@ export type {
   StandardSchemaOf,
   Subagent,
   SubagentOptions,
+  TaskEvent,
   TextStream,
   Validator,
 } from "./contract.ts";

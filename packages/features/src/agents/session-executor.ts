@@ -2,7 +2,7 @@
 import { withoutUndefined } from "@tau/ai/internal";
 import { type FanoutAgent, getOpener, openTaskChild, type TaskChild } from "./child.ts";
 import type { ChildPlace } from "./isolate-task.ts";
-import type { Executor, Subagent, SubagentOptions } from "./contract.ts";
+import type { Executor, FanoutTask, Subagent, SubagentOptions } from "./contract.ts";
 
 /** Somebody else has aborted the run of a child: the agent itself, as its children cannot outlive its run. */
 export class ChildAborted extends Error {
@@ -11,9 +11,14 @@ export class ChildAborted extends Error {
 
 const maxCorrections = 2;
 
-/** `name` is shown to people with the questions of the child. */
-export const createSessionExecutor = (agent: FanoutAgent, name: string, place: ChildPlace = {}): Executor => ({
-  createSubagent: (options) => new SessionSubagent(agent, { name, ...place }, options),
+/** The id of the task is shown to people with the questions of the child. */
+export const createSessionExecutor = (
+  agent: FanoutAgent,
+  { id: name, agent: agentName }: Pick<FanoutTask, "id" | "agent">,
+  place: ChildPlace = {},
+): Executor => ({
+  createSubagent: (options) =>
+    new SessionSubagent(agent, { ...place, name, ...withoutUndefined({ agentName }) }, options),
 });
 
 class SessionSubagent implements Subagent {
@@ -25,7 +30,7 @@ class SessionSubagent implements Subagent {
 
   constructor(
     agent: FanoutAgent,
-    own: ChildPlace & { name: string },
+    own: ChildPlace & { name: string; agentName?: string },
     { worktree, tools, model, systemPrompt }: SubagentOptions,
   ) {
     this.#open = async () => {
