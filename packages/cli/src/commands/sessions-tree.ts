@@ -56,7 +56,7 @@ const toJson = ({ session, cost, children }: SessionNode): object => ({
   children: children.map(toJson),
 });
 
-/** Those that cannot be read have none. */
+/** Sessions that cannot be read have no cost. */
 async function readCosts(
   sessions: readonly SessionInfo[],
   context: CommandContext,
