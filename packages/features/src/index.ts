@@ -1,7 +1,9 @@
 /** All features of tau. Each is a folder here; `feature.ts` describes it, and the rest is loaded when it is first used. */
 export { allFeatures } from "./all-features.ts";
 export { agents } from "./agents/feature.ts";
+export { ask } from "./ask/feature.ts";
 export { discovery } from "./discovery/feature.ts";
 export { mcp } from "./mcp/feature.ts";
+export { plan } from "./plan/feature.ts";
 export { todo } from "./todo/feature.ts";
 export { worktrees } from "./agents/worktrees/feature.ts";

@@ -22,11 +22,13 @@ export interface FeatureContractCase {
   call?: ToolCall;
   /** Features without which it has nothing to do. Default: none. */
   beside?: readonly Feature[];
+  /** Parameters of sessions in which requests list its tools. Default: any. */
+  params?: Pick<TestSessionParams, "planMode">;
 }
 
 type Turns = Parameters<typeof createTestSession>[0];
 
-async function open(turns: Turns, params: TestSessionParams) {
+async function openSession(turns: Turns, params: TestSessionParams) {
   const opened = await createTestSession(turns, params);
   onTestFinished(() => opened.dispose());
   return opened;
@@ -51,7 +53,7 @@ function observe(feature: Feature, beside: readonly Feature[]) {
 }
 
 /** A process that calls a tool of a feature in a session on disk, says so, and stays. */
-async function startProcess(name: string, call: ToolCall) {
+async function startProcess(name: string, call: ToolCall, params: object) {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-feature-")));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const [cwd, agentDir, outfile] = ["work", "agent", "program.mjs"].map((part) => join(directory, part)) as [
@@ -67,6 +69,7 @@ async function startProcess(name: string, call: ToolCall) {
     import { allFeatures } from "../src/index.ts";
     import { weather } from "./found-tools.ts";
     const session = await createAgentSession({
+      ...${JSON.stringify(params)},
       cwd: ${JSON.stringify(cwd)},
       agentDir: ${JSON.stringify(agentDir)},
       model: scriptedModel([[${JSON.stringify(call)}], [text("Done.")]]),
@@ -111,8 +114,10 @@ function findDescendants(root: number, rows = listProcesses()): number[] {
   return children.flatMap((pid) => [pid, ...findDescendants(pid, rows)]);
 }
 
-export function featureContract({ create, call, beside = [] }: FeatureContractCase): void {
-  const { name, summary, tools = [], commands = [] } = create();
+export function featureContract({ create, call, beside = [], params = {} }: FeatureContractCase): void {
+  const { name, summary, tools = [], commands = [], loadsIn = [] } = create();
+  const loadsAtOnce = params.planMode === true && loadsIn.includes("plan");
+  const open = (turns: Turns, more: TestSessionParams) => openSession(turns, { ...params, ...more });
   const names = tools.map((tool) => tool.name);
   const listed = tools.flatMap((tool) => ((tool.exposure ?? "direct") === "direct" ? [tool.name] : []));
 
@@ -134,8 +139,8 @@ export function featureContract({ create, call, beside = [] }: FeatureContractCa
     const turns = [[text("Hi.")], [call], [{ ...call, id: "second" }], [text("Done.")]];
     const { session, prompt } = await open(turns, { features });
     await prompt("hi");
-    expect(seen.loads).toBe(0);
-    expect(session.extensions).toBeUndefined();
+    expect(seen.loads).toBe(loadsAtOnce ? 1 : 0);
+    expect(session.extensions === undefined).toBe(!loadsAtOnce);
     await prompt("go");
     expect(seen.loads).toBe(1);
     const results = session.messages.flatMap((message) => (message.role === "toolResult" ? [message] : []));
@@ -179,13 +184,14 @@ export function featureContract({ create, call, beside = [] }: FeatureContractCa
   });
 
   test(`${name}: killed, it leaves no process, and its session opens again`, async () => {
-    const { child, cwd, agentDir, sessionId } = await startProcess(name, call);
+    const { child, cwd, agentDir, sessionId } = await startProcess(name, call, params);
     const started = findDescendants(child.pid!);
     child.kill("SIGKILL");
     await once(child, "exit");
     const findLeft = () => listProcesses().filter(({ pid }) => started.includes(pid));
     await expect.poll(findLeft, { timeout: 20_000 }).toEqual([]);
     const session = await createAgentSession({
+      ...params,
       cwd,
       agentDir,
       sessionId,

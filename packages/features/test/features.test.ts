@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAgentSession } from "@tau/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { agents, allFeatures, discovery, mcp, todo, worktrees } from "../src/index.ts";
+import { agents, allFeatures, ask, discovery, mcp, plan, todo, worktrees } from "../src/index.ts";
 import { weather } from "./found-tools.ts";
 import { type FeatureContractCase, featureContract } from "./feature-contract.ts";
 
@@ -18,6 +18,12 @@ const cases: readonly FeatureContractCase[] = [
   { create: mcp },
   // Tested with repositories in `worktrees`.
   { create: worktrees },
+  {
+    create: plan,
+    call: call("propose_plan", { name: "Fix it", content: "1. Look.\n2. Fix." }),
+    params: { planMode: true },
+  },
+  { create: ask, call: call("ask", { question: "Which?" }), params: { planMode: true } },
 ];
 
 test("the contract applies to all features", () => {

@@ -26,9 +26,10 @@ const builtIn = Object.values(definitions).map((tool): Described => ({
 }));
 
 const ofFeatures = allFeatures.flatMap(({ name, tools = [] }) =>
-  tools.map(({ exposure = "direct", ...tool }): Described => {
-    const isShown = exposure === "direct" || exposure === "model-only";
-    return { ...tool, note: `feature \`${name}\`${isShown ? "" : ", found with `tool_search`"}` };
+  tools.map(({ exposure = "direct", listedIn = [], ...tool }): Described => {
+    const isFound = exposure === "deferred" || exposure === "codemode";
+    const places = [...(isFound ? [", found with `tool_search`"] : []), ...listedIn.map((mode) => `, in ${mode} mode`)];
+    return { ...tool, note: `feature \`${name}\`${places.join("")}` };
   }),
 );
 

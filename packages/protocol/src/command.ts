@@ -197,7 +197,7 @@ export interface ToolData {
   label: string;
   description: string;
   /** How its results are drawn. */
-  shows?: "text" | "command" | "diff" | "file" | "excerpt" | "matches" | "list" | "image";
+  shows?: "text" | "command" | "diff" | "file" | "document" | "excerpt" | "matches" | "list" | "image";
   /** Its calls change nothing. */
   readOnly: boolean;
   /** Whether the model is shown it. */

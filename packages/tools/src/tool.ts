@@ -9,9 +9,10 @@ import type { Spawn } from "./platform/spawn.ts";
 
 /**
  * How the result of a call is drawn. Of `file`, the argument `content` is what was written to `path`, and a `diff` in the
- * details takes its place where a file was replaced.
+ * details takes its place where a file was replaced. Of `document`, the argument `content` is Markdown, which is shown whole and
+ * before the call has ended.
  */
-export type ResultView = "text" | "command" | "diff" | "file" | "excerpt" | "matches" | "list" | "image";
+export type ResultView = "text" | "command" | "diff" | "file" | "document" | "excerpt" | "matches" | "list" | "image";
 
 /** The files that a call read and changed, as the call names them. */
 export interface FileTouches {

@@ -24,6 +24,7 @@ const kinds: Readonly<Record<NonNullable<ToolLook["shows"]>, ToolKind>> = {
   command: "execute",
   diff: "edit",
   file: "edit",
+  document: "think",
   excerpt: "read",
   matches: "search",
   list: "search",
@@ -56,6 +57,7 @@ export function getLocations({ input, cwd }: Pick<Call, "input" | "cwd">): ToolC
 
 /** The change that a call is about to make, as far as its arguments tell. The result replaces it. */
 export function getPreview({ tool, input, cwd }: Call): ToolCallContent[] {
+  if (tool?.shows === "document") return toOutput(getText(input["content"]), tool);
   const [location] = getLocations({ input, cwd });
   if (!location || getKind({ tool, input }) !== "edit") return [];
   const { path } = location;

@@ -17,6 +17,8 @@ export interface FeatureTool extends DescribedFeatureTool {
   readonly isContained?: boolean;
   /** Permission modes in which the requests of a session list it, unless that is a child; others depend on `exposure`. */
   readonly listedIn?: readonly PermissionMode[];
+  /** Whether it is found only where others can be found: it alone is no reason for a search. Default false. */
+  readonly isFoundBeside?: boolean;
   /** See `AgentTool.callsNamedTool`. */
   readonly callsNamedTool?: boolean;
   /**

@@ -1,5 +1,6 @@
 /** The models of a session as extensions see them, with requests that have the keys of the user. Names are pi's. */
 import type { AssistantMessage, AssistantMessageEventStream, Context, Model, SimpleStreamOptions } from "@tau/ai";
+import type { ThinkingLevel } from "@tau/agent";
 import type { ProviderConfig } from "../providers/provider-config.ts";
 
 type RequestAuth = { ok: true; apiKey?: string; headers?: Record<string, string> } | { ok: false; error: string };
@@ -11,6 +12,8 @@ export interface ModelAccess {
   find(provider: string, modelId: string): Model | undefined;
   /** There are chat models only. */
   findOfType(type: string, provider: string, modelId: string): Model | undefined;
+  /** The model of a role such as `plan`; undefined if the role has none of its own, or it cannot be used. */
+  findRole(role: string): { model: Model; thinkingLevel?: ThinkingLevel } | undefined;
   hasConfiguredAuth(model: Pick<Model, "provider">): boolean;
   /** Whether the user has logged in through the provider's page. */
   isUsingOAuth(model: Pick<Model, "provider">): boolean;

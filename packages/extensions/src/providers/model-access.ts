@@ -29,6 +29,13 @@ export async function createModelAccess(parts: ModelAccessParts): Promise<ModelA
     getAvailable: () => registry.getAvailable(),
     find: (provider, modelId) => registry.find(provider, modelId),
     findOfType: (type, provider, modelId) => (type === "chat" ? registry.find(provider, modelId) : undefined),
+    findRole(role) {
+      if (!Object.hasOwn(registry.getRoles(), role)) return undefined;
+      const resolution = registry.resolve(`@${role}`);
+      if (resolution.kind !== "resolved") return undefined;
+      const { model, thinkingLevel } = resolution;
+      return { model, ...(thinkingLevel !== undefined && { thinkingLevel }) };
+    },
     hasConfiguredAuth: ({ provider }) => registry.getAvailable().some((model) => model.provider === provider),
     isUsingOAuth: ({ provider }) => logins.has(provider),
     async getApiKeyAndHeaders(model) {

@@ -8,6 +8,8 @@ export interface FoundTool {
   readonly info: ToolInfo;
   /** The extension or the feature that has it. */
   readonly owner: { readonly kind: "extension" | "feature"; readonly name: string };
+  /** See `FeatureTool.isFoundBeside`. */
+  readonly isFoundBeside?: boolean;
 }
 
 /** The tools of extensions and features, by how a model reaches them. */

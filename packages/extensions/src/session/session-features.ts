@@ -62,7 +62,8 @@ export class SessionFeatures {
 
   /** The tools that settings and flags can name. */
   get namedTools(): readonly PipelineTool[] {
-    return this.#tools.filter(({ definition }) => definition.exposure !== "hidden").map(({ tool }) => tool);
+    const isNamed = ({ exposure, listedIn }: FeatureTool) => exposure !== "hidden" || listedIn !== undefined;
+    return this.#tools.filter(({ definition }) => isNamed(definition)).map(({ tool }) => tool);
   }
 
   /** Lists the tools beyond the defaults, by how a model reaches them. Extensions may have replaced some. */
@@ -77,9 +78,10 @@ export class SessionFeatures {
     const found = others.filter((tool) => getReach(tool) === "found");
     return {
       listed: listed.map(({ tool }) => tool),
-      found: found.map(({ feature, definition, tool }) =>
-        toFoundTool(definition, tool, { name: feature.name, origin: "feature", info: getInfo(feature) }),
-      ),
+      found: found.map(({ feature, definition, tool }) => ({
+        ...toFoundTool(definition, tool, { name: feature.name, origin: "feature", info: getInfo(feature) }),
+        ...(definition.isFoundBeside && { isFoundBeside: true }),
+      })),
     };
   }
 
@@ -200,7 +202,7 @@ export class SessionFeatures {
   }
 
   #createTool(feature: Feature, definition: FeatureTool): PipelineTool {
-    const { describeForFound, exposure, listedIn: _listedIn, ...tool } = definition;
+    const { describeForFound, exposure, listedIn: _listedIn, isFoundBeside: _isFoundBeside, ...tool } = definition;
     return {
       ...tool,
       ...(describeForFound && { isForFound: true }),

@@ -26,7 +26,7 @@ import type { ToolLogLevel } from "@tau/tools";
 import type { ElicitationAnswer, McpAuthProvider, McpLog, McpProgram, SamplingAnswer } from "./ports.ts";
 import { getRequestLimits, RequestTimer } from "./request-timer.ts";
 import { StdioTransport } from "./stdio-transport.ts";
-import { toVisible, toVisibleLine } from "./visible-text.ts";
+import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 
 /** Answers what the server wants while it is connected. */
 export interface ConnectionHandlers {

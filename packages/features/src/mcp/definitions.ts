@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { isRecord } from "@tau/ai/internal";
 import { sortKeys } from "./parse-entries.ts";
-import { toVisible, toVisibleLine } from "./visible-text.ts";
+import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 
 export interface McpToolDefinition {
   /** The name that the server gave it. */

@@ -3,7 +3,7 @@ import { isSecretName } from "@tau/policy/internal";
 import type { SandboxNetwork } from "@tau/sandbox";
 import type { McpEntry, McpSource, StdioTarget } from "./entry.ts";
 import { listTexts, listVariables } from "./variables.ts";
-import { toVisible } from "./visible-text.ts";
+import { toVisible } from "../kit/visible-text.ts";
 
 /** Programs that fetch a server before they run it, and the hosts that they need. */
 const launchers: Readonly<Record<string, readonly string[]>> = {

@@ -2,7 +2,7 @@
 import { isRecord } from "@tau/ai/internal";
 import type { ExtensionUi } from "@tau/extensions";
 import type { ElicitationAnswer } from "./ports.ts";
-import { toVisible, toVisibleLine } from "./visible-text.ts";
+import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 
 type Ui = Pick<ExtensionUi, "confirm" | "input" | "select" | "notify">;
 

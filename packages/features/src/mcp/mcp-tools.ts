@@ -6,7 +6,7 @@ import { McpError } from "./failure.ts";
 import type { McpServers } from "./servers.ts";
 import { toToolResult } from "./tool-result.ts";
 import { getToolExposure, toToolName } from "./tool-names.ts";
-import { toVisibleLine } from "./visible-text.ts";
+import { toVisibleLine } from "../kit/visible-text.ts";
 
 /** A name for answers that last: they apply to this tool of this entry as it is defined now, and to no other of its name. */
 const toGrantName = (name: string, { hash }: McpEntry, tool: McpToolDefinition): string =>

@@ -10,7 +10,7 @@ import { changeEntry, type Directories, type EntryChange, getServerFile } from "
 import type { McpServers, McpServerView } from "./servers.ts";
 import type { SignInInteraction } from "./sign-in.ts";
 import { signInTo } from "./sign-in-to.ts";
-import { toVisible } from "./visible-text.ts";
+import { toVisible } from "../kit/visible-text.ts";
 
 interface MenuParts extends Directories, Pick<FeaturePlace, "openAuth"> {
   /** Reads the configuration again. */

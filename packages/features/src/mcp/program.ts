@@ -12,7 +12,7 @@ import { changeEntry, getServerFile } from "./server-file.ts";
 import type { SignInInteraction } from "./sign-in.ts";
 import { signInTo } from "./sign-in-to.ts";
 import { type McpServers, type McpServerView, needsAnswer } from "./servers.ts";
-import { toVisible } from "./visible-text.ts";
+import { toVisible } from "../kit/visible-text.ts";
 
 export async function runMcpCommand(context: ProgramContext): Promise<"failed" | void> {
   switch (context.subcommand) {

@@ -5,7 +5,7 @@ import type { ImageContent, TextContent } from "@tau/ai";
 import type { McpPromptDefinition } from "./definitions.ts";
 import { McpError } from "./failure.ts";
 import type { McpServers } from "./servers.ts";
-import { toVisible } from "./visible-text.ts";
+import { toVisible } from "../kit/visible-text.ts";
 
 /** Makes a name without spaces, for people to type. */
 export const toCommandName = (server: string, prompt: string): string => `${server}:${prompt}`.replaceAll(/\s+/g, "_");

@@ -4,7 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { McpConnection } from "./connection.ts";
 import type { McpServers } from "./servers.ts";
 import { toResourceContent } from "./tool-result.ts";
-import { toVisibleLine } from "./visible-text.ts";
+import { toVisibleLine } from "../kit/visible-text.ts";
 
 const maxListed = 500;
 

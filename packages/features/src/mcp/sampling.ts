@@ -3,7 +3,7 @@ import type { Context, Model } from "@tau/ai";
 import { isRecord, joinTextBlocks } from "@tau/ai/internal";
 import type { ExtensionContext } from "@tau/extensions";
 import type { SamplingAnswer } from "./ports.ts";
-import { toVisible } from "./visible-text.ts";
+import { toVisible } from "../kit/visible-text.ts";
 
 const maxMessages = 50;
 const maxShownLength = 2_000;

@@ -21,7 +21,7 @@ import type { McpFailure } from "./failure.ts";
 import { createGuardedFetch, getRedirect, isAllowedAddress, RefusedAddressError } from "./oauth-address.ts";
 import { Secrets } from "./oauth-secrets.ts";
 import { type McpLogin, writeLogin } from "./oauth-store.ts";
-import { toVisibleLine } from "./visible-text.ts";
+import { toVisibleLine } from "../kit/visible-text.ts";
 
 export interface SignInInteraction extends LoginInteraction {
   /** Shows where the person signs in, before the address. False cancels. Absent: nobody can be asked, and it is printed. */

@@ -3,7 +3,7 @@ import type { CallToolResult, ContentBlock, ReadResourceResult } from "@modelcon
 import type { ImageContent, TextContent } from "@tau/ai";
 import { validateToolArguments } from "@tau/ai";
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
-import { toVisible, toVisibleLine } from "./visible-text.ts";
+import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 
 export interface McpToolResult {
   content: (TextContent | ImageContent)[];

@@ -68,10 +68,11 @@ const allowsMore = ({ allowed, resources }: FoundInput): boolean =>
 
 const only = (custom: readonly GivenTool[]) => ({ base: [], requested: [], custom });
 
-/** The extensions and features with at least one tool that the session may use. */
+/** The extensions and features with at least one tool that the session may use, and that is a reason for a search. */
 function listUsableOwners(input: FoundInput, found: readonly FoundTool[]): FoundTool["owner"][] {
   const owners = new Map<string, FoundTool["owner"]>();
-  for (const { tool, owner } of found) {
+  for (const { tool, owner, isFoundBeside } of found) {
+    if (isFoundBeside) continue;
     const key = `${owner.kind} ${owner.name}`;
     if (!owners.has(key) && buildFound(input, [tool]).length > 0) owners.set(key, owner);
   }

@@ -24,6 +24,7 @@ export const folds: Readonly<Record<Shows, Fold>> = {
   command: { lines: 8, keeps: "end" },
   diff: { lines: 40, keeps: "start" },
   file: { lines: 10, keeps: "start" },
+  document: { lines: 6, keeps: "start" },
   excerpt: { lines: 0, keeps: "start" },
   matches: { lines: 8, keeps: "start" },
   list: { lines: 8, keeps: "start" },

@@ -3,6 +3,7 @@ import { useContext, useState } from "preact/hooks";
 import { getCallSubject, getDiffs, joinTexts, listOutcomeNotes } from "@tau/protocol/surface";
 import { memo } from "../app/memo.ts";
 import { ChevronIcon } from "../app/icons.tsx";
+import { Markdown } from "../markdown/markdown.tsx";
 import { Hidden } from "../text/hidden.tsx";
 import { Name } from "../text/name.tsx";
 import { toSafeName } from "../text/visible-text.ts";
@@ -61,6 +62,7 @@ export const ToolCallView = memo(({ call }: { call: CallState }) => {
       {call.nested.length > 0 && (
         <NestedCalls rows={call.nested} isExpanded={isExpanded} onExpand={() => setExpanded(true)} />
       )}
+      {shows === "document" && typeof call.input?.["content"] === "string" && <Markdown text={call.input["content"]} />}
       <CallBody call={call} shows={shows} />
     </section>
   );

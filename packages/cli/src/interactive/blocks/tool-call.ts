@@ -3,7 +3,7 @@ import type { AgentToolResult } from "@tau/agent";
 import type { ToolResultMessage } from "@tau/ai";
 import type { LiveTool } from "@tau/protocol";
 import { getCallSubject, getPartialSubject, hasSameRows, type NestedCallRow } from "@tau/protocol/surface";
-import { type Component, toPlainLine, truncateToWidth, wrapTextWithAnsi } from "@tau/tui";
+import { type Component, Markdown, toPlainLine, truncateToWidth, wrapTextWithAnsi } from "@tau/tui";
 import { ToolView, type ToolViewState } from "../extensions/tool-view.ts";
 import type { Look } from "../look.ts";
 import { ImageBlock } from "./image.ts";
@@ -214,7 +214,7 @@ export class ToolCallBlock implements Component {
 
   #draw(width: number): string[] {
     const room = Math.max(1, width - indent.length - 1);
-    const body = this.#drawBody(room).flatMap((line) => wrapTextWithAnsi(line, room));
+    const body = [...this.#drawDocument(room), ...this.#drawBody(room).flatMap((line) => wrapTextWithAnsi(line, room))];
     const images = this.#drawImages(room);
     const result = [...body, ...images].map((line) => `${indent}${line}`);
     return ["", this.#drawTitle(width), ...this.#drawNested(width), ...result];
@@ -252,6 +252,13 @@ export class ToolCallBlock implements Component {
   #getSubject(): string {
     if (this.#input) return toPlainLine(getCallSubject(this.#input));
     return this.#state.kind === "arriving" ? toPlainLine(getPartialSubject(this.#state.arguments)) : "";
+  }
+
+  /** A text that the person is to read, such as a plan: whole, and as soon as it is there. */
+  #drawDocument(width: number): string[] {
+    const content = this.#input?.["content"];
+    if (this.#look.shows.get(this.#name) !== "document" || typeof content !== "string") return [];
+    return new Markdown(content, 0, 0, this.#look.markdown).render(width);
   }
 
   #drawBody(width: number): string[] {

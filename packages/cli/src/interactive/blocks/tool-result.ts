@@ -35,7 +35,17 @@ interface DrawOptions {
 }
 
 /** How many lines are shown of each kind, if it is not expanded. */
-const maxLines = { text: 6, command: 6, diff: 40, file: 10, excerpt: 6, matches: 6, list: 6, image: 2 } as const;
+const maxLines = {
+  text: 6,
+  command: 6,
+  diff: 40,
+  file: 10,
+  document: 6,
+  excerpt: 6,
+  matches: 6,
+  list: 6,
+  image: 2,
+} as const;
 /** How many lines are shown of a call that failed. */
 const maxErrorLines = { start: 10, end: 20 } as const;
 

@@ -158,6 +158,7 @@ function createChildModels(read: Read, needsTrust: NeedsTrust): ModelAccess {
     getAvailable,
     find,
     findOfType: (type, provider, id) => (type === "chat" ? find(provider, id) : undefined),
+    findRole: (role) => read("models.findRole", role),
     hasConfiguredAuth: ({ provider }) => getAvailable().some((model) => model.provider === provider),
     isUsingOAuth: () => false,
     getApiKey: refuseKeys,

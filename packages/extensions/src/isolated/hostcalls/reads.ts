@@ -60,6 +60,10 @@ const reads: Readonly<Record<string, Read>> = {
   "models.getAvailable": ({ modelRegistry }) => modelRegistry.getAvailable().map(withoutKeys),
   "models.find": ({ modelRegistry }, [provider, model]) =>
     withoutKeys(modelRegistry.find(takeText(provider, "The provider"), takeText(model, "The id"))),
+  "models.findRole": ({ modelRegistry }, [role]) => {
+    const target = modelRegistry.findRole(takeText(role, "The role"));
+    return target && { ...target, model: withoutKeys(target.model) };
+  },
   "models.displayName": ({ modelRegistry }, [provider]) =>
     modelRegistry.displayName(takeText(provider, "The provider")),
 };

@@ -1,4 +1,4 @@
-/** Texts of servers are data: nothing in them may act on a terminal or hide from a reader. Pure. */
+/** Texts of servers and models are data: nothing in them may act on a terminal or hide from a reader. Pure. */
 
 /** Control characters but for tabs and line breaks, and characters that change the direction of reading or cannot be seen. */
 const hidden =
