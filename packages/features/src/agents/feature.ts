@@ -42,6 +42,7 @@ export const taskTool: FeatureTool = {
   promptSnippet: "give work to sub-agents",
   // What the children do is judged when they do it.
   access: () => [],
+  isContained: true,
   executionMode: "parallel",
   summarise: summariseTasks,
 };
@@ -67,6 +68,7 @@ export const agentsTool: FeatureTool = {
   },
   promptSnippet: "look after sub-agents",
   access: () => [],
+  isContained: true,
   executionMode: "parallel",
   exposure: "deferred",
   summarise: (args: unknown) => {
