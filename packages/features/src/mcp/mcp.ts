@@ -13,7 +13,7 @@ import { readEntries } from "./read-entries.ts";
 import { ResourceMentions } from "./resource-mentions.ts";
 import { createResourceTools } from "./resource-tools.ts";
 import type { McpServers } from "./servers.ts";
-import { toVisibleLine } from "./visible-text.ts";
+import { toVisibleLine } from "../kit/visible-text.ts";
 import { getToolExposure, toToolName } from "./tool-names.ts";
 
 /** How long the first prompt waits for tools that requests list and that are not cached. */

@@ -1,5 +1,5 @@
 /** Which names servers can have: they are shown in questions and named in requests. Pure. */
-import { toVisible } from "./visible-text.ts";
+import { toVisible } from "../kit/visible-text.ts";
 
 export const maxNameLength = 100;
 
