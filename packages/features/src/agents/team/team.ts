@@ -1,5 +1,4 @@
 /** The tasks that one session has given to agents. */
-import { getErrorMessage } from "@tau/ai/internal";
 import type { ExtensionAPI } from "@tau/extensions";
 import { getLastNumber, type KnownTask, customType, type TaskEntry } from "./task-log.ts";
 import { Outbox } from "./outbox.ts";
@@ -186,10 +185,9 @@ export class Team {
     if (this.#isClosed) return;
     try {
       this.#parts.tau.appendEntry(customType, entry);
-    } catch (error) {
+    } catch {
       // The extension has ended: the task counts as cut.
       this.#isClosed = true;
-      void getErrorMessage(error);
     }
   }
 
