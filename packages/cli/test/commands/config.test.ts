@@ -1,6 +1,7 @@
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { settingsSchema } from "@tau/config/settings";
+import { allFeatures } from "@tau/features";
 import { expect, test } from "vitest";
 import { exitCodes } from "../../src/process/exit-codes.ts";
 import { createWorkspace, run, temporaryDirectory, type Workspace } from "../kit.ts";
@@ -138,7 +139,7 @@ test("path and schema print only the path and the schema", async () => {
     `${join(workspace.directory, ".tau/settings.json")}\n`,
   );
   expect(JSON.parse((await run(workspace, ["config", "schema"])).out)).toEqual(
-    JSON.parse(JSON.stringify(settingsSchema())),
+    JSON.parse(JSON.stringify(settingsSchema(allFeatures))),
   );
 });
 
