@@ -165,8 +165,24 @@ export const digestTool = (tool: McpToolDefinition): string =>
     .digest("hex")
     .slice(0, 32);
 
-export const digestTools = (tools: readonly McpToolDefinition[]): Record<string, string> =>
-  Object.fromEntries(tools.map((tool) => [tool.name, digestTool(tool)]));
+/** At most so many tools of a server are remembered. */
+const maxDigests = 2 * maxTools;
+
+/**
+ * Digests by the names of the tools. Those that were accepted and are gone stay, the latest of them: a server must not change a
+ * definition without a question by leaving it out once.
+ */
+export function addDigests(
+  accepted: Readonly<Record<string, string>> = {},
+  tools: readonly McpToolDefinition[],
+): Record<string, string> {
+  const digests = new Map(Object.entries(accepted));
+  for (const tool of tools) {
+    digests.delete(tool.name);
+    digests.set(tool.name, digestTool(tool));
+  }
+  return Object.fromEntries([...digests].slice(-maxDigests));
+}
 
 /** Names the tools whose definitions are other than those that were accepted. New ones are not among them. */
 export const findChangedTools = (

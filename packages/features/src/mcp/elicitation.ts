@@ -81,7 +81,10 @@ async function askForm(schema: unknown, message: string, options: ElicitOptions)
 
 const isAboutSecret = (name: string, { title, description, format }: Record<string, unknown>): boolean =>
   format === "password" ||
-  [name, title, description].some((text) => typeof text === "string" && secretWords.test(text));
+  [name, title, description].some((text) => typeof text === "string" && secretWords.test(splitWords(text)));
+
+/** `github_token` and `userPin` are two words each. */
+const splitWords = (text: string): string => text.replaceAll("_", " ").replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2");
 
 const getTitle = (name: string, { title }: Record<string, unknown>): string =>
   toVisibleLine(typeof title === "string" && title !== "" ? title : name, 100);

@@ -1,5 +1,7 @@
 /** Tools of servers as tools of a session. */
+import { validateToolArguments } from "@tau/ai";
 import type { ToolDefinition } from "@tau/extensions";
+import { CheckStopped, runCheck } from "./check-time.ts";
 import { digestTool, type McpToolDefinition } from "./definitions.ts";
 import type { McpEntry } from "./entry.ts";
 import { McpError } from "./failure.ts";
@@ -29,6 +31,7 @@ export function createMcpTool(servers: McpServers, entry: McpEntry, tool: McpToo
     ...(annotations.destructiveHint === true && { annotations: { destructiveHint: true } }),
     ...(outputSchema && { outputSchema }),
     readOnly: false,
+    prepareArguments: (args) => mustBeCheckable(name, tool, args),
     access: () => [
       {
         capability: "tool",
@@ -52,4 +55,19 @@ export function createMcpTool(servers: McpServers, entry: McpEntry, tool: McpToo
       return toToolResult(result, { ...details, outputSchema });
     },
   };
+}
+
+/** The arguments as they are. Throws if checking them, which comes next, would take too long. */
+function mustBeCheckable<T>(name: string, { inputSchema }: McpToolDefinition, args: T): T {
+  const call = { type: "toolCall", id: name, name, arguments: args as Record<string, unknown> } as const;
+  try {
+    runCheck(() => validateToolArguments({ name, description: "", parameters: inputSchema }, call));
+  } catch (error) {
+    if (error instanceof CheckStopped)
+      throw new Error(`The arguments for ${name} cannot be checked with the schema of its server. ${error.message}`, {
+        cause: error,
+      });
+    // What is wrong with them is reported by the check that follows.
+  }
+  return args;
 }

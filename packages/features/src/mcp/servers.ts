@@ -7,8 +7,8 @@ import { readAnswer, writeAnswer } from "./answers.ts";
 import type { McpConnection } from "./connection.ts";
 import { readDefinitions, writeDefinitions } from "./definition-cache.ts";
 import {
+  addDigests,
   describeChange,
-  digestTools,
   findChangedTools,
   type McpDefinitions,
   type McpToolDefinition,
@@ -288,7 +288,7 @@ export class McpServers {
       tools: definitions.tools.filter((tool) => !slot.withheld.includes(tool.name)),
     };
     if (isAccepted) {
-      await writeAnswer(this.#parts, entry, { tools: digestTools(definitions.tools) });
+      await writeAnswer(this.#parts, entry, { tools: addDigests(answer?.tools, definitions.tools) });
       await writeDefinitions(this.#parts.agentDir, entry.hash, definitions);
     }
     this.#listeners.emit(name);

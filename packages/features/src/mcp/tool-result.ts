@@ -1,9 +1,10 @@
-/** Results of servers as results of tools. Texts of servers are data: nothing in them acts on a terminal. Pure. */
+/** Results of servers as results of tools. Texts of servers are data: nothing in them acts on a terminal. */
 import type { CallToolResult, ContentBlock, ReadResourceResult } from "@modelcontextprotocol/client";
 import type { ImageContent, TextContent } from "@tau/ai";
 import { validateToolArguments } from "@tau/ai";
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
 import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
+import { runCheck } from "./check-time.ts";
 
 export interface McpToolResult {
   content: (TextContent | ImageContent)[];
@@ -86,7 +87,8 @@ function toBlock(block: ContentBlock): TextContent | ImageContent {
 function toImage(data: string, mimeType: string): TextContent | ImageContent {
   if (!imageTypes.test(mimeType)) return note(`An image (${toVisibleLine(mimeType, 100)}) cannot be shown.`);
   if (data.length > maxImageLength) return note(`An image of ${countBytes(data)} bytes is too large and was left out.`);
-  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data)) return note("An image is damaged and was left out.");
+  // Each character can be matched in one way only, else a long text would take for ever.
+  if (!/^[A-Za-z0-9+/\s]*(?:=\s*){0,2}$/.test(data)) return note("An image is damaged and was left out.");
   return { type: "image", data, mimeType };
 }
 
@@ -114,12 +116,12 @@ function mergeTexts(blocks: readonly (TextContent | ImageContent)[]): (TextConte
   return merged;
 }
 
-/** Says what is wrong with a structured result; undefined if nothing is, or if the schema cannot be used. */
+/** Says what is wrong with a structured result; undefined if nothing is, or if the schema cannot be used. One that takes too long cannot. */
 function checkOutput(value: unknown, schema: ResultOptions["outputSchema"]): string | undefined {
   if (!schema || !isRecord(value)) return undefined;
   const tool = { name: "result", description: "", parameters: { ...schema, type: "object" } };
   try {
-    validateToolArguments(tool, { type: "toolCall", id: "result", name: "result", arguments: value });
+    runCheck(() => validateToolArguments(tool, { type: "toolCall", id: "result", name: "result", arguments: value }));
     return undefined;
   } catch (error) {
     if ((error as { code?: string }).code !== "invalid_arguments") return undefined;

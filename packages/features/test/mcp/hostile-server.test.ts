@@ -63,6 +63,8 @@ describe.each(revisions)("revision %s", (revision) => {
     ["odd-content", [/image\/svg\+xml/, "image", /Resource a: file:\/\/\/a\]\ninside\n\[Audio/]],
     ["wrong-output", [/"many"/]],
     ["bad-output-schema", [/"a":1/]],
+    ["slow-output-schema", [/"aaaa/]],
+    ["slow-image", ["image"]],
   ];
   test.each(answered)("%s: the call is answered", async (behaviour, texts) => {
     const opened = await openHostile(behaviour, { revision });
@@ -195,6 +197,15 @@ test("changed definitions are shown and asked about; refused ones cannot be call
   await first.servers.restart("bad");
   expect(await first.getTexts()).toEqual(["called act"]);
   expect(first.servers.get("bad")!.withheld).toEqual([]);
+});
+
+test("a definition that is left out once and then comes back changed is asked about", async () => {
+  const { servers, questions } = await openHostile("leaves-out-and-changes");
+  for (let start = 1; start <= 3; start++) await servers.restart("bad");
+  expect(questions.map(({ title }) => title)).toEqual([
+    "Start the MCP server bad?",
+    "The MCP server bad changed a tool. Use the new definitions?",
+  ]);
 });
 
 test.each(revisions)("definitions that a server of %s changes while it runs are asked about once", async (revision) => {

@@ -88,6 +88,8 @@ test("a form with fields of each kind comes back with values of the right types"
 
 test.each<[string, Record<string, unknown>]>([
   ["by its name", form({ password: { type: "string" } })],
+  ["by a word of its name", form({ github_token: { type: "string" } })],
+  ["by a word in the middle of its name", form({ userPinAgain: { type: "string" } })],
   ["by its title", form({ a: { type: "string", title: "Your API key" } })],
   ["by its description", form({ a: { type: "string", description: "The passphrase of your wallet" } })],
   ["by its format", form({ a: { type: "string", format: "password" } })],

@@ -69,6 +69,13 @@ test("direct tools are in the first request, also without a cache", async () => 
   expect(getResults(opened)).toEqual([{ isError: false, text: "called act" }]);
 });
 
+test("arguments whose check would never end are refused, and the session goes on", async () => {
+  const place = await makePlace({ exposure: "direct" }, "slow-schema");
+  const opened = await open([[call("mcp__docs__act", {})], [text("Done.")]], place);
+  await opened.prompt("go");
+  expect(getResults(opened)).toEqual([{ isError: true, text: expect.stringContaining("cannot be checked") }]);
+});
+
 test("hidden tools cannot be reached", async () => {
   const place = await makePlace({ toolExposure: { act: "hidden" } });
   const opened = await open(
