@@ -147,6 +147,19 @@ test("cancelling result leaves the run alone, and a second run has to wait", asy
   expect([busy.isError, busy.text]).toEqual([true, expect.stringContaining("already in progress")]);
 });
 
+test("more runs at once than sessions can be open are refused, and none of the others is ended", async () => {
+  const workspace = await createModelWorkspace(Array.from({ length: 16 }, () => hang));
+  const { call } = await connect(workspace);
+  const started = await Promise.all(Array.from({ length: 18 }, () => call("run", { prompt: "a", wait: false })));
+  expect(started.filter(({ isError }) => isError).map(({ text }) => text)).toEqual([
+    "16 sessions are running. Wait for one of them.",
+    "16 sessions are running. Wait for one of them.",
+  ]);
+  const running = started.flatMap(({ report }) => (report ? [report["session"]] : []));
+  const states = await Promise.all(running.map(async (session) => (await call("status", { session })).report["state"]));
+  expect(states).toEqual(Array.from({ length: 16 }, () => "running"));
+});
+
 test("a running session is steered, and result waits for its answer", async () => {
   const workspace = await createModelWorkspace([
     toolReply("bash", { command: "until [ -e go ]; do sleep 0.05; done" }),

@@ -97,12 +97,9 @@ class Server {
     switch (name) {
       case "run": {
         const prompt = readText(args, "prompt");
-        const { session: id, wait = true } = args;
-        const session =
-          id === undefined ? await this.#sessions.create() : await this.#sessions.continue(readText(args, "session"));
-        if (context.signal.aborted) return session.report();
-        session.begin(prompt);
-        if (wait === false) return session.report();
+        const id = args["session"] === undefined ? undefined : readText(args, "session");
+        const session = await this.#sessions.begin(prompt, { id, signal: context.signal });
+        if (args["wait"] === false) return session.report();
         await session.wait(context);
         if (context.signal.aborted) await session.cancel();
         return session.report();

@@ -1,4 +1,5 @@
 /** The sessions of a client of MCP, all in the directory in which the server was started. */
+import { SerialQueue } from "@tau/ai/internal";
 import { SessionManager } from "@tau/harness/session";
 import { HarnessError } from "@tau/protocol";
 import { openCommandContext } from "../commands/command-context.ts";
@@ -16,6 +17,8 @@ export class ServedSessions {
   readonly #io: Io;
   /** In the order in which they were opened. */
   readonly #open = new Map<string, ServedSession>();
+  /** Runs begin one after the other: each may need the place of a session that has none. */
+  readonly #opening = new SerialQueue();
   #isClosed = false;
 
   constructor(options: SessionOptions, io: Io) {
@@ -30,12 +33,17 @@ export class ServedSessions {
     throw new HarnessError("session_not_found", `The session ${JSON.stringify(id)} is not open here. Begin with run.`);
   }
 
-  async create(): Promise<ServedSession> {
-    return await this.#openSession(undefined);
+  /** Begins a run in a new session, in an open one, or in a stored one of this directory. */
+  async begin(prompt: string, { id, signal }: { id: string | undefined; signal: AbortSignal }): Promise<ServedSession> {
+    return await this.#opening.add(async () => {
+      if (signal.aborted || this.#isClosed) throw new HarnessError("aborted", "Nobody waits for the run any more.");
+      const session = id === undefined ? await this.#openSession(undefined) : await this.#continue(id);
+      if (!signal.aborted) session.begin(prompt);
+      return session;
+    });
   }
 
-  /** An open session, or a stored one of this directory. */
-  async continue(id: string): Promise<ServedSession> {
+  async #continue(id: string): Promise<ServedSession> {
     const open = this.#open.get(id);
     if (open) return open;
     const path = await this.#find(id);
