@@ -173,6 +173,8 @@ function send(response: ServerResponse, { status, body, headers }: Exclude<Route
     "content-type": "application/json; charset=utf-8",
     "content-length": String(bytes.length),
     "cache-control": "no-store",
+    // The connection is cut when the body was not read, so that the client must not send another request on it.
+    ...(!response.req.complete && { connection: "close" }),
     ...safeHeaders,
     ...headers,
   });

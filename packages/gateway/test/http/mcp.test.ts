@@ -182,3 +182,11 @@ function createHeld() {
   };
   return { begun, release: () => release(), turn };
 }
+
+test("a refused request whose body was not read says that its connection ends", async () => {
+  const gateway = await open({ model: scriptedModel([]) });
+  const refused = await post(gateway, ping, { authorization: "Bearer nothing" });
+  expect([refused.status, refused.headers.get("connection")]).toEqual([401, "close"]);
+  const used = await post(gateway, ping, { "mcp-session-id": "unknown" });
+  expect([used.status, used.headers.get("connection")]).toEqual([404, "keep-alive"]);
+});
