@@ -88,7 +88,9 @@ export function findServers(tool: ImportTool, path: string, servers: unknown): F
     const isUsable = typeof entry["command"] === "string" || typeof entry["url"] === "string";
     if (!isUsable) return create("mcp", name, none("has neither a command nor an address"));
     const known = Object.fromEntries(Object.entries(entry).filter(([key]) => serverKeys.includes(key)));
-    return create("mcp", name, { kind: "add", file: "mcp.json", to: ["mcpServers", name], value: known });
+    // A server that is turned off there stays so.
+    const kept = entry["disabled"] === true ? { enabled: false, ...known } : known;
+    return create("mcp", name, { kind: "add", file: "mcp.json", to: ["mcpServers", name], value: kept });
   });
 }
 

@@ -525,6 +525,16 @@ test("a directory that may not be written costs the steps that need it, not the 
   expect(desk.readJson("mcp.json")).toMatchObject({ mcpServers: { demo: {} } });
 });
 
+test("a server that is turned off stays so", async () => {
+  const off = { command: "a", disabled: true };
+  const mcpServers = { off, on: { command: "b", disabled: false } };
+  const desk = createHome({ ".claude/settings.json": {}, ".claude.json": { mcpServers } });
+  await desk.run();
+  expect(desk.readJson("mcp.json")).toEqual({
+    mcpServers: { off: { command: "a", enabled: false }, on: { command: "b" } },
+  });
+});
+
 describe("locations", () => {
   test("the programs' own variables are used", () => {
     const env = {
