@@ -1,5 +1,4 @@
 import { writeTextFile } from "@tau/tools/durable";
-import { spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { systemIds } from "@tau/ai";
@@ -11,6 +10,7 @@ import { allFeatures } from "@tau/features";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import { jsonLine } from "../modes/json-line.ts";
+import { runEditor } from "../process/run-editor.ts";
 import { tableText } from "../process/table.ts";
 import { type CommandContext, openCommandContext, reportSettingsProblems } from "./command-context.ts";
 import { describeTyping, findSchema, getSetting, parseValue, toRows } from "./config-keys.ts";
@@ -86,14 +86,6 @@ export async function edit(args: CommandArgs, io: Io): Promise<ExitCode | void> 
   if (context.settings.problems.length > 0) return exitCodes.failed;
   io.err(`${file} has no errors.\n`);
 }
-
-/** Through a shell, as git does it: the variable may hold a program with arguments. */
-const runEditor = (editor: string, file: string, { cwd, env }: Io): Promise<number | string> =>
-  new Promise((resolve, reject) => {
-    const child = spawn("sh", ["-c", `${editor} "$1"`, "sh", file], { cwd, env: { ...env }, stdio: "inherit" });
-    child.once("error", reject);
-    child.once("exit", (code, signal) => resolve(code ?? signal ?? "an unknown status"));
-  });
 
 export async function printPath(args: CommandArgs, io: Io): Promise<void> {
   io.out(`${getFile(await openCommandContext(io), args)}\n`);

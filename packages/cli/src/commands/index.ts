@@ -168,6 +168,13 @@ export const commands: readonly Command[] = [
     ],
   },
   {
+    name: "commit",
+    summary: "Commit what is staged, with a message that a model writes",
+    usage: [
+      "tau commit [--split] [--yes] [--model MODEL] [--thinking LEVEL] [--no-extensions] [--offline]  Shows the message and asks first; --split proposes several commits. Never pushes",
+    ],
+  },
+  {
     name: "acp",
     summary: "Serve an editor over the Agent Client Protocol",
     usage: [

@@ -87,6 +87,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
   },
   mcp: { serve: async (args, io) => (await import("./mcp-serve.ts")).serveMcp(args, io) },
   fan: async (args, io) => (await import("./fan.ts")).runFan(args, io),
+  commit: async (args, io) => (await import("./commit.ts")).runCommit(args, io),
   attach: async (args, io) => (await import("./attach.ts")).attach(args, io),
   trust: async (args, io) => (await import("./trust.ts")).trustProject(args, io),
   doctor: async (args, io) => (await import("./doctor.ts")).runChecks(args, io),

@@ -24,3 +24,5 @@ export {
   openIsolated,
 } from "./worktrees/isolated.ts";
 export { type WorktreeHandle, WorktreeManager, type WorktreeManagerOptions } from "./worktrees/worktree-manager.ts";
+export { hostPrograms } from "../kit/host-programs.ts";
+export { type GitOptions, type GitResult, runGit } from "../kit/run-git.ts";

@@ -13,3 +13,4 @@ export { type Cursor, type EventRedactor, HostedSession, type HostEvent, type Ho
 export { runPrompt } from "./run-prompt.ts";
 export { createRequestUi, findMisfit, OpenDialogs, type OpenDialogsOptions } from "@tau/extensions/internal";
 export { createSessionFrameRedactor, type FrameRedactor } from "../observe/frame-redactor.ts";
+export { createSessionRedactor } from "./redact-session.ts";
