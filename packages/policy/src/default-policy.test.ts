@@ -143,3 +143,27 @@ describe("laws", () => {
     );
   });
 });
+
+test.each<[Capability, string, string]>([
+  ["write", "/home/ann/.tau/worktrees/app-1/fix/src/a.ts", "allow by root"],
+  ["write", "/home/ann/.tau/worktrees/app-1/fix/.git", "ask by protected"],
+  ["write", "/home/ann/.tau/worktrees/app-1/fix/.tau/settings.json", "ask by protected"],
+  ["write", "/home/ann/.tau/worktrees/app-1/other/a.ts", "ask by agent-directory"],
+  ["write", "/home/ann/.tau/worktrees/app-1/.tau-worktrees/fix.json", "ask by agent-directory"],
+  ["write", "/home/ann/.tau/skills/a.md", "ask by agent-directory"],
+  ["write", "/home/ann/.tau/settings.json", "deny by own-settings"],
+  ["read", "/home/ann/.tau/auth.json", "deny by credential-file"],
+])("in a worktree of tau's own directory, %s %s: %s", (capability, path, expected) => {
+  const roots = ["/home/ann/.tau/worktrees/app-1/fix", "/home/ann"];
+  expect(verdict(capability, { kind: "path", path }, { ...rules, roots })).toBe(expected);
+});
+
+test.each([
+  "/home/ann/.tau",
+  "/home/ann/.tau/worktrees",
+  "/home/ann/.tau/worktrees/app-1",
+  "/home/ann/.tau/skills/a/b",
+])("the root %s opens nothing of tau's own directory", (root) => {
+  const path = `${root}/a/b/c.md`;
+  expect(verdict("write", { kind: "path", path }, { ...rules, roots: [root] })).toBe("ask by agent-directory");
+});

@@ -1,6 +1,7 @@
 /** Which paths are allowed, denied or need a question: the rules of the policy and of the guard of opened files. Pure. */
 import { isAbsolute, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
+import { isOwnWorktree } from "./own-worktree.ts";
 import { HarnessError } from "@tau/protocol";
 import { isProtectedPath, isCredentialFile, isOwnSettingsFile, type NamedCredential } from "@tau/sandbox/internal";
 
@@ -39,13 +40,19 @@ export function ruledStanding(realPath: string, access: "read" | "write", rules:
   if (access === "write" && isOwnSettingsFile(path, rules)) return { standing: "denied", rule: "own-settings" };
   if (path !== realPath) return { standing: "asks", rule: "outside" };
   // Files that a model writes there could execute something in its next session.
-  if (access === "write" && isWithin(rules.agentDir, path)) return { standing: "asks", rule: "agent-directory" };
-  if (access === "write" && isProtectedPath(path, rules)) return { standing: "asks", rule: "protected" };
+  const worktrees = isWithin(rules.agentDir, path) ? findOwnWorktrees(path, rules) : undefined;
+  if (access === "write" && worktrees?.length === 0) return { standing: "asks", rule: "agent-directory" };
+  if (access === "write" && isProtectedPath(path, worktrees ? { ...rules, roots: worktrees } : rules))
+    return { standing: "asks", rule: "protected" };
   if (rules.roots.some((root) => isWithin(root, path) && !isClosed(path, root, rules)))
     return { standing: "allowed", rule: "root" };
   const isReadable = access === "read" && rules.readable?.some((root) => isWithin(root, path));
   return isReadable ? { standing: "allowed", rule: "readable" } : { standing: "asks", rule: "outside" };
 }
+
+/** Finds the roots with this path that are worktrees of `tau --worktree`: these are no part of tau's own directory, though they lie there. */
+const findOwnWorktrees = (path: string, { roots, agentDir }: PathRules): string[] =>
+  roots.filter((root) => isOwnWorktree(root, agentDir) && isWithin(root, path));
 
 const isClosed = (path: string, root: string, { closed = [] }: PathRules): boolean =>
   closed.some((directory) => isWithin(directory, path) && !isWithin(directory, root));

@@ -1,4 +1,6 @@
 /** Creates the host with one open session from the flags. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { untilAborted } from "@tau/ai/internal";
 import { type AgentSession, type AskChoice, SessionManager } from "@tau/harness";
 import { findPackagePaths } from "@tau/config/internal";
@@ -78,7 +80,9 @@ async function openSessionHost(
       await settings.close();
       settings = await directories.openSettings(cwd);
     }
+    const permissionsDirectory = await findPermissions(cwd, agentDir);
     host = directories.openHost(cwd, settings, {
+      ...(permissionsDirectory !== undefined && { permissionsDirectory }),
       ...(ask && { ask }),
       abortSignal: io.signal,
       // A person who sees why it takes long can end it.
@@ -103,6 +107,14 @@ async function openSessionHost(
     throw error;
   }
 }
+
+/** For a worktree of tau, the project that it belongs to. Nothing is loaded for any other directory. */
+async function findPermissions(cwd: string, agentDir: string): Promise<string | undefined> {
+  if (!hasWorktrees(agentDir)) return undefined;
+  return await (await import("./worktree.ts")).findPermissionsDirectory(cwd, agentDir);
+}
+
+const hasWorktrees = (agentDir: string): boolean => existsSync(join(agentDir, "worktrees"));
 
 async function mustHaveAgent({ agent }: SessionOptions, place: ExtensionPlace): Promise<void> {
   if (agent === undefined) return;
@@ -188,7 +200,12 @@ async function openSession(
     const { chooseSessionFile } = await import("../commands/sessions-choose.ts");
     return await SessionManager.open(await chooseSessionFile(io, directory), storage);
   }
-  if (options.continue) return await SessionManager.continueRecent(cwd, directory, storage);
+  if (options.continue) {
+    const path = hasWorktrees(agentDir) ? await findInWorktrees(lookup) : undefined;
+    return path === undefined
+      ? await SessionManager.continueRecent(cwd, directory, storage)
+      : await SessionManager.open(path, storage);
+  }
   if (options.session !== undefined)
     return await SessionManager.open(await findSession(options.session, lookup), storage);
   if (options.fork !== undefined) {
@@ -211,4 +228,18 @@ async function openSession(
     return await SessionManager.continueById(cwd, id, directory, storage);
   }
   return await SessionManager.create(cwd, directory, storage);
+}
+
+/** The file of the last session in a worktree of this repository, if no session of `cwd` was used after it. */
+async function findInWorktrees(lookup: { cwd: string; agentDir: string; directory: string | undefined }) {
+  const { cwd, agentDir, directory } = lookup;
+  const { listIdleWorktrees } = await import("@tau/features/agents");
+  const findLast = async (place: string) =>
+    SessionManager.findRecent(await SessionManager.list(place, directory, { agentDir }), place, { agentDir });
+  const own = await findLast(cwd);
+  const others = await Promise.all((await listIdleWorktrees({ cwd, agentDir })).map(findLast));
+  const [last] = others
+    .filter((session) => session !== undefined)
+    .toSorted((a, b) => b.modified.getTime() - a.modified.getTime());
+  return last && (!own || last.modified > own.modified) ? last.path : undefined;
 }

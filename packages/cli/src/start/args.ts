@@ -68,7 +68,7 @@ function toHelp(values: FlagValues): Parsed {
 
 /** A flag whose value may be left out takes what follows, unless that is a flag. */
 function getValue(flag: Flag, token: OptionToken, args: readonly string[], taken: Set<number>): string | undefined {
-  if (!flag.optional || token.value !== undefined) return token.value;
+  if (flag.optional !== true || token.value !== undefined) return token.value;
   const next = args[token.index + 1];
   if (next === undefined || next.startsWith("-")) return undefined;
   taken.add(token.index + 1);
@@ -92,6 +92,7 @@ const alternatives: readonly (readonly string[])[] = [
   ["model", "role"],
   ["provider", "role"],
   ["approve", "no-approve"],
+  ["worktree", "resume", "session"],
 ];
 
 function toOptions(values: FlagValues, positionals: readonly string[]): Parsed {

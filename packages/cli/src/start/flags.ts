@@ -47,6 +47,12 @@ export const flagGroups: readonly FlagGroup[] = [
         summary: "Run the prompt in the gateway, where it continues if this program ends; implies -p",
       },
       { name: "directory", short: "C", value: "DIR", summary: "Run as if tau was started in DIR" },
+      {
+        name: "worktree",
+        value: "NAME",
+        optional: "inline",
+        summary: "Work in a git worktree on the branch NAME, which is kept if something was changed",
+      },
     ],
   },
   {

@@ -48,6 +48,13 @@ function wrapNames(names: readonly string[]): string[] {
 }
 
 function formatFlag({ name, short, value, optional }: Flag): string {
-  const long = value === undefined ? `--${name}` : optional ? `--${name} [${value}]` : `--${name} ${value}`;
+  const long =
+    value === undefined
+      ? `--${name}`
+      : optional === "inline"
+        ? `--${name}[=${value}]`
+        : optional
+          ? `--${name} [${value}]`
+          : `--${name} ${value}`;
   return `${short === undefined ? "" : `-${short}, `}`.padStart(6) + long;
 }

@@ -100,7 +100,7 @@ async function checkOptionWords({ print, mode, export: exported, words }: Sessio
 }
 
 async function runMode(initial: SessionOptions, io: Io): Promise<ExitCode | void> {
-  const { listModels: search, message, files, unknownFlags } = initial;
+  const { listModels: search, message, unknownFlags } = initial;
   // Options of extensions are for sessions.
   if (unknownFlags && (search !== undefined || initial.export !== undefined)) {
     throw await (await import("./extension-flags.ts")).createUnknownFlagError(unknownFlags);
@@ -114,6 +114,16 @@ async function runMode(initial: SessionOptions, io: Io): Promise<ExitCode | void
     const { exportAsHtml } = await import("../commands/sessions-export.ts");
     return await untilInterrupted(exportAsHtml(initial.export, message, io), io);
   }
+  if (initial.worktree !== undefined) {
+    const { runInWorktree } = await import("../hosting/worktree.ts");
+    return await runInWorktree(initial, io, (inside) => runSurface(initial, inside));
+  }
+  return await runSurface(initial, io);
+}
+
+/** Runs the session in the terminal, or whatever else the flags choose. */
+async function runSurface(initial: SessionOptions, io: Io): Promise<ExitCode | void> {
+  const { message, files, unknownFlags } = initial;
   const options = initial.extensions.length === 0 ? initial : await fetchNamed(initial, io);
   const isInteractive = options.mode === "text" && !options.print && io.terminal.input && io.terminal.out;
   // Such a terminal can only print lines, so a message is answered as with `-p`.

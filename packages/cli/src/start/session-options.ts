@@ -76,6 +76,8 @@ export interface SessionOptions {
   unknownFlags?: { names: readonly string[]; args: readonly string[] };
   /** Where to run, if not in the working directory. */
   directory?: string;
+  /** The branch of the worktree to work in; true for one with a name of its own. */
+  worktree?: string | true;
   /** The session to write as HTML. Then the only word is the file to write; without one, a name is made. */
   export?: string;
   /** The arguments that are neither options nor files. */

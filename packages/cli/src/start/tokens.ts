@@ -9,8 +9,8 @@ export interface FlagSpec {
   short?: string;
   /** The name of its value in help; absent if the flag takes none. */
   value?: string;
-  /** Whether the value may be left out. */
-  optional?: true;
+  /** Whether the value may be left out. `inline`: it is only taken after `=`, so that a prompt can follow. */
+  optional?: true | "inline";
   /** Whether the value may be empty. Default: that is a variable which a script forgot to fill in. */
   mayBeEmpty?: true;
   /** Whether the value is a number above 0. */

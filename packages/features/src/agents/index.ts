@@ -23,6 +23,14 @@ export {
   type IsolatedResult,
   openIsolated,
 } from "./worktrees/isolated.ts";
+export {
+  findWorktreeOrigin,
+  listIdleWorktrees,
+  openOwnWorktree,
+  type OwnWorktree,
+  type OwnWorktreeEnd,
+  type OwnWorktreeOptions,
+} from "./worktrees/own-worktree.ts";
 export { type WorktreeHandle, WorktreeManager, type WorktreeManagerOptions } from "./worktrees/worktree-manager.ts";
 export { hostPrograms } from "../kit/host-programs.ts";
 export { type GitOptions, type GitResult, runGit } from "../kit/run-git.ts";

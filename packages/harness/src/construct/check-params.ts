@@ -94,6 +94,7 @@ const sandbox = object({
 const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   cwd: param(nonEmptyText),
   projectDirectory: param(nonEmptyText),
+  permissionsDirectory: param(nonEmptyText),
   readablePaths: param(list(nonEmptyText)),
   agentDir: param(nonEmptyText),
   agentName: param(text),

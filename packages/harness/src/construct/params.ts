@@ -25,6 +25,8 @@ export interface AgentSessionParams {
   cwd?: string;
   /** The project whose settings, trust, remembered permissions, resources and extensions apply. Default: `cwd`. */
   projectDirectory?: string;
+  /** The project whose remembered permissions apply, if another one: that of which `cwd` is a worktree. Default: `projectDirectory`. */
+  permissionsDirectory?: string;
   /** Absolute paths outside that tools and commands may read without a question. Default: none. */
   readablePaths?: readonly string[];
   /** Where settings, credentials, models and sessions are. Default: `TAU_DIR`, else `~/.tau`. */

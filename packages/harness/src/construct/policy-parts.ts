@@ -38,11 +38,12 @@ export async function createPolicyParts(
   } = setup;
   const { sandboxSettings, sandbox, isSandboxMissing, files } = workspace;
   const { settings } = services;
+  const permissionsDirectory = params.permissionsDirectory ?? projectDirectory;
   const taint = new SessionTaint({ rules, cwd, log: sessionManager, parent: parent?.taint });
   closers.add(() => taint.close());
   await taint.join();
   const report = new PolicyReport({
-    cwd: projectDirectory,
+    cwd: permissionsDirectory,
     agentDir,
     getPolicy,
     permissions,
@@ -70,7 +71,7 @@ export async function createPolicyParts(
       shell: workspace.shell,
     });
   const audit = taint.watch(params.audit ?? createSessionAudit(setup));
-  const remembered = createRememberedRules({ agentDir, cwd: projectDirectory, ids });
+  const remembered = createRememberedRules({ agentDir, cwd: permissionsDirectory, ids });
   return {
     decide: withPlanMode(decide, { isPlanning: () => permissions.isPlanning, isSandboxed }),
     ask: params.ask,

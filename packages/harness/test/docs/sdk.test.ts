@@ -65,6 +65,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   commandTerminal: true,
   cwd: true,
   projectDirectory: true,
+  permissionsDirectory: true,
   readablePaths: true,
   agentDir: true,
   agentName: true,

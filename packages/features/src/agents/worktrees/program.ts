@@ -1,4 +1,4 @@
-/** `tau worktrees`: the changes of tasks on the command line. */
+/** `tau worktrees`: the changes of tasks, and the worktrees of `tau --worktree`, on the command line. */
 import { resolveFields } from "@tau/config/settings";
 import type { ProgramContext } from "@tau/extensions";
 import { HarnessError } from "@tau/protocol";
@@ -8,25 +8,27 @@ import { git, gitLine } from "./git.ts";
 import { discardIsolated } from "./isolated.ts";
 import { type HeldRecord, holdRecord, listRecords, type WorktreeRecord } from "./records.ts";
 import { fanoutSettings } from "./settings.ts";
-import { sweepWorktrees } from "./sweep.ts";
+import { listOwnDirectories } from "./own-worktree.ts";
+import { sweepDirectories } from "./sweep.ts";
 import { removeWorktree } from "./worktree-manager.ts";
 
 export async function runWorktreesCommand(context: ProgramContext): Promise<"failed" | void> {
-  const { subcommand, positionals, settings } = context;
+  const { subcommand, positionals, settings, agentDir } = context;
   const fanout = getFanoutDirectory(resolveFields(fanoutSettings, settings.get()).fanout.directory);
+  const directories = [...listFanoutDirectories(fanout), ...(await listOwnDirectories(agentDir))];
   // So that those of processes that were killed are shown as they are.
-  const { problems } = await sweepWorktrees(fanout);
+  const { problems } = await sweepDirectories(directories);
   for (const problem of problems) context.err(`${problem}\n`);
   const [name = ""] = positionals;
   switch (subcommand) {
     case "show":
-      return await show(context, await find(fanout, name));
+      return await show(context, await find(directories, name));
     case "apply":
-      return await withRecord(fanout, name, (record, directory) => apply(context, record, directory));
+      return await withRecord(directories, name, (record, directory) => apply(context, record, directory));
     case "remove":
-      return await withRecord(fanout, name, (record, directory) => remove(context, record, directory));
+      return await withRecord(directories, name, (record, directory) => remove(context, record, directory));
     default:
-      return await list(context, fanout);
+      return await list(context, directories);
   }
 }
 
@@ -35,22 +37,26 @@ interface FoundRecord {
   directory: string;
 }
 
-async function findAll(fanout: string): Promise<FoundRecord[]> {
-  const directories = listFanoutDirectories(fanout);
+async function findAll(directories: readonly string[]): Promise<FoundRecord[]> {
   const found = await Promise.all(
     directories.map(async (directory) => (await listRecords(directory)).map((record) => ({ record, directory }))),
   );
   return found.flat();
 }
 
-async function find(fanout: string, name: string): Promise<FoundRecord> {
-  const found = (await findAll(fanout)).find(({ record }) => record.name === name);
-  if (found) return found;
+/** By its name, or by its path where repositories have worktrees of the same name. */
+async function find(directories: readonly string[], name: string): Promise<FoundRecord> {
+  const matching = (await findAll(directories)).filter(({ record }) => [record.name, record.path].includes(name));
+  if (matching.length > 1) {
+    const paths = matching.map(({ record }) => record.path).join("\n");
+    throw new HarnessError("invalid_input", `Several worktrees are named ${name}. Give the path of one:\n${paths}`);
+  }
+  if (matching[0]) return matching[0];
   throw new HarnessError("invalid_input", `There is no worktree ${JSON.stringify(name)}. See tau worktrees list.`);
 }
 
-async function list({ has, out }: ProgramContext, fanout: string): Promise<void> {
-  const records = (await findAll(fanout)).map(({ record }) => record);
+async function list({ has, out }: ProgramContext, directories: readonly string[]): Promise<void> {
+  const records = (await findAll(directories)).map(({ record }) => record);
   if (has("json")) return out(`${JSON.stringify(records)}\n`);
   if (records.length === 0) return out("There are no worktrees of tasks.\n");
   for (const record of records) out(`${formatRecord(record)}\n`);
@@ -107,12 +113,13 @@ async function remove(context: ProgramContext, record: HeldRecord, directory: st
 }
 
 async function withRecord<T>(
-  fanout: string,
+  directories: readonly string[],
   name: string,
   work: (record: HeldRecord, directory: string) => Promise<T>,
 ): Promise<T> {
-  const { directory } = await find(fanout, name);
-  const record = await holdRecord(directory, name);
+  const found = await find(directories, name);
+  const { directory } = found;
+  const record = await holdRecord(directory, found.record.name);
   if (!record || record === "busy") {
     throw new HarnessError("invalid_input", `The worktree ${name} is in use. Try again when its task has ended.`);
   }

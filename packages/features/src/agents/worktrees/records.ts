@@ -28,6 +28,8 @@ export interface WorktreeRecord {
    * branch; then the directory may be gone.
    */
   state: "making" | "open" | "kept";
+  /** For a worktree in which a person works: the directory in which they started. */
+  origin?: string;
   /** The changed files, for `kept`. */
   files?: string[];
   /** Why the changes could not be applied. */

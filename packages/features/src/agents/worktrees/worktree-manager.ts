@@ -7,7 +7,7 @@ import { unlessMissing } from "@tau/tools/platform";
 import { getFanoutDirectory, makeFanoutDirectory } from "./directory.ts";
 import { checkoutConfig, git, gitLine, tryGit } from "./git.ts";
 import { findIdInBranch, toBranch, toSafeId } from "./names.ts";
-import { claimRecord, type HeldRecord, holdRecord } from "./records.ts";
+import { claimRecord, type HeldRecord, holdRecord, type WorktreeRecord } from "./records.ts";
 import { removeTree } from "./remove.ts";
 
 export interface WorktreeManagerOptions {
@@ -130,17 +130,27 @@ async function keepWorktree(record: HeldRecord): Promise<void> {
   await record.release();
 }
 
-/** Removes the worktree, its branch and its record. */
-export async function removeWorktree(record: HeldRecord): Promise<void> {
-  await removeFiles(record.value);
+/** Removes the worktree, its branch and its record. `onlyAtBase`: a branch with other commits stays. */
+export async function removeWorktree(record: HeldRecord, { onlyAtBase = false } = {}): Promise<void> {
+  await removeFiles(record.value, onlyAtBase ? [record.value.base] : []);
   await record.remove();
 }
 
-async function removeFiles({ repository, path, branch }: Record<"repository" | "path" | "branch", string>) {
+/** Removes a worktree without changes, as `removeWorktree` does. False if git finds some after all: then nothing was done. */
+export async function removeUnchanged(record: HeldRecord): Promise<boolean> {
+  const { repository, path } = record.value;
+  if ((await tryGit(["worktree", "remove", path], { cwd: repository })).code !== 0) return false;
+  await removeWorktree(record, { onlyAtBase: true });
+  return true;
+}
+
+type WorktreePlace = Pick<WorktreeRecord, "repository" | "path" | "branch">;
+
+async function removeFiles({ repository, path, branch }: WorktreePlace, expected: readonly string[] = []) {
   const isThere = (await unlessMissing(lstat(repository))) !== undefined;
   if (isThere) await tryGit(["worktree", "remove", "--force", "--force", path], { cwd: repository });
   await removeTree(path);
   if (!isThere) return;
   // Not `git branch -D`, which fails while another process changes the configuration.
-  await tryGit(["update-ref", "-d", `refs/heads/${branch}`], { cwd: repository });
+  await tryGit(["update-ref", "-d", `refs/heads/${branch}`, ...expected], { cwd: repository });
 }

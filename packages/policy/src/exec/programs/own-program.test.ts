@@ -67,3 +67,19 @@ describe("what is not a secret stays usable:", () => {
     expect(classifyCommand(command, place)).toMatchObject({ tier: "low" });
   });
 });
+
+describe("in a worktree of tau's own directory", () => {
+  const workspace = "/home/me/.tau/worktrees/app-1/fix";
+  const worktree = { cwd: workspace, home: "/home/me", workspace };
+
+  test.each(["echo x > src/a.ts", "mkdir -p src/b && touch src/b/c.ts", "rm src/a.ts"])("%s is ordinary", (command) => {
+    expect(classifyCommand(command, worktree)).toEqual(classifyCommand(command, context));
+  });
+
+  test.each(["echo x > ../other/a.ts", "echo x > ~/.tau/skills/a.md", "echo x > .tau/settings.json"])(
+    "%s is denied",
+    (command) => {
+      expect(classifyCommand(command, worktree)).toMatchObject({ tier: "critical" });
+    },
+  );
+});

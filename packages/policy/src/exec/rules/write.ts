@@ -2,9 +2,10 @@
 import { isProtectedPath, leadingPaths, runningPaths } from "@tau/sandbox/internal";
 import type { ExecClass, ExecContext, ExecFinding } from "../classification.ts";
 import { isUnresolved } from "../links.ts";
+import { isOwnWorktree } from "../../own-worktree.ts";
 import { getZone, isBelow } from "../paths.ts";
 import { report, type Scope } from "../shell/analysis.ts";
-import { isCredentialPath } from "../shell/files.ts";
+import { getAgentDir, isCredentialPath } from "../shell/files.ts";
 import { type Text, toShown } from "../shell/text.ts";
 import { isRawDevice } from "./device-names.ts";
 import { resolveAll } from "./invocation.ts";
@@ -119,13 +120,18 @@ export function findProtected(path: string, context: ExecContext): ProtectedPath
     const atHomePath = find(atHome, below);
     if (atHomePath) return atHomePath;
   }
-  const general = /\/\.|\.git\/|\.(?:py|pth)$/i.test(path) ? find(anywhere, path) : undefined;
+  const named =
+    isBelow(path, workspace) && isOwnWorktree(workspace, getAgentDir(context)) ? inWorkspace(path, context) : path;
+  const general = /\/\.|\.git\/|\.(?:py|pth)$/i.test(named) ? find(anywhere, named) : undefined;
   if (general) return general;
   if (!isBelow(path, workspace))
     return path !== workspace && isCredentialPath(path, context) ? high("credential_change") : undefined;
   const isListed = mayBeListed.test(path) && isProtectedPath(path, { roots: [workspace], home });
   return isListed ? { ...high("persistence"), emptyTier: "medium" } : undefined;
 }
+
+/** The names of tau's own directory, which the workspace is in, say nothing about its files. */
+const inWorkspace = (path: string, { workspace }: ExecContext): string => path.slice(workspace.length);
 
 function find(rows: readonly (readonly [RegExp, ProtectedPath])[], path: string): ProtectedPath | undefined {
   return rows.find(([pattern]) => pattern.test(path))?.[1];

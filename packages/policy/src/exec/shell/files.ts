@@ -55,7 +55,8 @@ export function isCredentialPath(path: string, context: ExecContext): boolean {
     : isCredentialPattern(path.slice(1).split("/"), "system", toRegExp);
 }
 
-const getAgentDir = ({ home, agentDir = `${home}/.tau` }: ExecContext) => agentDir;
+/** Tau's own directory. */
+export const getAgentDir = ({ home, agentDir = `${home}/.tau` }: ExecContext) => agentDir;
 
 /** Files of tau's own directory that hold secrets or let somebody in, also if a pattern may mean one. */
 export function isOwnCredentialPath(path: string, context: ExecContext): boolean {
