@@ -1,11 +1,11 @@
-/** A surface whose person answers dialogs from a list. */
+/** A surface whose person answers dialogs from a list. `yes` confirms. */
 import { type DialogOptions, type ExtensionSurface, type ExtensionUi, noUi } from "@tau/extensions";
 
 /** An answer, or a function of the dialog that gives it. */
 type Answer = string | undefined | ((dialog: Dialog) => string | undefined | Promise<string | undefined>);
 
 export interface Dialog {
-  readonly kind: "select" | "input" | "editor";
+  readonly kind: "select" | "confirm" | "input" | "editor";
   readonly title: string;
   readonly options?: readonly string[];
   readonly prefill?: string | undefined;
@@ -24,6 +24,8 @@ export class DialogSurface implements ExtensionSurface {
     this.ui = {
       ...noUi,
       select: (title, options, more) => this.#answer({ kind: "select", title, options }, more),
+      confirm: async (title, message, more) =>
+        (await this.#answer({ kind: "confirm", title: `${title}\n${message}` }, more)) === "yes",
       input: (title, _placeholder, more) => this.#answer({ kind: "input", title }, more),
       editor: (title, prefill, more) => this.#answer({ kind: "editor", title, prefill }, more),
       notify: (message) => void this.notices.push(message),

@@ -36,6 +36,8 @@ export {
 export { formatKeyName, listKeys, pickKey } from "../models/key-ring.ts";
 export { listPathRoles } from "../models/path-roles.ts";
 export { isLocalProvider } from "../models/local-models.ts";
+export { agentNameRule, isAgentName } from "../resources/agent-definition.ts";
+export { listBuiltInAgents } from "../resources/built-in-agents.ts";
 export type { TextFile } from "../resources/context-files.ts";
 export { getFirstLine } from "../resources/front-matter.ts";
 export { guardResources } from "../resources/guard.ts";

@@ -82,7 +82,12 @@ export const agents = (): Feature => ({
   name: "agents",
   summary: "Sub-agents that work on tasks side by side, also in the background.",
   tools: [taskTool, agentsTool],
-  commands: [{ name: "agents", description: "Sub-agents: what they do, and how to steer or stop them" }],
+  commands: [
+    { name: "agents", description: "Sub-agents and definitions of agents: show, steer, stop, make and edit them" },
+  ],
   settings: agentsSettings,
-  load: async () => (await import("./team/agents.ts")).agentsExtension,
+  load: async (place) => {
+    const { registerAgents } = await import("./team/agents.ts");
+    return (tau) => registerAgents(tau, place);
+  },
 });

@@ -1,6 +1,7 @@
 /** The code of the feature `agents`. */
 import { asRecord } from "@tau/ai/internal";
-import { type ExtensionContext, type ExtensionFactory, getFeatureSettings } from "@tau/extensions";
+import { type ExtensionAPI, type ExtensionContext, getFeatureSettings } from "@tau/extensions";
+import type { Directories } from "../definitions/definition-file.ts";
 import { agentsSettings, agentsTool, taskTool } from "../feature.ts";
 import { runAction } from "./agents-actions.ts";
 import { createAgentsCommand } from "./panel.ts";
@@ -12,7 +13,7 @@ import { Team } from "./team.ts";
 import { AgentTrees, rootId } from "./tree.ts";
 import { AgentLines } from "./agent-lines.ts";
 
-export const agentsExtension: ExtensionFactory = (tau) => {
+export function registerAgents(tau: ExtensionAPI, directories: Directories): void {
   let settings: { maxDepth: number; maxConcurrent: number } | undefined;
   /** The last ones when the session is over: its tasks end a moment later. */
   const getSettings = () => {
@@ -93,7 +94,7 @@ export const agentsExtension: ExtensionFactory = (tau) => {
     },
   });
 
-  tau.registerCommand("agents", createAgentsCommand(getTeam));
+  tau.registerCommand("agents", createAgentsCommand({ getTeam, directories, tau }));
 
   tau.on("input", ({ source }, { isIdle }) => {
     if (source !== "extension") runs.addWord(isIdle());
@@ -115,7 +116,7 @@ export const agentsExtension: ExtensionFactory = (tau) => {
     current?.team.close();
     current = undefined;
   });
-};
+}
 
 /** Sessions add this role to those of the engine. */
 const isMail = (message: { role: string; details?: unknown }): boolean =>

@@ -1,7 +1,9 @@
-/** The slash command `/agents`: the tree, and what can be done to each agent. */
+/** The slash command `/agents`: the tree, what can be done to each agent, and the definitions. */
 import { systemClock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { CommandDefinition, ExtensionUi } from "@tau/extensions";
+import type { CommandDefinition, ExtensionAPI, ExtensionUi } from "@tau/extensions";
+import type { Directories } from "../definitions/definition-file.ts";
+import { listDefinitionRows } from "../definitions/definition-rows.ts";
 import { type MenuAction, type MenuRow, showMenu } from "../../kit/show-menu.ts";
 import { readTranscript, sendMessage } from "./agents-actions.ts";
 import { describeAgent, sortAgents } from "./lines.ts";
@@ -11,10 +13,16 @@ import type { Agent } from "./tree.ts";
 const followWidget = "agents.follow";
 const maxFollowed = 12;
 
-export function createAgentsCommand(getTeam: () => Team): CommandDefinition {
+interface CommandParts {
+  getTeam: () => Team;
+  directories: Directories;
+  tau: Pick<ExtensionAPI, "getAgents">;
+}
+
+export function createAgentsCommand({ getTeam, directories, tau }: CommandParts): CommandDefinition {
   let stopFollowing = () => {};
   return {
-    description: "Sub-agents: what they do, and how to steer or stop them",
+    description: "Sub-agents and definitions of agents: show, steer, stop, make and edit them",
     handler: async (_args, { ui }) => {
       const { tree } = getTeam().self;
       const follow = (agent: Agent): void => {
@@ -22,10 +30,12 @@ export function createAgentsCommand(getTeam: () => Team): CommandDefinition {
         stopFollowing = followAgent(ui, agent);
       };
       const unfollow = (): void => stopFollowing();
-      if (tree.agents.length === 0) return ui.notify("This session has no sub-agents.", "info");
       await showMenu(ui, {
-        title: "Sub-agents",
-        getRows: () => sortAgents(tree.agents).map((agent) => toRow(ui, agent, { follow, unfollow })),
+        title: "Agents",
+        getRows: async () => [
+          ...sortAgents(tree.agents).map((agent) => toRow(ui, agent, { follow, unfollow })),
+          ...(await listDefinitionRows({ ui, directories, tau })),
+        ],
       });
     },
   };
