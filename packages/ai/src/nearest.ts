@@ -4,7 +4,8 @@ const maxNames = 3;
 
 /**
  * Up to three names similar to `wanted`, the most similar first. By default an edit distance of 40% of the length is
- * allowed: enough for a missing date or a typo, too little for an unrelated word.
+ * allowed: enough for a missing date or a typo, too little for an unrelated word. Names that differ only in upper and lower
+ * case are the only ones.
  */
 export function nearestNames(
   wanted: string,
@@ -12,6 +13,8 @@ export function nearestNames(
   maxDistance: number = Math.max(2, Math.floor(wanted.length * 0.4)),
 ): string[] {
   const lowerCase = wanted.toLowerCase();
+  const same = names.filter((name) => name.toLowerCase() === lowerCase);
+  if (same.length > 0) return same.slice(0, maxNames);
   return names
     .filter((name) => isPossible(wanted, name, maxDistance))
     .map((name) => ({ name, distance: getDistance(lowerCase, name.toLowerCase()) }))

@@ -18,6 +18,8 @@ const flagged = `
 const lastPrompt = (workspace: { server: { requests: readonly { body?: unknown }[] } }): string =>
   JSON.stringify((workspace.server.requests.at(-1)!.body as { messages: { content: unknown }[] }).messages.at(-1));
 
+const noPlan = 'tau: there is no option --plan. Did you mean "--plan-mode" or "--plan-model"? See tau --help.\n';
+
 test.each([
   [["--plan", "-p", "Go"], "Go plan=true target=nowhere"],
   [["-p", "--target", "moon", "Go"], "Go plan=undefined target=moon"],
@@ -35,8 +37,8 @@ test.each([
   [["-p", "Go", "--thinkin", "x"], 'tau: there is no option --thinkin. Did you mean "--thinking"? See tau --help.\n'],
   [["-p", "Go", "--target"], "tau: --target needs a value: --target TEXT. See tau --help.\n"],
   [["-p", "Go", "--plan=yes"], "tau: --plan takes no value. See tau --help.\n"],
-  [["--list-models", "--plan"], "tau: there is no option --plan. See tau --help.\n"],
-  [["-ne", "-p", "Go", "--plan"], "tau: there is no option --plan. See tau --help.\n"],
+  [["--list-models", "--plan"], noPlan],
+  [["-ne", "-p", "Go", "--plan"], noPlan],
 ])("%j is a usage error, and nothing is asked", async (args, err) => {
   const workspace = await createModelWorkspace([textReply("ok")]);
   await writeExtension(workspace, "flagged", flagged);
@@ -79,7 +81,7 @@ test("--help shows all the same what is not of a broken extension, and runs noth
 
 test("without extensions an unknown option is refused with the same words", async () => {
   const workspace = await createModelWorkspace([]);
-  const expected = { code: exitCodes.usage, out: "", err: "tau: there is no option --plan. See tau --help.\n" };
+  const expected = { code: exitCodes.usage, out: "", err: noPlan };
   expect(await run(workspace, ["-p", "Go", "--plan"])).toEqual(expected);
   expect(await run(workspace, ["--plan"])).toEqual(expected);
 });

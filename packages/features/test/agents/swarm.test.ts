@@ -98,6 +98,8 @@ test("no chain of agents does what its root may not do", async () => {
         allowedTools: ["task", ...allowed],
         budgets: { turns },
         agents: { maxDepth },
+        // Plan mode then runs no command at all, and each chain takes less time.
+        sandbox: { mode: "off" },
         ...(isPlanning && { permissionMode: "plan" }),
       });
       await prompt("go");
@@ -113,5 +115,5 @@ test("no chain of agents does what its root may not do", async () => {
       expect(session.hasWork).toBe(false);
     },
   );
-  await fc.assert(property, { numRuns: 25 });
+  await fc.assert(property, { numRuns: process.env["TAU_LONG"] ? 100 : 10 });
 }, 240_000);

@@ -57,7 +57,6 @@ test.each([
   ["a bad one of several", { tasks: [task("a"), { description: "b" }] }, /Task 2: `prompt` is missing/],
   ["too many", { tasks: Array.from({ length: 101 }, () => task("a")) }, /101 tasks; a call may have 100/],
   ["an unknown task to resume", task("a", { resume: "7" }), /no task "7" to resume/],
-  ["an isolated task", task("a", { isolated: true }), /worktree/],
 ])("%s is refused before anything starts", async (_name, args, problem) => {
   const { session, prompt, model } = await openPlay({
     main: (step) => (step === 1 ? [call("task", args as Record<string, unknown>)] : [text("Done.")]),

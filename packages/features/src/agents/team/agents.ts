@@ -39,7 +39,7 @@ export function registerAgents(tau: ExtensionAPI, directories: Directories): voi
     const trees = await tau.shared("trees", () => new AgentTrees());
     const { sessionManager } = context;
     const self = trees.enter(sessionManager.getSessionId(), () => getSettings().maxConcurrent);
-    const team = new Team({ tau, trees, self, deliver, getMaxDepth: () => getSettings().maxDepth });
+    const team = new Team({ tau, cwd: context.cwd, trees, self, deliver, getMaxDepth: () => getSettings().maxDepth });
     current = { team, context, lines: new AgentLines(self, context) };
     if (self.id === rootId) receiveMessages();
     const tasks = readTasks(sessionManager.getEntries());

@@ -15,6 +15,8 @@ export interface TaskReport {
   /** Has the whole answer, if that is longer. */
   readonly file?: string;
   readonly filesChanged: readonly string[];
+  /** Where the changes of an isolated task are, if not in the files of the session. */
+  readonly changes?: string;
   readonly tokens: number;
   /** US dollars. */
   readonly cost: number;
@@ -40,10 +42,11 @@ export function cutAnswer(text: string, maxLength: number): string {
 
 /** Describes the end of a task for the model: a line of facts, and the answer. */
 export function formatReport(report: TaskReport): string {
-  const { answer, reason, file } = report;
+  const { answer, reason, file, changes } = report;
   const parts = [
     `[${formatFacts(report)}]`,
     ...(reason === undefined ? [] : [reason.slice(0, maxReasonLength).toWellFormed()]),
+    ...(changes === undefined ? [] : [changes]),
     ...(answer === "" ? [] : [answer]),
     ...(file === undefined ? [] : [`[The answer is longer. All of it is in ${file}]`]),
   ];

@@ -2,9 +2,11 @@
 import { systemClock } from "@tau/ai";
 import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import type { ChildOptions, ChildOutcome, ChildSession, ExtensionAPI } from "@tau/extensions";
+import type { ChildPlace } from "../isolate-task.ts";
 import { buildCorrection, buildSystemPrompt } from "../task-prompt.ts";
 import { schemaValidator } from "../validator.ts";
 import { followChild } from "./follow-child.ts";
+import { workIsolated } from "./isolate-agent.ts";
 import { cutAnswer, type TaskReport } from "./reports.ts";
 import type { Slot } from "./slots.ts";
 import type { TaskRequest } from "./task-arguments.ts";
@@ -15,7 +17,11 @@ const maxCorrections = 2;
 const maxKeptLength = 10_000_000;
 
 export interface RunAgentParts {
-  tau: Pick<ExtensionAPI, "openChild" | "keepText">;
+  tau: Pick<ExtensionAPI, "openChild" | "keepText" | "getSettings" | "requestAccess">;
+  /** The directory of the session that gives the task. */
+  cwd: string;
+  /** Whether it works in a copy of the repository. */
+  isIsolated: boolean;
   /** The session to continue. */
   sessionId: string | undefined;
   /** Whether it may have sub-agents of its own. */
@@ -29,7 +35,7 @@ export interface RunAgentParts {
 }
 
 /** How the work on a task ended. */
-type Ended = Pick<TaskReport, "status" | "answer"> & { reason?: string; filesChanged?: readonly string[] };
+type Ended = Pick<TaskReport, "status" | "answer" | "reason" | "changes"> & Partial<Pick<TaskReport, "filesChanged">>;
 
 /** Resolves when the child is closed and its slot is free. Never rejects. */
 export async function runAgent(agent: Agent, request: TaskRequest, parts: RunAgentParts): Promise<TaskReport> {
@@ -58,7 +64,22 @@ export async function runAgent(agent: Agent, request: TaskRequest, parts: RunAge
 }
 
 async function work(agent: Agent, request: TaskRequest, parts: RunAgentParts, slot: Slot): Promise<Ended> {
-  const child = await parts.tau.openChild(toChildOptions(agent, request, parts));
+  if (!parts.isIsolated) return await workIn({}, agent, request, parts, slot);
+  const { tau, cwd, signal } = parts;
+  const { id, description } = agent;
+  return await workIsolated({ tau, cwd, id, description, signal }, (place) =>
+    workIn(place, agent, request, parts, slot),
+  );
+}
+
+async function workIn(
+  place: ChildPlace,
+  agent: Agent,
+  request: TaskRequest,
+  parts: RunAgentParts,
+  slot: Slot,
+): Promise<Ended> {
+  const child = await parts.tau.openChild({ ...place, ...toChildOptions(agent, request, parts) });
   const stopFollowing = followChild(agent, child);
   try {
     agent.state = { kind: "working", child, slot, sinceMs: systemClock.monotonic() };

@@ -14,6 +14,7 @@ export type TaskEntry =
       readonly sessionId: string;
       readonly description: string;
       readonly agent?: string;
+      readonly isolated?: boolean;
     }
   /** `report` is for the model, should it not be delivered before the program ends. */
   | { readonly kind: "ended"; readonly id: string; readonly status: TaskStatus; readonly report: string };
@@ -30,6 +31,8 @@ export interface KnownTask {
   readonly sessionId: string;
   readonly description: string;
   readonly agent: string | undefined;
+  /** It works in a copy of the repository. */
+  readonly isIsolated: boolean;
   /** `cut` if it did not end. */
   readonly status: TaskStatus;
   readonly report: string | undefined;
@@ -57,13 +60,14 @@ export function readTasks(entries: readonly SessionEntry[]): Map<string, KnownTa
 }
 
 function addStarted(tasks: Map<string, KnownTask>, data: Record<string, unknown>): void {
-  const { id, sessionId, description, agent } = data;
+  const { id, sessionId, description, agent, isolated } = data;
   if (typeof id !== "string" || typeof sessionId !== "string") return;
   tasks.set(id, {
     id,
     sessionId,
     description: typeof description === "string" ? description : "",
     agent: typeof agent === "string" ? agent : undefined,
+    isIsolated: isolated === true,
     status: "cut",
     report: undefined,
     isDelivered: false,

@@ -9,6 +9,8 @@ import { type Agent, type AgentTrees, rootId } from "./tree.ts";
 
 interface TeamParts {
   tau: ExtensionAPI;
+  /** The directory of the session. */
+  cwd: string;
   trees: AgentTrees;
   /** The agent that the session is. */
   self: Agent;
@@ -29,6 +31,8 @@ export class Team {
   readonly #parts: TeamParts;
   readonly #running = new Map<string, RunningTask>();
   readonly #sessions = new Map<string, KnownTask["sessionId"]>();
+  /** The tasks that work in copies of the repository, also when they are resumed. */
+  readonly #isolated = new Set<string>();
   #lastNumber = 0;
   #isClosed = false;
 
@@ -42,8 +46,9 @@ export class Team {
   restore(tasks: Iterable<KnownTask>): void {
     const known = [...tasks];
     this.#lastNumber = Math.max(this.#lastNumber, getLastNumber(known.map(({ id }) => id)));
-    for (const { id, sessionId, description, agent: agentName, status } of known) {
+    for (const { id, sessionId, description, agent: agentName, isIsolated, status } of known) {
       this.#sessions.set(id, sessionId);
+      if (isIsolated) this.#isolated.add(id);
       if (this.#running.has(id)) continue;
       const agent = this.self.tree.add({ id, description, agentName, parent: this.self });
       agent.state = { kind: "ended", status };
@@ -58,7 +63,8 @@ export class Team {
     if (this.self.depth >= maxDepth)
       return `Agents may be ${maxDepth} deep, so this one has no sub-agents. Do the work yourself.`;
     for (const { resume, isolated } of requests) {
-      if (isolated) return "Tasks in a worktree of their own are not available here. Leave `isolated` out.";
+      if (isolated && this.#isPlanning())
+        return "In plan mode nothing is written, also no copy of the repository. Leave `isolated` out.";
       if (resume === undefined) continue;
       if (this.#running.has(resume))
         return `The task ${resume} is not over. Send it a message with agents, or wait for it.`;
@@ -146,14 +152,17 @@ export class Team {
     request: TaskRequest,
     options: { maxAnswerLength: number; signal: AbortSignal },
   ): Promise<TaskReport> {
-    const { tau, trees, getMaxDepth } = this.#parts;
+    const { tau, cwd, trees, getMaxDepth } = this.#parts;
     const { id, description, agentName } = agent;
     const sessionId = request.resume === undefined ? undefined : this.#sessions.get(request.resume);
     // Its own feature asks which agent it is while it opens.
     if (sessionId !== undefined) trees.set(agent, sessionId);
+    const isIsolated = await this.#isIsolated(agent, request);
     const report = await runAgent(agent, request, {
       ...options,
       tau,
+      cwd,
+      isIsolated,
       sessionId,
       mayDelegate: agent.depth < getMaxDepth(),
       onOpen: (child) => {
@@ -166,6 +175,7 @@ export class Team {
           sessionId: child.id,
           description,
           ...(agentName !== undefined && { agent: agentName }),
+          ...(isIsolated && { isolated: true }),
         });
       },
     });
@@ -175,6 +185,21 @@ export class Team {
     if (this.#sessions.has(id)) this.#write({ kind: "ended", id, status: report.status, report: formatReport(report) });
     agent.tree.changed();
     return report;
+  }
+
+  /** Because the task says so, because it did before, or because of the agent's file. */
+  async #isIsolated({ id, agentName }: Agent, { isolated }: TaskRequest): Promise<boolean> {
+    if (this.#isPlanning()) return false;
+    const isFileAsked = isolated === undefined && agentName !== undefined;
+    // Opening the agent fails with the same error, which is reported then.
+    const agents = isFileAsked ? await this.#parts.tau.getAgents().catch(() => []) : [];
+    const isNamed = agents.some((info) => info.name === agentName && info.isolated);
+    if (isolated ?? isNamed) this.#isolated.add(id);
+    return this.#isolated.has(id);
+  }
+
+  #isPlanning(): boolean {
+    return this.#parts.tau.getPermissionMode() === "plan";
   }
 
   #setReopen(agent: Agent, sessionId: string): void {
