@@ -31,7 +31,11 @@ test("wait answers with what ended, which is then not delivered again", async ()
   const { results, session } = await play(["one", "two"], [{ action: "wait" }, { action: "wait", id: "1" }], {
     default: (_step, context) => [text(`I am ${getAgentId(context)}.`)],
   });
-  expect(results[0]).toMatch(/^\[Task 1 .*\nI am 1\.\n\n\[Task 2 .*\nI am 2\.$/s);
+  // In the order in which they ended.
+  expect(results[0]!.split("\n\n").toSorted()).toEqual([
+    expect.stringMatching(/^\[Task 1 .*\nI am 1\.$/s),
+    expect.stringMatching(/^\[Task 2 .*\nI am 2\.$/s),
+  ]);
   expect(results[1]).toBe("Nothing of yours is running in the background.");
   expect(session.messages.filter(({ role }) => role === "custom")).toEqual([]);
 });

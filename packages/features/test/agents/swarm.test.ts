@@ -94,7 +94,7 @@ test("no chain of agents does what its root may not do", async () => {
           return [call(name, writing[name]), call("task", { tasks: [given, given] })];
         },
       };
-      const { prompt, model, session, cwd } = await openPlay(play, {
+      const { prompt, model, session, cwd, clock } = await openPlay(play, {
         allowedTools: ["task", ...allowed],
         budgets: { turns },
         agents: { maxDepth },
@@ -102,7 +102,9 @@ test("no chain of agents does what its root may not do", async () => {
         sandbox: { mode: "off" },
         ...(isPlanning && { permissionMode: "plan" }),
       });
-      await prompt("go");
+      // Sessions that are refused something at the same time wait for each other's lock, by the clock.
+      const passing = setInterval(() => void clock.advance(50), 5);
+      await prompt("go").finally(() => clearInterval(passing));
       expect(model.asked.length).toBeLessThanOrEqual(turns);
       const rootTools = new Set(model.asked[0]!.context.tools!.map(({ name }) => name));
       for (const { context } of model.asked) {
