@@ -69,7 +69,7 @@ test("a prompt goes down by calls and comes up by events", async () => {
   // 8: the call reached its tool, and its result the model.
   const shown = JSON.parse(first!) as { tools: { function: { name: string } }[] };
   expect(shown.tools.map((tool) => tool.function.name)).toEqual(
-    "read write edit bash jobs grep find ls todo".split(" "),
+    "read write edit bash jobs grep find ls task todo tool_search call_tool".split(" "),
   );
   expect(second).toContain("apples");
 

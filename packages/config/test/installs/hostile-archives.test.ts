@@ -48,7 +48,6 @@ const listUnpacked: ListCases = (outside) => [
   ],
   ["a line break in a name", evil("package/extensions/a\nb.ts")],
   ["escapes of a terminal in a name", evil("package/extensions/\u001B[2J\u001B]0;x\u0007.ts")],
-  ["bytes that are not text", evil("package/\uDC80\uDCFF.ts")],
   ["a name of 99 characters", evil(`package/${"x".repeat(91)}`)],
   ["very many levels", evil(`package/${"a/".repeat(45)}x`)],
   ["a link to a file of the user", archive({ name: "package/link", link: outside })],
@@ -118,6 +117,7 @@ const listUnpacked: ListCases = (outside) => [
 ];
 
 const listRefused: ListCases = (outside) => [
+  ["bytes that are not text in a name", evil("package/\uDC80\uDCFF.ts")],
   ["a link in the place of the manifest", () => createArchive([good, { name: "package/package.json", link: outside }])],
   ["a file that claims 10 GB", archive({ name: "package/large", content: "small", size: 10 * 1024 ** 3 - 1 })],
   ["two manifests", archive(manifest({ name: "other", version: "9.9.9" }))],

@@ -23,8 +23,7 @@ export const taskTool: FeatureTool = {
   name: "task",
   category: "coordination",
   label: "Task",
-  description:
-    "Give work to a sub-agent, or `tasks` to several at once. They know only their prompts. `background`: answers come later.",
+  description: "Give work to a sub-agent, or `tasks` to several. They know only their prompts.",
   parameters: {
     type: "object",
     properties: {
@@ -32,14 +31,14 @@ export const taskTool: FeatureTool = {
       prompt: text,
       agent: text,
       model: text,
-      isolated: { type: "boolean", description: "In a worktree" },
-      schema: { type: "object", description: "Of the answer" },
-      resume: { ...text, description: "Id of a task" },
+      isolated: { type: "boolean" },
+      schema: { type: "object" },
+      resume: text,
       tasks: { type: "array", items: { type: "object" } },
       background: { type: "boolean" },
     },
   },
-  promptSnippet: "give work to sub-agents",
+  promptSnippet: "use sub-agents",
   // What the children do is judged when they do it.
   access: () => [],
   isContained: true,

@@ -14,8 +14,8 @@ export const searchTool: FeatureTool = {
   parameters: {
     type: "object",
     properties: {
-      query: { type: "string", description: "Words for what it should do." },
-      limit: { type: "integer", description: "Default 5." },
+      query: { type: "string" },
+      limit: { type: "integer" },
     },
     required: ["query"],
   },
