@@ -1,5 +1,5 @@
 /** Brings the changes of an isolated task into the repository as a branch. The host does this after the task has ended. */
-import { copyFile, lstat, rm } from "node:fs/promises";
+import { copyFile, lstat, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { HarnessError } from "@tau/protocol";
 import { unlessMissing } from "@tau/tools/platform";
@@ -88,8 +88,12 @@ async function writeTree({ path, base }: WorktreeRecord, task: TaskFiles): Promi
     return await gitLine(["write-tree"], task);
   };
   const source = join(path, ".git/index");
-  if ((await unlessMissing(lstat(source)))?.isFile()) {
+  const stats = await unlessMissing(lstat(source));
+  if (stats?.isFile()) {
     await copyFile(source, task.index);
+    // Git looks into files that are as new as the index. With the time of the copy, a change right after it would be missed.
+    const seconds = Math.floor(stats.mtimeMs / 1_000);
+    await utimes(task.index, seconds, seconds);
     const tree = await add().catch(() => undefined);
     if (tree !== undefined) return tree;
     await rm(task.index, { force: true });
