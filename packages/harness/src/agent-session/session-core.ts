@@ -91,7 +91,7 @@ export function createSessionCore(parts: SessionParts): SessionCore {
     runRole: new RunRole({
       cwd,
       model,
-      // Whoever starts a child has chosen its model.
+      // A child has the model that its parent gave it.
       getRules: () => (parent ? [] : services.registry.modelsYml.pathRoles),
       isFile: async (path) => (await lookAt(nodeFileSystem, path).catch(() => undefined))?.isFile() ?? false,
       notice,
