@@ -197,7 +197,19 @@ export interface ToolData {
   label: string;
   description: string;
   /** How its results are drawn. */
-  shows?: "text" | "command" | "diff" | "file" | "document" | "excerpt" | "matches" | "list" | "image";
+  shows?:
+    | "text"
+    | "command"
+    | "diff"
+    | "file"
+    | "document"
+    | "excerpt"
+    | "matches"
+    | "list"
+    | "image"
+    | "places"
+    | "step"
+    | "cell";
   /** Its calls change nothing. */
   readOnly: boolean;
   /** Whether the model is shown it. */

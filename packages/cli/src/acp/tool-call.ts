@@ -29,6 +29,9 @@ const kinds: Readonly<Record<NonNullable<ToolLook["shows"]>, ToolKind>> = {
   matches: "search",
   list: "search",
   image: "read",
+  places: "search",
+  step: "execute",
+  cell: "execute",
 };
 
 export function getKind({ tool, input }: Pick<Call, "tool" | "input">): ToolKind {
@@ -123,7 +126,7 @@ const toContent = ({ data, mimeType }: ImageContent): ToolCallContent => ({
 });
 
 /** Views whose text is not written as Markdown, which is how editors show text. */
-const fencedViews: readonly ToolLook["shows"][] = ["command", "excerpt", "matches", "list"];
+const fencedViews: readonly ToolLook["shows"][] = ["command", "excerpt", "matches", "list", "places", "step", "cell"];
 
 export function toOutput(text: string, tool: ToolLook | undefined): ToolCallContent[] {
   if (text === "") return [];

@@ -1,4 +1,23 @@
 /** Everything that more than one surface shows: commands, titles, rows, pages and their texts. Runs in a browser. */
+export {
+  type CellDetails,
+  type CodeExcerpt,
+  type CodePlace,
+  type CodeSeverity,
+  countPlaces,
+  type DebuggerStop,
+  type DebuggerVariable,
+  describePlace,
+  formatPlace,
+  getCellResult,
+  getCurrentLine,
+  type ParsedPlaces,
+  parsePlaces,
+  parseStop,
+  type PlacesDetails,
+  type StackFrame,
+  type StepDetails,
+} from "../code-places.ts";
 export { getActivity } from "./activity.ts";
 export { type AdviceSurface, emptyAnswerText, getFailureAdvice, isEmptyAnswer } from "./answer-advice.ts";
 export {

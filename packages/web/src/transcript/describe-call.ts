@@ -29,4 +29,7 @@ export const folds: Readonly<Record<Shows, Fold>> = {
   matches: { lines: 8, keeps: "start" },
   list: { lines: 8, keeps: "start" },
   image: { lines: 2, keeps: "start" },
+  places: { lines: 8, keeps: "start" },
+  step: { lines: 8, keeps: "start" },
+  cell: { lines: 8, keeps: "end" },
 };

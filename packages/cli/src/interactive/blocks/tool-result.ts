@@ -45,6 +45,9 @@ const maxLines = {
   matches: 6,
   list: 6,
   image: 2,
+  places: 6,
+  step: 6,
+  cell: 6,
 } as const;
 /** How many lines are shown of a call that failed. */
 const maxErrorLines = { start: 10, end: 20 } as const;
