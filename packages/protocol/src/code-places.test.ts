@@ -5,7 +5,9 @@ import {
   describePlace,
   formatPlace,
   getCellResult,
-  getCurrentLine,
+  describeStop,
+  formatVariable,
+  listExcerptLines,
   parsePlaces,
   parseStop,
 } from "./code-places.ts";
@@ -67,6 +69,7 @@ describe("places", () => {
     expect(parsed.omitted).toBe(2_000);
     expect(JSON.stringify(parsed.places[0]).length).toBeLessThan(30_000);
     expect(parsed.places[0]!.message).toMatch(/x…$/);
+    expect(parsed.places.filter(({ excerpt }) => excerpt)).toHaveLength(50);
   });
 
   test("never end in one half of a character", () => {
@@ -93,8 +96,27 @@ describe("places", () => {
   );
 
   test("mark the line of the place, unless the excerpt says which", () => {
-    expect(getCurrentLine({ path: "a", line: 3, excerpt: { firstLine: 1, lines: ["", "", ""] } })).toBe(3);
-    expect(getCurrentLine({ path: "a", line: 3, excerpt: { firstLine: 1, lines: ["", "", ""], current: 2 } })).toBe(2);
+    const listMarked = (current?: number) =>
+      listExcerptLines({
+        path: "a",
+        line: 8,
+        excerpt: { firstLine: 7, lines: ["a", "b", "c"], ...(current && { current }) },
+      })
+        .filter(({ isCurrent }) => isCurrent)
+        .map(({ number, text }) => `${number} ${text}`);
+    expect([listMarked(), listMarked(9), listMarked(1_000)]).toEqual([["8 b"], ["9 c"], []]);
+    expect(listExcerptLines({ path: "a", line: 8 })).toEqual([]);
+  });
+
+  test("show the lines around the marked one where there is little room", () => {
+    const lines = Array.from({ length: 20 }, (_, index) => String(index + 1));
+    const list = (line: number) =>
+      listExcerptLines({ path: "a", line, excerpt: { firstLine: 1, lines } }, 1).map(({ text }) => text);
+    expect([list(10), list(1), list(99)]).toEqual([
+      ["9", "10", "11"],
+      ["1", "2"],
+      ["1", "2"],
+    ]);
   });
 
   test.each([
@@ -138,6 +160,17 @@ describe("a stop of a debugger", () => {
     expect(stop.output).toMatch(/^o+end$/);
     expect(JSON.stringify(stop).length).toBeLessThan(200_000);
   });
+});
+
+test.each([
+  [{ reason: "exited" }, "exited"],
+  [{ reason: "step", place: { path: "a.py", line: 3 } }, "step at a.py:3"],
+  [{ reason: "step", frames: [{ name: "main", place: { path: "a.py", line: 3 } }] }, "step at a.py:3 in main"],
+])("a stop is described in one line: %j", (stop, text) => expect(describeStop(stop)).toBe(text));
+
+test("a variable is shown with its type if that is known", () => {
+  expect(formatVariable({ name: "x", value: "1", type: "int" })).toBe("x: int = 1");
+  expect(formatVariable({ name: "x", value: "1" })).toBe("x = 1");
 });
 
 test("the value of a cell is a text that is not empty", () => {

@@ -77,6 +77,8 @@ export interface CellDetails {
 const limits = {
   places: 1_000,
   excerptLines: 40,
+  /** In all places together. Later excerpts are left out. */
+  allExcerptLines: 2_000,
   frames: 100,
   variables: 200,
   lineLength: 500,
@@ -98,10 +100,18 @@ export interface ParsedPlaces {
 export function parsePlaces(details: unknown): ParsedPlaces {
   const { places } = toFields(details);
   if (!Array.isArray(places)) return { places: [], omitted: 0 };
-  return {
-    places: places.slice(0, limits.places).flatMap((place) => parsePlace(place) ?? []),
-    omitted: Math.max(0, places.length - limits.places),
-  };
+  const parsed = places.slice(0, limits.places).flatMap((place) => parsePlace(place) ?? []);
+  return { places: limitExcerpts(parsed), omitted: Math.max(0, places.length - limits.places) };
+}
+
+function limitExcerpts(places: readonly CodePlace[]): CodePlace[] {
+  let lines = 0;
+  return places.map((place) => {
+    lines += place.excerpt?.lines.length ?? 0;
+    if (lines <= limits.allExcerptLines) return place;
+    const { excerpt: _, ...rest } = place;
+    return rest;
+  });
 }
 
 /** Reads the stop in the details of a result; undefined if there is none. */
@@ -207,8 +217,36 @@ export function describePlace({ name, kind, message, source }: CodePlace): strin
   return [text, source === undefined ? "" : `(${source})`].filter((part) => part !== "").join(" ");
 }
 
-/** The line of an excerpt that is marked. */
-export const getCurrentLine = ({ line, excerpt }: CodePlace): number => excerpt?.current ?? line;
+/** A line of an excerpt. */
+export interface ExcerptLine {
+  number: number;
+  text: string;
+  /** Whether it is marked. */
+  isCurrent: boolean;
+}
+
+/** Lists the lines of a place's excerpt with their numbers; `radius` keeps only so many around the marked line. */
+export function listExcerptLines({ line, excerpt }: CodePlace, radius = Infinity): ExcerptLine[] {
+  if (!excerpt) return [];
+  const current = excerpt.current ?? line;
+  const { firstLine, lines } = excerpt;
+  const isMarked = current >= firstLine && current < firstLine + lines.length;
+  const center = isMarked ? current : firstLine;
+  return lines
+    .map((text, index) => ({ number: firstLine + index, text, isCurrent: firstLine + index === current }))
+    .filter(({ number }) => Math.abs(number - center) <= radius);
+}
+
+/** Describes a stop in one line: its reason, where it is, and in which function. */
+export function describeStop({ reason, place, frames }: DebuggerStop): string {
+  const [frame] = frames ?? [];
+  const where = place ?? frame?.place;
+  return [reason, where && `at ${formatPlace(where)}`, frame && `in ${frame.name}`].filter(Boolean).join(" ");
+}
+
+/** Formats a variable as `name: type = value`. */
+export const formatVariable = ({ name, value, type }: DebuggerVariable): string =>
+  `${name}${type === undefined ? "" : `: ${type}`} = ${value}`;
 
 /** Counts places by their severity, or all of them where none has one: "2 errors, 1 warning", "3 places". */
 export function countPlaces({ places, omitted }: ParsedPlaces): string {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { addressCases } from "./cases/address.ts";
 import { approvalCases } from "./cases/approvals.ts";
+import { codeCases } from "./cases/code.ts";
 import { commandCases } from "./cases/commands.ts";
 import { extensionCases } from "./cases/extensions.ts";
 import { keyboardCases } from "./cases/keyboard.ts";
@@ -37,6 +38,7 @@ describe.skipIf(problem !== undefined)("the page", () => {
   pairingCases(shared);
   listCases(shared);
   transcriptCases(shared);
+  codeCases(shared);
   approvalCases(shared);
   messageCases(shared);
   sessionCases(shared);

@@ -110,6 +110,20 @@ export async function openPageKit(): Promise<PageKit> {
         return { content: [{ type: "text", text: "All of it was called." }] };
       },
     });
+    // Each gives what it is called with, and is drawn by its name.
+    for (const name of ["places", "step", "cell"]) {
+      api.registerTool({
+        name,
+        label: "",
+        description: "",
+        shows: name,
+        parameters: { type: "object", properties: {} },
+        execute: async (_id: string, { text, details }: { text: string; details: object }) => ({
+          content: [{ type: "text", text }],
+          details,
+        }),
+      });
+    }
   };
   const opened = await openTestGateway({
     model,

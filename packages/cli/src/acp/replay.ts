@@ -2,7 +2,7 @@
 import type { ImageContent, TextContent } from "@tau/ai";
 import { getTypedContent, type MessageEntry, type SessionEntry } from "@tau/protocol";
 import type { ContentBlock, SessionUpdate } from "./schema.ts";
-import { type Call, parsePlan, toOutput } from "./tool-call.ts";
+import { type Call, parsePlan, toCallOutput, toOutput } from "./tool-call.ts";
 import { describeCall, toChanges, toText, type UpdatesParts } from "./updates.ts";
 
 /** `entries` are those of the branch, oldest first. Calls without a result are shown as failed. */
@@ -59,7 +59,7 @@ function* replayMessage(
       calls.delete(toolCallId);
       const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
       const status = isError ? "failed" : "completed";
-      yield { sessionUpdate: "tool_call_update", toolCallId, status, content: toOutput(text, call.tool) };
+      yield { sessionUpdate: "tool_call_update", toolCallId, status, content: toCallOutput(text, call) };
       yield* toChanges(toolCallId, call, message);
       const plan = isError ? undefined : parsePlan(details);
       if (plan) yield { sessionUpdate: "plan", entries: plan };

@@ -2,7 +2,18 @@
 import { resolve } from "node:path";
 import type { ImageContent, TextContent } from "@tau/ai";
 import type { ToolData } from "@tau/protocol";
-import { type Fields, getCallSubject, getNumber, getText, parseDiff, toFields } from "@tau/protocol/surface";
+import {
+  type Fields,
+  getCallSubject,
+  getCellResult,
+  getNumber,
+  getText,
+  joinTexts,
+  parseDiff,
+  parsePlaces,
+  parseStop,
+  toFields,
+} from "@tau/protocol/surface";
 import type { PlanEntry, ToolCallContent, ToolCallLocation, ToolKind } from "./schema.ts";
 
 /** The part of a tool that decides how its calls look. */
@@ -45,7 +56,8 @@ const maxTitleLength = 300;
 
 /** The command itself, or else the name of the tool and what the call is about. */
 export function getTitle({ name, tool, input }: Pick<Call, "name" | "tool" | "input">): string {
-  const subject = getCallSubject(input);
+  // The code of a cell is in its content.
+  const subject = tool?.shows === "cell" ? getText(input["language"]) : getCallSubject(input);
   const label = tool?.label ?? name;
   const title = subject === "" ? label : tool?.shows === "command" ? subject : `${label} ${subject}`;
   return title.length > maxTitleLength ? `${title.slice(0, maxTitleLength)}…` : title;
@@ -58,9 +70,10 @@ export function getLocations({ input, cwd }: Pick<Call, "input" | "cwd">): ToolC
   return path === "" ? [] : [{ path: resolve(cwd, path), ...(line !== undefined && { line }) }];
 }
 
-/** The change that a call is about to make, as far as its arguments tell. The result replaces it. */
+/** The change that a call is about to make, or the code that it runs, as far as its arguments tell. The result replaces it. */
 export function getPreview({ tool, input, cwd }: Call): ToolCallContent[] {
   if (tool?.shows === "document") return toOutput(getText(input["content"]), tool);
+  if (tool?.shows === "cell") return toCode(input);
   const [location] = getLocations({ input, cwd });
   if (!location || getKind({ tool, input }) !== "edit") return [];
   const { path } = location;
@@ -77,18 +90,26 @@ interface Result {
   isError: boolean;
 }
 
-/** The changes and images of a result; empty if its text says everything. */
-export function getChanges({ input, cwd }: Pick<Call, "input" | "cwd">, { content, details, isError }: Result) {
+/** Limits the places of a result that an editor is sent. */
+const maxLocations = 100;
+
+/** The changes, places and images of a result; empty if its text says everything. */
+export function getChanges(
+  call: Pick<Call, "tool" | "input" | "cwd">,
+  { content, details, isError }: Result,
+): { content: ToolCallContent[]; locations: ToolCallLocation[] } {
   if (isError) return { content: [], locations: [] };
+  const { tool, input, cwd } = call;
+  if (tool?.shows === "places" || tool?.shows === "step") return { content: [], locations: listPlaces(details, cwd) };
+  if (tool?.shows === "cell") return { content: getCellContent(call, content, details), locations: [] };
   const fields = toFields(details);
   const files = (Array.isArray(fields["files"]) ? fields["files"].map(toFields) : [fields]).flatMap((file) => {
     const path = getText(file["path"]) || getText(input["path"]);
     return path === "" ? [] : [{ ...file, path: resolve(cwd, path) }];
   });
   const changed = files.flatMap((file) => toDiffs(file, input).map((diff) => ({ file, diff })));
-  const images = typeof content === "string" ? [] : content.filter((block) => block.type === "image");
   return {
-    content: [...changed.map(({ diff }) => diff), ...images.map(toContent)],
+    content: [...changed.map(({ diff }) => diff), ...getImages(content)],
     locations: files
       .filter((file) => changed.some((change) => change.file === file))
       .map(({ path, firstChangedLine: line }: Fields): ToolCallLocation => ({
@@ -96,6 +117,32 @@ export function getChanges({ input, cwd }: Pick<Call, "input" | "cwd">, { conten
         ...(typeof line === "number" && { line }),
       })),
   };
+}
+
+const getImages = (content: Result["content"]): ToolCallContent[] =>
+  typeof content === "string" ? [] : content.filter((block) => block.type === "image").map(toContent);
+
+/** The places of a result; of a stop, where the program is and then who called it. */
+function listPlaces(details: unknown, cwd: string): ToolCallLocation[] {
+  const stop = parseStop(details);
+  const stopped = [stop?.place, ...(stop?.frames ?? []).map(({ place }) => place)].flatMap((place) => place ?? []);
+  const locations = [...parsePlaces(details).places, ...stopped].map(({ path, line }) => ({
+    path: resolve(cwd, path),
+    line,
+  }));
+  const isFirst = ({ path, line }: (typeof locations)[number], index: number) =>
+    locations.findIndex((other) => other.path === path && other.line === line) === index;
+  return locations.slice(0, maxLocations).filter(isFirst);
+}
+
+/** Code, output, value and images of a cell. Empty if the code and the output, which are shown already, are everything. */
+function getCellContent({ tool, input }: Pick<Call, "tool" | "input">, content: Result["content"], details: unknown) {
+  const text = joinTexts(content);
+  const result = getCellResult(details);
+  const value = result === undefined || text.trimEnd().endsWith(result.trimEnd()) ? [] : toOutput(result, tool);
+  const images = getImages(content);
+  if (value.length === 0 && images.length === 0) return [];
+  return [...toCode(input), ...toOutput(text, tool), ...value, ...images];
 }
 
 /** A diff for each hunk: an editor shows the lines as they were and as they are. */
@@ -134,10 +181,23 @@ export function toOutput(text: string, tool: ToolLook | undefined): ToolCallCont
   return [{ type: "content", content: { type: "text", text: isFenced ? fence(text) : text } }];
 }
 
-function fence(text: string): string {
+/** The output of a call, below the code of a cell. */
+export const toCallOutput = (text: string, call: Call | undefined): ToolCallContent[] => [
+  ...(call?.tool?.shows === "cell" ? toCode(call.input) : []),
+  ...toOutput(text, call?.tool),
+];
+
+function toCode(input: Fields): ToolCallContent[] {
+  const code = getText(input["code"]);
+  if (code === "") return [];
+  const [language = ""] = /^[\w+#-]{1,30}$/.exec(getText(input["language"])) ?? [];
+  return [{ type: "content", content: { type: "text", text: fence(code, language) } }];
+}
+
+function fence(text: string, language = ""): string {
   const longest = Math.max(0, ...[...text.matchAll(/`{3,}/g)].map(([mark]) => mark.length));
   const mark = "`".repeat(Math.max(3, longest + 1));
-  return `${mark}\n${text}${text.endsWith("\n") ? "" : "\n"}${mark}`;
+  return `${mark}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${mark}`;
 }
 
 const planStatuses: readonly PlanEntry["status"][] = ["pending", "in_progress", "completed"];

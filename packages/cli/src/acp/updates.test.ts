@@ -12,6 +12,9 @@ const tools: Record<string, ReturnType<FindTool>> = {
   bash: { label: "Bash", shows: "command", readOnly: false },
   grep: { label: "Grep", shows: "matches", readOnly: true },
   todo: { label: "To-do list", readOnly: true },
+  lsp: { label: "Language server", shows: "places", readOnly: true },
+  debug: { label: "Debug", shows: "step", readOnly: false },
+  eval: { label: "Evaluate", shows: "cell", readOnly: false },
 };
 
 const reported: string[] = [];
@@ -325,6 +328,79 @@ describe("a call", () => {
   test("whose output has a fence in it gets a longer one", () => {
     const [, update] = mapAll([start("bash", { command: "cat README.md" }), end("````\nx\n````")]);
     expect(update).toMatchObject({ content: [toText("`````\n````\nx\n````\n`````")] });
+  });
+});
+
+describe("a call about code", () => {
+  const places = [
+    { path: "src/a.ts", line: 3, severity: "error" },
+    { path: "src/a.ts", line: 3, column: 9 },
+    { path: "/lib/b.ts", line: 7 },
+    { path: "src/c.ts" },
+  ];
+  const toLocations = (update: SessionUpdate | undefined) => (update as { locations?: unknown } | undefined)?.locations;
+
+  test("gives the editor the places that it found, each once", () => {
+    const updates = mapAll([start("lsp", {}), end("3 places"), appended(toResult("lsp", { places }))]);
+    expect(updates[0]).toMatchObject({ kind: "search", title: "Language server" });
+    expect(updates[1]).toMatchObject({ status: "completed", content: [toText("```\n3 places\n```")] });
+    expect(updates[2]).toEqual({
+      sessionUpdate: "tool_call_update",
+      toolCallId: "c",
+      locations: [
+        { path: "/w/src/a.ts", line: 3 },
+        { path: "/lib/b.ts", line: 7 },
+      ],
+    });
+  });
+
+  test("gives no more than 100 places, and none when it failed or shows something else", () => {
+    const many = { places: Array.from({ length: 5_000 }, (_, index) => ({ path: "a", line: index + 1 })) };
+    const take = (name: string, isError = false) =>
+      mapAll([start(name, {}), end("x", !isError), appended(toResult(name, many, isError))])[2];
+    expect(toLocations(take("lsp"))).toHaveLength(100);
+    expect([take("lsp", true), take("grep")]).toEqual([undefined, undefined]);
+  });
+
+  test("gives the place of a stop first, then those of its callers", () => {
+    const stop = {
+      reason: "step",
+      place: { path: "a.py", line: 3 },
+      frames: [
+        { name: "f", place: { path: "a.py", line: 3 } },
+        { name: "g", place: { path: "b.py", line: 9 } },
+      ],
+    };
+    const updates = mapAll([start("debug", {}), end("x"), appended(toResult("debug", { stop }))]);
+    expect(updates[0]).toMatchObject({ kind: "execute" });
+    expect(toLocations(updates[2])).toEqual([
+      { path: "/w/a.py", line: 3 },
+      { path: "/w/b.py", line: 9 },
+    ]);
+  });
+
+  test("shows the code of a cell, its output below it, and then its value", () => {
+    const code = toText("```python\nprint(1)\n42\n```");
+    const updates = mapAll([
+      start("eval", { code: "print(1)\n42", language: "python" }),
+      { type: "tool_execution_update", toolCallId: "c", updateType: "stdout", content: "1\n" },
+      end("out"),
+      appended(toResult("eval", { result: "42" })),
+    ]);
+    expect(updates[0]).toMatchObject({ title: "Evaluate python", kind: "execute", content: [code] });
+    const out = toText("```\nout\n```");
+    expect(updates.slice(1).map((update) => (update as { content?: unknown }).content)).toEqual([
+      [code, toText("```\n1\n```")],
+      [code, out],
+      [code, out, toText("```\n42\n```")],
+    ]);
+    const plain = mapAll([
+      start("eval", { code: "x", language: "`\nevil" }),
+      end("out"),
+      appended(toResult("eval", {})),
+    ]);
+    expect(plain).toHaveLength(2);
+    expect(plain[0]).toMatchObject({ content: [toText("```\nx\n```")] });
   });
 });
 

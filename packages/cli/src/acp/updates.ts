@@ -10,6 +10,7 @@ import {
   getPreview,
   getTitle,
   parsePlan,
+  toCallOutput,
   toOutput,
 } from "./tool-call.ts";
 
@@ -159,7 +160,7 @@ export class Updates {
     if (!open || content === "") return [];
     open.output = `${open.output}${content}`.slice(-maxShownOutput);
     if (open.terminalId !== undefined) return [];
-    return [{ sessionUpdate: "tool_call_update", toolCallId, content: toOutput(open.output, open.call?.tool) }];
+    return [{ sessionUpdate: "tool_call_update", toolCallId, content: toCallOutput(open.output, open.call) }];
   }
 
   #end(event: Extract<SessionEvent, { type: "tool_execution_end" }>): SessionUpdate[] {
@@ -231,7 +232,8 @@ function getEndContent(
 ): ToolCallContent[] | undefined {
   if (terminalId !== undefined) return [{ type: "terminal", terminalId }];
   if (denial !== undefined) return toOutput(denial, undefined);
-  return success && call && getPreview(call).length > 0 ? undefined : toOutput(output, call?.tool);
+  const isReplaced = success && call && call.tool?.shows !== "cell" && getPreview(call).length > 0;
+  return isReplaced ? undefined : toCallOutput(output, call);
 }
 
 /** The fields of a call once its arguments are known. */
@@ -248,11 +250,12 @@ export function describeCall(call: Call) {
   };
 }
 
-/** The update for what a call has changed; none if its text says everything. */
+/** The update for what a call has changed and found; none if its text says everything. */
 export function toChanges(toolCallId: string, call: Call, result: Parameters<typeof getChanges>[1]): SessionUpdate[] {
   const { content, locations } = getChanges(call, result);
-  if (content.length === 0) return [];
-  return [{ sessionUpdate: "tool_call_update", toolCallId, content, ...(locations.length > 0 && { locations }) }];
+  if (content.length === 0 && locations.length === 0) return [];
+  const changes = { ...(content.length > 0 && { content }), ...(locations.length > 0 && { locations }) };
+  return [{ sessionUpdate: "tool_call_update", toolCallId, ...changes }];
 }
 
 /** A message that an extension shows. */

@@ -241,6 +241,27 @@ test("a call through another tool is shown as the tool that it reaches, once tha
   expect(drawn).not.toContain("call_tool");
 });
 
+test("the code of a cell is shown while it arrives, and its output below it", () => {
+  look.shows = new Map([["eval", "cell"]]);
+  onTestFinished(() => void (look.shows = new Map()));
+  const { append, take, begin, draw } = open();
+  const cell = { toolCallId: "c1", toolName: "eval", messageId: "m1" };
+  begin("m1", "Look.");
+  take({ type: "toolcall_delta", ...cell, delta: '{"language":"python","code":"x = 1\\npri' });
+  expect(draw()).toEqual(["Look.", "● eval python", "│ x = 1", "│ pri"]);
+  const input = { language: "python", code: "x = 1\nprint(x)" };
+  append({
+    ...outerAnswer,
+    content: [
+      { type: "text", text: "Look." },
+      { type: "toolCall", id: "c1", name: "eval", arguments: input },
+    ],
+  });
+  take({ type: "tool_execution_start", ...cell, input });
+  take({ type: "tool_execution_update", toolCallId: "c1", updateType: "stdout", content: "1\n" });
+  expect(draw()).toEqual(["Look.", "● eval python", "│ x = 1", "│ print(x)", "1"]);
+});
+
 test("the calls that a tool makes are below it, while they run and afterwards", () => {
   const { append, nest, take, draw } = open();
   take(started);

@@ -5,7 +5,8 @@ import { call, text, thinking } from "@tau/ai/testing";
 import { SessionManager } from "@tau/harness";
 import type { SettingsInput } from "@tau/config/settings";
 import { expect, test } from "vitest";
-import { textReply, toolReply } from "../kit.ts";
+import { writeExtension } from "../extension-kit.ts";
+import { type ModelWorkspace, textReply, toolReply } from "../kit.ts";
 import { openApp, type OpenedApp, type OpenOptions } from "./kit.ts";
 
 const answer = [
@@ -21,6 +22,51 @@ async function draw(app: OpenedApp): Promise<string> {
   const screen = (await app.screen()).replace(app.directory, "/project");
   return `${screen.replace(/^ [⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] (.*?)(?: \d+ s)?(?= \(|$)/m, " * $1").trimEnd()}\n`;
 }
+
+/** An extension with a tool for each view of code. */
+const codeTools = `
+  const excerpt = { firstLine: 11, lines: ["const a = 1;", "const width: number = label;", "export { width };"] };
+  const place = { path: "src/a.ts", line: 12, column: 7, excerpt };
+  const tools = {
+    diagnose: { shows: "places", text: "1 error", details: { places: [
+      { ...place, severity: "error", message: "Type 'string' is not assignable to type 'number'.", source: "ts 2322" },
+      { path: "src/b.ts", line: 3, severity: "warning", message: "'left' is never used.", source: "ts 6133" },
+      { path: "src/b.ts", line: 30, name: "createTable", kind: "function" },
+    ] } },
+    debug: { shows: "step", text: "stopped", details: { stop: {
+      reason: "breakpoint",
+      place,
+      frames: [{ name: "layOut", place }, { name: "main", place: { path: "src/main.ts", line: 4 } }],
+      variables: [{ name: "label", value: '"42"', type: "string" }, { name: "a", value: "1" }],
+      output: "starting\\nlaying out\\n",
+    } } },
+    run: { shows: "cell", text: "1\\n2\\n3", details: { result: "6" } },
+  };
+  for (const [name, { shows, text, details }] of Object.entries(tools)) {
+    tau.registerTool({
+      name, label: name, description: name, shows, readOnly: true, parameters: { type: "object", properties: {} },
+      execute: async () => ({ content: [{ type: "text", text }], details }),
+    });
+  }
+`;
+
+/** Shows the results of these tools. */
+const codeViews = {
+  replies: [
+    toolReply("diagnose", { path: "src/a.ts" }),
+    toolReply("debug", {}),
+    toolReply("run", { language: "python", code: "for i in range(1, 4):\n    print(i)\nsum(range(4))" }),
+    textReply("That is all of it."),
+  ],
+  options: {
+    prepare: async (workspace: ModelWorkspace) => void (await writeExtension(workspace, "code", codeTools)),
+  },
+  act: async (app: OpenedApp) => {
+    app.type("Look at the code");
+    app.press("enter");
+    await app.sees("That is all of it.");
+  },
+};
 
 const views: Record<
   string,
@@ -43,6 +89,16 @@ const views: Record<
       await app.sees("A quote");
     },
   },
+  "code-views": codeViews,
+  "code-views-expanded": {
+    ...codeViews,
+    act: async (app) => {
+      await codeViews.act(app);
+      app.press("ctrlO");
+      await app.sees("Stack");
+    },
+  },
+  "code-views-narrow": { ...codeViews, options: { ...codeViews.options, columns: 30, rows: 50 } },
   approval: {
     replies: [toolReply("read", { path: "/etc/hostname" }), textReply("Thank you.")],
     act: async (app) => {

@@ -1,6 +1,7 @@
 /** The contents of messages as HTML: text, thinking, tool calls, images, output. */
 import { getDiffs } from "@tau/protocol/surface";
 import { ansiHtml } from "./ansi-html.ts";
+import { codeDetailsHtml } from "./code-places-html.ts";
 import { diffHtml } from "./diff-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import {
@@ -50,27 +51,32 @@ function thinkingHtml({ thinking, redacted }: Fields): string {
 }
 
 function toolCallHtml(call: Fields, options: ContentOptions): string {
-  const { command, ...others } = toFields(call.arguments);
-  // A command is easier to read as text than as a JSON string.
-  const isCommand = typeof command === "string";
-  const rest = isCommand ? others : call.arguments;
+  const fields = toFields(call.arguments);
+  // Commands and cells are easier to read as text than as a JSON string.
+  const isCell = typeof fields.code === "string" && typeof fields.language === "string";
+  const name = typeof fields.command === "string" ? "command" : isCell ? "code" : undefined;
+  const others = Object.entries(fields).filter(([key]) => key !== name);
+  const rest = name === undefined ? call.arguments : others.length === 0 ? undefined : Object.fromEntries(others);
   const parts = [
     `<p class="call">Call <b>${html(toText(call.name))}</b></p>`,
-    isCommand ? codeHtml(command, options) : "",
-    isCommand && Object.keys(others).length === 0 ? "" : codeHtml(rest === undefined ? "" : toJson(rest), options),
+    name === undefined ? "" : codeHtml(toText(fields[name]), options),
+    codeHtml(rest === undefined ? "" : toJson(rest), options),
     call.argumentsError === undefined ? "" : errorHtml(toText(call.argumentsError)),
   ];
   return `<div class="tool">${parts.join("")}</div>`;
 }
 
-/** The result of a tool: its blocks of output, and the diffs of the files it changed. */
+/** The result of a tool: its blocks of output, the diffs of the files it changed, and the places in its details. */
 export function resultHtml(content: unknown, details: unknown, options: ContentOptions): string {
   const blocks: unknown[] = Array.isArray(content) ? content : [{ type: "text", text: toText(content) }];
   const outputs = blocks.map((block) => {
     const fields = toFields(block);
     return fields.type === "text" ? outputHtml(toText(fields.text), options) : blockHtml(block, options);
   });
-  return [...outputs, ...getDiffs(details).map((diff) => cutHtml(diff, options, diffHtml))].join("\n");
+  const code = codeDetailsHtml(details, options.maxResultChars);
+  // The text repeats the places for the model.
+  const texts = code === "" ? outputs : [code, `<details><summary>Text</summary>${outputs.join("\n")}</details>`];
+  return [...texts, ...getDiffs(details).map((diff) => cutHtml(diff, options, diffHtml))].join("\n");
 }
 
 /** Texts with more lines are folded. */

@@ -77,6 +77,7 @@ summary{cursor:pointer;color:var(--soft)}
 .error{color:var(--bad);white-space:pre-wrap}
 .command pre::before{content:"$ ";color:var(--soft)}
 .diff span{display:inline-block;min-width:100%}.diff .add{background:var(--add)}.diff .del{background:var(--del)}.diff .file{font-weight:700}.diff i{font-style:normal;color:var(--soft);user-select:none}
+.places{padding-left:0;list-style:none}.severity.error{color:var(--bad)}.severity.warning{color:var(--c3)}.severity.info{color:var(--mark)}.severity.hint{color:var(--soft)}.diff .current{font-weight:700}
 .bold{font-weight:700}.dim{color:var(--soft)}.italic{font-style:italic}.underline{text-decoration:underline}
 ${colours}
 @media (max-width:50rem){.body{display:block}nav{position:static;max-height:40vh;border-right:0;border-bottom:1px solid var(--line)}}

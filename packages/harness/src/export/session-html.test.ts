@@ -239,6 +239,48 @@ describe("contents", () => {
     );
   });
 
+  test("places have their severity as a word and a class, and the line marked in their code", () => {
+    const excerpt = { firstLine: 9, lines: ["<a>", "b"] };
+    const place = {
+      path: "a.ts",
+      line: 10,
+      column: 2,
+      severity: "error",
+      message: "Not <b>.",
+      source: "ts 1",
+      excerpt,
+    };
+    const html = getHtml(result({ content: [{ type: "text", text: "for the model" }], details: { places: [place] } }));
+    expect(html).toContain(
+      '<ul class="places"><li><code>a.ts:10:2</code> <b class="severity error">error</b> Not &lt;b&gt;. (ts 1)' +
+        '<pre class="diff"><i>   9</i> &lt;a&gt;\n<span class="current"><i>&gt; 10</i> b</span></pre></li></ul>',
+    );
+    expect(html).toContain("<details><summary>Text</summary><pre>for the model</pre></details>");
+  });
+
+  test("thousands of places are counted and not written", () => {
+    const places = Array.from({ length: 5_000 }, (_, index) => ({
+      path: "a",
+      line: index + 1,
+      message: "m".repeat(9_000),
+    }));
+    const html = getHtml(result({ content: [], details: { places } }));
+    expect(html).toMatch(/4,9\d\d more places omitted\./);
+    expect(html.length).toBeLessThan(300_000);
+  });
+
+  test("a stop of a debugger has its place, its variables and its stack", () => {
+    const frames = [{ name: "<f>", place: { path: "a.py", line: 3 } }];
+    const variables = [{ name: "x", value: "\u202e1", type: "int" }];
+    const html = getHtml(
+      result({ content: [], details: { stop: { reason: "step", frames, variables, output: "\u001b[31mout\n" } } }),
+    );
+    expect(html).toContain('<p class="call">step at a.py:3 in &lt;f&gt;</p>');
+    expect(html).toContain("<details><summary>Variables</summary><pre>x: int = [U+202E]1</pre></details>");
+    expect(html).toContain("<details><summary>Stack</summary><pre>&lt;f&gt; a.py:3</pre></details>");
+    expect(html).toContain("<details><summary>Output</summary><pre>[U+001B][31mout\n</pre></details>");
+  });
+
   test("terminal colours become classes, and other escape sequences are removed", () => {
     const text =
       "\u001b[1;31mbad\u001b[0m \u001b[38;5;12mblue\u001b[39m \u001b[2K\u001b]0;title\u0007ok \u001b[38;2;1;31;4mx";

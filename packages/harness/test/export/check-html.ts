@@ -36,7 +36,7 @@ const attributes: Readonly<Record<string, RegExp>> = {
 };
 
 const emptyTags = new Set(["br", "hr", "img", "input", "meta"]);
-const inlineTags = new Set("a b br code del em input label span strong time button summary".split(" "));
+const inlineTags = new Set("a b br code del em i input label span strong time button summary".split(" "));
 const knownTags = new Set([
   ...inlineTags,
   ...emptyTags,
@@ -45,7 +45,7 @@ const knownTags = new Set([
   ),
 ]);
 /** Browsers close these when a block begins inside, so they may hold only inline tags. */
-const inlineParents = new Set("p h1 h3 h4 h5 h6 a b code del em span strong summary pre title".split(" "));
+const inlineParents = new Set("p h1 h3 h4 h5 h6 a b code del em i span strong summary pre title".split(" "));
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
 const decode = (text: string) => text.replace(/&(#?\w+);/g, (all, name: string) => entities[name] ?? all);

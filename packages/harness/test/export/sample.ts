@@ -54,6 +54,33 @@ export function sampleSource(text: (field: string) => string): ExportSource {
     details: { diff: text("result.diff"), files: [{ diff: text("result.files.diff") }] },
     isError: true,
   });
+  const place = {
+    path: text("place.path"),
+    line: 2,
+    column: 1,
+    severity: "error",
+    message: text("place.message"),
+    source: text("place.source"),
+    name: text("place.name"),
+    kind: text("place.kind"),
+    excerpt: { firstLine: 1, lines: [text("place.line"), text("place.current")] },
+  };
+  message({
+    role: "toolResult",
+    toolCallId: text("call.id"),
+    toolName: text("places.toolName"),
+    content: [{ type: "text", text: text("places.text") }],
+    details: {
+      places: [place],
+      stop: {
+        reason: text("stop.reason"),
+        place,
+        frames: [{ name: text("frame.name"), place }],
+        variables: [{ name: text("variable.name"), value: text("variable.value"), type: text("variable.type") }],
+        output: text("stop.output"),
+      },
+    },
+  });
   message({
     role: "bashExecution",
     command: text("shell.command"),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { getCallSubject, getDiffs, getPartialSubject, listOutcomeNotes } from "./call-title.ts";
+import { getCallSubject, getDiffs, getPartialSubject, getPartialText, listOutcomeNotes } from "./call-title.ts";
 
 test.each([
   [{ timeout: 5, command: "ls\npwd" }, "ls …"],
@@ -20,6 +20,30 @@ test.each([
 });
 
 test.each([
+  ['{"language":"python","code":"x = 1\\nprint(\\"hi\\")', 'x = 1\nprint("hi")'],
+  ['{"code":"a\\\\n\\tb", "language": "js"}', "a\\n\tb"],
+  ['{"code":"caf\\u00e9 \\ud83d\\ude00', "café 😀"],
+  // Cut in the middle of an escape.
+  ['{"code":"caf\\u00', "caf"],
+  ['{"code":"caf\\', "caf"],
+  ['{"language":"\\"code\\":\\"no', ""],
+  ['{"code":', ""],
+  ["", ""],
+])("the code in arguments that are %s so far is %j", (json, code) => {
+  expect(getPartialText(json, "code")).toBe(code);
+});
+
+test("of megabytes of code the last lines are read, whole", () => {
+  const code = 'print("\\u{1F600}")\n'.repeat(200_000);
+  const read = getPartialText(JSON.stringify({ code }), "code");
+  expect(read).toMatch(/^(?:print\("\\u\{1F600\}"\)\n)+$/);
+  expect(read.length).toBeLessThan(32_000);
+});
+
+test.each([
+  [{ places: [{ path: "a.ts", line: 1, severity: "error" }] }, false, ["1 error"]],
+  [{ places: [{ path: "a.ts", line: 1, severity: "error" }] }, true, []],
+  [{ places: ["a.ts"] }, false, []],
   [{ isNew: true }, false, ["new"]],
   [{ isNew: true }, true, []],
   [{ exitCode: 0 }, false, []],

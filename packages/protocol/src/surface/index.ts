@@ -8,9 +8,12 @@ export {
   type DebuggerStop,
   type DebuggerVariable,
   describePlace,
+  describeStop,
+  type ExcerptLine,
   formatPlace,
+  formatVariable,
   getCellResult,
-  getCurrentLine,
+  listExcerptLines,
   type ParsedPlaces,
   parsePlaces,
   parseStop,
@@ -28,7 +31,7 @@ export {
   toAllowAnswer,
   toDenyAnswer,
 } from "./approval-text.ts";
-export { getCallSubject, getDiffs, getPartialSubject, listOutcomeNotes } from "./call-title.ts";
+export { getCallSubject, getDiffs, getPartialSubject, getPartialText, listOutcomeNotes } from "./call-title.ts";
 export { applyCompletion, type TakenText } from "./completion.ts";
 export { describeAnyEntry, describeEntry, type EntryDescription, formatModelChange } from "./describe-entry.ts";
 export { type DiffLine, type DiffRow, diffSigns, getNumberWidth, parseDiff, parseDiffs } from "./diff.ts";

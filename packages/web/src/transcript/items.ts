@@ -30,6 +30,8 @@ export interface CallState extends Outcome {
   readonly name: string;
   /** Undefined while they arrive. */
   readonly input: Readonly<Record<string, unknown>> | undefined;
+  /** The arguments as far as they have arrived, as JSON. */
+  readonly arriving?: string;
   readonly running: LiveTool | undefined;
 }
 
@@ -115,8 +117,8 @@ function buildLive({ message, error, retry, compaction, ended }: LiveView, logge
   if (message && message.id !== loggedId) {
     const key = toLiveKey(message.id);
     items.push({ key, kind: "live", message });
-    for (const [index, { id, name }] of message.calls.entries()) {
-      const call = { id, name, input: undefined, running: undefined, ...noOutcome };
+    for (const [index, { id, name, arguments: arriving }] of message.calls.entries()) {
+      const call = { id, name, input: undefined, arriving, running: undefined, ...noOutcome };
       items.push({ key: toCallKey(key, index), kind: "call", call });
     }
   }

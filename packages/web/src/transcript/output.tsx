@@ -12,12 +12,14 @@ import { NumberedLine } from "./numbered-line.tsx";
 interface FoldedProps<T> {
   lines: readonly T[];
   fold: Fold;
+  /** The singular of what a line is. Default: line. */
+  noun?: string;
   isError?: boolean;
   /** Draws the lines that are shown: the first ones, the last ones, or all. */
   draw: (lines: readonly T[]) => ComponentChildren;
 }
 
-function Folded<T>({ lines, fold, isError = false, draw }: FoldedProps<T>) {
+export function Folded<T>({ lines, fold, noun = "line", isError = false, draw }: FoldedProps<T>) {
   const [isWhole, setWhole] = useState(false);
   const canFold = lines.length > fold.lines + 1;
   const isFolded = !isWhole && canFold;
@@ -28,7 +30,7 @@ function Folded<T>({ lines, fold, isError = false, draw }: FoldedProps<T>) {
       {shown.length > 0 && draw(shown)}
       {canFold && (
         <button class="text-button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-          {isFolded ? `Show ${fold.lines > 0 ? "all " : ""}${pluralise(lines.length, "line")}` : "Show less"}
+          {isFolded ? `Show ${fold.lines > 0 ? "all " : ""}${pluralise(lines.length, noun)}` : "Show less"}
         </button>
       )}
     </div>
@@ -67,7 +69,15 @@ export function FileOutput({ content }: { content: string }) {
   );
 }
 
-const Plain = ({ text }: { text: string }) => (
+/** The code of a cell; its end while it arrives. */
+export function CodeOutput({ code, isArriving }: { code: string; isArriving: boolean }) {
+  const lines = useMemo(() => toPlainOutput(code).trimEnd().split("\n"), [code]);
+  if (code.trim() === "") return null;
+  const fold: Fold = { lines: 12, keeps: isArriving ? "end" : "start" };
+  return <Folded lines={lines} fold={fold} draw={(shown) => <Plain text={shown.join("\n")} />} />;
+}
+
+export const Plain = ({ text }: { text: string }) => (
   <pre tabIndex={0}>
     <Hidden text={text} pattern={turning} />
   </pre>

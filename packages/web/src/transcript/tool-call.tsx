@@ -1,6 +1,16 @@
 /** A call of a tool, from the moment the model begins to write it until its result is there. */
 import { useContext, useState } from "preact/hooks";
-import { getCallSubject, getDiffs, joinTexts, listOutcomeNotes } from "@tau/protocol/surface";
+import {
+  getCallSubject,
+  getCellResult,
+  getDiffs,
+  getPartialText,
+  getText,
+  joinTexts,
+  listOutcomeNotes,
+  parsePlaces,
+  parseStop,
+} from "@tau/protocol/surface";
 import { memo } from "../app/memo.ts";
 import { ChevronIcon } from "../app/icons.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
@@ -8,11 +18,12 @@ import { Hidden } from "../text/hidden.tsx";
 import { Name } from "../text/name.tsx";
 import { toSafeName } from "../text/visible-text.ts";
 import { SessionContext } from "../app/session-context.ts";
+import { PlacesOutput, StepOutput } from "./code-places.tsx";
 import { ImageView } from "./content.tsx";
 import { getCallStatus, type Shows } from "./describe-call.ts";
 import type { CallState } from "./items.ts";
 import { NestedCalls } from "./nested-calls.tsx";
-import { DiffOutput, FileOutput, Output } from "./output.tsx";
+import { CodeOutput, DiffOutput, FileOutput, Output } from "./output.tsx";
 
 /** A command may print megabytes, and of a running call only the end is of interest. */
 const maxRecentLength = 16_000;
@@ -45,7 +56,7 @@ export const ToolCallView = memo(({ call }: { call: CallState }) => {
         <span class="call-name cut">
           <Name text={call.name} />
         </span>
-        <span class="call-subject">{call.input ? <Hidden text={getCallSubject(call.input)} /> : "…"}</span>
+        <span class="call-subject">{call.input ? <Hidden text={getSubject(call.input, shows)} /> : "…"}</span>
         {note && <span class="call-note">{note}</span>}
         <ChevronIcon />
       </button>
@@ -63,6 +74,7 @@ export const ToolCallView = memo(({ call }: { call: CallState }) => {
         <NestedCalls rows={call.nested} isExpanded={isExpanded} onExpand={() => setExpanded(true)} />
       )}
       {shows === "document" && typeof call.input?.["content"] === "string" && <Markdown text={call.input["content"]} />}
+      {shows === "cell" && <CodeOutput code={getCode(call)} isArriving={!call.input} />}
       <CallBody call={call} shows={shows} />
     </section>
   );
@@ -80,16 +92,30 @@ function CallBody({ call, shows }: { call: CallState; shows: Shows }) {
   if (diffs.length > 0) return <DiffOutput diffs={diffs} />;
   const content = isChange && shows === "file" ? input?.["content"] : undefined;
   if (typeof content === "string" && content !== "") return <FileOutput content={content} />;
+  const places = shows === "places" && !result.isError ? parsePlaces(result.details) : undefined;
+  if (places && places.places.length > 0) return <PlacesOutput {...places} />;
+  const stop = shows === "step" && !result.isError ? parseStop(result.details) : undefined;
+  if (stop) return <StepOutput stop={stop} />;
+  const text = joinTexts(result.content);
+  const value = shows === "cell" ? (getCellResult(result.details) ?? "") : "";
   const images = result.content.filter((block) => block.type === "image");
   return (
     <>
-      <Output text={joinTexts(result.content)} shows={isChange ? "text" : shows} isError={result.isError} />
+      <Output text={text} shows={isChange ? "text" : shows} isError={result.isError} />
+      {!text.trimEnd().endsWith(value.trimEnd()) && <Output text={`→ ${value}`} shows="text" isError={false} />}
       {images.map((image, index) => (
         <ImageView key={index} mimeType={image.mimeType} data={image.data} />
       ))}
     </>
   );
 }
+
+/** The code of a cell is below its title. */
+const getSubject = (input: NonNullable<CallState["input"]>, shows: Shows): string =>
+  shows === "cell" ? getText(input["language"]) : getCallSubject(input);
+
+const getCode = ({ input, arriving = "" }: CallState): string =>
+  input ? getText(input["code"]) : getPartialText(arriving, "code");
 
 /** A text of several lines is easier to read as such than as JSON. */
 const formatInput = (input: Readonly<Record<string, unknown>>): string =>

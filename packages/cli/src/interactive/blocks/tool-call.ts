@@ -2,10 +2,18 @@
 import type { AgentToolResult } from "@tau/agent";
 import type { ToolResultMessage } from "@tau/ai";
 import type { LiveTool } from "@tau/protocol";
-import { getCallSubject, getPartialSubject, hasSameRows, type NestedCallRow } from "@tau/protocol/surface";
+import {
+  getCallSubject,
+  getPartialSubject,
+  getPartialText,
+  getText,
+  hasSameRows,
+  type NestedCallRow,
+} from "@tau/protocol/surface";
 import { type Component, Markdown, toPlainLine, truncateToWidth, wrapTextWithAnsi } from "@tau/tui";
 import { ToolView, type ToolViewState } from "../extensions/tool-view.ts";
 import type { Look } from "../look.ts";
+import { drawCode } from "./cell.ts";
 import { ImageBlock } from "./image.ts";
 import { drawNestedCalls } from "./nested-calls.ts";
 import { describeOutcome, drawOutput, type ToolOutput } from "./tool-result.ts";
@@ -214,7 +222,8 @@ export class ToolCallBlock implements Component {
 
   #draw(width: number): string[] {
     const room = Math.max(1, width - indent.length - 1);
-    const body = [...this.#drawDocument(room), ...this.#drawBody(room).flatMap((line) => wrapTextWithAnsi(line, room))];
+    const drawn = this.#drawBody(room).flatMap((line) => wrapTextWithAnsi(line, room));
+    const body = [...this.#drawDocument(room), ...this.#drawCell(room), ...drawn];
     const images = this.#drawImages(room);
     const result = [...body, ...images].map((line) => `${indent}${line}`);
     return ["", this.#drawTitle(width), ...this.#drawNested(width), ...result];
@@ -250,6 +259,8 @@ export class ToolCallBlock implements Component {
   }
 
   #getSubject(): string {
+    // Its code is below the title.
+    if (this.#look.shows.get(this.#name) === "cell") return toPlainLine(this.#getArgument("language"));
     if (this.#input) return toPlainLine(getCallSubject(this.#input));
     return this.#state.kind === "arriving" ? toPlainLine(getPartialSubject(this.#state.arguments)) : "";
   }
@@ -261,14 +272,30 @@ export class ToolCallBlock implements Component {
     return new Markdown(content, 0, 0, this.#look.markdown).render(width);
   }
 
-  #drawBody(width: number): string[] {
+  /** Reads an argument of a cell, also while it arrives. */
+  #getArgument(name: "code" | "language"): string {
+    if (this.#input) return getText(this.#input[name]);
+    return this.#state.kind === "arriving" ? getPartialText(this.#state.arguments, name) : "";
+  }
+
+  #drawCell(width: number): string[] {
+    if (this.#look.shows.get(this.#name) !== "cell") return [];
+    const cell = { code: this.#getArgument("code"), language: this.#getArgument("language") };
+    return drawCode({ ...cell, isArriving: !this.#input }, this.#getDrawOptions(width));
+  }
+
+  #getDrawOptions(width: number) {
     const { theme, expandsTools: expanded, markdown } = this.#look;
-    const options = { theme, expanded, width, highlight: markdown.highlightCodeLine };
+    return { theme, expanded, width, highlight: markdown.highlightCodeLine };
+  }
+
+  #drawBody(width: number): string[] {
+    const options = this.#getDrawOptions(width);
     const state = this.#state;
     const kind = this.#look.shows.get(this.#name);
     if (state.kind === "running") {
       const output = { text: getRecentOutput(state.updates), details: undefined, isError: false };
-      return drawOutput(kind === "command" ? "command" : "text", output, options);
+      return drawOutput(kind === "command" || kind === "cell" ? kind : "text", output, options);
     }
     if (state.kind !== "done") return [];
     // The text is about the image, and not lines of a file.

@@ -7,12 +7,17 @@ import {
   getText,
   listOutcomeNotes,
   parseDiffs,
+  parsePlaces,
+  parseStop,
   toFields,
 } from "@tau/protocol/surface";
-import { type MarkdownTheme, type Theme, toPlainText } from "@tau/tui";
+import { type Theme, toPlainText } from "@tau/tui";
 import { getFileLanguage } from "../highlight/file-language.ts";
+import { drawCellResult } from "./cell.ts";
+import { drawPlaces, drawStop } from "./code-places.ts";
 import { drawDiff } from "./diff.ts";
 import { describeKey, fold, foldLines } from "./fold.ts";
+import { highlightLines, type HighlightLine } from "./highlight-lines.ts";
 import { drawNumbered } from "./numbered-lines.ts";
 
 export interface ToolOutput {
@@ -31,7 +36,7 @@ interface DrawOptions {
   /** Columns. Only some lines are broken for it; the caller breaks the others. */
   width: number;
   /** Colours code. */
-  highlight?: MarkdownTheme["highlightCodeLine"] | undefined;
+  highlight?: HighlightLine | undefined;
 }
 
 /** How many lines are shown of each kind, if it is not expanded. */
@@ -57,7 +62,7 @@ export function drawOutput(shows: ToolData["shows"], output: ToolOutput, options
   const { theme, expanded } = options;
   const kind = shows ?? "text";
   // Why a command failed is at its end.
-  const keep = kind === "command" ? "end" : "start";
+  const keep = kind === "command" || kind === "cell" ? "end" : "start";
   if (output.isError)
     return foldLines(toPlainLines(output.text), { limit: maxErrorLines[keep], keep, theme, expanded }).map((line) =>
       theme.fg("error", line),
@@ -66,13 +71,18 @@ export function drawOutput(shows: ToolData["shows"], output: ToolOutput, options
   if (diffs.length > 0) return drawDiffs(diffs, options);
   const content = kind === "file" ? getText(output.input?.["content"]) : "";
   if (content !== "") return drawFile(content, getText(output.input?.["path"]), options);
+  const places = kind === "places" ? parsePlaces(output.details) : undefined;
+  if (places && places.places.length > 0) return drawPlaces(places, options);
+  const stop = kind === "step" ? parseStop(output.details) : undefined;
+  if (stop) return drawStop(stop, options);
   const lines = toPlainLines(output.text);
   const style = (line: string) => theme.fg("toolOutput", line);
   const excerpt = kind === "excerpt" ? findExcerpt(lines, output.details) : undefined;
   if (excerpt && !expanded) return [theme.fg("dim", `${describeExcerpt(excerpt)}${describeKey(" (", ")")}`)];
   if (excerpt) return drawExcerpt(lines.map(style), excerpt, options);
   // Only what is left is styled: running commands print thousands of lines.
-  return foldLines(lines, { limit: maxLines[kind], keep, style, theme, expanded });
+  const drawn = foldLines(lines, { limit: maxLines[kind], keep, style, theme, expanded });
+  return kind === "cell" ? [...drawn, ...drawCellResult(output.details, output.text, options)] : drawn;
 }
 
 function drawDiffs(diffs: readonly string[], { theme, expanded, width }: DrawOptions): string[] {
@@ -87,13 +97,7 @@ function drawFile(content: string, path: string, options: DrawOptions): string[]
   const lines = toPlainText(content).replace(/\n$/, "").split("\n");
   const { kept, rest } = expanded ? { kept: lines } : fold(lines, { limit: maxLines.file, keep: "start" });
   const language = getFileLanguage(path);
-  let state: unknown;
-  const drawn = kept.map((line) => {
-    if (!highlight) return theme.fg("toolOutput", line);
-    const highlighted = highlight(line, language, state);
-    state = highlighted.state;
-    return highlighted.line;
-  });
+  const drawn = highlightLines(kept, { language, highlight, theme });
   const numbered = drawNumbers(drawn, { first: 1, last: kept.length, theme, width });
   return [...numbered, ...(rest === undefined ? [] : [theme.fg("dim", rest)])];
 }
