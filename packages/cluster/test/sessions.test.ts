@@ -325,7 +325,7 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
     expect(streamed).toMatch(/"role":"assistant".*"content":"Two\.".*"finish_reason":"stop".*data: \[DONE\]/s);
     expect(b.gateway.parts.sessions.list()).toEqual([]);
     // A client cannot call what only nodes may.
-    for (const method of ["http.chat", "http.accept"]) {
+    for (const method of ["http.chat", "http.accept", "http.wait"]) {
       expect(await b.client.call(method, { sessionId })).toMatchObject({ error: { code: "unknown_method" } });
     }
     // A node of another version may send other parameters, and is told what is wrong with them.
@@ -337,6 +337,7 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
       ["http.accept", { ...draft, origin: { ...draft.origin, scopes: ["root"] } }, "scopes"],
       ["http.chat", { ...chat, prompt: "Say it." }, "prompt"],
       ["http.chat", { ...chat, temperature: 1 }, "temperature"],
+      ["http.wait", { sessionId, forMs: 1 }, "forMs"],
     ];
     const context = { client: b.gateway.parts.connections.list()[0]!, requestId: "1" };
     for (const [method, params, field] of wrong) {
@@ -346,6 +347,9 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
         message: expect.stringContaining(field),
       });
     }
+    const wait = { method: "http.wait", sessionId, params: { sessionId } };
+    const waited = await b.cluster.callSession(context, wait, async () => "here").then((value) => value ?? "there");
+    expect(waited).toBe("there");
     expect(a.model.asked.length).toBe(2);
     // A node is found dead after seconds.
     if (process.env["TAU_LONG"] !== "1") return;

@@ -2,8 +2,10 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "@tau/ai";
 import type { RequestId } from "@tau/protocol/json-rpc";
+import { McpStreams } from "./mcp-streams.ts";
 
-interface McpClient {
+export interface McpClient {
+  readonly id: string;
   /** Nobody else may use its id. */
   readonly deviceId: string;
   readonly open: Map<RequestId, AbortController>;
@@ -15,6 +17,8 @@ const maxClients = 1_000;
 const maxIdleMs = 24 * 60 * 60_000;
 
 export class McpClients {
+  /** Answers that they can continue. */
+  readonly streams = new McpStreams();
   readonly #clock: Clock;
   /** By the id of each, in the order of their last use. */
   readonly #clients = new Map<string, McpClient>();
@@ -31,26 +35,27 @@ export class McpClients {
       if (isOld && open.size === 0) this.#clients.delete(id);
     }
     const id = randomBytes(24).toString("base64url");
-    this.#clients.set(id, { deviceId, open: new Map(), usedAtMs: nowMs });
+    this.#clients.set(id, { id, deviceId, open: new Map(), usedAtMs: nowMs });
     return id;
   }
 
-  /** The requests that a client has open; undefined for a client that is not known, or that is another device's. */
-  find(id: string, deviceId: string): Map<RequestId, AbortController> | undefined {
+  /** Undefined for a client that is not known, or that is another device's. */
+  find(id: string, deviceId: string): McpClient | undefined {
     const client = this.#clients.get(id);
     if (client?.deviceId !== deviceId) return undefined;
     client.usedAtMs = this.#clock.monotonic();
     this.#clients.delete(id);
     this.#clients.set(id, client);
-    return client.open;
+    return client;
   }
 
   /** Cancels everything that the client waits for. False for a client that is not known. */
   end(id: string, deviceId: string): boolean {
-    const open = this.find(id, deviceId);
-    if (!open) return false;
+    const client = this.find(id, deviceId);
+    if (!client) return false;
     this.#clients.delete(id);
-    for (const controller of open.values()) controller.abort();
+    for (const controller of client.open.values()) controller.abort();
+    this.streams.forget(id);
     return true;
   }
 }

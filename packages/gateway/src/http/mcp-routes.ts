@@ -8,6 +8,7 @@ import { answerRequest, getProgressToken, getRevision, hasHandshake } from "@tau
 import { GatewayError } from "../errors.ts";
 import type { DeviceRoute, RouteAnswer } from "../server/route.ts";
 import { McpResponse } from "./mcp-response.ts";
+import { parseEventId } from "./kept-events.ts";
 import { callSessionTool } from "./mcp-tools.ts";
 
 type McpRequest = Parameters<DeviceRoute["run"]>[0];
@@ -16,6 +17,9 @@ type McpMessage = Extract<Incoming, { kind: "request" }>;
 const path = "/mcp";
 const clientHeader = "mcp-session-id";
 const revisionHeader = "mcp-protocol-version";
+const firstWithEmptyEvents = "2025-11-25";
+/** Requests of one client that were not answered yet; they continue without a connection. */
+const maxOpenRequests = 100;
 
 const toErrorBody: DeviceRoute["toErrorBody"] = ({ code, message }) => ({
   jsonrpc: "2.0",
@@ -24,6 +28,7 @@ const toErrorBody: DeviceRoute["toErrorBody"] = ({ code, message }) => ({
 });
 
 export const mcpRoutes: readonly DeviceRoute[] = [
+  { method: "GET", path, auth: "write", toErrorBody, run: resumeStream },
   { method: "POST", path, auth: "write", toErrorBody, run: takeMessage },
   { method: "DELETE", path, auth: "write", toErrorBody, run: endClient },
 ];
@@ -31,7 +36,7 @@ export const mcpRoutes: readonly DeviceRoute[] = [
 const accepted: RouteAnswer = { status: 202, body: {} };
 
 async function takeMessage(request: McpRequest): Promise<RouteAnswer> {
-  const { headers, body, response } = request;
+  const { headers, body } = request;
   const { accept = "*/*" } = headers;
   const takesEvents = /text\/event-stream/i.test(accept);
   if (!takesEvents && !/application\/json|\*\/\*|application\/\*/i.test(accept))
@@ -43,11 +48,11 @@ async function takeMessage(request: McpRequest): Promise<RouteAnswer> {
     case "notification":
       if (headers[clientHeader] !== undefined && incoming.method === "notifications/cancelled")
         findClient(request)
-          .get(incoming.params["requestId"] as McpMessage["id"])
+          .open.get(incoming.params["requestId"] as McpMessage["id"])
           ?.abort();
       return accepted;
     case "request":
-      await answer(request, incoming, new McpResponse(response, takesEvents));
+      await answer(request, incoming, takesEvents);
       return "sent";
     case "blank":
     case "response":
@@ -59,44 +64,92 @@ async function takeMessage(request: McpRequest): Promise<RouteAnswer> {
   }
 }
 
+/**
+ * Continues an answer whose connection was lost. There is nothing else to follow: without the id of an event, the method is
+ * refused, as the protocol has it for servers that offer no such stream.
+ */
+function resumeStream(request: McpRequest): RouteAnswer {
+  const { parts, headers, response } = request;
+  const lastEventId = headers["last-event-id"];
+  if (typeof lastEventId !== "string") {
+    const error = new JsonRpcError("invalid_request", "GET only continues a stream: send Last-Event-ID, or use POST.");
+    return { status: 405, body: toFailure(null, error), headers: { allow: "POST, DELETE" } };
+  }
+  const { id } = findClient(request);
+  const event = parseEventId(lastEventId);
+  const stream = event && parts.mcpClients.streams.find(id, event.streamId);
+  if (!stream) {
+    const message = "The stream of this Last-Event-ID is not kept any more. Call the tool `result` with the session.";
+    return { status: 400, body: toFailure(null, new JsonRpcError("invalid_request", message)) };
+  }
+  stream.resume(response, event.number);
+  return "sent";
+}
+
 function endClient({ parts, client, headers }: McpRequest): RouteAnswer {
   const id = headers[clientHeader];
   if (typeof id !== "string" || !parts.mcpClients.end(id, client.deviceId)) throw unknownClient();
   return { status: 200, body: {} };
 }
 
-/** A request without a handshake ends with its connection. One after a handshake is cancelled by a notification. */
-async function answer(request: McpRequest, message: McpMessage, response: McpResponse): Promise<void> {
+async function answer(request: McpRequest, message: McpMessage, takesEvents: boolean): Promise<void> {
   const { parts, client, headers, signal } = request;
   const { id, method, params } = message;
+  const hasRevision = getRevision(params) !== undefined;
+  if (!hasRevision && method !== "initialize") return await answerClient(request, message, takesEvents);
+  const response = new McpResponse(request.response, { takesEvents });
   try {
-    if (getRevision(params) !== undefined) {
-      checkHeaders(headers, message);
-      return response.end(toSuccess(id, await work(request, message, { response, signal })));
-    }
-    if (method === "initialize") {
-      const result = toSuccess(id, await work(request, message, { response, signal }));
-      return response.end(result, { headers: { [clientHeader]: parts.mcpClients.begin(client.deviceId) } });
-    }
-    const open = findClient(request);
+    if (hasRevision) checkHeaders(headers, message);
+    // Without a handshake, a request ends with its connection.
+    const result = toSuccess(id, await work(request, message, { response, signal }));
+    response.end(result, hasRevision ? {} : { headers: { [clientHeader]: parts.mcpClients.begin(client.deviceId) } });
+  } catch (error) {
+    fail(response, message, error);
+  }
+}
+
+/** A request after a handshake is cancelled by a notification. Its answer can be continued on another connection. */
+async function answerClient(request: McpRequest, message: McpMessage, takesEvents: boolean): Promise<void> {
+  const { parts, headers } = request;
+  const { id, method } = message;
+  let response = new McpResponse(request.response, { takesEvents });
+  let close = () => {};
+  try {
+    const client = findClient(request);
+    const { open } = client;
     const revision = headers[revisionHeader];
     if (typeof revision === "string" && !hasHandshake(revision))
       throw new JsonRpcError("unsupported_revision", `The revision ${revision} is not spoken here.`);
     if (open.has(id))
       throw new JsonRpcError("invalid_request", `A request with the id ${JSON.stringify(id)} is not answered yet.`);
+    if (open.size >= maxOpenRequests)
+      throw new JsonRpcError("invalid_request", `${maxOpenRequests} requests are not answered yet. Wait for one.`);
     const controller = new AbortController();
     open.set(id, controller);
-    try {
-      const result = await work(request, message, { response, signal: controller.signal });
-      // Nobody reads an answer to a request that was cancelled, and the connection must end.
-      response.end(toSuccess(id, result));
-    } finally {
-      open.delete(id);
+    close = () => open.delete(id);
+    if (method === "tools/call" && takesEvents) {
+      const stream = parts.mcpClients.streams.open(
+        client.id,
+        (kept) => new McpResponse(request.response, { takesEvents: true, kept }),
+      );
+      response = stream.response;
+      close = () => (open.delete(id), stream.end());
+      // Clients of older revisions take an event without data for an error.
+      if (typeof revision === "string" && revision >= firstWithEmptyEvents) response.begin();
     }
+    // Nobody reads an answer to a request that was cancelled, and the connection must end.
+    response.end(toSuccess(id, await work(request, message, { response, signal: controller.signal })));
   } catch (error) {
-    if (!(error instanceof JsonRpcError) && !response.hasBegun) throw error;
-    response.end(toFailure(id, error), { status: getStatus(error, params) });
+    fail(response, message, error);
+  } finally {
+    close();
   }
+}
+
+/** Throws errors that are no errors of the protocol while nothing was sent: they have a status of their own. */
+function fail(response: McpResponse, { id, params }: McpMessage, error: unknown): void {
+  if (!(error instanceof JsonRpcError) && !response.hasBegun) throw error;
+  response.end(toFailure(id, error), { status: getStatus(error, params) });
 }
 
 interface Work {
@@ -130,16 +183,16 @@ async function work(
   );
 }
 
-/** The open requests of the client that a request names. Throws `not_found` for one that has to begin again. */
+/** The client that a request names. Throws `not_found` for one that has to begin again. */
 function findClient({ parts, client, headers }: McpRequest) {
   const id = headers[clientHeader];
   if (typeof id !== "string") {
     const message = "Begin with initialize, and send the header Mcp-Session-Id of its answer with each request.";
     throw new JsonRpcError("invalid_request", message);
   }
-  const open = parts.mcpClients.find(id, client.deviceId);
-  if (!open) throw unknownClient();
-  return open;
+  const found = parts.mcpClients.find(id, client.deviceId);
+  if (!found) throw unknownClient();
+  return found;
 }
 
 const unknownClient = (): GatewayError =>

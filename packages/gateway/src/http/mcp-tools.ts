@@ -11,6 +11,7 @@ import type { GatewayParts } from "../parts.ts";
 import { acceptAnywhere } from "./accept-anywhere.ts";
 import { answerAnywhere } from "./answer-chat.ts";
 import type { ChatStep } from "./follow-answer.ts";
+import { onAbort, waitAnywhere } from "./wait-until-idle.ts";
 
 export interface McpToolContext {
   parts: GatewayParts;
@@ -19,9 +20,6 @@ export interface McpToolContext {
   signal: AbortSignal;
   onStep: (step: ChatStep) => void;
 }
-
-/** How often a session is looked at by those who wait for it. */
-const lookMs = 250;
 
 /** Faults that the calling model can mend; they become results. */
 const modelFaults: readonly string[] = ["not_found", "session_not_found", "invalid_parameters", "busy", "moved"];
@@ -114,15 +112,11 @@ function describeEnd(entries: readonly SessionEntry[]): Pick<SessionReport, "sta
 }
 
 async function waitForResult(context: McpToolContext, sessionId: string): Promise<SessionReport> {
-  const { parts, signal, onStep } = context;
-  for (let looks = 1; ; looks++) {
+  const { signal, onStep } = context;
+  for (;;) {
     const current = await report(context, sessionId);
     if (current.state !== "running" || signal.aborted) return current;
-    if ((looks * lookMs) % 15_000 === 0) onStep({ kind: "wait" });
-    await new Promise<void>((resolve) => {
-      const stop = onAbort(signal, resolve);
-      parts.clock.setTimer(lookMs, () => (stop(), resolve()));
-    });
+    await waitAnywhere({ ...context, onWait: () => onStep({ kind: "wait" }) }, sessionId);
   }
 }
 
@@ -131,9 +125,3 @@ const call = ({ parts, client }: McpToolContext, method: string, params: Record<
     { parts, client, requestId: client.connectionId },
     { type: "req", id: client.connectionId, method, params },
   );
-
-/** Returns how to stop. */
-function onAbort(signal: AbortSignal, listener: () => void): () => void {
-  signal.addEventListener("abort", listener, { once: true });
-  return () => signal.removeEventListener("abort", listener);
-}

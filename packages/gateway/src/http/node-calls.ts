@@ -21,6 +21,7 @@ import type { GatewayParts } from "../parts.ts";
 import { type NodeCall, wakeCallName } from "../port/cluster.ts";
 import { acceptCallName } from "./accept-anywhere.ts";
 import { answerChat, chatCallName } from "./answer-chat.ts";
+import { waitCallName, waitForNode } from "./wait-until-idle.ts";
 
 const chatFields = {
   sessionId: nonEmptyText,
@@ -58,6 +59,10 @@ export function createNodeCalls(parts: GatewayParts): Readonly<Record<string, No
     [wakeCallName]: createCall(
       { sessionId: nonEmptyText },
       async (_context, { sessionId }) => await wakeSession(parts, sessionId),
+    ),
+    [waitCallName]: createCall(
+      { sessionId: nonEmptyText },
+      async (context, { sessionId }) => await waitForNode(context, sessionId),
     ),
     [acceptCallName]: createCall(acceptFields, async (_context, draft) => await parts.inbox.accept(draft)),
   };

@@ -20,6 +20,7 @@ export class Inbox {
   readonly #parts: InboxParts;
   readonly #sessions = new Map<string, SessionInbox>();
   readonly #waitingBytes = new WaitingBytes();
+  readonly #emptyListeners = new Map<string, Set<() => void>>();
   #isStopped = false;
 
   constructor(parts: InboxParts) {
@@ -88,6 +89,16 @@ export class Inbox {
     if (!this.#isStopped) this.#getSession(sessionId).wake();
   }
 
+  /** Calls the listener each time nothing waits for the session any more. Returns how to stop. */
+  onEmpty(sessionId: string, listener: () => void): () => void {
+    const listeners = this.#emptyListeners.get(sessionId) ?? new Set();
+    this.#emptyListeners.set(sessionId, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#emptyListeners.delete(sessionId);
+    };
+  }
+
   /** Hands over nothing more; what waits stays on the disk. */
   stop(): void {
     this.#isStopped = true;
@@ -125,6 +136,7 @@ export class Inbox {
     if (known) return known;
     const onIdle = () => {
       if (this.#sessions.get(sessionId) === session) this.#sessions.delete(sessionId);
+      for (const listener of this.#emptyListeners.get(sessionId) ?? []) listener();
     };
     const session = new SessionInbox(sessionId, { ...this.#parts, onIdle, waitingBytes: this.#waitingBytes });
     this.#sessions.set(sessionId, session);

@@ -1,5 +1,6 @@
 /** MCP over HTTP: the client of the official library, and clients that do what they should not. */
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type Clock, systemClock } from "@tau/ai";
 import { call as callOf, type ScriptedModel, scriptedModel, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { openTestGateway, type TestGatewayOptions } from "../../src/testing/index.ts";
@@ -160,6 +161,142 @@ test("a device that may only read is refused, and the id of another device is no
   });
   expect(other.status).toBe(404);
   expect((await post(gateway, ping, { "mcp-session-id": transport.sessionId! })).status).toBe(200);
+});
+
+test("who waits for a result learns of it by events, without a clock", async () => {
+  const held = createHeld();
+  const clock: Clock = {
+    ...systemClock,
+    setTimer: (ms, run) => (ms < 1_000 ? () => {} : systemClock.setTimer(ms, run)),
+  };
+  const gateway = await open({ model: scriptedModel([held.turn]), options: { clock } });
+  const { call } = await connect(gateway, "legacy");
+  const { report } = await call("run", { prompt: "Begin", wait: false });
+  await held.begun;
+  const waiting = call("result", { session: report["session"] as string });
+  const second = call("result", { session: report["session"] as string });
+  held.release();
+  expect((await waiting).report).toMatchObject({ state: "done", answer: "Held." });
+  expect((await second).report).toMatchObject({ state: "done", answer: "Held." });
+});
+
+test("a result ends when its session is closed meanwhile", async () => {
+  const held = createHeld();
+  const gateway = await open({ model: scriptedModel([held.turn]) });
+  const { call } = await connect(gateway, "legacy");
+  const { report } = await call("run", { prompt: "Begin", wait: false });
+  const session = report["session"] as string;
+  await held.begun;
+  const waiting = call("result", { session });
+  await gateway.gateway.parts.sessions.close(session);
+  expect((await waiting).report).toMatchObject({ session, state: "failed" });
+});
+
+/** A request of a client of the revision 2025-11-25, whose answer comes as events. */
+async function postCall(gateway: Awaited<ReturnType<typeof open>>, session: string, name: string, input: Json) {
+  const params = { name, arguments: input, _meta: { progressToken: 7 } };
+  const headers = { "mcp-session-id": session, "mcp-protocol-version": "2025-11-25" };
+  const response = await post(gateway, { jsonrpc: "2.0", id: name, method: "tools/call", params }, headers);
+  expect(response.headers.get("content-type")).toContain("text/event-stream");
+  return createEventReader(response);
+}
+
+async function resume({ url, token }: { url: URL; token: string }, session: string, lastEventId: string) {
+  const headers = { accept: "text/event-stream", "mcp-session-id": session, "last-event-id": lastEventId };
+  return await fetch(url, { headers: { authorization: `Bearer ${token}`, ...headers } });
+}
+
+/** Reads one event at a time: its id and its message. */
+function createEventReader(response: Response) {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  const next = async (): Promise<{ id: string; message?: Json } | undefined> => {
+    for (;;) {
+      const [, event, rest] = /^(.*?)\n\n(.*)$/s.exec(text) ?? [];
+      if (event !== undefined) {
+        text = rest!;
+        const [id, data] = ["id", "data"].map((field) => new RegExp(`^${field}: (.*)$`, "m").exec(event)?.[1] ?? "");
+        if (id !== "") return { id: id!, ...(data !== "" && { message: JSON.parse(data!) as Json }) };
+        continue;
+      }
+      const { value, done } = await reader.read();
+      if (done) return undefined;
+      text += value;
+    }
+  };
+  return { next, cancel: () => reader.cancel() };
+}
+
+test("an answer continues on another connection, without what the client has, and also after its end", async () => {
+  const held = createHeld();
+  const gateway = await open({ model: scriptedModel([[callOf("bash", { command: "echo hi" })], held.turn]) });
+  const { transport } = await connect(gateway, "legacy");
+  const id = transport.sessionId!;
+  const first = await postCall(gateway, id, "run", { prompt: "Begin" });
+  const primer = await first.next();
+  expect(primer).toEqual({ id: expect.any(String) });
+  const progress = await first.next();
+  expect(progress).toMatchObject({ message: { method: "notifications/progress", params: { progressToken: 7 } } });
+  await first.cancel();
+  await held.begun;
+
+  const second = createEventReader(await resume(gateway, id, primer!.id));
+  expect(await second.next()).toEqual(progress);
+  // A second connection takes the place of the first.
+  const third = createEventReader(await resume(gateway, id, progress!.id));
+  const cut = (async () => {
+    while ((await second.next()) !== undefined);
+  })();
+  await expect(cut).rejects.toBeInstanceOf(Error);
+  held.release();
+  const events = [];
+  for (let event = await third.next(); event; event = await third.next()) events.push(event);
+  const last = events.at(-1)!;
+  expect(last.message).toMatchObject({ id: "run", result: { structuredContent: { answer: "Held." } } });
+  expect(new Set([primer!.id, progress!.id, ...events.map((event) => event.id)]).size).toBe(events.length + 2);
+
+  const late = createEventReader(await resume(gateway, id, progress!.id));
+  expect(await late.next()).toEqual(events[0]);
+  const nothing = createEventReader(await resume(gateway, id, last.id));
+  expect(await nothing.next()).toBeUndefined();
+
+  // Streams belong to their client.
+  const other = await connect(gateway, "legacy");
+  expect((await resume(gateway, other.transport.sessionId!, primer!.id)).status).toBe(400);
+  expect((await resume(gateway, id, "made-up.0")).status).toBe(400);
+  expect((await resume(gateway, id, "\u00ff")).status).toBe(400);
+  expect((await resume(gateway, "nobody", primer!.id)).status).toBe(404);
+  await transport.terminateSession();
+  expect((await resume(gateway, id, primer!.id)).status).toBe(404);
+});
+
+test("the official client comes back for its answer by itself", async () => {
+  const held = createHeld();
+  const gateway = await open({ model: scriptedModel([held.turn]) });
+  const { call } = await connect(gateway, "legacy");
+  const running = call("run", { prompt: "Begin" });
+  await held.begun;
+  for (const client of gateway.gateway.parts.connections.list()) client.close(1001, "cut");
+  await expect.poll(() => gateway.gateway.parts.connections.count).toBe(0);
+  held.release();
+  expect((await running).report).toMatchObject({ state: "done", answer: "Held." });
+});
+
+test("a client cannot have more than 100 requests open", async () => {
+  const held = createHeld();
+  const gateway = await open({ model: scriptedModel([held.turn]) });
+  const { transport, call } = await connect(gateway, "legacy");
+  const { report } = await call("run", { prompt: "Begin", wait: false });
+  await held.begun;
+  const waiting = Array.from({ length: 100 }, () => call("result", { session: report["session"] as string }));
+  const { mcpClients, devices } = gateway.gateway.parts;
+  const { open: requests } = mcpClients.find(transport.sessionId!, devices.checkToken(gateway.token)!.id)!;
+  await expect.poll(() => requests.size).toBe(100);
+  const refused = await post(gateway, ping, { "mcp-session-id": transport.sessionId! });
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining("100 requests") } });
+  held.release();
+  for (const result of await Promise.all(waiting)) expect(result.report).toMatchObject({ answer: "Held." });
 });
 
 test("GET is refused with what can be used, as there is nothing to follow", async () => {
