@@ -1,11 +1,11 @@
 /** Tasks side by side: with executors that misbehave, and with real children. */
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
 import { createFakeClock } from "@tau/harness/testing";
 import type { ExtensionAPI } from "@tau/extensions";
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { type Executor, type FanoutTask, type Subagent, TaskFanout } from "../src/agents/index.ts";
 import { countLines } from "./fanout.example.ts";
@@ -266,4 +266,19 @@ test("the API of an extension gives tasks copies too, and a task that is aborted
   const [result] = await new TaskFanout(api).fanout([task("a")], { merge: "all", signal: controller.signal });
   expect(result).toMatchObject({ success: false, error: "The task was aborted." });
   expect(repository.left()).toEqual([]);
+});
+
+test("git is asked once whether the tasks of a fan-out work in a repository", async () => {
+  const { session } = await open([[text("a")], [text("b")], [text("c")]]);
+  const programs = join(session.cwd, "programs");
+  const asked = join(session.cwd, "asked");
+  await mkdir(programs);
+  await writeFile(join(programs, "git"), `#!/bin/sh\necho asked >> ${JSON.stringify(asked)}\nexit 128\n`, {
+    mode: 0o755,
+  });
+  vi.stubEnv("PATH", `${programs}:${process.env["PATH"]}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const results = await new TaskFanout(session).fanout([task("1"), task("2"), task("3")]);
+  expect(results).toHaveLength(3);
+  expect(await readFile(asked, "utf8")).toBe("asked\n");
 });

@@ -284,6 +284,8 @@ export interface ExtensionAPI {
   findTools(): Promise<ToolInfo[]>;
   /** Unknown and hidden tools are ignored. */
   setActiveTools(names: string[]): void;
+  /** The directory of the session. */
+  getCwd(): string;
   getSettings(): Settings;
   getCommands(): SlashCommandData[];
   /** False without a key for the model's provider. */

@@ -183,6 +183,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     getAllTools: () => session().getAllTools(),
     findTools: async () => await session().findTools(),
     setActiveTools: (names) => session().setActiveTools(names),
+    getCwd: () => session().cwd,
     getSettings: () => structuredClone(session().getSettings()),
     getCommands: () => session().getCommands(),
     setModel: (model) => session().setModel(model),

@@ -3,15 +3,15 @@ import type { AgentMessage } from "@tau/agent";
 import type { Failure } from "@tau/ai";
 import { joinTextBlocks } from "@tau/ai/internal";
 import type { Settings } from "@tau/config/settings";
-import type { ChildOptions, ChildOutcome, ChildSession, ExtensionAPI } from "@tau/extensions";
+import type { ChildOptions, ChildOutcome, ChildSession } from "@tau/extensions";
 import { HarnessError, type RunEnd } from "@tau/protocol";
 
 /** Opens sessions that work for it: a session of `createAgentSession`, or the `tau` of an extension. */
 export interface ChildOpener {
   readonly cwd?: string;
   readonly settingsManager?: { get(): Settings };
+  getCwd?(): string;
   getSettings?(): Settings;
-  exec?: ExtensionAPI["exec"];
   openChild(options: ChildOptions): Promise<ChildSession | OpenedSession>;
 }
 

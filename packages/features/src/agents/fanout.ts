@@ -4,7 +4,7 @@ import { followSignal } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
 import { checkAgent, type FanoutAgent } from "./child.ts";
 import type { Executor, FanoutOptions, FanoutOutput, FanoutResult, FanoutTask, Validator } from "./contract.ts";
-import type { IsolatedOutcome } from "./isolate-task.ts";
+import type { ChildPlace, IsolatedOutcome, TaskIsolation } from "./isolate-task.ts";
 import { getStopError, mergeResults, type TaskOutcome, toResult } from "./results.ts";
 import { runTask } from "./run-task.ts";
 import { createSessionExecutor } from "./session-executor.ts";
@@ -55,6 +55,7 @@ export class TaskFanout {
     const outcomes = new Map<number, TaskOutcome>();
     const branches = new Map<number, string>();
     const ending = new AbortController();
+    const run = this.#createRunner(ending.signal);
     const stopFollowing = followSignal(signal, (reason) => ending.abort(reason));
     let stopError: Error | undefined;
     let isWon = false;
@@ -79,7 +80,7 @@ export class TaskFanout {
         if (!isOver) onTask?.({ kind: "started", taskId: task.id });
         const { outcome, branch }: IsolatedOutcome = isOver
           ? { outcome: { kind: "aborted", reason: ending.signal.reason } }
-          : await this.#run(task, ending.signal);
+          : await run(task);
         if (branch !== undefined) branches.set(index, branch);
         settle(index, outcome);
       }
@@ -93,16 +94,25 @@ export class TaskFanout {
     );
   }
 
-  async #run(task: FanoutTask, signal: AbortSignal): Promise<IsolatedOutcome> {
+  /** Chooses how the tasks of one fan-out are run, which share what is the same for all of them. */
+  #createRunner(signal: AbortSignal): (task: FanoutTask) => Promise<IsolatedOutcome> {
     const parts = { validator: this.#validator, clock: this.#clock, signal };
-    const run = (executor: Executor) => runTask(task, { ...parts, executor });
-    if (this.#executor) return { outcome: await run(this.#executor) };
-    if (task.worktree !== undefined) return { outcome: await run(createSessionExecutor(this.#agent, task)) };
+    const run = (task: FanoutTask, executor: Executor) => runTask(task, { ...parts, executor });
+    const executor = this.#executor;
+    if (executor) return async (task) => ({ outcome: await run(task, executor) });
+    const runIn = (task: FanoutTask, place?: ChildPlace) => run(task, createSessionExecutor(this.#agent, task, place));
+    let isolation: Promise<TaskIsolation> | undefined;
+    return async (task) => {
+      if (task.worktree !== undefined) return { outcome: await runIn(task) };
+      isolation ??= this.#openIsolation(signal);
+      return await (await isolation).run(task, (place) => runIn(task, place));
+    };
+  }
+
+  async #openIsolation(signal: AbortSignal): Promise<TaskIsolation> {
     // Late, because it needs git, and most programs that use this have an executor or name directories.
-    const { isolateTask } = await import("./isolate-task.ts");
-    return await isolateTask(this.#agent, { task, signal }, (place) =>
-      run(createSessionExecutor(this.#agent, task, place)),
-    );
+    const { TaskIsolation } = await import("./isolate-task.ts");
+    return new TaskIsolation(this.#agent, signal);
   }
 }
 

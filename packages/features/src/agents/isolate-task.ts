@@ -1,12 +1,12 @@
-/** Lets a task work in an isolated copy of the agent's repository. */
+/** Lets tasks work in isolated copies of the agent's repository. */
 import { resolveFields } from "@tau/config/settings";
 import type { ChildOptions } from "@tau/extensions";
-import { type ChildOpener, type FanoutAgent, getOpener } from "./child.ts";
+import { type FanoutAgent, getOpener } from "./child.ts";
 import type { FanoutTask } from "./contract.ts";
 import type { TaskOutcome } from "./results.ts";
-import { openIsolated } from "./worktrees/isolated.ts";
 import { findRepository } from "./worktrees/git.ts";
 import { fanoutSettings } from "./worktrees/settings.ts";
+import { workIsolated } from "./worktrees/work-isolated.ts";
 
 export interface IsolatedOutcome {
   outcome: TaskOutcome;
@@ -17,32 +17,46 @@ export interface IsolatedOutcome {
 /** The part of the options of a child that says where it works. */
 export type ChildPlace = Pick<ChildOptions, "cwd" | "readablePaths">;
 
-/** `run` gets an empty place where the agent does not work in a git repository with a commit. Never rejects. */
-export async function isolateTask(
-  agent: FanoutAgent,
-  { task, signal }: { task: FanoutTask; signal: AbortSignal },
-  run: (place: ChildPlace) => Promise<TaskOutcome>,
-): Promise<IsolatedOutcome> {
-  try {
-    const opener = await getOpener(agent);
-    const cwd = await findDirectory(opener);
-    const isRepository = cwd !== undefined && (await findRepository(cwd, signal)) !== undefined;
-    if (!isRepository) return { outcome: await run({}) };
-    const { id, description } = task;
-    const settings = opener.settingsManager?.get() ?? opener.getSettings?.();
-    const { directory } = settings ? resolveFields(fanoutSettings, settings).fanout : {};
-    const isolated = await openIsolated({ cwd, id, description, directory, signal });
-    const outcome = await run(isolated.child);
-    const result = await isolated.finish({ result: "branch" });
-    return { outcome, ...(result.kind === "branch" && { branch: result.branch }) };
-  } catch (error) {
-    return { outcome: signal.aborted ? { kind: "aborted", reason: signal.reason } : { kind: "threw", error } };
-  }
+/** A directory of a repository, and the setting that says where copies are made. */
+interface Source {
+  cwd: string;
+  directory: string | undefined;
 }
 
-/** The API of an extension has no directory of its own, but its programs start in that of the session. */
-async function findDirectory({ cwd, exec }: ChildOpener): Promise<string | undefined> {
-  if (cwd !== undefined || !exec) return cwd;
-  const { code, stdout } = await exec("pwd", ["-P"]);
-  return code === 0 ? stdout.replace(/\n$/, "") : undefined;
+/** Isolates the tasks of one fan-out. Git is asked once for all of them: starting it costs more than a turn of a task. */
+export class TaskIsolation {
+  readonly #agent: FanoutAgent;
+  readonly #signal: AbortSignal;
+  #source: Promise<Source | undefined> | undefined;
+
+  constructor(agent: FanoutAgent, signal: AbortSignal) {
+    this.#agent = agent;
+    this.#signal = signal;
+  }
+
+  /** `run` gets an empty place where the agent does not work in a git repository with a commit. Never rejects. */
+  async run(
+    { id, description }: FanoutTask,
+    run: (place: ChildPlace) => Promise<TaskOutcome>,
+  ): Promise<IsolatedOutcome> {
+    const signal = this.#signal;
+    try {
+      const source = await (this.#source ??= this.#findSource());
+      if (!source) return { outcome: await run({}) };
+      const options = { ...source, id, description, signal };
+      const { ended: outcome, changes } = await workIsolated(options, run, () => ({ result: "branch" }));
+      if (changes.kind === "left") throw new Error(changes.message);
+      return { outcome, ...(changes.kind === "branch" && { branch: changes.branch }) };
+    } catch (error) {
+      return { outcome: signal.aborted ? { kind: "aborted", reason: signal.reason } : { kind: "threw", error } };
+    }
+  }
+
+  async #findSource(): Promise<Source | undefined> {
+    const opener = await getOpener(this.#agent);
+    const cwd = opener.cwd ?? opener.getCwd?.();
+    if (cwd === undefined || !(await findRepository(cwd, this.#signal))) return undefined;
+    const settings = opener.settingsManager?.get() ?? opener.getSettings?.();
+    return { cwd, directory: settings && resolveFields(fanoutSettings, settings).fanout.directory };
+  }
 }

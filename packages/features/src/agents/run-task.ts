@@ -2,10 +2,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "@tau/ai";
 import { followSignal, untilAborted, untilTimeout } from "@tau/ai/internal";
+import { askUntilFits, checkAnswer } from "./ask-until-fits.ts";
 import type { Executor, FanoutTask, Subagent, TextStream, Validator } from "./contract.ts";
-import { getMessage, type TaskOutcome } from "./results.ts";
+import type { TaskOutcome } from "./results.ts";
 import { ChildAborted } from "./session-executor.ts";
-import { buildCorrection, buildSystemPrompt } from "./task-prompt.ts";
+import { buildSystemPrompt } from "./task-prompt.ts";
 
 export const defaultTimeoutMs = 5 * 60_000;
 /** How long a subagent has for its `close`. */
@@ -83,21 +84,15 @@ async function answerTask(
     const durationMs = Math.round(clock.monotonic() - startMs);
     return { durationMs, ...(tokensUsed !== undefined && { tokensUsed }) };
   };
-  let nextPrompt = prompt;
-  for (let corrections = 0; ; corrections++) {
-    const text = await readText(await work.wait(subagent.run(nextPrompt)), work);
-    if (schema === undefined) return { kind: "answered", value: text, ...getFigures() };
-    const parsing = (async () => await validator.parse(text, schema))();
-    const parsed = await work.wait(
-      parsing.then(
-        (value) => ({ isValid: true, value }) as const,
-        (error: unknown) => ({ isValid: false, error }) as const,
-      ),
-    );
-    if (parsed.isValid) return { kind: "answered", value: parsed.value, ...getFigures() };
-    if (corrections >= (subagent.maxCorrections ?? 0)) return { kind: "unfit", error: parsed.error, ...getFigures() };
-    nextPrompt = buildCorrection(getMessage(parsed.error));
-  }
+  const { answer, check } = await work.wait(
+    askUntilFits(prompt, {
+      ask: async (text) => await readText(await work.wait(subagent.run(text)), work),
+      check: (text) => checkAnswer(text, schema, validator),
+      maxCorrections: subagent.maxCorrections ?? 0,
+    }),
+  );
+  if (check.kind === "unfit") return { kind: "unfit", error: check.error, ...getFigures() };
+  return { kind: "answered", value: check.kind === "fits" ? check.value : answer, ...getFigures() };
 }
 
 async function readText(stream: TextStream, work: AbortableWork): Promise<string> {

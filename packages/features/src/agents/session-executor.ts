@@ -1,6 +1,7 @@
 /** Works on a task with a child of the agent. */
 import { withoutUndefined } from "@tau/ai/internal";
 import { type FanoutAgent, getOpener, openTaskChild, type TaskChild } from "./child.ts";
+import { maxCorrections } from "./ask-until-fits.ts";
 import type { ChildPlace } from "./isolate-task.ts";
 import type { Executor, FanoutTask, Subagent, SubagentOptions } from "./contract.ts";
 
@@ -8,8 +9,6 @@ import type { Executor, FanoutTask, Subagent, SubagentOptions } from "./contract
 export class ChildAborted extends Error {
   override readonly name = "AbortError";
 }
-
-const maxCorrections = 2;
 
 /** The id of the task is shown to people with the questions of the child. */
 export const createSessionExecutor = (

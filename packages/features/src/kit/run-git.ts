@@ -1,5 +1,6 @@
 /** Runs git for features, in the sandbox, without executing anything that a repository or the user configured. */
 import { buffer, text as readText } from "node:stream/consumers";
+import { followSignal } from "@tau/ai/internal";
 import type { ExtensionAPI } from "@tau/extensions";
 
 export interface GitOptions {
@@ -95,12 +96,10 @@ async function start(tau: Spawner, args: readonly string[], options: GitOptions)
     env: { ...options.env, ...env },
     ...(allowedPaths && { sandbox: { allowedPaths } }),
   });
-  const end = () => void program.end();
-  signal?.addEventListener("abort", end, { once: true });
-  if (signal?.aborted) end();
+  const stopFollowing = followSignal(signal, () => void program.end());
   program.stdin.end(input);
   const [stdout, stderr, status] = await Promise.all([buffer(program.stdout), readText(program.stderr), program.exit]);
-  signal?.removeEventListener("abort", end);
+  stopFollowing();
   const failure = status.kind === "failed" ? status.message : "";
   const hasEnded = status.kind === "exited" && !signal?.aborted;
   return { code: hasEnded ? status.code : 1, stdout, stderr: stderr + failure };

@@ -1,5 +1,5 @@
 /** Servers of MCP: their tools, resources and prompts in sessions. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hasPackages } from "@tau/config/settings";
 import type { Feature, SessionPlace } from "@tau/extensions";
@@ -53,10 +53,11 @@ function listServers({ cwd, agentDir, settings, listMcpServers }: SessionPlace):
 
 function readServers(path: string): NamedServer[] {
   try {
+    if (!existsSync(path)) return [];
     const { mcpServers } = JSON.parse(readFileSync(path, "utf8")) as { mcpServers?: object };
     return Object.entries(mcpServers ?? {}).flatMap(([name, server]) => toNamedServer(name, server as object));
   } catch {
-    // Most have no such file. One that is damaged, or has comments, is read with care once something is searched for.
+    // One that is damaged, or has comments, is read with care once something is searched for.
     return [];
   }
 }

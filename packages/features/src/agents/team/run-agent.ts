@@ -1,18 +1,18 @@
 /** Runs the task of one agent to its end. */
 import { systemClock } from "@tau/ai";
-import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
+import { assertNever, getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import type { ChildOptions, ChildOutcome, ChildSession, ExtensionAPI } from "@tau/extensions";
 import type { ChildPlace } from "../isolate-task.ts";
-import { buildCorrection, buildSystemPrompt } from "../task-prompt.ts";
+import { askUntilFits, checkAnswer, maxCorrections } from "../ask-until-fits.ts";
+import { buildSystemPrompt } from "../task-prompt.ts";
 import { schemaValidator } from "../validator.ts";
 import { followChild } from "./follow-child.ts";
-import { workIsolated } from "./isolate-agent.ts";
+import { describeChanges } from "./describe-changes.ts";
 import { cutAnswer, type TaskReport } from "./reports.ts";
 import type { Slot } from "./slots.ts";
 import type { TaskRequest } from "./task-arguments.ts";
 import type { Agent } from "./tree.ts";
 
-const maxCorrections = 2;
 /** Longer answers are cut also in the file. */
 const maxKeptLength = 10_000_000;
 
@@ -67,9 +67,15 @@ async function work(agent: Agent, request: TaskRequest, parts: RunAgentParts, sl
   if (!parts.isIsolated) return await workIn({}, agent, request, parts, slot);
   const { tau, cwd, signal } = parts;
   const { id, description } = agent;
-  return await workIsolated({ tau, cwd, id, description, signal }, (place) =>
-    workIn(place, agent, request, parts, slot),
+  // Late, because few agents are isolated.
+  const { workIsolated } = await import("../worktrees/work-isolated.ts");
+  const { ended, changes } = await workIsolated(
+    { tau, cwd, id, description, signal },
+    (place) => workIn(place, agent, request, parts, slot),
+    // Changes of work that did not succeed are not applied.
+    ({ status }) => (status === "done" ? {} : { result: "branch" }),
   );
+  return { ...ended, ...describeChanges(changes) };
 }
 
 async function workIn(
@@ -111,18 +117,28 @@ async function converse(
   signal: AbortSignal,
 ): Promise<Ended> {
   const filesChanged = new Set<string>();
-  let text = prompt;
-  for (let corrections = 0; ; corrections++) {
-    const outcome = await child.prompt(text, { signal });
-    agent.addUsed(outcome.usage.totalTokens, outcome.usage.cost.total);
-    for (const path of outcome.filesChanged) filesChanged.add(path);
-    const ended = { ...toEnded(outcome), filesChanged: [...filesChanged] };
-    if (ended.status !== "done" || !schema) return ended;
-    const value = await readValue(outcome.text, schema);
-    if (value.kind === "fits") return { ...ended, answer: JSON.stringify(value.value) };
-    const reason = `Schema validation failed: ${value.problem}`;
-    if (corrections === maxCorrections) return { ...ended, status: "failed", reason };
-    text = buildCorrection(value.problem);
+  const { answer: ended, check } = await askUntilFits(prompt, {
+    async ask(text): Promise<Ended> {
+      const outcome = await child.prompt(text, { signal });
+      agent.addUsed(outcome.usage.totalTokens, outcome.usage.cost.total);
+      for (const path of outcome.filesChanged) filesChanged.add(path);
+      return toEnded(outcome);
+    },
+    check: ({ status, answer }) => checkAnswer(answer, status === "done" ? schema : undefined, schemaValidator),
+    maxCorrections,
+  });
+  const changed = { filesChanged: [...filesChanged] };
+  switch (check.kind) {
+    case "unchecked":
+      return { ...ended, ...changed };
+    case "fits":
+      return { ...ended, ...changed, answer: JSON.stringify(check.value) };
+    case "unfit": {
+      const reason = `Schema validation failed: ${getErrorMessage(check.error)}`;
+      return { ...ended, ...changed, status: "failed", reason };
+    }
+    default:
+      return assertNever(check);
   }
 }
 
@@ -134,17 +150,6 @@ function toEnded({ kind, text, reason }: ChildOutcome): Ended {
       return { status: "stopped", answer: text, reason: reason ?? "It was stopped." };
     case "failed":
       return { status: "failed", answer: text, reason: reason ?? "No reason was given." };
-  }
-}
-
-async function readValue(
-  text: string,
-  schema: NonNullable<TaskRequest["schema"]>,
-): Promise<{ kind: "fits"; value: unknown } | { kind: "unfit"; problem: string }> {
-  try {
-    return { kind: "fits", value: await schemaValidator.parse(text, schema) };
-  } catch (error) {
-    return { kind: "unfit", problem: getErrorMessage(error) };
   }
 }
 
