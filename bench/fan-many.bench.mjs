@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createAgentSession, SettingsManager } from "@tau/harness";
 import { allFeatures } from "@tau/features";
 import { TaskFanout } from "@tau/features/agents";
-import { call, scriptedModel, text } from "@tau/ai/testing";
+import { answerOnce, model } from "./memory-model.mjs";
 
 const tasks = 1_000;
 const parallelism = 50;
@@ -40,24 +40,26 @@ const listTasks = (count) =>
 
 async function open(directory) {
   const requests = { count: 0, onRequest: () => {} };
-  // Four calls, then an answer.
-  const turn = ({ messages }) => {
+  // Not the scripted model, which keeps a copy of every request: only the agents' own work is measured.
+  const streamFn = (_model, { messages }) => {
     requests.count++;
     requests.onRequest();
     const asked = messages.filter(({ role }) => role === "assistant").length;
-    model.add(turn);
-    return asked < turns - 1 ? [call("ls", { path: "." })] : [text("Done.")];
+    return asked < turns - 1 ? answerOnce("toolUse", nextCall()) : answerOnce("stop", { type: "text", text: "Done." });
   };
-  const model = scriptedModel(Array.from({ length: parallelism * 2 }, () => turn));
   const session = await createAgentSession({
     cwd: directory,
     agentDir: join(directory, "agent"),
     model,
+    streamFn,
     features: allFeatures,
     settingsManager: SettingsManager.inMemory({}),
   });
   return { session, requests };
 }
+
+let calls = 0;
+const nextCall = () => ({ type: "toolCall", id: `call_${++calls}`, name: "ls", arguments: { path: "." } });
 
 /** From the moment that a parent asks for a child until its request. The best of several, since it is short. */
 async function measureFirstRequest(session, requests) {

@@ -44,24 +44,25 @@ export const textStream = (count) => () => {
   return stream;
 };
 
+/** Streams an answer that is one block. */
+export function answerOnce(stopReason, block) {
+  const stream = new AssistantMessageEventStream();
+  const message = { ...newAnswer(), stopReason };
+  queueMicrotask(() => {
+    stream.push({ type: "start", partial: message });
+    message.content.push(block);
+    stream.push({ type: "done", reason: stopReason, message });
+  });
+  return stream;
+}
+
 /** Asks for the tool `turns` times, then says that it is done. */
 export function toolStream(turns) {
   let asked = 0;
-  return () => {
-    const stream = new AssistantMessageEventStream();
-    const message = newAnswer();
-    const more = asked++ < turns;
-    message.stopReason = more ? "toolUse" : "stop";
-    const block = more
-      ? { type: "toolCall", id: `call_${asked}`, name: "echo", arguments: { value: "x" } }
-      : { type: "text", text: "done" };
-    queueMicrotask(() => {
-      stream.push({ type: "start", partial: message });
-      message.content.push(block);
-      stream.push({ type: "done", reason: message.stopReason, message });
-    });
-    return stream;
-  };
+  return () =>
+    asked++ < turns
+      ? answerOnce("toolUse", { type: "toolCall", id: `call_${asked}`, name: "echo", arguments: { value: "x" } })
+      : answerOnce("stop", { type: "text", text: "done" });
 }
 
 export const echoTool = {

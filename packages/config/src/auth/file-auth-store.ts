@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { SerialQueue } from "@tau/ai/internal";
-import { type FileSystem, systemCode } from "@tau/tools/platform";
+import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "@tau/protocol";
 import { formatReadFailure, formatWriteFailure, readWhole, writeWhole, withFileLease } from "@tau/tools/durable";
 import type { Path } from "../fields/field.ts";
@@ -73,6 +73,8 @@ export class FileAuthStore implements AuthStore {
 
   async #text(): Promise<string | undefined> {
     const { fileSystem, path } = this.#options;
+    // Read before every request, and without keys in a file there is none.
+    if (!(await lookAt(fileSystem, path))) return undefined;
     return (await readWhole(fileSystem, path))?.toString("utf8");
   }
 

@@ -3,7 +3,7 @@
  * tool's own `parameters` stay as they are: arguments are validated against them, and requests normalise them.
  */
 import { type JsonSchema, type KnownApi, type Model } from "@tau/ai";
-import { isRecord } from "@tau/ai/internal";
+import { isRecord, oncePer } from "@tau/ai/internal";
 import { hideParameters } from "./hide-parameters.ts";
 import type { Layer, PipelineTool } from "./layer.ts";
 import { wireSchema } from "./wire-schema.ts";
@@ -73,7 +73,8 @@ function isObjectSchema({ type }: JsonSchema, { guessesType }: Dialect): boolean
 /** A level of a schema is up to two of JSON, and no model needs 64 levels of a schema. */
 const maxDepth = 128;
 
-function tooDeep(root: JsonSchema): string | undefined {
+/** Once for each schema: many sessions have the same tools. */
+const tooDeep = oncePer((root: JsonSchema): string | undefined => {
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > maxDepth) return `Its parameters are nested deeper than ${maxDepth} levels.`;
@@ -82,4 +83,4 @@ function tooDeep(root: JsonSchema): string | undefined {
     );
   }
   return undefined;
-}
+});

@@ -38,6 +38,11 @@ export class SessionSettings {
     const settings = this.#manager.get();
     const { autoCompaction, autoRetry, steeringMode, followUpMode } = this.#overrides;
     const execution = this.#execution;
+    const isOverridden = [autoCompaction, autoRetry, steeringMode, followUpMode, execution].some(
+      (value) => value !== undefined,
+    );
+    // Read several times a turn.
+    if (!isOverridden) return settings;
     return {
       ...settings,
       ...(autoCompaction !== undefined && { compaction: { ...settings.compaction, enabled: autoCompaction } }),
