@@ -39,5 +39,7 @@ export function withTemporaryFiles(files: Files, { directories, shared, findInne
     list: async (path) => files.list(await resolvePath(path)),
     realPath: async (path, access) => files.realPath(await resolvePath(path), access),
     writeWhole: async (path, ...rest) => files.writeWhole(await resolvePath(path), ...rest),
+    remove: async (path, ...rest) => files.remove(await resolvePath(path), ...rest),
+    move: async (from, to, ...rest) => files.move(await resolvePath(from), await resolvePath(to), ...rest),
   };
 }

@@ -1,6 +1,8 @@
 /** Creates all tools of a session: they share the queue of file changes, what was shown of files, and the running jobs. */
+import { statSync } from "node:fs";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { withoutUndefined } from "@tau/ai/internal";
+import { changeFilesDefinition } from "./changes/definition.ts";
 import { definitions, describeBash, type ToolName } from "./definitions.ts";
 import { createInTurn, type InTurn } from "./in-turn.ts";
 import type { SeenFiles } from "./files/seen-files.ts";
@@ -42,6 +44,11 @@ export interface ToolsOptions {
   writeNeedsRead?: boolean;
   /** Where `bash` keeps long output. Default: private files among the system's temporary ones, removed by `dispose`. */
   outputDirectory?: string;
+  /**
+   * Where the old state of files is kept while several are changed together, so that a killed process leaves all or none
+   * changed. Only tau may be able to write to it. Default: nowhere.
+   */
+  journalDirectory?: string;
   /** How much of the machine a command with all it starts may take. */
   limits?: Partial<Limits>;
   /**
@@ -67,6 +74,8 @@ export interface Tools {
   readonly defaults: DescribedTool[];
   /** The default tools, with `hashline_edit` in the place of `edit`. */
   readonly hashlineDefaults: DescribedTool[];
+  /** Changes several files together. No model is shown it: other tools call it. */
+  readonly changeFiles: DescribedTool;
   readonly jobs: Jobs;
   /** The files that the model has seen. */
   readonly seen: SeenFiles;
@@ -76,6 +85,8 @@ export interface Tools {
   getCommandEnv(): Promise<Record<string, string>>;
   /** Starts a program with pipes, limited and contained like commands, that is ended by whoever started it. */
   startProgram(request: Omit<SpawnRequest, "stdin">, sandbox: CommandSandbox | undefined): Promise<Program>;
+  /** Takes back changes of several files during which a process was killed. Returns the paths that were restored. */
+  recoverChanges(): Promise<string[]>;
   /** Ends every command and job that still runs, within two seconds. */
   dispose(): Promise<void>;
 }
@@ -90,7 +101,7 @@ export function createTools(options: ToolsOptions): Tools {
   const jobs = createJobs({ clock: options.clock ?? systemClock });
   const seen: SeenFiles = new Map();
   const { spawn = defaultSpawn } = options;
-  const makers = createMakers(options, jobs, seen);
+  const { changeFiles, ...makers } = createMakers(options, jobs, seen);
   // Calls begin in their order, even if the code of a later one is loaded sooner.
   const inTurn = createInTurn();
   const described = { ...definitions, bash: describeBash(options) };
@@ -100,6 +111,7 @@ export function createTools(options: ToolsOptions): Tools {
     byName,
     defaults: defaultToolNames.map((name) => byName[name]),
     hashlineDefaults: defaultToolNames.map((name) => byName[name === "edit" ? "hashline_edit" : name]),
+    changeFiles: lateTool(changeFilesDefinition, changeFiles, inTurn),
     jobs,
     seen,
     spawn,
@@ -111,14 +123,23 @@ export function createTools(options: ToolsOptions): Tools {
         ...withoutUndefined({ limits: options.limits, clock: options.clock, ids: options.ids }),
         ...(options.containment === "best effort" && { namespace: () => Promise.resolve(undefined) }),
       }),
+    recoverChanges: () => recoverChanges(options),
     dispose: () => jobs.dispose(),
   };
 }
 
+/** Looks at one name, at every start. */
+async function recoverChanges({ journalDirectory: directory, clock, ids }: ToolsOptions): Promise<string[]> {
+  if (directory === undefined || !statSync(directory, { throwIfNoEntry: false })) return [];
+  const { createChangeJournal } = await import("./changes/journal.ts");
+  return await createChangeJournal({ directory, ...withoutUndefined({ clock, ids }) }).recover();
+}
+
 type Make = () => Promise<DescribedTool>;
+type Makers = Record<ToolName | "changeFiles", Make>;
 
 /** How each tool is created. Implementations are loaded when they are needed, since most runs call few tools. */
-function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Record<ToolName, Make> {
+function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Makers {
   const { cwd, files = createFiles(), clock = systemClock, ids = systemIds, resizesImages = true } = options;
   // Copied, so that later changes of the caller's objects do not reach the tools.
   const env = { ...(options.env ?? process.env) };
@@ -134,7 +155,14 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Recor
     queue: await queue(),
     ...(options.writeNeedsRead !== false && { seen }),
   });
-  const editingLines = async () => ({ ...(await editing()), snapshots: await snapshots() });
+  const { journalDirectory: directory } = options;
+  const journal = once(async () =>
+    directory === undefined
+      ? undefined
+      : (await import("./changes/journal.ts")).createChangeJournal({ directory, ids, clock }),
+  );
+  const editingTogether = async () => ({ ...(await editing()), journal: await journal() });
+  const editingLines = async () => ({ ...(await editingTogether()), snapshots: await snapshots() });
   const searching = { cwd, files, spawn, clock };
   const makers = {
     read: async () =>
@@ -174,8 +202,9 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Recor
     grep: async () => (await import("./search/grep.ts")).createGrepTool(searching),
     find: async () => (await import("./search/find.ts")).createFindTool(searching),
     ls: async () => (await import("./files/ls.ts")).createLsTool({ cwd, files }),
+    changeFiles: async () => (await import("./changes/change-files.ts")).createChangeFilesTool(await editingTogether()),
   };
-  return makers satisfies Record<ToolName, () => Promise<unknown>> as unknown as Record<ToolName, Make>;
+  return makers satisfies Record<keyof Makers, () => Promise<unknown>> as unknown as Makers;
 }
 
 /** A tool whose implementation is loaded when it is first called. */

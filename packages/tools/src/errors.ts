@@ -12,6 +12,7 @@ export type ToolsErrorCode =
   | "stale"
   | "unread"
   | "overtaken"
+  | "changed"
   | "invalid_input"
   | "busy"
   | "unavailable"

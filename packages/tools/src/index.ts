@@ -1,4 +1,5 @@
 export { type AccessRequest, capabilities, type Capability, type Target } from "./access.ts";
+export type { ChangeFilesDetails, FileChange } from "./changes/change-files.ts";
 export { createTools, defaultToolNames, toolNames, type Tools, type ToolsOptions } from "./create-tools.ts";
 export { definitions, type ToolName } from "./definitions.ts";
 export { ToolsError, type ToolsErrorCode } from "./errors.ts";

@@ -83,8 +83,16 @@ export interface ExtensionSessionPort {
     callerId: string,
     name: string,
     args: unknown,
-    /** `onBegin` is called with the id of the call, and of each call made inside it, before that call is judged. */
-    options: { signal?: AbortSignal; onUpdate?: AgentToolUpdateCallback; onBegin?: (id: string) => void },
+    /**
+     * `onBegin` is called with the id of the call, and of each call made inside it, before that call is judged. With `isOfFeature`,
+     * tools can be called that are there for features only.
+     */
+    options: {
+      signal?: AbortSignal;
+      onUpdate?: AgentToolUpdateCallback;
+      onBegin?: (id: string) => void;
+      isOfFeature?: boolean;
+    },
   ): Promise<ToolCallOutcome>;
   getCommands(): SlashCommandData[];
 

@@ -35,11 +35,18 @@ export function createLifetime(): Lifetime {
 export const createContext = (port: ExtensionSessionPort, lifetime: Lifetime): ExtensionContext =>
   toCopyable(new SessionContext(port, lifetime));
 
+interface CallOfTool {
+  id: string;
+  signal: AbortSignal | undefined;
+  /** See `ExtensionSessionPort.executeTool`. */
+  isOfFeature?: boolean;
+}
+
 /** The context of one tool call. */
 export const createToolContext = (
   port: ExtensionSessionPort,
   lifetime: Lifetime,
-  call: { id: string; signal: AbortSignal | undefined },
+  call: CallOfTool,
 ): ExtensionToolContext => toCopyable(new ToolCallContext(port, lifetime, call));
 
 export const createCommandContext = (port: ExtensionSessionPort, lifetime: Lifetime): ExtensionCommandContext =>
@@ -119,9 +126,9 @@ class SessionContext implements ExtensionContext {
 }
 
 class ToolCallContext extends SessionContext implements ExtensionToolContext {
-  readonly #call: { id: string; signal: AbortSignal | undefined };
+  readonly #call: CallOfTool;
 
-  constructor(port: ExtensionSessionPort, lifetime: Lifetime, call: { id: string; signal: AbortSignal | undefined }) {
+  constructor(port: ExtensionSessionPort, lifetime: Lifetime, call: CallOfTool) {
     super(port, lifetime);
     this.#call = call;
   }
@@ -131,8 +138,8 @@ class ToolCallContext extends SessionContext implements ExtensionToolContext {
   }
 
   readonly executeTool: ExtensionToolContext["executeTool"] = (name, args, options = {}) => {
-    const { id, signal } = this.#call;
-    return this[live]().executeTool(id, name, args, { ...(signal && { signal }), ...options });
+    const { id, signal, isOfFeature = false } = this.#call;
+    return this[live]().executeTool(id, name, args, { ...(signal && { signal }), ...options, isOfFeature });
   };
 }
 

@@ -181,7 +181,7 @@ export class SessionExtensions implements RunExtensions {
       onWaiting,
     });
     const adapt = createToolAdapter((extension, call) =>
-      createToolContext(runner.getSession(extension), lifetime, call),
+      createToolContext(runner.getSession(extension), lifetime, { ...call, isOfFeature: isFeature(extension.source) }),
     );
     this.#bound = { port, runner, adapt, onClose };
     loaded.bind(port, (servers) => void this.emit({ type: "mcp_servers_change", servers }));

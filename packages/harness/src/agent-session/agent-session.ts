@@ -30,6 +30,7 @@ import {
   type DroppedTool,
   type GivenTool,
   type BashResult,
+  type PipelineTool,
 } from "@tau/extensions/internal";
 import type { AgentInfo, ChildOptions, SessionExtensions, ExtensionSurface } from "@tau/extensions";
 import type { Answer, Question } from "@tau/policy";
@@ -217,6 +218,11 @@ export class AgentSession {
   /** All built-in tools, shown or not. */
   get knownTools(): readonly AgentTool[] {
     return Object.values(this.#parts.tools.builtIn).map(adaptTool);
+  }
+
+  /** Built-in tools that only the tools of features can call. */
+  get internalTools(): readonly PipelineTool[] {
+    return this.#parts.tools.internal;
   }
 
   /** Undefined as long as no model can be used. */

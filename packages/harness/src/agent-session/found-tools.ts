@@ -126,6 +126,12 @@ export class FoundTools {
     );
   }
 
+  /** Builds tools that no list can allow or exclude: they are part of others that it can. */
+  build(tools: readonly PipelineTool[]): readonly AgentTool[] {
+    const resources = { ...this.#input!.resources, agent: undefined };
+    return buildFound({ ...this.#input!, resources, allowed: undefined, excluded: [] }, tools);
+  }
+
   /** Finds the tool of a call. Only for a call that a search can have led to, tools are looked for that are not there yet. */
   async find({ name, via }: ToolCall): Promise<AgentTool | undefined> {
     let tool = this.#findKnown(name);

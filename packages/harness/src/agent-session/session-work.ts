@@ -154,7 +154,7 @@ function createSessionRunHost(parts: SessionParts, core: SessionCore, tools: Sho
     cwd: parts.cwd,
     session,
     extensions,
-    builtIn: parts.tools.builtIn,
+    builtIn: { ...parts.tools.builtIn, ...Object.fromEntries(parts.tools.internal.map((tool) => [tool.name, tool])) },
     used,
     tools,
     settings,

@@ -1,4 +1,5 @@
 /** The tools and the system prompt that a model is shown. */
+import type { AgentTool } from "@tau/agent";
 import type { Clock } from "@tau/ai";
 import type { Settings, SettingsManager } from "@tau/config/settings";
 import type { Resources, ResourceLoader } from "@tau/config/resources";
@@ -7,6 +8,7 @@ import {
   type GivenTool,
   type HarnessActions,
   type PipelineInput,
+  type PipelineTool,
   getName,
   getProblem,
   type ToolLifecycles,
@@ -41,6 +43,8 @@ export interface ToolSources extends Pick<
   getBuiltIn: (name: string) => GivenTool;
   /** All built-in tools, by name. */
   builtIn: TouchesParts["builtIn"];
+  /** Built-in tools that only the tools of features can call. No model is shown them, and nobody can name them. */
+  internal: readonly PipelineTool[];
   /** Where commands run, for the model. */
   commands: string | undefined;
   /** Departs from the setting. */
@@ -150,6 +154,11 @@ export class ShownTools {
   /** Resolves when the tools are there that requests list although they have to be found. */
   async findListed(): Promise<void> {
     await this.#parts.sources.others.findListed(this.#getNames());
+  }
+
+  /** The tools that only those of features can call, whatever a session lists. */
+  listInternal(): readonly AgentTool[] {
+    return this.found.build(this.#parts.sources.internal);
   }
 
   /** Uses the resources as they are now. Answers with the files that changed. Not during a run: it keeps its prompt and tools. */

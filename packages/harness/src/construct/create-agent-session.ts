@@ -123,6 +123,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     admitRun: params.admitRun,
     problems: [
       ...listStartProblems(services),
+      ...describeRestored(workspace.restoredPaths),
       ...(modelNotice === undefined ? [] : [{ code: "model", message: modelNotice }]),
     ],
     publisher,
@@ -146,6 +147,14 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
   services.authNotices.report = ({ message }) => notices.add("auth", message);
   reportUnknownTools(session, params);
   return session;
+}
+
+/** Reports files that are not what the last session left: whoever looked at them since has seen other content. */
+function describeRestored(paths: readonly string[]): { code: string; message: string }[] {
+  if (paths.length === 0) return [];
+  const shown = paths.slice(0, 5).join(", ") + (paths.length > 5 ? ` and ${paths.length - 5} more` : "");
+  const message = `A change of several files was interrupted when tau was killed. Those that were changed have their old content again: ${shown}.`;
+  return [{ code: "recovered", message }];
 }
 
 /** The keys that tau uses, and the secrets that commands may be given: neither is stored, and no command gets the keys. */

@@ -47,6 +47,7 @@ export function createToolSources(
     custom: params.customTools ?? [],
     getBuiltIn: (name) => getBuiltIn(tools, name),
     builtIn: tools.byName,
+    internal: [workspace.tools.changeFiles],
     binding: params.binding,
     allowed: params.allowedTools,
     changedDefaults: params.defaultTools,

@@ -1,5 +1,5 @@
 /** The tools of a session, the files they work on, and where their commands run. */
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { ExtensionSessionPort } from "@tau/extensions";
 import type { Files, Limits, ToolCallContext } from "@tau/tools";
 import { type UsedKeys, getReadablePath, getRealPath } from "@tau/config/internal";
@@ -23,7 +23,7 @@ export async function createWorkspace(
   setup: SessionSetup,
   { keys, secrets }: { keys: UsedKeys; secrets: SecretBroker },
 ) {
-  const { cwd, clock, ids, rules, grants, permissions, closers, getSession } = setup;
+  const { cwd, agentDir, clock, ids, rules, grants, permissions, closers, getSession } = setup;
   const isPlanning = () => permissions.isPlanning;
   const { settings, resources } = setup.services;
   const sandboxSettings = getSandboxSettings(settings, setup.params.sandbox);
@@ -51,7 +51,9 @@ export async function createWorkspace(
     createIsSecret: keys.createIsSecret,
     resizesImages: images.autoResize,
     writeNeedsRead: settings.get().tools.writeNeedsRead,
+    journalDirectory: join(agentDir, "changes"),
   });
+  const restoredPaths = await tools.recoverChanges();
   const sandbox =
     sandboxSettings.mode === "off"
       ? undefined
@@ -110,6 +112,7 @@ export async function createWorkspace(
     spawn,
     files: { free, mentions },
     tools,
+    restoredPaths,
     createCallContext,
     sandbox,
     sandboxSettings,

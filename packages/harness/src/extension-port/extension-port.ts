@@ -176,8 +176,11 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     },
     refreshTools: () => tools.rebuild(),
     getCallableTools: () => [...listCallable(session.tools), ...tools.found.listNow()],
-    executeTool: (callerId, name, args, options) =>
-      host.calls.callTool(callerId, name, args, { ...options, tools: listCallable(session.tools) }),
+    executeTool: (callerId, name, args, { isOfFeature = false, ...options }) =>
+      host.calls.callTool(callerId, name, args, {
+        ...options,
+        tools: [...listCallable(session.tools), ...(isOfFeature ? tools.listInternal() : [])],
+      }),
     getCommands: () => listSlashCommands(session),
 
     registerProvider: (name, config) => extensions.providers.register(name, config),

@@ -86,6 +86,7 @@ export interface PortTools {
   readonly prompt: SystemPrompt;
   readonly shown: { readonly promptInput: SystemPromptInput };
   readonly found: { list(): Promise<ToolInfo[]>; listNow(): readonly AgentTool[] };
+  listInternal(): readonly AgentTool[];
   setRunPrompt(prompt: { text: string; by: readonly string[] } | undefined): void;
   rebuild(): void;
 }

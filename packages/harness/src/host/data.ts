@@ -77,7 +77,7 @@ export async function toStatsData(session: AgentSession): Promise<StatsData> {
 }
 
 /** The tools that the model is shown, then those that a layer left out, then all other built-in ones. */
-export function listTools({ tools, droppedTools, knownTools }: AgentSession): ToolData[] {
+export function listTools({ tools, droppedTools, knownTools, internalTools }: AgentSession): ToolData[] {
   const described = new Map<string, PipelineTool>(knownTools.map((tool) => [tool.name, tool]));
   for (const { name, tool } of droppedTools) if (tool) described.set(name, tool);
   const active = tools.map((tool) => toToolData(tool, { active: true }));
@@ -89,7 +89,10 @@ export function listTools({ tools, droppedTools, knownTools }: AgentSession): To
     const tool = described.get(name) ?? { name, label: name, description: "" };
     return toToolData(tool, { active: false, reason });
   });
-  return [...active, ...hidden];
+  const internal = internalTools.map((tool) =>
+    toToolData(tool, { active: false, reason: "Only other tools call it." }),
+  );
+  return [...active, ...hidden, ...internal];
 }
 
 const toToolData = (

@@ -43,7 +43,12 @@ export function unifiedDiff(name: string, blocks: readonly ChangedBlock[], maxBy
 }
 
 /** `changes` in the order of the text; together they change something. */
-export function summarise(source: string, changes: readonly Change[], name: string): ChangeSummary {
+export function summarise(
+  source: string,
+  changes: readonly Change[],
+  name: string,
+  maxBytes = defaultMaxBytes,
+): ChangeSummary {
   const linesAbove = { before: 0, after: 0 };
   let done = 0;
   const blocks = getBlocks(source, changes).map(({ from, to, text: after }): ChangedBlock => {
@@ -59,7 +64,7 @@ export function summarise(source: string, changes: readonly Change[], name: stri
     done = to;
     return block;
   });
-  return unifiedDiff(name, blocks);
+  return unifiedDiff(name, blocks, maxBytes);
 }
 
 /** Whole lines with their context. Changes that share any are one block. */

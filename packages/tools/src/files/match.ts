@@ -231,7 +231,7 @@ function getPosition({ start, end, folded, unit, needle }: Spot, units: number):
 }
 
 /** Line breaks as they were, one by one, and further ones like the nearest. */
-function withBreaks(text: string, source: string, from: number, to: number): string {
+export function withBreaks(text: string, source: string, from: number, to: number): string {
   if (!source.includes("\r")) return text;
   const breaks = source.slice(from, to).match(/\r\n|\r|\n/g) ?? [];
   const further = breaks.at(-1) ?? nearestBreak(source, from, to);

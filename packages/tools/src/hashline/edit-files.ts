@@ -1,4 +1,7 @@
 /** Edits the files of both hashline tools: prepares all, then writes all, and restores all if one write fails. */
+import { applySteps, type PlannedStep } from "../changes/apply-steps.ts";
+import type { ChangeJournal } from "../changes/journal.ts";
+import { markContent } from "../changes/step.ts";
 import { ToolsError } from "../errors.ts";
 import { unifiedDiff } from "../files/diff.ts";
 import { aloneWith, type EditorPorts, unlessOvertaken } from "../files/file-queue.ts";
@@ -9,11 +12,13 @@ import { type LineEdit, planLineEdits, type Refusal } from "./plan.ts";
 import { getFirst, type OutputBudget, shareBudget } from "./output-budget.ts";
 import { renderChanges, showSpots } from "./show.ts";
 import type { Snapshots } from "./snapshots.ts";
-import { type FileWrite, writeAll } from "./write-files.ts";
+import type { TextFile } from "./text.ts";
 
 /** Ports and state of the hashline tools. */
 export interface HashlinePorts extends EditorPorts {
   snapshots: Snapshots;
+  /** See `ChangePorts`. */
+  journal?: ChangeJournal | undefined;
 }
 
 export interface FileEdits {
@@ -39,7 +44,11 @@ export interface HashlineChange {
 /** The largest file that is edited, or shown with tags: both need all of it. */
 export const maxHashlineBytes = 64 * 1024 ** 2;
 
-interface Prepared extends FileEdits, FileWrite {
+interface Prepared extends FileEdits {
+  /** The stamp of the reading that gave `before`. */
+  stamp: string;
+  before: TextFile;
+  after: TextFile;
   hunks: Hunk[];
   notes: string[];
 }
@@ -54,7 +63,8 @@ export async function editFiles(
     const prepared = await unlessOvertaken(async () => {
       const ready = await prepareAll(ports, targets);
       beginWriting();
-      for (const written of await writeAll(ports.files, ready.filter(isChanged))) noteWritten(ports.seen, written);
+      const steps = ready.filter(isChanged).map(toStep);
+      for (const written of await applySteps(ports, steps)) noteWritten(ports.seen, written);
       return ready;
     });
     const shown = prepared.map((file) => present(ports.snapshots, file, prepared.length));
@@ -67,6 +77,16 @@ export async function editFiles(
 }
 
 const isChanged = ({ before, after }: Prepared) => !before.text.equals(after.text);
+
+const toStep = ({ typed, realPath, stamp, before, after }: Prepared): PlannedStep => ({
+  kind: "write",
+  typed,
+  path: realPath,
+  stamp,
+  before: before.bytes,
+  after: markContent(after.bytes),
+  bytes: after.bytes,
+});
 
 async function prepareAll(ports: HashlinePorts, targets: readonly FileEdits[]): Promise<Prepared[]> {
   const prepared: Prepared[] = [];

@@ -18,7 +18,8 @@ import {
   pathOfHandle,
   unlessFailing,
 } from "./open-path.ts";
-import { getStamp, writeWhole } from "./replace.ts";
+import { move, remove, type RemoveOptions } from "./remove.ts";
+import { getStamp, writeWhole, type WriteOptions } from "./replace.ts";
 import { createReusedBuffer } from "./reused-buffer.ts";
 
 export type { Access, Guard, GuardedFile } from "./guard.ts";
@@ -63,8 +64,12 @@ export interface Files {
   writeWhole(
     path: string,
     bytes: Uint8Array,
-    options?: { ifUnchanged?: string },
+    options?: WriteOptions,
   ): Promise<{ realPath: string; created: boolean; stamp: string | undefined }>;
+  /** Removes a regular file. A link is refused, not followed. */
+  remove(path: string, options?: RemoveOptions): Promise<void>;
+  /** Gives a regular file another name, which must be free, and makes the directories that it needs. A link is refused. */
+  move(from: string, to: string, options?: RemoveOptions): Promise<{ realPath: string; stamp: string | undefined }>;
 }
 
 export interface FilesOptions {
@@ -105,8 +110,9 @@ function guardFiles(state: FilesState): Files {
         await ask(state.guard, realPath, access);
         return realPath;
       }),
-    writeWhole: (path, bytes, { ifUnchanged } = {}) =>
-      explaining(path, () => writeWhole(state, path, bytes, ifUnchanged)),
+    writeWhole: (path, bytes, options = {}) => explaining(path, () => writeWhole(state, path, bytes, options)),
+    remove: (path, options = {}) => explaining(path, () => remove(state, path, options)),
+    move: (from, to, options = {}) => explaining(from, () => move(state, from, to, options)),
   };
 }
 

@@ -9,13 +9,23 @@ import { getWriter, nameTemporary } from "./temporary-name.ts";
 import { changed, type FilesState, type HeldDirectory, lookUp, makeDirectories, openNearest } from "./open-path.ts";
 import { thisProcess, verdictOn } from "./process-mark.ts";
 
-export async function writeWhole(state: FilesState, path: string, bytes: Uint8Array, ifUnchanged: string | undefined) {
+export interface WriteOptions {
+  /** The stamp of a reading, or `missingStamp`: refused with `overtaken` if the file is in another state. */
+  ifUnchanged?: string;
+  /** The mode of a file that did not exist. Default: as the system decides. */
+  mode?: number;
+  /** Refuses a path that leads elsewhere through a link. */
+  isReal?: boolean;
+}
+
+export async function writeWhole(state: FilesState, path: string, bytes: Uint8Array, options: WriteOptions) {
   const target = await lookUp(state, path, "write");
+  if (options.isReal && target !== path) throw changed(path);
   const name = basename(target);
   if (name === "") throw new ToolsError("not_a_file", `${path} is a directory, not a file.`);
   const { existing, directory } = await openForWriting(state, target, path);
   try {
-    const stamp = await replace(state, directory, { name, bytes, existing, ifUnchanged });
+    const stamp = await replace(state, directory, { ...options, name, bytes, existing });
     // The file is written, whether or not the cleaning up succeeds.
     await Promise.allSettled([sweep(state, directory)]);
     return { realPath: target, created: existing === undefined, stamp };
@@ -44,18 +54,17 @@ async function openForWriting(state: FilesState, target: string, path: string) {
   return { existing, directory: await makeDirectories(state, directory, missing, path) };
 }
 
-interface Replacement {
+interface Replacement extends WriteOptions {
   name: string;
   bytes: Uint8Array;
   existing: Stats | undefined;
-  ifUnchanged: string | undefined;
 }
 
 /** Returns the stamp of the file, unless another process has changed it since. */
 async function replace(
   state: FilesState,
   directory: HeldDirectory,
-  { name, bytes, existing, ifUnchanged }: Replacement,
+  { name, bytes, existing, ifUnchanged, mode }: Replacement,
 ): Promise<string | undefined> {
   const { fs } = state;
   const path = join(directory.path, name);
@@ -70,6 +79,7 @@ async function replace(
       await handle.write(bytes);
       const isPlain = !existing || (await keepAttributes(state, path, existing, handle));
       if (existing) await keepOwnerAndMode(handle, existing, own);
+      else if (mode !== undefined) await handle.chmod(mode & 0o777);
       await handle.sync();
       written = { stats: await handle.stat(), isPlain };
     } finally {
@@ -109,7 +119,12 @@ export const getStamp = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats) => [dev, i
 export const missingStamp = "missing";
 
 /** Called right before the rename, and without a detour over a thread, so that hardly any time is left for other writers. */
-async function refuseChanged({ fs }: FilesState, path: string, name: string, stamp: string | undefined): Promise<void> {
+export async function refuseChanged(
+  { fs }: FilesState,
+  path: string,
+  name: string,
+  stamp: string | undefined,
+): Promise<void> {
   if (stamp === undefined) return;
   const now = await lookAt(fs, path);
   if ((now ? getStamp(now) : missingStamp) === stamp) return;

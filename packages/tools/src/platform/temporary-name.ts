@@ -11,10 +11,17 @@ const shape = /^\.tau-(\d+)\.(\d*)\.(\d*)\.(\w*)-.+\.tmp$/;
  * be another machine, on which the process still runs.
  */
 export function getWriter(name: string, ours: Required<ProcessMark>): ProcessMark | undefined {
-  const [, pid, startTime = "", namespace, boot] = shape.exec(name) ?? [];
-  if (pid === undefined || boot !== shortened(ours.bootId)) return undefined;
+  const mark = parseMark(name, ours);
+  return mark?.bootId === ours.bootId ? mark : undefined;
+}
+
+/** The process that a name tells; undefined for other files. */
+export function parseMark(name: string, ours: Required<ProcessMark>): ProcessMark | undefined {
+  const [, pid, startTime = "", namespace, boot = ""] = shape.exec(name) ?? [];
+  if (pid === undefined) return undefined;
   const pidNamespace = namespace ? `pid:[${namespace}]` : "";
-  return { pid: Number(pid), startTime, bootId: ours.bootId, pidNamespace };
+  const bootId = boot === shortened(ours.bootId) ? ours.bootId : boot;
+  return { pid: Number(pid), startTime, bootId, pidNamespace };
 }
 
 const toNumber = ({ pidNamespace }: ProcessMark) => /\d+/.exec(pidNamespace ?? "")?.[0] ?? "";
