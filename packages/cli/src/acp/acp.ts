@@ -2,7 +2,7 @@
  * `tau acp`: the Agent Client Protocol, version 1, over standard input and output, for editors. Lines are read at all times, since
  * an answer to a request of ours may be the next one; requests about one session are carried out in their order.
  */
-import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
+import { getErrorMessage } from "@tau/ai/internal";
 import type { Io } from "../commands/command.ts";
 import type { ExitCode } from "../process/exit-codes.ts";
 import type { SessionOptions } from "../start/session-options.ts";
@@ -10,6 +10,7 @@ import { Connection } from "../json-rpc/connection.ts";
 import { type Incoming, JsonRpcError } from "@tau/protocol/json-rpc";
 import { serveLines } from "../json-rpc/serve-lines.ts";
 import { type Client, createClient, findMethod } from "./methods.ts";
+import { RequestOrder } from "./request-order.ts";
 import type { RequestId } from "./schema.ts";
 
 /** Serves until standard input ends. Then all runs are ended, the logs are written, and the exit code is 0. */
@@ -34,8 +35,7 @@ interface OpenRequest {
 
 class Server {
   readonly #client: Client;
-  /** Keeps the requests about each session in order. */
-  readonly #queues = new Map<string, SerialQueue>();
+  readonly #order = new RequestOrder();
   readonly #open = new Map<RequestId, OpenRequest>();
   readonly #work = new Set<Promise<void>>();
 
@@ -105,7 +105,7 @@ class Server {
     try {
       const { isLong, run } = findMethod(client, method, params);
       const work = () => run({ client, id, signal: controller.signal });
-      const { result, after } = await this.#inOrder(sessionId, isLong, work);
+      const { result, after } = await this.#order.run(sessionId, isLong, work);
       client.connection.respond(id, result);
       after?.();
     } catch (error) {
@@ -113,15 +113,5 @@ class Server {
     } finally {
       this.#open.delete(id);
     }
-  }
-
-  /** A long request waits for those before it, and nothing waits for it. Requests about no session wait for nothing. */
-  async #inOrder<T>(sessionId: string, isLong: boolean, work: () => Promise<T>): Promise<T> {
-    if (sessionId === "") return await work();
-    const queue = this.#queues.get(sessionId) ?? new SerialQueue();
-    this.#queues.set(sessionId, queue);
-    if (!isLong) return await queue.add(work).finally(() => queue.isIdle && this.#queues.delete(sessionId));
-    if (!queue.isIdle) await queue.whenIdle();
-    return await work();
   }
 }
