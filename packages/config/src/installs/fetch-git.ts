@@ -1,5 +1,5 @@
 /** Fetches packages with git: one commit, without its history, hooks, filters and submodules. */
-import { lstat, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HarnessError } from "@tau/protocol";
 import { orUndefined } from "@tau/tools/durable";
@@ -39,6 +39,8 @@ const getGitEnvironment = (env: FetchPorts["env"]): Record<string, string | unde
   GIT_ALLOW_PROTOCOL: "https:ssh:file",
 });
 
+const defaultMaxDownloadBytes = 1024 ** 3;
+
 interface WantedCommit {
   directory: string;
   locked: Pick<LockedPackage, "resolved" | "dependencies"> | undefined;
@@ -53,16 +55,20 @@ export async function fetchGit(
   ports: FetchPorts,
 ): Promise<Fetched> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
+  const { maxDownloadBytes = defaultMaxDownloadBytes } = ports;
   const git = (...args: string[]): Promise<ProgramOutcome> =>
     runProgram({
       argv: ["git", ...config, ...args],
       cwd: directory,
       env: getGitEnvironment(ports.env),
       signal: ports.signal,
+      // What is downloaded is one file.
+      ...(args[0] === "fetch" && { maxFileBytes: maxDownloadBytes }),
     });
   const mustDo = async (...args: string[]): Promise<string> => {
     const outcome = await git(...args);
     if (outcome.kind === "done") return outcome.output.trim();
+    if (args[0] === "fetch") await checkDownload(directory, maxDownloadBytes);
     throw new HarnessError("install_failed", `git failed for ${source.url}: ${outcome.reason}`);
   };
   await mustDo("init", "--quiet", "--template=");
@@ -74,6 +80,7 @@ export async function fetchGit(
   const shallow = await git(...options, "--depth=1", "--", source.url, ref);
   let target = "FETCH_HEAD";
   if (shallow.kind === "failed") {
+    await checkDownload(directory, maxDownloadBytes);
     // Servers may refuse to send a commit by its name, and the beginning of a name is none.
     if (!/^[0-9a-f]{7,40}$/.test(ref)) {
       throw new HarnessError("install_failed", `git failed for ${source.url} at ${ref}: ${shallow.reason}`);
@@ -94,6 +101,18 @@ export async function fetchGit(
   const dependencies = await addDependencies(directory, manifest.dependencies, locked, ports);
   return { root: directory, manifest, locked: { resolved: commit, ...(dependencies && { dependencies }) } };
 }
+
+/** Refuses a repository whose download was ended at the limit: git only says that something failed, and leaves the file. */
+async function checkDownload(directory: string, maxBytes: number): Promise<void> {
+  const packs = join(directory, ".git", "objects", "pack");
+  for (const name of (await orUndefined(readdir(packs))) ?? []) {
+    const { size } = await lstat(join(packs, name));
+    if (size >= maxBytes)
+      refusePackage(`its repository is larger than ${formatMegabytes(maxBytes)}, which is the limit`);
+  }
+}
+
+const formatMegabytes = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MB`;
 
 /** Refuses a commit before its files are written: a few kilobytes of directories that contain each other can be billions. */
 function checkListing(listing: ProgramOutcome): void {

@@ -7,6 +7,8 @@ export interface FetchPorts {
   signal: AbortSignal;
   /** Releases on npm that are younger are ignored; undefined for any age. */
   before: Date | undefined;
+  /** How much git may download for one package. Default 1 GB, which is also the limit of its files. */
+  maxDownloadBytes?: number | undefined;
 }
 
 /** A package that was fetched into a directory. */

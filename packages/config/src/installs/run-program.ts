@@ -8,6 +8,8 @@ interface ProgramRequest {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
+  /** A file that it writes cannot be larger: the system ends a program that tries. Default: as large as the disk. */
+  maxFileBytes?: number | undefined;
 }
 
 export type ProgramOutcome =
@@ -26,7 +28,10 @@ const maxReasonCharacters = 10_000;
  * Runs the program in its place, and ends it with all that it has started when our end of the pipe is closed before it has
  * ended: we were killed. npm would continue writing into a directory that the next command removes.
  */
-const script = `exec 3<&0 </dev/null
+const getScript = (maxFileBytes: number | undefined): string => `${
+  // In blocks of 512 bytes.
+  maxFileBytes === undefined ? "" : `ulimit -f ${Math.ceil(maxFileBytes / 512)}\n`
+}exec 3<&0 </dev/null
 { while read -r line <&3; do :; done; kill -0 $$ && kill -KILL 0; } >/dev/null 2>&1 &
 exec "$@" 3<&-`;
 /** The exit code of a shell that has not found the program. */
@@ -36,11 +41,11 @@ const notFoundCode = 127;
  * Waits for the program. Its standard input is empty, so it cannot ask. Throws `HarnessError`: `aborted` when the signal
  * is aborted, which ends the program and what it started; `unavailable` if there is no such program.
  */
-export async function runProgram({ argv, cwd, env, signal }: ProgramRequest): Promise<ProgramOutcome> {
+export async function runProgram({ argv, cwd, env, signal, maxFileBytes }: ProgramRequest): Promise<ProgramOutcome> {
   if (signal.aborted) throw new HarnessError("aborted", "Interrupted.");
   const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const child = await createSpawn()({
-    argv: ["/bin/sh", "-c", script, "sh", ...argv],
+    argv: ["/bin/sh", "-c", getScript(maxFileBytes), "sh", ...argv],
     cwd,
     env: Object.fromEntries(given),
     stdin: "pipe",

@@ -1,11 +1,12 @@
 /** Repositories that are made to harm whoever installs them. */
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readManifest } from "../../src/installs/manifest.ts";
-import { createWorkspace, fetch, writeFiles, type Workspace } from "./kit.ts";
+import { createWorkspace, fetch, listAll, writeFiles, type Workspace } from "./kit.ts";
 
 interface Objects {
   /** Stores a file; returns its hash. */
@@ -105,3 +106,25 @@ test("objects of objects in manifests are not walked through without end", async
   expect(Object.keys(read("package")?.servers ?? {})).toEqual(["usual"]);
   expect(read("market")).toBeUndefined();
 });
+
+test.each(["", "@main", "COMMIT"])(
+  "a repository %s that is larger than the limit is not downloaded whole",
+  async (ref) => {
+    const workspace = await createWorkspace();
+    const noise = randomBytes(3 * 1024 * 1024);
+    const url = await createBare(workspace, ({ blob, tree }) =>
+      tree([["40000", tree([["100644", blob(noise), "f.md"]]), "prompts"]]),
+    );
+    const commit = execFileSync("git", ["rev-parse", "main"], {
+      cwd: url.slice("git:file://".length),
+      env: workspace.env,
+    });
+    const source = `${url}${ref === "COMMIT" ? `@${commit.toString().trim()}` : ref}`;
+    const message = "The package is refused: its repository is larger than 2 MB, which is the limit.";
+    await expect(fetch(workspace, source, { maxDownloadBytes: 2 * 1024 * 1024 })).rejects.toThrow(message);
+    expect(await listAll(workspace.agentDir)).toEqual([]);
+    const whole = await fetch(workspace, source, { maxDownloadBytes: 4 * 1024 * 1024 });
+    expect(await listAll(whole.root)).toEqual(["prompts/f.md"]);
+    await whole.discard();
+  },
+);

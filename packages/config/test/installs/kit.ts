@@ -42,6 +42,7 @@ export interface TestFetch {
   asLocked?: boolean;
   before?: Date;
   signal?: AbortSignal;
+  maxDownloadBytes?: number;
 }
 
 export function fetch(workspace: Workspace, text: string, options: TestFetch = {}): Promise<FetchedPackage> {
