@@ -118,6 +118,24 @@ test("plugins of Claude Code come from their marketplaces, under our lock, once"
   expect((await bring()).err).toContain("There is nothing new to import.\n");
 });
 
+test("plugins of a marketplace that is a directory are installed from there, once", async () => {
+  const home = await createHome();
+  const market = join(home.home, "market");
+  home.write("market/.claude-plugin/marketplace.json", {
+    name: "mine",
+    plugins: [{ name: "review", source: "./review" }],
+  });
+  home.write("market/review/.claude-plugin/plugin.json", { name: "review" });
+  home.write("market/review/commands/review.md", "Review it.");
+  home.write(".claude/settings.json", { enabledPlugins: { "review@mine": true } });
+  home.write(".claude/plugins/known_marketplaces.json", { mine: { source: { source: "directory", path: market } } });
+  const bring = () => home.tau(["--from", "claude-code", "--yes"]);
+  const { code, err } = await bring();
+  expect(code, err).toBe(exitCodes.done);
+  expect(home.readJson("settings.json")).toMatchObject({ packages: [market, join(market, "review")] });
+  expect((await bring()).err).toContain("There is nothing new to import.\n");
+});
+
 test("names of other programs do not look like lines of ours", async () => {
   const home = await createHome();
   home.write(".codex/skills/a\n  all is well\u001b[2J/SKILL.md", "---\nname: a\n---\n");

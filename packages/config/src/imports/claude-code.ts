@@ -1,7 +1,10 @@
 /** Reads the files of Claude Code: `~/.claude` and `~/.claude.json`. */
-import { join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { asRecord, isRecord } from "@tau/ai/internal";
-import { parseSource } from "../installs/package-source.ts";
+import { HarnessError } from "@tau/protocol";
+import { readMarketplace } from "../installs/marketplace-manifest.ts";
+import { findPlugin } from "../installs/marketplaces.ts";
+import { parseSource, type PluginSource } from "../installs/package-source.ts";
 import { createItems, findAgents, findFiles, findServers, none, toInstructions } from "./common.ts";
 import type { FoundItem } from "./found-item.ts";
 import { toSetting } from "./setting-items.ts";
@@ -108,22 +111,60 @@ function findPlugins(path: string, plugins: unknown, marketplaces: Readonly<Reco
   const items = Object.entries(isRecord(plugins) ? plugins : {}).map(([name, isEnabled]): FoundItem => {
     if (isEnabled !== true) return create("packages", name, none("is turned off there"));
     const parsed = parseSource(name, "/");
-    const entry = parsed.kind === "plugin" ? toMarketplaceEntry(marketplaces[parsed.marketplace]) : undefined;
-    if (parsed.kind !== "plugin" || entry === undefined)
-      return create("packages", name, none("is of a marketplace that has no repository here: see tau help packages"));
-    sources.set(entry, create("packages", parsed.marketplace, { kind: "install", entry }));
-    return create("packages", name, { kind: "install", entry: name });
+    const market = parsed.kind === "plugin" ? findMarket(marketplaces[parsed.marketplace]) : undefined;
+    if (parsed.kind !== "plugin" || market === undefined)
+      return create("packages", name, none("is of a marketplace that is not here: see tau help packages"));
+    const plugin = market.find(parsed);
+    if (plugin.kind === "none") return create("packages", name, plugin);
+    sources.set(market.entry, create("packages", parsed.marketplace, { kind: "install", entry: market.entry }));
+    return create("packages", name, plugin);
   });
   return [...sources.values(), ...items];
 }
 
-/** The source of a marketplace as `tau install` takes it. */
-function toMarketplaceEntry(value: unknown): string | undefined {
-  const { source: kind, repo, url, ref } = asRecord(asRecord(value)["source"]);
+interface Market {
+  /** Its source, as `tau install` takes it. */
+  entry: string;
+  find: (plugin: PluginSource) => FoundItem["action"];
+}
+
+/** Plugins of a repository are looked up when they are installed; those of a directory stay where they are. */
+function findMarket(value: unknown): Market | undefined {
+  const { source: kind, repo, url, ref, path } = asRecord(asRecord(value)["source"]);
+  if ((kind === "directory" || kind === "file") && typeof path === "string") return findLocalMarket(kind, path);
   const address = kind === "github" ? `github.com/${String(repo)}` : kind === "git" ? url : undefined;
   if (typeof address !== "string") return undefined;
   const text = `git:${address}${typeof ref === "string" ? `@${ref}` : ""}`;
-  return parseSource(text, "/").kind === "git" ? text : undefined;
+  if (parseSource(text, "/").kind !== "git") return undefined;
+  return { entry: text, find: ({ name, marketplace }) => ({ kind: "install", entry: `${name}@${marketplace}` }) };
+}
+
+/** `path` is the directory, or the file with the list in it. Undefined if there is no list. */
+function findLocalMarket(kind: "directory" | "file", path: string): Market | undefined {
+  const root = kind === "file" ? dirname(dirname(path)) : path;
+  const manifest = isAbsolute(root) ? readMarketplace(root) : undefined;
+  if (!manifest) return undefined;
+  const marketplace = {
+    ...manifest,
+    source: { kind: "local", id: root, path: root } as const,
+    root,
+    commit: undefined,
+  };
+  return {
+    entry: root,
+    find(plugin) {
+      try {
+        const target = findPlugin(plugin, [marketplace]);
+        return {
+          kind: "install",
+          entry: target.kind === "source" ? target.text : `${plugin.name}@${plugin.marketplace}`,
+        };
+      } catch (error) {
+        if (!(error instanceof HarnessError)) throw error;
+        return none(`cannot be installed: ${error.message.replace(/\.$/, "")}`);
+      }
+    },
+  };
 }
 
 /** Servers of one project. Those in its `.mcp.json` are not here: the project has them. */

@@ -22,8 +22,8 @@ const readers: Readonly<Record<ImportTool, (files: ToolFiles, location: ToolLoca
 /** Finds the programs that were used here. tau's own directory is none of them, even if it is pi's too. A few looks at the disk. */
 export const findUsedTools = (locations: readonly ToolLocation[], agentDir: string): ToolLocation[] =>
   locations.filter(
-    ({ root, dataRoot = root }) =>
-      (existsSync(root) || existsSync(dataRoot)) && getRealPath(root) !== getRealPath(agentDir),
+    ({ root, dataRoot = root, stateFile = root }) =>
+      [root, dataRoot, stateFile].some((path) => existsSync(path)) && getRealPath(root) !== getRealPath(agentDir),
   );
 
 export interface FoundItems {

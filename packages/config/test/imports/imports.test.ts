@@ -252,6 +252,57 @@ test("Claude Code: plugins that are turned on are installed again, after their m
   expect(left.map(({ name }) => name)).toEqual(["off@market", "d@none", "../e"]);
 });
 
+test("Claude Code: plugins of a directory are installed from there, and stay there", async () => {
+  const plugins = [
+    { name: "in", source: "./in" },
+    { name: "far", source: { source: "github", repo: "o/far" } },
+    { name: "npm", source: { source: "npm", package: "npm-plugin" } },
+    { name: "out", source: "./link" },
+  ];
+  const desk = createHome({
+    "market/.claude-plugin/marketplace.json": { name: "mine", plugins },
+    "market/in/commands/a.md": "A",
+    "single/.claude-plugin/marketplace.json": { name: "single", plugins: [{ name: "one", source: "./" }] },
+    "outside/commands/b.md": "B",
+  });
+  symlinkSync(join(desk.home, "outside"), join(desk.home, "market", "link"));
+  const enabled = [
+    "in@mine",
+    "far@mine",
+    "npm@mine",
+    "out@mine",
+    "unlisted@mine",
+    "one@single",
+    "x@gone",
+    "y@relative",
+  ];
+  desk.write(".claude/settings.json", { enabledPlugins: Object.fromEntries(enabled.map((name) => [name, true])) });
+  desk.write(".claude/plugins/known_marketplaces.json", {
+    mine: { source: { source: "directory", path: join(desk.home, "market") } },
+    single: { source: { source: "file", path: join(desk.home, "single", ".claude-plugin", "marketplace.json") } },
+    gone: { source: { source: "directory", path: join(desk.home, "nothing") } },
+    relative: { source: { source: "directory", path: "market" } },
+  });
+  const { steps, left } = await desk.plan();
+  const entries = steps.flatMap(({ action }) => (action.kind === "install" ? [action.entry] : []));
+  const [market, single] = [join(desk.home, "market"), join(desk.home, "single")];
+  expect(entries).toEqual([market, single, join(market, "in"), "far@mine", "npm:npm-plugin"]);
+  expect(describeLeft(left)).toEqual([
+    "claude-code packages out@mine: cannot be installed: The plugin out of the marketplace mine is not in the directory of the marketplace",
+    'claude-code packages unlisted@mine: cannot be installed: The marketplace mine lists no plugin "unlisted". It lists: in, far, npm, out',
+    "claude-code packages one@single: comes from Claude Code already",
+    "claude-code packages x@gone: is of a marketplace that is not here: see tau help packages",
+    "claude-code packages y@relative: is of a marketplace that is not here: see tau help packages",
+  ]);
+});
+
+test("Claude Code is found by its file alone", async () => {
+  const desk = createHome({ ".claude.json": { mcpServers: { docs: { command: "npx", args: ["docs"] } } } });
+  const { applied } = await desk.run();
+  expect(applied.map(({ step }) => `${step.tool} ${step.kind} ${step.name}`)).toEqual(["claude-code mcp docs"]);
+  expect(desk.readJson("mcp.json")).toEqual({ mcpServers: { docs: { command: "npx", args: ["docs"] } } });
+});
+
 test("a text of another program does not become a command here", async () => {
   const server = { command: "npx", env: { A: "!touch /tmp/x" } };
   const desk = createHome({
