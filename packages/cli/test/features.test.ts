@@ -84,6 +84,8 @@ test("over the socket of the gateway a sub-agent is listed with its parent, and 
   const { sessions } = await gateway.call("sessions.list", {});
   const child = sessions.find(({ startedBy }) => startedBy === sessionId)!;
   expect(child).toMatchObject({ firstMessage: "Look around.", cwd: directory });
+  const { sessions: own } = await gateway.call("sessions.list", { children: false });
+  expect(own.map(({ id }) => id)).toEqual([sessionId]);
   await expect.poll(() => JSON.stringify(session.view)).toContain("All done.");
   // The answer of the task is in the view, what the sub-agent did for it is not.
   expect(JSON.stringify(session.view)).toContain("I looked.");

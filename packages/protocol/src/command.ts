@@ -429,14 +429,15 @@ export interface Commands {
   import_session: { params: { path: string }; data: OtherSession };
 
   /**
-   * The sessions of the working directory, or with `all` of every directory, or with `named` only those with a name. Default
-   * order: the last used first.
+   * The sessions of the working directory, or with `all` of every directory, or with `named` only those with a name. With
+   * `children: false` without those that another session started for a task. Default order: the last used first.
    */
   list_sessions: {
     params: {
       query?: string;
       all?: boolean;
       named?: boolean;
+      children?: boolean;
       sort?: "modified" | "created" | "name";
       cursor?: string;
       limit?: number;

@@ -60,7 +60,7 @@ export async function attach(args: CommandArgs, io: Io): Promise<ExitCode> {
 async function findSessionId(gateway: GatewayClient, reference: string | undefined): Promise<string> {
   const open = async (sessionId: string) => (await gateway.call("sessions.open", { sessionId })).sessionId;
   if (reference === undefined) {
-    const [last] = (await gateway.call("sessions.list", { all: true, limit: 1 })).sessions;
+    const [last] = (await gateway.call("sessions.list", { all: true, children: false, limit: 1 })).sessions;
     if (last) return await open(last.id);
     throw new UsageError("not_found", "The gateway has no sessions yet. Begin one: tau -p --gateway 'Hello'");
   }

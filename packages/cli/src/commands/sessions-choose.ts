@@ -1,3 +1,4 @@
+import { filterSessions } from "@tau/harness/session";
 import { choose, isInteractive } from "../process/ask.ts";
 import type { Io } from "./command.ts";
 import { cleanLine, cutTo } from "../process/table.ts";
@@ -12,7 +13,8 @@ const maxTitleLength = 60;
 export async function chooseSessionFile(io: Io, sessionDir: string | undefined): Promise<string> {
   const fail = (message: string) => new UsageError("invalid_input", message);
   if (!isInteractive(io)) throw fail("--resume needs a terminal to ask for a session. Use --session ID instead.");
-  const sessions = (await listSessions(await openCommandContext(io, sessionDir), io)).slice(0, maxShown);
+  const all = await listSessions(await openCommandContext(io, sessionDir), io);
+  const sessions = filterSessions(all, { children: false }).slice(0, maxShown);
   if (sessions.length === 0) throw fail("There are no sessions of this directory yet.");
   const ids = shortenIds(sessions.map(({ id }) => id));
   const items = sessions.map((session, index) => ({

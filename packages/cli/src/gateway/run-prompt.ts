@@ -54,7 +54,11 @@ async function openSession(gateway: GatewayClient, options: SessionOptions, { cw
 
 /** The session of a directory that was used last. A query also matches the directories below. */
 async function findLast(gateway: GatewayClient, cwd: string, cursor?: string): Promise<string | undefined> {
-  const page = await gateway.call("sessions.list", { query: cwd, ...(cursor !== undefined && { cursor }) });
+  const page = await gateway.call("sessions.list", {
+    query: cwd,
+    children: false,
+    ...(cursor !== undefined && { cursor }),
+  });
   const last = page.sessions.find((session) => session.cwd === cwd);
   if (last || page.cursor === undefined) return last?.id;
   return await findLast(gateway, cwd, page.cursor);

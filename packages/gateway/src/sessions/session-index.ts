@@ -75,7 +75,7 @@ export class SessionIndex {
   }
 
   async list(options: SessionPageOptions): Promise<SessionPage> {
-    const { query = "", named = false, sort = "modified", cursor, limit } = options;
+    const { query = "", named = false, children = true, sort = "modified", cursor, limit } = options;
     if (query.trim() !== "" || named || sort !== "modified") return await this.#search(options);
     await this.#refreshes.add(() => this.#refresh());
     const files = this.#sorted;
@@ -85,7 +85,12 @@ export class SessionIndex {
       const batch = files.slice(next, next + limit - sessions.length);
       next += batch.length;
       const infos = await Promise.all(batch.map((file) => this.#describe(file)));
-      sessions.push(...infos.filter((info) => info !== undefined));
+      sessions.push(
+        ...filterSessions(
+          infos.filter((info) => info !== undefined),
+          { children },
+        ),
+      );
     }
     return { sessions, cursor: next < files.length ? toCursor(files[next - 1]!) : undefined };
   }

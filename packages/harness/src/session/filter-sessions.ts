@@ -1,22 +1,26 @@
 /** Which of the sessions of a list a client asked for, and in which order. Pure. */
-import type { SessionInfo } from "./session-info.ts";
+import { isChildSession, type SessionInfo } from "./session-info.ts";
 
 export interface SessionFilter {
   /** Words that all have to be in the id, the directory, the name or the first message. */
   query?: string;
   /** Only those with a name. */
   named?: boolean;
+  /** Whether those are listed that another session started for a task. Default true. */
+  children?: boolean;
   /** Default `modified`: the order of the list. */
   sort?: "modified" | "created" | "name";
 }
 
 export function filterSessions(
   sessions: readonly SessionInfo[],
-  { query = "", named = false, sort = "modified" }: SessionFilter,
+  { query = "", named = false, children = true, sort = "modified" }: SessionFilter,
 ): SessionInfo[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const matching = sessions.filter(({ id, cwd, name = "", firstMessage }) => {
+  const matching = sessions.filter((session) => {
+    const { id, cwd, name = "", firstMessage } = session;
     if (named && name === "") return false;
+    if (!children && isChildSession(session)) return false;
     if (words.length === 0) return true;
     const haystack = `${id} ${cwd} ${name} ${firstMessage}`.toLowerCase();
     return words.every((word) => haystack.includes(word));

@@ -10,7 +10,7 @@ import { mustBeRegular, orUndefined, readUpTo, readWhole, writeWhole } from "@ta
 import { createFileStore } from "./file-store.ts";
 import { createMemoryStore, MemoryLog } from "./memory-store.ts";
 import { idInFileName, isSessionFile } from "./session-directory.ts";
-import { describeFile, describeSession, type SessionInfo, type StoredInfo } from "./session-info.ts";
+import { describeFile, describeSession, isChildSession, type SessionInfo, type StoredInfo } from "./session-info.ts";
 import { listNames, type StoragePorts } from "./session-storage.ts";
 import type { LogStore } from "./store.ts";
 
@@ -98,6 +98,8 @@ export interface PageOptions {
   limit: number;
   /** The id of the session that the page follows. Default: the page is the first. */
   after?: string;
+  /** Whether those are listed that another session started for a task. Default true. */
+  children?: boolean;
 }
 
 /**
@@ -108,7 +110,7 @@ export interface PageOptions {
 export async function listLastUsed(
   directories: readonly string[],
   ports: StoragePorts,
-  { limit, after }: PageOptions,
+  { limit, after, children = true }: PageOptions,
 ): Promise<SessionInfo[] | undefined> {
   const files = (await findFiles(directories, ports.fileSystem)).sort(
     // Whole milliseconds, as in a `Date`: the order has to be that of `listSessions`.
@@ -125,7 +127,8 @@ export async function listLastUsed(
     const infos = await Promise.all(batch.map(({ path, stats }) => describe(path, stats, ports)));
     for (const [index, info] of infos.entries()) {
       // A file that cannot be read comes last in a list.
-      if (info && info.modified > 0) page.push(toSessionInfo(batch[index]!.path, info));
+      if (info && info.modified > 0 && (children || !isChildSession(info)))
+        page.push(toSessionInfo(batch[index]!.path, info));
     }
   }
   return page;

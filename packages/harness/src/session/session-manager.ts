@@ -253,6 +253,7 @@ export class SessionManager extends Session {
     sessionDir,
     limit,
     after,
+    children = true,
     ...options
   }: SessionManagerOptions & PageOptions & { sessionDir?: string }): Promise<SessionInfo[] | undefined> {
     const ports = resolvePorts(options);
@@ -261,7 +262,7 @@ export class SessionManager extends Session {
       sessionDir === undefined
         ? (await listNames(ports.fileSystem, root)).map((name) => join(root, name))
         : [sessionDir];
-    return await listLastUsed(directories, ports, { limit, ...(after !== undefined && { after }) });
+    return await listLastUsed(directories, ports, { limit, children, ...(after !== undefined && { after }) });
   }
 
   /** Describes a session as lists show it. Undefined if the file is not a session. */

@@ -69,6 +69,37 @@ test.each([{}, { sort: "created" as const }])(
   },
 );
 
+test.each([{}, { limit: 1 }, { sort: "created" as const }])(
+  "a list of sessions leaves out those that work for another one, if it is asked to (%j)",
+  async (options) => {
+    const { host, writeSession } = await openHost();
+    for (const content of ["a", "b", "c"]) await writeSession(content);
+    const sessionId = await host.create();
+    const { session } = host.get(sessionId);
+    for (const name of ["d", "e"]) {
+      const child = await session.openChild({ name });
+      await child.sessionManager.appendMessage({ role: "user", content: name, timestamp: 0 });
+      await child.dispose();
+    }
+    const listAll = async (children?: boolean) => {
+      const found: (string | undefined)[] = [];
+      for (let cursor: string | undefined; ;) {
+        const page = await host.execute(sessionId, {
+          type: "list_sessions",
+          ...options,
+          ...(children !== undefined && { children }),
+          ...(cursor !== undefined && { cursor }),
+        });
+        found.push(...page.sessions.map(({ startedBy }) => startedBy));
+        cursor = page.cursor;
+        if (cursor === undefined) return found;
+      }
+    };
+    expect(await listAll(false)).toEqual([undefined, undefined, undefined]);
+    expect((await listAll()).filter((startedBy) => startedBy === sessionId)).toHaveLength(2);
+  },
+);
+
 test("a session that is open for another client is switched to and renamed where it is open, and not deleted", async () => {
   const { host, directory, writeSession } = await openHost();
   const path = await writeSession("Hello.");

@@ -1,7 +1,9 @@
-/** A list of sessions that arrives in pages. While one page is on its way, only the last wish is kept. */
+/** A list of sessions for people that arrives in pages, without those that work for another one. While one page is on its way, only the last wish is kept. */
 import type { CommandParams, SessionSummaryData } from "../command.ts";
 
-export type SessionQuery = Required<Pick<CommandParams<"list_sessions">, "query" | "all" | "named" | "sort">>;
+export type SessionQuery = Required<
+  Pick<CommandParams<"list_sessions">, "query" | "all" | "named" | "children" | "sort">
+>;
 
 export const sessionSorts = ["modified", "created", "name"] as const satisfies readonly SessionQuery["sort"][];
 
@@ -38,7 +40,7 @@ export class SessionPages<Session> {
 
   constructor(options: SessionPagesOptions<Session>) {
     this.#options = options;
-    this.#query = { query: "", all: false, named: false, sort: "modified", ...options.query };
+    this.#query = { query: "", all: false, named: false, children: false, sort: "modified", ...options.query };
     this.#wanted = options.pageSize;
   }
 

@@ -28,6 +28,7 @@ export const listFields = {
   query: optional(text),
   all: optional(flag),
   named: optional(flag),
+  children: optional(flag),
   sort: optional(oneOf("modified", "created", "name")),
   cursor: optional(nonEmptyText),
   limit: optional(wholeNumber({ min: 1, unit: "sessions" })),
@@ -129,6 +130,7 @@ async function listSessions(
     query = "",
     all = false,
     named = false,
+    children = true,
     sort = "modified",
     cursor,
     limit = maxListed,
@@ -142,6 +144,7 @@ async function listSessions(
     ? await SessionManager.listLastUsed({
         agentDir,
         limit: pageSize,
+        children,
         ...(!all && directory !== undefined && { sessionDir: directory }),
         ...(cursor !== undefined && { after: cursor }),
       })
@@ -150,7 +153,7 @@ async function listSessions(
   const sessions = all
     ? await SessionManager.listAll({ agentDir })
     : await SessionManager.list(session.cwd, directory, { agentDir });
-  const matching = filterSessions(sessions, { query, named, sort });
+  const matching = filterSessions(sessions, { query, named, children, sort });
   const start = cursor === undefined ? 0 : matching.findIndex(({ id }) => id === cursor) + 1;
   if (cursor !== undefined && start === 0) {
     const text = `The list cannot be continued after ${JSON.stringify(cursor)}: that session is not in it any more. List from the beginning.`;
