@@ -7,6 +7,7 @@ import { findDraggedFiles } from "./dragged-files.ts";
 import type { DialogStack } from "./dialog-stack.ts";
 import type { EditorSlot } from "./editor-slot.ts";
 import type { Interface } from "./interface.ts";
+import { runFeatureCommand } from "./commands/feature-command.ts";
 import { cyclePermissions, togglePlanMode } from "./commands/permissions.ts";
 import { cycleRole } from "./commands/roles.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
@@ -111,6 +112,8 @@ export class KeyActions {
         return this.#run(() => cyclePermissions(this.#options));
       case "app.plan.toggle":
         return this.#run(() => togglePlanMode(this.#options));
+      case "app.agents.open":
+        return this.#run(() => runFeatureCommand("agents", this.#options));
       case "app.thinking.cycle":
         return this.#run(() => getClient().execute({ type: "cycle_thinking_level" }));
       case "app.thinking.save":

@@ -7,6 +7,7 @@ const own = {
   "app.role.cycle": ["alt+r"],
   "app.permissions.cycle": ["alt+m"],
   "app.plan.toggle": ["alt+n"],
+  "app.agents.open": ["alt+a"],
 };
 
 /** All actions of pi 1.5.0 with their default keys. */

@@ -1,6 +1,6 @@
 /**
  * The actions of the program that keys are bound to, besides those of the components. Ids and defaults are pi's, except
- * for `app.editor.redo`, `app.role.cycle`, `app.permissions.cycle` and `app.plan.toggle`, which pi does not have.
+ * for `app.editor.redo`, `app.role.cycle`, `app.permissions.cycle`, `app.plan.toggle` and `app.agents.open`, which pi does not have.
  */
 import { type KeybindingDefinitions, type KeybindingsConfig, KeybindingsManager, TUI_KEYBINDINGS } from "@tau/tui";
 
@@ -34,6 +34,7 @@ const definitions = {
   "app.role.cycle": { defaultKeys: "alt+r", description: "The next of the roles smol, default and slow" },
   "app.permissions.cycle": { defaultKeys: "alt+m", description: "The next permission mode" },
   "app.plan.toggle": { defaultKeys: "alt+n", description: "Turn plan mode on or off" },
+  "app.agents.open": { defaultKeys: "alt+a", description: "Show the sub-agents, like /agents" },
   "app.thinking.cycle": { defaultKeys: "shift+tab", description: "The next thinking level" },
   "app.thinking.save": { defaultKeys: "ctrl+s", description: "Keep the thinking level as a setting" },
   "app.thinking.toggle": { defaultKeys: "ctrl+t", description: "Show or fold thinking" },
@@ -125,6 +126,7 @@ export const editorActions: readonly AppKeybinding[] = [
   "app.role.cycle",
   "app.permissions.cycle",
   "app.plan.toggle",
+  "app.agents.open",
   "app.thinking.cycle",
   "app.thinking.save",
   "app.thinking.toggle",
