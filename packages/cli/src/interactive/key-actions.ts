@@ -10,6 +10,7 @@ import type { Interface } from "./interface.ts";
 import { runFeatureCommand } from "./commands/feature-command.ts";
 import { cyclePermissions, togglePlanMode } from "./commands/permissions.ts";
 import { cycleRole } from "./commands/roles.ts";
+import { saveThinkingLevel } from "./commands/thinking.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
 import type { Look } from "./look.ts";
 import type { RunControl } from "./run-control.ts";
@@ -117,7 +118,7 @@ export class KeyActions {
       case "app.thinking.cycle":
         return this.#run(() => getClient().execute({ type: "cycle_thinking_level" }));
       case "app.thinking.save":
-        return this.#run(() => this.#saveThinkingLevel());
+        return this.#run(() => saveThinkingLevel(this.#options.getClient(), this.#options.say));
       case "app.thinking.toggle":
         look.hidesThinking = !look.hidesThinking;
         return this.#redraw();
@@ -213,12 +214,5 @@ export class KeyActions {
       tui.start();
       tui.requestRender(true);
     }
-  }
-
-  async #saveThinkingLevel(): Promise<void> {
-    const { getClient, say } = this.#options;
-    const { thinkingLevel } = await getClient().execute({ type: "get_state" });
-    await getClient().execute({ type: "set_setting", key: "defaultThinkingLevel", value: thinkingLevel });
-    say(`New sessions start with the thinking level ${thinkingLevel}.`);
   }
 }

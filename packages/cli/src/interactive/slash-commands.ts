@@ -1,5 +1,4 @@
 /** Carries out what is typed after a slash. */
-import type { ThinkingLevelName } from "@tau/protocol";
 import {
   type CommandHere,
   findLastAnswerText,
@@ -23,6 +22,7 @@ import { resume } from "./commands/sessions.ts";
 import { changeSettings } from "./commands/settings.ts";
 import { chooseRole, listRoles } from "./commands/roles.ts";
 import { chooseTheme, listThemes } from "./commands/theme.ts";
+import { chooseThinking, listLevels } from "./commands/thinking.ts";
 import { openTree } from "./commands/tree.ts";
 import { changeTrust } from "./commands/trust.ts";
 import { formatRows } from "./format-rows.ts";
@@ -78,18 +78,6 @@ export const terminalCommands: Readonly<Record<SlashCommandName, TerminalCommand
   help: here(showHelp),
   quit: here((ui) => ui.leave()),
 };
-
-async function listLevels({ client }: ArgumentSource): Promise<SelectItem[]> {
-  const { levels } = await client.execute({ type: "get_available_thinking_levels" });
-  return levels.map((level) => ({ value: level, label: level }));
-}
-
-async function chooseThinking(ui: Interface, argument: string): Promise<void> {
-  const items = await listLevels(ui);
-  const { thinkingLevel } = await ui.client.execute({ type: "get_state" });
-  const level = argument === "" ? await ui.choose("Thinking level", items, { selected: thinkingLevel }) : argument;
-  if (level !== undefined) await ui.client.execute({ type: "set_thinking_level", level: level as ThinkingLevelName });
-}
 
 async function chooseTools(ui: Interface): Promise<void> {
   const { tools } = await ui.client.execute({ type: "get_tools" });

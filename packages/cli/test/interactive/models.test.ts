@@ -19,7 +19,10 @@ const run = (app: OpenedApp, command: string) => {
 };
 
 const readSettings = async ({ agentDir }: ModelWorkspace) =>
-  JSON.parse(await readFile(join(agentDir, "settings.json"), "utf8")) as { enabledModels?: string[] };
+  JSON.parse(await readFile(join(agentDir, "settings.json"), "utf8")) as {
+    enabledModels?: string[];
+    defaultThinkingLevel?: string;
+  };
 
 test("/model shows prices and context, and which providers have a key", async () => {
   const app = await openApp([], { prepare: addModel, columns: 120 });
@@ -94,6 +97,26 @@ test("Ctrl-S in the list of models makes one the default of new sessions, and th
   // What the session uses is another choice.
   app.press("escape");
   await app.sees(/small$/m);
+});
+
+test("Ctrl-S in /thinking makes a level the one that new sessions with the model begin with", async () => {
+  const app = await openApp([], { args: ["--model", "acme/large"] });
+  run(app, "/thinking");
+  await app.sees("ctrl+s makes a level the one that new sessions with acme/large begin with.");
+  await app.sees(/→ medium +new sessions begin with it/);
+  app.press("down", "ctrlS");
+  await app.sees(/→ high +new sessions begin with it/);
+  expect(await readSettings(app)).toMatchObject({ modelThinkingLevels: { "acme/large": "high" } });
+  expect((await readSettings(app)).defaultThinkingLevel).toBeUndefined();
+  app.press("escape");
+  // The session keeps its level.
+  await app.sees("large · medium");
+  // The level of all models would not be used for this one.
+  app.press("shiftTab", "shiftTab");
+  await expect.poll(app.screen).not.toContain("large · medium");
+  app.press("ctrlS");
+  await app.sees(/New sessions with acme\/large start with the thinking level/);
+  expect((await readSettings(app)).defaultThinkingLevel).toBeUndefined();
 });
 
 test("the model that was used last in the directory is the first of the list", async () => {

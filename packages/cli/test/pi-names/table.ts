@@ -35,7 +35,7 @@ export const piNames = {
     missing: "llama",
   },
   settings: {
-    same: `defaultProvider defaultModel defaultThinkingLevel transport steeringMode followUpMode theme compaction.enabled
+    same: `defaultProvider defaultModel defaultThinkingLevel modelThinkingLevels transport steeringMode followUpMode theme compaction.enabled
       compaction.reserveTokens compaction.keepRecentTokens branchSummary.skipPrompt retry.enabled retry.maxRetries
       retry.baseDelayMs hideThinkingBlock externalEditor shellPath quietStartup defaultProjectTrust shellCommandPrefix
       collapseChangelog packages extensions skills prompts themes enableSkillCommands terminal.showImages
@@ -61,7 +61,7 @@ export const piNames = {
       "terminal.clearOnShrink": screen,
     },
     notApplicable: "lastChangelogVersion extensionChangelogVersions warnings.anthropicExtraUsage",
-    missing: `modelThinkingLevels compaction.modelOverrides branchSummary.reserveTokens retry.maxAgentDelayMs
+    missing: `compaction.modelOverrides branchSummary.reserveTokens retry.maxAgentDelayMs
       retry.provider.timeoutMs retry.provider.maxRetries retry.provider.maxRetryDelayMs retry.maxDelayMs showCacheMissNotices`,
   },
   variables: {

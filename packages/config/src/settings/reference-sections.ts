@@ -15,6 +15,7 @@ export const referenceSections: readonly ReferenceSection[] = [
       "roles",
       "smolSummaries",
       "defaultThinkingLevel",
+      "modelThinkingLevels",
       "enabledModels",
       "thinkingBudgets",
       "images",

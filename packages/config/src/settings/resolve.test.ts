@@ -75,6 +75,7 @@ describe("merging", () => {
         secretBroker: {},
       },
       roles: {},
+      modelThinkingLevels: {},
       smolSummaries: true,
       sandbox: {
         mode: "auto",

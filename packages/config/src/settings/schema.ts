@@ -159,6 +159,14 @@ export const settingsTable = group("The settings of tau.", {
     default: "medium",
     description: "The thinking level of a new session.",
   }),
+  modelThinkingLevels: mapSetting(
+    setting(thinkingLevel, { default: undefined, description: "The thinking level of new sessions with one model." }),
+    {
+      by: "provider/model",
+      description:
+        "The thinking level of new sessions with a model, by the exact `provider/model`, instead of `defaultThinkingLevel`. Ctrl-S in `/thinking` writes it.",
+    },
+  ),
   thinkingBudgets: group("The most tokens that a model may use for thinking, by level.", {
     minimal: setting(count("tokens"), { default: 1_024, description: "Tokens for the level `minimal`." }),
     low: setting(count("tokens"), { default: 1_024, description: "Tokens for the level `low`." }),

@@ -31,7 +31,7 @@ export async function chooseModel(
   extensionProblems: readonly ExtensionProblem[] = [],
 ): Promise<ChosenModel> {
   const { registry, settings } = services;
-  const { defaultModel, defaultProvider, defaultThinkingLevel } = settings.get();
+  const { defaultModel, defaultProvider, defaultThinkingLevel, modelThinkingLevels } = settings.get();
   const isNew = sessionManager.getEntryCount() === 0;
   const before = isNew ? undefined : await sessionManager.getChoices();
   const asked = parseLevel(params.thinkingLevel);
@@ -74,6 +74,7 @@ export async function chooseModel(
       scoped?.thinkingLevel ??
       usedLevel ??
       (fallback?.kind === "resolved" ? fallback.thinkingLevel : undefined) ??
+      (model && modelThinkingLevels[`${model.provider}/${model.id}`]) ??
       defaultThinkingLevel,
     noModelReason,
     modelProblem: isChosen && !model ? noModelReason : undefined,

@@ -229,6 +229,29 @@ test("a level of off is an entry in the log, and a log without a level leaves it
   model.dispose();
 });
 
+test("a model that has a thinking level of its own begins new sessions with it, unless another one is asked for", async () => {
+  const model = scriptedModel([], { model: { reasoning: true } });
+  const modelThinkingLevels = { [`${model.provider}/${model.id}`]: "high", "other/model": "minimal" } as const;
+  const settingsManager = SettingsManager.inMemory({ defaultThinkingLevel: "low", modelThinkingLevels });
+  const start = async (more: { thinkingLevel?: "off"; sessionManager?: SessionManager }) => {
+    const session = await createAgentSession({
+      model,
+      settingsManager,
+      sessionManager: await SessionManager.inMemory(),
+      ...more,
+    });
+    const { thinkingLevel } = session;
+    await session.dispose();
+    return thinkingLevel;
+  };
+  const before = await SessionManager.inMemory();
+  await before.appendThinkingLevelChange("medium");
+  expect(await start({})).toBe("high");
+  expect(await start({ thinkingLevel: "off" })).toBe("off");
+  expect(await start({ sessionManager: before })).toBe("medium");
+  model.dispose();
+});
+
 test("what changes the beginning of requests is named", async () => {
   const desk = await openDesk([[text("one")], [text("two")], [text("three")], [text("four")]]);
   const { session, events } = desk;
