@@ -14,7 +14,7 @@ import { Exit } from "./exit.ts";
 import { createExtensionPlaces, type ExtensionPlaces } from "./extensions/extension-places.ts";
 import { LazyExtensions } from "./extensions/lazy-extensions.ts";
 import { FirstEntries } from "./first-entries.ts";
-import { Header } from "./header.ts";
+import { Header, type HeaderOptions } from "./header.ts";
 import type { Interface } from "./interface.ts";
 import { KeyActions } from "./key-actions.ts";
 import { changeLook } from "./look.ts";
@@ -115,7 +115,16 @@ export class App {
       requestRender,
     });
     this.#status = status;
-    const places = createExtensionPlaces(createHeader(options, status, describeKey), status, theme);
+    const places = createExtensionPlaces(
+      createHeader(options, {
+        status,
+        describeKey,
+        getLoaded: () => this.#facts.loaded,
+        isExpanded: () => look.expandsTools,
+      }),
+      status,
+      theme,
+    );
     this.#first = new FirstEntries({ transcript, isReady: () => status.state !== undefined, requestRender });
     this.#older = new OlderEntries({
       transcript,
@@ -412,8 +421,14 @@ const isCut = ({ live }: View): boolean => live.ended?.reason === "gateway_disco
 /** Creates what the conversation begins with; nothing if the settings want none. */
 function createHeader(
   { settings, themes, program, showsHint }: AppOptions,
-  status: StatusArea,
-  describeKey: (id: Keybinding) => string,
+  {
+    status,
+    describeKey,
+    ...loaded
+  }: Pick<HeaderOptions, "getLoaded" | "isExpanded"> & {
+    status: StatusArea;
+    describeKey: (id: Keybinding) => string;
+  },
 ): Header[] {
   if (settings.quietStartup === true) return [];
   const { version, home } = program;
@@ -421,7 +436,7 @@ function createHeader(
   const hint = showsHint
     ? `/ for commands · @ for files · ! for the shell · ${describeKey("app.interrupt")} stops a run · ${describeKey("app.tools.expand")} shows more · /help`
     : undefined;
-  return [new Header({ theme: themes.theme, version, home, getState, hint })];
+  return [new Header({ theme: themes.theme, version, home, getState, hint, ...loaded })];
 }
 
 /** Puts the parts on the screen. Returns what scrolls the conversation; undefined if the terminal does. */

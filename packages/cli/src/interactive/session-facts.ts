@@ -1,4 +1,6 @@
 /** Asks for what the view of the session does not have: its state, its tools, and what extensions show of it. */
+import type { SlashCommandData } from "@tau/protocol";
+import type { LoadedExtensions } from "./extensions/extension-client.ts";
 import type { LazyExtensions } from "./extensions/lazy-extensions.ts";
 import type { FollowedSession } from "./followed-session.ts";
 import type { Look } from "./look.ts";
@@ -14,20 +16,38 @@ interface SessionFactsOptions {
   requestRender: () => void;
 }
 
+/** The names of what was loaded for a session. */
+export interface LoadedNames {
+  skills: readonly string[];
+  prompts: readonly string[];
+  extensions: readonly string[];
+}
+
 export class SessionFacts {
   readonly #options: SessionFactsOptions;
+  #loaded: LoadedNames | undefined;
 
   constructor(options: SessionFactsOptions) {
     this.#options = options;
   }
 
+  /** Undefined until it is known. */
+  get loaded(): LoadedNames | undefined {
+    return this.#loaded;
+  }
+
   async refresh(): Promise<void> {
     const { session, status, look, extensions, remarks, requestRender } = this.#options;
     const { client } = session;
-    const [{ tools }] = await Promise.all([client.execute({ type: "get_tools" }), status.refresh(client)]);
+    const [{ tools }, { commands }] = await Promise.all([
+      client.execute({ type: "get_tools" }),
+      client.execute({ type: "get_commands" }),
+      status.refresh(client),
+    ]);
     // Another session may be shown by now.
     if (session.client !== client) return;
     look.shows = new Map(tools.map(({ name, shows }) => [name, shows]));
+    this.#loaded = listLoaded(commands, client.extensions?.loaded?.list ?? []);
     look.cwd = status.state?.cwd ?? "";
     requestRender();
     // Reads a file, and only footers of extensions show it: nothing waits for it.
@@ -40,3 +60,9 @@ export class SessionFacts {
     void remarks.report(() => status.refreshUse(session.client));
   }
 }
+
+const listLoaded = (commands: readonly SlashCommandData[], extensions: LoadedExtensions["list"]): LoadedNames => ({
+  skills: commands.filter(({ source }) => source === "skill").map(({ name }) => name.replace(/^skill:/, "")),
+  prompts: commands.filter(({ source }) => source === "prompt").map(({ name }) => `/${name}`),
+  extensions: extensions.filter(({ state }) => state !== "killed").map(({ source }) => source.name),
+});
