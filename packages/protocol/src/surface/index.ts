@@ -54,6 +54,7 @@ export {
   type SessionQuery,
   sessionSorts,
 } from "./session-pages.ts";
+export { listThreads, type ThreadRow } from "./session-threads.ts";
 export {
   createTree,
   findTreeRow,

@@ -10,7 +10,7 @@ const ctrlD = "\x04";
 const names = ["fence", "lawn", "roof"];
 
 /** A list of sessions whose host answers when it is told to. */
-async function openSessions() {
+async function openSessions(parents: Readonly<Record<string, string>> = {}) {
   const waiting: (() => void)[] = [];
   const answer = () => {
     for (const resolve of waiting.splice(0)) resolve();
@@ -20,6 +20,7 @@ async function openSessions() {
     const found = names.filter((name) => name.includes(query));
     const sessions = found.map((name, index) => ({
       path: `/${name}`,
+      ...(parents[name] !== undefined && { parentSession: `/${parents[name]}` }),
       name,
       firstMessage: "",
       messageCount: index + 1,
@@ -75,6 +76,17 @@ test("a key after Enter takes it back, and nothing is deleted that is not listed
   await settle();
   type(enter);
   expect(calls).toEqual(["open /lawn"]);
+});
+
+test("forks are below what they were forked from, and what is selected is what is opened", async () => {
+  const { type, settle, calls, draw } = await openSessions({ fence: "roof" });
+  expect(draw()).toMatch(/→ roof[^]*└ fence[^]*lawn/);
+  type("\x1b[B", enter);
+  expect(calls).toEqual(["open /fence"]);
+  // A search lists what it finds, in its order.
+  type("e");
+  await settle();
+  expect(draw()).not.toContain("└");
 });
 
 test("the messages of a session are counted", async () => {

@@ -1,6 +1,14 @@
 /** The list of sessions: search, rename, delete and open. It is drawn before the first page has come. */
 import type { SessionSummaryData } from "@tau/protocol";
-import { formatAge, getSessionTitle, pluralise, type SessionPages, sessionSorts } from "@tau/protocol/surface";
+import {
+  formatAge,
+  getSessionTitle,
+  listThreads,
+  pluralise,
+  type SessionPages,
+  sessionSorts,
+  type ThreadRow,
+} from "@tau/protocol/surface";
 import { getKeybindings, type Theme, toPlainLine, truncateToWidth, visibleWidth } from "@tau/tui";
 import { SearchDialog } from "./search-dialog.ts";
 import type { AppKeybinding } from "../keybindings.ts";
@@ -20,12 +28,19 @@ interface SessionDialogOptions {
   onCancel: () => void;
 }
 
+type Row = ThreadRow<SessionSummaryData>;
+
+/** Deeper forks are not drawn further to the right. */
+const maxDepth = 8;
+
 /** The next page is asked for when so many rows are left below the selection. */
 const rowsAhead = 30;
 
 export class SessionDialog extends SearchDialog {
   readonly #options: SessionDialogOptions;
   #selected = 0;
+  /** The rows of the sessions that have arrived. */
+  #listed: { sessions: readonly SessionSummaryData[]; rows: readonly Row[] } = { sessions: [], rows: [] };
   #showsPaths = false;
   #doomed: SessionSummaryData | undefined;
   /** The id of the session that was deleted last. */
@@ -47,16 +62,31 @@ export class SessionDialog extends SearchDialog {
 
   /** Selects the session with this path, if it is listed. */
   select(path: string): void {
-    const index = this.#options.pages.sessions.findIndex((session) => session.path === path);
+    const index = this.#getRows().findIndex(({ session }) => session.path === path);
     if (index !== -1) this.#selected = index;
+  }
+
+  /** Forks are below what they were forked from, unless something is searched for or another order is wanted. */
+  #getRows(): readonly Row[] {
+    const { sessions, query } = this.#options.pages;
+    if (this.#listed.sessions === sessions) return this.#listed.rows;
+    const isThreaded = query.sort === "modified" && query.query === "";
+    const selected = this.#listed.rows[this.#selected]?.session.path;
+    this.#listed = {
+      sessions,
+      rows: isThreaded ? listThreads(sessions) : sessions.map((session) => ({ session, depth: 0 })),
+    };
+    // A page may bring what a listed session was forked from.
+    if (this.#selected > 0 && selected !== undefined) this.select(selected);
+    return this.#listed.rows;
   }
 
   override render(width: number): string[] {
     const { pages, theme } = this.#options;
-    const { sessions } = pages;
-    this.#selected = Math.max(0, Math.min(this.#selected, sessions.length - 1));
-    const { start, end } = this.getVisible(sessions.length, this.#selected);
-    const rows = sessions.slice(start, end).map((session, offset) => this.#drawRow(session, start + offset, width));
+    const all = this.#getRows();
+    this.#selected = Math.max(0, Math.min(this.#selected, all.length - 1));
+    const { start, end } = this.getVisible(all.length, this.#selected);
+    const rows = all.slice(start, end).map((row, offset) => this.#drawRow(row, start + offset, width));
     if (rows.length === 0) rows.push(theme.fg("muted", pages.isLoading ? "  Reading…" : "  No sessions"));
     const title = pages.query.all ? "Sessions of all directories" : "Sessions of this directory";
     return this.frame(title, rows, this.#drawFooter(), width);
@@ -68,7 +98,7 @@ export class SessionDialog extends SearchDialog {
     const { pages, onSelect, onRename, onRestore, onCancel } = this.#options;
     if (this.#doomed) return this.#answer(is("tui.select.confirm"));
     // What is shown until the list is there was found by other words.
-    const session = pages.isCurrent ? pages.sessions[this.#selected] : undefined;
+    const session = pages.isCurrent ? this.#getRows()[this.#selected]?.session : undefined;
     const { query } = pages;
     this.#opensFirst = !pages.isCurrent && is("tui.select.confirm");
     if (is("tui.select.cancel")) onCancel();
@@ -101,7 +131,7 @@ export class SessionDialog extends SearchDialog {
     this.say(undefined);
     const { pages, onSelect } = this.#options;
     await pages.load(change);
-    const [first] = pages.sessions;
+    const first = this.#getRows()[0]?.session;
     if (!first || !pages.isCurrent || !this.#opensFirst) return;
     this.#opensFirst = false;
     onSelect(first);
@@ -113,11 +143,12 @@ export class SessionDialog extends SearchDialog {
     if (pages.sessions.length - this.#selected <= rowsAhead) void pages.loadMore();
   }
 
-  #drawRow(session: SessionSummaryData, position: number, width: number): string {
+  #drawRow({ session, depth }: Row, position: number, width: number): string {
     const { theme, pages, home, now } = this.#options;
     const isSelected = position === this.#selected;
     const { name, cwd, messageCount, modifiedAt } = session;
-    const title = toPlainLine(getSessionTitle(session).slice(0, 500));
+    const branch = depth === 0 ? "" : `${"  ".repeat(Math.min(depth, maxDepth) - 1)}└ `;
+    const title = `${branch}${toPlainLine(getSessionTitle(session).slice(0, 500))}`;
     const details = [
       this.#showsPaths ? session.path : pages.query.all ? shortenPath(cwd, home) : "",
       pluralise(messageCount, "message"),
