@@ -62,7 +62,7 @@ export class Header implements Component {
   }
 }
 
-/** One line that counts, or a line with the names of each kind. Empty if nothing was loaded. */
+/** Counts in one line, or names each kind in a line of its own. Empty if nothing was loaded. */
 function describeLoaded(loaded: LoadedNames | undefined, isExpanded: boolean): string[] {
   const kinds = (["skill", "prompt", "extension"] as const)
     .map((noun) => ({ noun, names: loaded?.[`${noun}s`] ?? [] }))
