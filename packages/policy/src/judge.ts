@@ -71,6 +71,8 @@ interface Call extends CalledTool {
 interface Judgement {
   request: PolicyRequest;
   verdict: Verdict;
+  /** See `AccessRequest`. */
+  textFrom?: string | undefined;
 }
 
 /** Judges each target once, however often and in however many spellings the call names it. */
@@ -128,13 +130,14 @@ const uniqueTargets = (judged: readonly Judgement[]): Judgement[] => [
  * Every path that the call may open is decided on. A person is asked only for those that exist, or for the one that was
  * typed: the others are neither there nor granted.
  */
-async function judgeAccess(parts: JudgeParts, { capability, target, risk, alternatives = [] }: AccessRequest) {
+async function judgeAccess(parts: JudgeParts, access: AccessRequest) {
+  const { capability, target, risk, textFrom, alternatives = [] } = access;
   const { subject, ask, files, getMode } = parts;
   const paths = alternatives.map((path) => ({ kind: "path", path }) as const);
   const all: Judgement[] = [];
   for (const each of [target, ...paths]) {
     const { request, verdict } = await judgeTarget(parts, { subject, capability, target: each });
-    all.push({ request, verdict: applyRisk(getMode(), risk, verdict) });
+    all.push({ request, verdict: applyRisk(getMode(), risk, verdict), textFrom });
   }
   const judged = uniqueTargets(all);
   const asking = judged.filter(({ verdict }) => verdict.kind === "ask");
@@ -195,14 +198,14 @@ async function settle(
   judged: Judgement,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { request, verdict } = judged;
+  const { request, verdict, textFrom } = judged;
   const result = await getOutcome(parts, call, judged, signal);
   const { rule, by, outcome } = result;
   const reason = result.outcome === "denied" ? result.reason : undefined;
   try {
     const { exec } = verdict;
     const isAudited = verdict.kind === "allow" ? verdict.isAudited : undefined;
-    const details = withoutUndefined({ by, reason, exec, isAudited });
+    const details = withoutUndefined({ by, reason, exec, isAudited, textFrom });
     await parts.audit({ toolCallId: call.id, toolName: call.name, request, rule, outcome, ...details });
   } catch (error) {
     return reason ?? `The call was not made, since the decision could not be written down: ${getErrorMessage(error)}`;

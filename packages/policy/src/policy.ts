@@ -75,6 +75,8 @@ export interface Decision {
   outcome: "allowed" | "denied";
   /** The facts that were found about a command. */
   exec?: ExecFacts;
+  /** Names who wrote the text that the call brings in; see `AccessRequest`. */
+  textFrom?: string;
   /** Whether it is written down although nobody was asked. */
   isAudited?: boolean;
   /** The name of the one who answered, if a question was asked. */

@@ -39,6 +39,13 @@ test("a host taints, and the name of a tool or a variable does not", () => {
   expect(find({ capability: "tool", target: { kind: "name", name: "bash" } })).toBeUndefined();
 });
 
+test("a call that names who wrote what it brings in taints, whatever its target is", () => {
+  const request = { subject, capability: "tool", target: { kind: "name", name: "mcp__docs__act" } } as const;
+  const taint = findTaint({ request, textFrom: "the MCP server docs" }, context);
+  expect(taint).toEqual({ source: "tool", detail: "the MCP server docs" });
+  expect(describeTaint(taint!)).toBe("this session has read text from the MCP server docs");
+});
+
 describe("commands that read from the network", () => {
   test.each([
     "curl https://x.example",

@@ -9,8 +9,8 @@ import type { Decision, ExecFacts } from "./policy.ts";
 
 /** Why a session is tainted: by its first such call. */
 export interface Taint {
-  source: "outside_file" | "network" | "message";
-  /** The path, the host or the program, for people. */
+  source: "outside_file" | "network" | "message" | "tool";
+  /** The path, the host, the program or the author, for people. */
   detail: string;
 }
 
@@ -22,9 +22,10 @@ export interface TaintContext {
 
 /** Returns what a call that was allowed brings in; undefined if it is the user's, the project's or the system's. */
 export function findTaint(
-  { request, exec }: Pick<Decision, "request" | "exec">,
+  { request, exec, textFrom }: Pick<Decision, "request" | "exec" | "textFrom">,
   context: TaintContext,
 ): Taint | undefined {
+  if (textFrom !== undefined) return { source: "tool", detail: textFrom };
   const { capability, target } = request;
   switch (target.kind) {
     case "host":
@@ -51,6 +52,8 @@ export function describeTaint({ source, detail }: Taint): string {
       return `this session has read ${detail}, which is not of this project`;
     case "network":
       return `this session has read text from the network (${detail})`;
+    case "tool":
+      return `this session has read text from ${detail}`;
     case "message":
       return `this session has a message from ${detail}`;
   }

@@ -24,6 +24,11 @@ export interface AccessRequest {
    * `destructive` in `edit` too, and in `free` it is denied. Default: nothing.
    */
   risk?: "unknown" | "destructive";
+  /**
+   * Names who wrote the text that the call brings in, such as "the MCP server docs", if that is neither the user nor the project.
+   * Once allowed, such a call changes what the policy gives to commands of its session.
+   */
+  textFrom?: string;
   /** Other absolute paths of which the call opens one if that exists. Only beside a target that is a path. */
   alternatives?: readonly string[];
 }

@@ -37,6 +37,7 @@ export function createMcpTool(servers: McpServers, entry: McpEntry, tool: McpToo
         capability: "tool",
         target: { kind: "name", name: toGrantName(name, entry, tool) },
         risk: annotations.destructiveHint === true ? "destructive" : "unknown",
+        textFrom: `the MCP server ${entry.name}`,
       },
     ],
     summarise: (args: unknown) => `${entry.name}: ${tool.name} ${toVisibleLine(JSON.stringify(args) ?? "", 200)}`,

@@ -109,7 +109,7 @@ const hasDirectTools = ({ exposure, toolExposure }: McpEntry): boolean =>
 
 /** The tools and prompts of servers that the session has. */
 class RegisteredTools {
-  readonly #tau: Pick<ExtensionAPI, "registerTool" | "registerCommand" | "sendUserMessage">;
+  readonly #tau: Pick<ExtensionAPI, "registerTool" | "registerCommand" | "requestAccess" | "sendUserMessage">;
   readonly #servers: McpServers;
   /** Registered tools, by the name of the tool, and which server it belongs to. */
   readonly #tools = new Map<string, { server: string; key: string; definition: McpToolDefinition; entry: McpEntry }>();

@@ -38,7 +38,7 @@ export function parsePromptArguments(text: string, { arguments: known }: McpProm
 }
 
 export function createPromptCommand(
-  tau: Pick<ExtensionAPI, "sendUserMessage">,
+  tau: Pick<ExtensionAPI, "requestAccess" | "sendUserMessage">,
   servers: McpServers,
   { server, prompt }: { server: string; prompt: McpPromptDefinition },
 ): CommandDefinition {
@@ -56,6 +56,8 @@ export function createPromptCommand(
         return;
       }
       try {
+        const denied = await requestText(tau, { server, prompt });
+        if (denied !== undefined) return ui.notify(denied, "warning");
         const { messages } = await servers.run(server, (connection) =>
           connection.getPrompt(prompt.name, { ...parsed.values }),
         );
@@ -68,6 +70,20 @@ export function createPromptCommand(
       }
     },
   };
+}
+
+/** Returns why the text may not come in; undefined if it may. Records that it does. */
+async function requestText(
+  tau: Pick<ExtensionAPI, "requestAccess">,
+  { server, prompt }: { server: string; prompt: McpPromptDefinition },
+): Promise<string | undefined> {
+  const name = toCommandName(server, prompt.name);
+  const target = { kind: "name", name: `prompt /${name}` } as const;
+  const verdict = await tau.requestAccess([{ capability: "tool", target, textFrom: `the MCP server ${server}` }], {
+    name: "prompt",
+    summary: `/${name}`,
+  });
+  return verdict.kind === "denied" ? verdict.reason : undefined;
 }
 
 interface PromptContent {

@@ -1,5 +1,6 @@
 /** The tools with which a model reads resources of servers. */
 import type { ToolDefinition, ToolExposure } from "@tau/extensions";
+import type { AccessRequest } from "@tau/tools";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { McpConnection } from "./connection.ts";
 import type { McpServers } from "./servers.ts";
@@ -59,6 +60,7 @@ export function createResourceTools(servers: McpServers, exposure: ToolExposure)
     {
       ...listResourcesTool,
       exposure,
+      access: describeAccess(listResourcesTool.name),
       execute: (_id, { server }: { server?: string }, signal) =>
         list(server, signal, async (connection) =>
           (await connection.listResources(signal)).resources.map(formatResource),
@@ -67,6 +69,7 @@ export function createResourceTools(servers: McpServers, exposure: ToolExposure)
     {
       ...listResourceTemplatesTool,
       exposure,
+      access: describeAccess(listResourceTemplatesTool.name),
       execute: (_id, { server }: { server?: string }, signal) =>
         list(server, signal, async (connection) =>
           (await connection.listResourceTemplates(signal)).resourceTemplates.map(({ uriTemplate, ...rest }) =>
@@ -77,6 +80,7 @@ export function createResourceTools(servers: McpServers, exposure: ToolExposure)
     {
       ...readResourceTool,
       exposure,
+      access: describeAccess(readResourceTool.name),
       async execute(_id, { server, uri }: { server: string; uri: string }, signal) {
         const result = await servers.run(server, (connection) => connection.readResource(uri, signal), signal);
         const content = toResourceContent(result);
@@ -85,6 +89,16 @@ export function createResourceTools(servers: McpServers, exposure: ToolExposure)
     },
   ];
 }
+
+const describeAccess =
+  (name: string) =>
+  ({ server }: { server?: string }): AccessRequest[] => [
+    {
+      capability: "tool",
+      target: { kind: "name", name },
+      textFrom: server === undefined ? "MCP servers" : `the MCP server ${server}`,
+    },
+  ];
 
 type ListLines = (connection: McpConnection, signal: AbortSignal | undefined) => Promise<string[]>;
 

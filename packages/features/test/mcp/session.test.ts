@@ -49,6 +49,36 @@ test("a configured server costs nothing before it is used, and is found and call
   expect(await place.readPids()).toHaveLength(1);
 });
 
+const findTaints = async ({ session }: Awaited<ReturnType<typeof open>>) =>
+  (await session.sessionManager.getEntries()).flatMap((entry) =>
+    entry.type === "custom" && entry.customType === "tau.tainted" ? [entry.data] : [],
+  );
+
+test.each<[name: string, tool: string, input: object]>([
+  ["a result of a tool", "mcp__docs__act", {}],
+  ["a resource", "read_mcp_resource", { server: "docs", uri: "mem://a" }],
+  ["a list of resources", "list_mcp_resources", { server: "docs" }],
+])("%s is text of others, which the session remembers", async (_name, tool, input) => {
+  const search = [call("tool_search", { query: "act" }, "1")];
+  const use = [call("call_tool", { name: tool, arguments: input }, "2")];
+  const opened = await open([search, [text("Found.")], use, [text("Done.")]], await makePlace());
+  await opened.prompt("search");
+  expect(await findTaints(opened)).toEqual([]);
+  await opened.prompt("use");
+  expect(await findTaints(opened)).toEqual([{ source: "tool", detail: "the MCP server docs" }]);
+});
+
+test("a call of a tool that is denied brings nothing in", async () => {
+  const search = [call("tool_search", { query: "act" }, "1")];
+  const use = [call("call_tool", { name: "mcp__docs__act", arguments: {} }, "2")];
+  const ask = async () => ({ decision: "deny" as const });
+  const settings = { policy: { permissionMode: "ask" as const } };
+  const opened = await open([search, use, [text("Done.")]], await makePlace(), { ask, settings });
+  await opened.prompt("use");
+  expect(getResults(opened)[1]!.isError).toBe(true);
+  expect(await findTaints(opened)).toEqual([]);
+});
+
 test("a search in a later session starts no server", async () => {
   const place = await makePlace();
   const turns: Turns = [[call("tool_search", { query: "act" })], [text("Done.")]];
@@ -190,6 +220,7 @@ test("a prompt of a server is a slash command", async () => {
   await opened.session.prompt("/docs:greet Ada");
   await opened.session.waitForIdle();
   expect(JSON.stringify(opened.model.asked.at(-1)!.context.messages.at(-1))).toContain("Greet Ada");
+  expect(await findTaints(opened)).toEqual([{ source: "tool", detail: "the MCP server docs" }]);
 });
 
 test("a server that an extension registers is found and called, also if no file names one", async () => {

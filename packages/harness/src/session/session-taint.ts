@@ -89,7 +89,7 @@ function findStoredTaint(entries: readonly SessionEntry[]): Taint | undefined {
   for (const entry of entries) {
     if (entry.type !== "custom" || entry.customType !== customTypes.tainted) continue;
     const { source, detail } = isRecord(entry.data) ? entry.data : {};
-    const isKnown = source === "outside_file" || source === "network";
+    const isKnown = source === "outside_file" || source === "network" || source === "tool";
     // An entry that cannot be read still says that something came in.
     return { source: isKnown ? source : "message", detail: typeof detail === "string" ? detail : "an unknown source" };
   }
