@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, "..");
 const directory = join(root, "packages", "cli");
 
 /** Installed next to the program, because they are not JavaScript. */
-export const nativeDependencies = ["@vscode/ripgrep", "@silvia-odwyer/photon-node"];
+export const nativeDependencies = ["@vscode/ripgrep", "@silvia-odwyer/photon-node", "quickjs-wasi"];
 /** The key chain is used if it could be installed, OpenTelemetry if the user has installed it. */
 const external = [...nativeDependencies, "@napi-rs/keyring", "@opentelemetry/api"];
 
@@ -67,6 +67,7 @@ const chunkFiles = {
   compiler: /^node_modules\/sucrase\//,
   extensions: /^packages\/(extensions\/src\/(?!pipeline)|pi\/src)\//,
   // Each feature is read when it is first used.
+  "feature-codemode": /^packages\/features\/src\/codemode\/codemode/,
   "feature-todo": /^packages\/features\/src\/todo\/todo/,
   "feature-mcp": /^packages\/features\/src\/mcp\/(mcp|program)\.ts$/,
   // The library of MCP is large, and only runs that connect to a server need it.

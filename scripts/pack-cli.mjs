@@ -43,7 +43,8 @@ export async function packCli(directory) {
 
 /** The package is a program, not a library: nothing can be imported from it. */
 function packedManifest({ name, version, description, license, bin, type, imports, engines }) {
-  const tools = readJson(join(root, "packages", "tools", "package.json"));
+  const [tools, features] = ["tools", "features"].map((each) => readJson(join(root, "packages", each, "package.json")));
+  const wanted = { ...tools.dependencies, ...features.dependencies };
   return {
     name,
     version,
@@ -54,9 +55,7 @@ function packedManifest({ name, version, description, license, bin, type, import
     imports,
     exports: { "./package.json": "./package.json" },
     files: ["dist", "THIRD-PARTY.md", "npm-shrinkwrap.json"],
-    dependencies: Object.fromEntries(
-      nativeDependencies.map((dependency) => [dependency, tools.dependencies[dependency]]),
-    ),
+    dependencies: Object.fromEntries(nativeDependencies.map((dependency) => [dependency, wanted[dependency]])),
     // For the key chain of the operating system, which few installations need. Our own packages are in the program.
     optionalDependencies: readJson(join(root, "packages", "config", "package.json")).optionalDependencies,
     engines,

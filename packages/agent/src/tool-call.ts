@@ -53,6 +53,7 @@ export interface Refusal {
   text: string;
   /** Ends the run if every result of the answer has it. Default false. */
   terminate?: boolean;
+  details?: unknown;
 }
 
 interface Ready {
@@ -123,18 +124,19 @@ export function unwrapCalls(answer: AssistantMessage, tools: readonly AgentTool[
 const unwrapCall = (call: AgentToolCall, tools: readonly AgentTool[]): AgentToolCall =>
   findTool(tools, call.name)?.callsNamedTool ? unwrapToolCall(call) : call;
 
-const createFailure = (call: AgentToolCall, { code, text, terminate = false }: Refusal): Outcome => ({
+const createFailure = (call: AgentToolCall, { code, text, terminate = false, details }: Refusal): Outcome => ({
   call,
   result: { content: [{ type: "text", text }], details: {}, ...(terminate && { terminate }) },
   isError: true,
   errorCode: code,
+  ...(details !== undefined && { errorDetails: details }),
 });
 
 /** Describes what a tool or a hook has thrown. Errors of others may have a number or nothing as their code. */
 function toRefusal({ abort }: Caller, error: unknown): Refusal {
-  const code: unknown = (error as { code?: unknown } | null | undefined)?.code;
+  const { code, details } = (error ?? {}) as { code?: unknown; details?: unknown };
   const own = typeof code === "string" && code !== "" ? code : undefined;
-  return { code: own ?? (abort.isAborted ? aborted.code : "tool_failed"), text: getErrorMessage(error) };
+  return { code: own ?? (abort.isAborted ? aborted.code : "tool_failed"), text: getErrorMessage(error), details };
 }
 
 /** For the model. It may call a tool of an earlier request, or one of another agent. */
@@ -361,10 +363,11 @@ class NestedCalls implements RunningToolCall {
   }
 }
 
-const toToolCallOutcome = ({ result, isError, errorCode = "tool_failed" }: Outcome): ToolCallOutcome => ({
+const toToolCallOutcome = ({ result, isError, errorCode = "tool_failed", errorDetails }: Outcome): ToolCallOutcome => ({
   result: copyResult(result),
   isError,
   ...(isError && { errorCode }),
+  ...(isError && errorDetails !== undefined && { errorDetails }),
 });
 
 /** Listeners and the log have the result too. Details that cannot be copied, because they contain functions, are shared. */

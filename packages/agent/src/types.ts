@@ -118,6 +118,8 @@ export interface ToolCallOutcome {
   isError: boolean;
   /** Why the call failed; see `tool_execution_end`. Only of an error. */
   errorCode?: string;
+  /** The `details` of the error that the tool threw, for the tool that called it. They are not in the log. */
+  errorDetails?: unknown;
 }
 
 export interface NestedCallOptions {

@@ -60,6 +60,7 @@ export {
   type Feature,
   type FeatureCommand,
   type FeaturePlace,
+  type DescribeBeside,
   type FeatureTool,
   getFeatureSettings,
   type ProgramCommand,

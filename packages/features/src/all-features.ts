@@ -1,6 +1,7 @@
 import type { Feature } from "@tau/extensions";
 import { agents } from "./agents/feature.ts";
 import { ask } from "./ask/feature.ts";
+import { codemode } from "./codemode/feature.ts";
 import { discovery } from "./discovery/feature.ts";
 import { mcp } from "./mcp/feature.ts";
 import { worktrees } from "./agents/worktrees/feature.ts";
@@ -8,4 +9,13 @@ import { plan } from "./plan/feature.ts";
 import { todo } from "./todo/feature.ts";
 
 /** The features that the program and the gateway give to their sessions, in the order of their tools in requests. */
-export const allFeatures: readonly Feature[] = [agents(), todo(), discovery(), mcp(), worktrees(), plan(), ask()];
+export const allFeatures: readonly Feature[] = [
+  agents(),
+  todo(),
+  discovery(),
+  mcp(),
+  worktrees(),
+  plan(),
+  ask(),
+  codemode(),
+];

@@ -2,6 +2,7 @@
 export { allFeatures } from "./all-features.ts";
 export { agents } from "./agents/feature.ts";
 export { ask } from "./ask/feature.ts";
+export { codemode } from "./codemode/feature.ts";
 export { discovery } from "./discovery/feature.ts";
 export { mcp } from "./mcp/feature.ts";
 export { plan } from "./plan/feature.ts";

@@ -23,7 +23,7 @@ export interface FeatureContractCase {
   /** Features without which it has nothing to do. Default: none. */
   beside?: readonly Feature[];
   /** Parameters of sessions in which requests list its tools. Default: any. */
-  params?: Pick<TestSessionParams, "planMode">;
+  params?: Pick<TestSessionParams, "planMode" | "defaultTools">;
 }
 
 type Turns = Parameters<typeof createTestSession>[0];

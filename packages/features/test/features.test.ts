@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAgentSession } from "@tau/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { agents, allFeatures, ask, discovery, mcp, plan, todo, worktrees } from "../src/index.ts";
+import { agents, allFeatures, ask, codemode, discovery, mcp, plan, todo, worktrees } from "../src/index.ts";
 import { weather } from "./found-tools.ts";
 import { type FeatureContractCase, featureContract } from "./feature-contract.ts";
 
@@ -24,6 +24,7 @@ const cases: readonly FeatureContractCase[] = [
     params: { planMode: true },
   },
   { create: ask, call: call("ask", { question: "Which?" }), params: { planMode: true } },
+  { create: codemode, call: call("codemode", { code: "return 1" }), params: { defaultTools: ["+codemode"] } },
 ];
 
 test("the contract applies to all features", () => {

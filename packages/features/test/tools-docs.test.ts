@@ -26,9 +26,13 @@ const builtIn = Object.values(definitions).map((tool): Described => ({
 }));
 
 const ofFeatures = allFeatures.flatMap(({ name, tools = [] }) =>
-  tools.map(({ exposure = "direct", listedIn = [], ...tool }): Described => {
+  tools.map(({ exposure = "direct", listedIn = [], isActive, ...tool }): Described => {
     const isFound = exposure === "deferred" || exposure === "codemode";
-    const places = [...(isFound ? [", found with `tool_search`"] : []), ...listedIn.map((mode) => `, in ${mode} mode`)];
+    const places = [
+      ...(isFound ? [", found with `tool_search`"] : []),
+      ...(isActive ? [", off by default"] : []),
+      ...listedIn.map((mode) => `, in ${mode} mode`),
+    ];
     return { ...tool, note: `feature \`${name}\`${places.join("")}` };
   }),
 );

@@ -30,6 +30,7 @@ export const pages: readonly Page[] = [
   { name: "tools", summary: "the tools that a model is offered" },
   { name: "features", summary: "what tau adds to its core, and how to turn it off" },
   { name: "mcp", summary: "MCP servers: tools, resources and prompts of other programs" },
+  { name: "codemode", summary: "scripts of the model that call tools" },
   { name: "extensions", summary: "tools, commands, events, interface, models of your own; examples" },
   { name: "packages", summary: "installing, updating and making packages of extensions" },
   { name: "editors", summary: "tau in Zed, JetBrains, Neovim and VS Code, over ACP" },

@@ -313,6 +313,12 @@ export const settingsTable = group("The settings of tau.", {
       description: "All but these tools; `*` stands for any text.",
       project: "when trusted",
     }),
+    enabled: setting(texts, {
+      default: [],
+      description:
+        "Tools that are off by default, such as `codemode`, `calc` or `inspect_image`, to add to the tools of a new session. `tools.allowed` and `tools.excluded` still apply.",
+      project: "when trusted",
+    }),
     ...toolsOfModel,
     models: mapSetting(group("Settings for one model.", toolsOfModel), {
       by: "`provider/id`",

@@ -266,6 +266,11 @@ export interface ExtensionAPI {
    * could not be written. Rejects in an isolated extension.
    */
   keepText(text: string): Promise<string | undefined>;
+  /**
+   * Returns for how many milliseconds this session has waited for answers of a person, all in all: to questions of the policy and to
+   * dialogs. Time limits leave them out. Always 0 in an isolated extension.
+   */
+  getPersonWaitMs(): number;
   /** Resolves with the agents that children can be opened with, sorted by name, as their files are now. */
   getAgents(): Promise<AgentInfo[]>;
   /**

@@ -1,6 +1,13 @@
 /** The static description of a feature. Its code is loaded when something of it is first used. */
 import type { AuthStorage } from "@tau/config/auth";
-import { type SettingFields, resolveFields, type ResolvedFields, type SettingsManager } from "@tau/config/settings";
+import type { AgentTool } from "@tau/agent";
+import {
+  type SettingFields,
+  type Settings,
+  resolveFields,
+  type ResolvedFields,
+  type SettingsManager,
+} from "@tau/config/settings";
 import type { PermissionMode } from "@tau/protocol";
 import type { ExtensionContext } from "./context.ts";
 import type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "./api.ts";
@@ -22,11 +29,27 @@ export interface FeatureTool extends DescribedFeatureTool {
   /** See `AgentTool.callsNamedTool`. */
   readonly callsNamedTool?: boolean;
   /**
+   * Whether sessions here have it although nothing names it; only of a tool whose exposure is `direct`. Called when a session opens
+   * and with each new list, so that it must be quick. Default: always.
+   */
+  readonly isActive?: (place: SessionPlace) => boolean;
+  /**
+   * Only for a tool whose calls make calls of the others: describes it beside the tools of the session, and says whether requests
+   * list these too. Pure, and equal for equal tools and settings.
+   */
+  readonly describeBeside?: DescribeBeside;
+  /**
    * Only for a tool that finds or calls tools which requests do not list: it is there in sessions that have such tools, and only
    * together with the other one. Returns its description; `kinds` says in a few words each what can be found.
    */
   readonly describeForFound?: (kinds: readonly string[]) => string;
 }
+
+/** See `FeatureTool.describeBeside`. `hides`: requests do not list the others, which can be called all the same. */
+export type DescribeBeside = (
+  tools: readonly Pick<AgentTool, "name" | "description" | "parameters">[],
+  settings: Settings,
+) => { readonly description: string; readonly hides: boolean };
 
 type DescribedFeatureTool = Pick<
   ToolDefinition,
@@ -42,6 +65,7 @@ type DescribedFeatureTool = Pick<
   | "promptSnippet"
   | "promptGuidelines"
   | "executionMode"
+  | "prepareArguments"
   | "exposure"
 >;
 

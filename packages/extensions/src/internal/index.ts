@@ -23,6 +23,7 @@ export { wireSchema } from "../pipeline/wire-schema.ts";
 export { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
 export { createTouches, type TouchesParts } from "../pipeline/touches.ts";
 export type { ModelAccess } from "../api/model-access.ts";
+export { createWaits, type Waits } from "../runner/waits.ts";
 export { isCustomType, isMessageDraft, isPromptOptions, isValidChange } from "../runner/parse-results.ts";
 export { createRequestUi, findMisfit, OpenDialogs, type OpenDialogsOptions } from "../runner/ui-requests.ts";
 export { ExtensionSlot, type SessionStart } from "../session/extension-slot.ts";

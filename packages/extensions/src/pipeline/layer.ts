@@ -11,6 +11,7 @@ import type {
   ToolLifecycle,
 } from "@tau/tools";
 import type { ToolChoice } from "@tau/config/internal";
+import type { DescribeBeside } from "../api/feature.ts";
 
 /**
  * A tool whose parameters are a plain JSON Schema, and whose result may be any value. It is distinguished from the
@@ -49,6 +50,8 @@ export interface PipelineTool extends DescribedTool, ToolLifecycle {
   isForFound?: boolean;
   /** Tools that are executed must not call it; the model may. */
   isModelOnly?: boolean;
+  /** See `FeatureTool.describeBeside`. */
+  describeBeside?: DescribeBeside;
 }
 
 /** A tool in either form that a session accepts. */

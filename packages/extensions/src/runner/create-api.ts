@@ -175,6 +175,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
         },
       };
     },
+    getPersonWaitMs: () => session().getPersonWaitMs(),
     whileWaiting: async (work) => await session().whileWaiting(work),
     keepText: async (text) => await session().keepText(text),
     getAgents: async () => await session().getAgents(),

@@ -80,6 +80,8 @@ export interface SessionExtensionsParts {
 
 export class SessionExtensions implements RunExtensions {
   readonly #parts: SessionExtensionsParts;
+  /** Dialogs that a person has not answered. */
+  readonly dialogs: Waits;
   readonly #ui: SessionUi;
   readonly queue: MessageQueue;
   /** Prompts of extensions that are on their way to the queue. */
@@ -105,7 +107,11 @@ export class SessionExtensions implements RunExtensions {
     this.#parts = parts;
     this.queue = new MessageQueue(parts.clock);
     this.sending = createWaits(parts.clock);
-    this.#ui = createSessionUi({ emit: (event) => void (this.has(event.type) && this.emit(event)) });
+    this.dialogs = createWaits(parts.clock);
+    this.#ui = createSessionUi({
+      emit: (event) => void (this.has(event.type) && this.emit(event)),
+      waits: this.dialogs,
+    });
   }
 
   get list(): readonly Extension[] {

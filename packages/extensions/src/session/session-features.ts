@@ -57,7 +57,7 @@ export class SessionFeatures {
 
   /** The tools that a session is given. Calling one loads the code of its feature; the tool itself stays the same. */
   get defaults(): readonly PipelineTool[] {
-    return this.#tools.filter(({ definition }) => isListed(definition)).map(({ tool }) => tool);
+    return this.#tools.filter(({ definition }) => this.#isDefault(definition)).map(({ tool }) => tool);
   }
 
   /** The tools that settings and flags can name. */
@@ -68,12 +68,14 @@ export class SessionFeatures {
 
   /** Lists the tools beyond the defaults, by how a model reaches them. Extensions may have replaced some. */
   listTools(reach: ReturnType<typeof createReach>): { listed: PipelineTool[]; found: FoundTool[] } {
-    const others = this.#tools.filter(({ definition: { name, ...definition } }) => {
-      return !isListed(definition) && !this.#slot.current?.isReplaced(name);
+    const others = this.#tools.filter(({ definition }) => {
+      return !this.#isDefault(definition) && !this.#slot.current?.isReplaced(definition.name);
     });
     const mode = this.#getMode();
     const getReach = ({ definition }: OwnTool) =>
-      mode !== undefined && definition.listedIn?.includes(mode) ? "listed" : reach(definition, "feature");
+      mode !== undefined && definition.listedIn?.includes(mode)
+        ? "listed"
+        : reach({ ...definition, defaultActive: this.#isActive(definition) }, "feature");
     const listed = others.filter((tool) => getReach(tool) === "listed");
     const found = others.filter((tool) => getReach(tool) === "found");
     return {
@@ -83,6 +85,14 @@ export class SessionFeatures {
         ...(definition.isFoundBeside && { isFoundBeside: true }),
       })),
     };
+  }
+
+  #isDefault(definition: FeatureTool): boolean {
+    return isListed(definition) && this.#isActive(definition);
+  }
+
+  #isActive({ isActive }: FeatureTool): boolean {
+    return isActive?.(this.#place) ?? true;
   }
 
   isFeature(name: string): boolean {
@@ -202,7 +212,14 @@ export class SessionFeatures {
   }
 
   #createTool(feature: Feature, definition: FeatureTool): PipelineTool {
-    const { describeForFound, exposure, listedIn: _listedIn, isFoundBeside: _isFoundBeside, ...tool } = definition;
+    const {
+      describeForFound,
+      exposure,
+      listedIn: _listedIn,
+      isFoundBeside: _isFoundBeside,
+      isActive: _isActive,
+      ...tool
+    } = definition;
     return {
       ...tool,
       ...(describeForFound && { isForFound: true }),

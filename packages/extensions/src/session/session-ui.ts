@@ -2,12 +2,14 @@
 import type { ExtensionEvent } from "../api/events.ts";
 import { withTextArguments } from "../api/text-arguments.ts";
 import { type ExtensionUi, noUi } from "../api/ui.ts";
+import type { Waits } from "../runner/waits.ts";
 
 type PromptKind = ExtensionEvent<"ui_prompt_start">["kind"];
 
 interface SessionUiParts {
   /** Called when a dialog opens and closes. */
   emit: (event: ExtensionEvent<"ui_prompt_start" | "ui_prompt_end">) => void;
+  waits: Waits;
 }
 
 /** Passes everything on to the interface that `attach` was called with last; without one, to `noUi`. */
@@ -17,13 +19,13 @@ export interface SessionUi {
   attach(ui: ExtensionUi): () => void;
 }
 
-export function createSessionUi({ emit }: SessionUiParts): SessionUi {
+export function createSessionUi({ emit, waits }: SessionUiParts): SessionUi {
   let current: ExtensionUi = noUi;
   const ask = async <T>(kind: PromptKind, title: string | undefined, dialog: () => Promise<T>): Promise<T> => {
     const facts = { reason: "ui_prompt", kind, ...(title !== undefined && { title }) } as const;
     emit({ type: "ui_prompt_start", ...facts });
     try {
-      return await dialog();
+      return await waits.during(dialog);
     } finally {
       emit({ type: "ui_prompt_end", ...facts });
     }

@@ -210,6 +210,11 @@ export class AgentSession {
     return this.#core.judge.parts;
   }
 
+  /** How long answers to questions of the policy were waited for, all in all, in milliseconds. */
+  get approvalWaitMs(): number {
+    return this.#core.judge.waits.waitedMs;
+  }
+
   /** Sets the host for extensions that leave this session for another. */
   setExtensionHost(host: ExtensionHost): void {
     this.#parts.extensions.setHost(host);

@@ -1,6 +1,7 @@
 /** Questions that wait for a person. Every surface gets them, and the first answer applies. */
 import { type Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
+import { createWaits, type Waits } from "@tau/extensions/internal";
 import type { Answer, Ask, Question } from "@tau/policy";
 import type { Publisher } from "../run/publisher.ts";
 
@@ -29,11 +30,14 @@ interface ApprovalsParts {
 }
 
 export class Approvals {
+  /** Questions that nobody has answered. */
+  readonly waits: Waits;
   readonly #parts: ApprovalsParts;
   readonly #open = new Map<string, (answer: Answer) => void>();
 
   constructor(parts: ApprovalsParts) {
     this.#parts = parts;
+    this.waits = createWaits(parts.clock);
   }
 
   /** False when the question is no longer open. */
@@ -55,7 +59,7 @@ export class Approvals {
       const { publisher, clock, timeoutMs } = this.#parts;
       const { request: _request, ...approval } = question;
       const limitMs = timeoutMs() ?? surface?.timeoutMs?.() ?? defaultTimeoutMs;
-      const answered = this.#wait(approval.id, limitMs, signal);
+      const answered = this.waits.during(() => this.#wait(approval.id, limitMs, signal));
       const deadline = limitMs === "never" ? {} : { expiresAt: clock.now() + limitMs, timeoutMs: limitMs };
       publisher.fact({ type: "approval_requested", approval: { ...approval, ...deadline } });
       if (typeof choice === "function") this.#askToo(choice, question, signal);

@@ -38,6 +38,7 @@ export interface CallJudge extends Pick<RunHost, "judge" | "endCall" | "getCallM
   readonly parts: JudgeParts;
   /** Answers a question. False when it is no longer open. */
   answer: Approvals["answer"];
+  readonly waits: Approvals["waits"];
 }
 
 export function createCallJudge(own: CallJudgeParts): CallJudge {
@@ -77,6 +78,7 @@ export function createCallJudge(own: CallJudgeParts): CallJudge {
   return {
     parts,
     judge: createJudge(parts),
+    waits: approvals.waits,
     answer: (id, answer) => approvals.answer(id, answer),
     endCall(toolCallId) {
       grants.endCall(toolCallId);

@@ -39,7 +39,10 @@ interface RunHostParts extends Pick<
 export function createRunHost(parts: RunHostParts): RunHost {
   const { session, extensions, builtIn, tools, settings } = parts;
   const { judge, endCall, getCallMessage } = parts.judge;
-  const touches = createTouches({ current: () => [...tools.shown.tools, ...tools.found.called], builtIn });
+  const touches = createTouches({
+    current: () => [...tools.shown.tools, ...tools.shown.unlisted, ...tools.found.called],
+    builtIn,
+  });
   return {
     get extensions() {
       return extensions.current;

@@ -118,10 +118,10 @@ export class ShownTools {
 
   /** Shows exactly these tools. Built-in tools that the session was not given are added. */
   setActiveTools(names: readonly string[]): void {
-    const { tools, dropped } = this.#shown;
+    const { tools, unlisted, dropped } = this.#shown;
     const { custom, others, getBuiltIn } = this.#parts.sources;
     const { listed } = others.list({ names, canSearch: false });
-    const known = new Set([...tools, ...dropped, ...custom, ...listed].map(({ name }) => name));
+    const known = new Set([...tools, ...unlisted, ...dropped, ...custom, ...listed].map(({ name }) => name));
     const added = names.filter((name) => !known.has(name)).map((name) => getBuiltIn(name));
     this.#base = [...this.#getBase(), ...added];
     this.#activeNames = names;
@@ -138,7 +138,8 @@ export class ShownTools {
   async loadTools(): Promise<void> {
     const { lifecycles, sources, signal } = this.#parts;
     if (signal.aborted) return;
-    if (await lifecycles.load(this.#shown.tools)) this.#shown = this.#build(this.#shown);
+    const { tools, unlisted } = this.#shown;
+    if (await lifecycles.load([...tools, ...unlisted])) this.#shown = this.#build(this.#shown);
     const { listed, found } = sources.others.list({ names: this.#getNames(), canSearch: true });
     await lifecycles.unloadOthers(
       [
@@ -181,11 +182,16 @@ export class ShownTools {
   #getBase(): readonly (GivenTool | string)[] {
     if (this.#base) return this.#base;
     const { settings, sources, model: choice } = this.#parts;
-    const { edit, models } = settings.get().tools;
+    const { edit, models, enabled } = settings.get().tools;
     const { model } = choice;
     const own = model && models[`${model.provider}/${model.id}`];
     const defaults = sources.defaults[own?.edit ?? edit];
-    const lists = [settings.getGlobal().defaultTools, settings.getProject().defaultTools, sources.changedDefaults];
+    const lists = [
+      settings.getGlobal().defaultTools,
+      settings.getProject().defaultTools,
+      enabled.length > 0 ? enabled.map((name) => `+${name}`) : undefined,
+      sources.changedDefaults,
+    ];
     const names = resolveDefaultTools(
       lists,
       defaults.map(({ name }) => name),
@@ -231,6 +237,7 @@ export class ShownTools {
     const built = buildToolsAndPrompt(
       {
         ...input,
+        settings: settings.get(),
         base: chosen.base,
         requested: base.filter((tool) => typeof tool === "string"),
         custom: [...custom, ...chosen.listed],
@@ -243,7 +250,7 @@ export class ShownTools {
       },
       before,
     );
-    this.found.update(foundInput, built.tools, chosen.getFound);
+    this.found.update(foundInput, [...built.tools, ...built.unlisted], chosen.getFound);
     return built;
   }
 }

@@ -5,16 +5,20 @@ import {
   choiceProblems,
   type DroppedTool,
   type PipelineInput,
+  type PipelineTool,
   buildPipeline,
   keepOrder,
 } from "@tau/extensions/internal";
 import { createNameMatcher } from "@tau/policy/internal";
+import type { Settings } from "@tau/config/settings";
 import { buildSystemPrompt, type SystemPrompt, type SystemPromptInput } from "../prompt/system-prompt.ts";
 import type { Resources } from "@tau/config/resources";
 import type { Notice } from "./notices.ts";
 
 export interface ToolsAndPrompt {
   readonly tools: readonly AgentTool[];
+  /** Tools that requests do not list because one of `tools` describes and calls them. */
+  readonly unlisted: readonly AgentTool[];
   readonly systemPrompt: SystemPrompt;
   /** The input that the prompt was made of. */
   readonly promptInput: SystemPromptInput;
@@ -28,6 +32,7 @@ export interface ToolsInput extends Omit<PipelineInput, "report" | "choices"> {
 }
 
 export interface ToolsAndPromptInput extends ToolsInput {
+  settings: Settings;
   cwd: string;
   /** The date as the prompt shows it. */
   date: string;
@@ -45,7 +50,8 @@ export function buildToolsAndPrompt(input: ToolsAndPromptInput, before?: ToolsAn
   const dropped: DroppedTool[] = [];
   const chosen = resources.agent?.tools;
   const built = buildTools(input, (tool) => dropped.push(tool));
-  const tools = before ? keepOrder(before.tools, built) : built;
+  const ordered = before ? keepOrder([...before.tools, ...before.unlisted], built) : built;
+  const { tools, unlisted } = describeBeside(ordered, input.settings);
   const custom = input.systemPrompt ?? resources.systemPrompt?.content;
   const append = [...input.appendSystemPrompt, resources.appendSystemPrompt?.content].filter(
     (text) => text !== undefined,
@@ -61,8 +67,8 @@ export function buildToolsAndPrompt(input: ToolsAndPromptInput, before?: ToolsAn
     ...(input.docsDir !== undefined && { docsDir: input.docsDir }),
     ...(input.commands !== undefined && tools.some(runsCommands) && { commands: input.commands }),
   };
-  const problems = choiceProblems(tools, chosen?.tools ?? []).map(({ message }) => message);
-  return { tools, systemPrompt: buildSystemPrompt(promptInput), promptInput, dropped, problems };
+  const problems = choiceProblems(ordered, chosen?.tools ?? []).map(({ message }) => message);
+  return { tools, unlisted, systemPrompt: buildSystemPrompt(promptInput), promptInput, dropped, problems };
 }
 
 /** Takes tools through the layers, with the choices of a named agent. */
@@ -72,12 +78,26 @@ export function buildTools(input: ToolsInput, report: PipelineInput["report"] = 
   return buildPipeline({ ...input, choices: chosen?.tools ?? [], allowed, report });
 }
 
+/** Lets a tool whose calls make calls of the others describe itself, and keep them out of requests. */
+function describeBeside(tools: readonly Presenter[], settings: Settings): Pick<ToolsAndPrompt, "tools" | "unlisted"> {
+  const presenter = tools.find((tool) => tool.describeBeside);
+  if (!presenter) return { tools, unlisted: [] };
+  const others = tools.filter((tool) => tool !== presenter && !tool.isModelOnly && !tool.callsNamedTool);
+  const { description, hides } = presenter.describeBeside!(others, settings);
+  const described = tools.map((tool) => (tool === presenter ? { ...presenter, description } : tool));
+  if (!hides) return { tools: described, unlisted: [] };
+  const hidden = new Set<AgentTool>(others);
+  return { tools: described.filter((tool) => !hidden.has(tool)), unlisted: others };
+}
+
+type Presenter = AgentTool & Pick<PipelineTool, "describeBeside" | "isModelOnly">;
+
 /** The layer that hides tools because the user or the settings asked for it. */
 const policyLayer = 5;
 
 /** Describes settings of a named agent without effect, and tools that are missing unintentionally, for the user. */
-export function describeLeftOut({ tools, dropped, problems }: ToolsAndPrompt): Notice[] {
-  const names = new Set(tools.map((tool) => tool.name));
+export function describeLeftOut({ tools, unlisted, dropped, problems }: ToolsAndPrompt): Notice[] {
+  const names = new Set([...tools, ...unlisted].map((tool) => tool.name));
   // A tool that another one of its name replaces is not missed.
   const missed = dropped.filter(({ name, layer }) => layer !== policyLayer && !names.has(name));
   return [

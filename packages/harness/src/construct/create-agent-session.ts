@@ -197,6 +197,7 @@ function reportUnknownTools(session: AgentSession, params: AgentSessionParams): 
     "The parameter excludedTools": params.excludedTools ?? [],
     "The setting tools.allowed": tools.allowed ?? [],
     "The setting tools.excluded": tools.excluded,
+    "The setting tools.enabled": tools.enabled,
     "The setting defaultTools": defaultTools.map((entry) => entry.replace(/^[+-]/, "")),
   };
   const known = [...session.knownTools, ...session.tools, ...session.droppedTools].map(({ name }) => name);

@@ -162,6 +162,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       checkPort({ text });
       return await host.keep(text);
     },
+    getPersonWaitMs: () => session.approvalWaitMs + extensions.dialogs.waitedMs,
     getAgents: () => session.getAgents(),
     requestAccess: (access, options) => requestAccess(session.judgeParts, access, options),
     getActiveTools: () => session.tools.map(({ name }) => name),
@@ -175,11 +176,11 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       session.setActiveTools(names.filter((name) => known.has(name)));
     },
     refreshTools: () => tools.rebuild(),
-    getCallableTools: () => [...listCallable(session.tools), ...tools.found.listNow()],
+    getCallableTools: () => [...listOwn(), ...tools.found.listNow()],
     executeTool: (callerId, name, args, { isOfFeature = false, ...options }) =>
       host.calls.callTool(callerId, name, args, {
         ...options,
-        tools: [...listCallable(session.tools), ...(isOfFeature ? tools.listInternal() : [])],
+        tools: [...listOwn(), ...(isOfFeature ? tools.listInternal() : [])],
       }),
     getCommands: () => listSlashCommands(session),
 
@@ -213,6 +214,10 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       return { cancelled: false };
     },
   };
+
+  function listOwn(): readonly AgentTool[] {
+    return listCallable([...session.tools, ...tools.shown.unlisted]);
+  }
 
   function reportRun(error: unknown): void {
     session.notify("run_failed", getErrorMessage(error));

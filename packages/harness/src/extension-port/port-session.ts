@@ -41,6 +41,7 @@ export interface PortSession extends SlashCommandSource {
   notify(code: string, message: string): void;
   getAgents(): Promise<AgentInfo[]>;
   readonly judgeParts: JudgeParts;
+  readonly approvalWaitMs: number;
   openChild(options: ChildOptions): Promise<PortChild & { dispose(): Promise<void> }>;
 }
 
@@ -84,7 +85,7 @@ export interface PortActivity {
 /** See `ShownTools` for each member. */
 export interface PortTools {
   readonly prompt: SystemPrompt;
-  readonly shown: { readonly promptInput: SystemPromptInput };
+  readonly shown: { readonly promptInput: SystemPromptInput; readonly unlisted: readonly AgentTool[] };
   readonly found: { list(): Promise<ToolInfo[]>; listNow(): readonly AgentTool[] };
   listInternal(): readonly AgentTool[];
   setRunPrompt(prompt: { text: string; by: readonly string[] } | undefined): void;

@@ -162,6 +162,8 @@ test("every method of a session that the page names is there, and the page names
     "knownTools",
     "setExtensionHost",
     "judgeParts",
+    "approvalWaitMs",
+    "internalTools",
     "askForChild",
     "listChangedFiles",
     "getAgents",

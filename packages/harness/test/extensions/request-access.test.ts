@@ -1,6 +1,7 @@
 /** Extensions that ask before they do something for a model. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { createFakeClock } from "@tau/ai/testing";
 import type { ExtensionAPI } from "@tau/extensions";
 import type { Question } from "@tau/policy";
 import { expect, test, vi } from "vitest";
@@ -24,6 +25,26 @@ async function open(params: DeskOptions = {}) {
     );
   return { ...desk, questions, request };
 }
+
+test("an extension knows how long a person was waited for", async () => {
+  let api!: ExtensionAPI;
+  const clock = createFakeClock();
+  const { directory } = await openDesk([], {
+    clock,
+    ask: async () => {
+      await clock.advance(5_000);
+      return { decision: "deny" };
+    },
+    extensions: { factories: [(tau) => void (api = tau)] },
+  });
+  expect(api.getPersonWaitMs()).toBe(0);
+  const path = join(directory, ".vscode/tasks.json");
+  await api.requestAccess([{ capability: "write", target: { kind: "path", path } }], {
+    name: "task",
+    summary: "Write",
+  });
+  expect(api.getPersonWaitMs()).toBe(5_000);
+});
 
 test("what the session may do is allowed, and nobody is asked", async () => {
   const { request, questions } = await open();

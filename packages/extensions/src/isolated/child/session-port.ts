@@ -76,6 +76,7 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
     keepText: async () => {
       throw needsTrust.refuse("tau.keepText, which writes a file beside the session");
     },
+    getPersonWaitMs: () => 0,
     getAgents: () => call("getAgents"),
     requestAccess: async () => {
       throw needsTrust.refuse("tau.requestAccess, since what it does is judged by itself");

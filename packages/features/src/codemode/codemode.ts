@@ -1,0 +1,183 @@
+/** The code of the feature `codemode`. */
+import { open } from "node:fs/promises";
+import { systemClock } from "@tau/ai";
+import { asRecord, getErrorMessage } from "@tau/ai/internal";
+import type { ExtensionAPI, ExtensionFactory, ExtensionToolContext } from "@tau/extensions";
+import { toVisibleLine } from "../kit/visible-text.ts";
+import { toCallValue } from "./call-value.ts";
+import { runScript } from "./engine/run-script.ts";
+import { codemodeTool } from "./feature.ts";
+import { formatOutput, formatResult, isTooLong, limitOutput } from "./output.ts";
+import { parseScriptOptions } from "./options.ts";
+import { ScriptTools } from "./script-tools.ts";
+import { readStore, storeEntryType, toEntryData } from "./store.ts";
+
+/** A call that a script made, for people. */
+interface NestedCall {
+  readonly name: string;
+  /** JSON of the arguments, cut. */
+  readonly args: string;
+  status: "running" | "ok" | "error" | "cancelled";
+  durationMs?: number;
+  error?: string;
+}
+
+export interface CodemodeDetails {
+  readonly calls: readonly NestedCall[];
+  /** The file with the whole output, if it was cut. */
+  readonly fullOutputPath?: string;
+}
+
+const maxShownArgs = 200;
+const maxShownCalls = 256;
+/** Parts of the output of a command that a script gets, at its start and at its end. */
+const maxCommandOutputPart = 512 * 1024;
+
+export const createCodemodeExtension = (): ExtensionFactory => (tau) => {
+  tau.registerTool({
+    ...codemodeTool,
+    async execute(_id, args: unknown, signal, onUpdate, context) {
+      const code = asRecord(args)["code"] as string;
+      const { options, problem } = parseScriptOptions(code);
+      if (problem !== undefined) throw new Error(problem);
+      const tools = await listTools(tau, context, code);
+      const calls = new ScriptCalls(tools, context);
+      const shown: string[] = [];
+      const result = await runScript({
+        code,
+        setup: { tools: tools.listForGuest(), store: readStore(context.sessionManager.getBranch()) },
+        call: (method, given, callSignal) => calls.answer(method, given, callSignal),
+        onOutput(item) {
+          if (item.kind === "image") return;
+          shown.push(item.text);
+          onUpdate?.({ content: [{ type: "text", text: shown.join("\n").slice(-maxUpdate) }], details: calls.details });
+        },
+        timeoutMs: options.timeoutMs,
+        getPersonWaitMs: () => tau.getPersonWaitMs(),
+        signal,
+      });
+      calls.end();
+      const changes = result.end.kind === "completed" ? toEntryData(result.end.changes) : undefined;
+      if (changes) tau.appendEntry(storeEntryType, changes);
+      const output = formatOutput(result.items, []);
+      const isCut = isTooLong(output.text, options.maxOutputTokens);
+      const fullOutputPath = isCut ? await tau.keepText(output.text) : undefined;
+      const content = formatResult(
+        addHint(result, code, tools),
+        limitOutput(output, options.maxOutputTokens, fullOutputPath),
+      );
+      return {
+        content: [...content],
+        details: { ...calls.details, ...(fullOutputPath !== undefined && { fullOutputPath }) },
+        ...(result.end.kind === "failed" && { isError: true }),
+      };
+    },
+  });
+};
+
+const maxUpdate = 20_000;
+
+/** Tools of servers are looked for only if the script may use them: that may take seconds. */
+async function listTools(tau: ExtensionAPI, context: ExtensionToolContext, code: string): Promise<ScriptTools> {
+  const found = /\b(?:ALL_TOOLS|searchTools|describeTool|describeNamespace|mcp__)/.test(code)
+    ? await tau.findTools()
+    : [];
+  return new ScriptTools(context.tools, [...tau.getAllTools(), ...found]);
+}
+
+/** Names the tool that is not there: QuickJS says only that something is not a function. */
+function addHint<R extends { end: { kind: string; message?: string } }>(
+  result: R,
+  code: string,
+  tools: ScriptTools,
+): R {
+  if (result.end.kind !== "failed" || !/not a function/.test(result.end.message ?? "")) return result;
+  const names = [...code.matchAll(/\btools\.([\p{ID_Continue}$]+)/gu)].map(([, name]) => name!);
+  const missing = [...new Set(names)].filter((name) => tools.find(name) === undefined);
+  if (missing.length === 0) return result;
+  const message = `${result.end.message} There is no tool ${missing.join(", ")}; searchTools() finds tools.`;
+  return { ...result, end: { ...result.end, message } };
+}
+
+/** The calls of one script. */
+class ScriptCalls {
+  readonly #tools: ScriptTools;
+  readonly #context: ExtensionToolContext;
+  readonly #calls: NestedCall[] = [];
+
+  constructor(tools: ScriptTools, context: ExtensionToolContext) {
+    this.#tools = tools;
+    this.#context = context;
+  }
+
+  get details(): CodemodeDetails {
+    return { calls: this.#calls.slice(0, maxShownCalls).map((call) => ({ ...call })) };
+  }
+
+  /** Marks the calls that have not ended. */
+  end(): void {
+    for (const call of this.#calls) if (call.status === "running") call.status = "cancelled";
+  }
+
+  /** Answers a call of the script; see `Script.call`. */
+  async answer(method: string, args: unknown, signal: AbortSignal): Promise<unknown> {
+    switch (method) {
+      case "tool":
+        return await this.#callTool(asRecord(args), signal);
+      case "searchTools":
+        return this.#tools.search(args);
+      case "describeTool":
+        return this.#tools.describe(args);
+      case "describeNamespace":
+        return this.#tools.describeNamespace(args);
+      default:
+        throw new Error(`There is no function ${method}.`);
+    }
+  }
+
+  async #callTool({ name, args }: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown> {
+    const tool = this.#tools.find(String(name));
+    if (!tool) throw new Error(`There is no tool ${String(name)}.`);
+    const startMs = systemClock.monotonic();
+    const call: NestedCall = {
+      name: tool.name,
+      args: toVisibleLine(JSON.stringify(args) ?? "", maxShownArgs),
+      status: "running",
+    };
+    this.#calls.push(call);
+    const outcome = await this.#context.executeTool(tool.name, args, { signal });
+    call.durationMs = Math.round(systemClock.monotonic() - startMs);
+    const answer = toCallValue(tool, outcome, call.durationMs);
+    call.status = signal.aborted ? "cancelled" : outcome.isError ? "error" : "ok";
+    if (answer.kind === "value") return tool.name === "bash" ? await withWholeOutput(answer.value) : answer.value;
+    call.error = toVisibleLine(answer.message, maxShownArgs);
+    throw new Error(answer.message);
+  }
+}
+
+/** Reads more of the output of a command than the model would be shown, from the file that has all of it. */
+async function withWholeOutput(value: unknown): Promise<unknown> {
+  const { full_output_path: path, truncated } = asRecord(value);
+  if (typeof path !== "string" || truncated !== true) return value;
+  try {
+    const file = await open(path, "r");
+    try {
+      const { size } = await file.stat();
+      const read = async (position: number, length: number): Promise<string> => {
+        const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
+        return buffer.toString("utf8", 0, bytesRead);
+      };
+      const limit = 2 * maxCommandOutputPart;
+      if (size <= limit) return { ...asRecord(value), output: await read(0, size), truncated: false };
+      const [head, tail] = [
+        await read(0, maxCommandOutputPart),
+        await read(size - maxCommandOutputPart, maxCommandOutputPart),
+      ];
+      return { ...asRecord(value), output: `${head}\n[… ${size - limit} bytes were left out …]\n${tail}` };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    return { ...asRecord(value), note: `The whole output could not be read: ${getErrorMessage(error)}` };
+  }
+}
