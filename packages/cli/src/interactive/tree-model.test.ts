@@ -2,6 +2,7 @@ import type { SessionEntry, TreeNodeData } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
 import {
   createSessionTree,
+  describeItem,
   drawConnectors,
   findNextStart,
   findRow,
@@ -101,6 +102,66 @@ describe("rows", () => {
     const rows = listRows(tree, { filter: "default", query: "", folded: new Set() });
     expect(rows.length).toBe(100_000);
     expect(drawConnectors(rows, 99_999)).toBe("");
+  });
+});
+
+describe("a call", () => {
+  const call = (id: string, text: string, ...calls: { id: string; command: string }[]) => {
+    const entry = say(id, "assistant", text).entry as unknown as { message: { content: object[] } };
+    entry.message.content.push(
+      ...calls.map((each) => ({ type: "toolCall", id: each.id, name: "bash", arguments: { command: each.command } })),
+    );
+    return { entry: entry as unknown as SessionEntry };
+  };
+  const result = (id: string, toolCallId: string) => {
+    const { entry } = say(id, "toolResult", "output");
+    Object.assign((entry as unknown as { message: object }).message, { toolCallId });
+    return { entry };
+  };
+  const list = (parts: { entry: SessionEntry; label?: string }[], leafId: string, query = "") => {
+    const tree = createSessionTree([chain(parts)], leafId);
+    return listRows(tree, { filter: "default", query, folded: new Set() }).map(({ item }) => {
+      const { author, text } = describeItem(item);
+      return `${item.id} ${author}: ${text}`;
+    });
+  };
+  const question = () => say("q", "user", "go");
+
+  test("and its result are one row, which says what the call was about", () => {
+    const parts = [
+      question(),
+      call("c", "", { id: "1", command: "make" }, { id: "2", command: "make test" }),
+      result("r1", "1"),
+      result("r2", "2"),
+      say("a", "assistant", "done"),
+    ];
+    const rows = ["q user: go", "r1 bash: make", "r2 bash: make test", "a assistant: done"];
+    expect(list(parts, "a")).toEqual(rows);
+    // Both the call and its output are found.
+    expect(list(parts, "a", "test")).toEqual(["r2 bash: make test"]);
+    expect(list(parts, "a", "output")).toEqual(rows.slice(1, 3));
+  });
+
+  test("without a result, with words or a label, or where the session is, keeps its row", () => {
+    const unanswered = call("c", "", { id: "1", command: "make" });
+    expect(list([question(), unanswered], "q")).toEqual(["q user: go", "c assistant: [bash]"]);
+    const spoken = call("c", "I look.", { id: "1", command: "make" });
+    expect(list([question(), spoken, result("r", "1")], "r")).toEqual([
+      "q user: go",
+      "c assistant: I look. [bash]",
+      "r bash: make",
+    ]);
+    const labeled = { ...call("c", "", { id: "1", command: "make" }), label: "here" };
+    expect(list([question(), labeled, result("r", "1")], "r")).toContain("c assistant: [bash]");
+    expect(list([question(), call("c", "", { id: "1", command: "make" }), result("r", "1")], "c")).toContain(
+      "c assistant: [bash]",
+    );
+  });
+
+  test("of a broken log changes nothing", () => {
+    const broken = { ...say("b", "assistant", ""), entry: { ...say("b", "assistant", "").entry } };
+    Object.assign(broken.entry, { message: { role: "assistant", content: [null, { type: "toolCall", id: 5 }] } });
+    expect(list([question(), broken, result("r", "x")], "r")).toHaveLength(3);
   });
 });
 

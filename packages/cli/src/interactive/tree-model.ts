@@ -3,10 +3,15 @@ import type { SessionEntry, TreeNodeData } from "@tau/protocol";
 import {
   createTree,
   describeAnyEntry,
+  type EntryDescription,
+  type Fields,
   findTreeRow,
   getAnswerText,
+  getCallSubject,
+  getText,
   getUserText,
   listTreeRows,
+  toFields,
   toTreeTarget,
   type Tree,
   type TreeItem,
@@ -21,13 +26,48 @@ export type TreeFilter = (typeof treeFilters)[number];
 export interface SessionTreeItem extends TreeItem {
   readonly entry: SessionEntry;
   label: string | undefined;
+  /** What the call was about whose result it is; undefined for any other entry. */
+  readonly subject?: string | undefined;
+  /** Whether it is an answer that only calls tools, and the rows of their results stand for it. */
+  readonly isInResults?: boolean;
 }
 
 export type SessionTree = Tree<SessionTreeItem>;
 type Row = TreeRow<SessionTreeItem>;
 
 export const createSessionTree = (roots: readonly TreeNodeData[], leafId: string | null): SessionTree =>
-  createTree(listItems(roots), leafId);
+  createTree(withCalls(listItems(roots)), leafId);
+
+/** Gives results what their calls were about. Nothing in a log is validated. */
+function withCalls(items: readonly SessionTreeItem[]): SessionTreeItem[] {
+  const listBlocks = ({ entry }: SessionTreeItem) => {
+    if (entry.type !== "message" || entry.message.role !== "assistant") return [];
+    return Array.isArray(entry.message.content) ? entry.message.content.map(toFields) : [];
+  };
+  const isCall = ({ type }: Fields) => type === "toolCall";
+  const subjects = new Map(
+    items
+      .flatMap((item) => listBlocks(item).filter(isCall))
+      .map(({ id, arguments: input }) => [getText(id), getCallSubject(toFields(input))]),
+  );
+  const getCallId = ({ entry }: SessionTreeItem) =>
+    entry.type === "message" && entry.message.role === "toolResult" ? getText(entry.message.toolCallId) : undefined;
+  const answered = new Set(items.map(getCallId));
+  return items.map((item) => {
+    const callId = getCallId(item);
+    if (callId !== undefined) return { ...item, subject: subjects.get(callId) };
+    const blocks = listBlocks(item);
+    const hasWords = blocks.some(({ type, text }) => type === "text" && getText(text).trim() !== "");
+    const hasResult = blocks.some((block) => isCall(block) && answered.has(getText(block["id"])));
+    return { ...item, isInResults: hasResult && !hasWords };
+  });
+}
+
+/** Describes an entry for its row: a result by its call, since what the call was about says more than the output. */
+export function describeItem({ entry, subject }: SessionTreeItem): EntryDescription {
+  const description = describeAnyEntry(entry);
+  return subject === undefined || subject === "" ? description : { ...description, text: subject };
+}
 
 /** Siblings in their order. No recursion: a conversation is one long chain. */
 function listItems(roots: readonly TreeNodeData[]): SessionTreeItem[] {
@@ -66,7 +106,11 @@ export function listRows(tree: SessionTree, { filter, query, folded }: ListOptio
   });
 }
 
-function isShown({ entry, label }: SessionTreeItem, filter: TreeFilter, leafId: string | null): boolean {
+function isShown(
+  { entry, label, isInResults = false }: SessionTreeItem,
+  filter: TreeFilter,
+  leafId: string | null,
+): boolean {
   const role = entry.type === "message" ? entry.message.role : undefined;
   switch (filter) {
     case "all":
@@ -78,7 +122,7 @@ function isShown({ entry, label }: SessionTreeItem, filter: TreeFilter, leafId: 
     case "no-tools":
       return isConversation(entry) && role !== "toolResult" && (entry.id === leafId || !isWordless(entry));
     case "default":
-      return isConversation(entry);
+      return isConversation(entry) && (!isInResults || label !== undefined || entry.id === leafId);
   }
 }
 
@@ -95,7 +139,8 @@ function getHaystack(item: SessionTreeItem): string {
   const known = haystacks.get(item);
   if (known && known.label === item.label) return known.text;
   const { author, text } = describeAnyEntry(item.entry);
-  const haystack = { label: item.label, text: toPlainLine(`${author} ${text} ${item.label ?? ""}`).toLowerCase() };
+  const words = `${author} ${item.subject ?? ""} ${text} ${item.label ?? ""}`;
+  const haystack = { label: item.label, text: toPlainLine(words).toLowerCase() };
   haystacks.set(item, haystack);
   return haystack.text;
 }

@@ -3,6 +3,7 @@ import { describeAnyEntry, getUserText, type TreeRow } from "@tau/protocol/surfa
 import { getKeybindings, matchesKey, type Theme, toPlainLine, truncateToWidth } from "@tau/tui";
 import { SearchDialog } from "./search-dialog.ts";
 import {
+  describeItem,
   drawConnectors,
   findLabelTimes,
   findNextStart,
@@ -161,7 +162,7 @@ export class TreeDialog extends SearchDialog {
   #drawRow(position: number, width: number): string {
     const { theme, tree } = this.#options;
     const { item, index, isFolded } = this.#rows[position]!;
-    const { author, text } = describeAnyEntry(item.entry);
+    const { author, text } = describeItem(item);
     const isSelected = position === this.#selected;
     const mark = tree.current.has(index) ? theme.fg("accent", "• ") : "  ";
     const time = this.#labelTimes.get(item.id);
