@@ -14,6 +14,7 @@ export interface Program {
   readImageFile(path: string, cwd: string): Promise<ImageContent | undefined>;
   /** Opens a session of another directory, with the settings and the trust of that one. */
   openSession(path: string, cwd: string): Promise<SessionClient>;
+  isDirectory(path: string): Promise<boolean>;
   /** Opens the demonstration. */
   openDemo(): Promise<DemoSession>;
   /** Opens an address in a browser, where there is one. */

@@ -1,5 +1,5 @@
 /** The operations of this machine for the interactive terminal. */
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import type { Io } from "../commands/command.ts";
 import { findInstalled } from "../hosting/installed-file.ts";
 import type { Program } from "../interactive/program.ts";
@@ -18,6 +18,7 @@ export function createProgram(io: Io, others: OtherSessions): Program {
     readClipboardImage: async () => await (await import("./clipboard-image.ts")).readClipboardImage(io.env),
     readImageFile: async (path, cwd) => await (await import("./clipboard-image.ts")).readImageFile(path, cwd),
     openSession: (path, cwd) => others.openSession(path, cwd),
+    isDirectory: async (path) => (await stat(path).catch(() => undefined))?.isDirectory() ?? false,
     openDemo: () => others.openDemo(),
     openAddress: (url) => openAddress(url, io.env),
     runDoctor: (cwd) => runDoctor({ ...io, cwd, columns: Number.POSITIVE_INFINITY }),

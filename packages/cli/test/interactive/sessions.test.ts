@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { SessionManager } from "@tau/harness";
 import { describe, expect, test } from "vitest";
@@ -172,6 +172,39 @@ describe("/resume", () => {
     const body = JSON.stringify(app.server.requests[0]!.body);
     expect(body).toContain("Speak as the project asks.");
     expect(body).toContain("a far question");
+  });
+
+  test("a session whose directory is gone can be continued here, as a copy", async () => {
+    let path = "";
+    const app = await openApp([textReply("Gone on.")], {
+      prepare: async (workspace) => {
+        const other = join(workspace.directory, "elsewhere");
+        await mkdir(other);
+        path = await addSession(workspace, other, "far question");
+        await rm(other, { recursive: true });
+      },
+    });
+    const before = await readFile(path, "utf8");
+    const choose = async () => {
+      await run(app, "/resume");
+      await app.sees("Sessions of this directory");
+      app.press("tab");
+      await app.sees("→ far question");
+      app.press("enter");
+      await app.sees("The directory of this session does not exist any more:");
+    };
+    await choose();
+    app.press("escape");
+    await expect.poll(app.screen).not.toContain("does not exist any more");
+    expect(await app.screen()).not.toContain("far question");
+    await choose();
+    app.press("enter");
+    await app.sees("› far question");
+    app.type("go on");
+    app.press("enter");
+    await app.sees("Gone on.");
+    expect(await app.screen()).toContain(`${basename(app.directory)} (main)`);
+    expect(await readFile(path, "utf8")).toBe(before);
   });
 
   test("the key and the trust of the first directory do not come along, and one can go back", async () => {

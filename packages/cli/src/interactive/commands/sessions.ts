@@ -75,8 +75,23 @@ async function openSession(ui: Interface, { path, cwd }: SessionSummaryData): Pr
     const { sessionId } = await ui.client.execute({ type: "switch_session", sessionPath: path });
     return await ui.show(sessionId);
   }
-  const client = await ui.program.openSession(path, cwd);
+  const client = await ui.program.openSession(path, cwd).catch(async (error: unknown) => {
+    if (await ui.program.isDirectory(cwd)) throw error;
+  });
+  if (!client) return await offerCopy(ui, { path, cwd });
   await ui.move(client);
   const trust = await client.execute({ type: "get_trust" });
   if (!trust.trusted && trust.files.length > 0) await changeTrust(ui);
+}
+
+/** A session never works in another directory than its own. If that is gone, a copy can work in this one. */
+async function offerCopy(ui: Interface, { path, cwd }: Pick<SessionSummaryData, "path" | "cwd">): Promise<void> {
+  const items = [
+    { value: "copy", label: "Continue a copy of it here", description: "The session itself stays as it is." },
+    { value: "no", label: "Leave it" },
+  ];
+  const title = `The directory of this session does not exist any more: ${cwd}`;
+  if ((await ui.choose(title, items)) !== "copy") return;
+  const { sessionId } = await ui.client.execute({ type: "import_session", path });
+  await ui.show(sessionId);
 }
