@@ -26,7 +26,7 @@ export type TreeFilter = (typeof treeFilters)[number];
 export interface SessionTreeItem extends TreeItem {
   readonly entry: SessionEntry;
   label: string | undefined;
-  /** What the call was about whose result it is; undefined for any other entry. */
+  /** Says what the call was about whose result it is; undefined for any other entry. */
   readonly subject?: string | undefined;
   /** Whether it is an answer that only calls tools, and the rows of their results stand for it. */
   readonly isInResults?: boolean;
