@@ -3,6 +3,7 @@ import { agents } from "./agents/feature.ts";
 import { ask } from "./ask/feature.ts";
 import { codemode } from "./codemode/feature.ts";
 import { discovery } from "./discovery/feature.ts";
+import { lsp } from "./lsp/feature.ts";
 import { mcp } from "./mcp/feature.ts";
 import { worktrees } from "./agents/worktrees/feature.ts";
 import { plan } from "./plan/feature.ts";
@@ -18,4 +19,5 @@ export const allFeatures: readonly Feature[] = [
   plan(),
   ask(),
   codemode(),
+  lsp(),
 ];

@@ -4,6 +4,7 @@ export { agents } from "./agents/feature.ts";
 export { ask } from "./ask/feature.ts";
 export { codemode } from "./codemode/feature.ts";
 export { discovery } from "./discovery/feature.ts";
+export { lsp } from "./lsp/feature.ts";
 export { mcp } from "./mcp/feature.ts";
 export { plan } from "./plan/feature.ts";
 export { todo } from "./todo/feature.ts";

@@ -54,4 +54,5 @@ export { createTrustCheck } from "../trust/trust.ts";
 export { quoteArgument } from "../resources/template-arguments.ts";
 export { enclose, escapeText } from "../resources/enclose.ts";
 export { parseJsonDocument } from "../json/document.ts";
+export { parseYaml } from "../resources/yaml.ts";
 export { editText } from "../json/edit.ts";

@@ -11,6 +11,7 @@ export { settingsReference, settingsSchema } from "./reference.ts";
 export {
   type Fields as SettingFields,
   type Group as SettingGroup,
+  type MapOf as SettingMap,
   type Setting as SettingOf,
   group,
   mapSetting,

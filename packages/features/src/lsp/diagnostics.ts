@@ -1,0 +1,200 @@
+/** The problems that a server reported, and how to wait for those that belong to a text. */
+import type { Clock } from "@tau/ai";
+import { isRecord, sleep } from "@tau/ai/internal";
+import type { CodePlace, CodeSeverity } from "@tau/protocol/surface";
+import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
+import { LspError } from "./failure.ts";
+import { parseRange, type PositionEncoding, type Range, type TextLines, toColumn } from "./positions.ts";
+
+/** So many problems of a file are kept, and so many files. */
+export const maxPerFile = 1_000;
+const maxFiles = 5_000;
+
+export interface Diagnostic {
+  range: Range;
+  severity: CodeSeverity;
+  message: string;
+  /** Such as `ts 2322`. */
+  source?: string;
+  /** The diagnostic as the server sent it: code actions want it back. */
+  raw: Readonly<Record<string, unknown>>;
+}
+
+export interface ReportedDiagnostics {
+  readonly diagnostics: readonly Diagnostic[];
+  /** How many there were in all. */
+  readonly total: number;
+  /** The version of the text that they belong to; null if the server does not say. */
+  readonly version: number | null;
+  /** When they arrived, on the monotonic clock. */
+  readonly at: number;
+}
+
+const severities: readonly CodeSeverity[] = ["error", "warning", "info", "hint"];
+
+/** Leaves out what is no diagnostic. */
+export function parseDiagnostics(value: unknown): { diagnostics: Diagnostic[]; total: number } {
+  const items = Array.isArray(value) ? (value as unknown[]) : [];
+  const diagnostics: Diagnostic[] = [];
+  for (const item of items) {
+    if (diagnostics.length >= maxPerFile) break;
+    const diagnostic = parseDiagnostic(item);
+    if (diagnostic) diagnostics.push(diagnostic);
+  }
+  return { diagnostics, total: items.length };
+}
+
+function parseDiagnostic(item: unknown): Diagnostic | undefined {
+  if (!isRecord(item) || typeof item["message"] !== "string") return undefined;
+  const range = parseRange(item["range"]);
+  if (!range) return undefined;
+  const { source, code, severity } = item;
+  const words = [source, code].filter((word) => typeof word === "string" || typeof word === "number");
+  return {
+    range,
+    // A server that leaves it out lets the client choose.
+    severity: severities[Number(severity) - 1] ?? "error",
+    message: toVisible(item["message"].slice(0, 4_000)),
+    ...(words.length > 0 && { source: toVisibleLine(words.join(" "), 100) }),
+    raw: item,
+  };
+}
+
+/** Formats a problem for comparisons. Lines are left out: they move when something above them changes. */
+export const getProblemKey = ({ severity, source = "", message }: Omit<Diagnostic, "range" | "raw">): string =>
+  `${severity}\n${source}\n${message}`;
+
+/** Lists those of `now` that `before` does not have. The same problem may be there several times. */
+export function findNewProblems(before: readonly Diagnostic[], now: readonly Diagnostic[]): Diagnostic[] {
+  const counts = new Map<string, number>();
+  for (const problem of before) {
+    const key = getProblemKey(problem);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return now.filter((problem) => {
+    const key = getProblemKey(problem);
+    const count = counts.get(key) ?? 0;
+    counts.set(key, count - 1);
+    return count <= 0;
+  });
+}
+
+export class DiagnosticStore {
+  readonly #clock: Clock;
+  readonly #byPath = new Map<string, ReportedDiagnostics>();
+  #version = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Grows with every report. */
+  get version(): number {
+    return this.#version;
+  }
+
+  get(path: string): ReportedDiagnostics | undefined {
+    return this.#byPath.get(path);
+  }
+
+  /** Paths with problems. */
+  listPaths(): string[] {
+    return [...this.#byPath].flatMap(([path, { total }]) => (total > 0 ? [path] : []));
+  }
+
+  /** A report about an older text than the last one is late, and ignored. */
+  set(path: string, items: unknown, version: number | null): void {
+    const known = this.#byPath.get(path);
+    if (version !== null && known && known.version !== null && version < known.version) return;
+    this.#version++;
+    // The file that was reported last is the last one.
+    this.#byPath.delete(path);
+    this.#byPath.set(path, { ...parseDiagnostics(items), version, at: this.#clock.monotonic() });
+    const [oldest] = this.#byPath.keys();
+    if (this.#byPath.size > maxFiles && oldest !== undefined) this.#byPath.delete(oldest);
+  }
+
+  delete(path: string): void {
+    this.#byPath.delete(path);
+  }
+}
+
+export interface WaitForDiagnosticsOptions {
+  /** Default 3000. */
+  timeoutMs?: number;
+  signal?: AbortSignal | undefined;
+  /** The report has to be later than this version of the store. */
+  minVersion?: number | undefined;
+  /** The version of the text that the report has to belong to. */
+  expectedDocumentVersion?: number | undefined;
+  /** Whether a report without a version will do. Default true. */
+  allowUnversioned?: boolean;
+  /** When the server got the text, on the monotonic clock: of reports without a version, earlier ones are about another text. */
+  sentAt?: number;
+}
+
+const stepMs = 100;
+/** A report without a version may be about the text before: it is used when no other follows it for this long. */
+const settleMs = 200;
+
+/** The diagnostics of a report, if it belongs to the text. */
+export function getAcceptedDiagnostics(
+  reported: ReportedDiagnostics | undefined,
+  expectedDocumentVersion: number | undefined,
+  allowUnversioned: boolean,
+): readonly Diagnostic[] | undefined {
+  if (!reported) return undefined;
+  if (reported.version === null) return allowUnversioned ? reported.diagnostics : undefined;
+  const isExpected = expectedDocumentVersion === undefined || reported.version === expectedDocumentVersion;
+  return isExpected ? reported.diagnostics : undefined;
+}
+
+/** Looks again and again until there is a report that belongs to the text. Undefined: there was none in time. */
+export async function waitForDiagnostics(
+  store: DiagnosticStore,
+  clock: Clock,
+  path: string,
+  options: WaitForDiagnosticsOptions = {},
+): Promise<readonly Diagnostic[] | undefined> {
+  const { timeoutMs = 3_000, signal, minVersion, expectedDocumentVersion, allowUnversioned = true, sentAt } = options;
+  const start = clock.monotonic();
+  const accept = (isLast: boolean): readonly Diagnostic[] | undefined => {
+    const reported = store.get(path);
+    if (minVersion !== undefined && store.version <= minVersion) return undefined;
+    if (reported?.version === null && sentAt !== undefined) {
+      if (reported.at < sentAt) return undefined;
+      if (!isLast && clock.monotonic() - reported.at < settleMs) return undefined;
+    }
+    return getAcceptedDiagnostics(reported, expectedDocumentVersion, allowUnversioned);
+  };
+  for (;;) {
+    if (signal?.aborted) throw new LspError("aborted", "The call was stopped.");
+    const leftMs = timeoutMs - (clock.monotonic() - start);
+    const diagnostics = accept(leftMs <= 0);
+    if (diagnostics !== undefined || leftMs <= 0) return diagnostics;
+    await sleep(clock, Math.min(stepMs, leftMs), signal);
+  }
+}
+
+export interface ToPlaceOptions {
+  /** The path as it is shown. */
+  path: string;
+  encoding: PositionEncoding;
+  /** The text of the file; undefined if it is not known. */
+  lines?: TextLines | undefined;
+}
+
+export function toProblemPlace(diagnostic: Diagnostic, { path, encoding, lines }: ToPlaceOptions): CodePlace {
+  const { range, severity, message, source } = diagnostic;
+  const line = lines?.get(range.start.line);
+  const column = line === undefined ? range.start.character : toColumn(line, range.start.character, encoding);
+  return {
+    path,
+    line: range.start.line + 1,
+    column: column + 1,
+    ...(range.end.line > range.start.line && { endLine: range.end.line + 1 }),
+    severity,
+    message,
+    ...(source !== undefined && { source }),
+  };
+}

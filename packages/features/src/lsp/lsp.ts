@@ -1,0 +1,119 @@
+/** The code of the feature `lsp`. */
+import { type Clock, systemClock } from "@tau/ai";
+import { assertNever } from "@tau/ai/internal";
+import {
+  type ExtensionAPI,
+  type ExtensionFactory,
+  type ExtensionToolContext,
+  type FeaturePlace,
+  getFeatureSettings,
+} from "@tau/extensions";
+import { type ActionCall, type ActionResult, findReferences, findSymbols, hover, locate, request } from "./actions.ts";
+import { isWholeProject, type LspArguments } from "./arguments.ts";
+import { codeActions, rename, renameFile } from "./changes.ts";
+import { findCheckers } from "./checkers.ts";
+import { lspTool } from "./feature.ts";
+import { createMenuCommand, reload, showCapabilities, showStatus } from "./overview.ts";
+import { checkProject, findProblems } from "./problems.ts";
+import { readServerConfig, type ServerConfig } from "./server-config.ts";
+import type { LspSpawn } from "./program.ts";
+import { LspServers } from "./servers.ts";
+import { LspSession } from "./session.ts";
+import { lspSettings } from "./settings.ts";
+import { SourceFiles } from "./source-files.ts";
+
+export const createLspExtension =
+  ({ cwd, agentDir, settings }: FeaturePlace, clock: Clock = systemClock): ExtensionFactory =>
+  (tau) => {
+    let config: ServerConfig = { servers: [], problems: [] };
+    const servers = createServers(tau, {
+      cwd,
+      clock,
+      getServers: () => config.servers,
+      isProjectTrusted: () => settings.isProjectTrusted,
+    });
+    const session = new LspSession({ cwd, servers, files: new SourceFiles(cwd, clock) });
+    /** Reads the configuration as it is now: a person changes it while a session runs. */
+    const configure = async (): Promise<void> => {
+      const { servers: own } = getFeatureSettings(tau, lspSettings).lsp;
+      config = await readServerConfig({ cwd, agentDir, isProjectTrusted: settings.isProjectTrusted, settings: own });
+    };
+
+    tau.registerTool({
+      ...lspTool,
+      async execute(_id, args: LspArguments, signal, _onUpdate, context) {
+        await configure();
+        const { text, places } = await run({ session, args, signal }, context, settings.isProjectTrusted);
+        const notes = config.problems.map((problem) => `\nNote: ${problem}`).join("");
+        return { content: [{ type: "text", text: text + notes }], details: { places: places ?? [] } };
+      },
+    });
+    const menu = createMenuCommand(servers);
+    tau.registerCommand("lsp", {
+      ...menu,
+      async handler(args, context) {
+        await configure();
+        await menu.handler(args, context);
+      },
+    });
+  };
+
+interface ServersOptions {
+  cwd: string;
+  clock: Clock;
+  getServers: () => ServerConfig["servers"];
+  isProjectTrusted: () => boolean;
+}
+
+const createServers = (tau: ExtensionAPI, options: ServersOptions): LspServers =>
+  new LspServers({
+    ...options,
+    env: process.env,
+    share: (key, open) =>
+      tau.shared(key, (host) => {
+        const spawn: LspSpawn = (command, args, spawnOptions) => host.spawn(command, args, spawnOptions);
+        return open(spawn);
+      }),
+    getAllowedPaths: () => tau.getSettings().sandbox.allowedPaths,
+    log: (message) => tau.log("info", message),
+  });
+
+async function run(call: ActionCall, context: ExtensionToolContext, isProjectTrusted: boolean): Promise<ActionResult> {
+  const { args, session, signal } = call;
+  const { action } = args;
+  const executeTool = (name: string, toolArgs: unknown) =>
+    context.executeTool(name, toolArgs, signal ? { signal } : {});
+  switch (action) {
+    case "definition":
+    case "type_definition":
+    case "implementation":
+      return await locate(call, action);
+    case "references":
+      return await findReferences(call);
+    case "hover":
+      return await hover(call);
+    case "symbols":
+      return await findSymbols(call);
+    case "code_actions":
+      return await codeActions({ ...call, executeTool });
+    case "rename":
+      return await rename({ ...call, executeTool });
+    case "rename_file":
+      return await renameFile({ ...call, executeTool });
+    case "diagnostics": {
+      if (!isWholeProject(args)) return await findProblems(call);
+      const checkers = findCheckers({ cwd: session.cwd, isProjectTrusted, env: process.env });
+      return await checkProject(call, checkers, executeTool);
+    }
+    case "status":
+      return await showStatus(call);
+    case "capabilities":
+      return await showCapabilities(call);
+    case "request":
+      return await request(call);
+    case "reload":
+      return await reload(call);
+    default:
+      return assertNever(action);
+  }
+}

@@ -1,0 +1,34 @@
+/** Servers that lspmux shares between editors and tau, where it is installed and its server runs. */
+import { text as readText } from "node:stream/consumers";
+import type { Clock } from "@tau/ai";
+import { untilTimeout } from "@tau/ai/internal";
+import { findProgram, type FindOptions } from "./find-server.ts";
+import type { LspSpawn } from "./program.ts";
+
+const maxStatusMs = 2_000;
+
+export interface MuxOptions {
+  program: string;
+  args: readonly string[];
+  root: string;
+  env: FindOptions["env"];
+  spawn: LspSpawn;
+  clock: Clock;
+}
+
+/** The command that connects to a server through lspmux; undefined if that is off, not installed or not running. */
+export async function wrapWithMux(
+  options: MuxOptions,
+): Promise<{ command: string; args: readonly string[] } | undefined> {
+  const { program, args, root, env, spawn, clock } = options;
+  if (env["PI_DISABLE_LSPMUX"] === "1") return undefined;
+  // Only the user's own: it runs outside of the sandbox, where it reaches the server of the user.
+  const mux = findProgram("lspmux", root, { cwd: root, isProjectTrusted: false, env });
+  if (mux === undefined) return undefined;
+  const status = await spawn(mux, ["status", "--json"], { cwd: root, sandbox: false });
+  status.stdin.end();
+  const outcome = await untilTimeout(Promise.all([status.exit, readText(status.stdout)]), maxStatusMs, clock);
+  if (outcome.kind !== "done") await status.end();
+  const isRunning = outcome.kind === "done" && (outcome.value[0] as { code?: number }).code === 0;
+  return isRunning ? { command: mux, args: ["client", "--server-path", program, "--", ...args] } : undefined;
+}

@@ -1,0 +1,228 @@
+/** The language servers of a session: started when they are first asked, shared by the sessions of a process, ended when idle. */
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import type { Clock } from "@tau/ai";
+import { getErrorMessage, untilAborted, untilTimeout } from "@tau/ai/internal";
+import type { SharedResource } from "@tau/extensions";
+import { LspClient } from "./client.ts";
+import { LspError } from "./failure.ts";
+import { chooseServers, type FindOptions, type FoundServer, listFitting } from "./find-server.ts";
+import { wrapWithMux } from "./lspmux.ts";
+import type { LspSpawn } from "./program.ts";
+import type { ServerDefinition } from "./server-table.ts";
+
+/** A server that nobody asks for this long is ended. */
+export const maxIdleMs = 10 * 60_000;
+/** A server that could not be started is not started again for this long. */
+export const retryAfterMs = 3 * 60_000;
+
+export interface LspServersParts {
+  cwd: string;
+  clock: Clock;
+  env: FindOptions["env"];
+  isProjectTrusted: () => boolean;
+  /** The servers that are configured now. */
+  getServers: () => readonly ServerDefinition[];
+  /** See `ExtensionAPI.shared`. */
+  share: <T extends SharedResource>(key: string, open: (spawn: LspSpawn) => T | Promise<T>) => Promise<T>;
+  /** Directories that the sandbox of the model's commands may write to besides the workspace. */
+  getAllowedPaths: () => readonly string[];
+  log: (message: string) => void;
+}
+
+/** Knows about each server, by `command:cwd`, for all sessions of a process. */
+export class ServerRecords implements SharedResource {
+  readonly byKey = new Map<string, ServerRecord>();
+
+  get(key: string): ServerRecord {
+    const record = this.byKey.get(key) ?? { starts: 0 };
+    this.byKey.set(key, record);
+    return record;
+  }
+
+  close(): void {}
+}
+
+export interface ServerRecord {
+  /** How often it was started. Each start is a resource of its own. */
+  starts: number;
+  client?: LspClient | undefined;
+  failure?: { readonly at: number; readonly message: string } | undefined;
+}
+
+export interface RunningServer {
+  readonly key: string;
+  readonly client: LspClient;
+}
+
+export class LspServers {
+  readonly #parts: LspServersParts;
+  #records: Promise<ServerRecords> | undefined;
+  /** Servers of this session, by key. */
+  readonly #found = new Map<string, FoundServer>();
+
+  constructor(parts: LspServersParts) {
+    this.#parts = parts;
+  }
+
+  get clock(): Clock {
+    return this.#parts.clock;
+  }
+
+  /** Lists the servers that fit a file, or the project, and the programs of those that are installed. */
+  listFitting(file?: string): ReturnType<typeof listFitting> {
+    const { cwd, env, isProjectTrusted, getServers } = this.#parts;
+    return listFitting(getServers(), file, { cwd, env, isProjectTrusted: isProjectTrusted() });
+  }
+
+  /** Finds the servers for a file. Throws if there is none, and says what to install. */
+  choose(file: string): { main: FoundServer; linters: FoundServer[] } {
+    const fitting = this.listFitting(file);
+    const { main, linters } = chooseServers(fitting);
+    if (main) return { main, linters };
+    const [first] = linters;
+    if (first) return { main: first, linters: linters.slice(1) };
+    const wanted = fitting.map(({ definition }) => `${definition.name} (${definition.install || definition.command})`);
+    throw new LspError(
+      "unavailable",
+      wanted.length === 0
+        ? `No language server is known for ${file}. The setting lsp.servers can add one.`
+        : `No language server for ${file} is installed. Any of these would do: ${wanted.join("; ")}.${this.#explainTrust()}`,
+    );
+  }
+
+  /** Resolves with the running client of a server, which is started if it is not running. */
+  async open(
+    found: FoundServer,
+    { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal | undefined },
+  ): Promise<LspClient> {
+    const { name } = found.definition;
+    const starting = untilTimeout(this.#open(found), timeoutMs, this.#parts.clock);
+    const started = await untilAborted(starting, signal);
+    if (started.kind === "aborted") throw new LspError("aborted", "The call was stopped.");
+    if (started.value.kind === "done") return started.value.value;
+    throw new LspError(
+      "timeout",
+      `${name} was not ready within ${timeoutMs} ms. It is still starting: ask again later.`,
+    );
+  }
+
+  /** The running client for a file, which is not started for it. Linters come after it. */
+  async listRunning(file?: string): Promise<RunningServer[]> {
+    const { byKey } = await this.#getRecords();
+    const keys =
+      file === undefined
+        ? [...byKey.keys()]
+        : this.listFitting(file).flatMap(({ program, ...rest }) =>
+            program === undefined ? [] : [getKey({ ...rest, program })],
+          );
+    return keys.flatMap((key) => {
+      const client = byKey.get(key)?.client;
+      return client && !client.hasEnded ? [{ key, client }] : [];
+    });
+  }
+
+  /** The failures of starts that are not repeated yet. */
+  async listFailures(): Promise<{ key: string; message: string }[]> {
+    const { byKey } = await this.#getRecords();
+    return [...byKey].flatMap(([key, { failure }]) => (failure ? [{ key, message: failure.message }] : []));
+  }
+
+  /** Ends a server; it starts again when it is needed. */
+  async stop(key: string): Promise<void> {
+    const record = (await this.#getRecords()).get(key);
+    record.failure = undefined;
+    await record.client?.close();
+  }
+
+  /** Ends a server and starts it. */
+  async restart(key: string): Promise<LspClient | undefined> {
+    await this.stop(key);
+    const found = this.#found.get(key);
+    return found && (await this.#open(found));
+  }
+
+  #explainTrust(): string {
+    return this.#parts.isProjectTrusted() ? "" : " Programs of this project are used only after the user trusts it.";
+  }
+
+  async #getRecords(): Promise<ServerRecords> {
+    this.#records ??= this.#parts.share("records", () => new ServerRecords());
+    return await this.#records;
+  }
+
+  async #open(found: FoundServer): Promise<LspClient> {
+    const { clock, share, log } = this.#parts;
+    const { definition, root } = found;
+    const key = getKey(found);
+    this.#found.set(key, found);
+    const record = (await this.#getRecords()).get(key);
+    const sinceMs = record.failure ? clock.monotonic() - record.failure.at : Infinity;
+    if (record.failure && sinceMs < retryAfterMs) {
+      const seconds = Math.ceil((retryAfterMs - sinceMs) / 1_000);
+      throw new LspError(
+        "start_failed",
+        `${definition.name} could not be started, and is tried again in ${seconds} s (or with the action reload): ${record.failure.message}`,
+      );
+    }
+    if (record.client?.hasEnded) forget(record, record.client);
+    try {
+      const opened = await share(`${key}#${record.starts}`, async (spawn) => {
+        log(`Starting the language server ${definition.name} in ${root}.`);
+        const client = await this.#start(found, spawn);
+        record.client = client;
+        client.onEnd(() => forget(record, client));
+        endWhenIdle(client, clock);
+        return client;
+      });
+      record.failure = undefined;
+      return opened;
+    } catch (error) {
+      record.failure = { at: clock.monotonic(), message: getErrorMessage(error) };
+      log(`The language server ${definition.name} could not be started: ${getErrorMessage(error)}`);
+      throw error;
+    }
+  }
+
+  async #start({ definition, root, program }: FoundServer, spawn: LspSpawn): Promise<LspClient> {
+    const { clock, env, log, getAllowedPaths } = this.#parts;
+    const { name, args, initOptions, settings, caches = [], isMuxable = false } = definition;
+    const muxed = isMuxable ? await wrapWithMux({ program, args, root, env, spawn, clock }) : undefined;
+    const home = env["HOME"] ?? homedir();
+    const own = caches.map((path) => path.replace(/^~(?=\/)/, home)).filter((path) => existsSync(path));
+    const running = muxed
+      ? await spawn(muxed.command, muxed.args, { cwd: root, sandbox: false })
+      : await spawn(program, args, { cwd: root, sandbox: { allowedPaths: [...getAllowedPaths(), ...own] } });
+    return await LspClient.start(running, {
+      name,
+      root,
+      clock,
+      log,
+      ...(initOptions !== undefined && { initOptions }),
+      ...(settings && { settings }),
+    });
+  }
+}
+
+/** Programs such as node run different servers, so that their arguments are part of the command. */
+const getKey = ({ program, root, definition }: FoundServer): string =>
+  `${[program, ...definition.args].join(" ")}:${root}`;
+
+/** The next use starts another one. */
+function forget(record: ServerRecord, client: LspClient | undefined): void {
+  if (record.client !== client) return;
+  record.client = undefined;
+  record.starts++;
+}
+
+/** Ends a client that nobody asks. */
+function endWhenIdle(client: LspClient, clock: Clock): void {
+  const check = (): void => {
+    if (client.hasEnded) return;
+    const leftMs = maxIdleMs - client.idleMs;
+    if (leftMs <= 0) void client.close("Nobody asked it anything for 10 minutes.");
+    else cancel = clock.setTimer(leftMs, check);
+  };
+  let cancel = clock.setTimer(maxIdleMs, check);
+  client.onEnd(() => cancel());
+}

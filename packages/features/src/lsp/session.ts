@@ -1,0 +1,74 @@
+/** The language servers and files of a session, for the actions of the tool and for what follows changes of files. */
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { LspClient } from "./client.ts";
+import type { SyncedDocument } from "./documents.ts";
+import type { LspServers } from "./servers.ts";
+import type { FoundServer } from "./find-server.ts";
+import type { SourceFiles } from "./source-files.ts";
+
+/** Other open files are looked at no more often than this. */
+const refreshEveryMs = 1_000;
+
+export interface OpenOptions {
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+export interface OpenFile {
+  readonly client: LspClient;
+  readonly path: string;
+  readonly document: SyncedDocument;
+}
+
+export class LspSession {
+  readonly cwd: string;
+  readonly servers: LspServers;
+  readonly files: SourceFiles;
+  readonly #refreshedAt = new WeakMap<LspClient, number>();
+
+  constructor(parts: { cwd: string; servers: LspServers; files: SourceFiles }) {
+    this.cwd = parts.cwd;
+    this.servers = parts.servers;
+    this.files = parts.files;
+  }
+
+  resolve(file: string): string {
+    return resolve(this.cwd, file);
+  }
+
+  /** Opens a file in its main server, with its text as it is on disk now. */
+  async openFile(file: string, options: OpenOptions): Promise<OpenFile> {
+    const path = this.resolve(file);
+    // First, because there is no need for a server if the file cannot be read.
+    await this.files.read(path);
+    return await this.openIn(this.servers.choose(path).main, path, options);
+  }
+
+  async openIn(server: FoundServer, path: string, options: OpenOptions): Promise<OpenFile> {
+    const client = await this.servers.open(server, options);
+    await this.refresh(client);
+    return { client, path, document: await this.sync(client, path) };
+  }
+
+  async sync(client: LspClient, path: string): Promise<SyncedDocument> {
+    const { lines } = await this.files.read(path);
+    return client.sync(path, lines.text);
+  }
+
+  /** Notifies a server of changes of files that it has open, whoever made them. */
+  async refresh(client: LspClient): Promise<void> {
+    const now = this.servers.clock.monotonic();
+    if (now - (this.#refreshedAt.get(client) ?? -Infinity) < refreshEveryMs) return;
+    this.#refreshedAt.set(client, now);
+    for (const { path } of client.documents.list()) {
+      const exists = await stat(path).then(
+        () => true,
+        () => false,
+      );
+      if (!exists) client.documents.close(path);
+      // A file that cannot be read any more keeps the text that the server has.
+      else await this.sync(client, path).catch(() => undefined);
+    }
+  }
+}
