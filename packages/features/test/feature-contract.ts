@@ -53,7 +53,7 @@ function observe(feature: Feature, beside: readonly Feature[]) {
 }
 
 /** A process that calls a tool of a feature in a session on disk, says so, and stays. */
-async function startProcess(name: string, call: ToolCall, params: object) {
+async function startProcess(names: readonly string[], call: ToolCall, params: object) {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-feature-")));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const [cwd, agentDir, outfile] = ["work", "agent", "program.mjs"].map((part) => join(directory, part)) as [
@@ -73,7 +73,7 @@ async function startProcess(name: string, call: ToolCall, params: object) {
       cwd: ${JSON.stringify(cwd)},
       agentDir: ${JSON.stringify(agentDir)},
       model: scriptedModel([[${JSON.stringify(call)}], [text("Done.")]]),
-      features: [...allFeatures.filter(({ name }) => name === ${JSON.stringify(name)}), weather()],
+      features: [...allFeatures.filter(({ name }) => ${JSON.stringify(names)}.includes(name)), weather()],
     });
     await session.prompt("go");
     console.log(session.sessionId);
@@ -184,7 +184,11 @@ export function featureContract({ create, call, beside = [], params = {} }: Feat
   });
 
   test(`${name}: killed, it leaves no process, and its session opens again`, async () => {
-    const { child, cwd, agentDir, sessionId } = await startProcess(name, call, params);
+    const { child, cwd, agentDir, sessionId } = await startProcess(
+      [name, ...beside.map((feature) => feature.name)],
+      call,
+      params,
+    );
     const started = findDescendants(child.pid!);
     child.kill("SIGKILL");
     await once(child, "exit");

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAgentSession } from "@tau/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { agents, allFeatures, ask, codemode, discovery, mcp, plan, todo, worktrees } from "../src/index.ts";
+import { agents, allFeatures, ask, codemode, discovery, lsp, mcp, plan, todo, worktrees } from "../src/index.ts";
 import { weather } from "./found-tools.ts";
 import { type FeatureContractCase, featureContract } from "./feature-contract.ts";
 
@@ -25,6 +25,11 @@ const cases: readonly FeatureContractCase[] = [
   },
   { create: ask, call: call("ask", { question: "Which?" }), params: { planMode: true } },
   { create: codemode, call: call("codemode", { code: "return 1" }), params: { defaultTools: ["+codemode"] } },
+  {
+    create: lsp,
+    call: call("lsp", { action: "status" }),
+    beside: [discovery()],
+  },
 ];
 
 test("the contract applies to all features", () => {
