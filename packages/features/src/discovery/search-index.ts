@@ -53,8 +53,7 @@ const isAscii = /^[\u0000-\u007f]*$/;
 /** Finds the same words as `tokenizeUnicode`, several times as fast: nearly all tools are described in ASCII. */
 const tokenizeAscii = (value: string): string[] =>
   value
-    .replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2")
-    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z0-9])(?=[A-Z])/g, " ")
     .toLowerCase()
     .match(/[a-z0-9]+/g) ?? [];
 
@@ -73,12 +72,9 @@ export function tokenizeUnicode(value: string): string[] {
 }
 
 export function buildDiscoverableToolSearchIndex(tools: Iterable<DiscoverableTool>): DiscoverableToolSearchIndex {
-  const known = new Map<string, string[]>();
-  const documents = Array.from(tools, (tool) => createDocument(tool, known));
   const documentFrequencies = new Map<string, number>();
-  for (const { termFrequencies } of documents) {
-    for (const token of termFrequencies.keys()) add(documentFrequencies, token, 1);
-  }
+  const cache = new Map<string, string[]>();
+  const documents = Array.from(tools, (tool) => createDocument(tool, { documentFrequencies, cache }));
   const total = documents.reduce((sum, { length }) => sum + length, 0);
   // A division by it must give a number, also without any word.
   return { documents, averageLength: total / documents.length || 1, documentFrequencies };
@@ -123,14 +119,24 @@ function keepBest(results: DiscoverableToolSearchResult[], count: number): Disco
 
 const { compare: compareNames } = new Intl.Collator();
 
-/** `known` has the words of texts so far: labels, servers and parameters repeat. */
-function createDocument(tool: DiscoverableTool, known: Map<string, string[]>): DiscoverableToolSearchDocument {
-  const termFrequencies = new Map<string, number>();
-  const addField = (value: string | undefined, weight: number) => {
-    if (value === undefined) return;
-    const tokens = known.get(value) ?? tokenize(value);
-    known.set(value, tokens);
-    for (const token of tokens) add(termFrequencies, token, weight);
+interface IndexParts {
+  documentFrequencies: Map<string, number>;
+  /** The words of each text so far: labels, servers and parameters repeat. */
+  cache: Map<string, string[]>;
+}
+
+function createDocument(
+  tool: DiscoverableTool,
+  { documentFrequencies, cache }: IndexParts,
+): DiscoverableToolSearchDocument {
+  const counts = { termFrequencies: new Map<string, number>(), documentFrequencies };
+  let length = 0;
+  const addField = (text: string | undefined, weight: number) => {
+    if (text === undefined) return;
+    const tokens = cache.get(text) ?? tokenize(text);
+    cache.set(text, tokens);
+    countTokens(tokens, weight, counts);
+    length += tokens.length * weight;
   };
   addField(tool.name, fieldWeights.name);
   addField(tool.label, fieldWeights.label);
@@ -138,8 +144,22 @@ function createDocument(tool: DiscoverableTool, known: Map<string, string[]>): D
   addField(tool.serverName, fieldWeights.serverName);
   addField(tool.summary, fieldWeights.summary);
   for (const key of tool.schemaKeys) addField(key, fieldWeights.schemaKey);
-  const length = [...termFrequencies.values()].reduce((sum, frequency) => sum + frequency, 0);
-  return { tool, termFrequencies, length };
+  return { tool, termFrequencies: counts.termFrequencies, length };
+}
+
+interface TokenCounts {
+  termFrequencies: Map<string, number>;
+  documentFrequencies: Map<string, number>;
+}
+
+/** Counts both in one pass: the words of a document are not gone through again. */
+function countTokens(tokens: readonly string[], weight: number, counts: TokenCounts): void {
+  const { termFrequencies, documentFrequencies } = counts;
+  for (const token of tokens) {
+    const frequency = termFrequencies.get(token);
+    if (frequency === undefined) add(documentFrequencies, token, 1);
+    termFrequencies.set(token, (frequency ?? 0) + weight);
+  }
 }
 
 const add = (counts: Map<string, number>, key: string, count: number): void =>
