@@ -2,6 +2,7 @@ import type { Feature } from "@tau/extensions";
 import { agents } from "./agents/feature.ts";
 import { ask } from "./ask/feature.ts";
 import { codemode } from "./codemode/feature.ts";
+import { debug } from "./debug/feature.ts";
 import { discovery } from "./discovery/feature.ts";
 import { lsp } from "./lsp/feature.ts";
 import { mcp } from "./mcp/feature.ts";
@@ -20,4 +21,5 @@ export const allFeatures: readonly Feature[] = [
   ask(),
   codemode(),
   lsp(),
+  debug(),
 ];

@@ -3,6 +3,7 @@ export { allFeatures } from "./all-features.ts";
 export { agents } from "./agents/feature.ts";
 export { ask } from "./ask/feature.ts";
 export { codemode } from "./codemode/feature.ts";
+export { debug } from "./debug/feature.ts";
 export { discovery } from "./discovery/feature.ts";
 export { lsp } from "./lsp/feature.ts";
 export { mcp } from "./mcp/feature.ts";

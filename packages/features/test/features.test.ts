@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAgentSession } from "@tau/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { agents, allFeatures, ask, codemode, discovery, lsp, mcp, plan, todo, worktrees } from "../src/index.ts";
+import { agents, allFeatures, ask, codemode, debug, discovery, lsp, mcp, plan, todo, worktrees } from "../src/index.ts";
 import { weather } from "./found-tools.ts";
 import { type FeatureContractCase, featureContract } from "./feature-contract.ts";
 
@@ -30,6 +30,7 @@ const cases: readonly FeatureContractCase[] = [
     call: call("lsp", { action: "status" }),
     beside: [discovery()],
   },
+  { create: debug, call: call("debug", { action: "sessions" }), beside: [discovery()] },
 ];
 
 test("the contract applies to all features", () => {

@@ -29,7 +29,7 @@ export const pages: readonly Page[] = [
   { name: "agents", summary: "agents of your own, and those that come with tau" },
   { name: "tools", summary: "the tools that a model is offered" },
   { name: "features", summary: "what tau adds to its core, and how to turn it off" },
-  { name: "code", summary: "language servers, and what else helps with code" },
+  { name: "code", summary: "language servers, the debugger, and what else helps with code" },
   { name: "mcp", summary: "MCP servers: tools, resources and prompts of other programs" },
   { name: "codemode", summary: "scripts of the model that call tools" },
   { name: "extensions", summary: "tools, commands, events, interface, models of your own; examples" },

@@ -57,6 +57,8 @@ test("every check has a row, and every problem has a fix", async () => {
     "shell",
     "search",
     "sandbox",
+    "language servers",
+    "debuggers",
     "network",
     "disk",
     "terminal",

@@ -1,0 +1,81 @@
+/** Sessions and programs for tests of the debugger. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { call } from "@tau/ai/testing";
+import { onTestFinished } from "vitest";
+import { builtinAdapters } from "../../src/debug/adapters.ts";
+import { findCommands } from "../../src/debug/find-adapter.ts";
+import { debug, discovery } from "../../src/index.ts";
+import { createTestSession, type TestSessionParams } from "../kit.ts";
+
+export const scriptedAdapter = join(import.meta.dirname, "scripted-adapter.mjs");
+
+export async function makeDirectory(): Promise<string> {
+  const path = await realpath(await mkdtemp(join(tmpdir(), "tau-debug-test-")));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A test that needs an adapter of this machine: which one, or why it is skipped. */
+export type Adapter = { isHere: true; name: string; command: string } | { isHere: false; why: string };
+
+const find = (name: string): string | undefined => {
+  const adapter = builtinAdapters.find((known) => known.name === name)!;
+  return findCommands(adapter, { cwd: "/", isProjectTrusted: false, path: process.env["PATH"] })[0];
+};
+
+/** Finds a python with debugpy. */
+export function findDebugpy(): Adapter {
+  const command = find("debugpy");
+  if (command === undefined) return { isHere: false, why: "there is no python3" };
+  const { status } = spawnSync(command, ["-c", "import debugpy"], { stdio: "ignore" });
+  return status === 0
+    ? { isHere: true, name: "debugpy", command }
+    : { isHere: false, why: `${command} has no debugpy` };
+}
+
+/** Finds gdb 14 or newer, else lldb-dap; and a compiler. */
+export function findNative(): Adapter {
+  if (spawnSync("cc", ["--version"], { stdio: "ignore" }).status !== 0) return { isHere: false, why: "there is no cc" };
+  const gdb = find("gdb");
+  const printed = gdb === undefined ? "" : spawnSync(gdb, ["--version"], { encoding: "utf8" }).stdout;
+  const version = Number(/\) (\d+)\./.exec(printed)?.[1] ?? 0);
+  if (gdb !== undefined && version >= 14) return { isHere: true, name: "gdb", command: gdb };
+  const lldb = find("lldb-dap");
+  if (lldb !== undefined) return { isHere: true, name: "lldb-dap", command: lldb };
+  const why = gdb === undefined ? "there is no gdb" : `gdb is version ${version}, and 14 is needed`;
+  return { isHere: false, why: `${why}, and there is no lldb-dap` };
+}
+
+/** Compiles a C program with debug information. */
+export async function compile(cwd: string, name: string, source: string): Promise<string> {
+  await writeFile(join(cwd, `${name}.c`), source);
+  execFileSync("cc", ["-g", "-O0", "-o", name, `${name}.c`], { cwd });
+  return join(cwd, name);
+}
+
+type Turns = Parameters<typeof createTestSession>[0];
+
+/** Opens a session that has the debugger, and nothing else that a model could look with. */
+export async function open(turns: Turns, params: TestSessionParams = {}) {
+  const opened = await createTestSession(turns, {
+    features: [discovery(), debug()],
+    tools: ["tool_search", "call_tool", "debug"],
+    ...params,
+  });
+  onTestFinished(() => opened.dispose());
+  const getResults = () =>
+    opened.session.messages.flatMap((message) =>
+      message.role === "toolResult"
+        ? [{ text: (message.content[0] as { text: string }).text, isError: message.isError, details: message.details }]
+        : [],
+    );
+  return { ...opened, getResults };
+}
+
+export const callDebug = (args: object) => call("debug", args as Record<string, unknown>);
+
+export const isLinux = existsSync("/proc/self/status");
