@@ -1,6 +1,7 @@
 import type { Feature } from "@tau/extensions";
 import { agents } from "./agents/feature.ts";
 import { ask } from "./ask/feature.ts";
+import { calc } from "./calc/feature.ts";
 import { codemode } from "./codemode/feature.ts";
 import { debug } from "./debug/feature.ts";
 import { discovery } from "./discovery/feature.ts";
@@ -22,4 +23,5 @@ export const allFeatures: readonly Feature[] = [
   codemode(),
   lsp(),
   debug(),
+  calc(),
 ];

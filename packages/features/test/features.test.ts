@@ -5,7 +5,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAgentSession } from "@tau/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { agents, allFeatures, ask, codemode, debug, discovery, lsp, mcp, plan, todo, worktrees } from "../src/index.ts";
+import {
+  agents,
+  allFeatures,
+  ask,
+  calc,
+  codemode,
+  debug,
+  discovery,
+  lsp,
+  mcp,
+  plan,
+  todo,
+  worktrees,
+} from "../src/index.ts";
 import { weather } from "./found-tools.ts";
 import { type FeatureContractCase, featureContract } from "./feature-contract.ts";
 
@@ -31,6 +44,7 @@ const cases: readonly FeatureContractCase[] = [
     beside: [discovery()],
   },
   { create: debug, call: call("debug", { action: "sessions" }), beside: [discovery()] },
+  { create: calc, call: call("calc", { expression: "1 + 1" }), params: { defaultTools: ["+calc"] } },
 ];
 
 test("the contract applies to all features", () => {

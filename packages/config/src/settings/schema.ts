@@ -316,7 +316,7 @@ export const settingsTable = group("The settings of tau.", {
     enabled: setting(texts, {
       default: [],
       description:
-        "Tools that are off by default, such as `codemode`, `calc` or `inspect_image`, to add to the tools of a new session. `tools.allowed` and `tools.excluded` still apply.",
+        "Tools that are off by default, such as `codemode` or `calc`, to add to the tools of a new session. `tools.allowed` and `tools.excluded` still apply.",
       project: "when trusted",
     }),
     ...toolsOfModel,

@@ -14,7 +14,10 @@ const trust = "tau asks for trust itself. Handle the event project_trust, or ask
 export const hasTrustRequiringProjectResources = notThere("hasTrustRequiringProjectResources", trust);
 export const ProjectTrustStore = notThere("ProjectTrustStore", trust);
 
-export const createCodemodeExtension = notThere("createCodemodeExtension", "tau has no code mode yet.");
+export const createCodemodeExtension = notThere(
+  "createCodemodeExtension",
+  "tau has code mode itself: name the tool codemode in the setting tools.enabled.",
+);
 export const createMcpExtension = notThere(
   "createMcpExtension",
   "tau connects to servers of MCP itself: name them in mcp.json, or call registerMcpServer.",
