@@ -424,3 +424,15 @@ test("the summary of a compaction is unfolded with the key for it", () => {
   transcript.invalidate();
   expect(draw()).toEqual([line, "The first part was about cats."]);
 });
+
+test("a message of an extension that names lines for it is folded to them, until tools are expanded", () => {
+  const { transcript, append, draw } = open();
+  onTestFinished(() => void (look.expandsTools = false));
+  setKeybindings(createKeybindings());
+  const details = { foldedTo: ["Task 1 (look): done", "Task 2 (test): failed"] };
+  append({ role: "custom", customType: "x", content: "The whole answer.", display: true, details, timestamp: 0 });
+  expect(draw()).toEqual(["Task 1 (look): done", "Task 2 (test): failed (ctrl+o)"]);
+  look.expandsTools = true;
+  transcript.invalidate();
+  expect(draw()).toEqual(["The whole answer."]);
+});

@@ -20,10 +20,10 @@ import {
   type SessionMessage,
   type View,
 } from "@tau/protocol";
-import { formatModelChange, formatTokens, getText, toFields } from "@tau/protocol/surface";
+import { formatModelChange, formatTokens, getFoldedLines, getText, toFields } from "@tau/protocol/surface";
 import { type Component, Container, Markdown, Spacer } from "@tau/tui";
 import { AssistantBlock, getTexts } from "./blocks/assistant-message.ts";
-import { createNote } from "./blocks/note.ts";
+import { createFoldedNote, createNote } from "./blocks/note.ts";
 import { OlderNote } from "./blocks/older-note.ts";
 import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { SummaryBlock } from "./blocks/summary.ts";
@@ -291,7 +291,9 @@ export class Transcript extends Container {
   #addCustom(message: Pick<CustomMessage, "role" | "customType" | "content" | "display" | "details">): void {
     if (!message.display) return;
     const look = this.#look;
-    const note = createNote(getShownText(message.content), look);
+    const lines = getFoldedLines(message.details);
+    const whole = getShownText(message.content);
+    const note = lines ? createFoldedNote(lines, whole, look) : createNote(whole, look);
     const name = `The renderer of messages ${message.customType}`;
     const find = () => look.renderers?.findMessage(message);
     this.#addBlock(look.renderers ? new RenderedItem({ look, name, find, fallback: note }) : note);

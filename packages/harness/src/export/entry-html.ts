@@ -11,8 +11,9 @@ import {
   resultHtml,
 } from "./content-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
+import { getFoldedLines } from "@tau/protocol/surface";
 import { type Bookkeeping, classifyBookkeeping, formatContextEdit, type Outline } from "./source.ts";
-import { type Fields, formatCount, toText, removeEscapeSequences, toFields } from "./text.ts";
+import { escapeHtml, type Fields, formatCount, toText, removeEscapeSequences, toFields } from "./text.ts";
 import { formatChosenModel, formatModel, formatUsage } from "./totals.ts";
 
 export interface EntryHtml {
@@ -137,10 +138,12 @@ function extensionEntry(fields: Fields, options: ContentOptions): EntryHtml {
   const html = contentHtml(fields.content, options) + dataHtml("Details", fields.details, options);
   const isHidden = fields.display === false;
   const title = `Message of ${toText(fields.customType)}`;
+  const foldedTo = isHidden ? ["Not shown in the session"] : getFoldedLines(fields.details);
+  const summary = foldedTo?.map((line) => escapeHtml(removeEscapeSequences(line))).join("<br>");
   return {
     ...createEntry("extension", title, getPreview(fields.content)),
     isMinor: isHidden,
-    html: isHidden ? `<details><summary>Not shown in the session</summary>${html}</details>` : html,
+    html: summary === undefined ? html : `<details><summary>${summary}</summary>${html}</details>`,
   };
 }
 

@@ -390,3 +390,12 @@ test("exportHtml resolves to the page", async () => {
   expect(await exportHtml(source)).toBe(createSessionHtml(source));
   expect(await exportHtml(source, { maxResultChars: 3 })).toBe(createSessionHtml(source, { maxResultChars: 3 }));
 });
+
+test("a message of an extension that names lines for it is folded to them", () => {
+  const message = { type: "custom_message", customType: "x", content: "The whole answer.", display: true };
+  const details = { foldedTo: ["Task 1 <b>: done"] };
+  const entries = [{ ...message, details, id: "a", parentId: null, timestamp: "" }] as unknown as SessionEntry[];
+  const html = createSessionHtml({ header, entries, leafId: "a" });
+  expect(checkPage(html).faults).toEqual([]);
+  expect(html).toMatch(/<details><summary>Task 1 &lt;b&gt;: done<\/summary>.*The whole answer\./s);
+});

@@ -33,6 +33,7 @@ export {
 } from "./approval-text.ts";
 export { getCallSubject, getDiffs, getPartialSubject, getPartialText, listOutcomeNotes } from "./call-title.ts";
 export { applyCompletion, type TakenText } from "./completion.ts";
+export { getFoldedLines } from "./folded-message.ts";
 export { describeAnyEntry, describeEntry, type EntryDescription, formatModelChange } from "./describe-entry.ts";
 export { type DiffLine, type DiffRow, diffSigns, getNumberWidth, parseDiff, parseDiffs } from "./diff.ts";
 export { findLastAnswerText, getAnswerText, getUserText, joinTexts } from "./entry-text.ts";

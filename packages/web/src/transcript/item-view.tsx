@@ -1,5 +1,5 @@
 /** Draws an item of a transcript. */
-import { emptyAnswerText, getFailureAdvice, isEmptyAnswer } from "@tau/protocol/surface";
+import { emptyAnswerText, getFailureAdvice, getFoldedLines, isEmptyAnswer } from "@tau/protocol/surface";
 import { useContext } from "preact/hooks";
 import { ForkIcon } from "../app/icons.tsx";
 import { memo } from "../app/memo.ts";
@@ -48,14 +48,7 @@ export const ItemView = memo(({ item }: { item: Item }) => {
         </details>
       );
     case "message":
-      return (
-        <article class="answer" aria-label={`Message of ${toSafeName(item.from)}`}>
-          <p class="muted small">
-            <Name text={item.from} />
-          </p>
-          <ContentView content={item.content} />
-        </article>
-      );
+      return <ExtensionMessage item={item} />;
     case "note":
       return (
         <p class="note">
@@ -72,6 +65,34 @@ export const ItemView = memo(({ item }: { item: Item }) => {
       return item satisfies never;
   }
 });
+
+function ExtensionMessage({ item: { from, content, details } }: { item: Item & { kind: "message" } }) {
+  const lines = getFoldedLines(details);
+  const body = <ContentView content={content} />;
+  return (
+    <article class="answer" aria-label={`Message of ${toSafeName(from)}`}>
+      {lines ? (
+        <details class="summary">
+          <summary>
+            {lines.map((line, index) => (
+              <div key={index}>
+                <Hidden text={line} />
+              </div>
+            ))}
+          </summary>
+          {body}
+        </details>
+      ) : (
+        <>
+          <p class="muted small">
+            <Name text={from} />
+          </p>
+          {body}
+        </>
+      )}
+    </article>
+  );
+}
 
 function UserMessage({ item: { entryId, content } }: { item: Item & { kind: "user" } }) {
   const { fork } = useContext(SessionContext);

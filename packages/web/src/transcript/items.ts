@@ -21,7 +21,7 @@ export type Item = { readonly key: string } & (
   | { readonly kind: "command"; readonly message: MessageOf<"bashExecution"> }
   | { readonly kind: "summary"; readonly title: string; readonly text: string }
   | { readonly kind: "note"; readonly text: string }
-  | { readonly kind: "message"; readonly from: string; readonly content: Content }
+  | { readonly kind: "message"; readonly from: string; readonly content: Content; readonly details: unknown }
   | { readonly kind: "error"; readonly text: string }
 );
 
@@ -151,7 +151,9 @@ function toItems(entry: SessionEntry, key: string): readonly Item[] {
     case "branch_summary":
       return [{ key, kind: "summary", title: "Summary of the branch that was left", text: entry.summary }];
     case "custom_message":
-      return entry.display ? [{ key, kind: "message", from: entry.customType, content: entry.content }] : [];
+      return entry.display
+        ? [{ key, kind: "message", from: entry.customType, content: entry.content, details: entry.details }]
+        : [];
     case "custom": {
       const use = getModelUse(entry);
       return use && use.cause !== "route" ? [{ key, kind: "note", text: use.reason }] : [];
@@ -178,7 +180,9 @@ function toMessageItems(key: string, entryId: string, message: SessionMessage): 
     case "bashExecution":
       return [{ key, kind: "command", message }];
     case "custom":
-      return message.display ? [{ key, kind: "message", from: message.customType, content: message.content }] : [];
+      return message.display
+        ? [{ key, kind: "message", from: message.customType, content: message.content, details: message.details }]
+        : [];
     case "branchSummary":
     case "compactionSummary":
       return [{ key, kind: "summary", title: "Summary", text: message.summary }];

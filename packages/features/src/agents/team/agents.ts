@@ -138,9 +138,9 @@ async function waitForNext(team: Team, signal: AbortSignal): Promise<TaskReport[
 
 /** The reports as a message, or as the result of a call. */
 function toMessage(reports: readonly TaskReport[]) {
-  const details: Delivered & { tasks: readonly string[] } = {
+  const details: Delivered & { foldedTo: readonly string[] } = {
     delivered: reports.map(({ id }) => id),
-    tasks: reports.map(formatFacts),
+    foldedTo: reports.map(formatFacts),
   };
   return { customType, content: reports.map(formatReport).join("\n\n"), display: true, details };
 }
