@@ -8,8 +8,20 @@ import { sessionCalls } from "./hostcalls/session.ts";
 /** Runs a handler of `input` on a prompt, with an extension that answers with `text`. */
 async function transform(typed: string, text: string): Promise<unknown> {
   const registrations = createRegistrations();
-  const nothing = { tools: [], commands: [], shortcuts: [], flags: [], providers: [], needsTrust: [] };
-  const supervisor = { call: async () => ({ value: { action: "transform", text } }), stream: () => {} };
+  const nothing = {
+    tools: [],
+    commands: [],
+    shortcuts: [],
+    flags: [],
+    providers: [],
+    virtualModels: [],
+    needsTrust: [],
+  };
+  const supervisor = {
+    call: async () => ({ value: { action: "transform", text } }),
+    stream: () => {},
+    mayReadSession: async () => false,
+  };
   const parts = { supervisor, onInputChanged: () => {}, ownCode: "/own" };
   fillRegistrations(registrations, { handlers: [["input", [0]]], ...nothing }, parts);
   const event: ExtensionEvent<"input"> = { type: "input", text: typed, source: "interactive" };

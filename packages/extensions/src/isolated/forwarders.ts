@@ -15,7 +15,10 @@ import {
   parseToolResult,
 } from "../runner/parse-results.ts";
 import { applyChanges, getChangeableFields, toCrossingEvent } from "./changeable-fields.ts";
-import type { Manifest } from "./manifest.ts";
+import type { ModelRoute, ModelRouteRequest, VirtualModel } from "../api/virtual-model.ts";
+import { getVirtualName } from "../providers/virtual-models.ts";
+import type { Manifest, VirtualModelData } from "./manifest.ts";
+import { withoutKeys } from "./without-keys.ts";
 import { streamedEvents } from "./stream-batch.ts";
 import type { Supervisor } from "./supervisor.ts";
 import { ExtensionError } from "../errors.ts";
@@ -24,7 +27,7 @@ import { ExtensionError } from "../errors.ts";
 const notForwarded: ReadonlySet<ExtensionEventName> = new Set(["project_trust"]);
 
 interface ForwardParts {
-  supervisor: Pick<Supervisor, "call" | "stream">;
+  supervisor: Pick<Supervisor, "call" | "stream" | "mayReadSession">;
   onInputChanged: (toolCallId: string) => void;
   /** The directory or file that is the extension. */
   ownCode: string;
@@ -32,8 +35,8 @@ interface ForwardParts {
 
 /** Replaces all of `registrations`. */
 export function fillRegistrations(registrations: Registrations, manifest: Manifest, parts: ForwardParts): void {
-  const { handlers, tools, commands, shortcuts, flags, providers } = registrations;
-  for (const map of [handlers, tools, commands, shortcuts, flags, providers]) map.clear();
+  const { handlers, tools, commands, shortcuts, flags, providers, virtualModels } = registrations;
+  for (const map of [handlers, tools, commands, shortcuts, flags, providers, virtualModels]) map.clear();
   for (const [name, ids] of manifest.handlers) {
     if (notForwarded.has(name)) continue;
     // Streamed events reach all handlers at once.
@@ -48,6 +51,38 @@ export function fillRegistrations(registrations: Registrations, manifest: Manife
   for (const item of manifest.shortcuts) shortcuts.set(item.key, createShortcut(item, parts));
   for (const { name, flag } of manifest.flags) flags.set(name, flag);
   for (const { name, provider } of manifest.providers) providers.set(name, provider);
+  for (const model of manifest.virtualModels)
+    virtualModels.set(getVirtualName(model), createVirtualModel(model, parts));
+}
+
+function createVirtualModel(model: VirtualModelData, { supervisor }: ForwardParts): VirtualModel {
+  const name = getVirtualName(model);
+  return {
+    ...model,
+    async route({ signal, ...request }) {
+      const isOpen = await supervisor.mayReadSession(signal);
+      const crossing = toCrossingRoute(request, isOpen);
+      const { value } = await supervisor.call({ kind: "route", name, request: crossing }, { signal });
+      return value as ModelRoute;
+    },
+  };
+}
+
+type RouteRequest = Omit<ModelRouteRequest, "signal">;
+
+/** A request for a route as it leaves this process: without keys, and without the conversation where that is not open to it. */
+function toCrossingRoute(request: RouteRequest, isOpen: boolean): RouteRequest {
+  const { model, previous, failed, messages } = request;
+  const content = isOpen ? failed?.message.content : [];
+  return {
+    ...request,
+    model: withoutKeys(model),
+    ...(previous && { previous: { ...previous, model: withoutKeys(previous.model) } }),
+    ...(failed && {
+      failed: { ...failed, model: withoutKeys(failed.model), message: { ...failed.message, content: content ?? [] } },
+    }),
+    messages: isOpen ? messages : [],
+  };
 }
 
 function createHandler(name: ExtensionEventName, handlerId: number, parts: ForwardParts): AnyHandler {

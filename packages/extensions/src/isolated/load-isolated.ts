@@ -48,11 +48,13 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
     if (text === known) return;
     known = text;
     fill(manifest);
+    ports.onVirtualModelsChange?.();
     ports.getSession()?.refreshTools();
   };
   const onKilled = () => {
-    const { handlers, tools, commands, shortcuts, providers } = registrations;
-    for (const map of [handlers, tools, commands, shortcuts, providers]) map.clear();
+    const { handlers, tools, commands, shortcuts, providers, virtualModels } = registrations;
+    for (const map of [handlers, tools, commands, shortcuts, providers, virtualModels]) map.clear();
+    ports.onVirtualModelsChange?.();
     ports.providers.unregisterIsolated(source.name);
     ports.getSession()?.refreshTools();
   };

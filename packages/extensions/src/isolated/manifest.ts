@@ -2,6 +2,7 @@
 import type { ToolParameters } from "@tau/ai";
 import type { FlagDefinition, ProviderConfig, ToolDefinition } from "../api/api.ts";
 import type { ExtensionEventName } from "../api/events.ts";
+import type { VirtualModel } from "../api/virtual-model.ts";
 import type { Capability } from "@tau/policy";
 
 /** The methods of a tool that accompany its calls. */
@@ -59,6 +60,19 @@ export const providerDataKeys = [
   "models",
 ] as const satisfies readonly (keyof ProviderData)[];
 
+/** A virtual model without its `route`. */
+export type VirtualModelData = Omit<VirtualModel, "route">;
+
+export const virtualModelDataKeys = [
+  "provider",
+  "id",
+  "name",
+  "thinkingLevels",
+  "contextWindow",
+  "maxTokens",
+  "input",
+] as const satisfies readonly (keyof VirtualModelData)[];
+
 export interface Manifest {
   /** The handlers of each event, by their numbers. */
   handlers: readonly (readonly [ExtensionEventName, readonly number[]])[];
@@ -67,6 +81,7 @@ export interface Manifest {
   shortcuts: readonly { key: string; description?: string }[];
   flags: readonly { name: string; flag: FlagDefinition }[];
   providers: readonly { name: string; provider: ProviderData }[];
+  virtualModels: readonly VirtualModelData[];
   /** Sentences about what works only in a trusted extension. */
   needsTrust: readonly string[];
   /** The capabilities that it declared to need; all others are denied. Absent: it declared nothing. */

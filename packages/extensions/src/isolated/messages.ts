@@ -1,6 +1,7 @@
 /** Messages between the host and the process of an extension. */
 import type { AgentToolUpdate } from "@tau/agent";
 import type { ExtensionEvent, ExtensionEventName } from "../api/events.ts";
+import type { ModelRouteRequest } from "../api/virtual-model.ts";
 import type { LifecyclePhase, Manifest } from "./manifest.ts";
 
 /** Why a hostcall failed. */
@@ -37,7 +38,9 @@ export type ChildCall =
   | { kind: "lifecycle"; name: string; phase: LifecyclePhase; toolCallId: string; value: unknown }
   | { kind: "command"; name: string; args: string }
   | { kind: "completions"; name: string; prefix: string }
-  | { kind: "shortcut"; key: string };
+  | { kind: "shortcut"; key: string }
+  /** `name`: that of a virtual model. `request`: without its signal. */
+  | { kind: "route"; name: string; request: Omit<ModelRouteRequest, "signal"> };
 
 export type HostMessage =
   | { type: "init"; init: ChildInit }

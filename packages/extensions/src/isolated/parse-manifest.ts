@@ -11,7 +11,10 @@ import {
   type ProviderData,
   type ToolData,
   toolDataKeys,
+  type VirtualModelData,
+  virtualModelDataKeys,
 } from "./manifest.ts";
+import { checkVirtualModel } from "../providers/virtual-models.ts";
 
 const maxItems = 500;
 const maxNameLength = 200;
@@ -39,6 +42,7 @@ export function parseManifest(value: unknown): Manifest | undefined {
       return name && flag && { name, flag };
     }),
     providers: list(value["providers"], parseProvider),
+    virtualModels: list(value["virtualModels"], parseVirtualModel),
     needsTrust: texts(value["needsTrust"]),
     ...(Array.isArray(declared) && { capabilities: declared.filter(isCapability) }),
   };
@@ -48,6 +52,18 @@ export function parseProvider(item: Record<string, unknown>): Manifest["provider
   const name = parseName(item["name"]);
   if (name === undefined) return undefined;
   return { name, provider: pick(asRecord(item["provider"]), providerDataKeys) as ProviderData };
+}
+
+function parseVirtualModel(item: Record<string, unknown>): VirtualModelData | undefined {
+  const data = pick(item, virtualModelDataKeys);
+  if (![data["provider"], data["id"], data["name"]].every(parseName)) return undefined;
+  try {
+    const { route: _route, ...model } = checkVirtualModel({ ...data, route: () => undefined });
+    return model;
+  } catch {
+    // It has checked the model itself, so this is not the one that the extension registered.
+    return undefined;
+  }
 }
 
 const isCapability = (value: unknown): value is Capability => (capabilities as readonly unknown[]).includes(value);

@@ -58,6 +58,8 @@ export interface IsolatedPorts {
   report: (problem: ExtensionProblem) => void;
   /** The input of a tool call was changed by this extension, so it is judged for the extension too. */
   onInputChanged: (toolCallId: string, extension: string) => void;
+  /** Called after virtual models were registered or removed. Default: nobody wants to know. */
+  onVirtualModelsChange?: (() => void) | undefined;
   /** The providers of all isolated extensions. */
   providers: Pick<ProviderPort, "isIsolated" | "registerIsolated" | "unregisterIsolated">;
   /** Shared by all isolated extensions of a session. */

@@ -91,6 +91,11 @@ export class Supervisor {
     return (await this.#getProcess()).manifest;
   }
 
+  /** Whether the conversation may be sent to the extension. */
+  async mayReadSession(signal: AbortSignal = this.#ending.signal): Promise<boolean> {
+    return await this.#server.mayReadSession(signal);
+  }
+
   /** Rejects with a sentence. */
   call(call: ChildCall, options?: CallOptions): Promise<CallAnswer> {
     const state = this.#state;

@@ -26,7 +26,10 @@ interface OpenIsolatedParts {
   cwd: string;
   agentDir: string;
   ids: Ids;
-  ports: Pick<InProcessPorts, "getSession" | "flagValues" | "findFlag" | "events" | "log" | "report" | "clock">;
+  ports: Pick<
+    InProcessPorts,
+    "getSession" | "flagValues" | "findFlag" | "events" | "log" | "report" | "clock" | "onVirtualModelsChange"
+  >;
   judging: Judging;
   onInputChanged: IsolatedPorts["onInputChanged"];
   providers: IsolatedPorts["providers"];

@@ -103,6 +103,11 @@ export class CallAnswerer {
         await registrations.shortcuts.get(call.key)?.handler(this.#context);
         return {};
       }
+      case "route": {
+        const model = registrations.virtualModels.get(call.name);
+        if (!model) throw new ExtensionError("closed", `There is no virtual model ${call.name} any more.`);
+        return { value: await model.route({ ...call.request, signal }, this.#context) };
+      }
     }
   }
 

@@ -10,6 +10,8 @@ import {
   providerDataKeys,
   type ToolData,
   toolDataKeys,
+  type VirtualModelData,
+  virtualModelDataKeys,
 } from "../manifest.ts";
 import type { HandlerIds } from "./handler-ids.ts";
 import type { NeedsTrust } from "./needs-trust.ts";
@@ -24,7 +26,6 @@ export function describeRegistrations(
     needsTrust.note("a renderer of its own");
   // Another extension that lists the servers could start the programs that they name.
   if (mcpServers.size > 0) needsTrust.note("a server of MCP");
-  if (registrations.virtualModels.size > 0) needsTrust.note("a virtual model");
   if (registrations.markdownTransformers.length > 0) needsTrust.note("changing how Markdown is drawn");
   return {
     handlers: [...handlers].map(([name, list]) => [name, list.map((handler) => ids.get(handler))] as const),
@@ -40,6 +41,9 @@ export function describeRegistrations(
     })),
     flags: [...flags].map(([name, flag]) => ({ name, flag })),
     providers: [...providers].flatMap(([name, provider]) => describeProvider(name, provider, needsTrust)),
+    virtualModels: [...registrations.virtualModels.values()].map(
+      (model) => pick(model, virtualModelDataKeys) as unknown as VirtualModelData,
+    ),
     needsTrust: needsTrust.sentences,
     ...(capabilities && { capabilities }),
   };

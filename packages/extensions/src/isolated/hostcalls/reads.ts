@@ -1,15 +1,9 @@
 /** Reads an extension's view of its session without waiting. Keys and headers are left out. */
-import type { Model } from "@tau/ai";
 import type { ExtensionSessionPort } from "../../api/session-port.ts";
+import { withoutKeys } from "../without-keys.ts";
 import { type Args, type Hostcall, type Hostcalls, takeText, wholeCapability } from "./hostcall.ts";
 
 type Read = (session: ExtensionSessionPort, args: Args) => unknown;
-
-const withoutKeys = <T extends Model | undefined>(model: T): T => {
-  if (!model?.headers) return model;
-  const { headers: _headers, ...rest } = model;
-  return rest as T;
-};
 
 const id = (args: Args): string => takeText(args[0], "The id");
 

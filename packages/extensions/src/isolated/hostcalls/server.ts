@@ -104,6 +104,17 @@ export class HostcallServer {
     return reason;
   }
 
+  /** Whether it may read the conversation. Asked once, like its own reads of the session. */
+  async mayReadSession(signal: AbortSignal): Promise<boolean> {
+    if (!this.#isDeclared("session")) return false;
+    const { ports, extension } = this.#parts;
+    const id = ports.ids();
+    const [access] = wholeCapability("session", extension);
+    const reason = await this.#judgeWhole({ id, method: "route", args: [], context: { signal } }, access!);
+    this.#judge.endCall(id);
+    return reason === undefined;
+  }
+
   /** Resolves when every decision is written down. Hostcalls themselves may wait for the end of the session. */
   async settle(): Promise<void> {
     await this.#deciding.whenSettled();
@@ -167,7 +178,7 @@ export class HostcallServer {
   }
 
   /** Asks for one call after the other: the answer to the first applies to those that wait. */
-  async #judgeWhole(asked: Asked, access: AccessRequest): Promise<string | undefined> {
+  async #judgeWhole(asked: JudgedCall, access: AccessRequest): Promise<string | undefined> {
     const { capability } = access;
     return await this.#getQuestions(capability).add(async () => {
       const known = this.#refused.get(capability);
@@ -187,7 +198,7 @@ export class HostcallServer {
   }
 
   async #judgeAccess(
-    { id, method, args, context }: Asked,
+    { id, method, args, context }: JudgedCall,
     access: readonly AccessRequest[],
   ): Promise<string | undefined> {
     const { extension, rules, kill } = this.#parts;
@@ -242,10 +253,14 @@ export class HostcallServer {
   }
 }
 
-interface Asked {
+interface JudgedCall {
   id: string;
   method: string;
   args: readonly unknown[];
+  context: Pick<HostcallContext, "signal">;
+}
+
+interface Asked extends JudgedCall {
   context: HostcallContext;
   connection: HostConnection;
 }
