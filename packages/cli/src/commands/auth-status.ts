@@ -1,6 +1,7 @@
 /** Where each key comes from. Never shows a key. */
 import { findEnvKeys } from "@tau/ai";
-import { closeAfter } from "@tau/ai/internal";
+import { closeAfter, toProviderId } from "@tau/ai/internal";
+import { formatKeyName, listKeys as listWrittenKeys } from "@tau/config/internal";
 import type { Credential } from "@tau/config/auth";
 import { formatFileProblem } from "@tau/config/settings";
 import type { Io } from "./command.ts";
@@ -10,7 +11,7 @@ import { type Access, formatPlace, listProviders, openAccess, reportNotices } fr
 import type { CommandArgs } from "./usage.ts";
 
 interface KeySource {
-  source: "stored" | "models" | "environment";
+  source: "stored" | "models" | "environment" | "apiKeys";
   text: string;
   /** It is stored in the key chain, which cannot be read now. */
   unreadable?: true;
@@ -45,10 +46,15 @@ const keyTable = (providers: readonly ProviderKeys[], io: Io): string =>
   );
 
 /** The providers that have a key. Runs no key command. */
-export async function listKeys({ auth, registry, stored }: Access, io: Io): Promise<ProviderKeys[]> {
+export async function listKeys({ auth, registry, stored, settings }: Access, io: Io): Promise<ProviderKeys[]> {
   const providers: ProviderKeys[] = [];
-  for (const provider of [...new Set([...listProviders(registry), ...stored.keys()])].sort()) {
-    const keys: KeySource[] = [];
+  const written = { settings: settings.get().apiKeys, yml: registry.modelsYml.apiKeys };
+  const named = [...Object.keys(written.settings), ...written.yml.keys()].map(toProviderId);
+  for (const provider of [...new Set([...listProviders(registry), ...stored.keys(), ...named])].sort()) {
+    const own = listWrittenKeys(provider, written);
+    // They are used before any other key.
+    const keys: KeySource[] =
+      own.length === 0 ? [] : [{ source: "apiKeys", text: `apiKeys (${own.map(formatWrittenKey).join(", ")})` }];
     const info = stored.get(provider);
     const credential = info && (await auth.get(provider));
     // What is in the key chain is listed also if it cannot be read now.
@@ -66,6 +72,8 @@ export async function listKeys({ auth, registry, stored }: Access, io: Io): Prom
   }
   return providers;
 }
+
+const formatWrittenKey = (key: string): string => formatIndirection(key).trimStart() || formatKeyName(key);
 
 function formatCredential(credential: Credential): string {
   if (credential.type === "api_key") {

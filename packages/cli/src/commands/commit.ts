@@ -3,8 +3,10 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AssistantMessage, Message } from "@tau/ai";
+import type { AssistantMessage, FailureKind, Message, Model } from "@tau/ai";
+import type { ThinkingLevel } from "@tau/agent";
 import { getFailure } from "@tau/ai/internal";
+import { decideAfterFailure } from "@tau/config/internal";
 import { type ExtensionContext, noUi } from "@tau/extensions";
 import { createSessionRedactor, getMessageText } from "@tau/harness/host";
 import { HarnessError } from "@tau/protocol";
@@ -163,6 +165,11 @@ interface CommitModel {
   close(): Promise<void>;
 }
 
+/** A request has been retried with the same model by then. */
+const usesNextModel = (kind: FailureKind): boolean =>
+  decideAfterFailure({ kind, hasShown: false, hasNextKey: false, hasNextModel: true, tries: 1, canRetry: false }) ===
+  "next_model";
+
 /**
  * Requests of their own, with the keys of a session that has neither tools nor a log: in a prompt, text of the differences such as
  * `@name` would be read as the name of a file.
@@ -193,17 +200,28 @@ async function openModel(flags: SessionOptions, io: Io): Promise<CommitModel | u
   }
   await session.attachSurface({ mode: "print", ui: { ...noUi, notify: (message) => io.err(`tau: ${message}\n`) } });
   const redactor = createSessionRedactor(session, io.env);
+  /** The model in use, and those of its chain that have not failed. */
+  const candidates: { model: Model; thinkingLevel?: ThinkingLevel }[] = [{ model }, ...session.fallbackModels];
   return {
     redact: (text) => String(redactor.redact(text)),
     close: () => host.dispose(),
     async complete(systemPrompt, messages) {
       const request = { systemPrompt, messages: [...messages] };
-      const choices = { reasoning: thinkingLevel, cacheRetention: "none" as const, signal: io.signal };
-      const answer = await context!.modelRegistry.complete(model, request, choices);
-      if (io.signal.aborted) throw new HarnessError("aborted", `Interrupted. ${declined}`);
-      if (answer.stopReason !== "error" && answer.stopReason !== "aborted") return answer;
-      const { kind, message } = getFailure(answer);
-      throw new HarnessError("unavailable", [message, getFailureAdvice(kind, "program")].filter(Boolean).join("\n  "));
+      for (;;) {
+        const { model, thinkingLevel: reasoning = thinkingLevel } = candidates[0]!;
+        const choices = { reasoning, cacheRetention: "none" as const, signal: io.signal };
+        const answer = await context!.modelRegistry.complete(model, request, choices);
+        if (io.signal.aborted) throw new HarnessError("aborted", `Interrupted. ${declined}`);
+        if (answer.stopReason !== "error" && answer.stopReason !== "aborted") return answer;
+        const { kind, message } = getFailure(answer);
+        const next = candidates[1]?.model;
+        if (!next || !usesNextModel(kind)) {
+          const advice = getFailureAdvice(kind, "program");
+          throw new HarnessError("unavailable", [message, advice].filter(Boolean).join("\n  "));
+        }
+        io.err(`tau: ${model.provider}/${model.id}: ${message} ${next.provider}/${next.id} is used instead.\n`);
+        candidates.shift();
+      }
     },
   };
 }

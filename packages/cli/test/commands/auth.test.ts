@@ -111,6 +111,20 @@ test("status shows where each key comes from, in order of precedence, and never 
   expect((await run(await createWorkspace(), ["auth", "status"])).err).toContain("There is no key yet.");
 });
 
+test("status lists the keys of apiKeys before others, by their last four characters", async () => {
+  const workspace = await createWorkspace();
+  await run(workspace, ["auth", "login", "openai"], { input: fakeKey });
+  const apiKeys = {
+    openai: ["fake-first-key-1111", "fake-second-key-2222", "short", "$OTHER_KEY"],
+    groq: ["!print-secret"],
+  };
+  await writeFile(join(workspace.agentDir, "settings.json"), JSON.stringify({ apiKeys }));
+  const { out } = await run(workspace, ["auth", "status"]);
+  expect(out).toMatch(/^openai +apiKeys \(…1111, …2222, …, in \$OTHER_KEY\) +auth\.json, a key$/m);
+  expect(out).toMatch(/^groq +apiKeys \(from a command\)$/m);
+  for (const secret of ["first", "short", "print-secret"]) expect(out).not.toContain(secret);
+});
+
 test("status shows when a login expires, without its tokens, and accepts an invalid time", async () => {
   const workspace = await createWorkspace();
   await mkdir(workspace.agentDir, { mode: 0o700 });

@@ -275,3 +275,19 @@ test("a message has no fence and no control characters, and data cannot end its 
     "<differences-x1>\n+</differences>\n(the differences of 1 more files are not shown)\n</differences-x1>",
   );
 });
+
+test("a model that fails is followed by the next one of its chain, which is said", async () => {
+  const refused: WireReply = { kind: "status", status: 401, body: "{}" };
+  const { tau, stage, workspace } = await createRepository([refused, textReply("From the other")]);
+  const settings = {
+    defaultModel: "acme/small",
+    roles: { commit: "acme/large" },
+    retry: { fallbackChains: { commit: ["acme/small"] } },
+  };
+  await writeFile(join(workspace.agentDir, "settings.json"), JSON.stringify(settings));
+  await stage("a.txt", "two\n");
+  const { out, err } = await tau([], { input: "" });
+  expect(out).toBe("From the other\n");
+  expect(err).toContain("acme/small is used instead.");
+  expect(workspace.server.requests.map(({ body }) => (body as { model: string }).model)).toEqual(["large", "small"]);
+});

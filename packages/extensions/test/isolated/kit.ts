@@ -164,7 +164,6 @@ export async function createPorts(options: HostOptions = {}) {
     events: createEventBus(),
     log: (level, message) => void asked.push(["log", level, message]),
     report: (problem) => void problems.push(problem),
-    onVirtualModelsChange: () => void asked.push(["virtualModels"]),
     onInputChanged: (toolCallId) => void changedCalls.push(toolCallId),
     providers: {
       isIsolated: (name) => name === "mine",

@@ -54,13 +54,15 @@ describe.skipIf(process.platform !== "linux")("A virtual model of an isolated ex
   });
 
   test("is aborted with the request, and is gone once it is removed", async () => {
-    const { host, virtual, route } = await open();
+    const changes: string[] = [];
+    const { virtual, route } = await open({ ports: { onVirtualModelsChange: () => void changes.push("changed") } });
     const controller = new AbortController();
     const routed = route({ thinkingLevel: "high", signal: controller.signal });
     controller.abort();
     await expect(Promise.resolve(routed)).rejects.toThrow("aborted");
     await route({ reason: "direct" });
     await expect.poll(virtual).toBeUndefined();
-    expect(host.asked).toContainEqual(["virtualModels"]);
+    // Once when it was loaded, and once when it was removed.
+    expect(changes).toEqual(["changed", "changed"]);
   });
 });

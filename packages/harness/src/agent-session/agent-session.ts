@@ -326,6 +326,11 @@ export class AgentSession {
     return this.#core.used.use;
   }
 
+  /** Lists the models of `retry.fallbackChains` that may be used instead of the selected one, in their order. */
+  get fallbackModels(): readonly { model: Model; thinkingLevel?: ThinkingLevel }[] {
+    return this.#core.used.chain;
+  }
+
   /** Patterns of the models to choose from. Undefined for all. */
   get modelPatterns(): readonly string[] | undefined {
     return this.#parts.modelPatterns ?? this.settings.enabledModels;

@@ -278,6 +278,11 @@ export class UsedModel {
     );
   }
 
+  /** Lists the models that may be used instead of the selected one, in their order. */
+  get chain(): readonly ChainModel[] {
+    return this.#listChain();
+  }
+
   /** The models of the chain that exist, have a key, and are not excluded. */
   #listChain(): ChainModel[] {
     const { getChains, registry, selected } = this.#parts;
