@@ -71,14 +71,41 @@ test("of a hundred agents that hang, fail, flood or answer in the wrong form, ea
   expect(new Set(ended).size).toBe(ended.length);
 }, 120_000);
 
+test("a hundred agents overspend a budget by at most a turn each", async () => {
+  const limit = 500_000;
+  const usage = { output: 10_000 };
+  const tasks = Array.from({ length: 100 }, (_, index) => task(`t${index}`));
+  const { session, model, prompt } = await openPlay(
+    {
+      main: (step) => (step === 1 ? [call("task", { tasks })] : [text("Done.")]),
+      default: (step) => ({ content: step < 4 ? [call("ls", {})] : [text("ok")], usage }),
+    },
+    { maxRequests: 5_000, budgets: { tokens: limit } },
+  );
+  await prompt("go");
+  const entries = await session.sessionManager.getEntries();
+  const turns = entries.flatMap((entry) => {
+    if (entry.type === "usage") return [entry.usage.totalTokens];
+    return entry.type === "message" && entry.message.role === "assistant" ? [entry.message.usage.totalTokens] : [];
+  });
+  const spent = turns.reduce((sum, tokens) => sum + tokens, 0);
+  const agentCount = new Set(model.asked.map(({ context }) => getAgentId(context))).size;
+  expect(spent).toBeGreaterThanOrEqual(limit);
+  expect(spent - limit).toBeLessThanOrEqual(agentCount * Math.max(...turns));
+  // The budget ended them, and not their own work.
+  expect(model.asked.length).toBeLessThan(400);
+  expect(session.hasWork).toBe(false);
+}, 120_000);
+
 const toolNames = ["read", "ls", "write", "edit", "bash", "tool_search", "call_tool"];
 
 test("no chain of agents does what its root may not do", async () => {
   const property = fc.asyncProperty(
     fc.subarray(toolNames),
     fc.record({ turns: fc.integer({ min: 1, max: 12 }), maxDepth: fc.nat(3), isPlanning: fc.boolean() }),
+    fc.record({ profile: fc.constantFrom("safe", "balanced", "permissive"), sandbox: fc.constantFrom("off", "auto") }),
     fc.array(fc.constantFrom("write", "bash", "ls", "call_tool"), { minLength: 1, maxLength: 3 }),
-    async (allowed, { turns, maxDepth, isPlanning }, wishes) => {
+    async (allowed, { turns, maxDepth, isPlanning }, { profile, sandbox }, wishes) => {
       const writing = {
         write: { path: "made.txt", content: "x" },
         bash: { command: "touch made" },
@@ -98,8 +125,8 @@ test("no chain of agents does what its root may not do", async () => {
         allowedTools: ["task", ...allowed],
         budgets: { turns },
         agents: { maxDepth },
-        // Plan mode then runs no command at all, and each chain takes less time.
-        sandbox: { mode: "off" },
+        policyProfile: profile,
+        sandbox: { mode: sandbox },
         ...(isPlanning && { permissionMode: "plan" }),
       });
       // Sessions that are refused something at the same time wait for each other's lock, by the clock.

@@ -1,6 +1,6 @@
 /** Tasks that work in isolated copies of a repository. */
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { chmod, mkdir, readFile, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, symlink, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { openIsolated } from "../../src/agents/worktrees/isolated.ts";
@@ -211,4 +211,19 @@ test("without a directory of the user's choice, it is in the temporary directory
   expect(chosen.cwd).toMatch(/\/chosen\/t$/);
   await chosen.discard();
   await rm(join(repository.root, "chosen"), { recursive: true, force: true });
+});
+
+test("a change that is as new as the index of the task is found, whenever the index is copied", async () => {
+  const repository = await createRepository();
+  // Git then compares nothing but the size and the time of a file.
+  await writeFile(join(repository.root, ".gitconfig"), "[core]\n\ttrustctime = false\n");
+  const isolated = await openIsolated({ cwd: repository.top, id: "fast" });
+  const file = join(isolated.cwd, "a.txt");
+  const then = 1_600_000_000;
+  await utimes(file, then, then);
+  repository.gitIn(isolated.cwd, "update-index", "--refresh");
+  await utimes(join(isolated.cwd, ".git/index"), then, then);
+  await writeFile(file, "one\nTWO\nthree\n");
+  await utimes(file, then, then);
+  expect(await isolated.finish()).toMatchObject({ kind: "branch", files: ["a.txt"] });
 });
