@@ -2,6 +2,7 @@
 import type { SessionEvent, View } from "@tau/protocol";
 import type { SlashCommandName } from "@tau/protocol/surface";
 import { type Keybinding, setKeybindings } from "@tau/tui";
+import { CacheMisses } from "./cache-misses.ts";
 import { Attention } from "./attention.ts";
 import { createChoose } from "./choose.ts";
 import { CommandRunner } from "./command-runner.ts";
@@ -77,6 +78,7 @@ export class App {
   readonly #exit: Exit;
   readonly #extensions: LazyExtensions;
   readonly #facts: SessionFacts;
+  readonly #misses: CacheMisses;
   readonly #questions: OpenQuestions;
   readonly #interface: Interface;
   readonly #commands: CommandRunner;
@@ -100,6 +102,7 @@ export class App {
     const getView = () => session.view;
     const getSettings = () => this.#settings;
 
+    this.#misses = new CacheMisses({ isOn: () => getSettings().showCacheMissNotices, say: (text) => say(text) });
     this.#title = new TerminalTitle({ terminal, isOn: () => getSettings().terminal.showTitle });
     this.#attention = new Attention({ terminal, getSettings: () => getSettings().terminal, now });
     const status = new StatusArea({
@@ -258,6 +261,7 @@ export class App {
       onClear: () => {
         this.#core.transcript.clear();
         this.#attention.forget();
+        this.#misses.forget();
       },
       onSnapshot: (view, before) => this.#takeSnapshot(view, before),
       onEvent: (event) => this.#take(event),
@@ -385,6 +389,7 @@ export class App {
 
   #take(event: SessionEvent): void {
     const { session, remarks, requestRender } = this.#core;
+    this.#misses.take(event);
     // The view keeps only the latest notices, and a frame may come after several.
     if (event.type === "notice") remarks.notice(event.code, event.message);
     // Not only before frames: a run may be shorter than one.

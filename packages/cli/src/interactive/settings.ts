@@ -14,6 +14,7 @@ export type TerminalSettings = Pick<
   | "markdown"
   | "outputPad"
   | "quietStartup"
+  | "showCacheMissNotices"
   | "showHardwareCursor"
   | "terminal"
   | "tuiMode"

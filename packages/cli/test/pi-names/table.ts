@@ -37,7 +37,7 @@ export const piNames = {
   settings: {
     same: `defaultProvider defaultModel defaultThinkingLevel modelThinkingLevels transport steeringMode followUpMode theme compaction.enabled
       compaction.reserveTokens compaction.keepRecentTokens branchSummary.skipPrompt retry.enabled retry.maxRetries
-      retry.baseDelayMs hideThinkingBlock externalEditor shellPath quietStartup defaultProjectTrust shellCommandPrefix
+      retry.baseDelayMs showCacheMissNotices hideThinkingBlock externalEditor shellPath quietStartup defaultProjectTrust shellCommandPrefix
       collapseChangelog packages extensions skills prompts themes enableSkillCommands terminal.showImages
       terminal.imageWidthCells terminal.showTerminalProgress terminal.hyperlinks terminal.images terminal.trueColor
       images.autoResize images.blockImages enabledModels defaultTools doubleEscapeAction treeFilterMode
@@ -62,7 +62,7 @@ export const piNames = {
     },
     notApplicable: "lastChangelogVersion extensionChangelogVersions warnings.anthropicExtraUsage",
     missing: `compaction.modelOverrides branchSummary.reserveTokens retry.maxAgentDelayMs
-      retry.provider.timeoutMs retry.provider.maxRetries retry.provider.maxRetryDelayMs retry.maxDelayMs showCacheMissNotices`,
+      retry.provider.timeoutMs retry.provider.maxRetries retry.provider.maxRetryDelayMs retry.maxDelayMs`,
   },
   variables: {
     same: `AI_AGENT EDITOR VISUAL HTTPS_PROXY HTTP_PROXY ANTHROPIC_API_KEY OPENAI_API_KEY PI_CACHE_RETENTION

@@ -20,7 +20,6 @@ export const ignoredSettings: Readonly<Record<string, string>> = {
   codemode: notThere,
   cacheWarming: notThere,
   sessionShareDestination: notThere,
-  modelThinkingLevels: notThere,
   "branchSummary.reserveTokens": notThere,
   warnings: notThere,
   "compaction.modelOverrides": "tau reads compaction.models instead",
@@ -31,7 +30,6 @@ export const ignoredSettings: Readonly<Record<string, string>> = {
   "retry.provider": network,
   "retry.maxAgentDelayMs": network,
   "terminal.clearOnShrink": interactive,
-  showCacheMissNotices: interactive,
 };
 
 /** The names in a group that are known but not read, as `object` takes them. Editors point to the schema with `$schema`. */

@@ -56,6 +56,7 @@ export const referenceSections: readonly ReferenceSection[] = [
       "themes",
       "quietStartup",
       "hideThinkingBlock",
+      "showCacheMissNotices",
       "doubleEscapeAction",
       "treeFilterMode",
       "externalEditor",

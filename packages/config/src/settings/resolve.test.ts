@@ -106,6 +106,7 @@ describe("merging", () => {
       treeFilterMode: "default",
       externalEditor: undefined,
       hideThinkingBlock: false,
+      showCacheMissNotices: false,
       editorPaddingX: 0,
       outputPad: 1,
       autocompleteMaxVisible: 5,

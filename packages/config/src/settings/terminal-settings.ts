@@ -50,6 +50,11 @@ export const terminalSettings = {
     default: false,
     description: "Show nothing above the conversation at the start; `header` shows the line with the version only.",
   }),
+  showCacheMissNotices: setting(flag, {
+    default: false,
+    description:
+      "Report it when much of the conversation was not in the provider's cache any more, and why, as far as that is known.",
+  }),
   hideThinkingBlock: setting(flag, { default: false, description: "Fold the model's thinking." }),
   doubleEscapeAction: setting(oneOf("tree", "fork", "none"), {
     default: "tree",
