@@ -1,6 +1,6 @@
 /** The code of the feature `lsp`. */
 import { type Clock, systemClock } from "@tau/ai";
-import { assertNever } from "@tau/ai/internal";
+import { assertNever, getErrorMessage } from "@tau/ai/internal";
 import {
   type ExtensionAPI,
   type ExtensionFactory,
@@ -9,6 +9,7 @@ import {
   getFeatureSettings,
 } from "@tau/extensions";
 import { type ActionCall, type ActionResult, findReferences, findSymbols, hover, locate, request } from "./actions.ts";
+import { AfterWrite } from "./after-write.ts";
 import { isWholeProject, type LspArguments } from "./arguments.ts";
 import { codeActions, rename, renameFile } from "./changes.ts";
 import { findCheckers } from "./checkers.ts";
@@ -48,6 +49,7 @@ export const createLspExtension =
         return { content: [{ type: "text", text: text + notes }], details: { places: places ?? [] } };
       },
     });
+    followWrites(tau, new AfterWrite(session, (message) => tau.log("info", message)));
     const menu = createMenuCommand(servers);
     tau.registerCommand("lsp", {
       ...menu,
@@ -57,6 +59,32 @@ export const createLspExtension =
       },
     });
   };
+
+/** Does nothing unless a server is running for a file that is changed: the code is loaded by the first question. */
+function followWrites(tau: ExtensionAPI, after: AfterWrite): void {
+  const getSettings = () => getFeatureSettings(tau, lspSettings).lsp;
+  tau.on("tool_call", async ({ toolName, input }) => {
+    const { path, content } = input;
+    const { diagnosticsOnWrite, formatOnWrite } = getSettings();
+    if (typeof path !== "string" || (toolName !== "write" && toolName !== "edit")) return;
+    try {
+      if (diagnosticsOnWrite) await after.note(path);
+      if (formatOnWrite && toolName === "write" && typeof content === "string")
+        input["content"] = (await after.format(path, content)) ?? content;
+    } catch (error) {
+      // Whatever a server does, the file is written as the model wants it.
+      tau.log("info", `The language server was of no use for ${path}: ${getErrorMessage(error)}`);
+    }
+  });
+  tau.on("files_changed", async ({ paths }) => {
+    const text = await after.check(paths, getSettings().diagnosticsOnWrite);
+    return text === undefined ? undefined : { content: [{ type: "text", text }] };
+  });
+  tau.on("tool_result", ({ content }) => {
+    const text = after.takeLate();
+    return text === undefined ? undefined : { content: [...content, { type: "text", text }] };
+  });
+}
 
 interface ServersOptions {
   cwd: string;

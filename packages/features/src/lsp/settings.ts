@@ -44,7 +44,7 @@ export const lspSettings = {
     }),
     formatOnWrite: setting(flag, {
       default: false,
-      description: "Let a running server format files after `write` and `edit`.",
+      description: "Let a running server format what `write` writes, before it is written.",
     }),
     servers: mapSetting(server, {
       by: "name of a server",
