@@ -131,8 +131,16 @@ class ScriptCalls {
       case "describeNamespace":
         return this.#tools.describeNamespace(args);
       default:
-        throw new Error(`There is no function ${method}.`);
+        return await this.#askModels(method, args);
     }
+  }
+
+  /** The catalogue is loaded by the first script that uses it. */
+  async #askModels(method: string, args: unknown): Promise<unknown> {
+    const { answerModels, modelFunctions } = await import("./models/script-models.ts");
+    const name = modelFunctions.find((each) => each === method);
+    if (name === undefined) throw new Error(`There is no function ${method}.`);
+    return answerModels(name, args, this.#context.modelRegistry);
   }
 
   async #callTool({ name, args }: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown> {

@@ -354,3 +354,15 @@ test("with the mode only, requests list it alone, with declarations, and scripts
   const small = await run(`return 1`, { settings: { codemode: { mode: "only", inlineBudget: 0 } } as never });
   expect(small.opened.model.asked[0]!.context.tools![0]!.description).not.toContain("tools.read(args");
 });
+
+test("models that are not for conversations are listed for scripts alone, and calling one says why it cannot be", async () => {
+  const { output, opened } = await run(
+    `const [image] = await models.getModelsOfType("image");
+     const { stopReason, errorMessage } = await models.generateImages(image, { input: [] });
+     return [image.type, (await models.getModelsOfType("classifier")).length, await models.getAvailableOfType("image"), stopReason, errorMessage.includes(image.api), (await models.classify({ provider: "a", id: "b" }, {})).errorMessage]`,
+  );
+  expect(JSON.parse(output)).toEqual(["image", 56, [], "error", true, "There is no model a/b of the type classifier."]);
+  const { modelRegistry } = opened.session;
+  const apis = new Set(modelRegistry.getAll().map(({ api }) => String(api)));
+  for (const api of ["openrouter-images", "openai-decisions", "typesafe-system-one"]) expect(apis).not.toContain(api);
+});

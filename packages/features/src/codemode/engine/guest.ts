@@ -120,6 +120,20 @@ export function createGuest(send: (kind: GuestMessage, json: string) => string, 
   );
   define(globalThis, "describeTool", (name: unknown) => call("describeTool", { name }));
   define(globalThis, "describeNamespace", (name: unknown) => call("describeNamespace", { name }));
+  define(
+    globalThis,
+    "models",
+    freeze({
+      getModelsOfType: (type: unknown, provider: unknown) => call("getModelsOfType", { type, provider }),
+      getAvailableOfType: (type: unknown, provider: unknown) => call("getAvailableOfType", { type, provider }),
+      getModelOfType: (type: unknown, provider: unknown, id: unknown) => call("getModelOfType", { type, provider, id }),
+      classify: (model: { provider?: unknown; id?: unknown } | null, context: unknown) =>
+        call("classify", { provider: model?.provider, id: model?.id, context }),
+      generateImages: (model: { provider?: unknown; id?: unknown } | null, context: unknown) =>
+        call("generateImages", { provider: model?.provider, id: model?.id, context }),
+    }),
+  );
+
   return {
     settle(id, isValue, json) {
       const waiting = pending[id];
