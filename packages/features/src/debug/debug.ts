@@ -11,7 +11,7 @@ import type { DapAdapter, DapResolvedAdapter } from "./adapters.ts";
 import { chooseAdapter, listAdapters, probeAdapter, type ProbeResult } from "./choose-adapter.ts";
 import { Debugger } from "./debugger.ts";
 import { DebugFailure } from "./failure.ts";
-import { type DebugArguments, debugTool } from "./feature.ts";
+import { type DebugArguments, debugTool, formatCommandLine } from "./feature.ts";
 import { createDebuggerCommand } from "./menu.ts";
 import { debugSettings } from "./settings.ts";
 
@@ -58,7 +58,7 @@ export const createDebugExtension =
         return await chooseAdapter({ adapters: listAdapters(adapters), place, name, program, probe });
       },
       async allowStart(adapter, { attachesTo }) {
-        const command = [adapter.resolvedCommand, ...adapter.args].join(" ");
+        const command = formatCommandLine([adapter.resolvedCommand, ...adapter.args]);
         const summary = `Start the debugger ${adapter.name}${attachesTo === undefined ? "" : ` for ${attachesTo}`}: ${command}`;
         const access = [{ capability: "exec", target: { kind: "command", command } }] as const;
         const verdict = await tau.requestAccess(access, { name: debugTool.name, summary, signal });
@@ -92,7 +92,7 @@ async function askToLeaveSandbox(
   attachesTo: string,
 ): Promise<void> {
   const title = `Attach ${name} to ${attachesTo}, outside of the sandbox?`;
-  const message = `${[resolvedCommand, ...args].join(" ")}\nIt will have your rights, and the model can run code in that program.`;
+  const message = `${formatCommandLine([resolvedCommand, ...args])}\nIt will have your rights, and the model can run code in that program.`;
   const isAllowed = hasUI && (await ui.confirm(title, message));
   if (!isAllowed)
     throw new DebugFailure(

@@ -68,11 +68,14 @@ const interpreters: Readonly<Record<string, string>> = {
 const quote = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
+/** The command line of these words, as a shell reads it. */
+export const formatCommandLine = (words: readonly string[]): string => words.map(quote).join(" ");
+
 /** The command line that would run the program without a debugger. It is judged as that. */
 export function formatProgram({ program = "", args = [], cwd }: DebugArguments): string {
   const interpreter = interpreters[extname(program).toLowerCase()];
   const path = interpreter !== undefined || program.includes("/") ? program : `./${program}`;
-  const line = [...(interpreter === undefined ? [] : [interpreter]), ...[path, ...args].map(quote)].join(" ");
+  const line = [...(interpreter === undefined ? [] : [interpreter]), formatCommandLine([path, ...args])].join(" ");
   return cwd === undefined ? line : `cd ${quote(cwd)} && ${line}`;
 }
 
@@ -80,7 +83,10 @@ export function formatProgram({ program = "", args = [], cwd }: DebugArguments):
 function listAccess(args: DebugArguments): AccessRequest[] {
   switch (args.action) {
     case "launch":
-      return [{ capability: "exec", target: { kind: "command", command: formatProgram(args) } }];
+      // Without a program it is refused.
+      return args.program === undefined
+        ? []
+        : [{ capability: "exec", target: { kind: "command", command: formatProgram(args) } }];
     case "attach":
     case "evaluate":
     case "custom_request":

@@ -4,6 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { type MenuRow, showMenu } from "../kit/show-menu.ts";
 import { toVisibleLine } from "../kit/visible-text.ts";
 import type { Debugger } from "./debugger.ts";
+import { formatCommandLine } from "./feature.ts";
 
 const restartMs = 60_000;
 
@@ -36,7 +37,7 @@ function listRows(inSession: Debugger, report: (work: Promise<unknown>) => Promi
       ),
   };
   const details = [
-    `${target.adapter.name}: ${[target.adapter.resolvedCommand, ...target.adapter.args].join(" ")}`,
+    `${target.adapter.name}: ${formatCommandLine([target.adapter.resolvedCommand, ...target.adapter.args])}`,
     `Directory: ${target.cwd}`,
     `Breakpoints: ${breakpoints.count}`,
   ];

@@ -1,6 +1,6 @@
 /** Sessions and programs for tests of the debugger. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { readdirSync, readlinkSync } from "node:fs";
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -78,4 +78,15 @@ export async function open(turns: Turns, params: TestSessionParams = {}) {
 
 export const callDebug = (args: object) => call("debug", args as Record<string, unknown>);
 
-export const isLinux = existsSync("/proc/self/status");
+/** The processes that work in a directory. Linux alone can tell. */
+export function listWorkingIn(directory: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return readlinkSync(`/proc/${pid}/cwd`) === directory ? [Number(pid)] : [];
+      } catch {
+        return [];
+      }
+    });
+}
