@@ -35,7 +35,7 @@ export const piNames = {
     missing: "llama",
   },
   settings: {
-    same: `defaultProvider defaultModel defaultThinkingLevel modelThinkingLevels transport steeringMode followUpMode theme compaction.enabled
+    same: `defaultProvider defaultModel defaultThinkingLevel modelThinkingLevels codemode.mode codemode.inlineBudget transport steeringMode followUpMode theme compaction.enabled
       compaction.reserveTokens compaction.keepRecentTokens branchSummary.skipPrompt retry.enabled retry.maxRetries
       retry.baseDelayMs showCacheMissNotices hideThinkingBlock externalEditor shellPath quietStartup defaultProjectTrust shellCommandPrefix
       collapseChangelog packages extensions skills prompts themes enableSkillCommands terminal.showImages
@@ -55,8 +55,6 @@ export const piNames = {
       queueMode: own,
       websockets: own,
       websocketConnectTimeoutMs: own,
-      "codemode.mode": codemode,
-      "codemode.inlineBudget": codemode,
       cacheWarming: warming,
       "terminal.clearOnShrink": screen,
     },

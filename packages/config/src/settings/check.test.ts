@@ -154,6 +154,7 @@ describe("a project that is not trusted can neither execute nor redirect nor loo
       "images.blockImages",
       "tools.allowed",
       "tools.excluded",
+      "tools.enabled",
       "tools.writeNeedsRead",
       "shellEnv",
       "shellPath",

@@ -45,6 +45,7 @@ describe("merging", () => {
         edit: "text",
         models: {},
         execution: "ordered",
+        enabled: [],
         discoveryMode: "auto",
         writeNeedsRead: true,
       },
