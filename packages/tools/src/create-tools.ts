@@ -83,8 +83,15 @@ export interface Tools {
   readonly spawn: Spawn;
   /** The environment that `bash` gives to a command now. */
   getCommandEnv(): Promise<Record<string, string>>;
-  /** Starts a program with pipes, limited and contained like commands, that is ended by whoever started it. */
-  startProgram(request: Omit<SpawnRequest, "stdin">, sandbox: CommandSandbox | undefined): Promise<Program>;
+  /**
+   * Starts a program with pipes, limited and contained like commands, that is ended by whoever started it. `limits` take the
+   * place of those of commands.
+   */
+  startProgram(
+    request: Omit<SpawnRequest, "stdin">,
+    sandbox: CommandSandbox | undefined,
+    limits?: Partial<Limits>,
+  ): Promise<Program>;
   /** Takes back changes of several files during which a process was killed. Returns the paths that were restored. */
   recoverChanges(): Promise<string[]>;
   /** Ends every command and job that still runs, within two seconds. */
@@ -116,11 +123,12 @@ export function createTools(options: ToolsOptions): Tools {
     seen,
     spawn,
     getCommandEnv: async () => (await import("./shell/environment.ts")).getCommandEnv(options),
-    startProgram: async (request, sandbox) =>
+    startProgram: async (request, sandbox, limits) =>
       (await import("./shell/program.ts")).startProgram(request, {
         spawn,
         sandbox,
-        ...withoutUndefined({ limits: options.limits, clock: options.clock, ids: options.ids }),
+        limits: { ...options.limits, ...limits },
+        ...withoutUndefined({ clock: options.clock, ids: options.ids }),
         ...(options.containment === "best effort" && { namespace: () => Promise.resolve(undefined) }),
       }),
     recoverChanges: () => recoverChanges(options),

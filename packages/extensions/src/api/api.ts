@@ -130,6 +130,8 @@ export interface SpawnOptions {
   cwd?: string;
   /** Variables besides those that it inherits. */
   env?: Readonly<Record<string, string>>;
+  /** Megabytes of all its processes together, after which it is ended. Default: the limit of commands. */
+  maxMemoryMb?: number;
   /** The variables of ours that it gets: those that commands of the model get, or these alone. Default `commands`. */
   inherits?: "commands" | readonly string[];
   /**

@@ -23,6 +23,6 @@ export const hostPrograms: Spawner = {
       child.signal("SIGKILL", "group");
       await exit;
     };
-    return { pid, stdin, stdout, stderr, exit, end };
+    return { pid, stdin, stdout, stderr, exit, getExcess: () => undefined, end };
   },
 };

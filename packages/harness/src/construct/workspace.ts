@@ -88,7 +88,7 @@ export async function createWorkspace(
   const spawn: ExtensionSessionPort["spawn"] = async (
     command,
     args,
-    { cwd: directory, inherits, env, sandbox: own },
+    { cwd: directory, inherits, env, sandbox: own, maxMemoryMb },
   ) => {
     const mode = own === false ? "off" : sandboxSettings.mode;
     const { readablePaths = [], ...changes } = own || {};
@@ -101,8 +101,9 @@ export async function createWorkspace(
       cwd: resolve(cwd, directory ?? ""),
       env: { ...kept, ...env },
     };
+    const limits = maxMemoryMb === undefined ? {} : { ...toMemoryLimits(maxMemoryMb), memoryAdvice: undefined };
     const close = async () => await box?.close();
-    const program = await tools.startProgram(request, box).catch(async (error: unknown) => {
+    const program = await tools.startProgram(request, box, limits).catch(async (error: unknown) => {
       await close();
       throw error;
     });
@@ -147,6 +148,10 @@ function getReadOnlyOptions(setup: SessionSetup, sandbox: SandboxSettings): Sess
 function getMemoryLimits({ maxMemoryMb }: SandboxSettings): Partial<Limits> {
   const memoryAdvice = "Only the user can allow more, with the setting sandbox.maxMemoryMb.";
   if (maxMemoryMb === undefined) return { memoryAdvice };
-  const memoryBytes = maxMemoryMb * 1024 * 1024;
-  return { memoryAdvice, memoryBytes, processDataBytes: 2 * memoryBytes };
+  return { memoryAdvice, ...toMemoryLimits(maxMemoryMb) };
 }
+
+const toMemoryLimits = (megabytes: number): Partial<Limits> => {
+  const memoryBytes = megabytes * 1024 * 1024;
+  return { memoryBytes, processDataBytes: 2 * memoryBytes };
+};

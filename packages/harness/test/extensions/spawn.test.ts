@@ -103,6 +103,14 @@ describe.each(modes)("with the sandbox %s", (mode) => {
     await expect.poll(() => findProcesses(`sleep ${seconds}`)).toEqual([]);
   });
 
+  test("one that takes more memory than it was given is ended, and says why", async () => {
+    const { api } = await openApi(mode);
+    const grow = "const all = []; setInterval(() => all.push(Buffer.alloc(16 << 20, 1)), 50)";
+    const program = await api.spawn(process.execPath, ["-e", grow], { maxMemoryMb: 200 });
+    await Promise.all([readText(program.stdout), readText(program.stderr), program.exit]);
+    expect(program.getExcess()).toBe("[The command was ended: it used more than 200.0 MB of memory.]");
+  });
+
   test("one that ignores the request to end is killed", async () => {
     const { sh } = await openApi(mode);
     const program = await sh("trap '' TERM; echo ready; while :; do sleep 0.05; done");

@@ -26,6 +26,8 @@ export interface Program extends Pick<RunningProcess, "stdout" | "stderr"> {
   readonly stdin: Writable;
   /** Settles when nothing of it is left. Never rejects. */
   readonly exit: Promise<ExitStatus>;
+  /** Says why it was ended, in words for the model, if it took more than its limits. */
+  getExcess(): string | undefined;
   /** Asks everything to end, and after `graceMs` makes it. Resolves when nothing is left. */
   end(graceMs?: number): Promise<void>;
 }
@@ -66,6 +68,7 @@ export async function startProgram(
       stdout: child.stdout,
       stderr: child.stderr,
       exit,
+      getExcess: () => child.excess,
       async end(graceMs = defaultGraceMs) {
         await child.end(graceMs);
         await exit;
