@@ -6,6 +6,7 @@ import { codemode } from "./codemode/feature.ts";
 import { debug } from "./debug/feature.ts";
 import { discovery } from "./discovery/feature.ts";
 import { lsp } from "./lsp/feature.ts";
+import { kernels } from "./kernels/feature.ts";
 import { mcp } from "./mcp/feature.ts";
 import { worktrees } from "./agents/worktrees/feature.ts";
 import { plan } from "./plan/feature.ts";
@@ -24,4 +25,5 @@ export const allFeatures: readonly Feature[] = [
   lsp(),
   debug(),
   calc(),
+  kernels(),
 ];

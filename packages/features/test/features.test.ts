@@ -13,6 +13,7 @@ import {
   codemode,
   debug,
   discovery,
+  kernels,
   lsp,
   mcp,
   plan,
@@ -45,6 +46,11 @@ const cases: readonly FeatureContractCase[] = [
   },
   { create: debug, call: call("debug", { action: "sessions" }), beside: [discovery()] },
   { create: calc, call: call("calc", { expression: "1 + 1" }), params: { defaultTools: ["+calc"] } },
+  {
+    create: kernels,
+    call: call("eval", { language: "javascript", code: "1 + 1" }),
+    params: { defaultTools: ["+eval"] },
+  },
 ];
 
 test("the contract applies to all features", () => {

@@ -1,0 +1,41 @@
+/** Finds the Python that kernels run. */
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+
+export interface PythonPlace {
+  /** The setting `kernels.python`. */
+  setting: string | undefined;
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  /** Default: whether there is a file that can be executed. */
+  isProgram?: (path: string) => boolean;
+}
+
+/** From the setting, `VIRTUAL_ENV`, `.venv`, `venv` or `PATH`, in this order; undefined if there is none. */
+export function findPython({ setting, env, cwd, isProgram = isExecutable }: PythonPlace): string | undefined {
+  const paths = (env["PATH"] ?? "").split(delimiter).filter(isAbsolute);
+  const named = setting === undefined ? [] : toCandidates(setting, cwd, paths);
+  // A setting that names nothing is not replaced by another Python: its packages would be missing.
+  if (setting !== undefined) return named.find(isProgram);
+  const environments = [env["VIRTUAL_ENV"], join(cwd, ".venv"), join(cwd, "venv")].filter(
+    (path): path is string => path !== undefined && path !== "",
+  );
+  const inEnvironments = environments.flatMap((path) =>
+    ["python3", "python"].map((name) => resolve(cwd, path, "bin", name)),
+  );
+  return [...inEnvironments, ...paths.map((path) => join(path, "python3"))].find(isProgram);
+}
+
+function toCandidates(setting: string, cwd: string, paths: readonly string[]): string[] {
+  return setting.includes("/") ? [resolve(cwd, setting)] : paths.map((path) => join(path, setting));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    // It does not exist, or is not ours to run.
+    return false;
+  }
+}

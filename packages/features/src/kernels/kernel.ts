@@ -1,0 +1,330 @@
+/** A kernel: one process that runs cells, one after the other, and keeps their variables. */
+import type { Clock } from "@tau/ai";
+import { followSignal } from "@tau/ai/internal";
+import { IpcChannel, type KernelId, type KernelMessage, type KernelResult } from "./ipc.ts";
+import { createDeferred } from "./deferred.ts";
+import { KernelError } from "./kernel-error.ts";
+import type { KernelProcess, KernelProcessEvents } from "./kernel-process.ts";
+import { type DoneMessage, type Display, type FromKernel, getAnswerType, type KernelRequest } from "./messages.ts";
+
+/** How long a cell may take to end after an interrupt, before the kernel is ended. */
+export const interruptMs = 5_000;
+/** More requests of one kernel at the same time are refused. */
+const maxRequests = 1_000;
+const maxDisplays = 100;
+/** The end of what is printed while no cell runs is shown with the next one. */
+const maxLateBytes = 16 * 1024;
+
+/** Does for a kernel what its code asks for, with the rights of one call. */
+export type AnswerRequest = (request: KernelRequest) => Promise<unknown>;
+
+export interface CellOptions {
+  code: string;
+  /** Identifies the call. A call that it makes has an id that begins with it. */
+  callId: string;
+  timeoutMs: number | undefined;
+  signal: AbortSignal | undefined;
+  onOutput(chunk: Buffer): void;
+  answer: AnswerRequest;
+}
+
+export type CellOutcome =
+  | { kind: "done"; done: DoneMessage; displays: readonly Display[] }
+  /** The kernel has ended; `reason` says why. */
+  | { kind: "ended"; reason: string; displays: readonly Display[]; wasStarted: boolean }
+  | { kind: "interrupted"; by: "abort" | "timeout"; displays: readonly Display[]; hasEnded: boolean };
+
+export interface KernelOptions {
+  id: KernelId;
+  clock: Clock;
+  /** Ends itself after this time without a cell. */
+  idleMs: number;
+  start(events: KernelProcessEvents): Promise<KernelProcess>;
+  onRegister(tool: Extract<FromKernel, { type: "Register" }>): void;
+  /** Called once, when nothing of it is left. */
+  onEnd(reason: string): void;
+}
+
+/** Calls tools that the code of a kernel has registered. */
+export interface KernelBridge {
+  /** Rejects with a `KernelError`. */
+  invokeTool(toolName: string, params: unknown): Promise<unknown>;
+}
+
+interface RunningCell {
+  id: string;
+  callId: string;
+  displays: Display[];
+  onOutput(chunk: Buffer): void;
+  settle(done: DoneMessage | undefined): void;
+}
+
+export class Kernel {
+  readonly #options: KernelOptions;
+  readonly #scopes = new Map<string, AnswerRequest>();
+  readonly #invokes = new Map<string, (result: KernelResult) => void>();
+  readonly #requests = IpcChannel(maxRequests);
+  readonly #ended = createDeferred<string>();
+  #process: Promise<KernelProcess> | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #cell: RunningCell | undefined;
+  #late: Buffer[] = [];
+  #counts = { cells: 0, requests: 0, runs: 0 };
+  #cancelIdle: (() => void) | undefined;
+  #endReason: string | undefined;
+
+  constructor(options: KernelOptions) {
+    this.#options = options;
+    void this.#answerRequests();
+  }
+
+  get hasEnded(): boolean {
+    return this.#endReason !== undefined;
+  }
+
+  /** Cells that it has run. */
+  get runs(): number {
+    return this.#counts.runs;
+  }
+
+  get isBusy(): boolean {
+    return this.#cell !== undefined;
+  }
+
+  /** Waits for earlier cells. Never rejects for what the code does. */
+  async run(options: CellOptions): Promise<CellOutcome> {
+    if (this.#cell && isWithin(options.callId, this.#cell.callId))
+      throw new KernelError("busy", "This kernel is busy with the cell that the code was started from.");
+    const before = this.#turn;
+    const { promise, resolve } = createDeferred<void>();
+    this.#turn = promise;
+    try {
+      await Promise.race([before, whenAborted(options.signal)]);
+      if (options.signal?.aborted) return { kind: "interrupted", by: "abort", displays: [], hasEnded: false };
+      return await this.#runNow(options);
+    } finally {
+      void before.then(() => resolve());
+    }
+  }
+
+  async #runNow({ code, callId, timeoutMs, signal, onOutput, answer }: CellOptions): Promise<CellOutcome> {
+    const { clock } = this.#options;
+    const id = `c${++this.#counts.cells}`;
+    const displays: Display[] = [];
+    const stopped = createDeferred<{ by: "abort" | "timeout" }>();
+    this.#cancelIdle?.();
+    const stopFollowing = followSignal(signal, () => stopped.resolve({ by: "abort" }));
+    const cancelTimeout =
+      timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, () => stopped.resolve({ by: "timeout" }));
+    try {
+      const opened = await Promise.race([this.#open(), this.#ended.promise, stopped.promise]);
+      // It may have ended while it started.
+      const reason = typeof opened === "string" ? opened : this.#endReason;
+      if (typeof opened === "string" || reason !== undefined)
+        return { kind: "ended", reason: reason!, displays, wasStarted: false };
+      if ("by" in opened) {
+        await this.end("It was interrupted while it started.");
+        return { kind: "interrupted", by: opened.by, displays, hasEnded: true };
+      }
+      const done = createDeferred<DoneMessage | undefined>();
+      this.#cell = { id, callId, displays, onOutput, settle: done.resolve };
+      this.#scopes.set(id, answer);
+      for (const chunk of this.#late.splice(0)) onOutput(chunk);
+      this.#counts.runs++;
+      opened.send("Cell", { id, code });
+      const first = await Promise.race([done.promise, stopped.promise]);
+      const isStopped = first !== undefined && "by" in first;
+      if (isStopped) await this.#interrupt(opened, id, done.promise);
+      const end = await (this.hasEnded ? undefined : done.promise);
+      await opened.drain();
+      if (isStopped) return { kind: "interrupted", by: first.by, displays, hasEnded: this.hasEnded };
+      return end
+        ? { kind: "done", done: end, displays }
+        : { kind: "ended", reason: this.#endReason!, displays, wasStarted: true };
+    } finally {
+      stopFollowing();
+      cancelTimeout?.();
+      this.#cell = undefined;
+      this.#scopes.delete(id);
+      this.#waitIdle();
+    }
+  }
+
+  /** Ends the kernel if the cell does not end in time. */
+  async #interrupt(process: KernelProcess, id: string, done: Promise<unknown>): Promise<void> {
+    const { clock } = this.#options;
+    process.send("Interrupt", { id });
+    const late = createDeferred<"late">();
+    const cancel = clock.setTimer(interruptMs, () => late.resolve("late"));
+    const first = await Promise.race([done, late.promise]);
+    cancel();
+    if (first === "late") await this.end("It did not react to an interrupt.");
+  }
+
+  async #open(): Promise<KernelProcess> {
+    this.#process ??= this.#start();
+    return await this.#process;
+  }
+
+  async #start(): Promise<KernelProcess> {
+    const ready = createDeferred<void>();
+    const process = await this.#options.start({
+      onMessage: (message) => (message.type === "Ready" ? ready.resolve() : this.#receive(message)),
+      onOutput: (chunk) => this.#print(chunk),
+    });
+    void process.exit.then((reason) => this.#finish(reason));
+    await Promise.race([ready.promise, process.exit]);
+    return process;
+  }
+
+  #print(chunk: Buffer): void {
+    if (this.#cell) return this.#cell.onOutput(chunk);
+    this.#late.push(chunk);
+    const size = this.#late.reduce((sum, { length }) => sum + length, 0);
+    if (size > maxLateBytes) this.#late = [Buffer.concat(this.#late).subarray(-maxLateBytes)];
+  }
+
+  #receive(message: Exclude<FromKernel, { type: "Ready" }>): void {
+    switch (message.type) {
+      case "Done":
+        if (message.done.id === this.#cell?.id) this.#cell.settle(message.done);
+        return;
+      case "Display":
+        if (this.#cell && this.#cell.displays.length < maxDisplays) this.#cell.displays.push(message.display);
+        return;
+      case "Register":
+        return this.#options.onRegister(message);
+      case "Invoked": {
+        const settle = this.#invokes.get(message.id);
+        this.#invokes.delete(message.id);
+        return settle?.(message.result);
+      }
+      case "Request":
+        return this.#request(message);
+    }
+  }
+
+  /** The host decides about requests: they wait for it in the channel. */
+  #request({ id, scope, wire, request }: Extract<FromKernel, { type: "Request" }>): void {
+    const answer = this.#scopes.get(scope);
+    const problem = !answer
+      ? new KernelError("over", "The cell that made this call is over. Await calls before the cell ends.")
+      : this.#counts.requests >= maxRequests
+        ? new KernelError("busy", `More than ${maxRequests} calls at once are not possible.`)
+        : undefined;
+    if (!answer || problem) return this.#reply(wire, id, { error: toWireError(problem) });
+    this.#counts.requests++;
+    this.#waiting.set(id, { wire, request, answer });
+    const [own] = this.#requests;
+    void own.send(toKernelMessage(this.#options.id, id, request)).catch(() => undefined);
+  }
+
+  readonly #waiting = new Map<number, { wire: string; request: KernelRequest; answer: AnswerRequest }>();
+
+  async #answerRequests(): Promise<void> {
+    const [, host] = this.#requests;
+    for (let message; (message = await host.recv());) void this.#answerOne((message.payload as { id: number }).id);
+  }
+
+  async #answerOne(id: number): Promise<void> {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (!waiting) return;
+    const { wire, request, answer } = waiting;
+    let result: KernelResult;
+    try {
+      result = { value: (await answer(request)) ?? null };
+    } catch (error) {
+      result = { error: toWireError(error) };
+    }
+    this.#counts.requests--;
+    this.#reply(wire, id, result);
+  }
+
+  #reply(wire: string, id: number, result: KernelResult): void {
+    const type = getAnswerType(wire);
+    const payload = { id, result, ...(type === "ToolResult" && { to: this.#options.id }) };
+    void this.#process?.then((process) => process.send(type, payload));
+  }
+
+  /** Gives the bridge for one call: requests of the tool have the rights of that call. */
+  bridge(answer: AnswerRequest, signal?: AbortSignal): KernelBridge {
+    return {
+      invokeTool: async (toolName, params) => {
+        if (this.hasEnded || !this.#process) throw new KernelError("ended", "The kernel of this tool has ended.");
+        const process = await this.#process;
+        const id = `i${++this.#counts.cells}`;
+        const result = createDeferred<KernelResult>();
+        const stopFollowing = followSignal(signal, () => {
+          process.send("Interrupt", { id });
+          result.resolve({ error: { message: "The call was aborted.", kind: "aborted" } });
+        });
+        this.#cancelIdle?.();
+        this.#invokes.set(id, result.resolve);
+        this.#scopes.set(id, answer);
+        void this.#ended.promise.then((reason) =>
+          result.resolve({ error: { message: `The kernel has ended: ${reason}`, kind: "ended" } }),
+        );
+        try {
+          process.send("Invoke", { id, name: toolName, params });
+          const settled = await result.promise;
+          if ("value" in settled) return settled.value;
+          const isAborted = settled.error.kind === "aborted";
+          throw new KernelError(isAborted ? "aborted" : "failed", settled.error.message);
+        } finally {
+          stopFollowing();
+          this.#invokes.delete(id);
+          this.#scopes.delete(id);
+          this.#waitIdle();
+        }
+      },
+    };
+  }
+
+  #waitIdle(): void {
+    this.#cancelIdle?.();
+    if (this.hasEnded || !this.#process || this.#cell || this.#invokes.size > 0) return;
+    const { clock, idleMs } = this.#options;
+    this.#cancelIdle = clock.setTimer(idleMs, () => void this.end("It was idle for too long."));
+  }
+
+  /** Resolves when nothing of it is left. */
+  async end(reason: string): Promise<void> {
+    this.#finish(reason);
+    const process = await this.#process?.catch(() => undefined);
+    await process?.end(0);
+  }
+
+  #finish(reason: string): void {
+    if (this.#endReason !== undefined) return;
+    this.#endReason = reason;
+    this.#cancelIdle?.();
+    this.#cell?.settle(undefined);
+    this.#ended.resolve(reason);
+    this.#requests[0].close();
+    this.#options.onEnd(reason);
+  }
+}
+
+const isWithin = (callId: string, outer: string): boolean => callId === outer || callId.startsWith(`${outer}/`);
+
+const whenAborted = (signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal) followSignal(signal, () => resolve());
+  });
+
+function toKernelMessage(from: KernelId, id: number, request: KernelRequest): KernelMessage {
+  if (request.kind !== "exec") {
+    const { kind, ...params } = request;
+    return kind === "tool"
+      ? { type: "ToolCall", payload: { from, id, tool: (request as { tool: string }).tool, params } }
+      : { type: "ToolCall", payload: { from, id, tool: kind, params } };
+  }
+  const type = request.language === "python" ? "PythonExec" : "BunExec";
+  return { type, payload: { code: request.code, id } };
+}
+
+function toWireError(error: unknown): { message: string; kind: string } {
+  const message = error instanceof Error ? error.message : String(error);
+  return { message, kind: error instanceof KernelError ? error.kind : "failed" };
+}

@@ -1,0 +1,270 @@
+/**
+ * The programs of a JavaScript kernel, which is a Node process. The worker thread reads messages from descriptor 3, so that it can
+ * interrupt the main thread however busy that is: it has a session of the inspector for `Runtime.terminateExecution`. The main
+ * thread evaluates cells in a session of its own, since one that dispatches a message handles no other until it has ended, and
+ * writes messages to descriptor 4. No port is opened.
+ */
+const worker = String.raw`
+"use strict";
+const { parentPort } = require("node:worker_threads");
+const { Session } = require("node:inspector");
+const { Socket } = require("node:net");
+const session = new Session();
+session.connectToMainThread();
+const waiting = [];
+let ping;
+const forward = (message) => (ping ? waiting.push(message) : parentPort.postMessage(message));
+const interrupt = (id) => {
+  if (ping) return;
+  session.post("Runtime.terminateExecution", {}, () => {});
+  // A termination that found nothing to end ends what comes next, which may be the handler of the ping: so it is repeated.
+  ping = setInterval(() => parentPort.postMessage({ type: "Ping", payload: { id } }), 20);
+};
+parentPort.on("message", () => {
+  clearInterval(ping);
+  ping = undefined;
+  for (const message of waiting.splice(0)) forward(message);
+});
+const socket = new Socket({ fd: 3, readable: true, writable: false });
+let pieces = [];
+socket.on("data", (chunk) => {
+  let start = 0;
+  for (let end; (end = chunk.indexOf(10, start)) >= 0; start = end + 1) {
+    pieces.push(chunk.subarray(start, end));
+    const message = JSON.parse(Buffer.concat(pieces).toString());
+    pieces = [];
+    if (message.type === "Interrupt") interrupt(message.payload.id);
+    else forward(message);
+  }
+  pieces.push(chunk.subarray(start));
+});
+const end = () => process.kill(process.pid, "SIGKILL");
+socket.on("end", end);
+socket.on("error", end);
+parentPort.postMessage({ type: "Opened", payload: {} });
+`;
+
+export const javascriptRunner = String.raw`
+"use strict";
+const { Worker } = require("node:worker_threads");
+const { Session } = require("node:inspector");
+const fs = require("node:fs");
+const util = require("node:util");
+const maxText = 200000, maxValue = 4000000, maxPng = 5000000, maxRows = 100;
+const session = new Session();
+session.connect();
+// The cells and calls in progress, the newest last. Node cannot follow them through promises and be interrupted as well.
+const scopes = [];
+const getScope = () => scopes.at(-1);
+const enter = (id) => scopes.push(id);
+const leave = (id) => {
+  const index = scopes.lastIndexOf(id);
+  if (index >= 0) scopes.splice(index, 1);
+};
+const calls = new Map();
+const cells = new Set();
+const registered = new Map();
+let nextId = 0;
+let isReady = false;
+let isPrinting = false;
+const { stringify } = JSON;
+const write = (text) => {
+  const bytes = Buffer.from(text);
+  for (let start = 0; start < bytes.length; ) {
+    try {
+      start += fs.writeSync(4, bytes, start);
+    } catch (error) {
+      if (error.code === "EAGAIN") continue;
+      // Without its descriptors the kernel cannot answer.
+      process.reallyExit(1);
+    }
+  }
+};
+const send = (type, payload) => write(stringify({ type, payload }) + "\n");
+const toValue = (value) => {
+  try {
+    const text = stringify(value, (key, part) => (typeof part === "bigint" ? String(part) : part));
+    return text === undefined || text.length > maxValue ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+const inspect = (value) =>
+  util.inspect(value, { depth: 4, maxArrayLength: 200, maxStringLength: 20000, breakLength: 120 }).slice(0, maxText);
+const isPng = (value) => value instanceof Uint8Array && value.length > 8 && value[0] === 137 && value[1] === 80 && value[2] === 78;
+const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const toTable = (value) => {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isRecord)) return undefined;
+  const columns = [...new Set(value.slice(0, maxRows).flatMap((row) => Object.keys(row)))];
+  const isFlat = value.slice(0, maxRows).every((row) => columns.every((name) => typeof row[name] !== "object" || row[name] === null));
+  if (columns.length === 0 || columns.length > 50 || !isFlat) return undefined;
+  const rows = value.slice(0, maxRows).map((row) => columns.map((name) => String(row[name] ?? "").slice(0, 200)));
+  return { columns, rows, total: value.length };
+};
+const show = (value) => {
+  if (!isPng(value)) return false;
+  const id = getScope();
+  if (value.length > maxPng) console.log("[An image of " + value.length + " bytes is too large to be shown.]");
+  else send("Display", { id, png: Buffer.from(value).toString("base64") });
+  return true;
+};
+const display = (...values) => {
+  for (const value of values) {
+    const id = getScope();
+    if (show(value)) continue;
+    const table = toTable(value);
+    const json = table || typeof value !== "object" || value === null ? undefined : toValue(value);
+    if (table) send("Display", { id, table });
+    else if (json !== undefined) send("Display", { id, json });
+    else send("Display", { id, text: (typeof value === "string" ? value : inspect(value)).slice(0, maxText) });
+  }
+};
+class KernelError extends Error {
+  constructor(message, kind = "failed") {
+    super(message);
+    this.name = "KernelError";
+    this.kind = kind;
+  }
+}
+const ask = (type, payload) =>
+  new Promise((resolve, reject) => {
+    const id = ++nextId;
+    calls.set(id, { resolve, reject });
+    send(type, { id, scope: getScope() ?? null, ...payload });
+  });
+const callTool = (tool, params = {}) => ask("ToolCall", { from: "Bun", tool, params });
+const tool = new Proxy(
+  {},
+  { get: (_, name) => (typeof name !== "string" || name === "then" ? undefined : (args) => callTool(name, args)) },
+);
+let instance;
+class AgentBridge {
+  static getInstance() {
+    return (instance ??= new AgentBridge());
+  }
+  registerTool(name, handler, options = {}) {
+    registered.set(name, handler);
+    send("Register", { name, description: String(options.description ?? "").slice(0, 2000), parameters: toValue(options.parameters) ?? null });
+  }
+  async invokeTool(toolName, params = {}) {
+    const handler = registered.get(toolName);
+    if (handler) return await handler(params);
+    try {
+      return await callTool(toolName, params);
+    } catch (error) {
+      if (error.kind === "unknown_tool") throw new Error("Tool not found: " + toolName);
+      throw error;
+    }
+  }
+  async glob(pattern, cwd = process.cwd()) {
+    return await ask("Glob", { pattern, cwd });
+  }
+  async readFile(path) {
+    return await ask("ReadFile", { path });
+  }
+  async writeFile(path, content) {
+    await callTool("write", { path, content });
+  }
+}
+const define = (names) => {
+  for (const [name, value] of Object.entries(names))
+    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+};
+define({
+  tool,
+  display,
+  AgentBridge,
+  KernelError,
+  agentBridge: AgentBridge.getInstance(),
+  invokeTool: callTool,
+  invoke_tool: callTool,
+  py: (code) => ask("PythonExec", { code }),
+  completion: (prompt, options = {}) => ask("Completion", { prompt, options }),
+  agent: (prompt, options = {}) => ask("Agent", { prompt, options }),
+  __import: (specifier, options) => import(specifier, options),
+  require,
+});
+const finish = (id, answer) => {
+  if (!cells.delete(id)) return;
+  leave(id);
+  // The console of the inspector keeps what was printed.
+  session.post("Runtime.discardConsoleEntries", {}, () => {});
+  session.post("Runtime.releaseObjectGroup", { objectGroup: "cell" }, () => {});
+  send("Done", { id, ...answer });
+};
+let result;
+define({ __take: (value) => void (result = value) });
+const takeId = new Promise((resolve) =>
+  session.post("Runtime.evaluate", { expression: "globalThis.__take", objectGroup: "own" }, (_, { result: { objectId } }) => {
+    delete globalThis.__take;
+    resolve(objectId);
+  }),
+);
+const runCell = async ({ id, code }) => {
+  cells.add(id);
+  if (!isPrinting) {
+    isPrinting = true;
+    // Otherwise what a loop prints waits for the end of the loop.
+    for (const stream of [process.stdout, process.stderr]) stream._handle?.setBlocking?.(true);
+  }
+  const take = await takeId;
+  enter(id);
+  session.post("Runtime.evaluate", { expression: code, replMode: true, awaitPromise: true, silent: true, objectGroup: "cell" }, (problem, answer) => {
+      if (problem) return finish(id, { status: "interrupted" });
+      const argument = answer.result.objectId ? { objectId: answer.result.objectId } : toArgument(answer.result);
+      session.post("Runtime.callFunctionOn", { objectId: take, functionDeclaration: "function (value) { this(value); }", arguments: [argument] }, () => {
+        const value = result;
+        result = undefined;
+        if (answer.exceptionDetails) return finish(id, { status: "error", error: describeError(value, answer.exceptionDetails) });
+        const isShown = show(value);
+        const text = value === undefined || isShown ? {} : { result: inspect(value) };
+        finish(id, { status: "ok", ...text, value: isShown ? null : (toValue(value) ?? null) });
+      });
+    });
+};
+const toArgument = ({ value, unserializableValue }) => (unserializableValue ? { unserializableValue } : { value });
+const describeError = (error, details) => {
+  if (!(error instanceof Error)) return { name: "Error", message: inspect(error), traceback: "Uncaught " + inspect(error) };
+  const lines = String(error.stack ?? error).split("\n");
+  const cut = lines.findIndex((line) => /\bSession\.post\b|\bnode:inspector\b/.test(line));
+  const shown = cut < 0 ? lines : lines.slice(0, cut);
+  const place = error.name === "SyntaxError" ? " (line " + (details.lineNumber + 1) + ")" : "";
+  return { name: String(error.name), message: String(error.message).slice(0, maxText), traceback: (shown.join("\n") + place).slice(0, 20000) };
+};
+const invoke = async ({ id, name, params }) => {
+  try {
+    const handler = registered.get(name);
+    if (!handler) throw new Error("Tool not found: " + name);
+    enter(id);
+    const value = await handler(params ?? {});
+    leave(id);
+    send("Invoked", { id, value: toValue(value) ?? null });
+  } catch (error) {
+    leave(id);
+    send("Invoked", { id, error: { message: String(error?.message ?? error).slice(0, maxText), kind: "failed" } });
+  }
+};
+const thread = new Worker(${JSON.stringify(worker)}, { eval: true, stdin: false });
+thread.on("message", ({ type, payload }) => {
+  if (type === "Cell") return void runCell(payload);
+  if (type === "Invoke") return void invoke(payload);
+  if (type === "Ping") {
+    thread.postMessage("pong");
+    return finish(payload.id, { status: "interrupted" });
+  }
+  if (type === "Opened") {
+    if (isReady) return;
+    isReady = true;
+    return send("Ready", {});
+  }
+  const call = calls.get(payload.id);
+  calls.delete(payload.id);
+  if (!call) return;
+  const { error, value } = payload.result;
+  if (error) call.reject(new KernelError(error.message, error.kind));
+  else call.resolve(value);
+});
+const report = (error) => console.error("Uncaught", error);
+process.on("uncaughtException", report);
+process.on("unhandledRejection", report);
+`;

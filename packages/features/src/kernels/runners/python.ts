@@ -1,0 +1,419 @@
+/**
+ * The program of a Python kernel, which `python3 -c` runs. It reads messages from descriptor 3 and writes them to descriptor 4.
+ * Only modules in C that cost nothing are imported at the start; `json` comes with the first message, `asyncio` with the first
+ * `await`. Works with Python 3.9 and newer.
+ */
+export const pythonRunner = String.raw`
+import sys, os, _thread, _queue, _signal, _contextvars
+
+PID = os.getpid()
+IN, OUT = 3, 4
+os.set_inheritable(IN, False)
+os.set_inheritable(OUT, False)
+MAX_TEXT, MAX_VALUE, MAX_PNG, MAX_ROWS = 200000, 4000000, 5000000, 100
+module = type(sys)("__main__")
+module.__builtins__ = __builtins__
+sys.modules["__main__"] = module
+scope = _contextvars.ContextVar("scope", default=None)
+work = _queue.SimpleQueue()
+invokes = _queue.SimpleQueue()
+writing = _thread.allocate_lock()
+pending, sources = {}, {}
+state = {"cell": None, "user": False, "next": 0, "loop": None, "count": 0}
+
+def load(name):
+    loaded = sys.modules.get(name)
+    if loaded is not None:
+        return loaded
+    # A file of the project must not take the place of a module of the standard library here.
+    kept = sys.path[:]
+    try:
+        sys.path[:] = [path for path in kept if path not in ("", os.getcwd())]
+        __import__(name)
+    finally:
+        sys.path[:] = kept
+    return sys.modules[name]
+
+def write(data):
+    with writing:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(OUT, view):]
+
+def send(kind, **payload):
+    write(load("json").dumps({"type": kind, "payload": payload}, default=simple).encode("utf-8", "replace") + b"\n")
+
+def simple(value):
+    for name in ("tolist", "item", "isoformat"):
+        method = getattr(value, name, None)
+        if callable(method):
+            return method()
+    if isinstance(value, (set, frozenset)):
+        return list(value)
+    raise TypeError("not JSON: " + type(value).__name__)
+
+def to_json(value):
+    json = load("json")
+    try:
+        text = json.dumps(value, default=simple, allow_nan=False)
+    except Exception:
+        return None
+    return None if len(text) > MAX_VALUE else json.loads(text)
+
+def on_interrupt(signum, frame):
+    if os.getpid() != PID or state["user"]:
+        raise KeyboardInterrupt
+
+_signal.signal(_signal.SIGINT, on_interrupt)
+
+def after_fork():
+    # Only the kernel itself talks to the host.
+    for descriptor in (IN, OUT):
+        try:
+            os.close(descriptor)
+        except OSError:
+            pass
+
+os.register_at_fork(after_in_child=after_fork)
+
+def read_messages():
+    rest = b""
+    while True:
+        try:
+            data = os.read(IN, 65536)
+        except OSError:
+            data = b""
+        if not data:
+            os._exit(0)
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            receive(load("json").loads(line))
+
+def receive(message):
+    kind, payload = message["type"], message["payload"]
+    if kind == "Interrupt":
+        if state["cell"] == payload["id"]:
+            # The whole group, because a program that the cell waits for has to end too.
+            (os.killpg if os.getpgrp() == PID else os.kill)(PID, _signal.SIGINT)
+    elif kind in ("ToolResult", "BunResult", "PythonResult"):
+        waiting = pending.pop(payload["id"], None)
+        if waiting:
+            loop, future = waiting
+            loop.call_soon_threadsafe(settle, future, payload["result"])
+    elif kind == "Invoke":
+        invokes.put(payload)
+        work.put(None)
+        loop = state["loop"]
+        if loop and loop.is_running():
+            loop.call_soon_threadsafe(start_invokes)
+    else:
+        work.put(payload)
+
+def settle(future, result):
+    if future.done():
+        return
+    if "error" in result:
+        future.set_exception(KernelError(result["error"].get("message", ""), result["error"].get("kind", "failed")))
+    else:
+        future.set_result(result.get("value"))
+
+class KernelError(Exception):
+    """A call of the host that failed. kind says why, such as denied or unknown_tool."""
+    def __init__(self, message, kind="failed"):
+        super().__init__(message)
+        self.kind = kind
+
+async def ask(kind, **payload):
+    loop = load("asyncio").get_running_loop()
+    future = loop.create_future()
+    state["next"] += 1
+    key = state["next"]
+    pending[key] = (loop, future)
+    try:
+        send(kind, id=key, scope=scope.get(), **payload)
+        return await future
+    finally:
+        pending.pop(key, None)
+
+def call_tool(name, params):
+    return ask("ToolCall", **{"from": "Python", "tool": name, "params": params})
+
+class Tools:
+    """The tools of the session: await tool.grep(pattern="x")."""
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        def call(args=None, **more):
+            return call_tool(name, {**(args or {}), **more})
+        call.__name__ = name
+        return call
+
+class Kernel:
+    """The connection of a bridge to the host."""
+    async def rpc(self, address, **params):
+        if not address.startswith("tool://"):
+            raise ValueError("Unknown address: " + address)
+        return await call_tool(address[len("tool://"):], params)
+
+class AgentBridge:
+    """Calls tools of the session, and keeps the tools of this kernel."""
+    _instance = None
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+        self._tool_registry = {}
+
+    @classmethod
+    def instance(cls):
+        return agent_bridge
+
+    def register_tool(self, name, handler):
+        self._tool_registry[name] = handler
+        if self is agent_bridge:
+            send("Register", name=name, description=(getattr(handler, "__doc__", None) or "")[:2000], parameters=describe(handler))
+
+    async def invoke_tool(self, tool_name, params, meta=None):
+        if tool_name not in self._tool_registry:
+            raise ValueError(f"Unknown tool: {tool_name}")
+        result = self._tool_registry[tool_name](**params)
+        return await result if hasattr(result, "__await__") else result
+
+def describe(handler):
+    code = getattr(handler, "__code__", None)
+    if code is None:
+        return None
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    defaults = len(getattr(handler, "__defaults__", None) or ())
+    needed = [name for name in code.co_varnames[: code.co_argcount - defaults] if name != "self"]
+    return {"type": "object", "properties": {name: {} for name in names if name != "self"}, "required": needed}
+
+agent_bridge = AgentBridge(Kernel())
+
+async def grep(path, pattern, context=3, case_sensitive=False):
+    """Searches files with the session's own search. Gives a list of {path, line, text, is_match}."""
+    return await AgentBridge.instance().kernel.rpc(
+        "tool://grep", path=path, pattern=pattern, context=context, case_sensitive=case_sensitive
+    )
+
+agent_bridge._tool_registry["grep"] = grep
+
+async def invoke_tool(tool_name, params=None, meta=None):
+    return await call_tool(tool_name, params or {})
+
+async def js(code):
+    return await ask("BunExec", code=code)
+
+async def completion(prompt, options=None, **more):
+    return await ask("Completion", prompt=prompt, options={**(options or {}), **more})
+
+async def agent(prompt, options=None, **more):
+    return await ask("Agent", prompt=prompt, options={**(options or {}), **more})
+
+def to_png(value):
+    png = getattr(value, "_repr_png_", None)
+    if callable(png):
+        data = png()
+        return data if isinstance(data, bytes) else None
+    if type(value).__name__ == "Figure" and callable(getattr(value, "savefig", None)):
+        buffer = load("io").BytesIO()
+        value.savefig(buffer, format="png", bbox_inches="tight")
+        return buffer.getvalue()
+    return None
+
+def to_table(value):
+    columns = getattr(value, "columns", None)
+    if columns is None or not hasattr(value, "shape"):
+        return None
+    if hasattr(value, "itertuples"):
+        rows = value.head(MAX_ROWS).itertuples(index=True)
+        names = [""] + [str(name) for name in columns]
+    elif hasattr(value, "iter_rows"):
+        rows, names = value.head(MAX_ROWS).iter_rows(), [str(name) for name in columns]
+    else:
+        return None
+    return {"columns": names, "rows": [[str(cell)[:200] for cell in row] for row in rows], "total": int(value.shape[0])}
+
+def show(value, is_result=False):
+    """Sends an image or a table. Says whether the value was one."""
+    try:
+        png = to_png(value)
+        table = None if png else to_table(value)
+    except Exception as error:
+        png, table = None, None
+        if not is_result:
+            print("display:", error, file=sys.stderr)
+    if png and len(png) > MAX_PNG:
+        print("[An image of %d bytes is too large to be shown.]" % len(png))
+        return True
+    if png:
+        send("Display", id=scope.get(), png=load("base64").b64encode(png).decode())
+        return True
+    if table:
+        send("Display", id=scope.get(), table=table)
+        return True
+    return False
+
+def display(*values):
+    sys.stdout.flush()
+    for value in values:
+        if show(value):
+            continue
+        data = to_json(value) if isinstance(value, (dict, list, tuple)) else None
+        if data is not None:
+            send("Display", id=scope.get(), json=data)
+        else:
+            text = value if isinstance(value, str) else repr(value)
+            send("Display", id=scope.get(), text=text[:MAX_TEXT])
+
+def show_figures():
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None:
+        return
+    for number in pyplot.get_fignums():
+        show(pyplot.figure(number))
+    pyplot.close("all")
+
+def run_async(coroutine):
+    asyncio = load("asyncio")
+    if state["loop"] is None:
+        state["loop"] = asyncio.new_event_loop()
+        asyncio.set_event_loop(state["loop"])
+    loop = state["loop"]
+    task = loop.create_task(coroutine)
+    try:
+        loop.call_soon(start_invokes)
+        return loop.run_until_complete(task)
+    except KeyboardInterrupt:
+        task.cancel()
+        state["user"] = False
+        loop.run_until_complete(asyncio.wait([task], timeout=1))
+        raise
+
+def run_code(code):
+    value = eval(code, module.__dict__)
+    return run_async(value) if code.co_flags & 0x80 else value
+
+def run_cell(source, name):
+    import _ast
+    flags = 0x2000
+    tree = compile(source, name, "exec", flags | 0x400)
+    last = None
+    if tree.body and isinstance(tree.body[-1], _ast.Expr):
+        last = tree.body.pop()
+    if tree.body:
+        run_code(compile(tree, name, "exec", flags))
+    return None if last is None else run_code(compile(_ast.Expression(last.value), name, "eval", flags))
+
+def describe_error(error, name):
+    traceback, linecache = load("traceback"), load("linecache")
+    for cell, source in sources.items():
+        linecache.cache[cell] = (len(source), None, source.splitlines(True), cell)
+    trace = error.__traceback__
+    while trace is not None and not trace.tb_frame.f_code.co_filename.startswith("<cell "):
+        trace = trace.tb_next
+    lines = traceback.format_exception(type(error), error, trace)
+    return {"name": type(error).__name__, "message": str(error)[:MAX_TEXT], "traceback": "".join(lines)[-20000:]}
+
+def finish(key, **payload):
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass
+    if os.getpid() != PID:
+        os._exit(0)
+    send("Done", id=key, **payload)
+
+def do_cell(payload):
+    key, source = payload["id"], payload["code"]
+    state["count"] += 1
+    name = "<cell %d>" % state["count"]
+    sources[name] = source
+    if len(sources) > 50:
+        del sources[next(iter(sources))]
+    token = scope.set(key)
+    state["cell"] = key
+    answer = {}
+    try:
+        try:
+            state["user"] = True
+            value = run_cell(source, name)
+            show_figures()
+            if value is not None:
+                module.__dict__["_"] = value
+                answer = {"value": to_json(value)}
+                if not show(value, True):
+                    answer["result"] = repr(value)[:MAX_TEXT]
+        finally:
+            state["user"] = False
+        answer["status"] = "ok"
+    except KeyboardInterrupt:
+        answer = {"status": "interrupted"}
+    except BaseException as error:
+        answer = {"status": "error", "error": describe_error(error, name)}
+    finally:
+        state["user"] = False
+        state["cell"] = None
+        scope.reset(token)
+    value = None
+    finish(key, **answer)
+
+async def invoke(payload):
+    scope.set(payload["id"])
+    try:
+        value = await agent_bridge.invoke_tool(payload["name"], payload.get("params") or {}, {})
+        answer = {"value": to_json(value)}
+        if answer["value"] is None and value is not None:
+            answer["value"] = str(value)[:MAX_TEXT]
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        answer = {"error": {"message": str(error)[:MAX_TEXT], "kind": "failed"}}
+    sys.stdout.flush()
+    send("Invoked", id=payload["id"], **answer)
+
+def start_invokes():
+    while True:
+        try:
+            payload = invokes.get_nowait()
+        except _queue.Empty:
+            return
+        state["loop"].create_task(invoke(payload))
+
+def do_invokes():
+    while True:
+        try:
+            payload = invokes.get_nowait()
+        except _queue.Empty:
+            return
+        try:
+            state["cell"] = payload["id"]
+            state["user"] = True
+            run_async(invoke(payload))
+        except KeyboardInterrupt:
+            send("Invoked", id=payload["id"], error={"message": "It was interrupted.", "kind": "aborted"})
+        finally:
+            state["user"] = False
+            state["cell"] = None
+
+sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+sys.argv = [""]
+for value in (display, js, completion, agent, grep, invoke_tool, AgentBridge, KernelError, agent_bridge):
+    module.__dict__[getattr(value, "__name__", "agent_bridge")] = value
+module.__dict__["tool"] = Tools()
+module.__dict__["register_tool"] = agent_bridge.register_tool
+_thread.start_new_thread(read_messages, ())
+write(b'{"type":"Ready","payload":{}}\n')
+while True:
+    try:
+        payload = work.get()
+        if payload is None:
+            do_invokes()
+        else:
+            do_cell(payload)
+    except KeyboardInterrupt:
+        pass
+    except OSError:
+        # Without its descriptors the kernel cannot answer.
+        os._exit(1)
+`;
