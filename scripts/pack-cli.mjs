@@ -56,8 +56,13 @@ function packedManifest({ name, version, description, license, bin, type, import
     exports: { "./package.json": "./package.json" },
     files: ["dist", "THIRD-PARTY.md", "npm-shrinkwrap.json"],
     dependencies: Object.fromEntries(nativeDependencies.map((dependency) => [dependency, wanted[dependency]])),
-    // For the key chain of the operating system, which few installations need. Our own packages are in the program.
-    optionalDependencies: readJson(join(root, "packages", "config", "package.json")).optionalDependencies,
+    // The key chain of the operating system and the parser of source files. Our own packages are in the program.
+    optionalDependencies: Object.assign(
+      {},
+      ...["config", "features"].map(
+        (name) => readJson(join(root, "packages", name, "package.json")).optionalDependencies,
+      ),
+    ),
     engines,
   };
 }

@@ -1,5 +1,6 @@
 import type { Feature } from "@tau/extensions";
 import { agents } from "./agents/feature.ts";
+import { ast } from "./ast/feature.ts";
 import { ask } from "./ask/feature.ts";
 import { calc } from "./calc/feature.ts";
 import { codemode } from "./codemode/feature.ts";
@@ -26,4 +27,5 @@ export const allFeatures: readonly Feature[] = [
   debug(),
   calc(),
   kernels(),
+  ast(),
 ];

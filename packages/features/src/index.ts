@@ -5,6 +5,7 @@ export { ask } from "./ask/feature.ts";
 export { calc } from "./calc/feature.ts";
 export { codemode } from "./codemode/feature.ts";
 export { debug } from "./debug/feature.ts";
+export { ast } from "./ast/feature.ts";
 export { discovery } from "./discovery/feature.ts";
 export { lsp } from "./lsp/feature.ts";
 export { kernels } from "./kernels/feature.ts";

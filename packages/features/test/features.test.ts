@@ -10,6 +10,7 @@ import {
   allFeatures,
   ask,
   calc,
+  ast,
   codemode,
   debug,
   discovery,
@@ -51,6 +52,7 @@ const cases: readonly FeatureContractCase[] = [
     call: call("eval", { language: "javascript", code: "1 + 1" }),
     params: { defaultTools: ["+eval"] },
   },
+  { create: ast, call: call("ast_grep", { pattern: "foo($A)" }), params: { defaultTools: ["+ast_grep"] } },
 ];
 
 test("the contract applies to all features", () => {

@@ -3,6 +3,7 @@ export type { ChangeFilesDetails, FileChange } from "./changes/change-files.ts";
 export { createTools, defaultToolNames, toolNames, type Tools, type ToolsOptions } from "./create-tools.ts";
 export { definitions, type ToolName } from "./definitions.ts";
 export { ToolsError, type ToolsErrorCode } from "./errors.ts";
+export { summarise as summariseChanges } from "./files/diff.ts";
 export { createEditTool, type EditDetails } from "./files/edit.ts";
 export { applyChanges, countMatches, planEdits } from "./files/match.ts";
 export { listExisting, resolvePath } from "./files/path.ts";
@@ -47,6 +48,7 @@ export {
   type WrapCommand,
 } from "./platform/spawn.ts";
 export { isWithin, mightBeWithin } from "./platform/within.ts";
+export { listSourceFiles, type SourceFiles, type SourceQuery } from "./search/source-files.ts";
 export { createFindTool, type FindDetails, type FindOptions } from "./search/find.ts";
 export { createGrepTool, type GrepDetails, type GrepOptions } from "./search/grep.ts";
 export { locateRipgrep, type LocateRipgrep, type SearchOptions } from "./search/ripgrep.ts";

@@ -34,12 +34,14 @@ test("the root exports these values and no others", () => {
     "findPidNamespace",
     "isWithin",
     "listExisting",
+    "listSourceFiles",
     "locateRipgrep",
     "mightBeWithin",
     "nodeFileSystem",
     "planEdits",
     "prepareImage",
     "resolvePath",
+    "summariseChanges",
     "toolNames",
   ]);
 });

@@ -1,6 +1,7 @@
 /** The context that handlers, tools and commands of an extension are given besides the event. Names are pi's. */
 import type { AgentTool, AgentToolUpdateCallback, ThinkingLevel, ToolCallOutcome } from "@tau/agent";
 import type { ImageContent, Model, TextContent } from "@tau/ai";
+import type { ToolCallContext } from "@tau/tools";
 import type { SessionWriter } from "./session-writer.ts";
 import type { CustomMessageDraft, ExtensionCompaction } from "./events.ts";
 import type { ModelAccess } from "./model-access.ts";
@@ -56,6 +57,8 @@ export interface ExtensionContext {
 }
 
 export interface ExtensionToolContext extends ExtensionContext {
+  /** The files of this call, with its permissions. Only tools of features have them. */
+  readonly ports?: Pick<ToolCallContext, "files" | "spawn">;
   /** The tools that `executeTool` can call. */
   readonly tools: readonly AgentTool[];
   /**

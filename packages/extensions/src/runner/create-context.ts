@@ -40,6 +40,7 @@ interface CallOfTool {
   signal: AbortSignal | undefined;
   /** See `ExtensionSessionPort.executeTool`. */
   isOfFeature?: boolean;
+  ports?: ExtensionToolContext["ports"];
 }
 
 /** The context of one tool call. */
@@ -131,6 +132,12 @@ class ToolCallContext extends SessionContext implements ExtensionToolContext {
   constructor(port: ExtensionSessionPort, lifetime: Lifetime, call: CallOfTool) {
     super(port, lifetime);
     this.#call = call;
+  }
+
+  get ports(): NonNullable<ExtensionToolContext["ports"]> {
+    const { ports } = this.#call;
+    if (!ports) throw new ExtensionError("unavailable", "Only tools of features have files of their calls.");
+    return ports;
   }
 
   get tools(): ExtensionToolContext["tools"] {

@@ -11,7 +11,7 @@ import { mustBeData } from "../api/must-be-data.ts";
 /** The context of one call of a tool of this extension. */
 type CreateToolContext = (
   extension: Extension,
-  call: { id: string; signal: AbortSignal | undefined },
+  call: { id: string; signal: AbortSignal | undefined; ports?: ExtensionToolContext["ports"] },
 ) => ExtensionToolContext;
 
 /** Whether requests list the tool unless the settings say otherwise. */
@@ -34,8 +34,8 @@ export function createToolAdapter(createContext: CreateToolContext): (tool: Owne
       // Whatever it says: nothing contains the code of an extension.
       isContained: false,
       ...(tool.exposure === "model-only" && { isModelOnly: true }),
-      async execute(toolCallId, params, signal, onUpdate) {
-        const context = createContext(extension, { id: toolCallId, signal });
+      async execute(toolCallId, params, signal, onUpdate, ports) {
+        const context = createContext(extension, { id: toolCallId, signal, ...(ports && { ports }) });
         const update: typeof onUpdate = onUpdate && ((partial) => onUpdate(checkDetails(partial)));
         return checkDetails(await tool.execute(toolCallId, params, signal, update, context));
       },

@@ -186,9 +186,14 @@ export class SessionExtensions implements RunExtensions {
       getAnswerMs,
       onWaiting,
     });
-    const adapt = createToolAdapter((extension, call) =>
-      createToolContext(runner.getSession(extension), lifetime, { ...call, isOfFeature: isFeature(extension.source) }),
-    );
+    const adapt = createToolAdapter((extension, { ports, ...call }) => {
+      const isOfFeature = isFeature(extension.source);
+      return createToolContext(runner.getSession(extension), lifetime, {
+        ...call,
+        isOfFeature,
+        ...(isOfFeature && ports && { ports }),
+      });
+    });
     this.#bound = { port, runner, adapt, onClose };
     loaded.bind(port, (servers) => void this.emit({ type: "mcp_servers_change", servers }));
     for (const problem of loaded.problems) report(problem);

@@ -1,0 +1,152 @@
+/** Talks to the program that parses. A file that takes too long, or ends it, costs its own answer only. */
+import { createRequire } from "node:module";
+import type { ExtensionAPI } from "@tau/extensions";
+import { getErrorMessage } from "@tau/ai/internal";
+import { getProgramSource, type ParserAnswer, type ParserRequest } from "./parser-program.ts";
+
+type Program = Awaited<ReturnType<ExtensionAPI["spawn"]>>;
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+export type ParserQuery = DistributiveOmit<ParserRequest, "id">;
+
+/** Why there is no answer for a file. */
+export type ParserFailure = { kind: "failed"; reason: "time" | "ended" } | { kind: "unavailable"; message: string };
+
+export type ParserResult = ParserAnswer | ParserFailure;
+
+export interface ParserPorts {
+  spawn: ExtensionAPI["spawn"];
+  /** Finds the parser's module. Default: the one that is installed with tau. Throws if there is none. */
+  locate?: () => string;
+  /** How long one file may take, in milliseconds. Default 5,000. */
+  fileTimeMs?: number;
+  /** How long the program is kept without work, in milliseconds. Default 60,000. */
+  idleMs?: number;
+}
+
+const packageName = "@ast-grep/napi";
+
+export const locateParser = (): string => createRequire(import.meta.url).resolve(packageName);
+
+/** Longer answers are not read. */
+const maxAnswerLength = 64 * 1024 * 1024;
+
+interface Waiting {
+  query: ParserQuery;
+  resolve: (result: ParserResult) => void;
+}
+
+/** Parses one file after the other. The program is started with the first, and ended when nothing is left to do for a while. */
+export class Parser {
+  readonly #ports: Required<ParserPorts>;
+  readonly #queue: Waiting[] = [];
+  #running: Promise<Program> | undefined;
+  #isWorking = false;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #nextId = 1;
+  #onAnswer: ((answer: ParserAnswer) => void) | undefined;
+
+  constructor(ports: ParserPorts) {
+    this.#ports = { locate: locateParser, fileTimeMs: 5_000, idleMs: 60_000, ...ports };
+  }
+
+  ask(query: ParserQuery): Promise<ParserResult> {
+    return new Promise((resolve) => {
+      this.#queue.push({ query, resolve });
+      void this.#work();
+    });
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#idleTimer);
+    const running = this.#running;
+    this.#running = undefined;
+    const program = await running?.catch(() => undefined);
+    await program?.end(0);
+  }
+
+  async #work(): Promise<void> {
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    clearTimeout(this.#idleTimer);
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) next.resolve(await this.#answer(next.query));
+    this.#isWorking = false;
+    this.#idleTimer = setTimeout(() => void this.close(), this.#ports.idleMs);
+    this.#idleTimer.unref();
+  }
+
+  async #answer(query: ParserQuery): Promise<ParserResult> {
+    let program: Program;
+    try {
+      this.#running ??= this.#start();
+      program = await this.#running;
+    } catch (error) {
+      this.#running = undefined;
+      return { kind: "unavailable", message: getErrorMessage(error) };
+    }
+    const id = this.#nextId++;
+    let timer: NodeJS.Timeout | undefined;
+    const answer = new Promise<ParserResult>((resolve) => {
+      this.#onAnswer = (result) => {
+        if (result.id === id) resolve(result);
+      };
+      timer = setTimeout(() => resolve({ kind: "failed", reason: "time" }), this.#ports.fileTimeMs);
+      void program.exit.then(() => resolve({ kind: "failed", reason: "ended" }));
+    });
+    program.stdin.write(`${JSON.stringify({ ...query, id })}\n`);
+    const result = await answer;
+    clearTimeout(timer);
+    if (result.kind === "failed") await this.close();
+    return result;
+  }
+
+  async #start(): Promise<Program> {
+    let module: string;
+    try {
+      module = this.#ports.locate();
+    } catch {
+      throw new Error(
+        `Structural search needs the package ${packageName}, which is not installed here (${process.platform}-${process.arch}). Install tau with its optional dependencies: npm install -g without --omit=optional.`,
+      );
+    }
+    const program = await this.#ports.spawn(process.execPath, ["-e", getProgramSource(), module], {
+      inherits: [],
+      sandbox: { network: "none" },
+    });
+    // What is written to a program that has ended is lost; `exit` reports that it has.
+    program.stdin.on("error", () => {});
+    program.stderr.resume();
+    this.#read(program);
+    return program;
+  }
+
+  #read({ stdout, end }: Program): void {
+    const pieces: string[] = [];
+    let length = 0;
+    stdout.setEncoding("utf8");
+    stdout.on("error", () => {});
+    stdout.on("data", (chunk: string) => {
+      let from = 0;
+      for (let feed = chunk.indexOf("\n"); feed >= 0; feed = chunk.indexOf("\n", from)) {
+        const line = pieces.splice(0).join("") + chunk.slice(from, feed);
+        from = feed + 1;
+        length = 0;
+        const answer = parseAnswer(line);
+        if (answer) this.#onAnswer?.(answer);
+        else void end(0);
+      }
+      pieces.push(chunk.slice(from));
+      length += chunk.length - from;
+      if (length > maxAnswerLength) void end(0);
+    });
+  }
+}
+
+/** Undefined for what is no answer: the file that is being parsed may have damaged the program. */
+function parseAnswer(line: string): ParserAnswer | undefined {
+  try {
+    return JSON.parse(line) as ParserAnswer;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

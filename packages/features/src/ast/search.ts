@@ -1,0 +1,222 @@
+/** Searches files for a pattern, with the permissions of a call. */
+import { createHash } from "node:crypto";
+import type { ExtensionToolContext } from "@tau/extensions";
+import { listSourceFiles, ToolsError } from "@tau/tools";
+import { resolveRoot } from "./feature.ts";
+import { findLanguage, getLanguage, type Language, languages, listLanguages } from "./languages.ts";
+import type { FoundMatch } from "./parser-program.ts";
+import type { Parser } from "./parser.ts";
+
+export interface AstQuery {
+  pattern: string;
+  rewrite?: string;
+  language?: string;
+  path?: string;
+  glob?: string;
+}
+
+export interface FileMatches {
+  path: string;
+  /** The path for people and models. */
+  name: string;
+  /** Without its byte order mark. */
+  text: string;
+  sha256: string;
+  matches: FoundMatch[];
+}
+
+export interface AstSearch {
+  files: FileMatches[];
+  /** For the model: files that were not searched, and why. */
+  notices: string[];
+  searchedFiles: number;
+}
+
+/** A larger file is hardly written by a person, and takes seconds. */
+const maxFileBytes = 1024 * 1024;
+const maxFiles = 20_000;
+/** Files that are read while another is parsed. */
+const maxAhead = 4;
+/** The whole search, in milliseconds. */
+const maxSearchMs = 60_000;
+
+interface SearchLimits {
+  maxMatches: number;
+  signal: AbortSignal | undefined;
+}
+
+/** Throws a `ToolsError` for a query that cannot be searched for. */
+export async function searchCode(
+  parser: Parser,
+  { cwd, ports }: Pick<ExtensionToolContext, "cwd" | "ports">,
+  query: AstQuery,
+  { maxMatches, signal }: SearchLimits,
+): Promise<AstSearch> {
+  const { files, spawn } = ports!;
+  const chosen = chooseLanguages(query);
+  const found = await listSourceFiles(
+    { cwd, files, spawn },
+    {
+      path: resolveRoot(cwd, query.path),
+      extensions: chosen.flatMap(({ extensions }) => extensions),
+      glob: query.glob,
+      literal: findLiteral(query.pattern),
+      maxFiles,
+    },
+    signal,
+  );
+  const state = new SearchState(found.notices);
+  const endsAt = performance.now() + maxSearchMs;
+  const paths = found.paths[Symbol.iterator]();
+  const searchNext = async (): Promise<void> => {
+    for (const path of paths) {
+      if (signal?.aborted) throw new ToolsError("aborted", "The search was aborted.");
+      if (state.matchCount >= maxMatches) return void (state.isFull = true);
+      if (performance.now() > endsAt) return void (state.isLate = true);
+      const name = found.show(path);
+      const language = query.language === undefined ? getLanguage(path) : chosen[0];
+      if (!language) throw refuseLanguage(path, found.isFile);
+      const file = await readSource(files, path);
+      if (typeof file === "string") state.skip(file, name);
+      else await searchFile({ parser, query, state, maxMatches }, { ...file, path, name, language });
+    }
+  };
+  await Promise.all(Array.from({ length: maxAhead }, searchNext));
+  return state.finish();
+}
+
+const chooseLanguages = ({ language, path }: AstQuery): readonly Language[] => {
+  if (language === undefined) return languages;
+  const known = findLanguage(language);
+  if (!known) throw refuseLanguage(path ?? language, false, language);
+  return [known];
+};
+
+function refuseLanguage(path: string, isFile: boolean, language?: string): ToolsError {
+  const what = language === undefined ? `${path} is in a language` : `${language} is a language`;
+  const advice = isFile ? "Set language if it is one of these." : "Use grep, and edit.";
+  return new ToolsError(
+    "unavailable",
+    `${what} without a grammar here. There are grammars for ${listLanguages()}. ${advice}`,
+  );
+}
+
+/** A name that every match has, so that most files need not be parsed; undefined if the pattern has none. */
+export function findLiteral(pattern: string): string | undefined {
+  const names = pattern.replaceAll(/\$+[A-Z_][A-Z0-9_]*/g, " ").match(/[A-Za-z_][A-Za-z0-9_]{2,}/g) ?? [];
+  return names.toSorted((a, b) => b.length - a.length)[0];
+}
+
+type Skipped = "large" | "binary" | "unread";
+
+async function readSource(
+  files: NonNullable<ExtensionToolContext["ports"]>["files"],
+  path: string,
+): Promise<{ text: string; sha256: string } | Skipped> {
+  try {
+    const { bytes } = await files.readWhole(path, maxFileBytes);
+    const text = decode(bytes);
+    return text === undefined ? "binary" : { text, sha256: createHash("sha256").update(bytes).digest("hex") };
+  } catch (error) {
+    if (!(error instanceof ToolsError)) throw error;
+    // A file that may not be read is treated as missing, as in grep.
+    return error.code === "too_large" ? "large" : "unread";
+  }
+}
+
+const decode = (bytes: Buffer): string | undefined => {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+};
+
+interface FileSearch {
+  parser: Parser;
+  query: AstQuery;
+  state: SearchState;
+  maxMatches: number;
+}
+
+async function searchFile(
+  { parser, query: { pattern, rewrite }, state, maxMatches }: FileSearch,
+  { language, text, ...file }: Omit<FileMatches, "matches"> & { language: Language },
+): Promise<void> {
+  const { grammar } = language;
+  const limit = maxMatches;
+  const result = await parser.ask({
+    kind: "match",
+    grammar,
+    text,
+    pattern,
+    limit,
+    ...(rewrite !== undefined && { rewrite }),
+  });
+  switch (result.kind) {
+    case "unavailable":
+      throw new ToolsError("unavailable", result.message);
+    case "failed":
+      return state.skip(result.reason === "time" ? "slow" : "crashed", file.name);
+    case "refused":
+      return state.refuse(language, result.reason);
+    case "matches":
+      return state.add({ ...file, text, matches: result.matches });
+    case "outline":
+      throw new ToolsError("failed", "The parser gave another answer than it was asked for.");
+  }
+}
+
+const skippedWords: Readonly<Record<Exclude<Skipped, "binary" | "unread"> | "slow" | "crashed", string>> = {
+  large: `larger than ${maxFileBytes / 1024 / 1024} MiB`,
+  slow: "took too long to parse",
+  crashed: "could not be parsed",
+};
+
+class SearchState {
+  readonly #notices: string[];
+  readonly #files: FileMatches[] = [];
+  readonly #skipped = new Map<keyof typeof skippedWords, string[]>();
+  readonly #refused = new Map<string, string>();
+  #searched = 0;
+  matchCount = 0;
+  isFull = false;
+  isLate = false;
+
+  constructor(notices: readonly string[]) {
+    this.#notices = [...notices];
+  }
+
+  skip(why: Skipped | keyof typeof skippedWords, name: string): void {
+    if (why === "binary" || why === "unread") return;
+    this.#skipped.set(why, [...(this.#skipped.get(why) ?? []), name]);
+  }
+
+  refuse({ name }: Language, reason: string): void {
+    this.#refused.set(name, reason);
+  }
+
+  add(file: FileMatches): void {
+    this.#searched++;
+    this.matchCount += file.matches.length;
+    if (file.matches.length > 0) this.#files.push(file);
+  }
+
+  finish(): AstSearch {
+    const [refused] = this.#refused;
+    if (refused && this.#searched === 0) {
+      throw new ToolsError("invalid_input", `This is not a pattern of ${refused[0]}: ${refused[1]}`);
+    }
+    const skipped = [...this.#skipped].map(([why, names]) => {
+      const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
+      return `[Not searched, ${skippedWords[why]}: ${names.slice(0, 5).join(", ")}${more}.]`;
+    });
+    const late = this.isLate
+      ? [`[Stopped after ${maxSearchMs / 1_000} s; there may be more. Narrow path or glob.]`]
+      : [];
+    const files = this.#files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    return { files, notices: [...this.#notices, ...skipped, ...late], searchedFiles: this.#searched };
+  }
+}

@@ -1,0 +1,154 @@
+/** `ast_grep` and `ast_edit` in real sessions, with the real parser. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { call, text } from "@tau/ai/testing";
+import type { ToolResultMessage } from "@tau/ai";
+import { parsePlaces } from "@tau/protocol/surface";
+import { expect, onTestFinished, test } from "vitest";
+import { ast, discovery } from "../../src/index.ts";
+import { createTestSession, type TestSession, type TestSessionParams } from "../kit.ts";
+
+type Call = ["ast_grep" | "ast_edit", object];
+
+/** A session whose model makes these calls one after the other. */
+async function run(files: Record<string, string>, calls: readonly Call[], params: TestSessionParams = {}) {
+  const turns = [...calls.map(([name, args]) => [call(name, args)]), [text("Done.")]];
+  const opened = await createTestSession(turns, { files, features: [discovery(), ast()], ...params });
+  onTestFinished(() => opened.dispose());
+  return opened;
+}
+
+const getResults = ({ session }: TestSession): ToolResultMessage[] =>
+  session.messages.filter((message) => message.role === "toolResult") as ToolResultMessage[];
+
+const getText = (result: ToolResultMessage | undefined) =>
+  result?.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+
+const source = `// foo(1) in a comment, and "foo(2)" in a text: neither is code
+const ä = "😀"; foo(1);
+foo(
+  bar,
+  "two",
+);
+`;
+
+test("finds code by its structure, whatever its line breaks, with the place of each match", async () => {
+  const opened = await run(
+    { "a.ts": source, "b.tsx": "const x = <p>{foo(3)}</p>;\n", "c.js": "foo(4)\n", "d.py": "foo(5)\n" },
+    [["ast_grep", { pattern: "foo($$$ARGS)" }]],
+  );
+  await opened.prompt("go");
+  const [result] = getResults(opened);
+  expect(result!.isError).toBe(false);
+  const { places } = parsePlaces(result!.details);
+  expect(places.map(({ path, line, column, endLine }) => [path, line, column, endLine])).toEqual([
+    ["a.ts", 2, 17, 2],
+    ["a.ts", 3, 1, 6],
+    ["b.tsx", 1, 15, 1],
+    ["c.js", 1, 1, 1],
+  ]);
+  expect(places[1]!.excerpt!.lines).toEqual(
+    ["foo(", "  bar,", '  "two",', ")"].map((line) => (line === ")" ? ");" : line)),
+  );
+  expect(getText(result)).toContain("a.ts:3:1\n3: foo(");
+});
+
+test("ignored files, files of other places and files that may not be read are not searched", async () => {
+  const opened = await run(
+    { ".gitignore": "out\n", "out/a.ts": "foo(1)\n", "src/b.ts": "foo(2)\n", "lib/c.ts": "foo(3)\n" },
+    [
+      ["ast_grep", { pattern: "foo($A)" }],
+      ["ast_grep", { pattern: "foo($A)", path: "src" }],
+      ["ast_grep", { pattern: "foo($A)", glob: "!lib/**" }],
+      ["ast_grep", { pattern: "foo($A)", path: "/etc" }],
+    ],
+  );
+  await opened.prompt("go");
+  const [all, one, excluded, outside] = getResults(opened);
+  const paths = (result: ToolResultMessage | undefined) => parsePlaces(result!.details).places.map(({ path }) => path);
+  expect([paths(all), paths(one), paths(excluded)]).toEqual([["lib/c.ts", "src/b.ts"], ["src/b.ts"], ["src/b.ts"]]);
+  expect(outside!.isError).toBe(true);
+});
+
+test("a pattern that is not code, and a language without a grammar, are answered with what to do", async () => {
+  const opened = await run({ "a.ts": "foo; bar\n", "a.py": "foo()\n" }, [
+    ["ast_grep", { pattern: "foo; bar" }],
+    ["ast_grep", { pattern: "foo()", language: "python" }],
+    ["ast_grep", { pattern: "foo()", path: "a.py" }],
+    ["ast_grep", { pattern: "absent($A)" }],
+  ]);
+  await opened.prompt("go");
+  const [bad, python, file, none] = getResults(opened).map(getText);
+  expect(bad).toContain("This is not a pattern of TypeScript");
+  expect(python).toMatch(/python is a language without a grammar.*TypeScript, TSX, JavaScript, HTML, CSS/);
+  expect(file).toMatch(/a\.py is in a language without a grammar/);
+  expect(none).toContain("No code matches");
+});
+
+test("rewrites all matches in all files, keeping byte order marks and line ends, and reports the diff", async () => {
+  const opened = await run(
+    { "a.ts": "\ufefffoo(1, 2);\r\nx = foo(foo(3));\r\n", "b.js": "foo( );\n", "c.ts": "other();\n" },
+    [["ast_edit", { pattern: "foo($$$A)", rewrite: "bar($$$A)" }]],
+  );
+  await opened.prompt("go");
+  const [result] = getResults(opened);
+  expect(getText(result)).toBe("Rewrote 3 places in 2 files: a.ts (2), b.js (1).");
+  const read = (name: string) => readFileSync(join(opened.session.cwd, name), "utf8");
+  expect([read("a.ts"), read("b.js"), read("c.ts")]).toEqual([
+    "\ufeffbar(1, 2);\r\nx = bar(foo(3));\r\n",
+    "bar();\n",
+    "other();\n",
+  ]);
+  expect(result!.details).toMatchObject({ diff: expect.stringContaining("+x = bar(foo(3));") });
+});
+
+test("a preview changes nothing, and the change that follows is refused if a file changed in between", async () => {
+  const args = { pattern: "foo($A)", rewrite: "bar($A)" };
+  const preview: Call = ["ast_edit", { ...args, preview: true }];
+  const opened = await run({ "a.ts": "foo(1);\n", "b.ts": "foo(2);\n" }, [
+    preview,
+    ["ast_edit", args],
+    preview,
+    ["ast_edit", args],
+  ]);
+  const path = join(opened.session.cwd, "a.ts");
+  let count = 0;
+  opened.session.onSessionEvent((event) => {
+    if (event.type === "tool_execution_end" && ++count === 1) {
+      expect(readFileSync(path, "utf8")).toBe("foo(1);\n");
+      writeFileSync(path, "foo(1); foo(3);\n");
+    }
+  });
+  await opened.prompt("go");
+  const [first, refused, second, done] = getResults(opened).map(getText);
+  expect(first).toContain("-foo(1);\n+bar(1);");
+  expect(refused).toContain("a.ts has changed since the preview. Nothing was changed");
+  expect(second).toContain("+bar(1); bar(3);");
+  expect(done).toContain("Rewrote 3 places in 2 files");
+  expect(readFileSync(path, "utf8")).toBe("bar(1); bar(3);\n");
+});
+
+test("files that are made to stall or crash the parser cost their own answer only", async () => {
+  const files = {
+    "a.ts": "foo(1);\n",
+    "crash.ts": `foo;${"{a:".repeat(200_000)}`,
+    "large.ts": `foo(2);${" ".repeat(1024 * 1024)}`,
+    "z.ts": "foo(3);\n",
+  };
+  const opened = await run(files, [["ast_grep", { pattern: "foo($A)" }]]);
+  await opened.prompt("go");
+  const [result] = getResults(opened);
+  expect(parsePlaces(result!.details).places.map(({ path }) => path)).toEqual(["a.ts", "z.ts"]);
+  // Which of the two comes first depends on the size of the stack.
+  expect(getText(result)).toMatch(/Not searched, (could not be parsed|took too long to parse): crash\.ts/);
+  expect(getText(result)).toContain("larger than 1 MiB: large.ts");
+}, 60_000);
+
+test("in plan mode nothing is rewritten", async () => {
+  const opened = await run({ "a.ts": "foo(1);\n" }, [["ast_edit", { pattern: "foo($A)", rewrite: "bar($A)" }]], {
+    planMode: true,
+  });
+  await opened.prompt("go");
+  expect(getResults(opened)[0]!.isError).toBe(true);
+  expect(readFileSync(join(opened.session.cwd, "a.ts"), "utf8")).toBe("foo(1);\n");
+});
