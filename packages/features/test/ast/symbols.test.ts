@@ -15,7 +15,7 @@ const spawn: ConstructorParameters<typeof Parser>[0]["spawn"] = async (command, 
     child.kill("SIGKILL");
     await exit;
   };
-  return { pid: child.pid!, stdin, stdout, stderr, exit, end };
+  return { pid: child.pid!, stdin, stdout, stderr, exit, getExcess: () => undefined, end };
 };
 
 const symbolsOf = async (path: string, text: string) => {
