@@ -93,12 +93,10 @@ describe.each(languages)("from a cell of %s", (language) => {
   test("completion asks the model, with a schema too, and agent starts a sub-agent", async () => {
     const { run, model, session } = await openKernels({ features: [agents()] });
     const ask = async (code: string, ...answers: string[]) => {
-      const arguments_ = { language, code };
-      model.add(
-        [call("call_tool", { name: "eval", arguments: arguments_ }, `ask-${answers.join()}`)],
-        ...answers.map((answer) => [text(answer)]),
-        [text("Done.")],
-      );
+      const input = { name: "eval", arguments: { language, code } };
+      model.add([call("call_tool", input, `ask-${answers.join()}`)], ...answers.map((answer) => [text(answer)]), [
+        text("Done."),
+      ]);
       await session.prompt("go");
       const last = session.messages.findLast((message) => message.role === "toolResult")!;
       expect(last.isError, JSON.stringify(last.content)).toBe(false);
