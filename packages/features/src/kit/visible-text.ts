@@ -5,9 +5,14 @@ const hidden =
   // oxlint-disable-next-line no-control-regex -- they are what it looks for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu;
 
+/** Most texts: what they have can be seen, and looking for the rest is slow. */
+const plain = /^[\n\t\x20-\x7e]*$/;
+
 /** Writes out what cannot be seen; tabs and line breaks stay. `\r\n` is a line break. */
 export const toVisible = (text: string): string =>
-  text.replaceAll("\r\n", "\n").replaceAll(hidden, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+  plain.test(text)
+    ? text
+    : text.replaceAll("\r\n", "\n").replaceAll(hidden, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 
 /** Makes one visible line of at most `max` characters. */
 export function toVisibleLine(text: string, max: number): string {

@@ -13,6 +13,7 @@ import { AfterWrite } from "./after-write.ts";
 import { isWholeProject, type LspArguments } from "./arguments.ts";
 import { codeActions, rename, renameFile } from "./changes.ts";
 import { findCheckers } from "./checkers.ts";
+import { LspError } from "./failure.ts";
 import { lspTool } from "./feature.ts";
 import { createMenuCommand, reload, showCapabilities, showStatus } from "./overview.ts";
 import { checkProject, findProblems } from "./problems.ts";
@@ -44,9 +45,14 @@ export const createLspExtension =
       ...lspTool,
       async execute(_id, args: LspArguments, signal, _onUpdate, context) {
         await configure();
-        const { text, places } = await run({ session, args, signal }, context, settings.isProjectTrusted);
         const notes = config.problems.map((problem) => `\nNote: ${problem}`).join("");
-        return { content: [{ type: "text", text: text + notes }], details: { places: places ?? [] } };
+        try {
+          const { text, places } = await run({ session, args, signal }, context, settings.isProjectTrusted);
+          return { content: [{ type: "text", text: text + notes }], details: { places: places ?? [] } };
+        } catch (error) {
+          if (!(error instanceof LspError) || notes === "") throw error;
+          throw new LspError(error.kind, error.message + notes, { cause: error });
+        }
       },
     });
     followWrites(tau, new AfterWrite(session, (message) => tau.log("info", message)));
