@@ -13,13 +13,17 @@ import type { McpProgram } from "./ports.ts";
 export const maxMessageBytes = 16 * 1024 * 1024;
 /** A server that prints more lines in a row that are no messages is ended. */
 const maxOtherLines = 1_000;
+/** A server that leaves more messages unread, such as answers to its own requests, is ended. */
+const maxUnread = 1_000;
 /** Keeps this much of the end of standard error. */
 const maxStderrLength = 8 * 1024;
 
 export class StdioTransport implements Transport {
   readonly #program: McpProgram;
-  #line: Buffer[] = [];
+  /** The beginning of a line whose end has not come yet, in a buffer that may be longer. */
+  #line = Buffer.alloc(0);
   #lineBytes = 0;
+  #unread = 0;
   #isClosed = false;
   #otherLines = 0;
   #stderr = "";
@@ -62,14 +66,19 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) throw new Error("The server has ended.");
-    await new Promise<void>((resolve, reject) => {
-      this.#program.stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
-    });
+    if (++this.#unread > maxUnread) this.#refuse("It does not read what is sent to it.");
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#program.stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+      });
+    } finally {
+      this.#unread--;
+    }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#line = [];
+    this.#line = Buffer.alloc(0);
     // Most servers end with their input.
     this.#program.stdin.end();
     await this.#program.end();
@@ -98,14 +107,24 @@ export class StdioTransport implements Transport {
       this.#lineBytes += part.length;
       if (this.#lineBytes > maxMessageBytes)
         return this.#refuse(`It sent a message of more than ${maxMessageBytes / 1024 / 1024} MB.`);
-      if (part.length > 0) this.#line.push(part);
+      const isWhole = end >= 0 && this.#lineBytes === part.length;
+      if (!isWhole) this.#append(part);
       if (end < 0) return;
-      const line = this.#line.length === 1 ? this.#line[0]! : Buffer.concat(this.#line);
-      this.#line = [];
-      this.#lineBytes = 0;
+      const line = isWhole ? part : this.#line.subarray(0, this.#lineBytes);
       start = end + 1;
+      this.#lineBytes = 0;
       this.#receive(line.toString("utf8").trim());
     }
+  }
+
+  /** Copies it: a list of the parts would be many times as large as a line that comes byte by byte. */
+  #append(part: Buffer): void {
+    if (this.#lineBytes > this.#line.length) {
+      const longer = Buffer.allocUnsafe(Math.max(this.#lineBytes, 2 * this.#line.length));
+      this.#line.copy(longer);
+      this.#line = longer;
+    }
+    part.copy(this.#line, this.#lineBytes - part.length);
   }
 
   #refuse(problem: string): void {
