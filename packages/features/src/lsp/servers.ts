@@ -185,9 +185,9 @@ export class LspServers {
   }
 
   async #start({ definition, root, program }: FoundServer, spawn: LspSpawn): Promise<LspClient> {
-    const { clock, env, log, getAllowedPaths } = this.#parts;
+    const { cwd, clock, env, log, getAllowedPaths } = this.#parts;
     const { name, args, initOptions, settings, caches = [], isMuxable = false } = definition;
-    const muxed = isMuxable ? await wrapWithMux({ program, args, root, env, spawn, clock }) : undefined;
+    const muxed = isMuxable ? await wrapWithMux({ program, args, root, cwd, env, spawn, clock }) : undefined;
     const home = env["HOME"] ?? homedir();
     const own = caches.map((path) => path.replace(/^~(?=\/)/, home)).filter((path) => existsSync(path));
     const running = muxed

@@ -124,7 +124,8 @@ export async function toFileChanges(value: unknown, options: ToChangesOptions): 
     }
   }
   const created = new Set(steps.flatMap((step) => (step.kind === "create" ? [step.path] : [])));
-  const changes = await Promise.all(steps.map((step) => toFileChange(step, created, options)));
+  const written = new Set(steps.flatMap((step) => (step.kind === "text" ? [step.path] : [])));
+  const changes = await Promise.all(steps.map((step) => toFileChange(step, { created, written }, options)));
   return changes.flat();
 }
 
@@ -142,14 +143,14 @@ function mergeTexts(steps: readonly EditStep[]): EditStep[] {
 
 async function toFileChange(
   step: EditStep,
-  created: ReadonlySet<string>,
+  { created, written }: { created: ReadonlySet<string>; written: ReadonlySet<string> },
   { client, files }: ToChangesOptions,
 ): Promise<FileChange[]> {
   const { path } = step;
   switch (step.kind) {
-    // Its text follows as an edit, or it is empty.
+    // Its text may follow as an edit.
     case "create":
-      return [];
+      return written.has(path) ? [] : [{ path, content: "" }];
     case "rename":
       return [{ path, moveTo: step.to }];
     case "remove":
