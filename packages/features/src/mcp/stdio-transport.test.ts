@@ -14,7 +14,7 @@ async function start() {
   };
   const transport = new StdioTransport({ stdin, stdout, stderr, exit, end } as never);
   const messages: unknown[] = [];
-  transport.onmessage = (message) => void messages.push(message);
+  Object.assign(transport, { onmessage: (message: unknown) => void messages.push(message) });
   await transport.start();
   return { transport, stdin, stdout, messages };
 }
