@@ -3,7 +3,7 @@ export type { ChangeFilesDetails, FileChange } from "./changes/change-files.ts";
 export { createTools, defaultToolNames, toolNames, type Tools, type ToolsOptions } from "./create-tools.ts";
 export { definitions, type ToolName } from "./definitions.ts";
 export { ToolsError, type ToolsErrorCode } from "./errors.ts";
-export { summarise as summariseChanges } from "./files/diff.ts";
+export { summariseChanges } from "./files/diff.ts";
 export { createEditTool, type EditDetails } from "./files/edit.ts";
 export { applyChanges, countMatches, planEdits } from "./files/match.ts";
 export { listExisting, resolvePath } from "./files/path.ts";

@@ -2,7 +2,7 @@
 import { applyPatch } from "diff";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { summarise } from "../src/files/diff.ts";
+import { summariseChanges } from "../src/files/diff.ts";
 import { applyChanges, planEdits, type TextEdit } from "../src/files/match.ts";
 import { decodeText, encodeText } from "../src/files/text-file.ts";
 import { one, edited } from "./edit-kit.ts";
@@ -213,7 +213,7 @@ describe("laws", () => {
           const edits = at.map((index, n) => ({ oldText: `<${index}>`, newText: texts[n]! }));
           const changes = planEdits(source, edits, "f").map(({ change }) => change);
           const result = applyChanges(source, changes);
-          const { diff, firstChangedLine } = summarise(source, changes, "f");
+          const { diff, firstChangedLine } = summariseChanges(source, changes, "f");
           expect(applyPatch(source, diff, { autoConvertLineEndings: false })).toBe(result);
           const [was, is] = [source.split("\n"), result.split("\n")];
           expect(firstChangedLine).toBe(is.findIndex((line, n) => line !== was[n]) + 1 || is.length + 1);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { validateToolArguments } from "@tau/ai";
 import { applyPatch } from "diff";
 import { describe, expect, test } from "vitest";
-import { summarise } from "../src/files/diff.ts";
+import { summariseChanges } from "../src/files/diff.ts";
 import { createEditTool } from "../src/files/edit.ts";
 import { createFileQueue } from "../src/files/file-queue.ts";
 import { planEdits, type TextEdit } from "../src/files/match.ts";
@@ -319,7 +319,7 @@ describe("the diff", () => {
       [`a\n${numbered("old")}\n`, `a\n${numbered("new")}`, 2],
       [numbered("old"), `${numbered("new")}\n`, 1],
     ] as const) {
-      const { diff, firstChangedLine } = summarise(before, [{ from: 0, to: before.length, text: after }], "f");
+      const { diff, firstChangedLine } = summariseChanges(before, [{ from: 0, to: before.length, text: after }], "f");
       expect(firstChangedLine).toBe(first);
       expect(applyPatch(before, diff)).toBe(after);
     }

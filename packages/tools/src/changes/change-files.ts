@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { ToolArguments } from "@tau/ai";
 import { ToolsError } from "../errors.ts";
-import { summarise } from "../files/diff.ts";
+import { summariseChanges } from "../files/diff.ts";
 import { aloneWith, type EditorPorts } from "../files/file-queue.ts";
 import { applyChanges, type Change, withBreaks } from "../files/match.ts";
 import { noteWritten } from "../files/seen-files.ts";
@@ -215,7 +215,7 @@ function prepareText({ target: { change, path }, base, before, after, changes, k
     diff: (maxBytes) => {
       if (isSame) return { diff: "" };
       if (!changes) return compare(change.path, before ?? Buffer.alloc(0), after, maxBytes);
-      return summarise(decodeText(before!), changes, change.path, maxBytes);
+      return summariseChanges(decodeText(before!), changes, change.path, maxBytes);
     },
   };
 }
@@ -223,7 +223,7 @@ function prepareText({ target: { change, path }, base, before, after, changes, k
 function compare(name: string, before: Buffer, after: Buffer, maxBytes: number) {
   const source = decodeText(before);
   if (before.equals(after)) return { diff: "" };
-  return summarise(source, [{ from: 0, to: source.length, text: decodeText(after) }], name, maxBytes);
+  return summariseChanges(source, [{ from: 0, to: source.length, text: decodeText(after) }], name, maxBytes);
 }
 
 /** Offsets are those of the text without its byte order mark. New lines end as those around them do. */

@@ -43,7 +43,7 @@ export function unifiedDiff(name: string, blocks: readonly ChangedBlock[], maxBy
 }
 
 /** `changes` in the order of the text; together they change something. */
-export function summarise(
+export function summariseChanges(
   source: string,
   changes: readonly Change[],
   name: string,

@@ -2,7 +2,7 @@ import type { AgentToolResult } from "@tau/agent";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
 import type { DescribedTool } from "../tool.ts";
-import { summarise } from "./diff.ts";
+import { summariseChanges } from "./diff.ts";
 import { aloneWith, type EditorPorts, unlessOvertaken } from "./file-queue.ts";
 import { applyChanges, planEdits, type PlannedEdit } from "./match.ts";
 import { resolveExisting } from "./path.ts";
@@ -45,7 +45,7 @@ export function createEditTool({
               `The edits cancel each other: together they change nothing in ${typed}.`,
             );
           }
-          const summary = summarise(source, changes, typed);
+          const summary = summariseChanges(source, changes, typed);
           beginWriting();
           noteWritten(seen, await files.writeWhole(realPath, encodeText(result), { ifUnchanged: stamp }));
           const text = present(typed, planned, summary.firstChangedLine);

@@ -4,7 +4,7 @@ import { ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
 import type { DescribedTool } from "../tool.ts";
 import { countBreaks, countLines, formatBytes } from "../truncate.ts";
-import { summarise } from "./diff.ts";
+import { summariseChanges } from "./diff.ts";
 import { aloneWith, type EditorPorts } from "./file-queue.ts";
 import { noteWritten, refuseUnseen } from "./seen-files.ts";
 import { showName } from "./show-name.ts";
@@ -75,7 +75,7 @@ async function compareWithFile(
     if (before.equals(bytes)) return undefined;
     for (const content of [before, bytes]) refuseBinary(content, name);
     const source = decodeText(before);
-    return summarise(source, [{ from: 0, to: source.length, text: bytes.toString() }], name).diff;
+    return summariseChanges(source, [{ from: 0, to: source.length, text: bytes.toString() }], name).diff;
   } catch (error) {
     if (error instanceof ToolsError) return undefined;
     throw error;
