@@ -1,6 +1,8 @@
 /** Cells in both languages: results, state, output, errors. */
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { type AddressInfo, createServer } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { hasSandbox, languages, openKernels } from "./kit.ts";
 
 /** The smallest image there is. */
@@ -104,6 +106,14 @@ test("with a reset, variables are gone, and that is said", async () => {
 
 test.skipIf(!hasSandbox)("kernels run in the sandbox: files outside and hidden credentials stay closed", async () => {
   const { run, cwd } = await openKernels({ sandbox: { mode: "required" }, files: { "in.txt": "inside" } });
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections++;
+    socket.end("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   for (const language of languages) {
     const read = (path: string) =>
       language === "python"
@@ -118,8 +128,9 @@ test.skipIf(!hasSandbox)("kernels run in the sandbox: files outside and hidden c
     expect(existsSync("/etc/tau-kernel-test")).toBe(false);
     const host =
       language === "python"
-        ? 'import urllib.request\nurllib.request.urlopen("http://127.0.0.1:9/", timeout=5)'
-        : 'await fetch("http://127.0.0.1:9/")';
+        ? `import urllib.request\nurllib.request.urlopen("${address}", timeout=5)`
+        : `await fetch("${address}")`;
     expect((await run(language, host)).isError).toBe(true);
   }
+  expect(connections).toBe(0);
 });

@@ -23,15 +23,21 @@ describe.each(languages)("a kernel of %s", (language) => {
   const choose = (python: string, javascript: string) => (isPython ? python : javascript);
 
   test("is interrupted in a loop, in a sleep and while it awaits, and keeps its variables", async () => {
-    const { run } = await openKernels();
+    const clock = createFakeClock();
+    const { run, cwd } = await openKernels({ features: [kernels({ clock }), discovery()] });
     await run(language, choose("x = 1", "var x = 1;"));
     const stuck = [
       choose("while True: pass", "while (true) {}"),
       choose("import time; time.sleep(1000)", "await new Promise(() => {})"),
       choose("import asyncio; await asyncio.sleep(1000)", "await 1; while (true) {}"),
     ];
-    for (const code of stuck) {
-      const cell = await run(language, code, { timeoutMs: 300 });
+    for (const [index, code] of stuck.entries()) {
+      const mark = `begun-${index}`;
+      const begin = choose(`open("${mark}", "w").close()\n`, `require("fs").writeFileSync("${mark}", "");`);
+      const running = run(language, begin + code, { timeoutMs: 300 });
+      await expect.poll(() => existsSync(join(cwd, mark))).toBe(true);
+      await clock.advance(300);
+      const cell = await running;
       expect(cell).toMatchObject({ isError: true, details: { status: "interrupted" } });
       expect(cell.text).toBe("The cell took longer than 300 ms and was interrupted.");
       expect((await run(language, choose("x", "x"))).details.value).toBe(1);

@@ -72,12 +72,12 @@ describe.each(languages)("from a cell of %s", (language) => {
     expect(await kind("read", { path: "/etc/hostname" })).toBe("denied");
     expect(await kind("eval", { language, code: "1" })).toBe("denied");
     const late = choose(
-      "import threading, asyncio\nkinds = []\nasync def f():\n    try:\n        await tool.ls()\n    except KernelError as e:\n        kinds.append(e.kind)\nt = threading.Timer(0.2, lambda: asyncio.run(f()))\nt.start()\n1",
-      "globalThis.kinds = []; setTimeout(() => tool.ls().catch((e) => kinds.push(e.kind)), 200); 1",
+      "import threading, asyncio\nkinds = []\nasync def f():\n    try:\n        await tool.ls()\n    except KernelError as e:\n        kinds.append(e.kind)\ngo = threading.Event()\nt = threading.Thread(target=lambda: (go.wait(), asyncio.run(f())))\nt.start()\n1",
+      "globalThis.kinds = []; globalThis.late = new Promise((r) => { globalThis.go = r; }).then(() => tool.ls()).catch((e) => kinds.push(e.kind)); 1",
     );
     await run(language, late);
-    const wait = choose("t.join()\nkinds", "await new Promise((resolve) => setTimeout(resolve, 500)); kinds");
-    // Calls of a thread belong to no cell; those of a timer to the cell that runs.
+    const wait = choose("go.set()\nt.join()\nkinds", "go(); await late; kinds");
+    // Calls of a thread belong to no cell; what waits in JavaScript belongs to the cell that runs.
     expect((await run(language, wait)).details.value).toEqual(isPython ? ["over"] : []);
   });
 
