@@ -66,6 +66,8 @@ function checkPackage(name) {
       if (other && other !== name && !allowed.includes(other)) report(file, `may not import @tau/${other}`);
       if (name === "features" && /^(node:)?child_process$/.test(specifier))
         report(file, "may not start programs itself: the API of extensions does, where the session wants them");
+      const feature = name === "features" && findOtherFeature(file, specifier);
+      if (feature) report(file, `may not import the feature ${feature}: what both need belongs to src/kit`);
       if (specifier.startsWith("@nats-io/") && name !== "cluster")
         report(file, "may not import NATS: @tau/cluster does");
       if (specifier.startsWith(".") && !resolve(dirname(file), specifier).startsWith(directory + sep)) {
@@ -73,6 +75,18 @@ function checkPackage(name) {
       }
     }
   }
+}
+
+/**
+ * The feature that a file of another one imports; undefined if there is none. Each can be left out, so that they share only `kit`.
+ * The files beside their directories list them all.
+ */
+function findOtherFeature(file, specifier) {
+  if (!specifier.startsWith(".")) return undefined;
+  const features = join(root, "packages", "features", "src");
+  const getFeature = (path) => relative(features, path).split(sep).slice(0, -1)[0];
+  const [own, other] = [getFeature(file), getFeature(resolve(dirname(file), specifier))];
+  return own && other && other !== ".." && other !== own && other !== "kit" ? other : undefined;
 }
 
 function maySee(name, other) {

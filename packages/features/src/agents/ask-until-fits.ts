@@ -1,6 +1,6 @@
 /** Asks for an answer again until it fits its schema. */
-import type { FanoutSchema, Validator } from "./contract.ts";
-import { getMessage } from "./results.ts";
+import type { FanoutSchema, Validator } from "../kit/answers/contract.ts";
+import { getMessage } from "../kit/thrown-values.ts";
 import { buildCorrection } from "./task-prompt.ts";
 
 /** How often sub-agents are sent back an answer that does not fit. */

@@ -3,12 +3,13 @@ import { type Clock, systemClock } from "@tau/ai";
 import { followSignal } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
 import { checkAgent, type FanoutAgent } from "./child.ts";
-import type { Executor, FanoutOptions, FanoutOutput, FanoutResult, FanoutTask, Validator } from "./contract.ts";
+import type { Executor, FanoutOptions, FanoutOutput, FanoutResult, FanoutTask } from "./contract.ts";
+import type { Validator } from "../kit/answers/contract.ts";
 import type { ChildPlace, IsolatedOutcome, TaskIsolation } from "./isolate-task.ts";
 import { getStopError, mergeResults, type TaskOutcome, toResult } from "./results.ts";
 import { runTask } from "./run-task.ts";
 import { createSessionExecutor } from "./session-executor.ts";
-import { schemaValidator } from "./validator.ts";
+import { schemaValidator } from "../kit/answers/validator.ts";
 
 export interface TaskFanoutParts {
   /** Default: that of the machine. */

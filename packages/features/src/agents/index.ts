@@ -6,14 +6,11 @@ export type {
   FanoutOptions,
   FanoutOutput,
   FanoutResult,
-  FanoutSchema,
   FanoutTask,
-  StandardSchemaOf,
   Subagent,
   SubagentOptions,
   TaskEvent,
   TextStream,
-  Validator,
 } from "./contract.ts";
 export { TaskFanout, type TaskFanoutParts } from "./fanout.ts";
 export {
@@ -32,5 +29,6 @@ export {
   type OwnWorktreeOptions,
 } from "./worktrees/own-worktree.ts";
 export { type WorktreeHandle, WorktreeManager, type WorktreeManagerOptions } from "./worktrees/worktree-manager.ts";
+export type { FanoutSchema, StandardSchemaOf, Validator } from "../kit/answers/contract.ts";
 export { hostPrograms } from "../kit/host-programs.ts";
 export { type GitOptions, type GitResult, runGit } from "../kit/run-git.ts";

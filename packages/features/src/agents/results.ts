@@ -1,5 +1,6 @@
 /** Turns the ends of tasks into results, and chooses those that are returned. Pure. */
 import { assertNever } from "@tau/ai/internal";
+import { getMessage, toText } from "../kit/thrown-values.ts";
 import type { FanoutOptions, FanoutResult } from "./contract.ts";
 
 /** How a task ended. */
@@ -71,27 +72,5 @@ export function mergeResults<T>(
       return [results.find(({ success }) => success) ?? results[0]].filter((result) => result !== undefined);
     default:
       return assertNever(merge);
-  }
-}
-
-const unknownError = "Unknown error";
-
-/** The message of a thrown value. Values that are no errors have none. Never throws. */
-export function getMessage(error: unknown): string {
-  try {
-    const message: unknown = (error as { message?: unknown } | null | undefined)?.message;
-    return typeof message === "string" && message !== "" ? message : unknownError;
-  } catch {
-    // A getter of the thrown value threw.
-    return unknownError;
-  }
-}
-
-function toText(error: unknown): string {
-  try {
-    return String(error);
-  } catch {
-    // Such as an object without a prototype.
-    return unknownError;
   }
 }

@@ -1,6 +1,6 @@
 /** The texts that a child gets about its task. Pure. */
 import type { FanoutTask } from "./contract.ts";
-import { describeSchema } from "./schema.ts";
+import { describeSchema } from "../kit/answers/schema.ts";
 
 /** Describes the task, and the form of the answer if the task has a schema. */
 export function buildSystemPrompt({ description, schema }: Pick<FanoutTask, "description" | "schema">): string {

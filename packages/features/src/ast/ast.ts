@@ -4,8 +4,8 @@ import type { ExtensionFactory, ExtensionToolContext } from "@tau/extensions";
 import type { CodePlace } from "@tau/protocol/surface";
 import { summariseChanges, ToolsError } from "@tau/tools";
 import { editTool, grepTool } from "./feature.ts";
-import type { FoundMatch } from "./parser-program.ts";
-import { Parser } from "./parser.ts";
+import type { FoundMatch } from "../kit/syntax/parser-program.ts";
+import { Parser } from "../kit/syntax/parser.ts";
 import { type AstQuery, type AstSearch, type FileMatches, searchCode } from "./search.ts";
 
 /** Equals the default of `grep`. */

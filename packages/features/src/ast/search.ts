@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import type { ExtensionToolContext } from "@tau/extensions";
 import { listSourceFiles, ToolsError } from "@tau/tools";
 import { resolveRoot } from "./feature.ts";
-import { findLanguage, getLanguage, type Language, languages, listLanguages } from "./languages.ts";
-import type { FoundMatch } from "./parser-program.ts";
-import type { Parser } from "./parser.ts";
+import { findLanguage, getLanguage, type Language, languages, listLanguages } from "../kit/syntax/languages.ts";
+import type { FoundMatch } from "../kit/syntax/parser-program.ts";
+import type { Parser } from "../kit/syntax/parser.ts";
 
 export interface AstQuery {
   pattern: string;

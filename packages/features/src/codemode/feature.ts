@@ -5,7 +5,7 @@ import { oneOf, wholeNumber } from "@tau/config/fields";
 import { group, resolveFields, setting } from "@tau/config/settings";
 import type { DescribeBeside, Feature, FeatureTool, SessionPlace } from "@tau/extensions";
 import { asRecord } from "@tau/ai/internal";
-import { getUserFile, projectFiles } from "../mcp/files.ts";
+import { getUserFile, projectFiles } from "../kit/mcp-files.ts";
 import { declare, declareTool, type DeclaredTool } from "./declarations.ts";
 import { isReachable } from "./reach.ts";
 

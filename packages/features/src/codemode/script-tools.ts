@@ -2,8 +2,8 @@
 import type { AgentTool } from "@tau/agent";
 import { asRecord } from "@tau/ai/internal";
 import type { ToolInfo } from "@tau/extensions";
-import { toDiscoverableTool } from "../discovery/describe-tools.ts";
-import { buildDiscoverableToolSearchIndex, searchDiscoverableTools } from "../discovery/search-index.ts";
+import { toDiscoverableTool } from "../kit/tool-search/describe-tools.ts";
+import { buildDiscoverableToolSearchIndex, searchDiscoverableTools } from "../kit/tool-search/search-index.ts";
 import { type DeclaredTool, declareTool, toIdentifier } from "./declarations.ts";
 import type { GuestTool } from "./engine/guest.ts";
 import { isReachable } from "./reach.ts";

@@ -2,13 +2,19 @@
 import type { SessionEntry } from "@tau/protocol";
 import type { ExtensionFactory, ToolInfo } from "@tau/extensions";
 import { asRecord } from "@tau/ai/internal";
-import { describeTool, joinTexts, toDiscoverableTool, type ToolText, toVisible } from "./describe-tools.ts";
+import {
+  describeTool,
+  joinTexts,
+  toDiscoverableTool,
+  type ToolText,
+  toVisible,
+} from "../kit/tool-search/describe-tools.ts";
 import { callTool, searchTool } from "./feature.ts";
 import {
   buildDiscoverableToolSearchIndex,
   type DiscoverableToolSearchIndex,
   searchDiscoverableTools,
-} from "./search-index.ts";
+} from "../kit/tool-search/search-index.ts";
 
 const defaultLimit = 5;
 const maxLimit = 20;

@@ -9,4 +9,4 @@ export {
   type DiscoverableToolSource,
   searchDiscoverableTools,
   tokenize,
-} from "./search-index.ts";
+} from "../kit/tool-search/search-index.ts";

@@ -80,7 +80,7 @@ async function complete(
     );
   const text = joinTextBlocks(answer.content.filter((block) => block.type === "text"));
   if (!isRecord(schema)) return text;
-  const { schemaValidator } = await import("../agents/validator.ts");
+  const { schemaValidator } = await import("../kit/answers/validator.ts");
   return await schemaValidator.parse(text, schema);
 }
 
@@ -93,7 +93,7 @@ async function startAgent(
   if (outcome.isError) return toData("task", outcome);
   const text = getText(outcome.result);
   if (!isRecord(options["schema"])) return text;
-  const { schemaValidator } = await import("../agents/validator.ts");
+  const { schemaValidator } = await import("../kit/answers/validator.ts");
   return await schemaValidator.parse(text, options["schema"]);
 }
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hasPackages } from "@tau/config/settings";
 import type { Feature, SessionPlace } from "@tau/extensions";
-import { getUserFile, projectFiles } from "./files.ts";
+import { getUserFile, projectFiles } from "../kit/mcp-files.ts";
 import { isServerName } from "./server-name.ts";
 
 /** The feature `mcp`. */

@@ -6,7 +6,7 @@ import { readTextFile } from "@tau/config/settings";
 import type { FeaturePlace } from "@tau/extensions";
 import { nodeFileSystem } from "@tau/tools/platform";
 import type { McpConfiguration, McpEntryProblem, McpSource } from "./entry.ts";
-import { getUserFile, projectFiles } from "./files.ts";
+import { getUserFile, projectFiles } from "../kit/mcp-files.ts";
 import { readPackageServers } from "./package-servers.ts";
 import { type McpServerList, parseEntries } from "./parse-entries.ts";
 

@@ -8,7 +8,7 @@ import { keepTrust } from "@tau/config/trust";
 import { HarnessError } from "@tau/protocol";
 import { nodeFileSystem } from "@tau/tools/platform";
 import type { McpSource } from "./entry.ts";
-import { getUserFile, projectFiles } from "./files.ts";
+import { getUserFile, projectFiles } from "../kit/mcp-files.ts";
 
 export interface Directories {
   agentDir: string;

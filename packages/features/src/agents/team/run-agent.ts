@@ -5,7 +5,7 @@ import type { ChildOptions, ChildOutcome, ChildSession, ExtensionAPI } from "@ta
 import type { ChildPlace } from "../isolate-task.ts";
 import { askUntilFits, checkAnswer, maxCorrections } from "../ask-until-fits.ts";
 import { buildSystemPrompt } from "../task-prompt.ts";
-import { schemaValidator } from "../validator.ts";
+import { schemaValidator } from "../../kit/answers/validator.ts";
 import { followChild } from "./follow-child.ts";
 import { describeChanges } from "./describe-changes.ts";
 import { cutAnswer, type TaskReport } from "./reports.ts";

@@ -1,7 +1,7 @@
 import type { FanoutSchema, Validator } from "./contract.ts";
 import { findJson } from "./find-json.ts";
 import { checkSchema } from "./schema.ts";
-import { getMessage } from "./results.ts";
+import { getMessage } from "../thrown-values.ts";
 
 /** Takes the first JSON value of an answer that fits the schema. Rejects with what is wrong with the most likely one. */
 export const schemaValidator: Validator = {

@@ -1,8 +1,8 @@
 /** The symbols of source files, by the real parser. */
 import { spawn as startProcess } from "node:child_process";
 import { expect, onTestFinished, test } from "vitest";
-import { Parser } from "../../src/ast/parser.ts";
-import { createSyntaxSymbols } from "../../src/ast/symbols.ts";
+import { Parser } from "../../src/kit/syntax/parser.ts";
+import { createSyntaxSymbols } from "../../src/kit/syntax/symbols.ts";
 
 /** Starts programs without a sandbox, as `tau.spawn` would inside of one. */
 const spawn: ConstructorParameters<typeof Parser>[0]["spawn"] = async (command, args) => {
