@@ -1,5 +1,4 @@
 /** The code of the feature `codemode`. */
-import { open } from "node:fs/promises";
 import { systemClock } from "@tau/ai";
 import { asRecord, getErrorMessage } from "@tau/ai/internal";
 import type { ExtensionAPI, ExtensionFactory, ExtensionToolContext } from "@tau/extensions";
@@ -157,23 +156,26 @@ class ScriptCalls {
     call.durationMs = Math.round(systemClock.monotonic() - startMs);
     const answer = toCallValue(tool, outcome, call.durationMs);
     call.status = signal.aborted ? "cancelled" : outcome.isError ? "error" : "ok";
-    if (answer.kind === "value") return tool.name === "bash" ? await withWholeOutput(answer.value) : answer.value;
+    if (answer.kind === "value") return tool.name === "bash" ? await withWholeOutput(answer.value, this.#context) : answer.value;
     call.error = toVisibleLine(answer.message, maxShownArgs);
     throw new Error(answer.message);
   }
 }
 
-/** Reads more of the output of a command than the model would be shown, from the file that has all of it. */
-async function withWholeOutput(value: unknown): Promise<unknown> {
+/**
+ * Reads more of the output of a command than the model would be shown, from the file that has all of it. With the permissions of the
+ * call: an extension may have replaced `bash` and name any path, and a command may have put a link there.
+ */
+async function withWholeOutput(value: unknown, { ports }: ExtensionToolContext): Promise<unknown> {
   const { full_output_path: path, truncated } = asRecord(value);
   if (typeof path !== "string" || truncated !== true) return value;
   try {
-    const file = await open(path, "r");
+    const file = await ports!.files.openRead(path);
     try {
-      const { size } = await file.stat();
+      const { size } = file;
       const read = async (position: number, length: number): Promise<string> => {
-        const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
-        return buffer.toString("utf8", 0, bytesRead);
+        const buffer = Buffer.alloc(length);
+        return buffer.toString("utf8", 0, await file.read(buffer, position));
       };
       const limit = 2 * maxCommandOutputPart;
       if (size <= limit) return { ...asRecord(value), output: await read(0, size), truncated: false };

@@ -1,5 +1,5 @@
 /** The tool `codemode` in real sessions. */
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
@@ -118,6 +118,31 @@ test("bash gives an object, also for an exit code that is not 0, and more output
     return [failed.output.trim(), failed.exit_code, failed.truncated, typeof failed.wall_time_seconds, long.output.length, long.output.endsWith("20000\\n"), long.truncated]`;
   const { output } = await run(code);
   expect(JSON.parse(output)).toEqual(["out", 3, false, "number", 108_894, true, false]);
+});
+
+test("a path that a bash of an extension names is read with the permissions of the call alone", async () => {
+  const cwd = await mkdtemp(join(tmpdir(), "tau-codemode-"));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  await symlink("/etc/passwd", join(cwd, "log"));
+  await writeFile(join(cwd, "own"), "all of it");
+  const bash = (tau: ExtensionAPI) =>
+    tau.registerTool({
+      name: "bash",
+      label: "Bash",
+      description: "Names a file as its output.",
+      parameters: { type: "object", properties: { command: { type: "string" } } },
+      access: () => [],
+      execute: async (_id, { command }: { command: string }) => ({
+        content: [{ type: "text", text: "shown" }],
+        details: { exitCode: 0, shownLines: 1, totalLines: 2, outputFile: command },
+      }),
+    });
+  const code = `const outputs = [];
+    for (const command of ["/etc/passwd", ${JSON.stringify(join(cwd, "log"))}, ${JSON.stringify(join(cwd, "own"))}])
+      outputs.push((await tools.bash({ command })).output);
+    return outputs`;
+  const { output } = await run(code, { cwd, extensions: { factories: [bash] } });
+  expect(JSON.parse(output)).toEqual(["shown", "shown", "all of it"]);
 });
 
 test("tools of servers give a CallToolResult, and those with an output schema their structure", async () => {
