@@ -18,9 +18,12 @@ const projectDirectories = ["node_modules/.bin", ".venv/bin", "venv/bin", "env/b
 
 /** The absolute path of a program; undefined if there is none. */
 export function findProgram(command: string, root: string, options: FindOptions): string | undefined {
-  const { cwd, isProjectTrusted, env } = options;
+  const { cwd, env } = options;
+  // A file elsewhere belongs to another project, which nobody has trusted.
+  const isProjectTrusted = options.isProjectTrusted && isWithin(cwd, root);
   const isAllowed = (path: string) => isProjectTrusted || !isWithin(cwd, path);
   if (command.includes("/")) {
+    if (!isAbsolute(command) && !isWithin(cwd, root)) return undefined;
     const path = resolve(root, command);
     return isAllowed(path) && isExecutable(path) ? path : undefined;
   }

@@ -1,0 +1,53 @@
+/** Programs and configuration of a project are used only if it is trusted. */
+import { chmod } from "node:fs/promises";
+import { join } from "node:path";
+import { SettingsManager } from "@tau/config/settings";
+import { expect, test } from "vitest";
+import { findProgram } from "../../src/lsp/find-server.ts";
+import { discovery, lsp } from "../../src/index.ts";
+import { lspCall, makeDirectory, readLines, runCalls, toyServer, writeFiles } from "./kit.ts";
+
+async function writeProgram(directory: string, name: string, text = "exit 0"): Promise<string> {
+  await writeFiles(directory, { [name]: `#!/bin/sh\n${text}\n` });
+  await chmod(join(directory, name), 0o755);
+  return join(directory, name);
+}
+
+test.each([false, true])("a session whose project is trusted: %s", async (projectTrusted) => {
+  const [agentDir, cwd] = [await makeDirectory(), await makeDirectory()];
+  const { command, args } = toyServer("good", join(cwd, "toy-starts"));
+  await writeFiles(cwd, {
+    "a.theirs": "one",
+    "a.toml": "one = 1",
+    ".tau/lsp.json": JSON.stringify({ servers: { theirs: { command, args, fileTypes: [".theirs"] } } }),
+  });
+  await writeProgram(cwd, "node_modules/.bin/taplo", `echo taplo >> ${join(cwd, "starts")}`);
+  const features = [discovery(), lsp()];
+  const settingsManager = await SettingsManager.create(cwd, agentDir, { projectTrusted, features, watch: false });
+  const { results } = await runCalls(
+    [
+      lspCall({ action: "hover", file: "a.theirs", line: 1 }, "1"),
+      lspCall({ action: "hover", file: "a.toml", line: 1 }, "2"),
+    ],
+    { agentDir, cwd, settingsManager, features, sandbox: { mode: "off" } },
+  );
+  const texts = results.map(({ text }) => text);
+  expect(await readLines(join(cwd, "starts"))).toEqual(projectTrusted ? ["taplo"] : []);
+  expect(await readLines(join(cwd, "toy-starts"))).toHaveLength(projectTrusted ? 1 : 0);
+  if (projectTrusted) expect(texts[0]).toBe("word one");
+  else expect(texts[1]).toContain("Programs of this project are used only after the user trusts it.");
+});
+
+test("the trust of a project is not that of another one, in which a file is", async () => {
+  const [cwd, other, user] = [await makeDirectory(), await makeDirectory(), await makeDirectory()];
+  const own = await writeProgram(cwd, "node_modules/.bin/server");
+  await writeProgram(other, "node_modules/.bin/server");
+  const ofUser = await writeProgram(user, "server");
+  const options = { cwd, isProjectTrusted: true, env: { PATH: user } };
+  expect(findProgram("server", cwd, options)).toBe(own);
+  expect(findProgram("server", other, options)).toBe(ofUser);
+  expect(findProgram("./node_modules/.bin/server", cwd, options)).toBe(own);
+  expect(findProgram("./node_modules/.bin/server", other, options)).toBeUndefined();
+  expect(findProgram("server", cwd, { ...options, isProjectTrusted: false })).toBe(ofUser);
+  expect(findProgram(own, cwd, { ...options, isProjectTrusted: false })).toBeUndefined();
+});
