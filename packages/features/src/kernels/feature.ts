@@ -82,16 +82,21 @@ export const kernels = (ports: KernelsPorts = {}): Feature => ({
   commands: [{ name: "kernels", description: "Kernels of this session: list, restart and end them" }],
   settings: kernelsSettings,
   doctor: [{ name: "kernels", check: checkPython }],
-  load: async () => {
+  load: async (place) => {
     const { registerKernels } = await import("./kernels.ts");
-    return (tau) => registerKernels(tau, ports);
+    return (tau) => registerKernels(tau, place, ports);
   },
 });
 
 async function checkPython({ cwd, settings }: FeaturePlace): Promise<DoctorResult> {
   const { findPython } = await import("./find-python.ts");
   const { python: wanted } = resolveFields(kernelsSettings, settings.get()).kernels;
-  const path = findPython({ setting: wanted, env: process.env, cwd });
+  const path = findPython({
+    setting: wanted,
+    env: process.env,
+    cwd,
+    isProjectTrusted: settings.isProjectTrusted,
+  });
   if (path !== undefined) return { status: "ok", says: `Python kernels run ${path}` };
   return {
     status: "warn",

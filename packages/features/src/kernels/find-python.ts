@@ -7,17 +7,21 @@ export interface PythonPlace {
   setting: string | undefined;
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
+  /** Whether programs of the project may be used. */
+  isProjectTrusted: boolean;
   /** Default: whether there is a file that can be executed. */
   isProgram?: (path: string) => boolean;
 }
 
 /** From the setting, `VIRTUAL_ENV`, `.venv`, `venv` or `PATH`, in this order; undefined if there is none. */
-export function findPython({ setting, env, cwd, isProgram = isExecutable }: PythonPlace): string | undefined {
+export function findPython(place: PythonPlace): string | undefined {
+  const { setting, env, cwd, isProjectTrusted, isProgram = isExecutable } = place;
   const paths = (env["PATH"] ?? "").split(delimiter).filter(isAbsolute);
   const named = setting === undefined ? [] : toCandidates(setting, cwd, paths);
   // A setting that names nothing is not replaced by another Python: its packages would be missing.
   if (setting !== undefined) return named.find(isProgram);
-  const environments = [env["VIRTUAL_ENV"], join(cwd, ".venv"), join(cwd, "venv")].filter(
+  const ofProject = isProjectTrusted ? [join(cwd, ".venv"), join(cwd, "venv")] : [];
+  const environments = [env["VIRTUAL_ENV"], ...ofProject].filter(
     (path): path is string => path !== undefined && path !== "",
   );
   const inEnvironments = environments.flatMap((path) =>

@@ -1,7 +1,7 @@
 /** The tool `eval`, the command `/kernels` and the tools that kernels register, for one session. */
 import { systemClock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import { type ExtensionAPI, getFeatureSettings } from "@tau/extensions";
+import { type ExtensionAPI, type FeaturePlace, getFeatureSettings } from "@tau/extensions";
 import { showMenu } from "../kit/show-menu.ts";
 import { createAnswer } from "./answer-request.ts";
 import { CellOutput } from "./cell-output.ts";
@@ -12,9 +12,16 @@ import { KernelError } from "./kernel-error.ts";
 import { KernelSet } from "./kernel-set.ts";
 import { rewriteImports } from "./rewrite-imports.ts";
 
-export function registerKernels(tau: ExtensionAPI, { clock = systemClock }: KernelsPorts): void {
+export function registerKernels(
+  tau: ExtensionAPI,
+  { settings }: Pick<FeaturePlace, "settings">,
+  { clock = systemClock }: KernelsPorts,
+): void {
   const getSettings = () => getFeatureSettings(tau, kernelsSettings).kernels;
-  const find = (cwd: string) => findPython({ setting: getSettings().python, env: process.env, cwd });
+  const find = (cwd: string) => {
+    const { isProjectTrusted } = settings;
+    return findPython({ setting: getSettings().python, env: process.env, cwd, isProjectTrusted });
+  };
   let set: KernelSet | undefined;
   const getSet = (cwd: string) => (set ??= new KernelSet({ tau, clock, getSettings, findPython: () => find(cwd) }));
   tau.on("session_shutdown", () => set?.endAll("Its session has ended."));
