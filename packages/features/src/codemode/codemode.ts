@@ -156,7 +156,8 @@ class ScriptCalls {
     call.durationMs = Math.round(systemClock.monotonic() - startMs);
     const answer = toCallValue(tool, outcome, call.durationMs);
     call.status = signal.aborted ? "cancelled" : outcome.isError ? "error" : "ok";
-    if (answer.kind === "value") return tool.name === "bash" ? await withWholeOutput(answer.value, this.#context) : answer.value;
+    if (answer.kind === "value")
+      return tool.name === "bash" ? await withWholeOutput(answer.value, this.#context) : answer.value;
     call.error = toVisibleLine(answer.message, maxShownArgs);
     throw new Error(answer.message);
   }
