@@ -137,6 +137,19 @@ describe.each(languages)("a kernel of %s", (language) => {
   });
 });
 
+test("a cell that waits for what nobody holds can be collected neither while it waits nor after an interrupt", async () => {
+  const clock = createFakeClock();
+  const { run, cwd } = await openKernels({ features: [kernels({ clock }), discovery()] });
+  const collect = `require("v8").setFlagsFromString("--expose-gc"); require("vm").runInNewContext("gc")();`;
+  const begin = `var x = 1; setTimeout(() => { ${collect} require("fs").writeFileSync("collected", ""); });`;
+  const running = run("javascript", `${begin} await new Promise(() => {})`, { timeoutMs: 300 });
+  await expect.poll(() => existsSync(join(cwd, "collected"))).toBe(true);
+  await clock.advance(300);
+  expect((await running).text).toBe("The cell took longer than 300 ms and was interrupted.");
+  expect((await run("javascript", `${collect} x`)).details.value).toBe(1);
+  expect((await run("javascript", "x + 1")).details.value).toBe(2);
+});
+
 test("a kernel that takes more memory than the setting allows is ended, and says why", async () => {
   const { run } = await openKernels({ settings: { kernels: { maxMemoryMb: 200 } } as object });
   const cell = await run(

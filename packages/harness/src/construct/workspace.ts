@@ -101,7 +101,7 @@ export async function createWorkspace(
       cwd: resolve(cwd, directory ?? ""),
       env: { ...kept, ...env },
     };
-    const limits = maxMemoryMb === undefined ? {} : { ...toMemoryLimits(maxMemoryMb), memoryAdvice: undefined };
+    const limits = maxMemoryMb === undefined ? {} : getProgramLimits(maxMemoryMb);
     const close = async () => await box?.close();
     const program = await tools.startProgram(request, box, limits).catch(async (error: unknown) => {
       await close();
@@ -151,7 +151,13 @@ function getMemoryLimits({ maxMemoryMb }: SandboxSettings): Partial<Limits> {
   return { memoryAdvice, ...toMemoryLimits(maxMemoryMb) };
 }
 
-const toMemoryLimits = (megabytes: number): Partial<Limits> => {
+/** Node reserves hundreds of megabytes that it does not use, so that a small limit would keep it from starting. */
+function getProgramLimits(maxMemoryMb: number): Partial<Limits> {
+  const { memoryBytes, processDataBytes } = toMemoryLimits(maxMemoryMb);
+  return { memoryBytes, processDataBytes: processDataBytes + 1024 ** 3, memoryAdvice: undefined };
+}
+
+const toMemoryLimits = (megabytes: number) => {
   const memoryBytes = megabytes * 1024 * 1024;
   return { memoryBytes, processDataBytes: 2 * memoryBytes };
 };

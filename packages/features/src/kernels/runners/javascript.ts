@@ -50,6 +50,7 @@ const { Worker } = require("node:worker_threads");
 const { Session } = require("node:inspector");
 const fs = require("node:fs");
 const util = require("node:util");
+const { promiseHooks } = require("node:v8");
 const maxText = 200000, maxValue = 4000000, maxPng = 5000000, maxRows = 100;
 const session = new Session();
 session.connect();
@@ -192,6 +193,19 @@ const finish = (id, answer) => {
   session.post("Runtime.releaseObjectGroup", { objectGroup: "cell" }, () => {});
   send("Done", { id, ...answer });
 };
+// A cell that awaits a promise which nothing else holds would be collected with it, and the inspector of Node 22 ends the process then. It stays
+// here until it is settled, also after an interrupt.
+const held = new Map();
+const hold = (id, evaluate) => {
+  let stop = promiseHooks.onInit((promise) => {
+    stop?.();
+    stop = undefined;
+    // The first one is that of the cell itself.
+    held.set(id, promise);
+  });
+  evaluate();
+  stop?.();
+};
 let result;
 define({ __take: (value) => void (result = value) });
 const takeId = new Promise((resolve) =>
@@ -209,7 +223,8 @@ const runCell = async ({ id, code }) => {
   }
   const take = await takeId;
   enter(id);
-  session.post("Runtime.evaluate", { expression: code, replMode: true, awaitPromise: true, silent: true, objectGroup: "cell" }, (problem, answer) => {
+  hold(id, () => session.post("Runtime.evaluate", { expression: code, replMode: true, awaitPromise: true, silent: true, objectGroup: "cell" }, (problem, answer) => {
+      held.delete(id);
       if (problem) return finish(id, { status: "interrupted" });
       const argument = answer.result.objectId ? { objectId: answer.result.objectId } : toArgument(answer.result);
       session.post("Runtime.callFunctionOn", { objectId: take, functionDeclaration: "function (value) { this(value); }", arguments: [argument] }, () => {
@@ -220,7 +235,7 @@ const runCell = async ({ id, code }) => {
         const text = value === undefined || isShown ? {} : { result: inspect(value) };
         finish(id, { status: "ok", ...text, value: isShown ? null : (toValue(value) ?? null) });
       });
-    });
+    }));
 };
 const toArgument = ({ value, unserializableValue }) => (unserializableValue ? { unserializableValue } : { value });
 const describeError = (error, details) => {
