@@ -8,8 +8,8 @@ import { KernelError } from "./kernel-error.ts";
 import type { KernelRequest } from "./messages.ts";
 import { getText, toArguments, toData } from "./tool-data.ts";
 
-/** Tools that wait for a cell, or for a person who answers the model. */
-const refused: ReadonlySet<string> = new Set([evalToolName, "call_tool", "codemode"]);
+/** Tools that wait for a cell, or for a person who answers the model, and one that only code of features may call. */
+const refused: ReadonlySet<string> = new Set([evalToolName, "call_tool", "codemode", "change_files"]);
 const maxPromptLength = 1_000_000;
 const maxReadParts = 1_000;
 const maxDescription = 60;

@@ -71,6 +71,8 @@ describe.each(languages)("from a cell of %s", (language) => {
     expect(await kind("read", {})).toBe("invalid_arguments");
     expect(await kind("read", { path: "/etc/hostname" })).toBe("denied");
     expect(await kind("eval", { language, code: "1" })).toBe("denied");
+    const changes = { changes: [{ path: "new.txt", content: "x" }], reason: "None" };
+    expect(await kind("change_files", changes)).toBe("denied");
     const late = choose(
       "import threading, asyncio\nkinds = []\nasync def f():\n    try:\n        await tool.ls()\n    except KernelError as e:\n        kinds.append(e.kind)\ngo = threading.Event()\nt = threading.Thread(target=lambda: (go.wait(), asyncio.run(f())))\nt.start()\n1",
       "globalThis.kinds = []; globalThis.late = new Promise((r) => { globalThis.go = r; }).then(() => tool.ls()).catch((e) => kinds.push(e.kind)); 1",
