@@ -57,11 +57,14 @@ export function findCheckers(options: FindOptions): FoundChecker[] {
     const path = findProgram(checker.program, cwd, options);
     if (path === undefined) return [{ checker, command: undefined }];
     const program = isWithin(cwd, path) ? `./${relative(cwd, path)}` : checker.program;
-    return [{ checker, command: [program, ...checker.args].map(quote).join(" ") }];
+    return [{ checker, command: formatCommandLine([program, ...checker.args]) }];
   });
 }
 
 const quote = (word: string): string => (/^[\w./=:@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+
+/** The command line of these words, as a shell reads it. */
+export const formatCommandLine = (words: readonly string[]): string => words.map(quote).join(" ");
 
 const severities: Readonly<Record<string, CodeSeverity>> = {
   error: "error",

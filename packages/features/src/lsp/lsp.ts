@@ -12,8 +12,9 @@ import { type ActionCall, type ActionResult, findReferences, findSymbols, hover,
 import { AfterWrite } from "./after-write.ts";
 import { isWholeProject, type LspArguments } from "./arguments.ts";
 import { codeActions, rename, renameFile } from "./changes.ts";
-import { findCheckers } from "./checkers.ts";
+import { findCheckers, formatCommandLine } from "./checkers.ts";
 import { LspError } from "./failure.ts";
+import type { FoundServer } from "./find-server.ts";
 import { lspTool } from "./feature.ts";
 import { createMenuCommand, reload, showCapabilities, showStatus } from "./overview.ts";
 import { checkProject, findProblems } from "./problems.ts";
@@ -108,9 +109,23 @@ const createServers = (tau: ExtensionAPI, options: ServersOptions): LspServers =
         const spawn: LspSpawn = (command, args, spawnOptions) => host.spawn(command, args, spawnOptions);
         return open(spawn);
       }),
+    allowStart: (found) => allowStart(tau, found),
     getAllowedPaths: () => tau.getSettings().sandbox.allowedPaths,
     log: (message) => tau.log("info", message),
   });
+
+/**
+ * Judges a server as the command that it is: it runs code of the project, which the model may have written. In plan mode the sandbox
+ * is enough; without one, commands cannot be run there.
+ */
+async function allowStart(tau: ExtensionAPI, { program, definition: { name, args } }: FoundServer): Promise<void> {
+  if (tau.getPermissionMode() === "plan" && tau.getSettings().sandbox.mode !== "off") return;
+  const command = formatCommandLine([program, ...args]);
+  const access = [{ capability: "exec", target: { kind: "command", command } }] as const;
+  const summary = `Start the language server ${name}: ${command}`;
+  const verdict = await tau.requestAccess(access, { name: lspTool.name, summary });
+  if (verdict.kind === "denied") throw new LspError("refused", `${name} was not started: ${verdict.reason}`);
+}
 
 async function run(call: ActionCall, context: ExtensionToolContext, isProjectTrusted: boolean): Promise<ActionResult> {
   const { args, session, signal } = call;

@@ -25,6 +25,8 @@ export interface LspServersParts {
   getServers: () => readonly ServerDefinition[];
   /** See `ExtensionAPI.shared`. */
   share: <T extends SharedResource>(key: string, open: (spawn: LspSpawn) => T | Promise<T>) => Promise<T>;
+  /** Asks whether a server may be started that is not running. Rejects with an `LspError` if not. */
+  allowStart: (found: FoundServer) => Promise<void>;
   /** Directories that the sandbox of the model's commands may write to besides the workspace. */
   getAllowedPaths: () => readonly string[];
   log: (message: string) => void;
@@ -166,6 +168,7 @@ export class LspServers {
       );
     }
     if (record.client?.hasEnded) forget(record, record.client);
+    if (!record.client) await this.#parts.allowStart(found);
     try {
       const opened = await share(`${key}#${record.starts}`, async (spawn) => {
         log(`Starting the language server ${definition.name} in ${root}.`);

@@ -98,6 +98,7 @@ export async function openToy(
     env: { PATH: "" },
     isProjectTrusted: () => true,
     getServers: () => definitions,
+    allowStart: async () => {},
     getAllowedPaths: () => [],
     async share<T extends SharedResource>(key: string, open: (spawn: LspSpawn) => T | Promise<T>): Promise<T> {
       const resource = shared.get(key) ?? Promise.resolve(open(programs.spawn));
@@ -122,7 +123,12 @@ export async function runCalls(
   params: TestSessionParams = {},
 ): Promise<{ results: CallResult[]; opened: Awaited<ReturnType<typeof createTestSession>> }> {
   const turns = [...calls.map((each) => [each]), [{ type: "text" as const, text: "Done." }]];
-  const opened = await createTestSession(turns, { features: [discovery(), lsp()], ...params });
+  const opened = await createTestSession(turns, {
+    features: [discovery(), lsp()],
+    // Where there is no sandbox, the start of a server is asked about.
+    ask: async () => ({ decision: "allow" }),
+    ...params,
+  });
   onTestFinished(() => opened.dispose());
   await opened.prompt("go");
   return { results: listResults(opened), opened };

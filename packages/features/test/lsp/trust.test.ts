@@ -51,3 +51,28 @@ test("the trust of a project is not that of another one, in which a file is", as
   expect(findProgram("server", cwd, { ...options, isProjectTrusted: false })).toBe(ofUser);
   expect(findProgram(own, cwd, { ...options, isProjectTrusted: false })).toBeUndefined();
 });
+
+test("a server that no sandbox holds is started like a command, after the same question", async () => {
+  const cwd = await makeDirectory();
+  const asked: string[] = [];
+  const calls = [lspCall({ action: "hover", file: "a.toy", line: 1 }, "1")];
+  const params = {
+    cwd,
+    files: { "a.toy": "one" },
+    settings: { lsp: { servers: { toy: { ...toyServer("good", join(cwd, "starts")) } } } } as object,
+    sandbox: { mode: "off" },
+    permissionMode: "ask",
+  } as const;
+  const denied = await runCalls(calls, {
+    ...params,
+    ask: async ({ toolName, summary }) => {
+      asked.push(`${toolName}: ${summary}`);
+      return { decision: "deny" };
+    },
+  });
+  expect(denied.results[0]).toMatchObject({ isError: true, text: expect.stringContaining("toy was not started") });
+  expect(asked).toEqual([expect.stringMatching(/^lsp: Start the language server toy: .*scripted-server\.mjs good/)]);
+  expect(await readLines(join(cwd, "starts"))).toEqual([]);
+  const allowed = await runCalls(calls, params);
+  expect(allowed.results[0]!.text).toBe("word one");
+});
