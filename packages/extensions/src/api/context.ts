@@ -58,7 +58,7 @@ export interface ExtensionContext {
 
 export interface ExtensionToolContext extends ExtensionContext {
   /** The files of this call, with its permissions. Only tools of features have them. */
-  readonly ports?: Pick<ToolCallContext, "files" | "spawn">;
+  readonly ports?: Pick<ToolCallContext, "files" | "spawn"> | undefined;
   /** The tools that `executeTool` can call. */
   readonly tools: readonly AgentTool[];
   /**

@@ -134,10 +134,8 @@ class ToolCallContext extends SessionContext implements ExtensionToolContext {
     this.#call = call;
   }
 
-  get ports(): NonNullable<ExtensionToolContext["ports"]> {
-    const { ports } = this.#call;
-    if (!ports) throw new ExtensionError("unavailable", "Only tools of features have files of their calls.");
-    return ports;
+  get ports(): ExtensionToolContext["ports"] {
+    return this.#call.ports;
   }
 
   get tools(): ExtensionToolContext["tools"] {
