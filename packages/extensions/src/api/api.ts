@@ -147,6 +147,8 @@ export interface AccessOptions {
   name: string;
   /** Says in one sentence what would be done, for the person. */
   summary: string;
+  /** Whether what is done shows in the access, or stays in a sandbox: plan mode then does not ask about it. Default false. */
+  isContained?: boolean;
   /** Its abort withdraws the question, which denies. */
   signal?: AbortSignal | undefined;
 }

@@ -115,15 +115,14 @@ const createServers = (tau: ExtensionAPI, options: ServersOptions): LspServers =
   });
 
 /**
- * Judges a server as the command that it is: it runs code of the project, which the model may have written. In plan mode the sandbox
- * is enough; without one, commands cannot be run there.
+ * Judges a server as the command that it is: it runs code of the project, which the model may have written. Plan mode
+ * denies it where there is no sandbox.
  */
 async function allowStart(tau: ExtensionAPI, { program, definition: { name, args } }: FoundServer): Promise<void> {
-  if (tau.getPermissionMode() === "plan" && tau.getSettings().sandbox.mode !== "off") return;
   const command = formatCommandLine([program, ...args]);
   const access = [{ capability: "exec", target: { kind: "command", command } }] as const;
   const summary = `Start the language server ${name}: ${command}`;
-  const verdict = await tau.requestAccess(access, { name: lspTool.name, summary });
+  const verdict = await tau.requestAccess(access, { name: lspTool.name, summary, isContained: true });
   if (verdict.kind === "denied") throw new LspError("refused", `${name} was not started: ${verdict.reason}`);
 }
 

@@ -75,4 +75,10 @@ test("a server that no sandbox holds is started like a command, after the same q
   expect(await readLines(join(cwd, "starts"))).toEqual([]);
   const allowed = await runCalls(calls, params);
   expect(allowed.results[0]!.text).toBe("word one");
+  await allowed.opened.session.dispose();
+  const planning = await runCalls(calls, { ...params, permissionMode: "plan" });
+  expect(planning.results[0]).toMatchObject({
+    isError: true,
+    text: expect.stringContaining("Commands cannot be run in plan mode without a sandbox"),
+  });
 });

@@ -6,10 +6,10 @@ import type { AccessRequest } from "@tau/tools";
 export async function requestAccess(
   parts: JudgeParts,
   access: readonly AccessRequest[],
-  { name, summary, signal }: AccessOptions,
+  { name, summary, isContained = false, signal }: AccessOptions,
 ): Promise<AccessVerdict> {
   const id = parts.ids();
-  const tool = { name, access: () => access, summarise: () => summary };
+  const tool = { name, isContained, access: () => access, summarise: () => summary };
   const call = { toolCall: { id, name }, args: {}, context: { tools: [tool] } };
   const judge = createJudge(parts);
   try {
