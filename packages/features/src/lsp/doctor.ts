@@ -25,7 +25,7 @@ export async function checkLanguageServers({ cwd, agentDir, settings }: FeatureP
   const says =
     installed.length === 0 ? "None that fits this project is installed." : `Installed: ${installed.join(", ")}.`;
   if (missing.length === 0) return { status: "ok", says };
-  const fixes = missing.map(({ definition }) => `${definition.name}: ${definition.install}`);
+  const fixes = missing.map(({ definition }) => `${definition.name}: ${definition.install || definition.command}`);
   return {
     status: "warn",
     says: `${says} Missing: ${missing.map(({ definition }) => definition.name).join(", ")}.`,

@@ -47,7 +47,7 @@ test("each action gives its answer, with places for surfaces", async () => {
   expect(texts[6]).toBe("1. Make it good (quickfix)\n2. Run the fixer");
   expect(texts[7]).toMatch(/^toy:\n.*hoverProvider/s);
   expect(texts[8]).toContain('"value": "word one"');
-  expect(texts[9]).toMatch(/^Running:\ntoy \(toy 1\) in .*: ready, 2 files open/);
+  expect(texts[9]).toMatch(/^Running:\ntoy \(toy 1\) in .*: (?:ready|idle for \d+ s), 2 files open/);
   expect(texts[10]).toBe("Restarted: toy.");
   expect(texts[11]).toBe("toy cannot find implementations.");
   expect(texts[12]).toBe('"two" is not on line 2 of a.toy: use one');
