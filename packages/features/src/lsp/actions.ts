@@ -1,6 +1,7 @@
 /** The actions of the tool `lsp` that ask. */
 import { isRecord, sleep } from "@tau/ai/internal";
 import type { CodePlace } from "@tau/protocol/surface";
+import type { SyntaxSymbols } from "../kit/syntax/symbols.ts";
 import { toVisible } from "../kit/visible-text.ts";
 import {
   findTargetColumn,
@@ -16,7 +17,7 @@ import { LspError } from "./failure.ts";
 import { formatPlaces, type Location, maxShownPlaces, parseLocations, toPlace, toPlaces } from "./locations.ts";
 import { type Position, toCharacter } from "./positions.ts";
 import type { LspSession, OpenFile, OpenOptions } from "./session.ts";
-import { parseSymbols } from "./symbols.ts";
+import { nameInside, parseSymbols } from "./symbols.ts";
 
 export interface ActionResult {
   readonly text: string;
@@ -129,11 +130,14 @@ function formatHover(contents: unknown): string {
   return typeof contents["language"] === "string" ? `\`\`\`${contents["language"]}\n${value}\n\`\`\`` : value;
 }
 
-export async function findSymbols(call: ActionCall): Promise<ActionResult> {
+/** Lists the symbols of a file, by its syntax tree where no server is installed for it, or those of the project. */
+export async function findSymbols(call: ActionCall, syntax: SyntaxSymbols): Promise<ActionResult> {
   const { session, args } = call;
   const options = getOpenOptions(call);
   const { query = "" } = args;
   if (listFiles(args).length > 0) {
+    const parsed = await parseWithoutServer(call, syntax);
+    if (parsed) return parsed;
     const { client, document, path } = await session.openFile(getFile(args), options);
     refuseUnless(client, "documentSymbolProvider", "list the symbols of a file");
     const params = { textDocument: { uri: document.uri } };
@@ -146,6 +150,29 @@ export async function findSymbols(call: ActionCall): Promise<ActionResult> {
   return await showSymbols(call, client, parseSymbols(await client.request("workspace/symbol", { query }, options)));
 }
 
+/** Lists symbols by the syntax tree. Undefined if a server is installed for the file, or if there is no grammar for it. */
+async function parseWithoutServer(
+  { session, args }: ActionCall,
+  syntax: SyntaxSymbols,
+): Promise<ActionResult | undefined> {
+  const { query = "" } = args;
+  const path = session.resolve(getFile(args));
+  if (session.servers.hasServer(path) || !syntax.knows(path)) return undefined;
+  const { lines } = await session.files.read(path);
+  const result = await syntax.list(session.files.show(path), lines.text);
+  if (result.kind === "unavailable")
+    throw new LspError("unavailable", `${session.servers.describeMissing(path)} ${result.message}`);
+  const places = nameInside(result.symbols).filter(({ name }) => isMatch(name, query));
+  const shown = places.slice(0, maxShownSymbols);
+  const text = shown.length === 0 ? "No symbols were found." : formatPlaces(shown, places.length);
+  return {
+    text: `${text}\nThese are from the syntax tree: no language server for this file is installed.`,
+    places: shown,
+  };
+}
+
+const maxShownSymbols = maxShownPlaces * 2;
+
 const isMatch = (name: string, query: string): boolean => name.toLowerCase().includes(query.toLowerCase());
 
 async function showSymbols(
@@ -156,7 +183,7 @@ async function showSymbols(
   if (symbols.length === 0) return { text: "No symbols were found.", places: [] };
   const options = { files: session.files, encoding: client.positionEncoding };
   const shown = await Promise.all(
-    symbols.slice(0, maxShownPlaces * 2).map(async ({ name, kind, ...location }): Promise<CodePlace> => {
+    symbols.slice(0, maxShownSymbols).map(async ({ name, kind, ...location }): Promise<CodePlace> => {
       const { excerpt: _excerpt, ...place } = await toPlace(location, options);
       return { ...place, name, kind };
     }),

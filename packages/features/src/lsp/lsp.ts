@@ -8,6 +8,7 @@ import {
   type FeaturePlace,
   getFeatureSettings,
 } from "@tau/extensions";
+import { createSyntaxSymbols, type SyntaxSymbols } from "../kit/syntax/symbols.ts";
 import { type ActionCall, type ActionResult, findReferences, findSymbols, hover, locate, request } from "./actions.ts";
 import { AfterWrite } from "./after-write.ts";
 import { isWholeProject, type LspArguments } from "./arguments.ts";
@@ -36,6 +37,8 @@ export const createLspExtension =
       isProjectTrusted: () => settings.isProjectTrusted,
     });
     const session = new LspSession({ cwd, servers, files: new SourceFiles(cwd, clock) });
+    const syntax = createSyntaxSymbols({ spawn: tau.spawn });
+    tau.on("session_shutdown", () => syntax.close());
     /** Reads the configuration as it is now: a person changes it while a session runs. */
     const configure = async (): Promise<void> => {
       const { servers: own } = getFeatureSettings(tau, lspSettings).lsp;
@@ -48,7 +51,10 @@ export const createLspExtension =
         await configure();
         const notes = config.problems.map((problem) => `\nNote: ${problem}`).join("");
         try {
-          const { text, places } = await run({ session, args, signal }, context, settings.isProjectTrusted);
+          const { text, places } = await run(
+            { session, args, signal },
+            { context, syntax, isProjectTrusted: settings.isProjectTrusted },
+          );
           return { content: [{ type: "text", text: text + notes }], details: { places: places ?? [] } };
         } catch (error) {
           if (!(error instanceof LspError) || notes === "") throw error;
@@ -126,7 +132,13 @@ async function allowStart(tau: ExtensionAPI, { program, definition: { name, args
   if (verdict.kind === "denied") throw new LspError("refused", `${name} was not started: ${verdict.reason}`);
 }
 
-async function run(call: ActionCall, context: ExtensionToolContext, isProjectTrusted: boolean): Promise<ActionResult> {
+interface RunParts {
+  context: ExtensionToolContext;
+  syntax: SyntaxSymbols;
+  isProjectTrusted: boolean;
+}
+
+async function run(call: ActionCall, { context, syntax, isProjectTrusted }: RunParts): Promise<ActionResult> {
   const { args, session, signal } = call;
   const { action } = args;
   const executeTool = (name: string, toolArgs: unknown) =>
@@ -141,7 +153,7 @@ async function run(call: ActionCall, context: ExtensionToolContext, isProjectTru
     case "hover":
       return await hover(call);
     case "symbols":
-      return await findSymbols(call);
+      return await findSymbols(call, syntax);
     case "code_actions":
       return await codeActions({ ...call, executeTool });
     case "rename":

@@ -79,18 +79,26 @@ export class LspServers {
 
   /** Finds the servers for a file. Throws if there is none, and says what to install. */
   choose(file: string): { main: FoundServer; linters: FoundServer[] } {
-    const fitting = this.listFitting(file);
-    const { main, linters } = chooseServers(fitting);
+    const { main, linters } = chooseServers(this.listFitting(file));
     if (main) return { main, linters };
     const [first] = linters;
     if (first) return { main: first, linters: linters.slice(1) };
-    const wanted = fitting.map(({ definition }) => `${definition.name} (${definition.install || definition.command})`);
-    throw new LspError(
-      "unavailable",
-      wanted.length === 0
-        ? `No language server is known for ${file}. The setting lsp.servers can add one.`
-        : `No language server for ${file} is installed. Any of these would do: ${wanted.join("; ")}.${this.#explainTrust()}`,
+    throw new LspError("unavailable", this.describeMissing(file));
+  }
+
+  /** Whether a server that is more than a linter is installed for a file. */
+  hasServer(file: string): boolean {
+    return chooseServers(this.listFitting(file)).main !== undefined;
+  }
+
+  /** Says what to install for a file without a server. */
+  describeMissing(file: string): string {
+    const wanted = this.listFitting(file).map(
+      ({ definition }) => `${definition.name} (${definition.install || definition.command})`,
     );
+    return wanted.length === 0
+      ? `No language server is known for ${file}. The setting lsp.servers can add one.`
+      : `No language server for ${file} is installed. Any of these would do: ${wanted.join("; ")}.${this.#explainTrust()}`;
   }
 
   /** Resolves with the running client of a server, which is started if it is not running. */

@@ -1,5 +1,7 @@
 /** Symbols of files and workspaces. Pure. */
 import { isRecord } from "@tau/ai/internal";
+import type { CodePlace } from "@tau/protocol/surface";
+import type { SyntaxSymbol } from "../kit/syntax/symbols.ts";
 import { toVisibleLine } from "../kit/visible-text.ts";
 import { toPath } from "./client.ts";
 import type { Location } from "./locations.ts";
@@ -54,7 +56,7 @@ export function parseSymbols(value: unknown, path?: string): FoundSymbol[] {
       const range = parseRange(item["selectionRange"] ?? item["range"] ?? location["range"]);
       const file = toPath(location["uri"]) ?? path;
       const inside = typeof item["containerName"] === "string" && container === "" ? item["containerName"] : container;
-      const name = toVisibleLine(inside === "" ? item["name"] : `${inside}.${item["name"]}`, 200);
+      const name = joinNames(inside, item["name"]);
       if (range && file !== undefined)
         symbols.push({ path: file, range, name, kind: kinds[Number(item["kind"]) - 1] ?? "symbol" });
       add(item["children"], name, depth + 1);
@@ -62,4 +64,17 @@ export function parseSymbols(value: unknown, path?: string): FoundSymbol[] {
   };
   add(value, "", 0);
   return symbols;
+}
+
+const joinNames = (inside: string, name: string): string =>
+  toVisibleLine(inside === "" ? name : `${inside}.${name}`, 200);
+
+/** Names the symbols of a syntax tree with those that they are inside of, like the symbols of a server. */
+export function nameInside(symbols: readonly SyntaxSymbol[]): (CodePlace & { name: string })[] {
+  const containers: string[] = [];
+  return symbols.slice(0, maxSymbols).map(({ depth, name: own, ...place }) => {
+    const name = joinNames(containers[depth - 1] ?? "", own);
+    containers[depth] = name;
+    return { ...place, name };
+  });
 }

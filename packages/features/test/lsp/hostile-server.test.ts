@@ -7,6 +7,7 @@ import { type ActionCall, findReferences, findSymbols, hover, locate } from "../
 import type { LspArguments } from "../../src/lsp/arguments.ts";
 import { rename } from "../../src/lsp/changes.ts";
 import { LspError } from "../../src/lsp/failure.ts";
+import { createSyntaxSymbols } from "../../src/kit/syntax/symbols.ts";
 import { findProblems } from "../../src/lsp/problems.ts";
 import { maxIdleMs, retryAfterMs } from "../../src/lsp/servers.ts";
 import { openToy, toyServer, type ToySession } from "./kit.ts";
@@ -16,6 +17,8 @@ const makeCall = ({ session }: ToySession, args: Partial<LspArguments>): ActionC
   args: { action: "hover", file: "a.toy", line: 2, symbol: "one", ...args },
   signal: undefined,
 });
+
+const noSyntax = createSyntaxSymbols({ spawn: () => Promise.reject(new Error("no program")) });
 
 /** The text of an answer, or the kind of the failure. */
 async function ask(work: Promise<{ text: string }>): Promise<string> {
@@ -135,7 +138,7 @@ test("a server that reports nothing is reported", async () => {
 
 test("symbols inside of each other without an end are cut", async () => {
   const toy = await openToy("deep-symbols");
-  expect((await ask(findSymbols(makeCall(toy, { action: "symbols" })))).split("\n")).toHaveLength(21);
+  expect((await ask(findSymbols(makeCall(toy, { action: "symbols" }), noSyntax))).split("\n")).toHaveLength(21);
 });
 
 test("references are asked for again while the server is loading", async () => {

@@ -19,6 +19,8 @@ export interface SyntaxSymbol extends CodePlace {
 }
 
 export interface SyntaxSymbols {
+  /** Whether there is a grammar for a file, by its name. */
+  knows(path: string): boolean;
   /** Lists the symbols of a text, in its order. `path` names the file in the result, and its ending the language. */
   list(path: string, text: string): Promise<SymbolsResult>;
   /** Ends the program that parses. */
@@ -28,7 +30,11 @@ export interface SyntaxSymbols {
 /** Starts nothing before the first list. */
 export function createSyntaxSymbols(ports: { spawn: ExtensionAPI["spawn"] }): SyntaxSymbols {
   const parser = new Parser(ports);
-  return { list: (path, text) => listSymbols(parser, path, text), close: () => parser.close() };
+  return {
+    knows: (path) => getLanguage(path) !== undefined,
+    list: (path, text) => listSymbols(parser, path, text),
+    close: () => parser.close(),
+  };
 }
 
 export async function listSymbols(parser: Parser, path: string, text: string): Promise<SymbolsResult> {
