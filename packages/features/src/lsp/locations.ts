@@ -34,6 +34,7 @@ export function parseLocations(value: unknown): Location[] {
 
 export interface PlaceOptions {
   files: SourceFiles;
+  mayRead: (path: string) => Promise<boolean>;
   encoding: PositionEncoding;
   /** How many lines around the place are shown. Default 0. */
   context?: number;
@@ -44,9 +45,9 @@ export async function toPlaces(locations: readonly Location[], options: PlaceOpt
 }
 
 export async function toPlace({ path, range }: Location, options: PlaceOptions): Promise<CodePlace> {
-  const { files, encoding, context = 0 } = options;
+  const { files, mayRead, encoding, context = 0 } = options;
   const { start, end } = range;
-  const source = await files.readNamed(path);
+  const source = (await mayRead(path)) ? await files.readNamed(path) : undefined;
   const current = source?.lines.get(start.line);
   const column = current === undefined ? start.character : toColumn(current, start.character, encoding);
   const place: CodePlace = {

@@ -52,7 +52,7 @@ export const createLspExtension =
         const notes = config.problems.map((problem) => `\nNote: ${problem}`).join("");
         try {
           const { text, places } = await run(
-            { session, args, signal },
+            { session, args, signal, mayRead: createMayRead(context) },
             { context, syntax, isProjectTrusted: settings.isProjectTrusted },
           );
           return { content: [{ type: "text", text: text + notes }], details: { places: places ?? [] } };
@@ -119,6 +119,14 @@ const createServers = (tau: ExtensionAPI, options: ServersOptions): LspServers =
     getAllowedPaths: () => tau.getSettings().sandbox.allowedPaths,
     log: (message) => tau.log("info", message),
   });
+
+const createMayRead =
+  ({ ports }: ExtensionToolContext) =>
+  (path: string): Promise<boolean> =>
+    ports!.files.realPath(path).then(
+      () => true,
+      () => false,
+    );
 
 /**
  * Judges a server as the command that it is: it runs code of the project, which the model may have written. Plan mode

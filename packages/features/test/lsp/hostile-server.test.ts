@@ -16,6 +16,7 @@ const makeCall = ({ session }: ToySession, args: Partial<LspArguments>): ActionC
   session,
   args: { action: "hover", file: "a.toy", line: 2, symbol: "one", ...args },
   signal: undefined,
+  mayRead: async () => true,
 });
 
 const noSyntax = createSyntaxSymbols({ spawn: () => Promise.reject(new Error("no program")) });

@@ -216,6 +216,8 @@ const handlers = {
           { uri: "https://example.com/a", range: range(0, 0, 1) },
           { uri: "file://host%2f/x", range: range(0, 0, 1) },
         ]);
+      case "key-file":
+        return answer(id, { uri: uri.replace(/[^/]*$/, "agent/auth.json"), range: range(0, 0, 1) });
       case "secret-file":
         return answer(id, { uri: "file:///etc/passwd", range: range(0, 0, 1) });
       default:

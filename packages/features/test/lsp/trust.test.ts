@@ -82,3 +82,15 @@ test("a server that no sandbox holds is started like a command, after the same q
     text: expect.stringContaining("Commands cannot be run in plan mode without a sandbox"),
   });
 });
+
+test("a place in a file that the policy keeps from the model is shown without its lines", async () => {
+  const cwd = await makeDirectory();
+  const { results } = await runCalls([lspCall({ action: "definition", file: "a.toy", line: 1 }, "1")], {
+    cwd,
+    agentDir: join(cwd, "agent"),
+    files: { "a.toy": "one", "agent/auth.json": "a key of the user" },
+    settings: { lsp: { servers: { toy: { ...toyServer("key-file") } } } } as object,
+  });
+  expect(results[0]!.text).toMatch(/^agent\/auth\.json:1:\d+$/);
+  expect(JSON.stringify(results[0]!.details)).not.toContain("a key of the user");
+});
