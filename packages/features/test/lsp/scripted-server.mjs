@@ -1,6 +1,7 @@
 // A language server for tests: `node scripted-server.mjs BEHAVIOUR STARTS`. It answers properly, but for what its behaviour says.
 // It appends a line to the file STARTS when it is started.
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 const [behaviour = "good", starts] = process.argv.slice(2);
 if (starts) appendFileSync(starts, `${process.pid}\n`);
@@ -88,7 +89,12 @@ function report(uri) {
 let late = () => {};
 
 const handlers = {
-  initialize(id) {
+  initialize(id, { rootUri }) {
+    if (behaviour === "whole-project")
+      for (const name of readdirSync(fileURLToPath(rootUri)).filter((each) => each.endsWith(".toy"))) {
+        const uri = `${rootUri}/${name}`;
+        texts.set(uri, { text: readFileSync(fileURLToPath(uri), "utf8"), version: 0 });
+      }
     if (behaviour === "crash-at-initialize") process.exit(4);
     if (behaviour === "never-initialises") return;
     if (behaviour === "odd-capabilities") return answer(id, { capabilities: 7 });

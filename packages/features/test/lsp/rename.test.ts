@@ -1,0 +1,93 @@
+/** A rename in 200 files: all of them or none, also for a process that is killed. `TAU_LONG=1` kills it. */
+import { spawnSync } from "node:child_process";
+import { readdir, readFile, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+import { lspCall, makeDirectory, runCalls, toyServer, writeFiles } from "./kit.ts";
+
+const fileCount = 200;
+const rename = lspCall({ action: "rename", file: "f0.toy", line: 1, symbol: "one", new_name: "first" }, "1");
+const project = Object.fromEntries(Array.from({ length: fileCount }, (_, index) => [`f${index}.toy`, "use one\n"]));
+
+/** How many files have which text. */
+async function countTexts(cwd: string): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const name of (await readdir(cwd)).filter((each) => /^f\d+\.toy$/.test(each))) {
+    const text = await readFile(join(cwd, name), "utf8");
+    counts[text] = (counts[text] ?? 0) + 1;
+  }
+  return counts;
+}
+
+test("a symbol is renamed in 200 files", async () => {
+  const settings = { lsp: { servers: { toy: { ...toyServer("whole-project") } } } } as object;
+  const { results, opened } = await runCalls([rename], { files: project, settings });
+  expect(results[0]).toMatchObject({ isError: false, text: expect.stringContaining("and 180 more") as unknown });
+  expect(await countTexts(opened.cwd)).toEqual({ "use first\n": fileCount });
+});
+
+test.runIf(process.env["TAU_LONG"])(
+  "a process that is killed while it renames leaves all files or none once the next session is open",
+  { timeout: 300_000 },
+  async () => {
+    const directory = await makeDirectory();
+    await symlink(join(import.meta.dirname, "../../../../node_modules"), join(directory, "node_modules"));
+    const outfile = join(directory, "program.mjs");
+    await build({
+      stdin: {
+        resolveDir: import.meta.dirname,
+        loader: "ts",
+        contents: `
+        import fs from "node:fs";
+        import { syncBuiltinESMExports } from "node:module";
+        import { scriptedModel, text } from "@tau/ai/testing";
+        import { createAgentSession } from "@tau/harness";
+        import { discovery, lsp } from "../../src/index.ts";
+        const [cwd, agentDir, killedAt] = process.argv.slice(2);
+        const { rename } = fs;
+        let renames = 0;
+        fs.rename = (from, to, done) => {
+          if (/f[0-9]+[.]toy$/.test(String(to)) && ++renames === Number(killedAt)) process.kill(process.pid, "SIGKILL");
+          rename(from, to, done);
+        };
+        syncBuiltinESMExports();
+        const session = await createAgentSession({
+          cwd, agentDir, model: scriptedModel([[${JSON.stringify(rename)}], [text("Done.")]]), features: [discovery(), lsp()],
+        });
+        if (killedAt !== "0") await session.prompt("go");
+        await session.dispose();
+      `,
+      },
+      outfile,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      conditions: ["@tau/source"],
+      external: [
+        "jsonc-parser",
+        "google-auth-library",
+        "@silvia-odwyer/photon-node",
+        "@vscode/ripgrep",
+        "@napi-rs/keyring",
+      ],
+      banner: {
+        js: 'import { createRequire as createBundleRequire } from "node:module"; const require = createBundleRequire(import.meta.url);',
+      },
+      logLevel: "error",
+    });
+    for (const killedAt of [1, 100, 200]) {
+      const [cwd, agentDir] = [join(directory, `work${killedAt}`), join(directory, `agent${killedAt}`)];
+      await writeFiles(cwd, project);
+      await writeFiles(agentDir, { "lsp.json": JSON.stringify({ servers: { toy: toyServer("whole-project") } }) });
+      const run = (at: number) =>
+        spawnSync(process.execPath, [outfile, cwd, agentDir, String(at)], { encoding: "utf8" });
+      expect(run(killedAt)).toMatchObject({ signal: "SIGKILL" });
+      expect(await countTexts(cwd)).toEqual(
+        killedAt === 1 ? { "use one\n": 200 } : { "use one\n": 201 - killedAt, "use first\n": killedAt - 1 },
+      );
+      expect(run(0)).toMatchObject({ status: 0 });
+      expect(await countTexts(cwd)).toEqual({ "use one\n": fileCount });
+    }
+  },
+);
