@@ -28,7 +28,7 @@ async function shown(args: string[], settings: object = {}): Promise<{ tools: st
 test("--tools and --exclude-tools take patterns, and * is every tool of the defaults", async () => {
   const { tools: all } = await shown([]);
   expect((await shown(["--tools", "*"])).tools).toBe(all);
-  expect((await shown(["--tools", "read,*re*"])).tools).toBe("read grep");
+  expect((await shown(["--tools", "read,*re*"])).tools).toBe("read grep ast_grep");
   expect((await shown(["--tools", "hashline_*"])).tools).toBe("hashline_edit hashline_patch");
   expect((await shown(["--tools", "*", "--exclude-tools", "*s*,find"])).tools).toBe("read write edit grep todo");
 });
@@ -61,7 +61,7 @@ test.each([
 
 test("the settings of tools take patterns, and one that matches nothing is a notice", async () => {
   expect(await shown([], { tools: { allowed: ["*re*", "ls"], excluded: ["l*"] } })).toEqual({
-    tools: "read grep",
+    tools: "read grep ast_grep",
     err: "",
   });
   const { err } = await shown([], { tools: { allowed: ["read", "gerp"], excluded: ["nothing_*"] } });

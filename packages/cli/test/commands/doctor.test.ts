@@ -59,6 +59,7 @@ test("every check has a row, and every problem has a fix", async () => {
     "sandbox",
     "language servers",
     "debuggers",
+    "kernels",
     "network",
     "disk",
     "terminal",
