@@ -486,6 +486,8 @@ test("the working line, the label of thinking, the title, the theme and what is 
   app.type("/finish ");
   app.press("enter");
   await app.sees("Over.");
+  // Ctrl-C would stop a run that has not ended yet.
+  await expect.poll(app.screen).not.toContain("Pondering");
   app.type("qjz");
   await app.sees(/^Jz/m);
   app.press("ctrlC");

@@ -343,20 +343,23 @@ const handlers = {
 let asked = 0;
 let pendingCommand;
 let lastSettings;
+const showSettings = (id) => answer(id, { contents: JSON.stringify(lastSettings) });
 
 function take(message) {
   const { id, method, params } = message;
   if (method === undefined) {
     // Answers of the client are repeated, so that tests see them.
-    if (id === "s") lastSettings = message.result;
-    else if (id === "u") answer(pendingHover, { contents: `error ${message.error?.code}` });
+    if (id === "s") {
+      lastSettings = message.result;
+      if (pendingHover !== undefined) showSettings(pendingHover);
+    } else if (id === "u") answer(pendingHover, { contents: `error ${message.error?.code}` });
     else if (id === "e") answer(pendingHover, { contents: JSON.stringify(message.result) });
     else if (String(id).startsWith("apply")) answer(pendingCommand, null);
     return;
   }
   if (method === "textDocument/hover") pendingHover = id;
-  if (method === "textDocument/hover" && behaviour === "wants-settings")
-    return answer(id, { contents: JSON.stringify(lastSettings) });
+  // The settings may come after the question.
+  if (method === "textDocument/hover" && behaviour === "wants-settings") return lastSettings && showSettings(id);
   if (handlers[method]) handlers[method](id, params);
   else if (id !== undefined) send({ id, error: { code: -32601, message: `no ${method}` } });
 }
