@@ -50,7 +50,7 @@ export function* clustersFrom(line: string, start: number, atoms: readonly Atom[
       index++;
       cell = next;
     }
-    const pieceEnd = Math.min(end, index + pieceLength);
+    const pieceEnd = endPiece(line, index + pieceLength, end);
     const cells = toCells(toVisible(line.slice(index, pieceEnd)));
     // The last cluster of a piece may continue in the next.
     if (pieceEnd < end && cells.length > 1) cells.pop();
@@ -59,6 +59,13 @@ export function* clustersFrom(line: string, start: number, atoms: readonly Atom[
       index += text.length;
     }
   }
+}
+
+/** Ends a piece before a character that it would cut in two: half of one looks like a cluster of its own. */
+function endPiece(line: string, wanted: number, end: number): number {
+  if (wanted >= end) return end;
+  const last = line.charCodeAt(wanted - 1);
+  return last >= 0xd800 && last <= 0xdbff ? wanted - 1 : wanted;
 }
 
 const getCell = (line: string, index: number) => getStandaloneCell(line.charCodeAt(index));

@@ -42,6 +42,14 @@ describe("rows", () => {
     );
   });
 
+  test("a cluster of several characters is never broken, wherever it is in a long line", () => {
+    const family = "👨‍👩‍👧";
+    for (let before = 230; before < 270; before++) {
+      const line = `é${"x".repeat(before).replaceAll("x", "x\u0301")}${family}`;
+      expect(wrapRows(line, 3).filter((start) => start > line.length - family.length)).toEqual([]);
+    }
+  });
+
   test("after any edit, the rows are those of the whole text laid out at once", () => {
     fc.assert(
       fc.property(
