@@ -1,5 +1,6 @@
 /** The result of a script for the model. Pure. */
 import type { ImageContent, TextContent } from "@tau/ai";
+import { mergeTexts } from "../kit/merge-texts.ts";
 import type { ScriptResult } from "./engine/run-script.ts";
 import type { OutputItem } from "./engine/worker.ts";
 
@@ -68,15 +69,4 @@ export function formatResult(
     ...(blocks.length > 0 ? blocks : [{ type: "text", text: "(no output)" } as const]),
     ...error.map((text) => ({ type: "text", text }) as const),
   ]);
-}
-
-function mergeTexts(blocks: ScriptOutput["blocks"]): ScriptOutput["blocks"] {
-  const merged: (TextContent | ImageContent)[] = [];
-  for (const block of blocks) {
-    const last = merged.at(-1);
-    if (block.type === "text" && last?.type === "text")
-      merged[merged.length - 1] = { ...last, text: `${last.text}\n${block.text}` };
-    else merged.push(block);
-  }
-  return merged;
 }

@@ -3,6 +3,7 @@ import type { CallToolResult, ContentBlock, ReadResourceResult } from "@modelcon
 import type { ImageContent, TextContent } from "@tau/ai";
 import { validateToolArguments } from "@tau/ai";
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
+import { mergeTexts } from "../kit/merge-texts.ts";
 import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 import { runCheck } from "./check-time.ts";
 
@@ -103,18 +104,6 @@ const toText = (text: string): TextContent => ({
 });
 
 const note = (text: string): TextContent => ({ type: "text", text: `[${text}]` });
-
-/** Joins texts that follow each other. */
-function mergeTexts(blocks: readonly (TextContent | ImageContent)[]): (TextContent | ImageContent)[] {
-  const merged: (TextContent | ImageContent)[] = [];
-  for (const block of blocks) {
-    const last = merged.at(-1);
-    if (block.type === "text" && last?.type === "text")
-      merged[merged.length - 1] = { ...last, text: `${last.text}\n${block.text}` };
-    else merged.push(block);
-  }
-  return merged;
-}
 
 /** Says what is wrong with a structured result; undefined if nothing is, or if the schema cannot be used. One that takes too long cannot. */
 function checkOutput(value: unknown, schema: ResultOptions["outputSchema"]): string | undefined {
