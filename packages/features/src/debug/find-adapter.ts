@@ -1,6 +1,7 @@
 /** Finds the adapter for a program, and where it is installed. */
-import { accessSync, constants, openSync, readSync, closeSync, statSync } from "node:fs";
-import { delimiter, extname, isAbsolute, join, resolve } from "node:path";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { extname, join, resolve } from "node:path";
+import { isProgram, listPathDirectories } from "../kit/programs.ts";
 import type { DapAdapter, DapResolvedAdapter } from "./adapters.ts";
 
 export interface AdapterPlace {
@@ -18,10 +19,7 @@ const environmentDirectories = [".venv/bin", "venv/bin", "env/bin"];
 /** Lists everything that could be started as this adapter, the first choice first. */
 export function findCommands(adapter: DapAdapter, { cwd, isProjectTrusted, path }: AdapterPlace): string[] {
   const own = !isProjectTrusted ? [] : adapter.isInEnvironment ? environmentDirectories : projectDirectories;
-  const directories = [
-    ...own.map((directory) => join(cwd, directory)),
-    ...(path ?? "").split(delimiter).filter((directory) => isAbsolute(directory)),
-  ];
+  const directories = [...own.map((directory) => join(cwd, directory)), ...listPathDirectories(path)];
   const names = adapter.commands;
   // A path is that program, whichever directories there are.
   const paths = names.filter((name) => name.includes("/")).map((name) => resolve(cwd, name));
@@ -35,15 +33,6 @@ export const resolveAdapter = (adapter: DapAdapter, resolvedCommand: string): Da
   ...adapter,
   resolvedCommand,
 });
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
 
 /** Lists the adapters that fit a program, the first choice first. */
 export function listFitting(adapters: readonly DapAdapter[], program: string): DapAdapter[] {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { findPython } from "./find-python.ts";
 
 const find = (programs: readonly string[], setting?: string, env: Record<string, string> = { PATH: "/usr/bin:/bin" }) =>
-  findPython({ setting, env, cwd: "/work", isProjectTrusted: true, isProgram: (path) => programs.includes(path) });
+  findPython({ setting, env, cwd: "/work", isProjectTrusted: true, exists: (path) => programs.includes(path) });
 
 test("the setting comes first, then VIRTUAL_ENV, .venv, venv and PATH", () => {
   const programs = ["/opt/py", "/ve/bin/python3", "/work/.venv/bin/python", "/work/venv/bin/python3", "/bin/python3"];
@@ -27,8 +27,8 @@ test("a relative directory of PATH is not used", () => {
 
 test("the environments of a project that is not trusted are not used", () => {
   const programs = ["/work/.venv/bin/python3", "/work/venv/bin/python", "/bin/python3"];
-  const isProgram = (path: string) => programs.includes(path);
-  const place = { setting: undefined, env: { PATH: "/usr/bin:/bin" }, cwd: "/work", isProgram };
+  const exists = (path: string) => programs.includes(path);
+  const place = { setting: undefined, env: { PATH: "/usr/bin:/bin" }, cwd: "/work", exists };
   expect(findPython({ ...place, isProjectTrusted: false })).toBe("/bin/python3");
   expect(findPython({ ...place, isProjectTrusted: true })).toBe("/work/.venv/bin/python3");
 });

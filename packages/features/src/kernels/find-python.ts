@@ -1,6 +1,6 @@
 /** Finds the Python that kernels run. */
-import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { isProgram, listPathDirectories } from "../kit/programs.ts";
 
 export interface PythonPlace {
   /** The setting `kernels.python`. */
@@ -10,16 +10,16 @@ export interface PythonPlace {
   /** Whether programs of the project may be used. */
   isProjectTrusted: boolean;
   /** Default: whether there is a file that can be executed. */
-  isProgram?: (path: string) => boolean;
+  exists?: (path: string) => boolean;
 }
 
 /** From the setting, `VIRTUAL_ENV`, `.venv`, `venv` or `PATH`, in this order; undefined if there is none. */
 export function findPython(place: PythonPlace): string | undefined {
-  const { setting, env, cwd, isProjectTrusted, isProgram = isExecutable } = place;
-  const paths = (env["PATH"] ?? "").split(delimiter).filter(isAbsolute);
+  const { setting, env, cwd, isProjectTrusted, exists = isProgram } = place;
+  const paths = listPathDirectories(env["PATH"]);
   const named = setting === undefined ? [] : toCandidates(setting, cwd, paths);
   // A setting that names nothing is not replaced by another Python: its packages would be missing.
-  if (setting !== undefined) return named.find(isProgram);
+  if (setting !== undefined) return named.find(exists);
   const ofProject = isProjectTrusted ? [join(cwd, ".venv"), join(cwd, "venv")] : [];
   const environments = [env["VIRTUAL_ENV"], ...ofProject].filter(
     (path): path is string => path !== undefined && path !== "",
@@ -27,19 +27,9 @@ export function findPython(place: PythonPlace): string | undefined {
   const inEnvironments = environments.flatMap((path) =>
     ["python3", "python"].map((name) => resolve(cwd, path, "bin", name)),
   );
-  return [...inEnvironments, ...paths.map((path) => join(path, "python3"))].find(isProgram);
+  return [...inEnvironments, ...paths.map((path) => join(path, "python3"))].find(exists);
 }
 
 function toCandidates(setting: string, cwd: string, paths: readonly string[]): string[] {
   return setting.includes("/") ? [resolve(cwd, setting)] : paths.map((path) => join(path, setting));
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    // It does not exist, or is not ours to run.
-    return false;
-  }
 }

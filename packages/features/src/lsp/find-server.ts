@@ -1,8 +1,9 @@
 /** Finds the programs of servers, and the directory of the project that a file belongs to. */
-import { accessSync, constants, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { isWithin } from "@tau/tools/platform";
+import { isProgram, listPathDirectories } from "../kit/programs.ts";
 import { isForFile, type ServerDefinition } from "./server-table.ts";
 
 export interface FindOptions {
@@ -25,26 +26,16 @@ export function findProgram(command: string, root: string, options: FindOptions)
   if (command.includes("/")) {
     if (!isAbsolute(command) && !isWithin(cwd, root)) return undefined;
     const path = resolve(root, command);
-    return isAllowed(path) && isExecutable(path) ? path : undefined;
+    return isAllowed(path) && isProgram(path) ? path : undefined;
   }
   const ofProject = listUpwards(root, cwd).flatMap((directory) =>
     projectDirectories.map((name) => join(directory, name)),
   );
   const virtual = env["VIRTUAL_ENV"] ? [join(env["VIRTUAL_ENV"], "bin")] : [];
-  const ofPath = (env["PATH"] ?? "").split(delimiter).filter((directory) => isAbsolute(directory));
+  const ofPath = listPathDirectories(env["PATH"]);
   return [...(isProjectTrusted ? ofProject : []), ...virtual, ...ofPath]
     .map((directory) => join(directory, command))
-    .find((path) => isAllowed(path) && isExecutable(path));
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    // Most directories do not have it.
-    return false;
-  }
+    .find((path) => isAllowed(path) && isProgram(path));
 }
 
 /** The directories from one up to one that contains it, the former first. */
