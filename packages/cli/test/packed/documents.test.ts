@@ -83,7 +83,9 @@ test("the model is told where the documents are, reads them without a question, 
   expect({ code, out }).toEqual({ code: exitCodes.done, out: "As first-hour.md says.\n" });
   const [first, second, third] = workspace.server.requests.map(({ body }) => JSON.stringify(body));
   expect(first!.split(docs)).toHaveLength(2);
-  expect(Buffer.byteLength(first!)).toBeLessThan(7_500);
+  // How long the paths are depends on the machine.
+  const request = first!.replace(docs, "/docs").replaceAll(workspace.directory, "/project");
+  expect(Buffer.byteLength(request)).toBeLessThan(7_500);
   expect(second).toContain("what you know from pi");
   expect(third).toContain("registerTool");
 });
