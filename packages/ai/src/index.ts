@@ -57,6 +57,7 @@ export {
   type ProviderId,
   type ThinkingBudgets,
   type ThinkingLevel,
+  type SamplingParams,
   type ThinkingLevelMap,
 } from "./model.ts";
 export type {

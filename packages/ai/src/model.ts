@@ -22,6 +22,9 @@ export type ThinkingLevel = Exclude<ModelThinkingLevel, "off">;
 /** The provider's value for each level. A missing key means the protocol's default value; `null` means not supported. */
 export type ThinkingLevelMap = { [Level in ModelThinkingLevel]?: string | null };
 
+/** Fields of a request that tau does not know, such as `top_k`. They are sent as they are. */
+export type SamplingParams = Record<string, unknown>;
+
 /** Token budgets by level, for models that think by budget. */
 export interface ThinkingBudgets {
   minimal?: number;
@@ -62,6 +65,7 @@ export type ThinkingFormat =
   | "together"
   | "baseten"
   | "ant-ling"
+  | "string-thinking"
   | "chat-template";
 
 /** Which headers mark requests as belonging to one session, so that they reach the same prompt cache. */
@@ -77,6 +81,8 @@ export interface OpenAICompletionsCompat {
   supportsReasoningEffort?: boolean;
   /** Accepts `stream_options.include_usage`. Default true. */
   supportsUsageInStreaming?: boolean;
+  /** Sends `finish_reason`. If false, an answer is complete when its stream ends. Default true. */
+  supportsFinishReason?: boolean;
   /** Accepts `tools`. If false, tools are left out with a diagnostic. Default true. */
   supportsTools?: boolean;
   /** Accepts `strict` on tools. Default true. */
@@ -95,6 +101,12 @@ export interface OpenAICompletionsCompat {
   toolCallIdFormat?: "openai" | "mistral" | "any";
   /** Default `openai`. */
   thinkingFormat?: ThinkingFormat;
+  /** The field for the thinking budget in tokens: vLLM, Qwen and SGLang, llama.cpp. Default: none is sent. */
+  thinkingTokenBudgetField?: "thinking_token_budget" | "thinking_budget" | "thinking_budget_tokens";
+  /** Another way to set `thinkingTokenBudgetField` to `thinking_token_budget`. Default false. */
+  supportsThinkingTokenBudget?: boolean;
+  /** vLLM's scheduling priority, sent as `priority`; lower values are served earlier. Default: the server's. */
+  vllmPriority?: number;
   /** Arguments of the server's chat template, sent as `chat_template_args`. */
   chatTemplateArgs?: Record<string, ChatTemplateValue>;
   /** Arguments of the server's chat template, sent as `chat_template_kwargs`. */
@@ -124,6 +136,8 @@ export interface OpenAIResponsesCompat {
   supportsDeveloperRole?: boolean;
   /** Accepts `reasoning.effort`. Default true. */
   supportsReasoningEffort?: boolean;
+  /** Accepts `max_output_tokens`. Default true. */
+  supportsMaxOutputTokens?: boolean;
   /** Accepts `prompt_cache_retention: "24h"`. Default true. */
   supportsLongCacheRetention?: boolean;
   /** Needs explicit `prompt_cache_options` instead of implicit caching. Default false. */
@@ -220,6 +234,10 @@ export interface Model<TApi extends Api = Api> {
   /** How long the first token may take; local servers read long prompts slowly. Default: the request's idle timeout. */
   firstTokenTimeoutMs?: number;
   compat?: CompatOf<TApi>;
+  /** Sent with every request, after all other fields. Only OpenAI-compatible APIs apply it. */
+  samplingParams?: SamplingParams;
+  /** Fields of `samplingParams` that differ at a thinking level. */
+  samplingParamsByThinkingLevel?: { [Level in ModelThinkingLevel]?: SamplingParams };
   inputLimits?: InputLimits;
   /** Seconds for which the provider keeps a cached prefix, by the requested retention. */
   promptCache?: { short?: number; long?: number };

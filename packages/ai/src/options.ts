@@ -1,5 +1,5 @@
 import type { Clock, Random } from "./clock.ts";
-import type { Model, ModelThinkingLevel, ThinkingBudgets } from "./model.ts";
+import type { Model, ModelThinkingLevel, SamplingParams, ThinkingBudgets } from "./model.ts";
 
 /**
  * How an answer arrives. With `websocket`, a request of a Responses API opens a WebSocket; with `websocket-cached`, the
@@ -34,6 +34,8 @@ export interface ProviderResponse {
 /** Options of one request, for every provider. */
 export interface StreamOptions {
   temperature?: number;
+  /** Added to the model's `samplingParams` and replaces them by name. Only OpenAI-compatible APIs apply it. */
+  samplingParams?: SamplingParams;
   /** Maximum tokens of the answer. Default: the provider's; if it has none, the model's, at most 32,000. */
   maxTokens?: number;
   toolChoice?: ToolChoice;

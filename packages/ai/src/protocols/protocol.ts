@@ -86,6 +86,8 @@ export interface Protocol<TOptions extends StreamOptions = StreamOptions, TState
   start(draft: Draft): TState;
   /** Processes one frame and returns its events. Unknown frames give no events. Never throws, whatever the frame. */
   step(state: TState, frame: Frame): AssistantMessageEvent[];
+  /** Completes an answer whose body ended without damage and without a stop reason. Absent: such an answer fails. */
+  finish?(state: TState): AssistantMessageEvent[];
   /** A better message for a failure, shown to the user. Undefined keeps the message. */
   explain?(failure: Failure): string | undefined;
 }

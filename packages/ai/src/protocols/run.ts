@@ -232,6 +232,7 @@ async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: P
   if (damage) response.cut();
   // Reading the body to its end lets the connection be reused.
   else response.discard();
+  if (!damage && draft.state.kind === "open") for (const event of protocol.finish?.(state) ?? []) stream.push(event);
   if (draft.state.kind === "failed") return draft.state.failure;
   if (draft.state.kind !== "open") return draft.state.refusal;
   return damage ?? { kind: "network", message: "The connection was closed before the model had finished." };

@@ -434,7 +434,29 @@ function thinkingCases(): OracleCase<AnyParams>[] {
       { chat_template_kwargs: { think: false } },
     ],
   ];
-  return table.map(([thinkingFormat, options, changes, fields]) => ({
+  const strings: typeof table = [
+    ["string-thinking", { reasoning: "high" }, {}, { thinking: "high" }],
+    ["string-thinking", {}, {}, { thinking: "none" }],
+    ["string-thinking", {}, { thinkingLevelMap: { off: "disabled" } }, { thinking: "disabled" }],
+  ];
+  const budgets = (["thinking_token_budget", "thinking_budget", "thinking_budget_tokens"] as const).flatMap(
+    (thinkingTokenBudgetField): typeof table => [
+      [
+        "openai",
+        { reasoning: "low", thinkingBudgets: { low: 700 } },
+        { compat: { thinkingTokenBudgetField } },
+        { reasoning_effort: "low", [thinkingTokenBudgetField]: 700 },
+      ],
+      ["openai", {}, { compat: { thinkingTokenBudgetField } }, {}],
+    ],
+  );
+  const alias: (typeof table)[number] = [
+    "openai",
+    { reasoning: "low", thinkingBudgets: { low: 700 } },
+    { compat: { supportsThinkingTokenBudget: true } },
+    { reasoning_effort: "low", thinking_token_budget: 700 },
+  ];
+  return [...table, ...strings, ...budgets, alias].map(([thinkingFormat, options, changes, fields]) => ({
     name: `thinking for ${thinkingFormat}: ${JSON.stringify(fields)}`,
     context: { messages: [user("Hello")] },
     options,
@@ -1189,6 +1211,38 @@ describe("what depends on the server", () => {
     expect(ignored(mute, {})).toEqual([]);
     expect(ignored({ ...mute, thinkingLevelMap: { off: null } }, {})).toEqual([]);
     expect(ignored({}, { metadata: {}, reasoning: "high", temperature: 1, maxTokens: 9 })).toEqual([]);
+  });
+
+  test("sampling fields of the model, the level and the request come last, and the later replace the earlier", () => {
+    const changes = {
+      samplingParams: { temperature: 1, top_p: 0.95, top_k: 40 },
+      samplingParamsByThinkingLevel: { off: { temperature: 0.7 }, high: { top_p: 0.5, top_k: 20 } },
+    };
+    expect(encode(changes, {}).payload).toMatchObject({ temperature: 0.7, top_p: 0.95, top_k: 40 });
+    const options = { reasoning: "max", temperature: 0.1, samplingParams: { top_k: 1, store: true } } as const;
+    expect(encode(changes, options).payload).toMatchObject({ temperature: 1, top_p: 0.5, top_k: 1, store: true });
+    // The level that the model has, not the one that was asked for, and not the provider's word for it.
+    const mapped = { ...changes, thinkingLevelMap: { low: null, medium: null, high: "deep" } };
+    expect(encode(mapped, { reasoning: "low" }).payload).toMatchObject({ reasoning_effort: "deep", top_k: 20 });
+  });
+
+  test("the priority of vLLM is sent where it is set, also the highest", () => {
+    expect(encode({ compat: { ...openai, vllmPriority: -1 } }, {}).payload).toMatchObject({ priority: -1 });
+    expect(encode({ compat: { ...openai, vllmPriority: 0 } }, {}).payload).toMatchObject({ priority: 0 });
+    expect(encode({}, {}).payload).not.toHaveProperty("priority");
+  });
+
+  test("a server that sends no stop reason has answered when its stream ends, unless the stream is damaged", async () => {
+    const silent = { compat: { ...openai, supportsFinishReason: false } };
+    const askSilent = async (chunks: Uint8Array[]) => await ask(await serve(raw(chunks)), {}, silent);
+    const said = sse(JSON.stringify(delta({ content: "x" })));
+    expect(await askSilent([said])).toMatchObject({ stopReason: "stop", content: [text("x")] });
+    const called = sse(JSON.stringify(calls({ index: 0, id: "c", ...made("weather", '{"city":"Rome"}') })));
+    expect(await askSilent([said, called])).toMatchObject({ stopReason: "toolUse" });
+    expect(await askSilent([sse(JSON.stringify({ id: "r", choices: [] }))])).toMatchObject({ stopReason: "error" });
+    expect(await askSilent([said, sse('{"choices": [')])).toMatchObject({ stopReason: "error" });
+    const strict = await serve(raw([said]));
+    expect(await ask(strict)).toMatchObject({ stopReason: "error" });
   });
 
   test("a blank system prompt is none", () => {

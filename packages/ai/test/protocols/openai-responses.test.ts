@@ -3,6 +3,7 @@ import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import type { AssistantMessage } from "../../src/message.ts";
 import type { Model } from "../../src/model.ts";
+import type { SimpleStreamOptions } from "../../src/options.ts";
 import type { ProviderStreamOptions } from "../../src/options.ts";
 import { openaiCodexResponses } from "../../src/protocols/openai-codex-responses/index.ts";
 import { openaiResponses } from "../../src/protocols/openai-responses/index.ts";
@@ -554,6 +555,28 @@ test("a server that takes no limit gets none, and the answer says so", () => {
   const { payload, notes } = openaiCodexResponses.encode(model, question, { maxTokens: 99 });
   expect(payload).not.toHaveProperty("max_output_tokens");
   expect(notes).toMatchObject([{ type: "option_ignored", details: { option: "maxTokens" } }]);
+});
+
+test("a model that takes no limit gets none, and the answer says so", () => {
+  const asked = { ...model, compat: { supportsMaxOutputTokens: false } } as Model;
+  const { payload, notes } = openaiResponses.encode(asked, question, { maxTokens: 99 });
+  expect(payload).not.toHaveProperty("max_output_tokens");
+  expect(notes).toMatchObject([{ type: "option_ignored", details: { option: "maxTokens" } }]);
+});
+
+test("sampling fields of the model, the level and the request come last, but not for ChatGPT", () => {
+  const asked = {
+    ...model,
+    samplingParams: { top_p: 0.9, temperature: 1 },
+    samplingParamsByThinkingLevel: { off: { top_p: 0.8 }, high: { top_p: 0.1 } },
+  } as Model;
+  const encode = (protocol: typeof openaiResponses, options: SimpleStreamOptions) =>
+    protocol.encode(asked, question, protocol.resolveOptions(asked, options)).payload;
+  expect(encode(openaiResponses, {})).toMatchObject({ top_p: 0.8, temperature: 1 });
+  const options = { reasoning: "high", temperature: 0, samplingParams: { seed: 7 } } as const;
+  expect(encode(openaiResponses, options)).toMatchObject({ top_p: 0.1, temperature: 1, seed: 7 });
+  expect(encode(openaiCodexResponses, options)).not.toHaveProperty("top_p");
+  expect(encode(openaiCodexResponses, options)).not.toHaveProperty("seed");
 });
 
 test("a blank system prompt is none", () => {

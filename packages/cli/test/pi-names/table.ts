@@ -124,8 +124,7 @@ export const piNames = {
   },
   modelFields: {
     same: `id name api baseUrl apiKey headers authHeader reasoning input cost contextWindow maxTokens thinkingLevelMap compat
-      inputLimits`,
-    missing: "samplingParams samplingParamsByThinkingLevel promptCache",
+      inputLimits samplingParams samplingParamsByThinkingLevel promptCache`,
   },
   modelCompat: {
     same: `maxTokensField requiresAssistantAfterToolResult requiresReasoningContentOnAssistantMessages requiresThinkingAsText
@@ -135,9 +134,9 @@ export const piNames = {
       zaiToolStream allowEmptySignature supportsCacheControlOnTools sessionAffinityFormat chatTemplateArgs chatTemplateKwargs
       supportsAdditionalTools supportsExplicitPromptCacheMode supportsMidConvoEffort supportsMidConvoSystemMessages
       supportsMidConvoToolAdditions supportsMidConvoToolChanges supportsOpenAIGrammarTools supportsStrictTools
-      supportsToolSearch`,
-    missing: `supportsFinishReason supportsMaxOutputTokens thinkingTokenBudgetField supportsThinkingTokenBudget vllmPriority
-      imageInput sendImageOptInHeader allowedFallbackModels`,
+      supportsToolSearch supportsFinishReason supportsMaxOutputTokens thinkingTokenBudgetField supportsThinkingTokenBudget
+      vllmPriority`,
+    missing: "imageInput sendImageOptInHeader allowedFallbackModels",
   },
 } satisfies Record<string, Verdicts>;
 

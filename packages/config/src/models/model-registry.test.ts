@@ -204,6 +204,29 @@ describe("a built-in provider", () => {
     expect(registry.find("anthropic", "claude-sonnet-5")).toBe(getModel("anthropic", "claude-sonnet-5"));
   });
 
+  test("has sampling fields merged level by level", async () => {
+    const fields = (top_k: number) => ({
+      samplingParams: { top_k, top_p: 0.9 },
+      samplingParamsByThinkingLevel: { high: { top_k }, off: { min_p: 0.1 } },
+    });
+    const { registry } = await open({
+      providers: {
+        lab: {
+          baseUrl: "http://127.0.0.1:9/v1",
+          api: "openai-completions",
+          apiKey: "x",
+          compat: { vllmPriority: -5, thinkingTokenBudgetField: "thinking_budget", supportsFinishReason: false },
+          models: [{ id: "m", ...fields(20), promptCache: { short: 300 } }],
+        },
+        anthropic: { modelOverrides: { "claude-opus-5": fields(5) } },
+      },
+    });
+    expect(registry.problems).toEqual([]);
+    expect(registry.find("lab", "m")).toMatchObject({ ...fields(20), promptCache: { short: 300 } });
+    expect(registry.find("lab", "m")!.compat).toMatchObject({ vllmPriority: -5, supportsFinishReason: false });
+    expect(registry.find("anthropic", "claude-opus-5")).toMatchObject(fields(5));
+  });
+
   test("accepts a model that is newer than the catalogue, with the API of the nearest, and one that replaces another", async () => {
     const { registry } = await open({
       providers: { anthropic: { models: [{ id: "claude-opus-9" }, { id: "claude-opus-5", maxTokens: 7 }] } },

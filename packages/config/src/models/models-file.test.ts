@@ -85,11 +85,16 @@ describe("an error has a position and a key, and only its field is ignored", () 
       '2:49: There is no field "providers.p.models[0].thinkingLevelMap.hihg". Did you mean "high" or "xhigh"?',
       '2:62: "providers.p.models[0].thinkingLevelMap.max" has to be a string, or null, not this number.',
     ],
-    [model('"samplingParams": {}'), '2:27: "providers.p.models[0].samplingParams" is not used by tau yet.'],
     [
-      model('"compat": { "supportsStore": 1, "vllmPriority": 1 }'),
+      model('"samplingParams": 1, "promptCache": { "short": 0 }'),
+      '2:27: "providers.p.models[0].samplingParams" has to be an object, not this number.',
+      '2:65: "providers.p.models[0].promptCache.short" has to be a whole number of seconds, 1 or more, not this number.',
+    ],
+    [
+      model('"compat": { "supportsStore": 1, "vllmPriority": "high", "imageInput": "assets" }'),
       '2:39: "providers.p.models[0].compat.supportsStore" has to be true or false, not this number.',
-      '2:59: "providers.p.models[0].compat.vllmPriority" is not used by tau yet.',
+      '2:59: "providers.p.models[0].compat.vllmPriority" has to be a number, not this string.',
+      '2:83: "providers.p.models[0].compat.imageInput" is not used by tau yet.',
     ],
     [provider('{ "name": "a",\n"name": "b" }'), '3:1: "providers.p.name" is set more than once. The last one counts.'],
     [

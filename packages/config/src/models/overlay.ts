@@ -1,5 +1,5 @@
 /** Applies `models.json` to the existing models. Pure. */
-import { type Model } from "@tau/ai";
+import type { Model, ModelThinkingLevel, SamplingParams } from "@tau/ai";
 import { assumedProperties, deepFreeze, nearestNames, withoutUndefined } from "@tau/ai/internal";
 import type { Compat, ModelEntry, ModelOverride, ProviderConfig } from "./schema.ts";
 
@@ -14,6 +14,7 @@ export function overrideModel(model: Model, config: ProviderConfig): Model {
   const compat = { ...config.compat, ...override.compat };
   const changes = {
     ...getReplacements(override),
+    ...mergeSampling(model, override),
     ...(baseUrl !== undefined && { baseUrl }),
     ...(override.cost && { cost: { ...model.cost, ...override.cost } }),
     ...(override.thinkingLevelMap && { thinkingLevelMap: { ...model.thinkingLevelMap, ...override.thinkingLevelMap } }),
@@ -45,6 +46,7 @@ export function buildModel(
     ...assumedProperties,
     ...assumed,
     ...getReplacements(entry),
+    ...mergeSampling({}, entry),
     ...(entry.thinkingLevelMap && { thinkingLevelMap: entry.thinkingLevelMap }),
     cost: { ...assumedProperties.cost, ...entry.cost },
     id: entry.id,
@@ -90,7 +92,19 @@ const mergeHeaders = (providerHeaders: Map<string, string> = new Map(), own: Map
 
 /** The fields that replace those of the model. */
 const getReplacements = ({ input = [], ...override }: ModelOverride) => {
-  const { name, reasoning, contextWindow, maxTokens, inputLimits } = override;
+  const { name, reasoning, contextWindow, maxTokens, inputLimits, promptCache } = override;
   const kinds = input.length > 0 ? input : undefined;
-  return withoutUndefined({ name, reasoning, input: kinds, contextWindow, maxTokens, inputLimits });
+  return withoutUndefined({ name, reasoning, input: kinds, contextWindow, maxTokens, inputLimits, promptCache });
 };
+
+/** The sampling fields of both; those of the override replace the model's, level by level and name by name. */
+function mergeSampling(model: Partial<Model>, override: ModelOverride): Partial<Model> {
+  const { samplingParams, samplingParamsByThinkingLevel: byLevel } = override;
+  const levels = Object.entries(byLevel ?? {}) as [ModelThinkingLevel, SamplingParams][];
+  const before = model.samplingParamsByThinkingLevel;
+  const merged = levels.map(([level, params]) => [level, { ...before?.[level], ...params }] as const);
+  return {
+    ...(samplingParams && { samplingParams: { ...model.samplingParams, ...samplingParams } }),
+    ...(byLevel && { samplingParamsByThinkingLevel: { ...before, ...Object.fromEntries(merged) } }),
+  };
+}

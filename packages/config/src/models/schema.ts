@@ -1,5 +1,12 @@
 /** The fields of `models.json`, as pi has them. */
-import type { InputLimits, Model, ModelThinkingLevel, OpenAICompletionsCompat, ThinkingLevelMap } from "@tau/ai";
+import type {
+  InputLimits,
+  Model,
+  ModelThinkingLevel,
+  OpenAICompletionsCompat,
+  SamplingParams,
+  ThinkingLevelMap,
+} from "@tau/ai";
 import { thinkingLevels } from "@tau/ai/internal";
 import type { Field, OptionalField, Path } from "../fields/field.ts";
 import {
@@ -36,6 +43,9 @@ export interface ModelOverride {
   headers?: Map<string, string>;
   compat?: Compat;
   inputLimits?: InputLimits;
+  promptCache?: Model["promptCache"];
+  samplingParams?: SamplingParams;
+  samplingParamsByThinkingLevel?: Model["samplingParamsByThinkingLevel"];
 }
 
 /** A new model, or one that replaces the model with the same id. */
@@ -120,13 +130,18 @@ const flags = [
   ..."supportsMidConvoToolAdditions supportsMidConvoEffort supportsMidConvoToolChanges".split(" "),
   ..."supportsExplicitPromptCacheMode supportsOpenAIGrammarTools supportsAdditionalTools supportsToolSearch".split(" "),
   ..."supportsEagerToolInputStreaming supportsCacheControlOnTools supportsTemperature".split(" "),
-  ..."forceAdaptiveThinking allowEmptySignature supportsStrictTools".split(" "),
+  ..."forceAdaptiveThinking allowEmptySignature supportsStrictTools supportsFinishReason".split(" "),
+  ..."supportsThinkingTokenBudget supportsMaxOutputTokens".split(" "),
 ];
 
-const unusedCompat = [
-  ..."supportsFinishReason thinkingTokenBudgetField supportsThinkingTokenBudget vllmPriority".split(" "),
-  ..."supportsMaxOutputTokens allowedFallbackModels imageInput sendImageOptInHeader".split(" "),
-];
+const anyNumber = scalar({
+  expected: "a number",
+  type: "number",
+  schema: { type: "number" },
+  accepts: (value): value is number => Number.isFinite(value),
+});
+
+const unusedCompat = ["allowedFallbackModels", "imageInput", "sendImageOptInHeader"];
 
 export const compatFields = {
   ...Object.fromEntries(flags.map((name) => [name, optional(flag)])),
@@ -135,9 +150,11 @@ export const compatFields = {
   thinkingFormat: optional(
     oneOf<ThinkingFormat>(
       ...(["openai", "openrouter", "deepseek", "zai", "qwen", "qwen-chat-template"] as const),
-      ...(["together", "baseten", "ant-ling", "chat-template"] as const),
+      ...(["together", "baseten", "ant-ling", "string-thinking", "chat-template"] as const),
     ),
   ),
+  thinkingTokenBudgetField: optional(oneOf("thinking_token_budget", "thinking_budget", "thinking_budget_tokens")),
+  vllmPriority: optional(anyNumber),
   cacheControlFormat: optional(oneOf("anthropic")),
   sessionAffinityFormat: optional(oneOf("openai", "openai-nosession", "openrouter")),
   chatTemplateArgs: optional(jsonObject),
@@ -165,11 +182,15 @@ export const createInputLimits = (resizePredicate: string): Field<InputLimits> =
     ),
   });
 
-const unusedModel = {
-  promptCache: notUsed,
-  samplingParams: notUsed,
-  samplingParamsByThinkingLevel: notUsed,
-};
+/** Keys of the levels, not the provider's values for them. */
+const samplingParamsByThinkingLevel: Field<NonNullable<Model["samplingParamsByThinkingLevel"]>> = object(
+  Object.fromEntries(thinkingLevels.map((level) => [level, optional(jsonObject)])) as Record<
+    ModelThinkingLevel,
+    OptionalField<SamplingParams>
+  >,
+);
+
+const seconds = wholeNumber({ min: 1, unit: "seconds" });
 
 const overrideFields = {
   name: optional(nonEmptyText),
@@ -182,6 +203,9 @@ const overrideFields = {
   headers: optional(headers),
   compat: optional(compat),
   inputLimits: optional(createInputLimits(notUsed)),
+  promptCache: optional(object({ short: optional(seconds), long: optional(seconds) })),
+  samplingParams: optional(jsonObject),
+  samplingParamsByThinkingLevel: optional(samplingParamsByThinkingLevel),
 };
 
 /** The object, with where it is in the file. */
@@ -193,7 +217,7 @@ const createModelEntry = (baseUrl: Field<string>): Field<ModelEntry> =>
     object(
       { ...overrideFields, id: nonEmptyText, api: optional(nonEmptyText), baseUrl: optional(baseUrl) },
       // In pi it marks models for other purposes than conversations.
-      { unused: { ...unusedModel, type: "" } },
+      { unused: { type: "" } },
     ),
   );
 
@@ -215,7 +239,7 @@ const createProvider = (baseUrl: Field<string>): Field<ProviderConfig> =>
         compat: optional(compat),
         authHeader: optional(flag),
         models: optional(createModelEntries(baseUrl)),
-        modelOverrides: optional(map<ModelOverride>(object(overrideFields, { unused: unusedModel }))),
+        modelOverrides: optional(map<ModelOverride>(object(overrideFields))),
       },
       { unused: { oauth: notUsed } },
     ),

@@ -7,7 +7,7 @@ import { defineProtocol } from "../protocol.ts";
 
 export type AzureOptions = OpenAIResponsesOptions & AzureEndpointOptions;
 
-const azure: ResponsesVariant = { path: "/responses", outputLimit: true, cacheRetention: false };
+const azure: ResponsesVariant = { path: "/responses", outputLimit: true, cacheRetention: false, samplingParams: true };
 
 /** The Responses protocol on Azure, where the URL and the name of the model's deployment are configured by the user. */
 export const azureOpenAIResponses = defineProtocol<AzureOptions, ResponsesState>({

@@ -11,6 +11,7 @@ const codex: ResponsesVariant = {
   instructions: { fallback: "Help the person you are talking to." },
   outputLimit: false,
   cacheRetention: false,
+  samplingParams: false,
   fields: { text: { verbosity: "low" }, tool_choice: "auto", parallel_tool_calls: true },
   headers(_model, options) {
     const cacheKey = getPromptCacheKey(options);

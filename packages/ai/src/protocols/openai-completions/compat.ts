@@ -7,6 +7,7 @@ const defaults = {
   supportsDeveloperRole: true,
   supportsReasoningEffort: true,
   supportsUsageInStreaming: true,
+  supportsFinishReason: true,
   supportsTools: true,
   supportsStrictMode: true,
   maxTokensField: "max_completion_tokens",

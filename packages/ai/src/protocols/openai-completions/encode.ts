@@ -2,6 +2,7 @@ import type { Context } from "../../context.ts";
 import type { Model } from "../../model.ts";
 import { encodeFunctionTool } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
+import { encodeSamplingParams } from "../sampling.ts";
 import { getSessionAffinityHeaders } from "../session-affinity.ts";
 import { type ResolvedToolChoice, resolveToolChoice } from "../tool-choice.ts";
 import { encodeTools, createIgnoredNote, selectTools } from "../tools.ts";
@@ -45,6 +46,8 @@ export function encode(anyModel: Model, context: Context, options: OpenAIComplet
     ...(compat.supportsStore && { store: false }),
     stream: true,
     ...(compat.supportsUsageInStreaming && { stream_options: { include_usage: true } }),
+    ...(compat.vllmPriority !== undefined && { priority: compat.vllmPriority }),
+    ...encodeSamplingParams(model, options),
   };
   const headers = compat.sendSessionAffinityHeaders
     ? getSessionAffinityHeaders(options, compat.sessionAffinityFormat)

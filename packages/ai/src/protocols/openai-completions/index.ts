@@ -4,7 +4,7 @@ import { toAzureRequest } from "../azure-endpoint.ts";
 import { defineProtocol } from "../protocol.ts";
 import { completionsPath, encode } from "./encode.ts";
 import { type OpenAICompletionsOptions, resolveOptions } from "./options.ts";
-import { type CompletionsState, start, step } from "./step.ts";
+import { type CompletionsState, finish, start, step } from "./step.ts";
 
 export const openaiCompletions = defineProtocol<OpenAICompletionsOptions, CompletionsState>({
   api: "openai-completions",
@@ -18,4 +18,5 @@ export const openaiCompletions = defineProtocol<OpenAICompletionsOptions, Comple
   },
   start,
   step,
+  finish,
 });

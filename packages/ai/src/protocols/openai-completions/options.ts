@@ -1,6 +1,7 @@
 import type { Model, ModelThinkingLevel, ThinkingBudgets } from "../../model.ts";
 import type { SimpleStreamOptions, StreamOptions } from "../../options.ts";
 import { clampThinkingLevel } from "../../thinking.ts";
+import { resolveSamplingParams } from "../sampling.ts";
 
 export interface OpenAICompletionsOptions extends StreamOptions {
   /** An unsupported level becomes the nearest supported one. Default: the provider's. */
@@ -10,6 +11,11 @@ export interface OpenAICompletionsOptions extends StreamOptions {
 }
 
 export function resolveOptions(model: Model, options: SimpleStreamOptions): OpenAICompletionsOptions {
-  const { reasoning, ...shared } = options;
-  return model.reasoning ? { ...shared, reasoningEffort: clampThinkingLevel(model, reasoning ?? "off") } : shared;
+  const { reasoning = "off", ...shared } = options;
+  const level = clampThinkingLevel(model, reasoning);
+  return {
+    ...shared,
+    ...resolveSamplingParams(model, level, options),
+    ...(model.reasoning && { reasoningEffort: level }),
+  };
 }

@@ -7,6 +7,7 @@ import type { Frame } from "../protocol.ts";
 import { asArray, asRecord, asString } from "../../json.ts";
 import { findStreamError } from "../stream-error.ts";
 import { ToolCalls } from "./calls.ts";
+import { resolveCompat } from "./compat.ts";
 import { getChoice, getFinishReason, toDelta } from "./choice.ts";
 import {
   addDetail,
@@ -44,12 +45,7 @@ export const start = (draft: Draft): CompletionsState => ({
 
 export function step(state: CompletionsState, frame: Frame): AssistantMessageEvent[] {
   const { draft } = state;
-  if (frame.data === "[DONE]") {
-    settle(state);
-    if (draft.state.kind === "open") readMissingStop(state);
-    draft.end();
-    return draft.take();
-  }
+  if (frame.data === "[DONE]") return complete(state);
   const chunk = asRecord(frame.data);
   const choice = getChoice(chunk);
   draft.identify({ responseId: chunk["id"], responseModel: chunk["model"] });
@@ -62,6 +58,19 @@ export function step(state: CompletionsState, frame: Frame): AssistantMessageEve
   const raw = getFinishReason(choice);
   if (raw !== "") readStop(state, raw);
   return draft.take();
+}
+
+function complete(state: CompletionsState): AssistantMessageEvent[] {
+  const { draft } = state;
+  settle(state);
+  if (draft.state.kind === "open") readMissingStop(state);
+  draft.end();
+  return draft.take();
+}
+
+/** Completes an answer of a server that sends no stop reason. Of others, such an answer was cut off. */
+export function finish(state: CompletionsState): AssistantMessageEvent[] {
+  return resolveCompat(state.draft.model).compat.supportsFinishReason ? [] : complete(state);
 }
 
 function readDelta(state: CompletionsState, delta: Record<string, unknown>): void {

@@ -32,6 +32,7 @@ export function encodeThinking(model: CompletionsModel, options: OpenAICompletio
   const kwargs = { ...(level && encodeQwenSwitch(model, level)), ...fillTemplateValues(chatTemplateKwargs, level) };
   const fields = {
     ...(level && encodeLevel(model, level)),
+    ...(level && encodeBudget(model, level)),
     ...(Object.keys(args).length > 0 && { chat_template_args: args }),
     ...(Object.keys(kwargs).length > 0 && { chat_template_kwargs: kwargs }),
   };
@@ -82,12 +83,20 @@ function encodeLevel(model: CompletionsModel, level: ServerLevel): Record<string
       return { reasoning: { enabled: level.on }, ...effort };
     case "ant-ling":
       return level.effort === undefined ? {} : { reasoning: { effort: level.effort } };
+    case "string-thinking":
+      return { thinking: level.effort ?? "none" };
     case "qwen-chat-template":
     case "chat-template":
       return {};
     default:
       return assertNever(thinkingFormat);
   }
+}
+
+function encodeBudget({ compat }: CompletionsModel, { budget }: ServerLevel): Record<string, unknown> {
+  const { thinkingTokenBudgetField, supportsThinkingTokenBudget } = compat;
+  const field = thinkingTokenBudgetField ?? (supportsThinkingTokenBudget ? "thinking_token_budget" : undefined);
+  return field !== undefined && budget !== undefined ? { [field]: budget } : {};
 }
 
 /** The arguments of Qwen's chat template that turn thinking on and keep earlier thinking in the prompt. */

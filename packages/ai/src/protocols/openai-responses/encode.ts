@@ -4,6 +4,7 @@ import { toClosedSchema } from "../../schema/adapt.ts";
 import { toStrictSchema } from "../../schema/openai-strict.ts";
 import { createStrictNote } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
+import { encodeSamplingParams } from "../sampling.ts";
 import { getPromptCacheKey } from "../session-affinity.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools, createIgnoredNote, selectTools } from "../tools.ts";
@@ -22,6 +23,8 @@ export interface ResponsesVariant {
   outputLimit: boolean;
   /** Accepts `prompt_cache_retention` and `prompt_cache_options`. */
   cacheRetention: boolean;
+  /** Accepts fields that the user sets for a model. */
+  samplingParams: boolean;
   /** Fields of every request. Options override them. */
   fields?: Readonly<Record<string, unknown>>;
   headers?(model: ResponsesModel, options: OpenAIResponsesOptions): Record<string, string>;
@@ -41,6 +44,7 @@ export function encodeRequest(
   const tools = encodeTools(selected, (tool) => encodeTool(model, tool, notes), notes);
   const choice = resolveToolChoice(options.toolChoice, selected, notes);
   const reasoning = encodeReasoning(model, options);
+  const acceptsOutputLimit = supportsOutputLimit(variant, model);
   const prompt = context.systemPrompt?.trim() ? context.systemPrompt.toWellFormed() : undefined;
   const { instructions } = variant;
   const cacheKey = getPromptCacheKey(options);
@@ -54,7 +58,7 @@ export function encodeRequest(
     ...(reasoning && { reasoning }),
     // With `store: false`, encrypted reasoning must be returned with the history.
     ...(model.reasoning && { include: ["reasoning.encrypted_content"] }),
-    ...(variant.outputLimit &&
+    ...(acceptsOutputLimit &&
       options.maxTokens !== undefined && { max_output_tokens: Math.max(options.maxTokens, minOutputTokens) }),
     ...(options.temperature !== undefined && { temperature: options.temperature }),
     ...(options.serviceTier && { service_tier: options.serviceTier }),
@@ -63,6 +67,7 @@ export function encodeRequest(
     ...(variant.cacheRetention && encodeRetention(model, options)),
     store: false,
     stream: true,
+    ...(variant.samplingParams && encodeSamplingParams(model, options)),
   };
   return { path: variant.path, headers: variant.headers?.(model, options) ?? {}, payload, notes };
 }
@@ -74,7 +79,7 @@ function findIgnoredOptions(
 ): EncodeNote[] {
   const notes: EncodeNote[] = [];
   if (Object.keys(metadata ?? {}).length > 0) notes.push(createIgnoredNote("metadata", "nothing is stored"));
-  if (!variant.outputLimit && maxTokens !== undefined) {
+  if (!supportsOutputLimit(variant, model) && maxTokens !== undefined) {
     notes.push(createIgnoredNote("maxTokens", "this server does not accept a limit"));
   }
   if (!supportsEffort(model) && reasoningEffort !== undefined && reasoningEffort !== getOffEffort(model)) {
@@ -85,6 +90,9 @@ function findIgnoredOptions(
   }
   return notes;
 }
+
+const supportsOutputLimit = (variant: ResponsesVariant, model: ResponsesModel): boolean =>
+  variant.outputLimit && model.compat?.supportsMaxOutputTokens !== false;
 
 const supportsEffort = (model: ResponsesModel): boolean =>
   model.reasoning && model.compat?.supportsReasoningEffort !== false;

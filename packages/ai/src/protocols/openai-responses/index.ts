@@ -9,6 +9,7 @@ const openai: ResponsesVariant = {
   path: "/responses",
   outputLimit: true,
   cacheRetention: true,
+  samplingParams: true,
   headers: (model, options) => getSessionAffinityHeaders(options, model.compat?.sessionAffinityFormat),
 };
 

@@ -1,6 +1,7 @@
 import type { Model } from "../../model.ts";
 import type { SimpleStreamOptions, StreamOptions } from "../../options.ts";
 import { clampThinkingLevel, toProviderLevel } from "../../thinking.ts";
+import { resolveSamplingParams } from "../sampling.ts";
 
 type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | (string & {});
 type ReasoningSummary = "auto" | "concise" | "detailed" | (string & {});
@@ -24,7 +25,8 @@ export function getOffEffort(model: Model): string | null {
 }
 
 export function resolveOptions(model: Model, options: SimpleStreamOptions): OpenAIResponsesOptions {
-  const { reasoning = "off", thinkingBudgets: _unused, ...shared } = options;
+  const { reasoning = "off", thinkingBudgets: _unused, ...given } = options;
+  const shared = { ...given, ...resolveSamplingParams(model, clampThinkingLevel(model, reasoning), options) };
   if (!model.reasoning) return shared;
   // If reasoning cannot be turned off, no effort is sent: the lowest level is not what was requested.
   const level = reasoning === "off" ? "off" : clampThinkingLevel(model, reasoning);
