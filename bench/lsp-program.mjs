@@ -12,6 +12,7 @@ const prelude = `
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { systemClock } from "@tau/ai";
+import { createFiles } from "@tau/tools";
 import { LspServers } from "./lsp/servers.ts";
 import { LspSession } from "./lsp/session.ts";
 import { SourceFiles } from "./lsp/source-files.ts";
@@ -31,7 +32,7 @@ const servers = new LspServers({
     return await opened.get(key);
   },
 });
-const session = new LspSession({ cwd, servers, files: new SourceFiles(cwd, systemClock) });
+const session = new LspSession({ cwd, servers, files: new SourceFiles({ cwd, clock: systemClock, port: createFiles() }) });
 const createSession = () => session;
 `;
 

@@ -1,12 +1,14 @@
 /** The process of an adapter: how it is started, connected to, and how commands are run beside it in its sandbox. */
-import { constants } from "node:fs";
-import { mkdtemp, open, realpath, rm } from "node:fs/promises";
+import { constants, type Stats } from "node:fs";
+import { lstat, mkdtemp, open, realpath, rm } from "node:fs/promises";
 import { createServer, connect as connectSocket, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { type Clock, systemClock } from "@tau/ai";
+import { closeAfter } from "@tau/ai/internal";
 import type { Program } from "@tau/tools";
+import { unlessMissing } from "@tau/tools/platform";
 import { hostPrograms } from "../kit/host-programs.ts";
 import type { Spawner } from "../kit/run-git.ts";
 import type { DapResolvedAdapter } from "./adapters.ts";
@@ -93,8 +95,10 @@ export class AdapterProcess {
     const args = ["-c", startScript, "sh", directory, adapter.resolvedCommand, ...adapter.args, ...socketArgs];
     const removeDirectory = () => rm(directory, { recursive: true, force: true });
     try {
-      const sandbox = options.isOutside ? (false as const) : { allowedPaths: [directory] };
-      const program = await spawn("/bin/sh", args, { cwd, sandbox });
+      const { isOutside = false } = options;
+      const sandbox = isOutside ? (false as const) : { allowedPaths: [directory] };
+      // With the rights of the user it must not find anything that a project has put into its directory.
+      const program = await spawn("/bin/sh", args, { cwd: isOutside || adapter.avoidsProject ? "/" : cwd, sandbox });
       void program.exit.then(() => {
         listener?.close();
         return removeDirectory().catch(() => undefined);
@@ -109,7 +113,7 @@ export class AdapterProcess {
         return new AdapterProcess(adapter, { program, directory, connect });
       }
       program.stdout.resume();
-      const connect = listener ? () => listener.accept(clock) : () => connectTo(path, program, clock);
+      const connect = listener ? () => listener.accept(clock) : () => connectToAdapter(path, program, clock);
       return new AdapterProcess(adapter, { program, directory, connect });
     } catch (error) {
       listener?.close();
@@ -183,7 +187,7 @@ const toConnection = (socket: Socket): DapConnection => {
   return { input: socket, output: socket, close: () => socket.destroy() };
 };
 
-async function connectTo(path: string, program: Program, clock: Clock): Promise<DapConnection> {
+async function connectToAdapter(path: string, program: Program, clock: Clock): Promise<DapConnection> {
   const deadline = clock.monotonic() + connectTimeoutMs;
   let hasEnded = false;
   void program.exit.then(() => (hasEnded = true));
@@ -197,12 +201,32 @@ async function connectTo(path: string, program: Program, clock: Clock): Promise<
     : new DebugFailure("timeout", `The adapter did not listen within ${connectTimeoutMs / 1_000} seconds.`);
 }
 
-const tryConnect = (path: string): Promise<Socket | undefined> =>
-  new Promise((resolve) => {
+/** `O_PATH`: opens a name only. Linux alone has it. */
+const asName = 0o10000000;
+
+/**
+ * Connects to the socket at a path; undefined if nobody listens there yet. Programs in the sandbox can change the directory: a link in
+ * it could lead to a socket that only the user may reach.
+ */
+async function tryConnect(path: string): Promise<Socket | undefined> {
+  if (process.platform !== "linux") {
+    const stats = await unlessMissing(lstat(path));
+    return stats && connectTo(path, stats);
+  }
+  const name = await unlessMissing(open(path, asName | constants.O_NOFOLLOW));
+  // Through the open name, so that nothing else can take its place meanwhile.
+  return name && (await closeAfter(name, async () => connectTo(`/proc/self/fd/${name.fd}`, await name.stat())));
+}
+
+async function connectTo(path: string, stats: Stats): Promise<Socket | undefined> {
+  if (!stats.isSocket() || stats.nlink > 1)
+    throw new DebugFailure("refused", "There is something else in the place of the adapter's socket.");
+  return await new Promise((resolve) => {
     const socket = connectSocket(path);
     socket.once("connect", () => resolve(socket));
     socket.once("error", () => resolve(undefined));
   });
+}
 
 /** Waits for an adapter that connects to us. */
 async function listen() {

@@ -22,6 +22,8 @@ export interface DapAdapter {
   rootMarkers: readonly string[];
   /** The program that runs the debugged file without a debugger. Undefined: the file runs itself. */
   interpreter?: string;
+  /** Whether it runs in `/`, and not in the directory of the program, from which it would load modules. Default false. */
+  avoidsProject?: boolean;
   /** Looks for the interpreter in virtual environments of the project first. */
   isInEnvironment?: boolean;
   launch: DapTemplate;
@@ -51,6 +53,8 @@ export const builtinAdapters: readonly DapAdapter[] = [
     languages: "Python",
     commands: ["python3", "python"],
     args: ["-m", "debugpy.adapter"],
+    // Python imports from the directory in which it is started.
+    avoidsProject: true,
     fileTypes: [".py"],
     rootMarkers: ["pyproject.toml", "setup.py", "requirements.txt", "Pipfile"],
     interpreter: "python3",

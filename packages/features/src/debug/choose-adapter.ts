@@ -115,7 +115,7 @@ export async function probeAdapter(
 ): Promise<ProbeResult> {
   if (!adapter.probe) return { isUsable: true };
   const { args, minVersion = 0 } = adapter.probe;
-  const program = await spawn(command, args, { cwd });
+  const program = await spawn(command, args, { cwd: adapter.avoidsProject ? "/" : cwd });
   const timer = setTimeout(() => void program.end(), probeTimeoutMs);
   program.stdin.on("error", () => {}).end();
   const [output, , status] = await Promise.all([

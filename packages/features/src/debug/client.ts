@@ -113,7 +113,7 @@ export class DapClient {
       };
       const abort = () => {
         settle();
-        reject(new DebugFailure("refused", "The call was stopped."));
+        reject(new DebugFailure("aborted", "The call was stopped."));
       };
       const cancelTimer = this.#clock.setTimer(timeoutMs, () => {
         settle();

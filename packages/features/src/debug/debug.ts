@@ -35,23 +35,12 @@ export const createDebugExtension =
       );
       return result;
     };
-    const readable = new Map<string, Promise<boolean>>();
 
     const createPorts = (context: ExtensionToolContext, signal: AbortSignal | undefined): ActionPorts => ({
       debugger: inSession,
       cwd,
       signal,
-      async mayRead(path) {
-        const access = [{ capability: "read", target: { kind: "path", path } }] as const;
-        const options = {
-          name: debugTool.name,
-          summary: `Show lines of ${path}, where the program has stopped`,
-          signal,
-        };
-        const verdict = readable.get(path) ?? tau.requestAccess(access, options).then(({ kind }) => kind === "allowed");
-        readable.set(path, verdict);
-        return await verdict;
-      },
+      files: context.ports!.files,
       async chooseAdapter(name, program) {
         const { adapters } = getFeatureSettings(tau, debugSettings).debug;
         const place = { cwd, isProjectTrusted: context.isProjectTrusted(), path: process.env["PATH"] };

@@ -1,6 +1,8 @@
 /** Describes a stop: the place with the lines around it, the variables of the frame, and new output. */
-import { realpath, stat, readFile } from "node:fs/promises";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { realpath } from "node:fs/promises";
+import { isAbsolute, relative, resolve } from "node:path";
+import type { Files } from "@tau/tools";
+import { isWithin } from "@tau/tools/platform";
 import { type CodeExcerpt, type CodePlace, type DebuggerStop, formatPlace } from "@tau/protocol/surface";
 import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 import { DebugFailure } from "./failure.ts";
@@ -9,8 +11,8 @@ import type { DapSession } from "./session.ts";
 
 export interface StopPorts {
   cwd: string;
-  /** Whether the model may read a file; places of other files have no lines. */
-  mayRead(path: string): Promise<boolean>;
+  /** The files that the model may read; places of other files have no lines. */
+  files: Pick<Files, "readWhole">;
   signal?: AbortSignal | undefined;
 }
 
@@ -130,15 +132,14 @@ const toShortPath = (path: string, cwd: string): string => {
 
 /**
  * An adapter can name any file, and its answer must not make one readable that the model could not read: only files of the
- * workspace have lines, and only those that the policy lets it read.
+ * workspace have lines, and only those that the policy lets it read. The file that was opened is judged, since a link may be changed
+ * at any time.
  */
-async function readExcerpt(path: string, line: number, ports: StopPorts): Promise<CodeExcerpt | undefined> {
+async function readExcerpt(path: string, line: number, { cwd, files }: StopPorts): Promise<CodeExcerpt | undefined> {
   try {
-    const [file, root] = await Promise.all([realpath(resolve(ports.cwd, path)), realpath(ports.cwd)]);
-    if (!file.startsWith(root + sep)) return undefined;
-    const { size } = await stat(file).then((found) => (found.isFile() ? found : { size: Infinity }));
-    if (size > maxSourceBytes || !(await ports.mayRead(file))) return undefined;
-    const lines = (await readFile(file, "utf8")).split(/\r?\n/);
+    const { realPath, bytes } = await files.readWhole(resolve(cwd, path), maxSourceBytes);
+    if (!isWithin(await realpath(cwd), realPath)) return undefined;
+    const lines = bytes.toString("utf8").split(/\r?\n/);
     const firstLine = Math.max(1, line - linesAround);
     const shown = lines.slice(firstLine - 1, line + linesAround);
     if (shown.length === 0) return undefined;

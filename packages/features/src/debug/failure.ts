@@ -10,6 +10,8 @@ export type DebugFailureKind =
   | "timeout"
   /** The adapter answered that it could not do it. */
   | "refused"
+  /** The call was stopped while it waited for the adapter, which may still do what it was asked. */
+  | "aborted"
   /** The adapter has ended, or sent what is no message. */
   | "ended";
 

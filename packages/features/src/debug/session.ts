@@ -240,7 +240,7 @@ export class DapSession {
       });
     }
     if (this.#hasInitialized) return;
-    if (signal?.aborted) throw new DebugFailure("refused", "The call was stopped.");
+    if (signal?.aborted) throw new DebugFailure("aborted", "The call was stopped.");
     throw (
       this.client.failure ??
       (this.#status === "terminated"

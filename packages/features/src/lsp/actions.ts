@@ -28,8 +28,6 @@ export interface ActionCall {
   readonly session: LspSession;
   readonly args: LspArguments;
   readonly signal: AbortSignal | undefined;
-  /** Whether the call may read a file that a server names. */
-  readonly mayRead: (path: string) => Promise<boolean>;
 }
 
 export const getOpenOptions = ({ args, signal }: ActionCall): OpenOptions => ({ timeoutMs: getTimeout(args), signal });
@@ -102,13 +100,13 @@ export async function findReferences(call: ActionCall): Promise<ActionResult> {
 }
 
 async function showLocations(
-  { session, mayRead }: ActionCall,
+  { session }: ActionCall,
   client: LspClient,
   locations: readonly Location[],
   { context }: { context: number },
 ): Promise<ActionResult> {
   if (locations.length === 0) return { text: "Nothing was found.", places: [] };
-  const options = { files: session.files, mayRead, encoding: client.positionEncoding };
+  const options = { files: session.files, encoding: client.positionEncoding };
   const places = await toPlaces(locations, { ...options, context: locations.length <= 3 ? context : 0 });
   return { text: formatPlaces(places, locations.length), places };
 }
@@ -178,12 +176,12 @@ const maxShownSymbols = maxShownPlaces * 2;
 const isMatch = (name: string, query: string): boolean => name.toLowerCase().includes(query.toLowerCase());
 
 async function showSymbols(
-  { session, mayRead }: ActionCall,
+  { session }: ActionCall,
   client: LspClient,
   symbols: ReturnType<typeof parseSymbols>,
 ): Promise<ActionResult> {
   if (symbols.length === 0) return { text: "No symbols were found.", places: [] };
-  const options = { files: session.files, mayRead, encoding: client.positionEncoding };
+  const options = { files: session.files, encoding: client.positionEncoding };
   const shown = await Promise.all(
     symbols.slice(0, maxShownSymbols).map(async ({ name, kind, ...location }): Promise<CodePlace> => {
       const { excerpt: _excerpt, ...place } = await toPlace(location, options);

@@ -22,25 +22,31 @@ interface LateReport {
 }
 
 export class AfterWrite {
-  readonly #session: LspSession;
+  /** Undefined before the first question of the session: there are no files that it may read then. */
+  readonly #getSession: () => LspSession | undefined;
   readonly #log: (message: string) => void;
   /** Problems before a change that is being made, by path. */
   readonly #before = new Map<string, Map<LspClient, readonly Diagnostic[]>>();
   /** By path; a later change of the file takes the place of an earlier one. */
   readonly #late = new Map<string, LateReport>();
 
-  constructor(session: LspSession, log: (message: string) => void) {
-    this.#session = session;
+  constructor(getSession: () => LspSession | undefined, log: (message: string) => void) {
+    this.#getSession = getSession;
     this.#log = log;
   }
 
-  /** Notes which problems a file has before it is changed, as far as its servers say so at once. */
+  /**
+   * Notes which problems a file has before it is changed, as far as its servers say so at once. The change is not judged yet, so
+   * that only a file is read that the model may read.
+   */
   async note(file: string): Promise<void> {
-    const path = this.#session.resolve(file);
+    const session = this.#getSession();
+    if (!session) return;
+    const path = session.resolve(file);
     const before = new Map<LspClient, readonly Diagnostic[]>();
-    for (const { client } of await this.#session.servers.listRunning(path)) {
+    for (const { client } of await session.servers.listRunning(path)) {
       try {
-        if (!client.documents.get(path)) await this.#pull(client, path);
+        if (!client.documents.get(path)) await pull(session, client, path);
       } catch {
         // A new file has no problems yet, and a server that does not answer has none that could be compared.
         continue;
@@ -51,15 +57,12 @@ export class AfterWrite {
     this.#before.set(path, before);
   }
 
-  async #pull(client: LspClient, path: string): Promise<void> {
-    const document = await this.#session.sync(client, path);
-    if (client.pullsDiagnostics) await client.pullDiagnostics(document, { timeoutMs: maxWaitMs });
-  }
-
   /** The text as the server formats it; undefined if no server does. */
   async format(file: string, text: string): Promise<string | undefined> {
-    const path = this.#session.resolve(file);
-    const running = await this.#session.servers.listRunning(path);
+    const session = this.#getSession();
+    if (!session) return undefined;
+    const path = session.resolve(file);
+    const running = await session.servers.listRunning(path);
     const client = running.map((server) => server.client).find((each) => each.can("documentFormattingProvider"));
     if (!client) return undefined;
     const { uri } = client.sync(path, text);
@@ -73,11 +76,13 @@ export class AfterWrite {
 
   /** Lets running servers know the new texts, and resolves with the problems that are new, or nothing. */
   async check(paths: readonly string[], reports: boolean): Promise<string | undefined> {
-    for (const { client } of await this.#session.servers.listRunning()) {
-      await announceChanges(this.#session, client, paths);
+    const session = this.#getSession();
+    if (!session) return undefined;
+    for (const { client } of await session.servers.listRunning()) {
+      await announceChanges(session, client, paths);
     }
     if (!reports) return undefined;
-    const texts = await Promise.all(paths.slice(0, maxFiles).map((path) => this.#checkFile(path)));
+    const texts = await Promise.all(paths.slice(0, maxFiles).map((path) => this.#checkFile(session, path)));
     return joinTexts(texts);
   }
 
@@ -88,41 +93,47 @@ export class AfterWrite {
     return joinTexts(ready.map(([, { text }]) => text));
   }
 
-  async #checkFile(path: string): Promise<string | undefined> {
+  async #checkFile(session: LspSession, path: string): Promise<string | undefined> {
     const before = this.#before.get(path);
     this.#before.delete(path);
     const late: LateReport = {};
     this.#late.delete(path);
-    const running = await this.#session.servers.listRunning(path);
+    const running = await session.servers.listRunning(path);
     if (running.length === 0) return undefined;
-    const work = Promise.all(running.map(({ client }) => this.#findNew(client, path, before?.get(client))));
+    const work = Promise.all(running.map(({ client }) => findNew(session, client, path, before?.get(client))));
     const texts = work.then(joinTexts, (error: unknown) => {
       this.#log(`Problems of ${path} are not known: ${getErrorMessage(error)}`);
       return undefined;
     });
-    const outcome = await untilTimeout(texts, maxWaitMs, this.#session.servers.clock);
+    const outcome = await untilTimeout(texts, maxWaitMs, session.servers.clock);
     if (outcome.kind === "done") return outcome.value;
     this.#late.set(path, late);
     void texts.then((text) => (late.text = text ?? ""));
     return undefined;
   }
+}
 
-  async #findNew(
-    client: LspClient,
-    path: string,
-    before = client.diagnostics.get(path)?.diagnostics,
-  ): Promise<string | undefined> {
-    const { files } = this.#session;
-    const document = await this.#session.sync(client, path);
-    const found = await getDiagnostics(client, document, { timeoutMs: maxLateMs });
-    const problems = findNewProblems(before ?? [], found ?? []).filter(({ severity }) => severity !== "hint");
-    if (problems.length === 0) return undefined;
-    const { lines } = await files.read(path);
-    const options = { path: files.show(path), encoding: client.positionEncoding, lines };
-    const places = problems.slice(0, maxShown).map((problem) => toProblemPlace(problem, options));
-    const title = before ? "New problems" : "Problems";
-    return `${title} in ${files.show(path)} (${client.name}):\n${formatPlaces(places, problems.length)}`;
-  }
+async function pull(session: LspSession, client: LspClient, path: string): Promise<void> {
+  const document = await session.sync(client, path);
+  if (client.pullsDiagnostics) await client.pullDiagnostics(document, { timeoutMs: maxWaitMs });
+}
+
+async function findNew(
+  session: LspSession,
+  client: LspClient,
+  path: string,
+  before = client.diagnostics.get(path)?.diagnostics,
+): Promise<string | undefined> {
+  const { files } = session;
+  const document = await session.sync(client, path);
+  const found = await getDiagnostics(client, document, { timeoutMs: maxLateMs });
+  const problems = findNewProblems(before ?? [], found ?? []).filter(({ severity }) => severity !== "hint");
+  if (problems.length === 0) return undefined;
+  const { lines } = await files.read(path);
+  const options = { path: files.show(path), encoding: client.positionEncoding, lines };
+  const places = problems.slice(0, maxShown).map((problem) => toProblemPlace(problem, options));
+  const title = before ? "New problems" : "Problems";
+  return `${title} in ${files.show(path)} (${client.name}):\n${formatPlaces(places, problems.length)}`;
 }
 
 function joinTexts(texts: readonly (string | undefined)[]): string | undefined {

@@ -13,6 +13,8 @@ export type LspFailureKind =
   | "unsupported"
   /** Its answer makes no sense, so that nothing was done with it. */
   | "bad_answer"
+  /** The file does not exist. */
+  | "missing"
   /** The arguments of the call make no sense. */
   | "invalid_input"
   | "aborted";

@@ -34,7 +34,6 @@ export function parseLocations(value: unknown): Location[] {
 
 export interface PlaceOptions {
   files: SourceFiles;
-  mayRead: (path: string) => Promise<boolean>;
   encoding: PositionEncoding;
   /** How many lines around the place are shown. Default 0. */
   context?: number;
@@ -45,9 +44,9 @@ export async function toPlaces(locations: readonly Location[], options: PlaceOpt
 }
 
 export async function toPlace({ path, range }: Location, options: PlaceOptions): Promise<CodePlace> {
-  const { files, mayRead, encoding, context = 0 } = options;
+  const { files, encoding, context = 0 } = options;
   const { start, end } = range;
-  const source = (await mayRead(path)) ? await files.readNamed(path) : undefined;
+  const source = await files.readNamed(path);
   const current = source?.lines.get(start.line);
   const column = current === undefined ? start.character : toColumn(current, start.character, encoding);
   const place: CodePlace = {

@@ -36,7 +36,14 @@ export const createLspExtension =
       getServers: () => config.servers,
       isProjectTrusted: () => settings.isProjectTrusted,
     });
-    const session = new LspSession({ cwd, servers, files: new SourceFiles(cwd, clock) });
+    /** With the files of the last call: once it has ended, they have the permissions of the session. */
+    let session: LspSession | undefined;
+    const openSession = ({ ports }: ExtensionToolContext): LspSession => {
+      const port = ports!.files;
+      session =
+        session?.through(port) ?? new LspSession({ cwd, servers, files: new SourceFiles({ cwd, clock, port }) });
+      return session;
+    };
     const syntax = createSyntaxSymbols({ spawn: tau.spawn });
     tau.on("session_shutdown", () => syntax.close());
     /** Reads the configuration as it is now: a person changes it while a session runs. */
@@ -52,7 +59,7 @@ export const createLspExtension =
         const notes = config.problems.map((problem) => `\nNote: ${problem}`).join("");
         try {
           const { text, places } = await run(
-            { session, args, signal, mayRead: createMayRead(context) },
+            { session: openSession(context), args, signal },
             { context, syntax, isProjectTrusted: settings.isProjectTrusted },
           );
           return { content: [{ type: "text", text: text + notes }], details: { places: places ?? [] } };
@@ -62,7 +69,13 @@ export const createLspExtension =
         }
       },
     });
-    followWrites(tau, new AfterWrite(session, (message) => tau.log("info", message)));
+    followWrites(
+      tau,
+      new AfterWrite(
+        () => session,
+        (message) => tau.log("info", message),
+      ),
+    );
     const menu = createMenuCommand(servers);
     tau.registerCommand("lsp", {
       ...menu,
@@ -119,14 +132,6 @@ const createServers = (tau: ExtensionAPI, options: ServersOptions): LspServers =
     getAllowedPaths: () => tau.getSettings().sandbox.allowedPaths,
     log: (message) => tau.log("info", message),
   });
-
-const createMayRead =
-  ({ ports }: ExtensionToolContext) =>
-  (path: string): Promise<boolean> =>
-    ports!.files.realPath(path).then(
-      () => true,
-      () => false,
-    );
 
 /**
  * Judges a server as the command that it is: it runs code of the project, which the model may have written. Plan mode

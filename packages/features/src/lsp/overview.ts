@@ -1,5 +1,6 @@
 /** The actions `status`, `capabilities` and `reload`, and the command `/lsp`. */
 import type { CommandDefinition } from "@tau/extensions";
+import { pluralise } from "@tau/protocol/surface";
 import { showMenu, type MenuRow } from "../kit/show-menu.ts";
 import { type ActionCall, type ActionResult, openProjectServer } from "./actions.ts";
 import { listFiles } from "./arguments.ts";
@@ -9,7 +10,7 @@ import type { LspServers } from "./servers.ts";
 const describe = ({ name, serverName, root, pid, isLoading, documents, idleMs }: LspClient): string => {
   const state = isLoading ? "loading" : idleMs < 1_000 ? "ready" : `idle for ${Math.round(idleMs / 1_000)} s`;
   const own = serverName === undefined ? "" : ` (${serverName})`;
-  return `${name}${own} in ${root}: ${state}, ${documents.list().length} files open${pid === undefined ? "" : `, pid ${pid}`}`;
+  return `${name}${own} in ${root}: ${state}, ${pluralise(documents.list().length, "file")} open${pid === undefined ? "" : `, pid ${pid}`}`;
 };
 
 export async function showStatus({ session }: ActionCall): Promise<ActionResult> {

@@ -1,11 +1,11 @@
 /** The language servers and files of a session, for the actions of the tool and for what follows changes of files. */
-import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { LspClient } from "./client.ts";
 import type { SyncedDocument } from "./documents.ts";
+import { LspError } from "./failure.ts";
 import type { LspServers } from "./servers.ts";
 import type { FoundServer } from "./find-server.ts";
-import type { SourceFiles } from "./source-files.ts";
+import type { SourceFiles, SourcePort } from "./source-files.ts";
 
 /** Other open files are looked at no more often than this. */
 const refreshEveryMs = 1_000;
@@ -21,16 +21,29 @@ export interface OpenFile {
   readonly document: SyncedDocument;
 }
 
+export interface LspSessionParts {
+  cwd: string;
+  servers: LspServers;
+  files: SourceFiles;
+}
+
 export class LspSession {
   readonly cwd: string;
   readonly servers: LspServers;
   readonly files: SourceFiles;
-  readonly #refreshedAt = new WeakMap<LspClient, number>();
+  readonly #refreshedAt: WeakMap<LspClient, number>;
 
-  constructor(parts: { cwd: string; servers: LspServers; files: SourceFiles }) {
-    this.cwd = parts.cwd;
-    this.servers = parts.servers;
-    this.files = parts.files;
+  constructor({ cwd, servers, files }: LspSessionParts, refreshedAt = new WeakMap<LspClient, number>()) {
+    this.cwd = cwd;
+    this.servers = servers;
+    this.files = files;
+    this.#refreshedAt = refreshedAt;
+  }
+
+  /** Returns this session with the permissions of another call. */
+  through(port: SourcePort): LspSession {
+    const { cwd, servers, files } = this;
+    return new LspSession({ cwd, servers, files: files.through(port) }, this.#refreshedAt);
   }
 
   resolve(file: string): string {
@@ -62,13 +75,10 @@ export class LspSession {
     if (now - (this.#refreshedAt.get(client) ?? -Infinity) < refreshEveryMs) return;
     this.#refreshedAt.set(client, now);
     for (const { path } of client.documents.list()) {
-      const exists = await stat(path).then(
-        () => true,
-        () => false,
-      );
-      if (!exists) client.documents.close(path);
-      // A file that cannot be read any more keeps the text that the server has.
-      else await this.sync(client, path).catch(() => undefined);
+      await this.sync(client, path).catch((error: unknown) => {
+        // A file that cannot be read any more keeps the text that the server has.
+        if (error instanceof LspError && error.kind === "missing") client.documents.close(path);
+      });
     }
   }
 }

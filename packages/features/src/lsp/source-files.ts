@@ -1,18 +1,25 @@
 /** Reads source files for servers and excerpts, and keeps the last ones. */
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import { readFile, realpath, stat } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { relative } from "node:path";
 import type { Clock } from "@tau/ai";
-import { systemCode, isWithin } from "@tau/tools/platform";
+import { closeAfter } from "@tau/ai/internal";
+import type { Files } from "@tau/tools";
+import { isWithin, ToolsError } from "@tau/tools/platform";
 import { LspError } from "./failure.ts";
 import { TextLines } from "./positions.ts";
 
 /** Servers get no larger files. */
 const maxBytes = 10 * 1024 * 1024;
 
+/** The files of a call, with its permissions: what they open is judged by its real path. */
+export type SourcePort = Pick<Files, "openRead">;
+
 export interface SourceFile {
   readonly path: string;
+  /** Behind all links. */
+  readonly realPath: string;
   /** Without a byte order mark. */
   readonly lines: TextLines;
   readonly bytes: Buffer;
@@ -28,44 +35,62 @@ const maxKept = 50;
 const stampMs = 100;
 
 interface KeptFile {
-  /** Undefined if the file had just changed when it was read. */
-  stamp: string | undefined;
+  /** The state of the file that was read. */
+  stamp: string;
+  /** When a file in this state was first seen. */
+  seenAt: number;
+  /** Whether it was read again since, so late that a change would show in the stamp. */
+  isSettled: boolean;
   file: SourceFile;
 }
 
-export class SourceFiles {
-  readonly #cwd: string;
-  readonly #clock: Clock;
-  readonly #kept = new Map<string, KeptFile>();
+export interface SourceFilesParts {
+  cwd: string;
+  clock: Clock;
+  port: SourcePort;
+}
 
-  constructor(cwd: string, clock: Clock) {
-    this.#cwd = cwd;
-    this.#clock = clock;
+export class SourceFiles {
+  readonly #parts: SourceFilesParts;
+  readonly #kept: Map<string, KeptFile>;
+
+  constructor(parts: SourceFilesParts, kept = new Map<string, KeptFile>()) {
+    this.#parts = parts;
+    this.#kept = kept;
+  }
+
+  /** Returns these files with the permissions of another call. */
+  through(port: SourcePort): SourceFiles {
+    return new SourceFiles({ ...this.#parts, port }, this.#kept);
   }
 
   /** The path as it is shown: relative where that is shorter. */
   show(path: string): string {
-    return isWithin(this.#cwd, path) ? relative(this.#cwd, path) || "." : path;
+    const { cwd } = this.#parts;
+    return isWithin(cwd, path) ? relative(cwd, path) || "." : path;
   }
 
   /** Reads a file unless it is as it was when it was read before. Rejects with an `LspError`. */
   async read(path: string): Promise<SourceFile> {
     const shown = this.show(path);
+    const { port, clock } = this.#parts;
     try {
-      const { size, mtimeMs, ino, ctimeMs } = await stat(path);
-      if (size > maxBytes) throw new LspError("invalid_input", `${shown} is larger than 10 MB.`);
-      const stamp = `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
-      const kept = this.#kept.get(path);
-      if (kept?.stamp === stamp) return kept.file;
-      const bytes = await readFile(path);
-      const file = { path, bytes, lines: new TextLines(bytes.toString("utf8").replace(/^\ufeff/, "")) };
-      const isSettled = this.#clock.now() - Math.max(mtimeMs, ctimeMs) > stampMs;
-      this.#keep(path, { stamp: isSettled ? stamp : undefined, file });
-      return file;
+      const opened = await port.openRead(path);
+      return await closeAfter(opened, async () => {
+        const { stamp, realPath, size } = opened;
+        const kept = this.#kept.get(path);
+        const known = kept?.stamp === stamp ? kept : undefined;
+        if (known?.isSettled) return known.file;
+        if (size > maxBytes) throw new LspError("invalid_input", `${shown} is larger than 10 MB.`);
+        const bytes = await readBytes(opened);
+        const lines = new TextLines(bytes.toString("utf8").replace(/^\ufeff/, ""));
+        const file = { path, realPath, bytes, lines };
+        const seenAt = known?.seenAt ?? clock.now();
+        this.#keep(path, { stamp, seenAt, isSettled: clock.now() - seenAt > stampMs, file });
+        return file;
+      });
     } catch (error) {
-      if (error instanceof LspError) throw error;
-      const code = systemCode(error) ?? "unknown";
-      throw new LspError("invalid_input", `${shown} could not be read (${code}).`, { cause: error });
+      throw error instanceof ToolsError ? toLspError(error, shown) : error;
     }
   }
 
@@ -74,10 +99,12 @@ export class SourceFiles {
    * not choose what else is shown.
    */
   async readNamed(path: string): Promise<SourceFile | undefined> {
-    if (!isWithin(this.#cwd, path)) return undefined;
+    const { cwd } = this.#parts;
+    if (!isWithin(cwd, path)) return undefined;
     try {
-      const [real, root] = await Promise.all([realpath(path), realpath(this.#cwd)]);
-      return isWithin(root, real) ? await this.read(path) : undefined;
+      // Where the file that was read is: a link may lead elsewhere by now.
+      const file = await this.read(path);
+      return isWithin(await realpath(cwd), file.realPath) ? file : undefined;
     } catch {
       // The place is shown without an excerpt.
       return undefined;
@@ -91,3 +118,20 @@ export class SourceFiles {
     if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest);
   }
 }
+
+async function readBytes({ size, read }: Awaited<ReturnType<SourcePort["openRead"]>>): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(size);
+  let length = 0;
+  while (length < size) {
+    const count = await read(bytes.subarray(length), length);
+    // Somebody has made it shorter.
+    if (count === 0) break;
+    length += count;
+  }
+  return bytes.subarray(0, length);
+}
+
+const toLspError = (error: ToolsError, shown: string): LspError =>
+  error.code === "not_found"
+    ? new LspError("missing", `${shown} could not be read (ENOENT).`, { cause: error })
+    : new LspError("invalid_input", error.message, { cause: error });

@@ -1,7 +1,8 @@
 /** Adapters that behave badly: each costs its own answer, and nothing is left over. */
-import { symlink } from "node:fs/promises";
+import { realpath, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createFakeClock, type FakeClock } from "@tau/ai/testing";
+import { createFiles } from "@tau/tools";
 import { describe, expect, test } from "vitest";
 import { openScripted, type Scripted } from "./scripted.ts";
 
@@ -187,6 +188,32 @@ describe("stops", () => {
     expect(stop!.place).not.toHaveProperty("excerpt");
     expect(text).not.toContain("root:");
   });
+
+  test("lines are those of the file that was opened, and judged then", async () => {
+    const disk = createFiles();
+    const real: string[] = [];
+    const files = {
+      // Somebody puts a link in the place of the file right before it is opened.
+      readWhole: async (path: string, maxBytes: number) => {
+        await rm(path);
+        await symlink("/etc/passwd", path);
+        const read = await disk.readWhole(path, maxBytes);
+        real.push(read.realPath);
+        return read;
+      },
+    };
+    const { text, stop } = await (await openScripted("good", { files })).launch();
+    expect(real).toEqual([await realpath("/etc/passwd")]);
+    expect(stop!.place).not.toHaveProperty("excerpt");
+    expect(text).not.toContain("root:");
+  });
+});
+
+test("a link in the place of the adapter's socket is not followed", async () => {
+  const scripted = await openScripted("links-socket", { connectMode: "socket" });
+  await expect(scripted.launch()).rejects.toMatchObject({ kind: "refused" });
+  await expect.poll(scripted.listRunning).toEqual([]);
+  expect(scripted.listReceived()).toEqual([]);
 });
 
 describe("steps", () => {

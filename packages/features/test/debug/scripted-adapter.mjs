@@ -2,7 +2,7 @@
  * A debug adapter for tests. It "debugs" ten lines of a program and stops at breakpoints. The first argument is how it behaves,
  * the second a file to which it appends its process id, the third (for sockets) where it listens.
  */
-import { appendFileSync } from "node:fs";
+import { appendFileSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 
 const [behaviour = "good", pids, path] = process.argv.slice(2);
@@ -10,6 +10,9 @@ if (pids) appendFileSync(pids, `${process.pid}\n`);
 if (behaviour === "exits-at-once") {
   process.stderr.write("No module named adapter\n");
   process.exitCode = 1;
+} else if (path && behaviour === "links-socket") {
+  const own = `${path}.own`;
+  createServer(() => appendFileSync(`${pids}.received`, "connection\n")).listen(own, () => symlinkSync(own, path));
 } else if (path) {
   createServer((socket) => serve(socket, socket)).listen(path);
 } else {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "@tau/ai";
+import { createFiles } from "@tau/tools";
 import { onTestFinished } from "vitest";
 import { type ActionAnswer, type ActionPorts, actions } from "../../src/debug/actions.ts";
 import type { DapResolvedAdapter } from "../../src/debug/adapters.ts";
@@ -27,11 +28,13 @@ export interface Scripted {
 
 export interface ScriptedOptions {
   clock?: Clock;
+  /** Default: all files. */
+  files?: ActionPorts["files"];
   connectMode?: "stdio" | "socket";
 }
 
 export async function openScripted(behaviour: string, options: ScriptedOptions = {}): Promise<Scripted> {
-  const { clock = systemClock, connectMode = "stdio" } = options;
+  const { clock = systemClock, connectMode = "stdio", files = createFiles() } = options;
   const cwd = await makeDirectory();
   const pids = join(cwd, "pids");
   await writeFile(join(cwd, "program.x"), Array.from({ length: 10 }, (_, index) => `line ${index + 1}`).join("\n"));
@@ -54,7 +57,7 @@ export async function openScripted(behaviour: string, options: ScriptedOptions =
   const ports: ActionPorts = {
     debugger: inSession,
     cwd,
-    mayRead: async () => true,
+    files,
     chooseAdapter: async () => adapter,
     allowStart: async () => ({ isOutside: false }),
     keepText: async () => undefined,

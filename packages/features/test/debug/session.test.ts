@@ -10,7 +10,9 @@ import { build } from "esbuild";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { checkAdapters } from "../../src/debug/doctor.ts";
 import { builtinAdapters } from "../../src/debug/adapters.ts";
-import { findCommands } from "../../src/debug/find-adapter.ts";
+import { AdapterProcess } from "../../src/debug/adapter-process.ts";
+import { probeAdapter } from "../../src/debug/choose-adapter.ts";
+import { findCommands, resolveAdapter } from "../../src/debug/find-adapter.ts";
 import { debug } from "../../src/index.ts";
 import { hostPrograms } from "../../src/kit/host-programs.ts";
 import { DialogSurface } from "../dialogs.ts";
@@ -146,15 +148,37 @@ describe("adapters that are missing", () => {
   });
 });
 
+const debugpy = builtinAdapters.find(({ name }) => name === "debugpy")!;
+
 test("programs of a project are used only if it is trusted", async () => {
   const cwd = await makeDirectory();
   await mkdir(join(cwd, ".venv/bin"), { recursive: true });
   await symlink(process.execPath, join(cwd, ".venv/bin/python3"));
-  const debugpy = builtinAdapters.find(({ name }) => name === "debugpy")!;
   const place = { cwd, path: join(cwd, ".venv/bin") };
   expect(findCommands(debugpy, { ...place, isProjectTrusted: true })).toEqual([join(cwd, ".venv/bin/python3")]);
   expect(findCommands(debugpy, { ...place, isProjectTrusted: false })).toEqual([]);
 });
+
+const python = findCommands(debugpy, { cwd: "/", isProjectTrusted: false, path: process.env["PATH"] })[0];
+if (python === undefined) console.log("Skipped: there is no python3, which would import modules of a project.");
+
+test.skipIf(python === undefined)(
+  "modules of a project are not imported by what looks for or attaches debugpy",
+  async () => {
+    const cwd = await makeDirectory();
+    const code = `open(${JSON.stringify(join(cwd, "imported"))}, "a").close()\n`;
+    await writeFile(join(cwd, "debugpy.py"), `${code}__version__ = "1"`);
+    await probeAdapter(hostPrograms, debugpy, { command: python!, cwd });
+    for (const isOutside of [true, false]) {
+      const adapter = resolveAdapter(debugpy, python!);
+      // It ends with its input; where it is not installed, at once.
+      const started = await AdapterProcess.start({ adapter, cwd, spawn: hostPrograms.spawn, isOutside });
+      await Promise.race([started.exit, started.connect().then(({ input }) => input.end())]);
+      await started.close();
+    }
+    expect(existsSync(join(cwd, "imported"))).toBe(false);
+  },
+);
 
 test("/debugger shows what is debugged, starts it again and stops it", async () => {
   const { session, prompt } = await open([[stopsAt3], [launch], [text("Done.")]], {

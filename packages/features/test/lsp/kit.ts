@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { type Clock, systemClock } from "@tau/ai";
 import { call } from "@tau/ai/testing";
 import type { SharedResource } from "@tau/extensions";
+import { createFiles } from "@tau/tools";
 import { onTestFinished } from "vitest";
 import type { LspSpawn } from "../../src/lsp/program.ts";
 import { combineServers, type ServerChanges } from "../../src/lsp/server-config.ts";
@@ -111,7 +112,11 @@ export async function openToy(
   onTestFinished(async () => {
     for (const resource of shared.values()) await (await resource.catch(() => undefined))?.close();
   });
-  return { session: new LspSession({ cwd, servers: lspServers, files: new SourceFiles(cwd, clock) }), programs, cwd };
+  return {
+    session: new LspSession({ cwd, servers: lspServers, files: new SourceFiles({ cwd, clock, port: createFiles() }) }),
+    programs,
+    cwd,
+  };
 }
 
 /** A call of the tool, as a model makes it that has found it. */

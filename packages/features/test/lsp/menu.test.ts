@@ -21,7 +21,7 @@ test("/lsp shows what runs, restarts it and stops it", async () => {
   await opened.session.prompt("/lsp");
   // The state depends on how busy this machine is.
   const rows = person.dialogs.map(({ title, options = [] }) =>
-    [title, ...options].map((line) => line.replace(/: (?:ready|idle for \d+ s), (\d) files open.*/, ": $1")),
+    [title, ...options].map((line) => line.replace(/: (?:ready|idle for \d+ s), (\d) files? open.*/, ": $1")),
   );
   const server = `toy (toy 1) in ${cwd}`;
   expect(rows).toEqual([

@@ -1,9 +1,13 @@
 /** Programs and configuration of a project are used only if it is trusted. */
-import { chmod } from "node:fs/promises";
+import { chmod, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { systemClock } from "@tau/ai";
+import { call } from "@tau/ai/testing";
 import { SettingsManager } from "@tau/config/settings";
+import { createFiles } from "@tau/tools";
 import { expect, test } from "vitest";
 import { findProgram } from "../../src/lsp/find-server.ts";
+import { SourceFiles } from "../../src/lsp/source-files.ts";
 import { discovery, lsp } from "../../src/index.ts";
 import { lspCall, makeDirectory, readLines, runCalls, toyServer, writeFiles } from "./kit.ts";
 
@@ -93,4 +97,66 @@ test("a place in a file that the policy keeps from the model is shown without it
   });
   expect(results[0]!.text).toMatch(/^agent\/auth\.json:1:\d+$/);
   expect(JSON.stringify(results[0]!.details)).not.toContain("a key of the user");
+});
+
+const withToy = { settings: { lsp: { servers: { toy: { ...toyServer("good") } } } } as object };
+
+test("a file that became a link after the call was judged is not read for a server", async () => {
+  const [cwd, agentDir] = [await makeDirectory(), await makeDirectory()];
+  await writeFiles(agentDir, { "auth.json": "secret" });
+  const { results } = await runCalls([lspCall({ action: "hover", file: "a.toy", line: 1 }, "1")], {
+    ...withToy,
+    cwd,
+    agentDir,
+    files: { "a.toy": "public" },
+    sandbox: { mode: "off" },
+    permissionMode: "ask",
+    // Asked whether the server may be started: the call itself was judged before.
+    async ask() {
+      await rm(join(cwd, "a.toy"));
+      await symlink(join(agentDir, "auth.json"), join(cwd, "a.toy"));
+      return { decision: "allow" };
+    },
+  });
+  expect(results[0]).toMatchObject({ isError: true, text: expect.stringContaining("auth.json") });
+  expect(results[0]!.text).not.toContain("word secret");
+});
+
+test("the file of a change that is denied is not read for a server", async () => {
+  const [cwd, agentDir] = [await makeDirectory(), await makeDirectory()];
+  await writeFiles(agentDir, { "auth.json": "secret" });
+  await symlink(join(agentDir, "auth.json"), join(cwd, "link.toy"));
+  const { results } = await runCalls(
+    [
+      lspCall({ action: "hover", file: "a.toy", line: 1 }, "1"),
+      call("write", { path: "link.toy", content: "public" }, "2"),
+      lspCall({ action: "status" }, "3"),
+    ],
+    {
+      ...withToy,
+      cwd,
+      agentDir,
+      files: { "a.toy": "public" },
+      ask: async ({ toolName }) => ({ decision: toolName === "write" ? "deny" : "allow" }),
+    },
+  );
+  expect(results.map(({ isError }) => isError)).toEqual([false, true, false]);
+  expect(results[2]!.text).toMatch(/1 file open/);
+});
+
+test("a place that a server names has the lines of the file that was opened, not of the one that was looked at", async () => {
+  const [cwd, outside] = [await makeDirectory(), await makeDirectory()];
+  await writeFiles(outside, { "secret.toy": "secret" });
+  await writeFiles(cwd, { "a.toy": "public" });
+  const files = createFiles();
+  const port = {
+    async openRead(path: string) {
+      await rm(join(cwd, "a.toy"));
+      await symlink(join(outside, "secret.toy"), join(cwd, "a.toy"));
+      return await files.openRead(path);
+    },
+  };
+  const sources = new SourceFiles({ cwd, clock: systemClock, port: files });
+  expect((await sources.readNamed(join(cwd, "a.toy")))?.lines.text).toBe("public");
+  expect(await sources.through(port).readNamed(join(cwd, "a.toy"))).toBeUndefined();
 });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { systemClock } from "@tau/ai";
+import { createFiles } from "@tau/tools";
 import { expect, onTestFinished, test } from "vitest";
 import { SourceFiles } from "../../src/lsp/source-files.ts";
 import { type ToChangesOptions, toFileChanges } from "../../src/lsp/workspace-edit.ts";
@@ -17,7 +18,11 @@ async function createWorkspace() {
   onTestFinished(() => rm(cwd, { recursive: true, force: true }));
   await writeFile(join(cwd, "a.ts"), "let a = 1;\n");
   const client = { documents: new Map(), positionEncoding: "utf-16" } as unknown as ToChangesOptions["client"];
-  const options: ToChangesOptions = { client, cwd, files: new SourceFiles(cwd, systemClock) };
+  const options: ToChangesOptions = {
+    client,
+    cwd,
+    files: new SourceFiles({ cwd, clock: systemClock, port: createFiles() }),
+  };
   const uri = (name: string) => pathToFileURL(join(cwd, name)).href;
   return { cwd, uri, read: async (edit: unknown) => await toFileChanges(edit, options) };
 }
