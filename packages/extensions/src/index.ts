@@ -61,6 +61,7 @@ export {
   type FeatureCommand,
   type FeaturePlace,
   type DescribeBeside,
+  type FeatureSyntax,
   type FeatureTool,
   getFeatureSettings,
   type ProgramCommand,

@@ -8,6 +8,7 @@ import { createInTurn, type InTurn } from "./in-turn.ts";
 import type { SeenFiles } from "./files/seen-files.ts";
 import { createFiles, type Files } from "./platform/files.ts";
 import type { CommandSandbox } from "./platform/command-sandbox.ts";
+import type { Syntax } from "./platform/syntax.ts";
 import type { Spawn, SpawnRequest } from "./platform/spawn.ts";
 import type { IsSecret } from "./shell/environment.ts";
 import { createJobs, type Jobs } from "./shell/jobs.ts";
@@ -49,6 +50,8 @@ export interface ToolsOptions {
    * changed. Only tau may be able to write to it. Default: nowhere.
    */
   journalDirectory?: string;
+  /** The syntax of source files. Default: none, and hashline edits of whole blocks are refused. */
+  syntax?: Syntax | undefined;
   /** How much of the machine a command with all it starts may take. */
   limits?: Partial<Limits>;
   /**
@@ -170,7 +173,8 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Maker
       : (await import("./changes/journal.ts")).createChangeJournal({ directory, ids, clock }),
   );
   const editingTogether = async () => ({ ...(await editing()), journal: await journal() });
-  const editingLines = async () => ({ ...(await editingTogether()), snapshots: await snapshots() });
+  const { syntax } = options;
+  const editingLines = async () => ({ ...(await editingTogether()), snapshots: await snapshots(), syntax, clock });
   const searching = { cwd, files, spawn, clock };
   const makers = {
     read: async () =>

@@ -109,7 +109,7 @@ export const definitions = {
     name: "hashline_edit",
     label: "Hashline edit",
     description:
-      "Edit lines of a file by LINE#TAG anchors from read with hashline: true. All edits use the numbers as shown. replace with lines null deletes.",
+      "Edit lines of a file by LINE#TAG anchors from read with hashline: true. All edits use the numbers as shown. LINE*#TAG is the whole block that opens there. replace with lines null deletes.",
     parameters: Type.Object({
       path: Type.String(),
       edits: Type.Array(
@@ -133,7 +133,7 @@ export const definitions = {
     name: "hashline_patch",
     label: "Hashline patch",
     description:
-      "Edit lines of several files at once, all or none. Sections start with ¶path#tag from read with hashline: true. Operations: 5↑ insert before, 5↓ insert after, 5-9: replace, 5-9! delete, BOF↑, EOF↓; then the new lines, each after a +. Numbers are as shown.",
+      "Edit lines of several files at once, all or none. Sections start with ¶path#tag from read with hashline: true. Operations: 5↑ insert before, 5↓ insert after, 5-9: replace, 5-9! delete, BOF↑, EOF↓; 5* is the whole block that opens there; then the new lines, each after a +. Numbers are as shown.",
     parameters: Type.Object({ patch: Type.String() }),
     shows: "diff",
     access: changesPatched("hashline_patch"),

@@ -47,6 +47,7 @@ export {
   type SpawnRequest,
   type WrapCommand,
 } from "./platform/spawn.ts";
+export type { OutlineSymbol, Syntax, SyntaxBlock, SyntaxOutline, SyntaxUnavailable } from "./platform/syntax.ts";
 export { isWithin, mightBeWithin } from "./platform/within.ts";
 export { listSourceFiles, type SourceFiles, type SourceQuery } from "./search/source-files.ts";
 export { createFindTool, type FindDetails, type FindOptions } from "./search/find.ts";

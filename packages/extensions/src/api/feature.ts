@@ -9,6 +9,7 @@ import {
   type SettingsManager,
 } from "@tau/config/settings";
 import type { PermissionMode } from "@tau/protocol";
+import type { Syntax } from "@tau/tools";
 import type { ExtensionContext } from "./context.ts";
 import type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "./api.ts";
 
@@ -130,6 +131,17 @@ export interface ProgramContext extends FeaturePlace {
   withSession<T>(work: (tau: ExtensionAPI, context: ExtensionContext) => Promise<T>): Promise<T>;
 }
 
+/** How a feature gives the tools of a session the syntax of source files. */
+export interface FeatureSyntax {
+  /** See `Syntax.knows`. */
+  knows(path: string): boolean;
+  /** Loads its code, when a file is first parsed. It is closed with the session. */
+  open(
+    place: FeaturePlace,
+    ports: Pick<ExtensionAPI, "spawn">,
+  ): Promise<Pick<Syntax, "getOutline"> & { close(): Promise<void> }>;
+}
+
 /** A row of `tau doctor`. */
 export interface DoctorCheck {
   readonly name: string;
@@ -158,6 +170,7 @@ export interface Feature {
   readonly settings?: SettingFields;
   readonly programCommands?: readonly ProgramCommand[];
   readonly doctor?: readonly DoctorCheck[];
+  readonly syntax?: FeatureSyntax;
   /** Whether a session here has the feature. Called when it opens, so that it must be quick. Default: always. */
   isOffered?(place: FeaturePlace): boolean;
   /** Whether its code is loaded when a session opens, because something of it must be known by then. Default: never. */

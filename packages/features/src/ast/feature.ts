@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { isRecord } from "@tau/ai/internal";
 import type { Feature, FeatureTool } from "@tau/extensions";
+import { getLanguage } from "../kit/syntax/languages.ts";
 
 const text = (description: string) => ({ type: "string", description });
 
@@ -71,5 +72,9 @@ export const ast = (): Feature => ({
   name: "ast",
   summary: "Finds and rewrites code by its structure.",
   tools: [grepTool, editTool],
+  syntax: {
+    knows: (path) => getLanguage(path) !== undefined,
+    open: async (_place, ports) => (await import("../kit/syntax/syntax.ts")).createSyntax(ports),
+  },
   load: async () => (await import("./ast.ts")).astExtension,
 });

@@ -69,7 +69,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
   const { modelNotice, ...model } = await chooseModel(setup, extensions.current?.problems);
   const { keys, secrets } = createSecrets(setup, model.model?.provider);
   sessionManager.redactLines(keys.redactLine);
-  const workspace = await createWorkspace(setup, { keys, secrets });
+  const workspace = await createWorkspace(setup, { keys, secrets, features: offered });
   const { files, tools } = workspace;
   const policy = await createPolicyParts(setup, { secrets, workspace });
   const saveResult = openResults(setup);

@@ -61,7 +61,7 @@ export function listFeatures(setup: SessionSetup): readonly Feature[] {
   );
 }
 
-const getPlace = ({ projectDirectory: cwd, agentDir, services }: SessionSetup): FeaturePlace => ({
+export const getPlace = ({ projectDirectory: cwd, agentDir, services }: SessionSetup): FeaturePlace => ({
   cwd,
   agentDir,
   settings: services.settings,

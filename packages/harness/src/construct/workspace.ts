@@ -1,6 +1,6 @@
 /** The tools of a session, the files they work on, and where their commands run. */
 import { join, resolve } from "node:path";
-import type { ExtensionSessionPort } from "@tau/extensions";
+import type { ExtensionSessionPort, Feature } from "@tau/extensions";
 import type { Files, Limits, ToolCallContext } from "@tau/tools";
 import { type UsedKeys, getReadablePath, getRealPath } from "@tau/config/internal";
 import { createPathGuard, createPersonGuard, type SecretBroker } from "@tau/policy/internal";
@@ -13,6 +13,8 @@ import {
   withTemporaryFiles,
 } from "@tau/sandbox/internal";
 import type { SessionSandboxOptions, SandboxSettings } from "@tau/sandbox";
+import { getPlace } from "./open-extension-slot.ts";
+import { openSyntax } from "./open-syntax.ts";
 import { getSessionEnv } from "./session-env.ts";
 import type { SessionSetup } from "./session-setup.ts";
 
@@ -21,7 +23,7 @@ export type Workspace = Awaited<ReturnType<typeof createWorkspace>>;
 /** The tools and the files they work on. A person may mention what they like, but no credentials. */
 export async function createWorkspace(
   setup: SessionSetup,
-  { keys, secrets }: { keys: UsedKeys; secrets: SecretBroker },
+  { keys, secrets, features }: { keys: UsedKeys; secrets: SecretBroker; features: readonly Feature[] },
 ) {
   const { cwd, agentDir, clock, ids, rules, grants, permissions, closers, getSession } = setup;
   const isPlanning = () => permissions.isPlanning;
@@ -35,8 +37,15 @@ export async function createWorkspace(
   const guardFiles: typeof guardDisk = (guard) => wrapFiles(guardDisk(guard));
   const { shellPath, shellCommandPrefix, shellEnv, images, limits } = settings.get();
   const timeoutMs = limits.bashMs ?? sandboxSettings.timeoutMs;
+  // Its parser is started by a call of a tool, so that `spawn` exists by then.
+  const syntax = openSyntax({
+    features,
+    place: getPlace(setup),
+    spawn: (command, args, options = {}) => spawn(command, args, options),
+  });
   const tools = createTools({
     cwd,
+    syntax,
     files: guardFiles(createPathGuard(rules, grants, isPlanning)),
     clock,
     ids,
@@ -64,6 +73,7 @@ export async function createWorkspace(
         });
   if (sandbox) closers.add(() => sandbox.close());
   closers.add(() => tools.dispose());
+  if (syntax) closers.add(() => syntax.close());
   // Skills that appear later may be read without a question too.
   const allowSkills = () => {
     for (const path of resources.resources.skills.map(getReadablePath)) {

@@ -1,4 +1,6 @@
 /** Edits the files of both hashline tools: prepares all, then writes all, and restores all if one write fails. */
+import type { Clock } from "@tau/ai";
+import { withoutUndefined } from "@tau/ai/internal";
 import { applySteps, type PlannedStep } from "../changes/apply-steps.ts";
 import type { ChangeJournal } from "../changes/journal.ts";
 import { markContent } from "../changes/step.ts";
@@ -6,9 +8,12 @@ import { ToolsError } from "../errors.ts";
 import { unifiedDiff } from "../files/diff.ts";
 import { aloneWith, type EditorPorts, unlessOvertaken } from "../files/file-queue.ts";
 import { noteWritten } from "../files/seen-files.ts";
+import type { Syntax } from "../platform/syntax.ts";
 import { defaultMaxBytes } from "../truncate.ts";
 import { applyHunks, changedBlocks, type Hunk, refuseOverlaps } from "./apply.ts";
-import { type LineEdit, planLineEdits, type Refusal } from "./plan.ts";
+import { type BlockEdit, resolveBlocks } from "./blocks.ts";
+import { findBrokenSyntax } from "./check-syntax.ts";
+import { type LineEdit, type Plan, planLineEdits, type Refusal } from "./plan.ts";
 import { getFirst, type OutputBudget, shareBudget } from "./output-budget.ts";
 import { renderChanges, showSpots } from "./show.ts";
 import type { Snapshots } from "./snapshots.ts";
@@ -19,6 +24,10 @@ export interface HashlinePorts extends EditorPorts {
   snapshots: Snapshots;
   /** See `ChangePorts`. */
   journal?: ChangeJournal | undefined;
+  /** Finds blocks, and syntax errors that an edit makes. Default: none, and edits of blocks are refused. */
+  syntax?: Syntax | undefined;
+  /** Limits the time that a parser may take. Default: the system's. */
+  clock?: Clock;
 }
 
 export interface FileEdits {
@@ -27,7 +36,7 @@ export interface FileEdits {
   /** The absolute path. */
   path: string;
   realPath: string;
-  edits: LineEdit[];
+  edits: (LineEdit | BlockEdit)[];
   fileTag?: string;
 }
 
@@ -51,6 +60,8 @@ interface Prepared extends FileEdits {
   after: TextFile;
   hunks: Hunk[];
   notes: string[];
+  /** Which lines the blocks are that edits name. */
+  blocks: string[];
 }
 
 /** Returns the text for the model, and what happened to each file. Nothing is written unless every edit can be placed. */
@@ -59,7 +70,7 @@ export async function editFiles(
   findTargets: () => Promise<readonly FileEdits[]>,
   signal?: AbortSignal,
 ): Promise<{ text: string; changes: HashlineChange[] }> {
-  return await aloneWith(ports.queue, signal, findTargets, async (targets, beginWriting) => {
+  const edited = await aloneWith(ports.queue, signal, findTargets, async (targets, beginWriting) => {
     const prepared = await unlessOvertaken(async () => {
       const ready = await prepareAll(ports, targets);
       beginWriting();
@@ -72,8 +83,10 @@ export async function editFiles(
       shown.map((file) => file.text),
       (count) => `${count} more files were edited.`,
     );
-    return { text, changes: shown.map(({ change }) => change) };
+    return { text, changes: shown.map(({ change }) => change), changed: prepared.filter(isChanged) };
   });
+  const broken = await findBrokenSyntax(ports, edited.changed, signal);
+  return { text: [edited.text, ...broken].join("\n"), changes: edited.changes };
 }
 
 const isChanged = ({ before, after }: Prepared) => !before.text.equals(after.text);
@@ -114,12 +127,19 @@ interface Refused {
 const maxReasons = 10;
 const maxNotes = 20;
 
-async function prepare({ files, snapshots }: HashlinePorts, target: FileEdits): Promise<Prepared | Refused> {
-  const { typed, realPath, edits, fileTag } = target;
+async function prepare({ files, snapshots, syntax }: HashlinePorts, target: FileEdits): Promise<Prepared | Refused> {
+  const { typed, realPath, fileTag } = target;
   const { bytes, stamp } = await files.readWhole(realPath, maxHashlineBytes, { expected: snapshots.decoded });
   const before = snapshots.decode(bytes, typed);
   const versions = snapshots.versions(realPath);
-  const plan = planLineEdits({ edits, current: before, versions, ...(fileTag !== undefined && { fileTag }) });
+  const resolved = await resolveBlocks({ edits: target.edits, current: before, versions, fileTag, typed, syntax });
+  const plan: Plan & { blocks?: string[] } =
+    resolved.kind === "refused"
+      ? resolved
+      : {
+          ...planLineEdits({ edits: resolved.edits, current: before, versions, ...withoutUndefined({ fileTag }) }),
+          blocks: resolved.notes,
+        };
   if (plan.kind === "refused") {
     const { code, spots } = plan;
     const reasons = getFirst(plan.reasons, maxReasons, (count) => `${count} more could not be placed either.`);
@@ -132,7 +152,8 @@ async function prepare({ files, snapshots }: HashlinePorts, target: FileEdits): 
     return { code, text };
   }
   refuseOverlaps(plan.hunks, typed);
-  return { ...target, stamp, before, after: applyHunks(before, plan.hunks), hunks: plan.hunks, notes: plan.notes };
+  const { hunks, notes, blocks = [] } = plan;
+  return { ...target, stamp, before, after: applyHunks(before, hunks), hunks, notes, blocks };
 }
 
 /** How many bytes of changed lines are shown again: enough to continue, not the whole of a large rewrite. */
@@ -146,15 +167,16 @@ function present(
 ): { text: (budget: OutputBudget) => string; change: HashlineChange } {
   const { typed, path, realPath, before, after, hunks } = file;
   const notes = getFirst(file.notes, maxNotes, (left) => `${left} more edits were placed so.`);
+  const placed = [...getFirst(file.blocks, maxNotes, (left) => `${left} more edits are of blocks.`), ...notes];
   if (!isChanged(file)) {
-    const text = [`Nothing to change in ${typed}: it is already so.`, ...notes].join("\n");
+    const text = [`Nothing to change in ${typed}: it is already so.`, ...placed].join("\n");
     return { text: () => text, change: { path, diff: "", firstChangedLine: undefined, recoveries: notes } };
   }
   const maxBytes = Math.floor(defaultMaxBytes / count);
   const summary = unifiedDiff(typed, changedBlocks(before, after, hunks), maxBytes);
   snapshots.edited(realPath, before, after, hunks);
   const text = (budget: OutputBudget) => {
-    const head = [`Edited ${typed}.`, ...notes].join("\n");
+    const head = [`Edited ${typed}.`, ...placed].join("\n");
     budget.take(head);
     const rows = renderChanges(snapshots, { typed, realPath, file: after, hunks }, budget.upTo(changesBytes));
     return `${head}\n${rows}`;

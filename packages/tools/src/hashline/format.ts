@@ -28,6 +28,17 @@ export function parseAnchor(text: string): Anchor {
   return { line: Number(line), tag: tag.toUpperCase() };
 }
 
+const blockShape = new RegExp(`^\\s*(\\d{1,9})(?:\\*#(${lineTagPattern})|#(${lineTagPattern})\\*)(?::.*|\\s*)$`, "is");
+
+/** Parses `12*#ZP`, the block that opens at a line; the `*` may also follow the tag. Undefined for any other text. */
+export function parseBlockAnchor(text: string): Anchor | undefined {
+  const [, line, tag, starredTag] = blockShape.exec(text) ?? [];
+  const name = tag ?? starredTag;
+  return line === undefined || name === undefined || Number(line) < 1
+    ? undefined
+    : { line: Number(line), tag: name.toUpperCase() };
+}
+
 const rowShape = new RegExp(`^(\\d{1,9})#(${lineTagPattern}):(.*)$`, "s");
 
 /**

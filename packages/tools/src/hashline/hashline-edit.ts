@@ -2,9 +2,10 @@ import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
 import { resolveReal } from "../files/path.ts";
 import type { DescribedTool } from "../tool.ts";
+import type { BlockEdit } from "./blocks.ts";
 import type { RequestedEdit } from "./edit-arguments.ts";
 import { editFiles, type HashlineChange, type HashlinePorts } from "./edit-files.ts";
-import { newLines, parseAnchor } from "./format.ts";
+import { newLines, parseAnchor, parseBlockAnchor } from "./format.ts";
 import type { LineEdit } from "./plan.ts";
 
 /** Edits lines by the tags that they were shown with. */
@@ -25,10 +26,13 @@ export function createHashlineEditTool({
 }
 
 /** Pure. */
-export function parseEdit({ op, pos, end, lines: content }: RequestedEdit, name: string): LineEdit {
+export function parseEdit({ op, pos, end, lines: content }: RequestedEdit, name: string): LineEdit | BlockEdit {
   const lines = newLines(content);
   const invalid = (why: string) => new ToolsError("invalid_input", `${name}: ${why}.`);
+  const block = pos === undefined ? undefined : parseBlockAnchor(pos);
+  if (block && end !== undefined) throw invalid("a pos with * is a whole block and takes no end");
   if (op === "replace") {
+    if (block) return { op, block, lines, name };
     if (pos === undefined) throw invalid("replace needs pos, the LINE#TAG of the line to replace");
     const first = parseAnchor(pos);
     const last = end === undefined ? first : parseAnchor(end);
@@ -41,6 +45,8 @@ export function parseEdit({ op, pos, end, lines: content }: RequestedEdit, name:
   if (end !== undefined) throw invalid(`${op} takes no end, only pos`);
   if (lines.length === 0) throw invalid(`${op} needs lines`);
   if (pos === undefined) return { op: op === "prepend" ? "start" : "end", lines, name };
+  const side = op === "prepend" ? "before" : "after";
+  if (block) return { op: side, block, lines, name };
   const anchor = parseAnchor(pos);
-  return { op: op === "prepend" ? "before" : "after", first: anchor, last: anchor, lines, name };
+  return { op: side, first: anchor, last: anchor, lines, name };
 }

@@ -47,7 +47,7 @@ export interface Refusal {
   spots: Span[];
 }
 
-type Plan = { kind: "ready"; hunks: Hunk[]; notes: string[] } | Refusal;
+export type Plan = { kind: "ready"; hunks: Hunk[]; notes: string[] } | Refusal;
 
 type Placed = { kind: "placed"; hunks: Hunk[]; note?: string } | Failed;
 
@@ -137,7 +137,7 @@ function place(edit: LineEdit, input: PlanInput, now: State): Placed {
   const [newest, ...others] = bases.versions.map(from);
   // Calls of one batch do not know each other's results: an older version may be meant, even if a newer one fits too.
   if (others.some((other) => isElsewhere(other, newest!))) return ambiguous(edit, span);
-  if (newest!.kind === "failed" || !hasTwoTexts(bases.versions, span)) return newest!;
+  if (newest!.kind === "failed" || edit.op !== "replace" || !hasTwoTexts(bases.versions, span)) return newest!;
   const note = `${edit.name}: ${spell(span)} had changed since they were first shown; the newer text was replaced.`;
   return { ...newest!, note: newest!.note === undefined ? note : `${newest!.note} ${note}` };
 }
@@ -155,29 +155,33 @@ const isElsewhere = (a: Placed, b: Placed) =>
 const ambiguous = (edit: LineEdit, span: Span): Failed =>
   fail(edit, `the same tag was shown for two different texts of ${spell(span)}.`, span);
 
+/** Whether a line was shown in a version as an anchor names it. */
+export function fitsAnchor(version: Version, { line, tag }: Anchor): boolean {
+  const shown = version.shown[line - 1];
+  return shown !== undefined && (tag === undefined || lineTag(shown) === tag);
+}
+
 /** The versions in which the lines were shown as the edit names them, the newest first; at least one. */
 function getBases(
   edit: AnchoredEdit,
   span: Span,
   { versions, fileTag, current }: PlanInput,
 ): { kind: "found"; versions: Version[] } | Failed {
-  const fits = (version: Version, { line, tag }: Anchor) => {
-    const shown = version.shown[line - 1];
-    return shown !== undefined && (tag === undefined || lineTag(shown) === tag);
-  };
   const meant = versions.filter((version) => fileTag === undefined || version.tag === fileTag);
-  const anchored = meant.filter((version) => fits(version, edit.first) && fits(version, edit.last));
-  const seen = anchored.filter((version) => isShown(version, span));
+  const anchored = meant.filter((version) => fitsAnchor(version, edit.first) && fitsAnchor(version, edit.last));
+  // Lines that are replaced must have been shown. An insertion after a block needs only its two ends.
+  const needed = edit.op === "after" ? { start: span.end - 1, end: span.end } : span;
+  const seen = anchored.filter((version) => isShown(version, needed));
   const [version, ...others] = seen;
   if (!version) {
-    const isUnseen = anchored.length > 0 || !meant.some((placement) => isShown(placement, span));
+    const isUnseen = anchored.length > 0 || !meant.some((placement) => isShown(placement, needed));
     const isBeyond = span.end > current.count;
     if (fileTag !== undefined && meant.length === 0) return unknownTag(edit, fileTag, span);
     if (isUnseen && isBeyond) {
       const why = `the file ends at line ${current.count}; there is no line ${span.end}.`;
       return { ...fail(edit, why, span), code: "invalid_input" };
     }
-    if (isUnseen) return fail(edit, `${spell(span)} had not been shown with tags yet.`, span);
+    if (isUnseen) return fail(edit, `${spell(needed)} had not been shown with tags yet.`, needed);
     return fail(edit, `the tag does not belong to ${spell(span)} as last shown.`, span);
   }
   // Short tags collide. Where the same tag was shown for two different texts, it is not known which is meant.

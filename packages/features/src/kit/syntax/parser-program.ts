@@ -41,7 +41,7 @@ export interface FoundSymbol {
 
 export type ParserAnswer =
   | { id: number; kind: "matches"; matches: FoundMatch[]; total: number }
-  | { id: number; kind: "outline"; symbols: FoundSymbol[]; blocks: FoundBlock[]; hasErrors: boolean }
+  | { id: number; kind: "outline"; symbols: FoundSymbol[]; blocks: FoundBlock[]; errorLine?: number }
   /** The pattern is not one piece of this language. */
   | { id: number; kind: "refused"; reason: string };
 
@@ -78,7 +78,8 @@ function runParser(load: (name: string) => unknown, kinds: Readonly<Record<strin
       end: end.index,
       line: start.line + 1,
       column: start.column + 1,
-      endLine: end.line + 1,
+      // A node that ends with a line break has no part of the line after it.
+      endLine: end.column === 0 && end.line > start.line ? end.line : end.line + 1,
     };
   };
   /** `$NAME` stands for one node of the match, `$$$NAME` for all from the first to the last. */
@@ -136,9 +137,12 @@ function runParser(load: (name: string) => unknown, kinds: Readonly<Record<strin
       };
       for (const child of node.children().toReversed()) pending.push({ node: child, ...inside });
     }
-    const missing = root.findAll({ rule: { regex: "^$" } }).some((node) => node.isLeaf() && node.id() !== root.id());
-    const hasErrors = root.find({ rule: { kind: "ERROR" as never } }) !== null || (text.trim() !== "" && missing);
-    return { kind: "outline", symbols, blocks: [...blocks].map(([line, endLine]) => ({ line, endLine })), hasErrors };
+    const missing = root.findAll({ rule: { regex: "^$" } }).filter((node) => node.isLeaf() && node.id() !== root.id());
+    const errors = [root.find({ rule: { kind: "ERROR" as never } }), text.trim() === "" ? undefined : missing[0]];
+    const errorLines = errors.flatMap((node) => (node ? [place(node).line] : []));
+    const rows = [...blocks].map(([line, endLine]) => ({ line, endLine }));
+    const errorLine = errorLines.length > 0 ? Math.min(...errorLines) : undefined;
+    return { kind: "outline", symbols, blocks: rows, errorLine };
   };
 
   createInterface({ input: process.stdin }).on("line", (line: string) => {

@@ -1,9 +1,7 @@
 /** Symbols of a source file by its syntax tree, where no language server is there. */
 import type { ExtensionAPI } from "@tau/extensions";
 import type { CodePlace } from "@tau/protocol/surface";
-import { getLanguage, listLanguages } from "./languages.ts";
-import type { FoundSymbol } from "./parser-program.ts";
-import { Parser } from "./parser.ts";
+import { createSyntax } from "./syntax.ts";
 
 export type SymbolsResult =
   | { kind: "symbols"; symbols: readonly SyntaxSymbol[] }
@@ -29,27 +27,14 @@ export interface SyntaxSymbols {
 
 /** Starts nothing before the first list. */
 export function createSyntaxSymbols(ports: { spawn: ExtensionAPI["spawn"] }): SyntaxSymbols {
-  const parser = new Parser(ports);
+  const { knows, getOutline, close } = createSyntax(ports);
   return {
-    knows: (path) => getLanguage(path) !== undefined,
-    list: (path, text) => listSymbols(parser, path, text),
-    close: () => parser.close(),
+    knows,
+    async list(path, text) {
+      const outline = await getOutline(path, text);
+      if (outline.kind === "unavailable") return outline;
+      return { kind: "symbols", symbols: outline.symbols.map((symbol) => ({ path, ...symbol })) };
+    },
+    close,
   };
 }
-
-export async function listSymbols(parser: Parser, path: string, text: string): Promise<SymbolsResult> {
-  const language = getLanguage(path);
-  if (!language) {
-    return {
-      kind: "unavailable",
-      message: `There is no grammar for ${path}. There are grammars for ${listLanguages()}.`,
-    };
-  }
-  const result = await parser.ask({ kind: "outline", grammar: language.grammar, text });
-  if (result.kind === "outline")
-    return { kind: "symbols", symbols: result.symbols.map((symbol) => toPlace(path, symbol)) };
-  const message = result.kind === "unavailable" ? result.message : `${path} could not be parsed.`;
-  return { kind: "unavailable", message };
-}
-
-const toPlace = (path: string, symbol: FoundSymbol): SyntaxSymbol => ({ path, ...symbol });
