@@ -43,7 +43,9 @@ export const piNames = {
       images.autoResize images.blockImages enabledModels defaultTools doubleEscapeAction treeFilterMode
       thinkingBudgets.minimal thinkingBudgets.low thinkingBudgets.medium thinkingBudgets.high editorPaddingX outputPad
       autocompleteMaxVisible showHardwareCursor markdown.codeBlockIndent markdown.mermaid sessionDir httpProxy httpIdleTimeoutMs tuiMode
-      fullscreenExitOutput fullscreenScrollbar fullscreenCopyOnSelect fullscreenWheelScrollLines`,
+      fullscreenExitOutput fullscreenScrollbar fullscreenCopyOnSelect fullscreenWheelScrollLines compaction.modelOverrides
+      branchSummary.reserveTokens retry.maxAgentDelayMs retry.provider.timeoutMs retry.provider.maxRetries
+      retry.provider.maxRetryDelayMs`,
     decided: {
       enableInstallTelemetry: accounts,
       enableAnalytics: accounts,
@@ -58,9 +60,7 @@ export const piNames = {
       cacheWarming: warming,
       "terminal.clearOnShrink": screen,
     },
-    notApplicable: "lastChangelogVersion extensionChangelogVersions warnings.anthropicExtraUsage",
-    missing: `compaction.modelOverrides branchSummary.reserveTokens retry.maxAgentDelayMs
-      retry.provider.timeoutMs retry.provider.maxRetries retry.provider.maxRetryDelayMs retry.maxDelayMs`,
+    notApplicable: "retry.maxDelayMs lastChangelogVersion extensionChangelogVersions warnings.anthropicExtraUsage",
   },
   variables: {
     same: `AI_AGENT EDITOR VISUAL HTTPS_PROXY HTTP_PROXY ANTHROPIC_API_KEY OPENAI_API_KEY PI_CACHE_RETENTION

@@ -20,15 +20,11 @@ export const ignoredSettings: Readonly<Record<string, string>> = {
   codemode: notThere,
   cacheWarming: notThere,
   sessionShareDestination: notThere,
-  "branchSummary.reserveTokens": notThere,
   warnings: notThere,
-  "compaction.modelOverrides": "tau reads compaction.models instead",
   queueMode: "tau reads steeringMode and followUpMode instead",
-  httpIdleTimeoutMs: network,
   websocketConnectTimeoutMs: network,
   websockets: network,
-  "retry.provider": network,
-  "retry.maxAgentDelayMs": network,
+  "retry.maxDelayMs": "it is an old name of retry.provider.maxRetryDelayMs",
   "terminal.clearOnShrink": interactive,
 };
 

@@ -27,8 +27,15 @@ describe("merging", () => {
       thinkingBudgets: { minimal: 1024, low: 1024, medium: 8192, high: 32_768 },
       enabledModels: undefined,
       transport: "auto",
-      retry: { enabled: true, maxRetries: undefined, baseDelayMs: 2000, fallbackChains: undefined },
-      compaction: { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000, models: {} },
+      retry: {
+        enabled: true,
+        maxRetries: undefined,
+        baseDelayMs: 2000,
+        maxAgentDelayMs: 60_000,
+        provider: { maxRetries: 0, maxRetryDelayMs: 60_000, timeoutMs: undefined },
+        fallbackChains: undefined,
+      },
+      compaction: { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000, models: {}, modelOverrides: {} },
       pruning: { enabled: true, keepRecentTokens: 40_000 },
       httpIdleTimeoutMs: 120_000,
       cacheRetention: undefined,
@@ -118,7 +125,7 @@ describe("merging", () => {
       fullscreenCopyOnSelect: true,
       fullscreenWheelScrollLines: "auto",
       collapseChangelog: false,
-      branchSummary: { skipPrompt: false },
+      branchSummary: { reserveTokens: 16_384, skipPrompt: false },
       markdown: { codeBlockIndent: "  ", mermaid: "streaming" },
       terminal: {
         showImages: true,
@@ -138,7 +145,7 @@ describe("merging", () => {
       { retry: { maxRetries: 5, enabled: false }, theme: "a" },
       { retry: { maxRetries: 7 } },
     );
-    expect(retry).toEqual({ enabled: false, maxRetries: 7, baseDelayMs: 2000, fallbackChains: undefined });
+    expect(retry).toMatchObject({ enabled: false, maxRetries: 7, baseDelayMs: 2000, fallbackChains: undefined });
     expect(theme).toBe("a");
   });
 

@@ -232,6 +232,25 @@ export const settingsTable = group("The settings of tau.", {
       default: 2_000,
       description: "Milliseconds before the first retry; the wait doubles each time.",
     }),
+    maxAgentDelayMs: setting(count("milliseconds"), {
+      default: 60_000,
+      description: "The longest wait before a retry, in milliseconds, unless the provider asks for more.",
+    }),
+    provider: group("Retries of a single request, before the retries of the run.", {
+      maxRetries: setting(count("retries"), {
+        default: 0,
+        description: "How often a request is repeated at once, each time that the run sends it.",
+      }),
+      maxRetryDelayMs: setting(count("milliseconds"), {
+        default: 60_000,
+        description: "The longest wait that a provider may ask for, in milliseconds; 0 for any.",
+      }),
+      timeoutMs: setting(count("milliseconds"), {
+        default: undefined,
+        description:
+          "The longest time without a piece of the answer, in milliseconds; 0 for no limit. Default: `httpIdleTimeoutMs`.",
+      }),
+    }),
     fallbackChains: setting(fallbackChains, {
       default: undefined,
       description:
@@ -245,6 +264,13 @@ export const settingsTable = group("The settings of tau.", {
       by: "`provider/id`",
       description: "Settings for single models.",
     }),
+    modelOverrides: mapSetting(
+      group("Settings for one model.", {
+        reserveTokens: compaction.reserveTokens,
+        keepRecentTokens: compaction.keepRecentTokens,
+      }),
+      { by: "`provider/id`", description: "The name that pi has for `compaction.models`, which takes precedence." },
+    ),
   }),
   pruning: group("Pruning: old tool results are left out of requests. The session keeps them.", {
     enabled: setting(flag, { default: true, description: "Leave old tool results out of requests." }),

@@ -132,6 +132,10 @@ export const terminalSettings = {
     }),
   }),
   branchSummary: group("Summaries of branches that are left.", {
+    reserveTokens: setting(wholeNumber({ min: 0, unit: "tokens" }), {
+      default: 16_384,
+      description: "Tokens of the context window that the summary may use; the rest is for the branch.",
+    }),
     skipPrompt: setting(flag, {
       default: false,
       description: "Do not ask whether a branch is summarised when it is left; none is.",

@@ -67,7 +67,7 @@ async function summariseLeft(
       model,
       streamFn: request,
       signal,
-      settings: settings().compaction,
+      settings: { reserveTokens: settings().branchSummary.reserveTokens },
       touches,
       instructions,
       replaceInstructions,

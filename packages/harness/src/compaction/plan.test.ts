@@ -77,7 +77,23 @@ describe("settings", () => {
       reserveTokens: 7,
       keepRecentTokens: 5,
     });
+    // pi's name for it. A quarter of the window is the limit only of what was not chosen for this model.
+    const modelOverrides = { "p/m": { reserveTokens: 100_000, keepRecentTokens: 9 } };
+    expect(resolve({ modelOverrides })).toMatchObject({ reserveTokens: 100_000, keepRecentTokens: 9 });
+    expect(resolve({ modelOverrides, models })).toMatchObject({ reserveTokens: 100_000, keepRecentTokens: 5 });
+    expect(resolve({ reserveTokens: 100_000 })).toMatchObject({ reserveTokens: 50_000 });
   });
+
+  test.each([1_000, 8_192, 200_000])(
+    "a window of %i tokens has space for all parts, whatever its model reserves",
+    (contextWindow) => {
+      const modelOverrides = { "p/m": { reserveTokens: contextWindow } };
+      const resolved = resolveCompactionSettings({ modelOverrides }, { ...model, contextWindow });
+      expect(resolved.keepRecentTokens).toBeGreaterThan(0);
+      const summary = summaryTokens(resolved, { maxTokens: 0 });
+      expect(resolved.keepRecentTokens + summary).toBeLessThan(contextWindow - resolved.keepRecentTokens);
+    },
+  );
 
   test.each([1_000, 4_096, 8_192, 32_000, 36_384])("a window of %i tokens has space for all parts", (contextWindow) => {
     const resolved = resolveCompactionSettings({}, { ...model, contextWindow });

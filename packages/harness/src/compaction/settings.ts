@@ -15,6 +15,8 @@ export interface CompactionChoices {
 export interface CompactionSettings extends CompactionChoices {
   /** By `provider/id`. These take precedence. */
   models?: Record<string, CompactionChoices>;
+  /** Another name of `models`, which pi has. Values of `models` take precedence. */
+  modelOverrides?: Record<string, Omit<CompactionChoices, "enabled">>;
 }
 
 /** The settings for one model, within the limits of its window. */
@@ -24,26 +26,32 @@ export interface ResolvedCompactionSettings extends Required<CompactionChoices> 
 
 const defaults: Required<CompactionChoices> = { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000 };
 
+/** The share of the window that stays free at most, and the share if the user chose it for the model. */
+const maxFreeShare = 0.25;
+const maxOwnFreeShare = 0.75;
+
 /** 128,000 tokens if the model does not say. */
 export const getContextWindow = ({ contextWindow }: Pick<Model, "contextWindow">): number =>
   contextWindow > 0 ? Math.floor(contextWindow) : 128_000;
 
-/** At most a quarter of the window stays free, and at most half of the rest is kept. */
+/** At most half of what does not stay free is kept. */
 export function resolveCompactionSettings(
   settings: CompactionSettings,
   model: Pick<Model, "provider" | "id" | "contextWindow">,
 ): ResolvedCompactionSettings {
-  const own = settings.models?.[`${model.provider}/${model.id}`];
+  const key = `${model.provider}/${model.id}`;
+  const own: CompactionChoices = { ...settings.modelOverrides?.[key], ...settings.models?.[key] };
   const contextWindow = getContextWindow(model);
   const getTokens = (name: "reserveTokens" | "keepRecentTokens") => {
-    const value = own?.[name] ?? settings[name] ?? defaults[name];
+    const value = own[name] ?? settings[name] ?? defaults[name];
     if (Number.isFinite(value) && value >= 0) return Math.floor(value);
     const text = `The setting compaction.${name} is ${value}. It must be a number of 0 or more tokens.`;
     throw new HarnessError("invalid_input", text);
   };
-  const reserveTokens = Math.min(getTokens("reserveTokens"), Math.floor(contextWindow / 4));
+  const maxReserve = Math.floor(contextWindow * (own.reserveTokens === undefined ? maxFreeShare : maxOwnFreeShare));
+  const reserveTokens = Math.min(getTokens("reserveTokens"), maxReserve);
   return {
-    enabled: own?.enabled ?? settings.enabled ?? defaults.enabled,
+    enabled: own.enabled ?? settings.enabled ?? defaults.enabled,
     reserveTokens,
     keepRecentTokens: Math.min(getTokens("keepRecentTokens"), maxKept({ contextWindow, reserveTokens })),
     contextWindow,
@@ -55,9 +63,13 @@ export const maxKept = ({ contextWindow, reserveTokens }: { contextWindow: numbe
   Math.floor((contextWindow - reserveTokens) / 2);
 
 /** The limit for a summary, in tokens. */
-export function summaryTokens({ reserveTokens }: ResolvedCompactionSettings, model: Pick<Model, "maxTokens">): number {
+export function summaryTokens(
+  { reserveTokens, contextWindow }: ResolvedCompactionSettings,
+  model: Pick<Model, "maxTokens">,
+): number {
+  const free = Math.min(reserveTokens, contextWindow * maxFreeShare);
   const maxAnswerTokens = model.maxTokens > 0 ? model.maxTokens : Number.POSITIVE_INFINITY;
-  return Math.max(minSummaryTokens, Math.min(Math.floor(reserveTokens * 0.8), maxAnswerTokens));
+  return Math.max(minSummaryTokens, Math.min(Math.floor(free * 0.8), maxAnswerTokens));
 }
 
 const minSummaryTokens = 256;

@@ -20,17 +20,18 @@ interface RequestParts {
 }
 
 /**
- * Adds what every request of a session has, whoever sends it. No retries: a run that retries after a stream function
- * that retries would ask the same question many times.
+ * Adds what every request of a session has, whoever sends it. No retries unless the user set some: a run that retries
+ * after a stream function that retries would ask the same question many times.
  */
 export function withRunOptions(
   streamFn: StreamFn,
   { settings, sessionId, clock }: { settings: () => Settings; sessionId: string; clock: Clock },
 ): StreamFn {
   return (model, context, options) => {
-    const { transport, thinkingBudgets, httpProxy, httpIdleTimeoutMs: idleTimeoutMs } = settings();
+    const { transport, thinkingBudgets, httpProxy, retry, httpIdleTimeoutMs } = settings();
+    const { timeoutMs: idleTimeoutMs = httpIdleTimeoutMs, ...retries } = retry.provider;
     const cacheRetention = settings().cacheRetention ?? readRetention(process.env["PI_CACHE_RETENTION"]);
-    const defaults = { maxRetries: 0, idleTimeoutMs, sessionId, transport, thinkingBudgets, clock };
+    const defaults = { ...retries, idleTimeoutMs, sessionId, transport, thinkingBudgets, clock };
     const chosen = { ...(cacheRetention && { cacheRetention }), ...createProxyEnv(httpProxy) };
     return streamFn(model, context, { ...defaults, ...chosen, ...options });
   };

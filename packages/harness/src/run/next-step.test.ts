@@ -38,7 +38,14 @@ const quiet: RunFacts = {
   logFailure: undefined,
   hasAnswered: true,
   recovery: noRecovery,
-  retry: { enabled: true, maxRetries: undefined, baseDelayMs: 2_000, waitsForBusyProvider: false },
+  retry: {
+    enabled: true,
+    maxRetries: undefined,
+    baseDelayMs: 2_000,
+    maxAgentDelayMs: 60_000,
+    provider: { maxRetryDelayMs: 60_000 },
+    waitsForBusyProvider: false,
+  },
   alternatives: { hasNextKey: false, hasNextModel: false },
   nowMs: 0,
 };
@@ -253,6 +260,18 @@ describe("after a failed answer", () => {
     expect(after(overloaded, facts)).toEqual(retry(60_000, 9, overloaded, 10));
   });
 
+  test("the longest wait is set, and so is the longest that a provider may ask for", () => {
+    const facts = (maxAgentDelayMs: number, maxRetryDelayMs: number) => ({
+      ...failures(9),
+      retry: { ...quiet.retry, maxRetries: 10, maxAgentDelayMs, provider: { maxRetryDelayMs } },
+    });
+    expect(after(overloaded, facts(5_000, 60_000))).toEqual(retry(5_000, 9, overloaded, 10));
+    const asked = { ...overloaded, retryAfterMs: 600_000 };
+    expect(after(asked, facts(5_000, 60_000))).toEqual(stop(failedModel(asked)));
+    expect(after(asked, facts(5_000, 600_000))).toEqual(retry(600_000, 9, asked, 10));
+    expect(after(asked, facts(5_000, 0))).toEqual(retry(600_000, 9, asked, 10));
+  });
+
   test.each<[string, number, Step]>([
     ["longer than ours is waited for", 5_000, retry(5_000, 1, { ...overloaded, retryAfterMs: 5_000 })],
     ["shorter than ours does not shorten ours", 10, retry(2_000, 1, { ...overloaded, retryAfterMs: 10 })],
@@ -431,6 +450,8 @@ const drawnFacts: fc.Arbitrary<RunFacts> = fc
       compactAgainAt: fc.nat(2_000),
     }),
     retry: fc.record({
+      maxAgentDelayMs: fc.constant(60_000),
+      provider: fc.constant({ maxRetryDelayMs: 60_000 }),
       enabled: fc.boolean(),
       maxRetries: fc.option(fc.nat(5), { nil: undefined }),
       baseDelayMs: fc.integer({ min: 1, max: 100_000 }),

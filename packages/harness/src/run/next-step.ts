@@ -58,6 +58,10 @@ interface RetryFacts {
   /** The value that the user set; undefined for the default. */
   maxRetries: number | undefined;
   baseDelayMs: number;
+  /** The longest wait that tau chooses itself. */
+  maxAgentDelayMs: number;
+  /** The longest wait that a provider may ask for where attempts are counted; 0 for any. */
+  provider: { maxRetryDelayMs: number };
   /** Whether a busy provider is asked again for `maxBusyMs` if `maxRetries` is not set. */
   waitsForBusyProvider: boolean;
 }
@@ -71,9 +75,6 @@ const maxBusyMs = 10 * 60_000;
 /** How often a request is repeated, other than one that a busy provider refused. */
 export const getMaxRetries = ({ maxRetries = defaultMaxRetries }: { maxRetries: number | undefined }): number =>
   maxRetries;
-
-/** The longest wait between two attempts. Where attempts are counted, a provider that asks for more is not waited for. */
-const maxWaitMs = 60_000;
 
 export function nextStep(facts: RunFacts): Step {
   const { aborted, answer, request, recovery } = facts;
@@ -156,7 +157,8 @@ function planRetry(
   }
   // Refusals that are limited by time do not use up the attempts of other failures.
   const count = isTimed ? attempt - recovery.busyFailures : attempt;
-  const delayMs = count > maxRetries ? undefined : getRetryDelay(failure, { attempt, maxMs: maxWaitMs, retry });
+  const maxMs = retry.provider.maxRetryDelayMs || Number.POSITIVE_INFINITY;
+  const delayMs = count > maxRetries ? undefined : getRetryDelay(failure, { attempt, maxMs, retry });
   return delayMs === undefined ? undefined : { attempt: count, maxAttempts: maxRetries, delayMs };
 }
 
@@ -167,7 +169,7 @@ function getRetryDelay(
 ): number | undefined {
   const asked = ("retryAfterMs" in failure && failure.retryAfterMs) || 0;
   if (asked > maxMs) return undefined;
-  return Math.max(asked, Math.min(retry.baseDelayMs * 2 ** (attempt - 1), maxWaitMs, maxMs));
+  return Math.max(asked, Math.min(retry.baseDelayMs * 2 ** (attempt - 1), retry.maxAgentDelayMs, maxMs));
 }
 
 /** Whether queued messages are sent in a new run: not after an abort from outside, at a limit, or when the log fails. */
