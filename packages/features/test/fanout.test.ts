@@ -201,10 +201,10 @@ test("a task works in its directory, and one that does not exist is refused", as
   expect(model.asked[0]!.context.systemPrompt).toContain(`Working directory: ${join(cwd, "part")}`);
 });
 
-test("the end of the parent ends all", async () => {
+test.each(["dispose", "abort"] as const)("%s of the parent ends all", async (method) => {
   let hasAsked = () => {};
   const asked = new Promise<void>((resolve) => (hasAsked = resolve));
-  const { session } = await open([
+  const { session, model } = await open([
     async (_context, { signal }) => {
       hasAsked();
       await new Promise<void>((resolve) => signal!.addEventListener("abort", () => resolve(), { once: true }));
@@ -213,8 +213,25 @@ test("the end of the parent ends all", async () => {
   ]);
   const done = new TaskFanout(session).fanout([task("a"), task("b")], { parallelism: 1, merge: "all" });
   await asked;
-  await session.dispose();
+  await session[method]();
   expect(await done).toMatchObject([{ success: false }, { success: false }]);
+  expect(model.asked).toHaveLength(1);
+});
+
+test("an abort of the parent while the first children are opened ends all", async () => {
+  const { session, model } = await open([]);
+  const { openChild } = session;
+  const opening = new Promise<void>((resolve) => {
+    session.openChild = (options) => {
+      resolve();
+      return openChild.call(session, options);
+    };
+  });
+  const done = new TaskFanout(session).fanout([task("a"), task("b")], { parallelism: 1, merge: "all" });
+  await opening;
+  await session.abort();
+  expect(await done).toMatchObject([{ success: false }, { success: false }]);
+  expect(model.asked).toEqual([]);
 });
 
 test("the example of docs/features.md runs", async () => {
@@ -246,6 +263,31 @@ test("in a git repository each task works in a copy of its own, and its changes 
   expect(repository.branches()).toEqual(["main", branch]);
   expect(repository.git("status", "--porcelain")).toBe(" M a.txt\n");
   expect(await readFile(join(repository.top, "a.txt"), "utf8")).toBe("mine, not committed");
+  expect(repository.left()).toEqual([".tau-worktrees"]);
+});
+
+test("an executor of your own gets a copy for each task that names no directory, and its changes are a branch", async () => {
+  const repository = await createRepository();
+  const { session } = await open([], { cwd: repository.top });
+  const places: (string | undefined)[] = [];
+  const executor: Executor = {
+    createSubagent: ({ worktree }) => ({
+      async *run(prompt) {
+        places.push(worktree);
+        if (prompt === "write") await writeFile(join(worktree!, "new.txt"), "theirs");
+        yield (await readFile(join(worktree!, "a.txt"), "utf8")).trim();
+      },
+    }),
+  };
+  const tasks = [task("write"), task("read"), task("here", { worktree: repository.top })];
+  const results = await new TaskFanout(session, executor).fanout(tasks, { parallelism: 1 });
+  const content = (await readFile(join(repository.top, "a.txt"), "utf8")).trim();
+  expect(results.map(({ result }) => result)).toEqual([content, content, content]);
+  expect(new Set(places).size).toBe(3);
+  expect(places[2]).toBe(repository.top);
+  const branch = results[0]!.branch!;
+  expect(repository.git("show", `${branch}:new.txt`)).toBe("theirs");
+  expect(repository.branches()).toEqual(["main", branch]);
   expect(repository.left()).toEqual([".tau-worktrees"]);
 });
 

@@ -49,10 +49,15 @@ export async function getOpener(agent: FanoutAgent): Promise<ChildOpener> {
   return "openChild" in agent ? agent : await agent.session();
 }
 
+/** With an executor the agent may be anything, also undefined. */
+export function isAgent(agent: unknown): agent is FanoutAgent {
+  const { openChild, session } = (agent ?? {}) as { openChild?: unknown; session?: unknown };
+  return typeof openChild === "function" || typeof session === "function";
+}
+
 /** Throws for a value that is none of the kinds of agents. */
 export function checkAgent(agent: unknown): asserts agent is FanoutAgent {
-  const { openChild, session } = (agent ?? {}) as { openChild?: unknown; session?: unknown };
-  if (typeof openChild === "function" || typeof session === "function") return;
+  if (isAgent(agent)) return;
   throw new HarnessError(
     "invalid_input",
     "TaskFanout needs an agent of createAgent, a session, or the API of an extension. With others, pass an executor.",

@@ -22,7 +22,7 @@ export interface FanoutTask<T = unknown> {
   /** The name of an agent that works on it, such as `explore`. Not for executors of your own. Default: as the agent itself. */
   agent?: string;
   /**
-   * The directory to work in. Default, with children of an agent in a git repository: an isolated copy of what is committed there,
+   * The directory to work in. Default, if the agent works in a git repository: an isolated copy of what is committed there,
    * whose changes become a branch. Otherwise: that of the agent.
    */
   worktree?: string;
@@ -72,6 +72,7 @@ export type TaskEvent =
   | { readonly kind: "ended"; readonly result: FanoutResult };
 
 export interface SubagentOptions {
+  /** The directory to work in. Undefined: that of the agent. */
   worktree: string | undefined;
   tools: readonly string[] | undefined;
   model: string | undefined;

@@ -1,8 +1,8 @@
 /** Gives tasks to children that work side by side. */
 import { type Clock, systemClock } from "@tau/ai";
-import { followSignal } from "@tau/ai/internal";
+import { followSignal, withoutUndefined } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
-import { checkAgent, type FanoutAgent } from "./child.ts";
+import { checkAgent, type FanoutAgent, isAgent } from "./child.ts";
 import type { Executor, FanoutOptions, FanoutOutput, FanoutResult, FanoutTask } from "./contract.ts";
 import type { Validator } from "../kit/answers/contract.ts";
 import type { ChildPlace, IsolatedOutcome, TaskIsolation } from "./isolate-task.ts";
@@ -23,8 +23,9 @@ export class TaskFanout {
   readonly #clock: Clock;
 
   /**
-   * Without an executor each task is a child session of the agent, which is told of an answer that does not fit its schema
-   * at most twice. In a git repository it works in an isolated copy, unless the task names a directory. Without a validator the JSON in an answer is checked against the schema.
+   * Without an executor each task is a child session of the agent, which gets an answer that does not fit its schema back at
+   * most twice. If the agent works in a git repository, a task that names no directory gets an isolated copy, also with an
+   * executor. Without a validator the JSON in an answer is checked against the schema.
    */
   constructor(
     agent: FanoutAgent,
@@ -98,13 +99,14 @@ export class TaskFanout {
   /** Chooses how the tasks of one fan-out are run, which share what is the same for all of them. */
   #createRunner(signal: AbortSignal): (task: FanoutTask) => Promise<IsolatedOutcome> {
     const parts = { validator: this.#validator, clock: this.#clock, signal };
-    const run = (task: FanoutTask, executor: Executor) => runTask(task, { ...parts, executor });
     const executor = this.#executor;
-    if (executor) return async (task) => ({ outcome: await run(task, executor) });
-    const runIn = (task: FanoutTask, place?: ChildPlace) => run(task, createSessionExecutor(this.#agent, task, place));
+    const runIn = (task: FanoutTask, place: ChildPlace = {}) =>
+      executor
+        ? runTask({ ...task, ...withoutUndefined({ worktree: place.cwd }) }, { ...parts, executor })
+        : runTask(task, { ...parts, executor: createSessionExecutor(this.#agent, task, place) });
     let isolation: Promise<TaskIsolation> | undefined;
     return async (task) => {
-      if (task.worktree !== undefined) return { outcome: await runIn(task) };
+      if (task.worktree !== undefined || !isAgent(this.#agent)) return { outcome: await runIn(task) };
       isolation ??= this.#openIsolation(signal);
       return await (await isolation).run(task, (place) => runIn(task, place));
     };

@@ -1,5 +1,6 @@
 /** Works on a task with a child of the agent. */
 import { withoutUndefined } from "@tau/ai/internal";
+import { HarnessError } from "@tau/protocol";
 import { type FanoutAgent, getOpener, openTaskChild, type TaskChild } from "./child.ts";
 import { maxCorrections } from "./ask-until-fits.ts";
 import type { ChildPlace } from "./isolate-task.ts";
@@ -35,7 +36,12 @@ class SessionSubagent implements Subagent {
     this.#open = async () => {
       const opener = await getOpener(agent);
       const chosen = withoutUndefined({ tools, model, cwd: worktree });
-      return await openTaskChild(opener, { ...own, ...chosen, appendSystemPrompt: [systemPrompt] });
+      return await openTaskChild(opener, { ...own, ...chosen, appendSystemPrompt: [systemPrompt] }).catch(
+        (error: unknown) => {
+          const isAborted = error instanceof HarnessError && error.code === "aborted";
+          throw isAborted ? new ChildAborted(error.message) : error;
+        },
+      );
     };
   }
 
@@ -45,8 +51,7 @@ class SessionSubagent implements Subagent {
 
   /** Yields the last message of the run as one piece: what the model says between its calls is not part of the answer. */
   async *run(prompt: string): AsyncGenerator<string> {
-    this.#child ??= this.#open();
-    const child = await this.#child;
+    const child = await (this.#child ??= this.#open());
     if (this.#isClosed) return;
     const { kind, text, reason = "no reason was given", totalTokens } = await child.prompt(prompt);
     this.#totalTokens = (this.#totalTokens ?? 0) + totalTokens;

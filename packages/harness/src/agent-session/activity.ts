@@ -118,6 +118,11 @@ export class Activity {
     return this.#state.kind === "starting" || this.#state.kind === "running";
   }
 
+  /** Work that is no run is in progress, and no prompt waits for it. */
+  get isExclusive(): boolean {
+    return this.#state.kind === "exclusive";
+  }
+
   /** Extensions are notified that the run is over. What they send now waits until all of them know. */
   get isSettling(): boolean {
     return this.#isSettling;

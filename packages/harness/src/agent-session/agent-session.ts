@@ -1,68 +1,46 @@
 /**
  * A complete session: prompts in, events out, everything in the log. `session-core.ts` builds the parts that hold its state,
  * `session-work.ts` those that act on it: `prompts.ts` takes prompts in, `activity.ts` runs them, `shown-tools.ts` and
- * `model-choice.ts` have what the next request is made of, and `call-judge.ts` judges calls. `extension-port/` lets
- * extensions use the session, and `construct/` puts it together.
+ * `model-choice.ts` have what the next request is made of, and `call-judge.ts` judges calls. `session-state.ts` has what can
+ * be read of a session, `session-lifetime.ts` opens and closes it, and `children.ts` has the sessions that work for it.
+ * `extension-port/` lets extensions use the session, and `construct/` puts it together.
  */
 import type { AgentMessage, AgentTool, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model } from "@tau/ai";
-import {
-  type ApprovalAnswer,
-  type LifecycleEvent,
-  type PermissionData,
-  type QueuedMessage,
-  type SessionEvent,
-  type Termination,
-  type SlashCommandData,
-  type ModelUse,
-} from "@tau/protocol";
-import type { Jobs } from "@tau/tools";
-import type { AuthStorage } from "@tau/config/auth";
-import type { ModelRegistry } from "@tau/config/models";
-import type { ResourceLoader } from "@tau/config/resources";
-import type { Settings, SettingsManager } from "@tau/config/settings";
+import type { ApprovalAnswer, PermissionData, QueuedMessage, Termination } from "@tau/protocol";
 import { changedNames } from "@tau/config/internal";
 import {
   type SessionEnd,
   type SessionStart,
   type ExtensionHost,
-  adaptTool,
   type DroppedTool,
   type GivenTool,
   type BashResult,
-  type PipelineTool,
 } from "@tau/extensions/internal";
 import type { AgentInfo, ChildOptions, SessionExtensions, ExtensionSurface } from "@tau/extensions";
 import type { Answer, Question } from "@tau/policy";
-import type { JudgeParts, PolicyReport } from "@tau/policy/internal";
 import type { Budget, BudgetLimits } from "../budget/budget.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
 import { fileOperations } from "../compaction/files.ts";
 import { bindExtensions } from "../extension-port/bind-extensions.ts";
 import { compactSession } from "../run/compacting.ts";
-import type { AgentSessionEvent } from "../run/publisher.ts";
-import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
-import { describeProblems } from "../session/describe-problems.ts";
-import { type TranscriptMessage, withIds } from "../session/message-ids.ts";
-import type { ReadOnly } from "../session/read-only.ts";
+import { toRunAborted } from "../run/run-aborted.ts";
 import type { SessionManager } from "../session/session-manager.ts";
-import { getCacheHitRate, getContextUse, type SessionStats } from "../session/stats.ts";
-import { settleAfterCrash } from "./after-crash.ts";
 import type { PromptOutcome, Submission } from "./activity.ts";
-import type { ModelSource, NamedModel } from "./model-choice.ts";
+import { Children } from "./children.ts";
+import type { ModelSource } from "./model-choice.ts";
 import type { ExtensionMentions } from "./extension-mentions.ts";
 import type { NamedFiles } from "./named-files.ts";
 import type { NavigateOptions } from "./navigate.ts";
-import type { Notice } from "./notices.ts";
 import type { RunPlace } from "./run-place.ts";
 import type { PromptOptions, SteerOptions, SubmitOptions } from "./prompts.ts";
-import { createSessionCore, readLog, type SessionCore } from "./session-core.ts";
-import { describeAgent } from "./session-agent.ts";
+import { createSessionCore, type SessionCore } from "./session-core.ts";
+import { SessionLifetime } from "./session-lifetime.ts";
 import type { SessionParts } from "./session-parts.ts";
+import { SessionState } from "./session-state.ts";
 import type { SessionOverrides } from "./session-settings.ts";
-import { createSessionWork, followChanges, type SessionWork } from "./session-work.ts";
+import { createSessionWork, type SessionWork } from "./session-work.ts";
 import { refuseSameNames } from "./shown-tools.ts";
-import { describeLeftOut } from "./tools-and-prompt.ts";
 import type { BashOptions } from "./user-bash.ts";
 
 /** Why a session begins, for its extensions. */
@@ -82,7 +60,7 @@ interface AgentSessionParts extends SessionParts {
   openChild: (parent: AgentSession, options: ChildOptions) => Promise<AgentSession>;
 }
 
-export class AgentSession {
+export class AgentSession extends SessionState {
   /** Files that prompts and commands name. */
   readonly namedFiles: NamedFiles;
   /** Mentions that extensions read. */
@@ -90,15 +68,14 @@ export class AgentSession {
   readonly #parts: AgentSessionParts;
   readonly #core: SessionCore;
   readonly #work: SessionWork;
-  readonly #cleanUps: (() => void)[] = [];
-  readonly #children = new Set<AgentSession>();
-  #disposed: Promise<void> | undefined;
-  #cutRun: Termination | undefined;
+  readonly #children: Children<AgentSession>;
+  readonly #lifetime: SessionLifetime;
 
   /** Use `createAgentSession`. */
   constructor(parts: AgentSessionParts) {
     const { admitRun } = parts;
     const core = createSessionCore(parts);
+    super(parts, core);
     this.#parts = parts;
     this.#core = core;
     this.#work = createSessionWork(parts, core, {
@@ -107,89 +84,30 @@ export class AgentSession {
     });
     this.namedFiles = this.#work.namedFiles;
     this.mentions = this.#work.mentions;
-    this.#cleanUps.push(...followChanges(parts, core, this.#work));
+    this.#children = new Children({
+      open: (options) => parts.openChild(this, options),
+      onClosed: (child, listener) => child.#lifetime.onClosed(listener),
+      judge: core.judge.parts,
+      registry: parts.services.registry,
+      resources: parts.services.resources,
+    });
+    this.#lifetime = new SessionLifetime({
+      parts,
+      core,
+      work: this.#work,
+      bind: (extensions) => this.#bind(extensions),
+      onModels: () => this.#followModel(),
+    });
   }
 
   /** Reads the log, gives outcomes to calls and queued messages that a crash left without one, and follows the settings. */
   async open(): Promise<void> {
-    const { sessionManager: session, services, problems, sessions, afterCrash } = this.#parts;
-    const { inbox, notices, jobs, permissionModes, sent } = this.#core;
-    for (const { code, message } of problems) this.notify(code, message);
-    session.onProblems((fresh) => {
-      const damage = fresh.filter(({ kind }) => kind !== "newer_version");
-      if (damage.length > 0) this.notify("session", describeProblems(damage, session.getSessionFile() ?? ""));
-    });
-    if (!session.readOnly) {
-      // A session that another process writes has its children there.
-      sessions.add(this.#work.live);
-      this.#cutRun = await settleAfterCrash({ session, inbox, notices, afterCrash });
-    }
-    await readLog(this.#core, session);
-    jobs.resume(this.messages);
-    const { notResumed } = this.#parts.permissions;
-    if (notResumed !== undefined) this.notify("permissions", notResumed);
-    sent.restore(await session.getPrefix());
-    await this.#parts.extensions.bind((extensions) => this.#bind(extensions));
-    await this.#parts.features.loadAtStart(this.messages);
-    await this.#work.tools.findListed();
-    this.#cleanUps.push(services.settings.subscribe(this.#work.changes.onSettings));
-    this.#cleanUps.push(services.settings.subscribe(() => void permissionModes.publishChange()));
-    this.#cleanUps.push(services.registry.subscribe(() => this.#followModel()));
-    for (const { code, message } of describeLeftOut(this.#work.tools.shown)) this.notify(code, message);
-    await this.#work.tools.loadTools();
+    await this.#lifetime.open();
   }
 
   /** The session itself, for the form `const { session } = await createAgentSession()`. */
   get session(): this {
     return this;
-  }
-
-  get sessionId(): string {
-    return this.#parts.sessionManager.id;
-  }
-
-  get sessionFile(): string | undefined {
-    return this.#parts.sessionManager.getSessionFile();
-  }
-
-  /** Where commands run and relative paths begin. */
-  get cwd(): string {
-    return this.#parts.cwd;
-  }
-
-  get sessionManager(): SessionManager {
-    return this.#parts.sessionManager;
-  }
-
-  get settingsManager(): SettingsManager {
-    return this.#parts.services.settings;
-  }
-
-  get modelRegistry(): ModelRegistry {
-    return this.#parts.services.registry;
-  }
-
-  get authStorage(): AuthStorage {
-    return this.#parts.services.auth;
-  }
-
-  get resourceLoader(): ResourceLoader {
-    return this.#parts.services.resources;
-  }
-
-  /** Undefined without extensions. */
-  get extensions(): SessionExtensions | undefined {
-    return this.#parts.extensions.current;
-  }
-
-  /** Whether a text begins with a slash command of an extension or a feature. */
-  isExtensionCommand(text: string): boolean {
-    return this.#parts.features.isCommand(text) || (this.extensions?.isCommand(text) ?? false);
-  }
-
-  /** Lists the commands of extensions and features. */
-  describeExtensionCommands(): SlashCommandData[] {
-    return [...(this.extensions?.describeCommands() ?? []), ...this.#parts.features.describeCommands()];
   }
 
   /** Sends what extensions show and ask to this surface. Resolves with how to detach it. */
@@ -205,71 +123,9 @@ export class AgentSession {
     return this.#parts.extensions.onFirst(listener);
   }
 
-  /** The judge of calls, for isolated extensions. */
-  get judgeParts(): JudgeParts {
-    return this.#core.judge.parts;
-  }
-
-  /** How long answers to questions of the policy were waited for, all in all, in milliseconds. */
-  get approvalWaitMs(): number {
-    return this.#core.judge.waits.waitedMs;
-  }
-
   /** Sets the host for extensions that leave this session for another. */
   setExtensionHost(host: ExtensionHost): void {
     this.#parts.extensions.setHost(host);
-  }
-
-  /** All built-in tools, shown or not. */
-  get knownTools(): readonly AgentTool[] {
-    return Object.values(this.#parts.tools.builtIn).map(adaptTool);
-  }
-
-  /** Built-in tools that only the tools of features can call. */
-  get internalTools(): readonly PipelineTool[] {
-    return this.#parts.tools.internal;
-  }
-
-  /** Undefined as long as no model can be used. */
-  get model(): Model | undefined {
-    return this.#core.model.model;
-  }
-
-  /** Why the model that the settings ask for cannot be used; undefined when it can, or none was asked for. */
-  get modelProblem(): string | undefined {
-    return this.#core.model.problem;
-  }
-
-  /** The policy and the sandbox as surfaces show them. */
-  get policy(): PolicyReport {
-    return this.#parts.policy.report;
-  }
-
-  /** How much the session does without a question. */
-  get permissions(): PermissionData {
-    return this.policy.permissions;
-  }
-
-  /** Commands of the model that outlive the calls that started them. */
-  get jobs(): Jobs {
-    return this.#parts.jobs;
-  }
-
-  /** The role that the model was chosen by, such as `slow`. Undefined if a model was named. */
-  get role(): string | undefined {
-    return this.#core.model.role;
-  }
-
-  /**
-   * Finds the model that a text names, such as `provider/id:thinking` or `@role`. A role without a model is the model that was
-   * chosen otherwise. Throws `unknown_model`.
-   */
-  resolveModel(name: string): NamedModel {
-    return this.#core.model.resolve(name);
-  }
-
-  get thinkingLevel(): ThinkingLevel {
-    return this.#core.model.thinkingLevel;
   }
 
   /** The tools that the model is shown. */
@@ -286,29 +142,9 @@ export class AgentSession {
     return this.#work.tools.shown.systemPrompt.text;
   }
 
-  /** The settings as this session follows them. */
-  get settings(): Settings {
-    return this.#core.settings.get();
-  }
-
-  /** The messages of the conversation that the model is sent. */
-  get messages(): readonly AgentMessage[] {
-    return this.#core.transcript.messages;
-  }
-
-  /** The messages, each with the id of its entry. */
-  get transcript(): readonly TranscriptMessage[] {
-    return withIds(this.messages);
-  }
-
   /** A run is in progress, or about to begin. */
   get isStreaming(): boolean {
     return this.#work.activity.isBusy;
-  }
-
-  /** Why the session cannot be written; undefined when it can. */
-  get readOnly(): ReadOnly | undefined {
-    return this.#parts.sessionManager.readOnly;
   }
 
   /** The budget of the current run, else of the session. Children spend from it. */
@@ -321,50 +157,9 @@ export class AgentSession {
     return this.#work.activity.budgetLeft;
   }
 
-  /** The model and key that requests use, and why, if those have changed since the model was selected. */
-  get modelUse(): ModelUse | undefined {
-    return this.#core.used.use;
-  }
-
-  /** Lists the models of `retry.fallbackChains` that may be used instead of the selected one, in their order. */
-  get fallbackModels(): readonly { model: Model; thinkingLevel?: ThinkingLevel }[] {
-    return this.#core.used.chain;
-  }
-
-  /** Patterns of the models to choose from. Undefined for all. */
-  get modelPatterns(): readonly string[] | undefined {
-    return this.#parts.modelPatterns ?? this.settings.enabledModels;
-  }
-
-  /** The queued messages, oldest first. */
-  get queue(): { steering: QueuedMessage[]; followUps: QueuedMessage[] } {
-    const { inbox } = this.#core;
-    return { steering: inbox.list("steer"), followUps: inbox.list("followUp") };
-  }
-
   /** How the last run ended, if a crash cut it and it was closed when the session was opened. */
   get cutRun(): Termination | undefined {
-    return this.#cutRun;
-  }
-
-  /** Notices for the user, the latest last; also those from before anyone listened. */
-  get notices(): readonly Notice[] {
-    return this.#core.notices.list;
-  }
-
-  /** The engine's own events and the facts of the session. Listeners are not waited for. */
-  subscribe(listener: (event: AgentSessionEvent) => void): () => void {
-    return this.#core.publisher.onEngineEvent(listener);
-  }
-
-  /** The eleven events of a run's life. */
-  onEvent(listener: (event: LifecycleEvent) => void): () => void {
-    return this.#core.publisher.onLifecycleEvent(listener);
-  }
-
-  /** Everything that a surface draws: see `reduce` of `@tau/protocol`. */
-  onSessionEvent(listener: (event: SessionEvent) => void): () => void {
-    return this.#core.publisher.onSessionEvent(listener);
+    return this.#lifetime.cutRun;
   }
 
   /**
@@ -427,12 +222,17 @@ export class AgentSession {
   }
 
   /**
-   * Ends what is in progress, also a run that has not begun yet, and resolves when it is over. Queued messages stay. The
-   * reason `gateway_disconnected` says that the client is gone.
+   * Ends what is in progress, also a run that has not begun yet and the runs of children, and resolves when it is over. Work
+   * that is no run, such as a compaction, is ended alone. Queued messages stay. The reason `gateway_disconnected` says that
+   * the client is gone.
    */
   async abort(reason?: unknown): Promise<void> {
-    this.#work.activity.abort(toRunAborted(reason, "person"));
+    const { activity } = this.#work;
+    const aborted = toRunAborted(reason, "person");
+    const children = activity.isExclusive ? undefined : this.#children.abort(aborted);
+    activity.abort(aborted);
     await this.waitForIdle();
+    await children;
   }
 
   /** Ends the run when the calls that are running have ended. False when there is none. */
@@ -442,11 +242,6 @@ export class AgentSession {
     return run !== undefined;
   }
 
-  /** Another session of the same host has started this one, and ends it. */
-  get isChild(): boolean {
-    return this.#parts.parent !== undefined;
-  }
-
   /**
    * Something is in progress that would end with the session: a run of it or of a child, a queued message, or a command in the
    * background.
@@ -454,7 +249,7 @@ export class AgentSession {
   get hasWork(): boolean {
     const { inbox, jobs } = this.#core;
     const hasOwn = this.isStreaming || !inbox.isEmpty || this.#work.bash.isRunning || jobs.running.length > 0;
-    return hasOwn || [...this.#children].some((child) => child.hasWork);
+    return hasOwn || this.#children.haveWork;
   }
 
   /** Stops waiting to ask again: the run ends with the failure. */
@@ -497,10 +292,7 @@ export class AgentSession {
    */
   async openChild(options: ChildOptions): Promise<AgentSession> {
     this.#core.mustBeOpen();
-    const child = await this.#parts.openChild(this, options);
-    this.#children.add(child);
-    child.#cleanUps.push(() => this.#children.delete(child));
-    return child;
+    return await this.#children.open(options);
   }
 
   /** The files that calls in these messages have changed, as they were named. Commands may have changed others. */
@@ -510,16 +302,13 @@ export class AgentSession {
 
   /** Resolves with the agents that children can be opened with, sorted by name, as their files are now. */
   async getAgents(): Promise<AgentInfo[]> {
-    const agents = (await this.resourceLoader.findAgents?.()) ?? [];
-    const tools = [...this.knownTools, ...this.tools, ...this.droppedTools].map(({ name }) => name);
-    return agents.map((agent) => describeAgent(agent, { registry: this.modelRegistry, tools }));
+    const tools = [...this.knownTools, ...this.tools, ...this.droppedTools];
+    return await this.#children.getAgents(tools.map(({ name }) => name));
   }
 
   /** Asks whoever answers the questions of this session, with the name of the child. */
   async askForChild(name: string, question: Question, signal: AbortSignal): Promise<Answer> {
-    const { ask } = this.judgeParts;
-    if (!ask) return { decision: "deny", by: "nobody", message: "nobody is there to answer" };
-    return await ask({ ...question, summary: `${name}: ${question.summary}` }, signal);
+    return await this.#children.ask(name, question, signal);
   }
 
   /**
@@ -629,47 +418,12 @@ export class AgentSession {
     if (model && !extensions?.providers.isIsolated(model.provider)) this.#core.model.followRegistry();
   }
 
-  /** Tokens, cost, cache hits and how full the context is. */
-  async stats(): Promise<SessionStats> {
-    const { model, sessionId } = this;
-    const totals = await this.sessionManager.getTotals();
-    const contextUse = model && getContextUse(this.#core.transcript.tokens, model.contextWindow);
-    return { ...totals, sessionId, cacheHitRate: getCacheHitRate(totals), contextUse };
-  }
-
   /**
    * Ends what is in progress, cancels the queue unless `afterCrash` may keep it, and releases the log. `why`: for
    * extensions.
    */
   dispose(why: SessionEnd = { reason: "quit" }): Promise<void> {
-    this.#disposed ??= this.#dispose(why);
-    return this.#disposed;
-  }
-
-  async #dispose(why: SessionEnd): Promise<void> {
-    const closed = new RunAborted({ kind: "aborted", by: "person", reason: "closed" }, "The session was closed.");
-    this.#core.lifetime.abort(closed);
-    this.#work.bash.abort();
-    this.#work.activity.abort(closed);
-    await this.#work.activity.whenIdle();
-    const { inbox, jobs, lifecycles } = this.#core;
-    // Each step happens, also when another fails: a full disk must not leave processes behind.
-    const steps = [
-      async () => {
-        if (!this.readOnly && !this.#parts.afterCrash) await inbox.refuse("the session was closed");
-      },
-      async () => {
-        if (!this.readOnly) await jobs.write(this.sessionManager);
-      },
-      () => this.#parts.extensions.close(why, "The session was closed."),
-      () => lifecycles.unloadOthers([]),
-      async () => this.#cleanUps.forEach((cleanUp) => cleanUp()),
-      async () => this.#parts.sessions.remove(this.#work.live),
-      () => this.#parts.close(),
-    ];
-    const failures: unknown[] = [];
-    for (const step of steps) await step().catch((error: unknown) => failures.push(error));
-    if (failures.length > 0) throw failures[0];
+    return this.#lifetime.close(why);
   }
 
   async #bind(extensions: SessionExtensions): Promise<void> {

@@ -148,7 +148,8 @@ test("the table of errors has a row for each code, and no other", () => {
 });
 
 test("every method of a session that the page names is there, and the page names every one that programs call", () => {
-  const members = Object.getOwnPropertyNames(AgentSession.prototype);
+  const { prototype } = AgentSession;
+  const members = [prototype, Object.getPrototypeOf(prototype)].flatMap(Object.getOwnPropertyNames);
   const named = new Set([...page.matchAll(/`session\.(\w+)/g)].map(([, name]) => name));
   expect([...named].filter((name) => !members.includes(name!))).toEqual([]);
   const internal = [

@@ -56,6 +56,35 @@ test("its budget is what its parent has left", async () => {
   expect(await child.prompt("a")).toMatchObject({ kind: "failed", reason: expect.stringMatching(/turn/) as string });
 });
 
+test("an abort of its parent ends its run, also if the parent has none, but the end of a compaction does not", async () => {
+  const untilAborted = (signal: AbortSignal | undefined) =>
+    new Promise<void>((resolve) => signal!.addEventListener("abort", () => resolve(), { once: true }));
+  let isAsked = () => {};
+  const asked = () => new Promise<void>((resolve) => (isAsked = resolve));
+  const waiting: TestTurn = async (_context, { signal }) => {
+    isAsked();
+    await untilAborted(signal);
+    return [text("Too late.")];
+  };
+  const { api, session, prompt } = await open([[text("x".repeat(4_000))], [text("y")], waiting, waiting], {
+    settings: { compaction: { keepRecentTokens: 1 } },
+  });
+  await prompt("one");
+  await prompt("two");
+  const child = await api.openChild(named);
+  let next = asked();
+  const run = child.prompt("Work.");
+  await next;
+  next = asked();
+  const compaction = session.compact();
+  await next;
+  await session.abort();
+  expect(await compaction).toMatchObject({ kind: "aborted" });
+  expect(await Promise.race([run, Promise.resolve("still running")])).toBe("still running");
+  await session.abort();
+  expect(await run).toMatchObject({ kind: "aborted" });
+});
+
 test("its questions are asked where its parent is shown, with its name", async () => {
   const outside = parse(process.cwd()).root;
   const questions: Question[] = [];
