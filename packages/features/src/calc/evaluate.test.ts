@@ -60,8 +60,18 @@ test.each([
   [`${"(".repeat(200)}1${")".repeat(200)}`, /nested too deeply/],
   [`1${" ^ 1".repeat(200)}`, /nested too deeply/],
   ["1".repeat(3_000), /2000 characters/],
+  [`1/3^3000${"+1/7^3000".repeat(200)}`, /too large to be calculated exactly/],
+  [`1/(9^3000+1)${"+1/(7^3000/3^3000+2)".repeat(50)}`, /too large to be calculated exactly/],
+  ["(1 s) ^ 101", /power of 100 at most/],
+  ["((((1 s) ^ 90) ^ 90) ^ 90) ^ 90", /power of 100 at most/],
+  ["0x", /not expected/],
 ])("%j fails", (expression, message) => {
   expect(() => evaluate(expression)).toThrow(message);
+});
+
+test("an expression that was refused leaves nothing behind for the next", () => {
+  expect(() => evaluate(`1/3^3000${"+1/7^3000".repeat(200)}`)).toThrow("too large");
+  expect(evaluate("1/3 + 1/6")).toBe("0.5");
 });
 
 interface Exact {

@@ -6,6 +6,7 @@ import {
   divide,
   floor,
   formatDecimal,
+  limitWork,
   multiply,
   negate,
   parseNumber,
@@ -24,6 +25,7 @@ interface Quantity {
 
 const maxLength = 2_000;
 const maxDepth = 100;
+const maxUnitPower = 100;
 const dimensions: readonly Dimension[] = ["bytes", "time"];
 const none = { bytes: 0, time: 0 };
 
@@ -51,10 +53,12 @@ function tokenize(expression: string): Token[] {
 export function evaluate(expression: string): string {
   if (expression.length > maxLength) throw new CalcError(`An expression may have ${maxLength} characters at most.`);
   const parser = new Parser(tokenize(expression));
-  const quantity = parser.parseSum();
-  const target = parser.parseTarget();
-  parser.mustEnd();
-  return format(quantity, target);
+  return limitWork(() => {
+    const quantity = parser.parseSum();
+    const target = parser.parseTarget();
+    parser.mustEnd();
+    return format(quantity, target);
+  });
 }
 
 class Parser {
@@ -119,7 +123,10 @@ class Parser {
     if (!isPlain(exponent)) throw new CalcError("An exponent has no unit.");
     const value = power(base.value, exponent.value);
     const times = Number(exponent.value.numerator);
-    return { value, powers: { bytes: base.powers.bytes * times, time: base.powers.time * times } };
+    const powers = { bytes: base.powers.bytes * times, time: base.powers.time * times };
+    if (dimensions.some((dimension) => Math.abs(powers[dimension]) > maxUnitPower))
+      throw new CalcError(`A unit may be raised to the power of ${maxUnitPower} at most.`);
+    return { value, powers };
   }
 
   /** Quantities that follow each other are added: `1h 30min`. */

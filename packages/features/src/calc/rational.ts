@@ -1,4 +1,4 @@
-/** Exact numbers: fractions of whole numbers, always reduced, with a positive denominator. Pure. */
+/** Exact numbers: fractions of whole numbers, always reduced, with a positive denominator. */
 
 export interface Rational {
   readonly numerator: bigint;
@@ -14,6 +14,17 @@ const maxBits = maxDigits * 4;
 const maxExponent = 10_000n;
 /** Digits after the point of a number that has no end. */
 const shownDigits = 30;
+/** How much the fractions of one expression may take to reduce, in products of bits: about a quarter of a second. */
+const maxWork = 1e9;
+
+/** The work of the expression that is being calculated. Calculating is synchronous, so there is only one. */
+let work = 0;
+
+/** Calculates an expression. Throws if its fractions are so large that reducing them would take long. */
+export function limitWork<T>(calculate: () => T): T {
+  work = 0;
+  return calculate();
+}
 
 export const toRational = (numerator: bigint, denominator = 1n): Rational => {
   if (denominator === 0n) throw new CalcError("Division by zero.");
@@ -21,14 +32,18 @@ export const toRational = (numerator: bigint, denominator = 1n): Rational => {
   const divisor = greatestCommonDivisor(abs(numerator), abs(denominator)) * sign;
   const result = { numerator: numerator / divisor, denominator: denominator / divisor };
   for (const part of [result.numerator, result.denominator])
-    if (abs(part).toString(16).length * 4 > maxBits)
-      throw new CalcError(`The result has more than ${maxDigits} digits.`);
+    if (countBits(part) > maxBits) throw new CalcError(`The result has more than ${maxDigits} digits.`);
   return result;
 };
 
 const abs = (value: bigint): bigint => (value < 0n ? -value : value);
 
+/** Up to three too many. */
+const countBits = (value: bigint): number => abs(value).toString(16).length * 4;
+
 function greatestCommonDivisor(a: bigint, b: bigint): bigint {
+  work += countBits(a) * countBits(b);
+  if (work > maxWork) throw new CalcError("The fractions of the expression are too large to be calculated exactly.");
   while (b !== 0n) [a, b] = [b, a % b];
   return a === 0n ? 1n : a;
 }
@@ -70,7 +85,8 @@ export function power(base: Rational, exponent: Rational): Rational {
   const bits = (value: bigint): number => abs(value).toString(2).length;
   if (Math.max(bits(base.numerator), bits(base.denominator)) * Number(abs(count)) > maxBits && !isUnit(base))
     throw new CalcError(`The result has more than ${maxDigits} digits.`);
-  const result = toRational(base.numerator ** abs(count), base.denominator ** abs(count));
+  // Powers of a reduced fraction are reduced.
+  const result = { numerator: base.numerator ** abs(count), denominator: base.denominator ** abs(count) };
   return count < 0n ? divide(toRational(1n), result) : result;
 }
 
