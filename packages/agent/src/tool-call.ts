@@ -121,8 +121,26 @@ export function unwrapCalls(answer: AssistantMessage, tools: readonly AgentTool[
   return content.every((block, index) => block === answer.content[index]) ? answer : { ...answer, content };
 }
 
-const unwrapCall = (call: AgentToolCall, tools: readonly AgentTool[]): AgentToolCall =>
-  findTool(tools, call.name)?.callsNamedTool ? unwrapToolCall(call) : call;
+function unwrapCall(call: AgentToolCall, tools: readonly AgentTool[]): AgentToolCall {
+  const tool = findTool(tools, call.name);
+  const read = call.argumentsText === undefined ? call : readText(call, call.argumentsText, tool);
+  return tool?.callsNamedTool ? unwrapToolCall(read) : read;
+}
+
+/** Gives a bare text to a tool whose `prepareArguments` turns it into arguments. The text is not kept with the call. */
+function readText(call: AgentToolCall, text: string, tool: AgentTool | undefined): AgentToolCall {
+  const { argumentsText: _text, ...unread } = call;
+  if (!tool?.prepareArguments) return unread;
+  const { argumentsError: _error, ...readable } = unread;
+  try {
+    const read = { ...readable, arguments: tool.prepareArguments(text) as AgentToolCall["arguments"] };
+    validateToolArguments(tool, read);
+    return read;
+  } catch {
+    // Most tools take objects alone; the model is told what was wrong with the text.
+    return unread;
+  }
+}
 
 const createFailure = (call: AgentToolCall, { code, text, terminate = false, details }: Refusal): Outcome => ({
   call,

@@ -38,6 +38,8 @@ export interface ToolCall {
    * `validateToolArguments` throws this text: a malformed call gets a result but is never executed.
    */
   argumentsError?: string;
+  /** The whole arguments, if they were a text and not a JSON object. Some tools take such a text; see `prepareArguments`. */
+  argumentsText?: string;
   /**
    * The tool that the model called to reach this one, which its request did not list. Requests show that call: the tool
    * `via` with `{ name, arguments }` as its arguments. See `unwrapToolCall`.

@@ -107,7 +107,7 @@ export class Draft {
         this.#events.push({ type: "thinking_end", content: block.thinking, ...shared });
         return;
       case "toolCall":
-        finishArguments(block, json?.end());
+        finishArguments(block, json);
         this.#events.push({ type: "toolcall_end", toolCall: block, ...shared });
     }
   }
@@ -211,8 +211,11 @@ type DraftState =
 
 const noEvents: AssistantMessageEvent[] = [];
 
-function finishArguments(call: ToolCall, problem: string | undefined): void {
+function finishArguments(call: ToolCall, json: StreamingJson | undefined): void {
+  const problem = json?.end();
   if (problem === undefined) return;
   call.arguments = {};
+  const text = json?.plainText;
+  if (text !== undefined) call.argumentsText = text;
   call.argumentsError = `The arguments of ${call.name} could not be read: ${problem}.`;
 }

@@ -58,6 +58,32 @@ test("every object that JSON.parse accepts is accepted", () => {
   );
 });
 
+test.each([
+  ["return 5", "return 5"],
+  [' \n"return \\"a\\""', 'return "a"'],
+  ['"a" + "b"', '"a" + "b"'],
+  ["// {}\nreturn 1", "// {}\nreturn 1"],
+  ["[1]", "[1]"],
+  ['{"a":', undefined],
+  ['{"a":1}', undefined],
+  ["", undefined],
+])("the text %j that is no object is kept whole, wherever it is split", (text, expected) => {
+  for (let offset = 0; offset <= text.length; offset++) {
+    const parser = new StreamingJson();
+    parser.push(text.slice(0, offset));
+    parser.push(text.slice(offset));
+    parser.end();
+    expect(parser.plainText).toBe(expected);
+  }
+});
+
+test("a text that was cut off is not kept", () => {
+  const parser = new StreamingJson();
+  parser.push("return");
+  parser.cut();
+  expect(parser.plainText).toBeUndefined();
+});
+
 test("strings are available while they arrive", () => {
   const parser = new StreamingJson();
   parser.push('{"path":"a.txt","content":"Hel');

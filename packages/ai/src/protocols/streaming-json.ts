@@ -6,7 +6,7 @@
  * text after the object. Anything else that is not JSON is an error.
  */
 
-import { setOwnProperty } from "../json.ts";
+import { setOwnProperty, tryParseJson } from "../json.ts";
 
 /** Deeper arguments are rejected: real arguments are not that deep, and recursion over them could overflow the stack. */
 export const maxJsonDepth = 64;
@@ -30,6 +30,8 @@ export class StreamingJson {
   #expect: Expect = "value";
   #token: Token = { kind: "none" };
   #error: string | undefined;
+  /** The text so far, if it does not begin an object. */
+  #plainText: string | undefined;
 
   /** `target` is filled in place while the text arrives. */
   constructor(target: Record<string, unknown> = {}) {
@@ -41,7 +43,14 @@ export class StreamingJson {
     return this.#root;
   }
 
+  /** The whole text, if it is not an object and came to its end. A text in quotes of JSON is given without them. */
+  get plainText(): string | undefined {
+    const parsed = this.#plainText === undefined ? undefined : tryParseJson(this.#plainText);
+    return typeof parsed === "string" ? parsed : this.#plainText;
+  }
+
   push(text: string): void {
+    if (this.#plainText !== undefined) this.#plainText += text;
     if (this.#error !== undefined) return;
     let index = 0;
     while (index < text.length && this.#error === undefined) {
@@ -62,6 +71,7 @@ export class StreamingJson {
 
   /** Marks the text as incomplete, even if it looks complete. */
   cut(): void {
+    this.#plainText = undefined;
     this.#fail("the stream ended before they were complete");
   }
 
@@ -93,16 +103,20 @@ export class StreamingJson {
         return next;
       case "value-or-end":
       case "value":
-        if (char !== "]" || this.#expect === "value") return this.#openValue(char, start);
+        if (char !== "]" || this.#expect === "value") return this.#openValue(text, start);
         this.#close(char);
         return next;
     }
   }
 
-  #openValue(char: string, start: number): number {
+  #openValue(text: string, start: number): number {
+    const char = text[start]!;
     if (this.#stack.length === 0) {
       if (char === "{") this.#push({ kind: "object", value: this.#root, key: "" }, "key-or-end");
-      else this.#fail(`an object was expected, not ${JSON.stringify(char)}`);
+      else {
+        this.#fail(`an object was expected, not ${JSON.stringify(char)}`);
+        this.#plainText = text.slice(start);
+      }
       return start + 1;
     }
     if (char === "{" || char === "[") {

@@ -270,6 +270,8 @@ export interface ExtensionAPI {
    * could not be written. Rejects in an isolated extension.
    */
   keepText(text: string): Promise<string | undefined>;
+  /** Writes an image to a file that the model may read. See `keepText`. */
+  keepImage(image: Pick<ImageContent, "data" | "mimeType">): Promise<string | undefined>;
   /**
    * Returns for how many milliseconds this session has waited for answers of a person, all in all: to questions of the policy and to
    * dialogs. Time limits leave them out. Always 0 in an isolated extension.

@@ -70,6 +70,7 @@ export interface ExtensionSessionPort {
   openChild(options: ChildOptions): Promise<ChildSession>;
   whileWaiting<T>(work: () => Promise<T>): Promise<T>;
   keepText(text: string): Promise<string | undefined>;
+  keepImage(image: Pick<ImageContent, "data" | "mimeType">): Promise<string | undefined>;
   getPersonWaitMs(): number;
   getAgents(): Promise<AgentInfo[]>;
   requestAccess(access: readonly AccessRequest[], options: AccessOptions): Promise<AccessVerdict>;

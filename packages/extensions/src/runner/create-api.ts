@@ -178,6 +178,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     getPersonWaitMs: () => session().getPersonWaitMs(),
     whileWaiting: async (work) => await session().whileWaiting(work),
     keepText: async (text) => await session().keepText(text),
+    keepImage: async (image) => await session().keepImage(image),
     getAgents: async () => await session().getAgents(),
     requestAccess: async (access, options) => await session().requestAccess(access, options),
     getActiveTools: () => session().getActiveTools(),

@@ -5,6 +5,8 @@ import type { ExtensionAPI, ExtensionFactory, ExtensionToolContext } from "@tau/
 import { toVisibleLine } from "../kit/visible-text.ts";
 import { toCallValue } from "./call-value.ts";
 import { runScript } from "./engine/run-script.ts";
+import { Slots } from "./engine/slots.ts";
+import type { OutputItem } from "./engine/worker.ts";
 import { codemodeTool } from "./feature.ts";
 import { formatOutput, formatResult, isTooLong, limitOutput } from "./output.ts";
 import { parseScriptOptions } from "./options.ts";
@@ -29,6 +31,8 @@ export interface CodemodeDetails {
 
 const maxShownArgs = 200;
 const maxShownCalls = 256;
+/** Others of the same script wait for their turn. */
+const maxCallsAtOnce = 32;
 /** Parts of the output of a command that a script gets, at its start and at its end. */
 const maxCommandOutputPart = 512 * 1024;
 
@@ -41,15 +45,14 @@ export const createCodemodeExtension = (): ExtensionFactory => (tau) => {
       if (problem !== undefined) throw new Error(problem);
       const tools = await listTools(tau, context, code);
       const calls = new ScriptCalls(tools, context);
-      const shown: string[] = [];
+      let shown = "";
       const result = await runScript({
         code,
         setup: { tools: tools.listForGuest(), store: readStore(context.sessionManager.getBranch()) },
         call: (method, given, callSignal) => calls.answer(method, given, callSignal),
-        onOutput(item) {
-          if (item.kind === "image") return;
-          shown.push(item.text);
-          onUpdate?.({ content: [{ type: "text", text: shown.join("\n").slice(-maxUpdate) }], details: calls.details });
+        onOutput(items) {
+          shown = keepTail(shown, items);
+          onUpdate?.({ content: [{ type: "text", text: shown }], details: calls.details });
         },
         timeoutMs: options.timeoutMs,
         getPersonWaitMs: () => tau.getPersonWaitMs(),
@@ -58,7 +61,7 @@ export const createCodemodeExtension = (): ExtensionFactory => (tau) => {
       calls.end();
       const changes = result.end.kind === "completed" ? toEntryData(result.end.changes) : undefined;
       if (changes) tau.appendEntry(storeEntryType, changes);
-      const output = formatOutput(result.items, []);
+      const output = formatOutput(result.items, await keepImages(tau, result.items));
       const isCut = isTooLong(output.text, options.maxOutputTokens);
       const fullOutputPath = isCut ? await tau.keepText(output.text) : undefined;
       const content = formatResult(
@@ -75,6 +78,23 @@ export const createCodemodeExtension = (): ExtensionFactory => (tau) => {
 };
 
 const maxUpdate = 20_000;
+
+/** The end of the output, for people who watch the script. */
+function keepTail(shown: string, items: readonly OutputItem[]): string {
+  let added = "";
+  for (const item of items.toReversed()) {
+    if (added.length > maxUpdate) break;
+    if (item.kind !== "image") added = `${item.text.slice(-maxUpdate)}\n${added}`;
+  }
+  return `${shown}${added}`.slice(-maxUpdate);
+}
+
+/** Writes the images of a script to files, one after the other, so that a later turn can use them. */
+async function keepImages(tau: ExtensionAPI, items: readonly OutputItem[]): Promise<(string | undefined)[]> {
+  const paths: (string | undefined)[] = [];
+  for (const item of items) if (item.kind === "image") paths.push(await tau.keepImage(item));
+  return paths;
+}
 
 /** Tools of servers are looked for only if the script may use them: that may take seconds. */
 async function listTools(tau: ExtensionAPI, context: ExtensionToolContext, code: string): Promise<ScriptTools> {
@@ -103,6 +123,7 @@ class ScriptCalls {
   readonly #tools: ScriptTools;
   readonly #context: ExtensionToolContext;
   readonly #calls: NestedCall[] = [];
+  readonly #slots = new Slots(maxCallsAtOnce);
 
   constructor(tools: ScriptTools, context: ExtensionToolContext) {
     this.#tools = tools;
@@ -152,7 +173,8 @@ class ScriptCalls {
       status: "running",
     };
     this.#calls.push(call);
-    const outcome = await this.#context.executeTool(tool.name, args, { signal });
+    const free = await this.#slots.take(signal);
+    const outcome = await this.#context.executeTool(tool.name, args, { signal }).finally(free);
     call.durationMs = Math.round(systemClock.monotonic() - startMs);
     const answer = toCallValue(tool, outcome, call.durationMs);
     call.status = signal.aborted ? "cancelled" : outcome.isError ? "error" : "ok";

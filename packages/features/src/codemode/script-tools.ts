@@ -45,8 +45,11 @@ export class ScriptTools {
     }));
   }
 
+  /** By its name, else by its identifier, which another tool may have as its name. */
   find(name: string): ScriptTool | undefined {
-    return this.#tools.find((tool) => tool.name === name || toIdentifier(tool.name) === name);
+    return (
+      this.#tools.find((tool) => tool.name === name) ?? this.#tools.find((tool) => toIdentifier(tool.name) === name)
+    );
   }
 
   /** Answers `searchTools`. Throws for arguments of the wrong kind. */

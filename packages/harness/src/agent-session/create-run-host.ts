@@ -21,6 +21,7 @@ interface RunHostParts extends Pick<
   | "ask"
   | "waitsForBusyProvider"
   | "keep"
+  | "keepBytes"
   | "tracer"
   | "agentName"
   | "clock"
@@ -73,6 +74,7 @@ export function createRunHost(parts: RunHostParts): RunHost {
     endCall,
     getCallMessage,
     keep: parts.keep,
+    keepBytes: parts.keepBytes,
     waitsForBusyProvider: parts.waitsForBusyProvider,
     tracer: parts.tracer,
     agentName: parts.agentName,

@@ -54,6 +54,8 @@ export interface SessionParts {
   waitsForBusyProvider: boolean;
   /** Keeps what is too long for the model in a file, and answers with its path. */
   keep: (text: string) => Promise<string | undefined>;
+  /** Keeps bytes in a file with this extension, and answers with its path. */
+  keepBytes: (bytes: Uint8Array, extension: string) => Promise<string>;
   budget: Budget;
   parent: LiveSession | undefined;
   sessions: LiveSessions;

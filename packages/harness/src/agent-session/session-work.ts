@@ -148,7 +148,17 @@ function createShownTools(parts: SessionParts, core: SessionCore, reload: Harnes
 }
 
 function createSessionRunHost(parts: SessionParts, core: SessionCore, tools: ShownTools): RunHost {
-  const { sessionManager: session, extensions, request, waitsForBusyProvider, keep, trace, clock, ids } = parts;
+  const {
+    sessionManager: session,
+    extensions,
+    request,
+    waitsForBusyProvider,
+    keep,
+    keepBytes,
+    trace,
+    clock,
+    ids,
+  } = parts;
   const { transcript, inbox, publisher, used, settings, judge, jobs, sent } = core;
   return createRunHost({
     cwd: parts.cwd,
@@ -168,6 +178,7 @@ function createSessionRunHost(parts: SessionParts, core: SessionCore, tools: Sho
     ask: request,
     waitsForBusyProvider,
     keep,
+    keepBytes,
     tracer: trace.tracer,
     agentName: trace.agentName,
     sent,

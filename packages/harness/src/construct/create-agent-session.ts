@@ -111,6 +111,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     request: createRequest(setup, extensions, sessionKeys),
     waitsForBusyProvider: params.waitsForBusyProvider ?? false,
     keep: (text) => saveResult(keys.redact(text)),
+    keepBytes: saveResult,
     budget: createBudget(params.budgets ?? {}, {
       clock,
       ...(parent && { parent: parent.budget }),

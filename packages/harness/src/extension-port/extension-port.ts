@@ -43,6 +43,14 @@ interface ExtensionPortParts {
   getSignal: () => AbortSignal | undefined;
 }
 
+/** The extensions of the names of files, by the types that models and tools use. */
+const imageExtensions: Readonly<Record<string, string>> = {
+  "image/png": "png",
+  "image/jpeg": "jpg",
+  "image/gif": "gif",
+  "image/webp": "webp",
+};
+
 export function createExtensionPort(parts: ExtensionPortParts): ExtensionSessionPort {
   const { session, extensions, reader, models, tools, activity, host, spawn, getSignal } = parts;
   const { clock } = host;
@@ -161,6 +169,17 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     async keepText(text) {
       checkPort({ text });
       return await host.keep(text);
+    },
+    async keepImage({ data, mimeType }) {
+      checkPort({ text: data });
+      const extension = imageExtensions[mimeType];
+      if (extension === undefined) throw new HarnessError("invalid_input", `${mimeType} is not a type of images.`);
+      try {
+        return await host.keepBytes(Buffer.from(data, "base64"), extension);
+      } catch (error) {
+        session.notify("files", `An image could not be written to a file: ${getErrorMessage(error)}`);
+        return undefined;
+      }
     },
     getPersonWaitMs: () => session.approvalWaitMs + extensions.dialogs.waitedMs,
     getAgents: () => session.getAgents(),

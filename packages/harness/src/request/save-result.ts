@@ -12,11 +12,14 @@ interface ResultSaverOptions {
   ids: Ids;
 }
 
-/** Returns a function that writes a text to a new file, which only its owner may read (0600), and returns the path. */
+/**
+ * Returns a function that writes a text, or bytes with the extension of their kind, to a new file, which only its owner may read
+ * (0600), and returns the path.
+ */
 export function createResultSaver({ directory, fileSystem = nodeFileSystem, ids }: ResultSaverOptions) {
-  return async (text: string): Promise<string> => {
-    const path = join(await directory(), `result-${ids()}.txt`);
-    await writeWhole(fileSystem, { path, bytes: Buffer.from(text), ids });
+  return async (content: string | Uint8Array, extension = "txt"): Promise<string> => {
+    const path = join(await directory(), `result-${ids()}.${extension}`);
+    await writeWhole(fileSystem, { path, bytes: Buffer.from(content), ids });
     return path;
   };
 }

@@ -62,6 +62,8 @@ export interface RunHost {
   readonly getCallMessage: (toolCallId: string) => string | undefined;
   /** Keeps what is too long for the model in a file, and answers with its path. */
   readonly keep: (text: string) => Promise<string | undefined>;
+  /** Keeps bytes in a file with this extension, and answers with its path. */
+  readonly keepBytes: (bytes: Uint8Array, extension: string) => Promise<string>;
   /** See `AgentSessionParams.waitsForBusyProvider`. */
   readonly waitsForBusyProvider: boolean;
   readonly tracer: Tracer | undefined;

@@ -76,6 +76,9 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
     keepText: async () => {
       throw needsTrust.refuse("tau.keepText, which writes a file beside the session");
     },
+    keepImage: async () => {
+      throw needsTrust.refuse("tau.keepImage, which writes a file beside the session");
+    },
     getPersonWaitMs: () => 0,
     getAgents: () => call("getAgents"),
     requestAccess: async () => {

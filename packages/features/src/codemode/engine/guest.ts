@@ -12,8 +12,8 @@ export interface GuestSetup {
   readonly tools: readonly GuestTool[];
   /** The values of `load`, each as JSON. */
   readonly store: Readonly<Record<string, string>>;
-  readonly maxValueLength: number;
-  readonly maxStoreLength: number;
+  /** In characters. */
+  readonly maxErrorLength: number;
 }
 
 /** The kinds of messages of the guest. All but `call` are answered with an empty text, or with what is wrong. */
@@ -40,8 +40,13 @@ export function createGuest(send: (kind: GuestMessage, json: string) => string, 
   const NativeError = Error;
   const NativeTypeError = TypeError;
   const toText = String;
+  // oxlint-disable-next-line typescript/unbound-method -- called with `apply`
+  const { slice } = String.prototype;
   const setup = parse(setupJson) as GuestSetup;
   const pending = create(null) as Record<string, { resolve: (value: unknown) => void; reject: (error: Error) => void }>;
+
+  // It would be called with the functions of this one, and so hand them to the script.
+  defineProperty(NativeError, "prepareStackTrace", { value: undefined, writable: false, configurable: false });
 
   const post = (kind: GuestMessage, value: unknown): void => {
     const problem = send(kind, stringify(value));
@@ -59,11 +64,11 @@ export function createGuest(send: (kind: GuestMessage, json: string) => string, 
     void defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
 
   const tools = create(null) as object;
-  for (const { name, identifier } of setup.tools) {
-    const callTool = (args: unknown = {}) => call("tool", { name, args });
-    define(tools, identifier, callTool);
-    if (name !== identifier) define(tools, name, callTool);
-  }
+  const defineTool = (key: string, name: string): void =>
+    define(tools, key, (args: unknown = {}) => call("tool", { name, args }));
+  for (const { name, identifier } of setup.tools) defineTool(identifier, name);
+  // A tool that has a name is never hidden by another whose identifier is that name.
+  for (const { name } of setup.tools) defineTool(name, name);
   define(globalThis, "tools", freeze(tools));
   const allTools = setup.tools.map(({ name, description }) => freeze({ name, description }));
   define(globalThis, "ALL_TOOLS", freeze(allTools));
@@ -89,26 +94,14 @@ export function createGuest(send: (kind: GuestMessage, json: string) => string, 
   });
 
   const store = create(null) as Record<string, string>;
-  let storeLength = 0;
-  const keep = (key: string, json: string | undefined): void => {
-    const before = store[key];
-    const length = storeLength + (json === undefined ? 0 : key.length + json.length);
-    const newLength = length - (before === undefined ? 0 : key.length + before.length);
-    if (newLength > setup.maxStoreLength)
-      throw new NativeError(`All stored values together may have ${setup.maxStoreLength} characters of JSON at most.`);
-    storeLength = newLength;
-    if (json === undefined) delete store[key];
-    else store[key] = json;
-  };
-  for (const key in setup.store) keep(key, setup.store[key]);
+  for (const key in setup.store) store[key] = setup.store[key]!;
   define(globalThis, "store", (key: unknown, value: unknown) => {
     if (typeof key !== "string") throw new NativeTypeError("The key of store() must be a text.");
     const json = value === undefined ? undefined : stringify(value);
     if (value !== undefined && json === undefined) throw new NativeTypeError("store() takes a JSON value.");
-    if (json !== undefined && json.length > setup.maxValueLength)
-      throw new NativeError(`A stored value may have ${setup.maxValueLength} characters of JSON at most.`);
-    keep(key, json);
     post("store", { key, json: json ?? null });
+    if (json === undefined) delete store[key];
+    else store[key] = json;
   });
   define(globalThis, "load", (key: unknown) => {
     const json = store[toText(key as string)];
@@ -152,7 +145,8 @@ export function createGuest(send: (kind: GuestMessage, json: string) => string, 
         const isError = error instanceof NativeError;
         const line = isError ? /<script>:(\d+)/.exec(toText(stack as string))?.[1] : undefined;
         const description = isError ? `${toText(name as string)}: ${toText(message as string)}` : show(error);
-        post("failed", { message: description, line: line ?? null });
+        // Writing a long text as JSON takes seconds.
+        post("failed", { message: apply(slice, description, [0, setup.maxErrorLength]) as string, line: line ?? null });
       };
       apply(then, apply(then, result, [completed]), [undefined, failed]);
     },

@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { createGuest, type GuestSetup } from "./guest.ts";
-import { WorkerSlots } from "./slots.ts";
+import { Slots } from "./slots.ts";
 import {
   type CallAnswer,
   type OutputItem,
@@ -19,10 +19,11 @@ import {
 
 export interface Script {
   readonly code: string;
-  readonly setup: Omit<GuestSetup, "maxValueLength" | "maxStoreLength">;
+  readonly setup: Omit<GuestSetup, "maxErrorLength">;
   /** Answers a call of the script. The value is sent as JSON; a rejection becomes an `Error` with its message. */
   readonly call: (method: string, args: unknown, signal: AbortSignal) => Promise<unknown>;
-  readonly onOutput?: (item: OutputItem) => void;
+  /** Called with what the script has output since the last call. */
+  readonly onOutput?: (items: readonly OutputItem[]) => void;
   /** A limit of everything, in milliseconds, with the wait for a worker. Default: none. */
   readonly timeoutMs?: number | undefined;
   /** Returns how long a person has been waited for, of all time, which the default limit leaves out. */
@@ -42,8 +43,10 @@ export const scriptLimits: ScriptLimits = {
   outputItems: 100_000,
   calls: 1_000,
   argumentsLength: 16_777_216,
+  storedValueLength: 262_144,
+  storeLength: 1_048_576,
+  errorLength: 10_000,
 };
-export const storeLimits = { maxValueLength: 262_144, maxStoreLength: 1_048_576 };
 
 const defaultLimitMs = 10 * 60 * 1_000;
 const maxWaitForSlotMs = 60_000;
@@ -55,11 +58,11 @@ const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 
 
 interface Environment {
   readonly clock?: Clock;
-  readonly slots?: WorkerSlots;
+  readonly slots?: Slots;
   readonly limits?: ScriptLimits;
 }
 
-const processSlots = new WorkerSlots(maxWorkers);
+const processSlots = new Slots(maxWorkers);
 
 /** Never rejects: what is wrong with the script is its end. */
 export async function runScript(
@@ -78,7 +81,7 @@ export async function runScript(
   script.signal?.addEventListener("abort", follow, { once: true });
   const timer = new Deadline(script, clock, (message) => stop.abort(message));
   try {
-    const free = await slots.take(maxWaitForSlotMs, clock, stop.signal);
+    const free = await slots.take(stop.signal, { timeoutMs: maxWaitForSlotMs, clock });
     if (!free)
       return fail(describeStop(stop.signal) ?? "No worker was free within 60 seconds. The script did not run.");
     try {
@@ -157,7 +160,7 @@ async function runInWorker(
   const worker = await startWorker({
     wasm: await compileEngine(),
     guest: createGuest.toString(),
-    setup: JSON.stringify({ ...setup, ...storeLimits } satisfies GuestSetup),
+    setup: JSON.stringify({ ...setup, maxErrorLength: limits.errorLength } satisfies GuestSetup),
     code,
     limits,
     stop: flag,
@@ -174,7 +177,7 @@ async function runInWorker(
         switch (message.type) {
           case "output":
             items.push(...message.items);
-            for (const item of message.items) onOutput?.(item);
+            onOutput?.(message.items);
             return;
           case "call":
             void answer(message.id, message.json);

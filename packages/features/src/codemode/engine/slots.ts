@@ -1,7 +1,7 @@
-/** Limits how many workers a process has at once. */
+/** Limits how much is done at once. */
 import type { Clock } from "@tau/ai";
 
-export class WorkerSlots {
+export class Slots {
   readonly #max: number;
   #taken = 0;
   readonly #waiting: (() => void)[] = [];
@@ -10,8 +10,8 @@ export class WorkerSlots {
     this.#max = max;
   }
 
-  /** Resolves with a function that frees the slot, in the order of the calls; undefined after `timeoutMs` or an abort. */
-  async take(timeoutMs: number, clock: Clock, signal: AbortSignal): Promise<(() => void) | undefined> {
+  /** Resolves with a function that frees the slot, in the order of the calls; undefined after the time limit or an abort. */
+  async take(signal: AbortSignal, limit?: { timeoutMs: number; clock: Clock }): Promise<(() => void) | undefined> {
     if (signal.aborted) return undefined;
     if (this.#taken < this.#max) return this.#hold();
     return await new Promise((resolve) => {
@@ -25,7 +25,7 @@ export class WorkerSlots {
         this.#waiting.splice(this.#waiting.indexOf(begin), 1);
         settle(undefined);
       };
-      const cancel = clock.setTimer(timeoutMs, giveUp);
+      const cancel = limit?.clock.setTimer(limit.timeoutMs, giveUp) ?? (() => {});
       signal.addEventListener("abort", giveUp, { once: true });
       this.#waiting.push(begin);
     });

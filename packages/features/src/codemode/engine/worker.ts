@@ -1,14 +1,14 @@
 /** The worker thread of one script: QuickJS, its limits, and the messages between the script and its host. */
 import type * as Threads from "node:worker_threads";
 import type * as Engine from "quickjs-wasi";
-import type { GuestMessage } from "./guest.ts";
+import type { GuestMessage, GuestSetup } from "./guest.ts";
 
 /** A piece of output, in the order in which the script made it. */
 export type OutputItem =
   | { readonly kind: "text" | "console"; readonly text: string }
   | { readonly kind: "image"; readonly data: string; readonly mimeType: string };
 
-/** Changes of stored values, in their order; null removes one. */
+/** The last change of a stored value; null removes it. */
 export interface StoreChange {
   readonly key: string;
   readonly json: string | null;
@@ -38,8 +38,14 @@ export interface ScriptLimits {
   /** Calls of `text`, `image` and `console`. */
   readonly outputItems: number;
   readonly calls: number;
-  /** In characters of JSON, for the arguments of one call. */
+  /** In characters of JSON, for the arguments of all calls together that have not been answered. */
   readonly argumentsLength: number;
+  /** In characters of JSON. */
+  readonly storedValueLength: number;
+  /** In characters of all keys and values together. */
+  readonly storeLength: number;
+  /** In characters, for the text of an error. */
+  readonly errorLength: number;
 }
 
 export interface WorkerData {
@@ -73,19 +79,28 @@ export async function runWorker(
   let outputLength = 0;
   let outputItems = 0;
   let calls = 0;
-  const open = new Set<string>();
-  const changes: StoreChange[] = [];
+  /** How long the arguments of the calls are that have not been answered, by their ids. */
+  const open = new Map<string, number>();
+  let openLength = 0;
+  const stored = new Map(Object.entries((JSON.parse(setup) as GuestSetup).store));
+  let storeLength = [...stored].reduce((length, [key, json]) => length + key.length + json.length, 0);
+  const kept: ReadonlySet<string> = new Set(stored.keys());
+  const changed = new Set<string>();
 
   const flush = (): void => {
     if (items.length > 0) tell({ type: "output", items });
     items = [];
+  };
+  const fail = (message: string): void => {
+    const cut = message.length > limits.errorLength ? `${message.slice(0, limits.errorLength)}…` : message;
+    end ??= { kind: "failed", message: cut.toWellFormed() };
   };
   const add = (item: OutputItem): string => {
     outputLength += item.kind === "image" ? item.data.length : item.text.length;
     outputItems++;
     if (outputItems > limits.outputItems || outputLength > limits.outputLength) {
       const message = `The output passes ${limits.outputLength} characters or ${limits.outputItems} items. Write large data to a file with a tool.`;
-      end ??= { kind: "failed", message };
+      fail(message);
       return message;
     }
     items.push(item);
@@ -98,13 +113,37 @@ export async function runWorker(
   };
   const beginCall = (json: string): string => {
     if (calls >= limits.calls) return `!A script may make ${limits.calls} calls at most.`;
-    if (json.length > limits.argumentsLength)
-      return `!The arguments of a call may have ${limits.argumentsLength} characters of JSON at most.`;
+    if (openLength + json.length > limits.argumentsLength)
+      return `!The arguments of calls that run at once may have ${limits.argumentsLength} characters of JSON at most.`;
     const id = String(++calls);
-    open.add(id);
+    open.set(id, json.length);
+    openLength += json.length;
     tell({ type: "call", id, json });
     return id;
   };
+  const store = ({ key, json }: StoreChange): string => {
+    const before = stored.get(key);
+    if (json === null) {
+      if (before === undefined) return "";
+      stored.delete(key);
+    } else {
+      // The guest checks the types for the script; what it sends is checked again here.
+      if (typeof key !== "string" || typeof json !== "string") return "store() takes a key and a JSON value.";
+      JSON.parse(json);
+      if (json.length > limits.storedValueLength)
+        return `A stored value may have ${limits.storedValueLength} characters of JSON at most.`;
+      const length = storeLength + key.length + json.length;
+      if (length - (before === undefined ? 0 : key.length + before.length) > limits.storeLength)
+        return `All stored values together may have ${limits.storeLength} characters of JSON at most.`;
+      stored.set(key, json);
+      storeLength = length;
+    }
+    if (before !== undefined) storeLength -= key.length + before.length;
+    if (json === null && !kept.has(key)) changed.delete(key);
+    else changed.add(key);
+    return "";
+  };
+  const listChanges = (): StoreChange[] => [...changed].map((key) => ({ key, json: stored.get(key) ?? null }));
   const receive = (kind: GuestMessage, json: string): string => {
     if (end) return kind === "call" ? "!The script has ended." : "The script has ended.";
     switch (kind) {
@@ -118,15 +157,14 @@ export async function runWorker(
         return checkImage(data, mimeType) || add({ kind, data, mimeType });
       }
       case "store":
-        changes.push(JSON.parse(json) as StoreChange);
-        return "";
+        return store(JSON.parse(json) as StoreChange);
       case "exit":
       case "completed":
-        end = { kind: "completed", changes };
+        end = { kind: "completed", changes: listChanges() };
         return "";
       case "failed": {
         const { message, line } = JSON.parse(json) as { message: string; line: string | null };
-        end = { kind: "failed", message: line === null ? message : `${message} (line ${line})` };
+        fail(line === null ? message : `${message.slice(0, limits.errorLength)} (line ${line})`);
         return "";
       }
     }
@@ -162,16 +200,18 @@ export async function runWorker(
       work();
       vm.executePendingJobs();
     } catch (error) {
-      end ??= { kind: "failed", message: describe(error) };
+      fail(describe(error));
     }
-    if (!end && Atomics.load(stopped, 0) === 1) end = { kind: "failed", message: "The script was stopped." };
-    if (!end && open.size === 0)
-      end = { kind: "failed", message: "The script waits for a promise that nothing will ever settle." };
+    if (Atomics.load(stopped, 0) === 1) fail("The script was stopped.");
+    if (open.size === 0) fail("The script waits for a promise that nothing will ever settle.");
     flush();
     if (end) tell({ type: "end", end });
   };
   parentPort!.on("message", ({ id, isValue, json }: CallAnswer) => {
-    if (end || !open.delete(id)) return;
+    const length = open.get(id);
+    if (end || length === undefined) return;
+    open.delete(id);
+    openLength -= length;
     run(() => {
       vm.callFunction(
         settle,
