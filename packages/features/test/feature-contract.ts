@@ -5,14 +5,14 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { scriptedModel, text } from "@tau/ai/testing";
 import { SettingsManager } from "@tau/config/settings";
 import { createAgentSession } from "@tau/harness";
 import { build } from "esbuild";
 import type { ToolCall } from "@tau/ai";
 import type { ExtensionAPI, Feature } from "@tau/extensions";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { allFeatures } from "../src/index.ts";
 import { createTestSession, type TestSessionParams } from "./kit.ts";
 
@@ -52,28 +52,24 @@ function observe(feature: Feature, beside: readonly Feature[]) {
   return { seen, features: [observed, ...beside] };
 }
 
-/** A process that calls a tool of a feature in a session on disk, says so, and stays. */
-async function startProcess(names: readonly string[], call: ToolCall, params: object) {
-  const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-feature-")));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  const [cwd, agentDir, outfile] = ["work", "agent", "program.mjs"].map((part) => join(directory, part)) as [
-    string,
-    string,
-    string,
-  ];
-  await mkdir(cwd);
+/**
+ * Builds the program that calls a tool of a feature in a session on disk, says so, and stays. Its argument has the call, the
+ * names of the features and the parameters of the session. All features share it.
+ */
+async function buildProgram(): Promise<string> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-feature-program-")));
   await symlink(join(import.meta.dirname, "../../../node_modules"), join(directory, "node_modules"));
+  const outfile = join(directory, "program.mjs");
   const contents = `
     import { scriptedModel, text } from "@tau/ai/testing";
     import { createAgentSession } from "@tau/harness";
     import { allFeatures } from "../src/index.ts";
     import { weather } from "./found-tools.ts";
+    const { names, call, params } = JSON.parse(process.argv[2]);
     const session = await createAgentSession({
-      ...${JSON.stringify(params)},
-      cwd: ${JSON.stringify(cwd)},
-      agentDir: ${JSON.stringify(agentDir)},
-      model: scriptedModel([[${JSON.stringify(call)}], [text("Done.")]]),
-      features: [...allFeatures.filter(({ name }) => ${JSON.stringify(names)}.includes(name)), weather()],
+      ...params,
+      model: scriptedModel([[call], [text("Done.")]]),
+      features: [...allFeatures.filter(({ name }) => names.includes(name)), weather()],
     });
     await session.prompt("go");
     console.log(session.sessionId);
@@ -89,7 +85,23 @@ async function startProcess(names: readonly string[], call: ToolCall, params: ob
     external: ["google-auth-library", "@silvia-odwyer/photon-node", "@vscode/ripgrep", "@napi-rs/keyring"],
     logLevel: "error",
   });
-  const child = spawn(process.execPath, [outfile], { stdio: ["ignore", "pipe", "inherit"] });
+  return outfile;
+}
+
+let program: Promise<string> | undefined;
+afterAll(async () => {
+  if (program) await rm(dirname(await program), { recursive: true, force: true });
+});
+
+/** Starts the program, in directories of its own, and waits until it has called the tool. */
+async function startProcess(names: readonly string[], call: ToolCall, params: object) {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-feature-")));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const [cwd, agentDir] = [join(directory, "work"), join(directory, "agent")];
+  await mkdir(cwd);
+  program ??= buildProgram();
+  const argument = JSON.stringify({ names, call, params: { ...params, cwd, agentDir } });
+  const child = spawn(process.execPath, [await program, argument], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const [line] = (await Promise.race([once(child.stdout, "data"), once(child, "exit")])) as [unknown];
   return { child, cwd, agentDir, sessionId: String(line).trim() };
