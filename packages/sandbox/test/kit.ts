@@ -3,10 +3,11 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { build } from "esbuild";
 import { test, type TestContext } from "vitest";
 import { findProgram } from "../src/programs.ts";
-import type { RunnerInput, RunnerResult } from "./runner.ts";
+import type { RunnerEnd, RunnerInput, RunnerResult } from "./runner.ts";
 
 export type User = "root" | "ordinary";
 
@@ -41,6 +42,8 @@ export interface Base {
   /** Undefined where it cannot be built. */
   helper: string | undefined;
   runner: string;
+  /** The processes that run sessions for which a process of their own does not matter, by their user. */
+  shared: Map<User, SharedRunner>;
 }
 
 /** Readable for every user: the tests run some processes as another one. */
@@ -69,7 +72,7 @@ export async function createBase(): Promise<Base> {
   const projects = join(directory, "projects");
   mkdirSync(projects);
   chmodSync(projects, 0o1777);
-  return { directory, helper, runner };
+  return { directory, helper, runner, shared: new Map() };
 }
 
 /** Undefined where there is no compiler. */
@@ -79,7 +82,8 @@ function buildHelper(): string | undefined {
   return path === "not built" ? undefined : path;
 }
 
-export function removeBase({ directory }: Base): void {
+export function removeBase({ directory, shared }: Base): void {
+  for (const runner of shared.values()) void runner.end();
   // Attempts leave directories that an ordinary user may not change.
   execFileSync("chmod", ["-R", "u+rwX", directory]);
   rmSync(directory, { recursive: true, force: true });
@@ -139,32 +143,77 @@ export interface RunOptions {
   atOnce?: number;
 }
 
-export function startRunner(
-  { base, user, env = {}, inherits, sharesMounts = false, atOnce = 1 }: RunOptions,
-  sessions: readonly RunnerInput[],
-): ChildProcess {
+function spawnRunner({ base, user, env = {}, inherits, sharesMounts = false, atOnce = 1 }: RunOptions) {
   const inheriting = inherits === undefined ? [] : ["bash", "-c", 'exec 40<"$0"; exec "$@"', inherits];
   const sharing = sharesMounts
     ? ["unshare", "-m", "--propagation", "private", "sh", "-c", 'mount --make-rshared / && exec "$@"', "sh"]
     : [];
   const [program, args] = asUser(user, [...sharing, ...inheriting, process.execPath, base.runner, String(atOnce)]);
-  const child = spawn(program, args, { env: { PATH: path, ...env }, stdio: ["pipe", "pipe", "inherit"] });
-  child.stdin.end(JSON.stringify(sessions));
+  return spawn(program, args, { env: { PATH: path, ...env }, stdio: ["pipe", "pipe", "inherit"] });
+}
+
+export function startRunner(options: RunOptions, sessions: readonly RunnerInput[]): ChildProcess {
+  const child = spawnRunner(options);
+  child.stdin.end(`${JSON.stringify(sessions)}\n`);
   return child;
 }
 
-/** Runs sessions in the sandbox; one list of results for each. */
+interface SharedRunner {
+  run(sessions: readonly RunnerInput[]): Promise<RunnerResult[]>;
+  /** Resolves when the process has ended. */
+  end(): Promise<void>;
+}
+
+interface PendingList {
+  results: RunnerResult[];
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+/** A process that runs lists of sessions, also several at once: to start it takes longer than most lists. */
+function startSharedRunner(options: RunOptions): SharedRunner {
+  const child = spawnRunner(options);
+  const lists: PendingList[] = [];
+  createInterface(child.stdout).on("line", (line) => {
+    const result = JSON.parse(line) as RunnerResult | RunnerEnd;
+    const { results, resolve } = lists[result.list]!;
+    if ("isEnd" in result) resolve();
+    else results.push(result);
+  });
+  const closed = new Promise<void>((resolve) => {
+    child.once("close", (code) => {
+      for (const { results, reject } of lists) {
+        reject(new Error(`The runner ended with ${code}:\n${JSON.stringify(results)}`));
+      }
+      resolve();
+    });
+  });
+  return {
+    async run(sessions) {
+      const results: RunnerResult[] = [];
+      await new Promise<void>((resolve, reject) => {
+        lists.push({ results, resolve, reject });
+        child.stdin.write(`${JSON.stringify(sessions)}\n`);
+      });
+      const count = sessions.reduce((sum, { commands }) => sum + commands.length, 0);
+      if (results.length !== count) throw new Error(`The runner wrote ${JSON.stringify(results)}`);
+      return results;
+    },
+    async end() {
+      child.stdin.end();
+      await closed;
+    },
+  };
+}
+
+/** Runs sessions in the sandbox; one list of results for each. Those with options of their own have a process of their own. */
 export async function runSessions(options: RunOptions, sessions: readonly RunnerInput[]): Promise<RunnerResult[][]> {
-  const child = startRunner(options, sessions);
-  let text = "";
-  child.stdout!.on("data", (piece: Buffer) => (text += piece.toString()));
-  const code = await new Promise((resolve) => child.once("close", resolve));
-  const results = text
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as RunnerResult);
-  const count = sessions.reduce((sum, { commands }) => sum + commands.length, 0);
-  if (code !== 0 || results.length !== count) throw new Error(`The runner ended with ${code}:\n${text}`);
+  const { base, user, ...own } = options;
+  const isShared = Object.keys(own).length === 0;
+  const runner = (isShared && base.shared.get(user)) || startSharedRunner(options);
+  if (isShared) base.shared.set(user, runner);
+  const results = await runner.run(sessions);
+  if (!isShared) await runner.end();
   return sessions.map((_unused, index) => results.filter(({ session }) => session === index));
 }
 

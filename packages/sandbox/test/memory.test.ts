@@ -21,7 +21,7 @@ for (const user of users) {
         "dd if=/dev/zero of=/dev/shm/x bs=1M count=9",
         "dd if=/dev/zero of=/run/x bs=1M count=5; true",
         "cd /run; head -c 9m /dev/zero >y || exit 1",
-        "dd if=/dev/zero of=here bs=1M count=9; ls /dev/pts; echo x >/dev/null; head -c 3 /dev/urandom | wc -c",
+        "dd status=none if=/dev/zero of=here bs=1M count=9; ls /dev/pts; echo x >/dev/null; head -c 3 /dev/urandom | wc -c",
       ];
       const settings = { maxMemoryFilesMb: 4 };
       const helper = way === "helper" ? base.helper! : (false as const);

@@ -1,11 +1,12 @@
 /**
  * Runs commands in the sandbox, in a process of its own: the tests start it as root and as an ordinary user.
- * Reads a JSON list of sessions from its standard input, and writes one line of JSON for each command. The first argument
- * says how many sessions run at a time.
+ * Each line of its standard input is a JSON list of sessions, and it writes one line of JSON for each command, and one when
+ * the sessions of the list are closed. The first argument says how many sessions of a list run at a time.
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import {
   type BashDetails,
@@ -46,7 +47,9 @@ export interface RunnerInput {
 }
 
 export interface RunnerResult {
-  /** The index of the session. */
+  /** The index of the list. */
+  list: number;
+  /** The index of the session in its list. */
   session: number;
   state: string;
   text: string;
@@ -55,18 +58,25 @@ export interface RunnerResult {
   refused?: SandboxRefusal;
 }
 
-async function readInput(): Promise<RunnerInput[]> {
-  const pieces: Buffer[] = [];
-  for await (const piece of process.stdin) pieces.push(piece as Buffer);
-  return JSON.parse(Buffer.concat(pieces).toString()) as RunnerInput[];
+/** Written when all sessions of a list are closed. */
+export interface RunnerEnd {
+  list: number;
+  isEnd: true;
 }
 
 const spawn = createSpawn();
-const waiting = (await readInput()).entries();
-const runWaiting = async () => {
-  for (const [index, input] of waiting) await runSession(input, index);
-};
-await Promise.all(Array.from({ length: Number(process.argv[2]) }, runWaiting));
+let lists = 0;
+createInterface(process.stdin).on("line", (line) => void runList(JSON.parse(line) as RunnerInput[], lists++));
+
+async function runList(sessions: readonly RunnerInput[], list: number): Promise<void> {
+  const waiting = sessions.entries();
+  const runWaiting = async () => {
+    for (const [index, input] of waiting) await runSession(input, { list, session: index });
+  };
+  await Promise.all(Array.from({ length: Number(process.argv[2]) }, runWaiting));
+  const end: RunnerEnd = { list, isEnd: true };
+  process.stdout.write(`${JSON.stringify(end)}\n`);
+}
 
 function abortWhenThere(path: string): AbortSignal {
   const abort = new AbortController();
@@ -78,7 +88,7 @@ function abortWhenThere(path: string): AbortSignal {
   return abort.signal;
 }
 
-async function runSession(input: RunnerInput, session: number): Promise<void> {
+async function runSession(input: RunnerInput, at: Pick<RunnerResult, "list" | "session">): Promise<void> {
   const {
     helper,
     commands,
@@ -118,7 +128,7 @@ async function runSession(input: RunnerInput, session: number): Promise<void> {
     const context = { files: createFiles(), spawn, sandbox: grant ? await sandbox.widen(grant) : sandbox };
     if (command.startsWith("!")) {
       await promisify(execFile)("bash", ["--norc", "-c", command.slice(1)], { cwd: place.cwd });
-      writeResult({ session, state: "", text: "", isError: false });
+      writeResult({ ...at, state: "", text: "", isError: false });
       continue;
     }
     const signal =
@@ -141,7 +151,7 @@ async function runSession(input: RunnerInput, session: number): Promise<void> {
         return { text: message, isError: true, ...(refused && { refused }) };
       },
     );
-    writeResult({ session, state, ...result });
+    writeResult({ ...at, state, ...result });
   }
   if (stays) return await new Promise(() => setInterval(() => undefined, 1_000));
   await jobs.dispose();
