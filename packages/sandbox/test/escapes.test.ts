@@ -33,16 +33,23 @@ const isAlike = ({ name }: EscapeCase) => /^(?:writes|protected|reads):/.test(na
 /** The kinds of attempts that need no project of their own, as names begin. Those of a kind share one, and its sandbox. */
 const sharedKinds = ["writes:", "reads:", "processes:", "survives", "network:", "kernel:"];
 
-/** Attempts that only look at, or change, what is outside of the workspace, and have no process of their own outside. */
-const isShared = ({ name, attack }: EscapeCase) =>
-  sharedKinds.some((kind) => name.startsWith(kind)) &&
-  !/\.\.\/|\$P\/ws|mv \$P\/outside |a link to it|an abstract socket|a socket that was renamed/.test(
+/** Attempts at protected names that share a project and its sandbox: each has a name of its own there. */
+const protectedKind = /^protected: .*, (?:missing|a file|a link)$/;
+
+/** The kind of attempts that share a project with this one, or undefined if it needs its own. */
+function getSharedKind({ name, attack }: EscapeCase): string | undefined {
+  if (protectedKind.test(name)) return name.replace(/.*, /, "protected: ");
+  // Other attempts look at, or change, what is outside of the workspace, and have no process of their own outside.
+  const isOwn = /\.\.\/|\$P\/ws|mv \$P\/outside |a link to it|an abstract socket|a socket that was renamed/.test(
     `${attack} ${name}`,
   );
+  return isOwn ? undefined : sharedKinds.find((kind) => name.startsWith(kind));
+}
 
 function isTried(one: EscapeCase, user: User, mode: Mode): boolean {
   const index = escapeCases.indexOf(one);
-  if (isLong || isShared(one)) return mode === "session" || !isAlike(one) || index % 4 === 0;
+  if (isLong || (getSharedKind(one) !== undefined && !protectedKind.test(one.name)))
+    return mode === "session" || !isAlike(one) || index % 4 === 0;
   if (isAlike(one)) return index % (mode === "session" ? 2 : 8) === (user === "root" ? 0 : 1);
   if (one.name.startsWith("git:")) return (index % 2 === 0) === ((user === "root") === (mode === "session"));
   return true;
@@ -51,8 +58,12 @@ function isTried(one: EscapeCase, user: User, mode: Mode): boolean {
 /** The attempts of each sandbox. */
 function toGroups(cases: readonly EscapeCase[]): EscapeCase[][] {
   if (isLong) return cases.map((one) => [one]);
-  const kinds = sharedKinds.map((kind) => cases.filter((one) => isShared(one) && one.name.startsWith(kind)));
-  return [...kinds.filter(({ length }) => length > 0), ...cases.filter((one) => !isShared(one)).map((one) => [one])];
+  const groups = new Map<string, EscapeCase[]>();
+  for (const one of cases) {
+    const kind = getSharedKind(one) ?? one.name;
+    groups.set(kind, [...(groups.get(kind) ?? []), one]);
+  }
+  return [...groups.values()];
 }
 
 test("there are at least 120 ways out that are tried", () => {
@@ -143,9 +154,9 @@ async function attemptInside(user: User, groups: readonly EscapeCase[][], helper
   await runScripts(user, attempts.filter(isFirst), ({ setup = ":", env }) => [`cd ${env.P}/ws; ${setup}`]);
   const sessions = prepared.map((group) => {
     const { env } = group[0]!;
-    // Each in a directory of its own, because they use the same names there.
-    const commands = group.map(({ attack }, index) =>
-      group.length === 1 ? attack : `mkdir at-${index}; cd at-${index}; ${attack}`,
+    // Each in a directory of its own where they use the same names.
+    const commands = group.map(({ name, attack }, index) =>
+      group.length === 1 || protectedKind.test(name) ? attack : `mkdir at-${index}; cd at-${index}; ${attack}`,
     );
     return { ...inProject(env.P), helper, env, commands };
   });
