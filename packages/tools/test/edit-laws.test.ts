@@ -60,7 +60,7 @@ describe("laws", () => {
           expect(back.bytes.equals(whole)).toBe(true);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: process.env["TAU_LONG"] ? 50 : 20 },
     );
   });
 
@@ -76,7 +76,7 @@ describe("laws", () => {
         const back = await edited(there.bytes, one(newText, oldText));
         expect(back.bytes.equals(whole)).toBe(true);
       }),
-      { numRuns: 50 },
+      { numRuns: process.env["TAU_LONG"] ? 50 : 20 },
     );
   });
 

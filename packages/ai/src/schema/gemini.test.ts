@@ -341,7 +341,7 @@ describe.each([
         assertSupported(out, form);
         expect(convert(structuredClone(out))).toEqual(out);
       }),
-      { numRuns: 200 },
+      { numRuns: process.env["TAU_LONG"] ? 200 : 60 },
     );
     expect(converted).toBeGreaterThan(50);
   });

@@ -1,6 +1,6 @@
 /**
  * Tests that the analysis lists everything that bash really runs. Random scripts run inside of bubblewrap: the root is
- * read-only, nothing of the host can be written, there is no network, and PATH has recorders only. There are 150, or
+ * read-only, nothing of the host can be written, there is no network, and PATH has recorders only. There are 100, or
  * 500 with `TAU_LONG=1`. More scripts: EXEC_SCRIPTS=5000 npx vitest run packages/policy/test/exec/differential.test.ts
  */
 import { spawnSync } from "node:child_process";
@@ -12,7 +12,7 @@ import { classifyCommand } from "../../src/exec/classify-command.ts";
 import { generateScript, recorders } from "./grammar.ts";
 import { createRandom } from "./random.ts";
 
-const count = Number(process.env.EXEC_SCRIPTS ?? (process.env.TAU_LONG ? 500 : 150));
+const count = Number(process.env.EXEC_SCRIPTS ?? (process.env.TAU_LONG ? 500 : 100));
 const seed = Number(process.env.EXEC_SEED ?? 1);
 const context = { cwd: "/work", home: "/home/me", workspace: "/work" };
 const directory = mkdtempSync(join(tmpdir(), "tau-exec-differential-"));

@@ -1,6 +1,6 @@
 /**
  * However a dangerous command is written, the verdict never becomes weaker. Nothing is run. A short run tries each way with
- * every third command, in turns, and fewer combinations; `TAU_LONG=1` tries each way with each command.
+ * every sixth command, in turns, and fewer combinations; `TAU_LONG=1` tries each way with each command.
  * All variants: EXEC_VARIANTS=200000 npx vitest run packages/policy/test/exec/metamorphic.test.ts
  */
 import { expect, test } from "vitest";
@@ -11,13 +11,13 @@ import { createRandom } from "./random.ts";
 import { transforms } from "./transform.ts";
 
 const isLong = Boolean(process.env.TAU_LONG);
-const count = Number(process.env.EXEC_VARIANTS ?? (isLong ? 5_000 : 1_500));
+const count = Number(process.env.EXEC_VARIANTS ?? (isLong ? 5_000 : 600));
 const seed = Number(process.env.EXEC_SEED ?? 1);
 const names = Object.keys(transforms);
 
 test("every way to write a command alone keeps the verdict", () => {
   expect(names.length).toBeGreaterThanOrEqual(15);
-  const stride = isLong ? 1 : 3;
+  const stride = isLong ? 1 : 6;
   const weaker = denyRows.flatMap((row, index) =>
     names.filter((_name, way) => (index + way) % stride === 0).flatMap((name) => findWeaker(row.cmd, [name])),
   );

@@ -268,7 +268,7 @@ describe("streaming", () => {
         streamed.setText(markdown);
         expect(streamed.render(24)).toEqual(new Markdown(markdown, 0, 0, colored).render(24));
       }),
-      { numRuns: 500 },
+      { numRuns: process.env["TAU_LONG"] ? 500 : 150 },
     );
   });
 
@@ -296,7 +296,7 @@ describe("streaming", () => {
         ]);
         expect(toText(new Markdown(markdown, 0, 0, colored).render(24))).toEqual(toText(whole));
       }),
-      { numRuns: 2000, seed: 1 },
+      { numRuns: process.env["TAU_LONG"] ? 2_000 : 700, seed: 1 },
     );
   });
 
@@ -354,7 +354,7 @@ describe("streaming", () => {
           expect(streamed.render(width)).toEqual(new Markdown(markdown.slice(0, end), 0, 0, colored).render(width));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: process.env["TAU_LONG"] ? 300 : 100 },
     );
   });
 

@@ -228,7 +228,7 @@ describe("after any", () => {
           expect(scrollback).toEqual(lines.slice(0, scrollback.length));
           expect([...scrollback, ...viewport]).toEqual(expect.arrayContaining(lines));
         }),
-        { numRuns: 60 },
+        { numRuns: process.env["TAU_LONG"] ? 60 : 25 },
       );
     },
   );
@@ -240,7 +240,7 @@ describe("after any", () => {
         const { lines, viewport, scrollback } = await play(actions);
         expect([...scrollback, ...viewport]).toEqual(expect.arrayContaining(lines));
       }),
-      { numRuns: 60 },
+      { numRuns: process.env["TAU_LONG"] ? 60 : 25 },
     );
   });
 });

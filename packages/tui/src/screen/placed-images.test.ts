@@ -370,6 +370,6 @@ test("after whatever happens, the images are where a new screen would show them"
       tui.stop();
       expect(model.cells).toEqual(expected.sort());
     }),
-    { numRuns: 50 },
+    { numRuns: process.env["TAU_LONG"] ? 50 : 20 },
   );
 });

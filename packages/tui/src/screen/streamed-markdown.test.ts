@@ -195,7 +195,7 @@ describe("after any pieces of any Markdown", () => {
         stage.end();
         await expectAllPrinted(stage);
       }),
-      { numRuns: 80 },
+      { numRuns: process.env["TAU_LONG"] ? 80 : 30 },
     );
   });
 
@@ -225,7 +225,7 @@ describe("after any pieces of any Markdown", () => {
           for (const [start] of text.matchAll(/«\d+/g)) expect(all).toContain(start);
         },
       ),
-      { numRuns: 80 },
+      { numRuns: process.env["TAU_LONG"] ? 80 : 30 },
     );
   });
 });
@@ -266,7 +266,7 @@ describe("after any changes of the size while text arrives", () => {
         stage.end();
         await expectEveryWord(stage, next);
       }),
-      { numRuns: 60 },
+      { numRuns: process.env["TAU_LONG"] ? 60 : 25 },
     );
   });
 

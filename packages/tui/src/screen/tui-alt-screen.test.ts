@@ -245,7 +245,7 @@ test("after any updates, scrolls and resizes the screen is that of a fresh inter
       tui.stop();
       fresh.stop();
     }),
-    { numRuns: 60 },
+    { numRuns: process.env["TAU_LONG"] ? 60 : 25 },
   );
 });
 
