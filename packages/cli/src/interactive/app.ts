@@ -27,6 +27,7 @@ import { layOut } from "./screen.ts";
 import { SessionFacts } from "./session-facts.ts";
 import type { TerminalSettings } from "./settings.ts";
 import { StatusArea } from "./status-area.ts";
+import { ProgramStatus, type StatusMode } from "./program-status.ts";
 import { TerminalTitle } from "./terminal-title.ts";
 
 export interface AppOptions extends CoreOptions {
@@ -46,6 +47,8 @@ export interface AppOptions extends CoreOptions {
   addThemes?: (paths: readonly string[]) => Promise<readonly string[]>;
   /** The first frame waits for this: the terminal's answers about its colors. */
   whenColorsKnown?: () => Promise<unknown>;
+  /** Whether the terminal is told what tau is doing. Default `never`. */
+  statusMode?: StatusMode;
   /** Whether the first screen has a line about keys. Default false. */
   showsHint?: boolean;
 }
@@ -72,6 +75,7 @@ export class App {
   readonly #core: Core;
   readonly #attention: Attention;
   readonly #title: TerminalTitle;
+  readonly #programStatus: ProgramStatus;
   readonly #status: StatusArea;
   readonly #first: FirstEntries;
   readonly #older: OlderEntries;
@@ -105,6 +109,11 @@ export class App {
     this.#misses = new CacheMisses({ isOn: () => getSettings().showCacheMissNotices, say: (text) => say(text) });
     this.#title = new TerminalTitle({ terminal, isOn: () => getSettings().terminal.showTitle });
     this.#attention = new Attention({ terminal, getSettings: () => getSettings().terminal, now });
+    this.#programStatus = new ProgramStatus({
+      terminal,
+      mode: options.statusMode ?? "never",
+      hasDialog: () => !dialogs.isEmpty,
+    });
     const status = new StatusArea({
       theme,
       home: program.home,
@@ -277,6 +286,7 @@ export class App {
     tui.addInputListener((data) =>
       this.#attention.takeFocus(data) && tui.mode !== "fullscreen" ? { consume: true } : undefined,
     );
+    tui.addInputListener((data) => (this.#programStatus.takeAnswer(data) ? { consume: true } : undefined));
     tui.addInputListener((data) => {
       if (!themes.takeAnswer(data)) return undefined;
       requestRender();
@@ -372,6 +382,7 @@ export class App {
     session.stop();
     this.#extensions.current?.close();
     this.#status.close();
+    this.#programStatus.close();
     this.#first.stop();
     tui.stop({ preserveScreen: tui.mode === "fullscreen" && this.#settings.fullscreenExitOutput === "resume-hint" });
     this.#end({ sessionId: this.sessionId, draft: this.draft, late: outbox.late });
@@ -393,7 +404,10 @@ export class App {
     // The view keeps only the latest notices, and a frame may come after several.
     if (event.type === "notice") remarks.notice(event.code, event.message);
     // Not only before frames: a run may be shorter than one.
-    if (event.type === "agent_start" || event.type === "agent_end") this.#attention.update(session.view.live);
+    if (event.type === "agent_start" || event.type === "agent_end") {
+      this.#attention.update(session.view.live);
+      this.#programStatus.update(session.view.live, session.view.log.name);
+    }
     // The sandbox is tried with the first command.
     const isOfSandbox = event.type === "notice" && event.code === "sandbox";
     if (event.type === "agent_end" || event.type === "model_changed" || isOfSandbox)
@@ -408,6 +422,7 @@ export class App {
     if (this.#options.themes.update()) tui.invalidate();
     this.#extensions.current?.update();
     this.#attention.update(view.live);
+    this.#programStatus.update(view.live, view.log.name);
     this.#title.update(view.log.name, this.#status.state?.cwd ?? "");
     transcript.update(view);
     this.#first.update();

@@ -7,4 +7,5 @@ export { App, type AppOptions } from "./app.ts";
 export { parseKeybindings } from "./keybindings-file.ts";
 export { getKeybindingDefinitions } from "./keybindings.ts";
 export { followFocus, unfollowFocus } from "./attention.ts";
+export { statusQuestion, type StatusMode } from "./program-status.ts";
 export { colorQuestions, followAppearance, Themes, unfollowAppearance } from "./themes.ts";

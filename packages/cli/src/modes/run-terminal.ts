@@ -11,7 +11,7 @@ import type { Settings, SettingsManager } from "@tau/config/settings";
 import { readChangelog } from "../terminal/program.ts";
 import { createDraftFile } from "../terminal/draft.ts";
 import { describeExtendedKeys } from "../terminal/extended-keys.ts";
-import { getEditorCommand, getEscapeTimeoutMs, showsHardwareCursor } from "../terminal/environment.ts";
+import { getEditorCommand, getEscapeTimeoutMs, getStatusMode, showsHardwareCursor } from "../terminal/environment.ts";
 import { editInEditor } from "../terminal/external-editor.ts";
 import { readGitBranch } from "../terminal/git-branch.ts";
 import { openLooks } from "../terminal/looks.ts";
@@ -51,9 +51,11 @@ export async function runTerminal(shown: TerminalSession, options: SessionOption
     return { ...settings, tuiMode, showHardwareCursor: showsHardwareCursor(settings, io.env) };
   };
   let onAnswered = () => {};
+  const statusMode = getStatusMode(io.env);
   const escapeTimeoutMs = getEscapeTimeoutMs(io.env);
   const terminal = new ui.ProcessTerminal({
-    questions: ui.followAppearance + ui.followFocus + ui.colorQuestions,
+    questions:
+      ui.followAppearance + ui.followFocus + (statusMode === "ask" ? ui.statusQuestion : "") + ui.colorQuestions,
     farewell: ui.unfollowAppearance + ui.unfollowFocus,
     onAnswered: () => onAnswered(),
     onTypedAhead: (text) => app.typeAhead(text),
@@ -93,6 +95,7 @@ export async function runTerminal(shown: TerminalSession, options: SessionOption
     keepDraft: draftFile.keep,
     reloadTerminal: looks.reload,
     addThemes: looks.addThemes,
+    statusMode,
     whenColorsKnown: () =>
       new Promise<void>((resolve) => {
         onAnswered = resolve;

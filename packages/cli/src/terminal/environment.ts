@@ -1,6 +1,7 @@
 /** Reads from variables and settings what the terminal can do. Pure. */
 import type { Settings } from "@tau/config/settings";
 import type { TerminalCapabilities } from "@tau/tui";
+import type { StatusMode } from "../interactive/index.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -34,6 +35,12 @@ export const showsHardwareCursor = ({ showHardwareCursor }: Pick<Settings, "show
 export function getEscapeTimeoutMs(env: Environment): number | undefined {
   const timeoutMs = Number(read(env, "TUI_ESC_TIMEOUT"));
   return timeoutMs > 0 ? timeoutMs : undefined;
+}
+
+/** Whether the terminal is told what tau is doing. */
+export function getStatusMode(env: Environment): StatusMode {
+  const isOn = switches[read(env, "PROGRAM_STATUS") ?? ""];
+  return isOn === undefined ? "ask" : isOn ? "always" : "never";
 }
 
 /** Which keys the terminal can have. */
