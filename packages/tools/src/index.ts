@@ -61,6 +61,7 @@ export { createJobs, type Jobs, type JobsOptions } from "./shell/jobs.ts";
 export { createJobsTool, type JobsDetails } from "./shell/jobs-tool.ts";
 export type { Limits } from "./shell/limits.ts";
 export type { Program } from "./shell/program.ts";
+export { createSafeText } from "./shell/safe-text.ts";
 export { createFirstProcess, findPidNamespace, type PidNamespace } from "./shell/pid-namespace.ts";
 export type {
   DescribedTool,

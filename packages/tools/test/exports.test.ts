@@ -25,6 +25,7 @@ test("the root exports these values and no others", () => {
     "createJobsTool",
     "createLsTool",
     "createReadTool",
+    "createSafeText",
     "createSnapshots",
     "createSpawn",
     "createTools",

@@ -19,6 +19,8 @@ export type ToolCategory = "files" | "runtime" | "code" | "coordination" | "exte
 /** The description of a tool of a feature. Its `execute` is in the code that `Feature.load` gives. */
 export interface FeatureTool extends DescribedFeatureTool {
   readonly category: ToolCategory;
+  /** Describes it for a session there, where that differs. Called when the session opens, so that it must be quick. */
+  readonly describeAt?: (place: FeaturePlace) => Partial<Pick<ToolDefinition, "description" | "parameters">>;
   /** Other names that a call of it may have. No request lists them. */
   readonly aliases?: readonly string[];
   /** See `DescribedTool.isContained`. */

@@ -47,11 +47,10 @@ export class SessionFeatures {
     this.#getMode = getMode;
     this.#report = report;
     this.#tools = features.flatMap((feature) =>
-      (feature.tools ?? []).map((definition) => ({
-        feature,
-        definition,
-        tool: this.#createTool(feature, definition),
-      })),
+      (feature.tools ?? []).map(({ describeAt, ...general }) => {
+        const definition = { ...general, ...describeAt?.(place) };
+        return { feature, definition, tool: this.#createTool(feature, definition) };
+      }),
     );
   }
 

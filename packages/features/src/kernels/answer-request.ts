@@ -11,7 +11,6 @@ import { getText, toArguments, toData } from "./tool-data.ts";
 /** Tools that wait for a cell, or for a person who answers the model, and one that only code of features may call. */
 const refused: ReadonlySet<string> = new Set([evalToolName, "call_tool", "codemode", "change_files"]);
 const maxPromptLength = 1_000_000;
-const maxReadParts = 1_000;
 const maxDescription = 60;
 
 interface AnswerParts {
@@ -35,7 +34,7 @@ export const createAnswer =
       case "glob":
         return await callTool(context, "find", { pattern: request.pattern, path: request.cwd, limit: 100_000 });
       case "readFile":
-        return await readFile(context, request.path);
+        return await readPart(context, request);
     }
   };
 
@@ -97,17 +96,13 @@ async function startAgent(
   return await schemaValidator.parse(text, options["schema"]);
 }
 
-/** The whole text, which the tool gives in parts. */
-async function readFile(context: ExtensionToolContext, path: string): Promise<string> {
-  const parts: string[] = [];
-  for (let offset = 1; parts.length < maxReadParts;) {
-    const outcome = await context.executeTool("read", { path, offset });
-    const text = String(toData("read", outcome));
-    const { shownLines, totalLines } = asRecord(outcome.result.details);
-    if (typeof shownLines !== "number") return text;
-    parts.push(text.split("\n").slice(0, shownLines).join("\n"));
-    offset += shownLines;
-    if (shownLines === 0 || (typeof totalLines === "number" && offset > totalLines)) return parts.join("\n");
-  }
-  throw new KernelError("failed", `${path} is too long to be read through a tool.`);
+/** A part of a text as the tool gives it; `next` is the line after it, and null at the end. */
+async function readPart(context: ExtensionToolContext, { path, offset }: KernelRequest & { kind: "readFile" }) {
+  const outcome = await context.executeTool("read", { path, offset });
+  const text = String(toData("read", outcome));
+  const { shownLines, totalLines } = asRecord(outcome.result.details);
+  if (typeof shownLines !== "number") return { text, next: null };
+  const next = offset + shownLines;
+  const isLast = shownLines === 0 || (typeof totalLines === "number" && next > totalLines);
+  return { text: text.split("\n").slice(0, shownLines).join("\n"), next: isLast ? null : next };
 }

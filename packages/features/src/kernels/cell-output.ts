@@ -1,6 +1,6 @@
 /** The output of a cell: a part is shown while it runs, the end is for the model, and the rest is kept in a file. */
 import type { Clock } from "@tau/ai";
-import { StringDecoder } from "node:string_decoder";
+import { createSafeText } from "@tau/tools";
 
 const maxShownBytes = 50 * 1024;
 const maxShownLines = 2_000;
@@ -20,7 +20,7 @@ export interface ShownOutput {
 }
 
 export class CellOutput {
-  readonly #decoder = new StringDecoder("utf8");
+  readonly #safe = createSafeText();
   readonly #clock: Clock;
   readonly #onText: ((text: string) => void) | undefined;
   #head = "";
@@ -36,7 +36,7 @@ export class CellOutput {
   }
 
   push(chunk: Buffer): void {
-    this.#add(this.#decoder.write(chunk));
+    this.#add(this.#safe.push(chunk).toString("utf8"));
   }
 
   #add(text: string): void {
@@ -67,9 +67,10 @@ export class CellOutput {
 
   /** Ends the updates. */
   finish(): ShownOutput {
-    this.#add(this.#decoder.end());
+    this.#add(this.#safe.end().toString("utf8"));
     this.#flush();
-    const kept = this.#head + this.#tail;
+    const gap = this.#lostLength > 0 ? `\n[${this.#lostLength} characters were not kept.]\n` : "";
+    const kept = this.#head + gap + this.#tail;
     const whole = kept.endsWith("\n") ? kept.slice(0, -1) : kept;
     const totalLines = whole === "" ? 0 : this.#lineBreaks + (kept.endsWith("\n") ? 0 : 1);
     const lines = whole

@@ -4,6 +4,7 @@ import { group, resolveFields, setting } from "@tau/config/settings";
 import type { Clock } from "@tau/ai";
 import type { Feature, FeaturePlace, FeatureTool } from "@tau/extensions";
 import type { DoctorResult } from "@tau/extensions";
+import { findPython } from "./find-python.ts";
 
 export const kernelsSettings = {
   kernels: group("Kernels, which run the cells of the tool `eval`.", {
@@ -38,22 +39,25 @@ export interface EvalArguments {
 
 const maxSummary = 100;
 
+const parameters = {
+  type: "object",
+  properties: {
+    language: { type: "string", enum: [...languages] },
+    code: { type: "string" },
+    timeoutMs: { type: "integer", minimum: 1, description: "Default: none" },
+    reset: { type: "boolean", description: "Start with a new kernel" },
+  },
+  required: ["language", "code"],
+};
+
 export const evalTool: FeatureTool = {
   name: evalToolName,
   category: "runtime",
   label: "Eval",
   description:
     'Run a cell of Python or JavaScript (Node) in a kernel that keeps variables, imports and functions. The last expression is the result; print, display and top-level await work. Tools are functions: await tool.grep(pattern="x") or await tool.grep({ pattern: "x" }); results are data.',
-  parameters: {
-    type: "object",
-    properties: {
-      language: { type: "string", enum: [...languages] },
-      code: { type: "string" },
-      timeoutMs: { type: "integer", minimum: 1, description: "Default: none" },
-      reset: { type: "boolean", description: "Start with a new kernel" },
-    },
-    required: ["language", "code"],
-  },
+  parameters,
+  describeAt: (place) => (findPythonAt(place) === undefined ? withoutPython : {}),
   promptSnippet: "run code that keeps its variables",
   access: ({ language, code }: EvalArguments) => [
     { capability: "exec", target: { kind: "command", command: toCommand(language, code) } },
@@ -64,6 +68,25 @@ export const evalTool: FeatureTool = {
   executionMode: "parallel",
   exposure: "deferred",
 };
+
+/** Describes the tool where there is no Python. */
+const withoutPython = {
+  description:
+    'Run a cell of JavaScript (Node) in a kernel that keeps variables, imports and functions. The last expression is the result; console.log, display and top-level await work. Tools are functions: await tool.grep({ pattern: "x" }); results are data.',
+  parameters: {
+    ...parameters,
+    properties: { ...parameters.properties, language: { type: "string", enum: ["javascript"] } },
+  },
+};
+
+/** The Python of kernels there. */
+export const findPythonAt = ({ cwd, settings }: Pick<FeaturePlace, "cwd" | "settings">): string | undefined =>
+  findPython({
+    setting: resolveFields(kernelsSettings, settings.get()).kernels.python,
+    env: process.env,
+    cwd,
+    isProjectTrusted: settings.isProjectTrusted,
+  });
 
 /** The command that does the same, as a policy judges it: it reads the code for programs that it starts. */
 export const toCommand = (language: Language, code: string): string =>
@@ -88,15 +111,9 @@ export const kernels = (ports: KernelsPorts = {}): Feature => ({
   },
 });
 
-async function checkPython({ cwd, settings }: FeaturePlace): Promise<DoctorResult> {
-  const { findPython } = await import("./find-python.ts");
-  const { python: wanted } = resolveFields(kernelsSettings, settings.get()).kernels;
-  const path = findPython({
-    setting: wanted,
-    env: process.env,
-    cwd,
-    isProjectTrusted: settings.isProjectTrusted,
-  });
+async function checkPython(place: FeaturePlace): Promise<DoctorResult> {
+  const { python: wanted } = resolveFields(kernelsSettings, place.settings.get()).kernels;
+  const path = findPythonAt(place);
   if (path !== undefined) return { status: "ok", says: `Python kernels run ${path}` };
   return {
     status: "warn",

@@ -1,6 +1,7 @@
 /** The outcome of a cell as the result of a tool. */
 import type { AgentToolResult } from "@tau/agent";
 import type { ImageContent } from "@tau/ai";
+import { toVisible } from "../kit/visible-text.ts";
 import type { ShownOutput } from "./cell-output.ts";
 import type { Language } from "./feature.ts";
 import type { CellOutcome } from "./kernel.ts";
@@ -31,7 +32,7 @@ interface FormatOptions {
 }
 
 const maxResultLength = 50_000;
-const maxValueLength = 256 * 1024;
+export const maxValueLength = 256 * 1024;
 const maxImages = 10;
 
 export async function formatCell(
@@ -44,14 +45,14 @@ export async function formatCell(
     display.kind === "png" ? [{ type: "image", data: display.data, mimeType: "image/png" }] : [],
   );
   const done = outcome.kind === "done" ? outcome.done : undefined;
-  const result = done?.result === undefined ? undefined : cut(done.result);
+  const result = done?.result === undefined ? undefined : toVisible(cut(done.result));
   const notice =
     lost === undefined ? "" : `[A new kernel: the variables of the one before are gone. ${toSentence(lost)}]`;
   const parts = [
     notice,
     output.text,
     describeRest(output, outputFile),
-    ...displays.map(formatDisplay),
+    formatDisplays(displays),
     result ?? "",
     describeEnd(outcome, timeoutMs),
     images.length > maxImages ? `[${images.length - maxImages} more images are not shown.]` : "",
@@ -82,7 +83,7 @@ function describeEnd(outcome: CellOutcome, timeoutMs: number | undefined): strin
     case "done": {
       const { status, error } = outcome.done;
       if (status === "interrupted") return "The cell was interrupted.";
-      return status === "error" ? (error?.traceback ?? "The cell failed.") : "";
+      return status === "error" ? toVisible(cut(error?.traceback ?? "")) || "The cell failed." : "";
     }
     case "ended":
       return outcome.wasStarted
@@ -112,16 +113,20 @@ function describeRest({ rest, totalLines, shownLines, lostLength }: ShownOutput,
   return `[Showing the last ${shownLines} of ${totalLines} lines. ${where}${lost}]`;
 }
 
-function formatDisplay(display: Display): string {
+/** Together they are as long as a result may be. */
+function formatDisplays(displays: readonly Display[]): string {
+  const texts = displays.flatMap((display) => (display.kind === "png" ? [] : [formatDisplay(display)]));
+  return toVisible(cut(texts.join("\n\n")));
+}
+
+function formatDisplay(display: Exclude<Display, { kind: "png" }>): string {
   switch (display.kind) {
     case "text":
-      return cut(display.text);
+      return display.text;
     case "json":
-      return cut(JSON.stringify(display.value, undefined, 2));
+      return JSON.stringify(display.value, undefined, 2);
     case "table":
-      return cut(formatTable(display.table));
-    case "png":
-      return "";
+      return formatTable(display.table);
   }
 }
 
@@ -133,7 +138,8 @@ function formatTable({ columns, rows, total }: Table): string {
   return [toRow(columns), toRow(columns.map(() => "---")), ...rows.map(toRow), ...more].join("\n");
 }
 
-const cut = (text: string): string =>
+/** Says how much is missing. */
+export const cut = (text: string): string =>
   text.length <= maxResultLength
     ? text
     : `${text.slice(0, maxResultLength)}… [${text.length - maxResultLength} characters more]`;

@@ -5,6 +5,10 @@ import { parseMessage } from "./messages.ts";
 
 /** A kernel that sends a longer message is ended. */
 const maxMessageBytes = 16 * 1024 * 1024;
+/** While so much waits to be read by a kernel, nothing more is read from it: answers must not pile up here. */
+const maxWaitingBytes = 1024 * 1024;
+/** A kernel that lets more wait is ended. */
+const maxUnreadBytes = 256 * 1024 * 1024;
 const maxComplaintLength = 2_000;
 
 export interface KernelProcessEvents {
@@ -14,6 +18,7 @@ export interface KernelProcessEvents {
 }
 
 export interface KernelProcess {
+  /** Throws for a payload that is not JSON. */
   send(type: string, payload: Readonly<Record<string, unknown>>): void;
   /** Resolves when nothing of it is left, with the reason for people. Never rejects. */
   readonly exit: Promise<string>;
@@ -60,6 +65,7 @@ export function connectProcess(program: Program, events: KernelProcessEvents): K
     events.onOutput(chunk);
   });
   for (const stream of [program.stdin, program.stdout, program.stderr]) stream.on("error", () => undefined);
+  for (const event of ["drain", "close"]) program.stdin.on(event, () => program.stdout.resume());
   const exit = program.exit.then(async (status) => {
     await Promise.all([program.stdout, program.stderr].map(whenClosed));
     const excess = program.getExcess()?.replace(/^\[The command was ended: (.*?)\.?\]$/, "$1");
@@ -75,7 +81,11 @@ export function connectProcess(program: Program, events: KernelProcessEvents): K
   return {
     exit,
     send(type, payload) {
-      if (!program.stdin.destroyed) program.stdin.write(`${JSON.stringify({ type, payload })}\n`);
+      const { stdin, stdout } = program;
+      if (stdin.destroyed) return;
+      stdin.write(`${JSON.stringify({ type, payload })}\n`);
+      if (stdin.writableLength > maxUnreadBytes) return refuse("it does not read its messages");
+      if (stdin.writableLength > maxWaitingBytes) stdout.pause();
     },
     async drain() {
       // What was written before a message that has arrived is in the pipe by now: a turn of the loop reads it.

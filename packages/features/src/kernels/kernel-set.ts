@@ -1,9 +1,12 @@
 /** The kernels of one session, by language. */
 import type { Clock } from "@tau/ai";
-import type { ExtensionAPI } from "@tau/extensions";
+import { getErrorMessage } from "@tau/ai/internal";
+import type { ExtensionAPI, ToolDefinition } from "@tau/extensions";
+import { toVisible } from "../kit/visible-text.ts";
 import { createAnswer } from "./answer-request.ts";
 import type { Language } from "./feature.ts";
 import { languages } from "./feature.ts";
+import { cut, maxValueLength } from "./format-cell.ts";
 import { KernelId } from "./ipc.ts";
 import { Kernel } from "./kernel.ts";
 import { KernelError } from "./kernel-error.ts";
@@ -19,7 +22,11 @@ export interface KernelSetParts {
   findPython(): string | undefined;
 }
 
+type RegisterMessage = Extract<FromKernel, { type: "Register" }>;
+
 const maxRegistered = 100;
+const maxDescriptionLength = 4_000;
+const maxSchemaLength = 64 * 1024;
 const titles: Readonly<Record<Language, string>> = { python: "Python", javascript: "JavaScript" };
 const ids: Readonly<Record<Language, KernelId>> = { python: KernelId.Python, javascript: KernelId.Bun };
 
@@ -28,8 +35,8 @@ export class KernelSet {
   readonly #kernels = new Map<Language, Kernel>();
   /** Why the last kernel of a language ended, until that was reported. */
   readonly #lost = new Map<Language, string>();
-  /** The language of the kernel that has registered each tool. */
-  readonly #registered = new Map<string, Language>();
+  /** The kernel that has registered each tool. */
+  readonly #registered = new Map<string, Kernel>();
 
   constructor(parts: KernelSetParts) {
     this.#parts = parts;
@@ -60,7 +67,8 @@ export class KernelSet {
         const limits = maxMemoryMb === undefined ? {} : { maxMemoryMb };
         return connectProcess(await tau.spawn(command, args, { env, ...limits }), events);
       },
-      onRegister: (tool) => this.#register(language, tool),
+      onRegister: (tool) => this.#register(kernel, language, tool),
+      getPersonWaitMs: () => tau.getPersonWaitMs(),
       onEnd: (reason) => {
         if (kernel.runs > 0) this.#lost.set(language, reason);
       },
@@ -69,7 +77,8 @@ export class KernelSet {
   }
 
   #getProgram(language: Language): readonly string[] {
-    if (language === "javascript") return [process.execPath, "-e", javascriptRunner];
+    // Otherwise an interrupt in the callback of a timer ends the process: the stack of such callbacks is checked.
+    if (language === "javascript") return [process.execPath, "--no-force-async-hooks-checks", "-e", javascriptRunner];
     const python = this.#parts.findPython();
     if (python !== undefined) return [python, "-c", pythonRunner];
     throw new KernelError(
@@ -78,28 +87,45 @@ export class KernelSet {
     );
   }
 
-  /** Tools of kernels never take the place of others. */
-  #register(language: Language, { name, description, parameters }: Extract<FromKernel, { type: "Register" }>): void {
-    if (!/^[A-Za-z_]\w{0,50}$/.test(name) || (this.#registered.size >= maxRegistered && !this.#registered.has(name)))
-      return;
-    this.#registered.set(name, language);
+  /** Tools of kernels never take the place of others. Says why one is not registered. */
+  #register(kernel: Kernel, language: Language, tool: RegisterMessage): string | undefined {
+    const { name } = tool;
+    const owner = this.#registered.get(name);
+    if (!/^[A-Za-z_]\w{0,50}$/.test(name)) return "A tool was not registered: its name cannot be used.";
+    if (!owner && this.#registered.size >= maxRegistered)
+      return `The tool ${name} was not registered: there are ${maxRegistered} already.`;
+    if (owner && owner !== kernel && !owner.hasEnded)
+      return `The tool ${name} was not registered: the other kernel has one of this name.`;
+    try {
+      this.#parts.tau.registerTool(this.#createTool(language, tool));
+    } catch (error) {
+      return `The tool ${name} was not registered: ${getErrorMessage(error)}`;
+    }
+    this.#registered.set(name, kernel);
+    return undefined;
+  }
+
+  #createTool(language: Language, { name, description, parameters }: RegisterMessage): ToolDefinition {
     const toolName = `kernel__${name}`;
-    this.#parts.tau.registerTool({
+    const text = toVisible(description.slice(0, maxDescriptionLength));
+    return {
       name: toolName,
       label: toolName,
-      description: description || `The function ${name} that a ${titles[language]} cell has registered.`,
-      parameters: parameters ?? { type: "object", properties: {} },
+      description: text || `The function ${name} that a ${titles[language]} cell has registered.`,
+      parameters: toParameters(parameters),
       exposure: "deferred",
       access: () => [{ capability: "exec", target: { kind: "name", name: toolName }, risk: "unknown" }],
       execute: async (_id, params, signal, _onUpdate, context) => {
-        const owner = this.#registered.get(name);
-        const kernel = owner && this.#kernels.get(owner);
-        if (!kernel) throw new KernelError("ended", "The kernel of this tool has ended.");
+        const kernel = this.#registered.get(name);
+        if (!kernel || kernel.hasEnded) throw new KernelError("ended", `The kernel of ${toolName} has ended.`);
         const value = await kernel.bridge(createAnswer({ context, signal }), signal).invokeTool(name, params);
-        const text = typeof value === "string" ? value : JSON.stringify(value);
-        return { content: [{ type: "text", text }], details: { structured: value } };
+        const json = JSON.stringify(value);
+        if (json.length > maxValueLength)
+          throw new KernelError("failed", "The value is too large. Write it to a file, and give the path.");
+        const shown = typeof value === "string" ? value : json;
+        return { content: [{ type: "text", text: toVisible(cut(shown)) }], details: { structured: value } };
       },
-    });
+    };
   }
 
   /** Starts a kernel without a cell. */
@@ -138,4 +164,10 @@ export class KernelSet {
   describe(): string[] {
     return languages.map((language) => this.describeOne(language));
   }
+}
+
+/** A schema that is too long is left out: the function checks its arguments itself. */
+function toParameters(schema: Readonly<Record<string, unknown>> | undefined): ToolDefinition["parameters"] {
+  const isUsable = schema?.["type"] === "object" && JSON.stringify(schema).length <= maxSchemaLength;
+  return isUsable ? schema : { type: "object", properties: {} };
 }

@@ -1,6 +1,6 @@
 /** A kernel: one process that runs cells, one after the other, and keeps their variables. */
 import type { Clock } from "@tau/ai";
-import { followSignal } from "@tau/ai/internal";
+import { followSignal, getErrorMessage } from "@tau/ai/internal";
 import { IpcChannel, type KernelId, type KernelMessage, type KernelResult } from "./ipc.ts";
 import { createDeferred } from "./deferred.ts";
 import { KernelError } from "./kernel-error.ts";
@@ -9,9 +9,12 @@ import { type DoneMessage, type Display, type FromKernel, getAnswerType, type Ke
 
 /** How long a cell may take to end after an interrupt, before the kernel is ended. */
 export const interruptMs = 5_000;
+const minWatchMs = 50;
 /** More requests of one kernel at the same time are refused. */
 const maxRequests = 1_000;
 const maxDisplays = 100;
+/** Limits what is kept of all of them, as long as their lines are. */
+const maxDisplaySize = 32 * 1024 * 1024;
 /** The end of what is printed while no cell runs is shown with the next one. */
 const maxLateBytes = 16 * 1024;
 
@@ -40,7 +43,10 @@ export interface KernelOptions {
   /** Ends itself after this time without a cell. */
   idleMs: number;
   start(events: KernelProcessEvents): Promise<KernelProcess>;
-  onRegister(tool: Extract<FromKernel, { type: "Register" }>): void;
+  /** Says why a tool is not registered, for the output of the cell. */
+  onRegister(tool: Extract<FromKernel, { type: "Register" }>): string | undefined;
+  /** For how long a person has been waited for, all in all, which time limits of cells leave out. */
+  getPersonWaitMs(): number;
   /** Called once, when nothing of it is left. */
   onEnd(reason: string): void;
 }
@@ -55,6 +61,7 @@ interface RunningCell {
   id: string;
   callId: string;
   displays: Display[];
+  displaySize: number;
   onOutput(chunk: Buffer): void;
   settle(done: DoneMessage | undefined): void;
 }
@@ -64,12 +71,13 @@ export class Kernel {
   readonly #scopes = new Map<string, AnswerRequest>();
   readonly #invokes = new Map<string, (result: KernelResult) => void>();
   readonly #requests = IpcChannel(maxRequests);
-  readonly #ended = createDeferred<string>();
+  /** Requests that were not answered, by their ids. */
+  readonly #waiting = new Map<number, { wire: string; request: KernelRequest; answer: AnswerRequest }>();
   #process: Promise<KernelProcess> | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #cell: RunningCell | undefined;
   #late: Buffer[] = [];
-  #counts = { cells: 0, requests: 0, runs: 0 };
+  #counts = { cells: 0, runs: 0 };
   #cancelIdle: (() => void) | undefined;
   #endReason: string | undefined;
 
@@ -108,26 +116,23 @@ export class Kernel {
   }
 
   async #runNow({ code, callId, timeoutMs, signal, onOutput, answer }: CellOptions): Promise<CellOutcome> {
-    const { clock } = this.#options;
     const id = `c${++this.#counts.cells}`;
     const displays: Display[] = [];
     const stopped = createDeferred<{ by: "abort" | "timeout" }>();
     this.#cancelIdle?.();
     const stopFollowing = followSignal(signal, () => stopped.resolve({ by: "abort" }));
     const cancelTimeout =
-      timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, () => stopped.resolve({ by: "timeout" }));
+      timeoutMs === undefined ? undefined : this.#limit(timeoutMs, () => stopped.resolve({ by: "timeout" }));
     try {
-      const opened = await Promise.race([this.#open(), this.#ended.promise, stopped.promise]);
+      const opened = await Promise.race([this.#open(), stopped.promise]);
       // It may have ended while it started.
-      const reason = typeof opened === "string" ? opened : this.#endReason;
-      if (typeof opened === "string" || reason !== undefined)
-        return { kind: "ended", reason: reason!, displays, wasStarted: false };
+      if (this.#endReason !== undefined) return { kind: "ended", reason: this.#endReason, displays, wasStarted: false };
       if ("by" in opened) {
         await this.end("It was interrupted while it started.");
         return { kind: "interrupted", by: opened.by, displays, hasEnded: true };
       }
       const done = createDeferred<DoneMessage | undefined>();
-      this.#cell = { id, callId, displays, onOutput, settle: done.resolve };
+      this.#cell = { id, callId, displays, displaySize: 0, onOutput, settle: done.resolve };
       this.#scopes.set(id, answer);
       for (const chunk of this.#late.splice(0)) onOutput(chunk);
       this.#counts.runs++;
@@ -150,6 +155,24 @@ export class Kernel {
     }
   }
 
+  /** Calls `onOver` after `limitMs` in which no person was waited for. Returns how to cancel that. */
+  #limit(limitMs: number, onOver: () => void): () => void {
+    const { clock, getPersonWaitMs } = this.#options;
+    const getWorkedMs = () => clock.monotonic() - getPersonWaitMs();
+    const endMs = getWorkedMs() + limitMs;
+    let cancel = () => {};
+    const watch = (leftMs: number) => {
+      cancel = clock.setTimer(leftMs, () => {
+        const moreMs = endMs - getWorkedMs();
+        // As long as a person is waited for, this does not change.
+        if (moreMs > 0) watch(Math.max(moreMs, minWatchMs));
+        else onOver();
+      });
+    };
+    watch(limitMs);
+    return () => cancel();
+  }
+
   /** Ends the kernel if the cell does not end in time. */
   async #interrupt(process: KernelProcess, id: string, done: Promise<unknown>): Promise<void> {
     const { clock } = this.#options;
@@ -168,9 +191,14 @@ export class Kernel {
 
   async #start(): Promise<KernelProcess> {
     const ready = createDeferred<void>();
-    const process = await this.#options.start({
+    const events: KernelProcessEvents = {
       onMessage: (message) => (message.type === "Ready" ? ready.resolve() : this.#receive(message)),
       onOutput: (chunk) => this.#print(chunk),
+    };
+    const process = await this.#options.start(events).catch((error: unknown) => {
+      // The next cell tries again with another kernel.
+      this.#finish(getErrorMessage(error));
+      throw error;
     });
     void process.exit.then((reason) => this.#finish(reason));
     await Promise.race([ready.promise, process.exit]);
@@ -190,10 +218,12 @@ export class Kernel {
         if (message.done.id === this.#cell?.id) this.#cell.settle(message.done);
         return;
       case "Display":
-        if (this.#cell && this.#cell.displays.length < maxDisplays) this.#cell.displays.push(message.display);
+        return this.#display(message);
+      case "Register": {
+        const problem = this.#options.onRegister(message);
+        if (problem !== undefined) this.#print(Buffer.from(`[${problem}]\n`));
         return;
-      case "Register":
-        return this.#options.onRegister(message);
+      }
       case "Invoked": {
         const settle = this.#invokes.get(message.id);
         this.#invokes.delete(message.id);
@@ -204,22 +234,28 @@ export class Kernel {
     }
   }
 
+  #display({ display, size }: Extract<FromKernel, { type: "Display" }>): void {
+    const cell = this.#cell;
+    if (!cell || cell.displays.length >= maxDisplays || cell.displaySize + size > maxDisplaySize) return;
+    cell.displaySize += size;
+    cell.displays.push(display);
+  }
+
   /** The host decides about requests: they wait for it in the channel. */
   #request({ id, scope, wire, request }: Extract<FromKernel, { type: "Request" }>): void {
     const answer = this.#scopes.get(scope);
     const problem = !answer
       ? new KernelError("over", "The cell that made this call is over. Await calls before the cell ends.")
-      : this.#counts.requests >= maxRequests
-        ? new KernelError("busy", `More than ${maxRequests} calls at once are not possible.`)
-        : undefined;
+      : this.#waiting.has(id)
+        ? new KernelError("failed", `There is another call with the id ${id}.`)
+        : this.#waiting.size >= maxRequests
+          ? new KernelError("busy", `More than ${maxRequests} calls at once are not possible.`)
+          : undefined;
     if (!answer || problem) return this.#reply(wire, id, { error: toWireError(problem) });
-    this.#counts.requests++;
     this.#waiting.set(id, { wire, request, answer });
     const [own] = this.#requests;
     void own.send(toKernelMessage(this.#options.id, id, request)).catch(() => undefined);
   }
-
-  readonly #waiting = new Map<number, { wire: string; request: KernelRequest; answer: AnswerRequest }>();
 
   async #answerRequests(): Promise<void> {
     const [, host] = this.#requests;
@@ -228,7 +264,6 @@ export class Kernel {
 
   async #answerOne(id: number): Promise<void> {
     const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
     if (!waiting) return;
     const { wire, request, answer } = waiting;
     let result: KernelResult;
@@ -237,14 +272,21 @@ export class Kernel {
     } catch (error) {
       result = { error: toWireError(error) };
     }
-    this.#counts.requests--;
+    this.#waiting.delete(id);
     this.#reply(wire, id, result);
   }
 
   #reply(wire: string, id: number, result: KernelResult): void {
     const type = getAnswerType(wire);
-    const payload = { id, result, ...(type === "ToolResult" && { to: this.#options.id }) };
-    void this.#process?.then((process) => process.send(type, payload));
+    const to = type === "ToolResult" ? { to: this.#options.id } : {};
+    void this.#process?.then((process) => {
+      try {
+        process.send(type, { id, result, ...to });
+      } catch (error) {
+        // A value that cannot be written, such as one with too many levels.
+        process.send(type, { id, result: { error: toWireError(error) }, ...to });
+      }
+    });
   }
 
   /** Gives the bridge for one call: requests of the tool have the rights of that call. */
@@ -262,15 +304,12 @@ export class Kernel {
         this.#cancelIdle?.();
         this.#invokes.set(id, result.resolve);
         this.#scopes.set(id, answer);
-        void this.#ended.promise.then((reason) =>
-          result.resolve({ error: { message: `The kernel has ended: ${reason}`, kind: "ended" } }),
-        );
         try {
           process.send("Invoke", { id, name: toolName, params });
           const settled = await result.promise;
           if ("value" in settled) return settled.value;
-          const isAborted = settled.error.kind === "aborted";
-          throw new KernelError(isAborted ? "aborted" : "failed", settled.error.message);
+          const { kind, message } = settled.error;
+          throw new KernelError(kind === "aborted" || kind === "ended" ? kind : "failed", message);
         } finally {
           stopFollowing();
           this.#invokes.delete(id);
@@ -300,7 +339,8 @@ export class Kernel {
     this.#endReason = reason;
     this.#cancelIdle?.();
     this.#cell?.settle(undefined);
-    this.#ended.resolve(reason);
+    for (const settle of this.#invokes.values())
+      settle({ error: { message: `The kernel has ended: ${reason}`, kind: "ended" } });
     this.#requests[0].close();
     this.#options.onEnd(reason);
   }
@@ -314,14 +354,14 @@ const whenAborted = (signal: AbortSignal | undefined): Promise<void> =>
   });
 
 function toKernelMessage(from: KernelId, id: number, request: KernelRequest): KernelMessage {
-  if (request.kind !== "exec") {
-    const { kind, ...params } = request;
-    return kind === "tool"
-      ? { type: "ToolCall", payload: { from, id, tool: (request as { tool: string }).tool, params } }
-      : { type: "ToolCall", payload: { from, id, tool: kind, params } };
+  if (request.kind === "exec") {
+    const type = request.language === "python" ? "PythonExec" : "BunExec";
+    return { type, payload: { code: request.code, id } };
   }
-  const type = request.language === "python" ? "PythonExec" : "BunExec";
-  return { type, payload: { code: request.code, id } };
+  if (request.kind === "tool")
+    return { type: "ToolCall", payload: { from, id, tool: request.tool, params: request.params } };
+  const { kind: tool, ...params } = request;
+  return { type: "ToolCall", payload: { from, id, tool, params } };
 }
 
 function toWireError(error: unknown): { message: string; kind: string } {

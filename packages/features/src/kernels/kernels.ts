@@ -5,8 +5,14 @@ import { type ExtensionAPI, type FeaturePlace, getFeatureSettings } from "@tau/e
 import { showMenu } from "../kit/show-menu.ts";
 import { createAnswer } from "./answer-request.ts";
 import { CellOutput } from "./cell-output.ts";
-import { type EvalArguments, evalTool, type KernelsPorts, kernelsSettings, languages } from "./feature.ts";
-import { findPython } from "./find-python.ts";
+import {
+  type EvalArguments,
+  evalTool,
+  findPythonAt,
+  type KernelsPorts,
+  kernelsSettings,
+  languages,
+} from "./feature.ts";
 import { formatCell } from "./format-cell.ts";
 import { KernelError } from "./kernel-error.ts";
 import { KernelSet } from "./kernel-set.ts";
@@ -18,12 +24,9 @@ export function registerKernels(
   { clock = systemClock }: KernelsPorts,
 ): void {
   const getSettings = () => getFeatureSettings(tau, kernelsSettings).kernels;
-  const find = (cwd: string) => {
-    const { isProjectTrusted } = settings;
-    return findPython({ setting: getSettings().python, env: process.env, cwd, isProjectTrusted });
-  };
   let set: KernelSet | undefined;
-  const getSet = (cwd: string) => (set ??= new KernelSet({ tau, clock, getSettings, findPython: () => find(cwd) }));
+  const getSet = (cwd: string) =>
+    (set ??= new KernelSet({ tau, clock, getSettings, findPython: () => findPythonAt({ cwd, settings }) }));
   tau.on("session_shutdown", () => set?.endAll("Its session has ended."));
 
   tau.registerTool({

@@ -40,12 +40,14 @@ export type KernelRequest =
   | { kind: "completion"; prompt: string; options: Readonly<Record<string, unknown>> }
   | { kind: "agent"; prompt: string; options: Readonly<Record<string, unknown>> }
   | { kind: "glob"; pattern: string; cwd: string }
-  | { kind: "readFile"; path: string };
+  /** Reads a part of a text from a line on. */
+  | { kind: "readFile"; path: string; offset: number };
 
 export type FromKernel =
   | { type: "Ready" }
   | { type: "Done"; done: DoneMessage }
-  | { type: "Display"; id: string; display: Display }
+  /** `size`: the length of its line. */
+  | { type: "Display"; display: Display; size: number }
   | { type: "Register"; name: string; description: string; parameters: Readonly<Record<string, unknown>> | undefined }
   | { type: "Invoked"; id: string; result: KernelResult }
   | { type: "Request"; id: number; scope: string; wire: string; request: KernelRequest };
@@ -62,7 +64,7 @@ export function parseMessage(line: string): FromKernel | undefined {
       return { type, done: toDone(id, fields) };
     case "Display": {
       const display = toDisplay(fields);
-      return display && { type, id, display };
+      return display && { type, display, size: line.length };
     }
     case "Register": {
       const { name, description, parameters } = fields;
@@ -140,7 +142,7 @@ function toResult({ value = null, error }: Readonly<Record<string, unknown>>): K
 }
 
 function toRequest(type: string, fields: Readonly<Record<string, unknown>>): KernelRequest | undefined {
-  const { tool, params, code, prompt, pattern, cwd, path } = fields;
+  const { tool, params, code, prompt, pattern, cwd, path, offset } = fields;
   const options = asRecord(fields["options"]);
   switch (type) {
     case "ToolCall":
@@ -156,7 +158,9 @@ function toRequest(type: string, fields: Readonly<Record<string, unknown>>): Ker
     case "Glob":
       return typeof pattern === "string" ? { kind: "glob", pattern, cwd: getText(cwd) || "." } : undefined;
     case "ReadFile":
-      return typeof path === "string" ? { kind: "readFile", path } : undefined;
+      return typeof path === "string" && Number.isSafeInteger(offset)
+        ? { kind: "readFile", path, offset: offset as number }
+        : undefined;
     default:
       return undefined;
   }

@@ -68,16 +68,20 @@ const registered = new Map();
 let nextId = 0;
 let isReady = false;
 let isPrinting = false;
+// Cells may change what is global.
 const { stringify } = JSON;
+const { from } = Buffer;
+const { writeSync } = fs;
+const { reallyExit } = process;
 const write = (text) => {
-  const bytes = Buffer.from(text);
+  const bytes = from(text);
   for (let start = 0; start < bytes.length; ) {
     try {
-      start += fs.writeSync(4, bytes, start);
+      start += writeSync(4, bytes, start);
     } catch (error) {
       if (error.code === "EAGAIN") continue;
       // Without its descriptors the kernel cannot answer.
-      process.reallyExit(1);
+      reallyExit.call(process, 1);
     }
   }
 };
@@ -144,6 +148,9 @@ class AgentBridge {
     return (instance ??= new AgentBridge());
   }
   registerTool(name, handler, options = {}) {
+    if (typeof name !== "string" || !/^[A-Za-z_]\w{0,50}$/.test(name))
+      throw new TypeError("The name of a tool is at most 51 letters, digits and underscores.");
+    if (typeof handler !== "function") throw new TypeError("The handler of a tool is a function.");
     registered.set(name, handler);
     send("Register", { name, description: String(options.description ?? "").slice(0, 2000), parameters: toValue(options.parameters) ?? null });
   }
@@ -161,7 +168,14 @@ class AgentBridge {
     return await ask("Glob", { pattern, cwd });
   }
   async readFile(path) {
-    return await ask("ReadFile", { path });
+    // In parts, since a whole file may be too large for a message.
+    const parts = [];
+    for (let offset = 1; offset !== null; ) {
+      const { text, next } = await ask("ReadFile", { path, offset });
+      parts.push(text);
+      offset = next;
+    }
+    return parts.join("\n");
   }
   async writeFile(path, content) {
     await callTool("write", { path, content });

@@ -10,7 +10,7 @@ PID = os.getpid()
 IN, OUT = 3, 4
 os.set_inheritable(IN, False)
 os.set_inheritable(OUT, False)
-MAX_TEXT, MAX_VALUE, MAX_PNG, MAX_ROWS = 200000, 4000000, 5000000, 100
+MAX_TEXT, MAX_VALUE, MAX_PNG, MAX_ROWS, MAX_CELLS = 200000, 4000000, 5000000, 100, 200000
 module = type(sys)("__main__")
 module.__builtins__ = __builtins__
 sys.modules["__main__"] = module
@@ -18,7 +18,7 @@ scope = _contextvars.ContextVar("scope", default=None)
 work = _queue.SimpleQueue()
 invokes = _queue.SimpleQueue()
 writing = _thread.allocate_lock()
-pending, sources = {}, {}
+pending, sources, shown_figures = {}, {}, []
 state = {"cell": None, "user": False, "next": 0, "loop": None, "count": 0}
 
 def load(name):
@@ -44,6 +44,8 @@ def send(kind, **payload):
     write(load("json").dumps({"type": kind, "payload": payload}, default=simple).encode("utf-8", "replace") + b"\n")
 
 def simple(value):
+    if hasattr(value, "columns") and hasattr(value, "shape"):
+        return to_records(value)
     for name in ("tolist", "item", "isoformat"):
         method = getattr(value, name, None)
         if callable(method):
@@ -51,6 +53,14 @@ def simple(value):
     if isinstance(value, (set, frozenset)):
         return list(value)
     raise TypeError("not JSON: " + type(value).__name__)
+
+def to_records(frame):
+    if frame.shape[0] * frame.shape[1] > MAX_CELLS:
+        raise TypeError("not JSON: too large")
+    if hasattr(frame, "to_dicts"):
+        return frame.to_dicts()
+    # Its own JSON has null where a value is missing.
+    return load("json").loads(frame.to_json(orient="records", date_format="iso"))
 
 def to_json(value):
     json = load("json")
@@ -157,8 +167,6 @@ class Kernel:
 
 class AgentBridge:
     """Calls tools of the session, and keeps the tools of this kernel."""
-    _instance = None
-
     def __init__(self, kernel):
         self.kernel = kernel
         self._tool_registry = {}
@@ -168,6 +176,8 @@ class AgentBridge:
         return agent_bridge
 
     def register_tool(self, name, handler):
+        if self is agent_bridge and not (isinstance(name, str) and name.isidentifier() and name.isascii() and len(name) <= 51):
+            raise ValueError("The name of a tool is at most 51 letters, digits and underscores.")
         self._tool_registry[name] = handler
         if self is agent_bridge:
             send("Register", name=name, description=(getattr(handler, "__doc__", None) or "")[:2000], parameters=describe(handler))
@@ -210,15 +220,25 @@ async def agent(prompt, options=None, **more):
     return await ask("Agent", prompt=prompt, options={**(options or {}), **more})
 
 def to_png(value):
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value) if value.startswith(b"\x89PNG\r\n\x1a\n") else None
+    if is_figure(value):
+        return save_png(lambda buffer: value.savefig(buffer, format="png", bbox_inches="tight"))
+    if type(value).__module__.startswith("PIL.") and callable(getattr(value, "convert", None)):
+        # PNG does not have every mode that an image can have.
+        known = value if value.mode in ("1", "L", "LA", "P", "RGB", "RGBA", "I") else value.convert("RGB")
+        return save_png(lambda buffer: known.save(buffer, format="PNG"))
     png = getattr(value, "_repr_png_", None)
-    if callable(png):
-        data = png()
-        return data if isinstance(data, bytes) else None
-    if type(value).__name__ == "Figure" and callable(getattr(value, "savefig", None)):
-        buffer = load("io").BytesIO()
-        value.savefig(buffer, format="png", bbox_inches="tight")
-        return buffer.getvalue()
-    return None
+    data = png() if callable(png) else None
+    return data if isinstance(data, bytes) else None
+
+def is_figure(value):
+    return type(value).__name__ == "Figure" and callable(getattr(value, "savefig", None))
+
+def save_png(save):
+    buffer = load("io").BytesIO()
+    save(buffer)
+    return buffer.getvalue()
 
 def to_table(value):
     columns = getattr(value, "columns", None)
@@ -235,6 +255,8 @@ def to_table(value):
 
 def show(value, is_result=False):
     """Sends an image or a table. Says whether the value was one."""
+    if is_figure(value):
+        shown_figures.append(value)
     try:
         png = to_png(value)
         table = None if png else to_table(value)
@@ -265,12 +287,15 @@ def display(*values):
             text = value if isinstance(value, str) else repr(value)
             send("Display", id=scope.get(), text=text[:MAX_TEXT])
 
-def show_figures():
+def show_figures(result):
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is None:
         return
     for number in pyplot.get_fignums():
-        show(pyplot.figure(number))
+        figure = pyplot.figure(number)
+        # Each is shown once: by the cell itself, here, or as the result.
+        if figure is not result and not any(figure is shown for shown in shown_figures):
+            show(figure)
     pyplot.close("all")
 
 def run_async(coroutine):
@@ -338,7 +363,7 @@ def do_cell(payload):
         try:
             state["user"] = True
             value = run_cell(source, name)
-            show_figures()
+            show_figures(value)
             if value is not None:
                 module.__dict__["_"] = value
                 answer = {"value": to_json(value)}
@@ -355,6 +380,7 @@ def do_cell(payload):
         state["user"] = False
         state["cell"] = None
         scope.reset(token)
+        shown_figures.clear()
     value = None
     finish(key, **answer)
 
@@ -401,6 +427,7 @@ sys.argv = [""]
 for value in (display, js, completion, agent, grep, invoke_tool, AgentBridge, KernelError, agent_bridge):
     module.__dict__[getattr(value, "__name__", "agent_bridge")] = value
 module.__dict__["tool"] = Tools()
+module.__dict__["kernel"] = agent_bridge.kernel
 module.__dict__["register_tool"] = agent_bridge.register_tool
 _thread.start_new_thread(read_messages, ())
 write(b'{"type":"Ready","payload":{}}\n')

@@ -1,0 +1,165 @@
+/** Cells that write messages of their own, change the runner, or want more than the host has. */
+import { describe, expect, test } from "vitest";
+import { languages, openKernels } from "./kit.ts";
+
+describe.each(languages)("a hostile cell of %s", (language) => {
+  const isPython = language === "python";
+  const choose = (python: string, javascript: string) => (isPython ? python : javascript);
+  /** Code that sends lines to the host by itself, and continues. */
+  const forge = (lines: readonly object[], rest: string) => {
+    const text = JSON.stringify(lines.map((line) => JSON.stringify(line)));
+    return choose(
+      `import os\nfor line in ${text}:\n    os.write(4, line.encode() + b"\\n")\n${rest}`,
+      `for (const line of ${text}) require("fs").writeSync(4, line + "\\n");\n${rest}`,
+    );
+  };
+  const callTool = (id: unknown, scope: unknown, tool: string, params: object = {}) => ({
+    type: "ToolCall",
+    payload: { id, scope, from: "Python", tool, params },
+  });
+
+  test("answers nothing but itself, and reaches no other tool than the session has", async () => {
+    const { run, events } = await openKernels({ files: { "a.txt": "x" } });
+    await run(language, "1");
+    // The ids of the host are known to the code. Answers for cells and calls that there are not have no effect.
+    const forged = [
+      { type: "Done", payload: { id: "c9", status: "ok", result: "forged" } },
+      { type: "Invoked", payload: { id: "i1", value: "forged" } },
+      { type: "Ready", payload: {} },
+      { type: "Display", payload: { id: "c9", text: "shown" } },
+      callTool(900_001, "c9", "ls"),
+      callTool(900_002, "c2", "change_files", { changes: [], reason: "" }),
+      callTool(900_003, "c2", "eval", { language, code: "1" }),
+      callTool(900_004, "c2", "nothing"),
+      callTool(900_005, "c2", "ls"),
+      callTool(900_005, "c2", "ls"),
+    ];
+    const cell = await run(language, forge(forged, "3"));
+    expect(cell).toMatchObject({ isError: false, details: { result: "3" } });
+    expect(cell.text).toBe("shown\n\n3");
+    await expect
+      .poll(() => events.flatMap((event) => (event.type === "tool_execution_start" ? [event.toolName] : [])))
+      .toEqual(expect.arrayContaining(["ls"]));
+    const started = events.flatMap((event) => (event.type === "tool_execution_start" ? [event.toolName] : []));
+    expect(started.filter((name) => name === "ls")).toHaveLength(1);
+    expect(started).not.toContain("change_files");
+    // An early end of its own cell gives nothing but that.
+    const early = await run(
+      language,
+      forge([{ type: "Done", payload: { id: "c3", status: "ok", result: "early" } }], "4"),
+    );
+    expect(early.details.result).toBe("early");
+    expect((await run(language, "5")).details.value).toBe(5);
+  });
+
+  test("gets bounded results, however much it sends", async () => {
+    const { run } = await openKernels();
+    const large = choose('"x" * 3000000', '"x".repeat(3000000)');
+    const send = choose(
+      `import os, json\ndef emit(kind, **payload):\n    data = (json.dumps({"type": kind, "payload": payload}) + "\\n").encode()\n    while data:\n        data = data[os.write(4, data):]\nlarge = ${large}`,
+      `var emit = (type, payload) => { let data = Buffer.from(JSON.stringify({ type, payload }) + "\\n"); while (data.length) { try { data = data.subarray(require("fs").writeSync(4, data)); } catch (e) { if (e.code !== "EAGAIN") throw e; } } }; var large = ${large}; 0`,
+    );
+    await run(language, send);
+    const shown = await run(
+      language,
+      choose(
+        "for i in range(40): emit('Display', text=large)",
+        "for (let i = 0; i < 40; i++) emit('Display', { text: large });",
+      ),
+    );
+    expect(shown.text.length).toBeLessThan(60_000);
+    const failed = await run(
+      language,
+      choose(
+        "emit('Done', id='c3', status='error', error={'traceback': large})",
+        "emit('Done', { id: 'c3', status: 'error', error: { traceback: large } })",
+      ),
+    );
+    expect(failed.text.length).toBeLessThan(60_000);
+    expect(failed.isError).toBe(true);
+    const deep = choose(
+      `import os\nos.write(4, b'{"type":"Done","payload":{"id":"c4","status":"ok","value":' + b"[" * 20000 + b"]" * 20000 + b"}}\\n")`,
+      `require("fs").writeSync(4, '{"type":"Done","payload":{"id":"c4","status":"ok","value":' + "[".repeat(20000) + "]".repeat(20000) + "}}\\n")`,
+    );
+    await run(language, deep);
+    expect((await run(language, "6")).details.value).toBe(6);
+    const endless = choose(
+      "chunk = b'x' * 1000000\nwhile True: os.write(4, chunk)",
+      "for (const chunk = Buffer.alloc(1000000, 'x'); ; ) { try { require('fs').writeSync(4, chunk); } catch (e) { if (e.code !== 'EAGAIN') throw e; } }",
+    );
+    const ended = await run(language, endless);
+    expect(ended.text).toMatch(/^The kernel has ended: It sent a message of more than 16 MB\./);
+  });
+
+  test("that changes the runner harms only its own kernel", async () => {
+    const { run } = await openKernels();
+    const changes = choose(
+      "import json, os, sys\njson.dumps = lambda *a, **k: 'forged'\n1",
+      "JSON.stringify = () => 'forged'; Map.prototype.get = () => undefined; Buffer.from = () => { throw 1; }; 1",
+    );
+    const cell = await run(language, changes);
+    expect(["ok", "ended"]).toContain(cell.details.status);
+    const after = await run(language, "7", { reset: true });
+    expect(after.details.value).toBe(7);
+  });
+
+  test("that closes the descriptors of its messages is answered once", async () => {
+    const { run } = await openKernels();
+    for (const descriptor of [3, 4]) {
+      await run(language, choose(`import os\nos.close(${descriptor})`, `require("fs").closeSync(${descriptor})`));
+      const next = await run(language, "8", { reset: true });
+      expect(next.details.value).toBe(8);
+    }
+  });
+
+  test("does not pass the descriptors of its messages on", async () => {
+    const { run } = await openKernels();
+    const list = choose(
+      'import subprocess\nsubprocess.run(["ls", "/proc/self/fd"], capture_output=True, text=True, close_fds=False).stdout.split()',
+      'require("child_process").execSync("ls /proc/self/fd").toString().trim().split("\\n")',
+    );
+    // `ls` has opened the directory itself.
+    const { value } = (await run(language, list)).details;
+    expect(value).not.toContain("4");
+  });
+
+  test("registers tools with bounded descriptions, and takes none from the other kernel", async () => {
+    const { run, callTool } = await openKernels();
+    const register = (name: string, description: string, parameters: string) =>
+      forgeRegister({ name, description, parameters });
+    const forgeRegister = ({ name, description, parameters }: Record<string, string>) =>
+      choose(
+        `import os, json\ndata = (json.dumps({"type": "Register", "payload": {"name": "${name}", "description": ${description}, "parameters": ${parameters}}}) + "\\n").encode()\nwhile data:\n    data = data[os.write(4, data):]\n1`,
+        `{ let data = Buffer.from(JSON.stringify({ type: "Register", payload: { name: "${name}", description: ${description}, parameters: ${parameters} } }) + "\\n"); while (data.length) { try { data = data.subarray(require("fs").writeSync(4, data)); } catch (e) { if (e.code !== "EAGAIN") throw e; } } } 1`,
+      );
+    const text = choose('"unusual " + "x" * 3000000', '"unusual " + "x".repeat(3000000)');
+    await run(
+      language,
+      register(
+        "big",
+        text,
+        choose('{"type": "object", "x": "y" * 1000000}', '{ type: "object", x: "y".repeat(1000000) }'),
+      ),
+    );
+    const search = await callTool("tool_search", { query: "unusual" });
+    expect(search.text).toContain("kernel__big");
+    expect(search.text.length).toBeLessThan(20_000);
+    const odd = await run(language, register("a b", '""', "{}"));
+    expect(odd.text).toContain("its name cannot be used");
+    const wrong = await run(language, register("wrong", '""', choose('{"type": 3}', "{ type: 3 }")));
+    expect(wrong.isError).toBe(false);
+    for (let index = 0; index < 3; index++) expect((await run(language, "9")).details.value).toBe(9);
+  });
+});
+
+test.skipIf(languages.length < 2)("a kernel cannot take a tool of the other one", async () => {
+  const { run, callTool } = await openKernels();
+  await run("python", 'register_tool("mine", lambda: "of Python")');
+  const cell = await run("javascript", 'agentBridge.registerTool("mine", () => "of JavaScript")');
+  expect(cell.text).toContain("The tool mine was not registered: the other kernel has one of this name.");
+  expect((await callTool("call_tool", { name: "kernel__mine", arguments: {} })).text).toBe("of Python");
+  await expect(run("python", 'register_tool("a b", print)')).resolves.toMatchObject({ isError: true });
+  await run("python", "1", { reset: true });
+  await run("javascript", 'agentBridge.registerTool("mine", () => "of JavaScript")');
+  expect((await callTool("call_tool", { name: "kernel__mine", arguments: {} })).text).toBe("of JavaScript");
+});
