@@ -251,7 +251,7 @@ export class Kernel {
         : this.#waiting.size >= maxRequests
           ? new KernelError("busy", `More than ${maxRequests} calls at once are not possible.`)
           : undefined;
-    if (!answer || problem) return this.#reply(wire, id, { error: toWireError(problem) });
+    if (!answer || problem) return void this.#reply(wire, id, { error: toWireError(problem) });
     this.#waiting.set(id, { wire, request, answer });
     const [own] = this.#requests;
     void own.send(toKernelMessage(this.#options.id, id, request)).catch(() => undefined);
@@ -273,20 +273,19 @@ export class Kernel {
       result = { error: toWireError(error) };
     }
     this.#waiting.delete(id);
-    this.#reply(wire, id, result);
+    void this.#reply(wire, id, result);
   }
 
-  #reply(wire: string, id: number, result: KernelResult): void {
+  async #reply(wire: string, id: number, result: KernelResult): Promise<void> {
     const type = getAnswerType(wire);
     const to = type === "ToolResult" ? { to: this.#options.id } : {};
-    void this.#process?.then((process) => {
-      try {
-        process.send(type, { id, result, ...to });
-      } catch (error) {
-        // A value that cannot be written, such as one with too many levels.
-        process.send(type, { id, result: { error: toWireError(error) }, ...to });
-      }
-    });
+    const process = await this.#process;
+    try {
+      process?.send(type, { id, result, ...to });
+    } catch (error) {
+      // A value that cannot be written, such as one with too many levels.
+      process?.send(type, { id, result: { error: toWireError(error) }, ...to });
+    }
   }
 
   /** Gives the bridge for one call: requests of the tool have the rights of that call. */
