@@ -37,6 +37,10 @@ export class ConfiguredModels {
     return [...new Set([...this.#base.providers(), ...this.#configs.keys()])];
   }
 
+  listAll(): Model[] {
+    return this.providers().flatMap((provider) => this.list(provider));
+  }
+
   list(provider: string): Model[] {
     const base = this.#base.list(provider);
     const config = this.#configs.get(provider);

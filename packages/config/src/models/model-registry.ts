@@ -3,54 +3,29 @@
  * servers. A registry registers nothing itself, so that several registries in one process are independent.
  */
 import { join } from "node:path";
-import {
-  type Clock,
-  type Failure,
-  getEnvApiKey,
-  getModel,
-  getModels,
-  getProviders,
-  type LocalProvider,
-  type Model,
-  systemClock,
-} from "@tau/ai";
-import {
-  didYouMean,
-  getErrorMessage,
-  getRetiredModels,
-  getUnlistedModel,
-  isRegisteredModel,
-  Listeners,
-  toProviderId,
-  withoutUndefined,
-} from "@tau/ai/internal";
+import { type Clock, type Failure, getEnvApiKey, type LocalProvider, type Model, systemClock } from "@tau/ai";
+import { getErrorMessage, Listeners, toProviderId } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import type { ModelsKey } from "../auth/key-source.ts";
 import { check, createCheck, fn, param } from "../fields/arguments.ts";
-import type { Path } from "../fields/field.ts";
 import { jsonObject, text } from "../fields/kinds.ts";
 import type { FileProblem } from "../files/file-problem.ts";
-import { isSecretName } from "@tau/policy/internal";
+import { createBaseModels } from "./base-models.ts";
 import { StoredCatalogue } from "./catalogue/stored-catalogue.ts";
 import { type BaseModels, ConfiguredModels } from "./configured.ts";
-import {
-  chooseDefault,
-  type DefaultChoice,
-  type DefaultModel,
-  defaultModels,
-  defaultProviderOrder,
-} from "./defaults.ts";
+import { type DefaultChoice, type DefaultModel, defaultProviderOrder } from "./defaults.ts";
 import { listKeys } from "./key-ring.ts";
 import { isLocalProvider, LocalModels, type LocalServerAddress, localProviders } from "./local-models.ts";
-import { isLiteral, getUnresolvedHeaders } from "./overlay.ts";
-import { getReference, type ModelResolution, type ResolvePreference, resolveModel, splitThinking } from "./resolve.ts";
-import { resolveRoleModel, toRoleOfProvider } from "./resolve-role.ts";
-import { mergeRoles, type ModelSettings, parseRoleReference, type RoleModels, type RoleReference } from "./roles.ts";
-import { type ModelScope, type ScopeProblem, scopeModels } from "./scope.ts";
 import { ModelFiles } from "./model-files.ts";
-import { parseProvider, type ParseProviderOptions } from "./models-file.ts";
+import { ModelNames } from "./model-names.ts";
+import type { ParseProviderOptions } from "./models-file.ts";
 import { emptyModelsYml, type ModelsYml } from "./models-yml.ts";
-import type { ProviderConfig } from "./schema.ts";
+import { isLiteral, getUnresolvedHeaders } from "./overlay.ts";
+import { ProviderConfigs } from "./provider-configs.ts";
+import type { ModelResolution } from "./resolve.ts";
+import { mergeRoles, type ModelSettings, type RoleModels } from "./roles.ts";
+import type { ModelScope } from "./scope.ts";
+import { VirtualModels } from "./virtual-models.ts";
 
 /** Whether a provider can be used. `written` is its key in `models.json`, as written. It is called often: keep it fast. */
 export type HasKey = (provider: string, written: string | undefined) => boolean;
@@ -117,10 +92,9 @@ export class ModelRegistry {
   readonly #base: BaseModels;
   #configured: ConfiguredModels;
   #writtenValues: readonly string[] | undefined;
-  /** The providers of extensions, by name. They apply instead of those of the file. */
-  readonly #registered = new Map<string, ProviderConfig>();
-  /** The virtual models of extensions, by whoever set them. */
-  readonly #virtual = new Map<object, readonly Model[]>();
+  readonly #providers: ProviderConfigs;
+  readonly #virtual = new VirtualModels();
+  readonly #names: ModelNames;
   readonly #listeners = new Listeners<void>((error) => {
     this.#backgroundProblem = `A listener for model changes failed: ${getErrorMessage(error)}`;
   });
@@ -133,9 +107,17 @@ export class ModelRegistry {
     this.#files = files;
     this.#renewed = renewed;
     this.#local = new LocalModels({ clock, timeoutMs: localTimeoutMs, maxAgeMs: localMaxAgeMs });
-    const listExtra = () => (this.#virtual.size === 0 ? extra : [...extra, ...this.#listVirtual()]);
+    const listExtra = () => (this.#virtual.isEmpty ? extra : [...extra, ...this.#virtual.list()]);
     this.#base = createBaseModels({ local: this.#local, listExtra, renewed });
-    this.#configured = new ConfiguredModels(this.#base, this.#configs);
+    this.#providers = new ProviderConfigs(files);
+    this.#configured = new ConfiguredModels(this.#base, this.#providers.all);
+    this.#names = new ModelNames({
+      getModels: () => this.#configured,
+      isUsable: (provider) => this.#isUsable(provider, hasKey),
+      getRoles: () => this.getRoles(),
+      getSettings,
+      providerOrder,
+    });
   }
 
   /**
@@ -177,13 +159,13 @@ export class ModelRegistry {
     return [
       ...(this.#renewed?.problems ?? []),
       ...(files?.listProblems(this.getRoles()) ?? []),
-      ...(files ? this.#configured.problems((path, message) => this.#describe(files, path, message)) : []),
+      ...(files ? this.#configured.problems((path, message) => this.#providers.describe(files, path, message)) : []),
       ...(background === undefined ? [] : [{ file: files?.path ?? "models.json", message: background }]),
     ];
   }
 
   getAll(): Model[] {
-    return this.#configured.providers().flatMap((provider) => this.#configured.list(provider));
+    return this.#configured.listAll();
   }
 
   /** The models whose provider can be used. */
@@ -205,25 +187,12 @@ export class ModelRegistry {
    */
   resolve(spec: string, provider?: string): ModelResolution {
     checkArguments({ spec, provider });
-    const reference = parseRoleReference(spec);
-    if (reference) return provider === undefined ? this.#resolveRole(reference) : toRoleOfProvider(spec);
-    if (provider !== undefined) return this.#resolveWithin(toProviderId(provider.trim()), spec.trim());
-    const text = withCurrentProvider(spec.trim());
-    const exact = this.#findReference(text) ?? this.#findReference(splitThinking(text)?.head ?? "");
-    return resolveModel(text, exact ? [exact] : this.getAll(), this.#preference);
+    return this.#names.resolve(spec, provider);
   }
 
   /** The usable models that match a list of patterns. */
   scope(patterns: readonly string[]): ModelScope {
-    const unlisted: ResolvePreference["unlisted"] = (provider, id) =>
-      isLocalProvider(provider) ? this.find(provider, id) : undefined;
-    const named = patterns.map((pattern) => this.#replaceRole(pattern));
-    const { models, problems } = scopeModels(
-      named.flatMap(({ pattern }) => (pattern === undefined ? [] : [withCurrentProvider(pattern)])),
-      this.getAvailable(),
-      { ...this.#preference, unlisted },
-    );
-    return { models, problems: [...named.flatMap(({ problem }) => problem ?? []), ...problems] };
+    return this.#names.scope(patterns, this.getAvailable());
   }
 
   /** The models of roles as they are written, by name. A role that is not in it is the default model. */
@@ -243,12 +212,7 @@ export class ModelRegistry {
 
   /** The model of a new session. Without a choice it is the model of the role `default`, if there is one. */
   defaultModel(choice: DefaultChoice = {}): DefaultModel {
-    const role = this.getRoles()["default"];
-    const { defaultModel = choice.defaultProvider === undefined && role !== undefined ? "@default" : "" } = choice;
-    const { defaultProvider } = choice;
-    const isNamed = defaultModel !== "" || defaultProvider !== undefined;
-    const named = isNamed ? this.resolve(defaultModel, defaultProvider) : undefined;
-    return chooseDefault(() => this.getAll(), named, this.#preference);
+    return this.#names.chooseDefault(choice);
   }
 
   /** Whether there is a provider of this name, or a key for one. */
@@ -259,37 +223,25 @@ export class ModelRegistry {
 
   /** A provider's key in `models.json` or `models.yml`, as written: a literal, `$NAME`, `${NAME}` or `!command`. */
   writtenKey(provider: string): string | undefined {
-    return this.#getConfig(provider)?.apiKey;
+    return this.#providers.get(provider)?.apiKey;
   }
 
   /** All keys in `models.json` and `models.yml`, as written: also those in headers. */
   writtenValues(): readonly string[] {
     return (this.#writtenValues ??= [
-      ...[...this.#configs.values()].flatMap(listWrittenValues),
+      ...this.#providers.listWrittenValues(),
       ...[...this.modelsYml.apiKeys.values()].flat(),
     ]);
   }
 
   /** Returns the key with its host, as the option `modelsKey` of `AuthStorage` needs it. */
   modelsKey(provider: string): ModelsKey | undefined {
-    const key = this.writtenKey(provider);
-    const host = this.baseUrl(provider);
-    if (key === undefined) return undefined;
-    const id = toProviderId(provider);
-    const isRegistered = this.#registered.get(id)?.apiKey !== undefined;
-    const isOfYml = !isRegistered && (this.#files?.hasYmlKey(id) ?? false);
-    return {
-      key,
-      isOwn: true,
-      ...(host !== undefined && { host }),
-      ...(isRegistered && { place: `the extension that registers ${provider}` }),
-      ...(isOfYml && { place: "models.yml" }),
-    };
+    return this.#providers.getModelsKey(provider);
   }
 
   /** The base URL of a provider in `models.json`. Undefined if the file has none. */
   baseUrl(provider: string): string | undefined {
-    return this.#getConfig(provider)?.baseUrl;
+    return this.#providers.get(provider)?.baseUrl;
   }
 
   /** Where a provider's models are, as the option `getHosts` of `AuthStorage` needs it. */
@@ -299,7 +251,7 @@ export class ModelRegistry {
 
   /** A provider's display name in `models.json`. Undefined if the file has none. */
   displayName(provider: string): string | undefined {
-    return this.#getConfig(provider)?.name;
+    return this.#providers.get(provider)?.name;
   }
 
   /**
@@ -307,7 +259,7 @@ export class ModelRegistry {
    * asks for it with `authHeader`.
    */
   async requestHeaders(model: Model, apiKey?: string): Promise<RequestHeaders> {
-    const config = this.#getConfig(model.provider);
+    const config = this.#providers.get(model.provider);
     if (!config) return { kind: "ready", headers: {} };
     const headers: Record<string, string> = {};
     for (const [name, written] of getUnresolvedHeaders(config, model.id)) {
@@ -333,13 +285,13 @@ export class ModelRegistry {
    * otherwise; without models, what it has otherwise is changed. Throws `invalid_input` for a wrong description.
    */
   registerProvider(name: string, description: unknown, options?: ParseProviderOptions): void {
-    this.#registered.set(toProviderId(name), parseProvider(toProviderId(name), description, options));
+    this.#providers.register(name, description, options);
     this.#reconfigure();
     this.#listeners.emit();
   }
 
   unregisterProvider(name: string): void {
-    if (!this.#registered.delete(toProviderId(name))) return;
+    if (!this.#providers.unregister(name)) return;
     this.#reconfigure();
     this.#listeners.emit();
   }
@@ -349,17 +301,14 @@ export class ModelRegistry {
    * always available under a provider that has no other models.
    */
   setVirtualModels(owner: object, models: readonly Model[]): void {
-    const before = this.#virtual.get(owner) ?? [];
-    if (before.length === 0 && models.length === 0) return;
-    if (models.length > 0) this.#virtual.set(owner, models);
-    else this.#virtual.delete(owner);
+    if (!this.#virtual.set(owner, models)) return;
     this.#reconfigure();
     this.#listeners.emit();
   }
 
   /** Whether a model is virtual. */
-  isVirtual({ provider, id }: Pick<Model, "provider" | "id">): boolean {
-    return this.#listVirtual().some((model) => model.provider === toProviderId(provider) && model.id === id);
+  isVirtual(model: Pick<Model, "provider" | "id">): boolean {
+    return this.#virtual.has(model);
   }
 
   /** Whether a provider lists a model with this id that is not virtual. */
@@ -371,10 +320,6 @@ export class ModelRegistry {
   /** Whether requests with a model can be sent: it is not virtual, and its provider can be used. */
   isUsable(model: Pick<Model, "provider" | "id">): boolean {
     return !this.isVirtual(model) && this.#isUsable(toProviderId(model.provider), this.#options.hasKey);
-  }
-
-  #listVirtual(): readonly Model[] {
-    return [...this.#virtual.values()].flat();
   }
 
   /** Reads `models.json`, `models.yml` and `catalogue.json` again, now. */
@@ -406,75 +351,6 @@ export class ModelRegistry {
     this.#listeners.clear();
   }
 
-  get #configs(): ReadonlyMap<string, ProviderConfig> {
-    const written = this.#files?.providers ?? new Map();
-    return this.#registered.size === 0 ? written : addRegistered(written, this.#registered);
-  }
-
-  #getConfig(provider: string): ProviderConfig | undefined {
-    return this.#configs.get(toProviderId(provider));
-  }
-
-  get #preference(): ResolvePreference {
-    return {
-      hasKey: (provider) => this.#isUsable(provider, this.#options.hasKey),
-      providerOrder: this.#options.providerOrder,
-      unlisted: (provider, id) => this.find(provider, id),
-      getRetired: (id) =>
-        getRetiredModels().filter((model) => model.id === id && this.find(model.provider, id)?.isRetired),
-      getDefault: (provider) => defaultModels.get(provider),
-    };
-  }
-
-  /** Describes a problem. A provider of an extension is not in the file of the user. */
-  #describe(files: ModelFiles, path: Path, message: string): FileProblem {
-    const provider = String(path[1]);
-    const config = this.#configs.get(provider);
-    const isRegistered = config !== undefined && config === this.#registered.get(provider);
-    return isRegistered ? { file: `the provider ${provider} of an extension`, message } : files.describe(path, message);
-  }
-
-  #resolveRole(reference: RoleReference): ModelResolution {
-    return resolveRoleModel(reference, {
-      roles: this.getRoles(),
-      resolve: (name) => this.resolve(name),
-      getDefault: () => {
-        const { defaultModel, defaultProvider } = this.#options.getSettings();
-        return this.defaultModel(withoutUndefined({ defaultModel, defaultProvider }));
-      },
-      hasKey: (provider) => this.#isUsable(provider, this.#options.hasKey),
-    });
-  }
-
-  /** The model of a role as a pattern. Any other pattern is returned as it is. */
-  #replaceRole(pattern: string): { pattern?: string; problem?: ScopeProblem } {
-    const reference = parseRoleReference(pattern);
-    if (!reference) return { pattern };
-    const resolution = this.#resolveRole(reference);
-    if (resolution.kind !== "resolved")
-      return { problem: { pattern, kind: resolution.kind, message: resolution.message } };
-    const { model, thinkingLevel } = resolution;
-    return { pattern: `${getReference(model)}${thinkingLevel === undefined ? "" : `:${thinkingLevel}`}` };
-  }
-
-  #resolveWithin(name: string, text: string): ModelResolution {
-    const known = [...new Set([...this.#configured.providers(), ...localProviders])];
-    const provider = known.find((each) => each.toLowerCase() === name.toLowerCase());
-    if (provider === undefined) {
-      const hint = didYouMean(name, known) || ` The providers are: ${known.join(", ")}.`;
-      const message = `There is no provider ${JSON.stringify(name)}.${hint}`;
-      return { kind: "not_found", nearest: [], message };
-    }
-    const own = this.#configured.list(provider);
-    if (text === "" && own.length === 0) {
-      const message = `The models of ${provider} are not known. Name one, as in ${provider}/MODEL.`;
-      return { kind: "not_found", nearest: [], message };
-    }
-    const isRepeated = text.toLowerCase().startsWith(`${provider.toLowerCase()}/`);
-    const id = isRepeated ? text.slice(provider.length + 1) : text;
-    return resolveModel(`${provider}/${id}`, own, this.#preference);
-  }
-
   #isUsable(provider: string, hasKey: HasKey): boolean {
     return (
       isLocalProvider(provider) ||
@@ -485,20 +361,13 @@ export class ModelRegistry {
   }
 
   #isOnlyVirtual(provider: string): boolean {
-    if (this.#virtual.size === 0) return false;
+    if (this.#virtual.isEmpty) return false;
     const listed = this.#configured.list(provider);
     return listed.length > 0 && listed.every((model) => this.isVirtual(model));
   }
 
-  /** Most references are exact, and then only one provider's models are looked at. */
-  #findReference(reference: string): Model | undefined {
-    const slash = reference.indexOf("/");
-    if (slash <= 0) return undefined;
-    return this.#configured.find(reference.slice(0, slash), reference.slice(slash + 1), true);
-  }
-
   async #getAddress(provider: LocalProvider): Promise<LocalServerAddress> {
-    const { baseUrl, apiKey: written } = this.#configs.get(provider) ?? {};
+    const { baseUrl, apiKey: written } = this.#providers.get(provider) ?? {};
     const apiKey = written === undefined || isLiteral(written) ? written : await this.#options.resolveValue(written);
     return { provider, ...(baseUrl !== undefined && { baseUrl }), ...(apiKey !== undefined && { apiKey }) };
   }
@@ -515,7 +384,7 @@ export class ModelRegistry {
   }
 
   #reconfigure(): void {
-    this.#configured = new ConfiguredModels(this.#base, this.#configs);
+    this.#configured = new ConfiguredModels(this.#base, this.#providers.all);
     this.#writtenValues = undefined;
   }
 }
@@ -527,74 +396,6 @@ interface ModelSources {
   extra?: readonly Model[];
 }
 
-/** `provider/id` with the current id of the provider. Any other text is returned as it is. */
-function withCurrentProvider(text: string): string {
-  const slash = text.indexOf("/");
-  return slash > 0 ? `${toProviderId(text.slice(0, slash))}${text.slice(slash)}` : toProviderId(text);
-}
-
-function listWrittenValues({ apiKey, headers, models = [], modelOverrides }: ProviderConfig): string[] {
-  const own = [...models, ...(modelOverrides?.values() ?? [])].map((model) => model.headers);
-  const all = [headers, ...own].flatMap((each) => [...(each ?? [])]);
-  const secret = all.filter(([name, written]) => !isLiteral(written) || isSecretName(name));
-  return [...(apiKey === undefined ? [] : [apiKey]), ...secret.map(([, written]) => written)];
-}
-
 const hasAnyKey: HasKey = (provider, written) => written !== undefined || getEnvApiKey(provider) !== undefined;
 
 const literalOnly: ResolveValue = (written) => Promise.resolve(isLiteral(written) ? written : undefined);
-
-interface BaseSources {
-  local: LocalModels;
-  listExtra: () => readonly Model[];
-  renewed: StoredCatalogue | undefined;
-}
-
-function createBaseModels({ local, listExtra, renewed }: BaseSources): BaseModels {
-  const findRenewed = (provider: string, id: string) =>
-    isRegisteredModel(provider, id) ? undefined : renewed?.get(provider).get(id);
-  const listCatalogue = (provider: string) => {
-    const additions = renewed?.get(provider);
-    const listed = getModels(provider);
-    if (!additions || additions.size === 0) return listed;
-    const others = [...additions.keys()].filter((id) => !listed.some((model) => model.id === id));
-    return [
-      ...listed.map((model) => findRenewed(provider, model.id) ?? model),
-      ...others.map((id) => additions.get(id)!),
-    ];
-  };
-  const list = (provider: string) => {
-    const own = listExtra().filter((model) => model.provider === provider);
-    const served = local.list(provider);
-    if (own.length === 0 && served.length === 0) return listCatalogue(provider);
-    const all = [...served, ...listCatalogue(provider), ...own];
-    return [...new Map(all.map((model) => [model.id, model])).values()];
-  };
-  return {
-    providers: () => [
-      ...new Set([...listExtra().map(({ provider }) => provider), ...getProviders(), ...local.providers()]),
-    ],
-    list,
-    find: (provider, id) =>
-      isLocalProvider(provider)
-        ? list(provider).find((model) => model.id === id)
-        : (listExtra().find((model) => model.provider === provider && model.id === id) ??
-          findRenewed(provider, id) ??
-          getModel(provider, id)),
-    assumed: (provider, id) => (isLocalProvider(provider) ? getModel(provider, id) : undefined),
-    unlisted: (provider, id) => (isLocalProvider(provider) ? getModel(provider, id) : getUnlistedModel(provider, id)),
-  };
-}
-
-/** A registered provider without models changes what the file says of the provider; one with models takes its place. */
-function addRegistered(
-  written: ReadonlyMap<string, ProviderConfig>,
-  registered: ReadonlyMap<string, ProviderConfig>,
-): ReadonlyMap<string, ProviderConfig> {
-  const all = new Map(written);
-  for (const [name, config] of registered) {
-    const before = written.get(name);
-    all.set(name, before && !config.models ? { ...before, ...config, path: before.path } : config);
-  }
-  return all;
-}
