@@ -52,6 +52,7 @@ export interface Shared {
 }
 
 interface ExtensionApi {
+  sendMessage(message: object, options?: object): void;
   registerTool(tool: object): void;
   registerCommand(name: string, command: { handler: (args: string, context: ExtensionContext) => Promise<void> }): void;
 }
@@ -97,6 +98,8 @@ export async function openPageKit(): Promise<PageKit> {
         answers.push(await ui[method]!(...rest));
       },
     });
+    /** `/tell MESSAGE` adds a message to the conversation. */
+    api.registerCommand("tell", { handler: async (args) => api.sendMessage(JSON.parse(args) as object) });
     /** `outer` makes calls, the last of which ends when there is a file `go`. */
     api.registerTool({
       name: "outer",

@@ -1,3 +1,4 @@
+import { text } from "@tau/ai/testing";
 import { expect, test } from "vitest";
 import { getField, say, type Shared } from "../kit.ts";
 
@@ -42,5 +43,29 @@ export function extensionCases(shared: Shared): void {
     await ask("setEditorText", "Written by it");
     await expect.poll(() => getField(page).inputValue()).toBe("Written by it");
     await getField(page).fill("");
+  });
+
+  test("an answer of a background task is folded to a line each, unfolds, and stays so after a reload", async () => {
+    const { page } = await shared.begin([text("Hello.")]);
+    await say(page, "Hi");
+    await page.getByRole("article", { name: "Answer" }).getByText("Hello.").waitFor();
+    const lines = ["Task 1 (look <b>here</b>) done", "Task 2 (count \u202e) failed"];
+    const content = "Task 1: done\nThe whole first answer.\n\nTask 2: failed\nNo disk.";
+    await say(
+      page,
+      `/tell ${JSON.stringify({ customType: "agents", content, display: true, details: { foldedTo: lines } })}`,
+    );
+    const message = page.getByRole("article", { name: "Message of agents" });
+    const isFolded = async () => {
+      for (const line of ["Task 1 (look <b>here</b>) done", "Task 2 (count U+202E) failed"])
+        await message.getByText(line).waitFor();
+      expect(await message.getByText("The whole first answer.").isVisible()).toBe(false);
+    };
+    await isFolded();
+    await message.getByText("Task 1 (look").click();
+    await message.getByText("The whole first answer.").waitFor();
+    await message.getByText("No disk.").waitFor();
+    await page.reload();
+    await isFolded();
   });
 }
