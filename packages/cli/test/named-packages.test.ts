@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
+import { getPathWithNpm } from "../../config/test/installs/cached-npm.ts";
 import { createRepository } from "../../config/test/installs/kit.ts";
 import { type PublishOptions, type Registry, startRegistry } from "../../config/test/installs/registry.ts";
 import { createModelWorkspace, type ModelWorkspace, run, type RunOptions, textReply } from "./kit.ts";
@@ -17,7 +18,7 @@ async function create(): Promise<PackageWorkspace> {
   const [workspace, registry] = await Promise.all([createModelWorkspace([textReply("ok")]), startRegistry()]);
   const home = workspace.directory;
   const env = {
-    PATH: process.env["PATH"] ?? "",
+    PATH: getPathWithNpm(),
     npm_config_cache: join(home, "cache"),
     npm_config_userconfig: join(home, "npmrc"),
     npm_config_registry: registry.url,

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { VirtualTerminal } from "@tau/tui/testing";
 import { expect, test } from "vitest";
+import { getPathWithNpm } from "../../../config/test/installs/cached-npm.ts";
 import { createNpmWorkspace, createRepository, fetch } from "../../../config/test/installs/kit.ts";
 import { type Registry, startRegistry } from "../../../config/test/installs/registry.ts";
 import { changeInList } from "../../src/commands/config-resources.ts";
@@ -21,7 +22,7 @@ async function create(): Promise<PackageWorkspace> {
   const [workspace, registry] = await Promise.all([createWorkspace(), startRegistry()]);
   const home = dirname(workspace.directory);
   const env = {
-    PATH: process.env["PATH"] ?? "",
+    PATH: getPathWithNpm(),
     HOME: home,
     npm_config_cache: join(home, "cache"),
     npm_config_userconfig: join(home, "npmrc"),

@@ -7,6 +7,7 @@ import { onTestFinished } from "vitest";
 import { fetchPackage, type FetchedPackage } from "../../src/installs/fetch-package.ts";
 import { parseSource } from "../../src/installs/package-source.ts";
 import type { PackageScope } from "../../src/installs/package-resources.ts";
+import { getPathWithNpm } from "./cached-npm.ts";
 import { type Registry, startRegistry } from "./registry.ts";
 
 export interface Workspace {
@@ -22,7 +23,7 @@ export async function createWorkspace(): Promise<Workspace> {
   const cwd = join(root, "project");
   await mkdir(cwd);
   const env = {
-    PATH: process.env["PATH"] ?? "",
+    PATH: getPathWithNpm(),
     HOME: root,
     npm_config_cache: join(root, "npm-cache"),
     npm_config_fetch_retries: "0",
