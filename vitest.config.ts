@@ -18,8 +18,20 @@ const alone = [
 ];
 
 /** Short files whose tests take long. They begin first: one that begins last leaves the other worker without work. */
-const longest =
-  /\/(?:web\/test\/browser|cluster\/test\/faults|sandbox\/test\/(?:escapes|network|session)|extensions\/test\/isolated\/(?:isolated|isolated-life|hostile)|packed\/(?:types|program|ending)|commands\/packages|installs\/npm|tools\/test\/bash|laws)\.test\.ts$/;
+const longest = new RegExp(
+  `packages/(?:${[
+    "agent/test/laws/laws",
+    "cli/test/(?:commands/packages|packed/(?:ending|extensions|program|types))",
+    "cluster/test/faults",
+    "config/test/installs/(?:hostile-archives|npm)",
+    "extensions/test/isolated/(?:contract|hostile|isolated|isolated-life)",
+    "features/test/(?:features|debug/behaviours|kernels/life|lsp/hostile-server|mcp/hostile-server|worktrees/(?:isolated|sweep))",
+    "harness/test/(?:imports/hostile|policy/injections)",
+    "sandbox/test/(?:escapes|network|session|sockets)",
+    "tools/test/bash",
+    "web/test/browser",
+  ].join("|")})\\.test\\.ts$`,
+);
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
