@@ -69,6 +69,10 @@ export class Programs {
   get running(): number {
     return this.#children.size;
   }
+
+  kill(): void {
+    for (const child of this.#children) child.kill("SIGKILL");
+  }
 }
 
 export interface ToySession {
@@ -110,6 +114,8 @@ export async function openToy(
     log: () => {},
   });
   onTestFinished(async () => {
+    // A server that never becomes ready is waited for as long as it runs.
+    programs.kill();
     for (const resource of shared.values()) await (await resource.catch(() => undefined))?.close();
   });
   return {
