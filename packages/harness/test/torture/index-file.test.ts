@@ -7,7 +7,19 @@ import { HarnessError } from "@tau/protocol";
 import { encodeLine } from "../../src/session/line.ts";
 import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import { below, entry, header, idsIn, createLog, patience, quickScratch, randomFrom, times, user } from "./kit.ts";
+import {
+  below,
+  entry,
+  header,
+  idsIn,
+  isLong,
+  createLog,
+  patience,
+  quickScratch,
+  randomFrom,
+  times,
+  user,
+} from "./kit.ts";
 
 /** Long enough to have an index. */
 const bytes = createLog(600);
@@ -104,7 +116,7 @@ test("the session is the same, whatever bytes of the index are changed", { timeo
 
 test("every bit of the first lines of an index is verified", { timeout: patience(60) }, async () => {
   const path = await setUp();
-  for (let position = 0; position < getHeadLength(); position++) {
+  for (let position = 0; position < getHeadLength(); position += isLong ? 1 : 3) {
     const copy = Buffer.from(index);
     copy[position]! ^= 1 << (position % 8);
     writeFileSync(`${path}.idx`, copy);
