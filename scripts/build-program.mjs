@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, "..");
 const directory = join(root, "packages", "cli");
 
 /** Installed next to the program, because they are not JavaScript. */
-export const nativeDependencies = ["@vscode/ripgrep", "@silvia-odwyer/photon-node", "quickjs-wasi"];
+export const nativeDependencies = ["@vscode/ripgrep", "@silvia-odwyer/photon-node", "quickjs-wasi", "web-tree-sitter"];
 /** The key chain is used if it could be installed, OpenTelemetry if the user has installed it. */
 const external = [...nativeDependencies, "@napi-rs/keyring", "@opentelemetry/api"];
 

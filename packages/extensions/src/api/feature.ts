@@ -136,7 +136,7 @@ export interface ProgramContext extends FeaturePlace {
 /** How a feature gives the tools of a session the syntax of source files. */
 export interface FeatureSyntax {
   /** See `Syntax.knows`. */
-  knows(path: string): boolean;
+  knows(path: string, place: FeaturePlace): boolean;
   /** Loads its code, when a file is first parsed. It is closed with the session. */
   open(
     place: FeaturePlace,

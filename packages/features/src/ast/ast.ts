@@ -5,6 +5,7 @@ import type { CodePlace } from "@tau/protocol/surface";
 import { summariseChanges, ToolsError } from "@tau/tools";
 import { editTool, grepTool } from "./feature.ts";
 import type { FoundMatch } from "../kit/syntax/parser-program.ts";
+import type { GrammarPlaces } from "../kit/syntax/grammars.ts";
 import { Parser } from "../kit/syntax/parser.ts";
 import { type AstQuery, type AstSearch, type FileMatches, searchCode } from "./search.ts";
 
@@ -14,47 +15,49 @@ const maxRewritten = 10_000;
 const maxDiffBytes = 50 * 1024;
 const maxLinesShown = 12;
 
-export const astExtension: ExtensionFactory = (tau) => {
-  const parser = new Parser({ spawn: tau.spawn });
-  tau.on("session_shutdown", () => parser.close());
-  const previews = new Previews();
+export const createAstExtension =
+  (places: GrammarPlaces): ExtensionFactory =>
+  (tau) => {
+    const parser = new Parser({ spawn: tau.spawn });
+    tau.on("session_shutdown", () => parser.close());
+    const previews = new Previews();
 
-  tau.registerTool({
-    ...grepTool,
-    async execute(_id, query: AstQuery, signal, _onUpdate, context) {
-      const search = await searchCode(parser, context, query, { maxMatches: maxShown, signal });
-      return presentMatches(search, query);
-    },
-  });
+    tau.registerTool({
+      ...grepTool,
+      async execute(_id, query: AstQuery, signal, _onUpdate, context) {
+        const search = await searchCode({ parser, places }, context, query, { maxMatches: maxShown, signal });
+        return presentMatches(search, query);
+      },
+    });
 
-  tau.registerTool({
-    ...editTool,
-    async execute(
-      _id,
-      { preview = false, ...query }: AstQuery & { rewrite: string; preview?: boolean },
-      signal,
-      _onUpdate,
-      context,
-    ) {
-      const search = await searchCode(parser, context, query, { maxMatches: maxRewritten, signal });
-      const changes = search.files.map(toChange).filter(({ edits }) => edits.length > 0);
-      if (changes.length === 0) return presentMatches(search, query);
-      if (changes.reduce((sum, { edits }) => sum + edits.length, 0) >= maxRewritten) {
-        throw new ToolsError(
-          "too_large",
-          `There are more than ${maxRewritten} places. Narrow path or glob. Nothing was changed.`,
-        );
-      }
-      const key = JSON.stringify([query.pattern, query.rewrite, query.language, query.path, query.glob]);
-      if (preview) {
-        previews.keep(key, changes);
-        return presentPreview(changes, search.notices);
-      }
-      previews.check(key, changes);
-      return await change(context, query, changes, search.notices);
-    },
-  });
-};
+    tau.registerTool({
+      ...editTool,
+      async execute(
+        _id,
+        { preview = false, ...query }: AstQuery & { rewrite: string; preview?: boolean },
+        signal,
+        _onUpdate,
+        context,
+      ) {
+        const search = await searchCode({ parser, places }, context, query, { maxMatches: maxRewritten, signal });
+        const changes = search.files.map(toChange).filter(({ edits }) => edits.length > 0);
+        if (changes.length === 0) return presentMatches(search, query);
+        if (changes.reduce((sum, { edits }) => sum + edits.length, 0) >= maxRewritten) {
+          throw new ToolsError(
+            "too_large",
+            `There are more than ${maxRewritten} places. Narrow path or glob. Nothing was changed.`,
+          );
+        }
+        const key = JSON.stringify([query.pattern, query.rewrite, query.language, query.path, query.glob]);
+        if (preview) {
+          previews.keep(key, changes);
+          return presentPreview(changes, search.notices);
+        }
+        previews.check(key, changes);
+        return await change(context, query, changes, search.notices);
+      },
+    });
+  };
 
 interface Change {
   path: string;

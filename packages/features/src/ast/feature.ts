@@ -3,13 +3,14 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { isRecord } from "@tau/ai/internal";
 import type { Feature, FeatureTool } from "@tau/extensions";
+import { findGrammar, getGrammarPlaces } from "../kit/syntax/grammars.ts";
 import { getLanguage } from "../kit/syntax/languages.ts";
 
 const text = (description: string) => ({ type: "string", description });
 
 const shared = {
   pattern: text("Code; $NAME stands for one node, $$$NAME for any number: console.log($$$ARGS)"),
-  language: text("TypeScript, TSX, JavaScript, HTML or CSS; default: by file name"),
+  language: text("Such as TypeScript, CSS or Python; default: by file name"),
   path: text("File or directory"),
   glob: text("Only these files, e.g. src/**/*.ts; !*.ts excludes"),
 };
@@ -33,7 +34,7 @@ export const grepTool = {
   category: "code",
   label: "Structural search",
   description:
-    "Find code by its structure, whatever its spacing and line breaks. Searches the files that grep searches, in TypeScript, TSX, JavaScript, HTML and CSS.",
+    "Find code by its structure, whatever its spacing and line breaks. Searches the files that grep searches, in TypeScript, TSX, JavaScript, HTML, CSS and languages with an installed grammar.",
   parameters: { type: "object", properties: shared, required: ["pattern"] },
   access: getAccess,
   summarise: (args: unknown) =>
@@ -73,8 +74,14 @@ export const ast = (): Feature => ({
   summary: "Finds and rewrites code by its structure.",
   tools: [grepTool, editTool],
   syntax: {
-    knows: (path) => getLanguage(path) !== undefined,
-    open: async (_place, ports) => (await import("../kit/syntax/syntax.ts")).createSyntax(ports),
+    knows: (path, place) => {
+      const language = getLanguage(path);
+      return language !== undefined && findGrammar(language, getGrammarPlaces(place)) !== undefined;
+    },
+    open: async (place, { spawn }) => {
+      const { createSyntax } = await import("../kit/syntax/syntax.ts");
+      return createSyntax({ spawn, places: getGrammarPlaces(place) });
+    },
   },
-  load: async () => (await import("./ast.ts")).astExtension,
+  load: async (place) => (await import("./ast.ts")).createAstExtension(getGrammarPlaces(place)),
 });

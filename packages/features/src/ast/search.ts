@@ -3,7 +3,15 @@ import { createHash } from "node:crypto";
 import type { ExtensionToolContext } from "@tau/extensions";
 import { listSourceFiles, ToolsError } from "@tau/tools";
 import { resolveRoot } from "./feature.ts";
-import { findLanguage, getLanguage, type Language, languages, listLanguages } from "../kit/syntax/languages.ts";
+import {
+  describeMissing,
+  findGrammar,
+  type Grammar,
+  type GrammarPlaces,
+  listGrammars,
+} from "../kit/syntax/grammars.ts";
+import { findLanguage, getLanguage, type Language } from "../kit/syntax/languages.ts";
+import { describeUnknown } from "../kit/syntax/syntax.ts";
 import type { FoundMatch } from "../kit/syntax/parser-program.ts";
 import type { Parser } from "../kit/syntax/parser.ts";
 
@@ -47,18 +55,18 @@ interface SearchLimits {
 
 /** Throws a `ToolsError` for a query that cannot be searched for. */
 export async function searchCode(
-  parser: Parser,
+  { parser, places }: { parser: Parser; places: GrammarPlaces },
   { cwd, ports }: Pick<ExtensionToolContext, "cwd" | "ports">,
   query: AstQuery,
   { maxMatches, signal }: SearchLimits,
 ): Promise<AstSearch> {
   const { files, spawn } = ports!;
-  const chosen = chooseLanguages(query);
+  const chosen = chooseGrammars(query, places);
   const found = await listSourceFiles(
     { cwd, files, spawn },
     {
       path: resolveRoot(cwd, query.path),
-      extensions: chosen.flatMap(({ extensions }) => extensions),
+      extensions: chosen.flatMap(({ language }) => language.extensions),
       glob: query.glob,
       literal: findLiteral(query.pattern),
       maxFiles,
@@ -74,32 +82,40 @@ export async function searchCode(
       if (state.matchCount >= maxMatches) return void (state.isFull = true);
       if (performance.now() > endsAt) return void (state.isLate = true);
       const name = found.show(path);
-      const language = query.language === undefined ? getLanguage(path) : chosen[0];
-      if (!language) throw refuseLanguage(path, found.isFile);
+      const grammar = query.language === undefined ? findByName(path, chosen) : chosen[0];
+      if (!grammar) throw refuseFile(path, places);
       const file = await readSource(files, path);
       if (typeof file === "string") state.skip(file, name);
-      else await searchFile({ parser, query, state, maxMatches }, { ...file, path, name, language });
+      else await searchFile({ parser, query, state, maxMatches }, { ...file, path, name, grammar });
     }
   };
   await Promise.all(Array.from({ length: maxAhead }, searchNext));
   return state.finish();
 }
 
-const chooseLanguages = ({ language, path }: AstQuery): readonly Language[] => {
-  if (language === undefined) return languages;
-  const known = findLanguage(language);
-  if (!known) throw refuseLanguage(path ?? language, false, language);
-  return [known];
+function chooseGrammars({ language: name }: AstQuery, places: GrammarPlaces): readonly Grammar[] {
+  const installed = listGrammars(places);
+  if (name === undefined) return installed;
+  const language = findLanguage(name);
+  if (!language) {
+    const names = installed.map(({ language: known }) => known.name).join(", ");
+    const message = `${name} is a language without a grammar here. There are grammars for ${names}. Use grep, and edit.`;
+    throw new ToolsError("unavailable", message);
+  }
+  const grammar = findGrammar(language, places);
+  if (!grammar) throw new ToolsError("unavailable", describeMissing(language, places));
+  return [grammar];
+}
+
+const findByName = (path: string, grammars: readonly Grammar[]): Grammar | undefined => {
+  const known = getLanguage(path);
+  return grammars.find(({ language }) => language === known);
 };
 
-function refuseLanguage(path: string, isFile: boolean, language?: string): ToolsError {
-  const what = language === undefined ? `${path} is in a language` : `${language} is a language`;
-  const advice = isFile ? "Set language if it is one of these." : "Use grep, and edit.";
-  return new ToolsError(
-    "unavailable",
-    `${what} without a grammar here. There are grammars for ${listLanguages()}. ${advice}`,
-  );
-}
+const refuseFile = (path: string, places: GrammarPlaces): ToolsError => {
+  const advice = getLanguage(path) ? "" : " Set language if it is one of these.";
+  return new ToolsError("unavailable", describeUnknown(path, places) + advice);
+};
 
 /** A name that every match has, so that most files need not be parsed; undefined if the pattern has none. */
 export function findLiteral(pattern: string): string | undefined {
@@ -143,9 +159,8 @@ interface FileSearch {
 
 async function searchFile(
   { parser, query: { pattern, rewrite }, state, maxMatches }: FileSearch,
-  { language, text, ...file }: Omit<FileMatches, "matches"> & { language: Language },
+  { grammar, text, ...file }: Omit<FileMatches, "matches"> & { grammar: Grammar },
 ): Promise<void> {
-  const { grammar } = language;
   const limit = maxMatches;
   const result = await parser.ask({
     kind: "match",
@@ -161,10 +176,11 @@ async function searchFile(
     case "failed":
       return state.skip(result.reason === "time" ? "slow" : "crashed", file.name);
     case "refused":
-      return state.refuse(language, result.reason);
+      return state.refuse(grammar.language, result.reason);
     case "matches":
       return state.add({ ...file, text, matches: result.matches });
     case "outline":
+    case "prepared":
       throw new ToolsError("failed", "The parser gave another answer than it was asked for.");
   }
 }

@@ -44,7 +44,10 @@ export const createLspExtension =
         session?.through(port) ?? new LspSession({ cwd, servers, files: new SourceFiles({ cwd, clock, port }) });
       return session;
     };
-    const syntax = createSyntaxSymbols({ spawn: tau.spawn });
+    const syntax = createSyntaxSymbols({
+      spawn: tau.spawn,
+      places: { cwd, agentDir, isProjectTrusted: () => settings.isProjectTrusted },
+    });
     tau.on("session_shutdown", () => syntax.close());
     /** Reads the configuration as it is now: a person changes it while a session runs. */
     const configure = async (): Promise<void> => {

@@ -1,6 +1,8 @@
 /** `ast_grep` and `ast_edit` in real sessions, with the real parser. */
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { call, text } from "@tau/ai/testing";
 import type { ToolResultMessage } from "@tau/ai";
 import { parsePlaces } from "@tau/protocol/surface";
@@ -71,17 +73,22 @@ test("ignored files, files of other places and files that may not be read are no
 });
 
 test("a pattern that is not code, and a language without a grammar, are answered with what to do", async () => {
-  const opened = await run({ "a.ts": "foo; bar\n", "a.py": "foo()\n" }, [
+  const opened = await run({ "a.ts": "foo; bar\n", "a.py": "foo()\n", "a.cob": "foo\n" }, [
     ["ast_grep", { pattern: "foo; bar" }],
     ["ast_grep", { pattern: "foo()", language: "python" }],
     ["ast_grep", { pattern: "foo()", path: "a.py" }],
     ["ast_grep", { pattern: "absent($A)" }],
+    ["ast_grep", { pattern: "foo()", language: "cobol" }],
+    ["ast_grep", { pattern: "foo()", path: "a.cob" }],
   ]);
   await opened.prompt("go");
-  const [bad, python, file, none] = getResults(opened).map(getText);
+  const [bad, python, file, none, cobol, other] = getResults(opened).map(getText);
   expect(bad).toContain("This is not a pattern of TypeScript");
-  expect(python).toMatch(/python is a language without a grammar.*TypeScript, TSX, JavaScript, HTML, CSS/);
-  expect(file).toMatch(/a\.py is in a language without a grammar/);
+  const install = /The grammar of Python is not installed.*npm install .*grammars tree-sitter-python/;
+  expect(python).toMatch(install);
+  expect(file).toMatch(install);
+  expect(cobol).toMatch(/cobol is a language without a grammar.*TypeScript, TSX, JavaScript, HTML, CSS/);
+  expect(other).toMatch(/no grammar for .*a\.cob/);
   expect(none).toContain("No code matches");
 });
 
@@ -143,6 +150,28 @@ test("files that are made to stall or crash the parser cost their own answer onl
   expect(getText(result)).toMatch(/Not searched, (could not be parsed|took too long to parse): crash\.ts/);
   expect(getText(result)).toContain("larger than 1 MiB: large.ts");
 }, 60_000);
+
+test("a grammar of a trusted project serves search and edits of its language", async () => {
+  const cwd = mkdtempSync(join(tmpdir(), "tau-ast-"));
+  const packages = join(cwd, "node_modules", "@vscode");
+  mkdirSync(packages, { recursive: true });
+  const { resolve } = createRequire(import.meta.url);
+  symlinkSync(dirname(resolve("@vscode/tree-sitter-wasm/package.json")), join(packages, "tree-sitter-wasm"));
+  const opened = await run(
+    { "a.py": 'def f():\n    print("a")\n', "a.ts": "print(1)\n" },
+    [
+      ["ast_grep", { pattern: "print($A)" }],
+      ["ast_edit", { pattern: "print($A)", rewrite: "log($A)" }],
+    ],
+    { cwd },
+  );
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  await opened.prompt("go");
+  const [found, edited] = getResults(opened).map(getText);
+  expect(found).toContain('a.py:2:5\n2:     print("a")');
+  expect(edited).toBe("Rewrote 2 places in 2 files: a.py (1), a.ts (1).");
+  expect(readFileSync(join(cwd, "a.py"), "utf8")).toBe('def f():\n    log("a")\n');
+});
 
 test("in plan mode nothing is rewritten", async () => {
   const opened = await run({ "a.ts": "foo(1);\n" }, [["ast_edit", { pattern: "foo($A)", rewrite: "bar($A)" }]], {

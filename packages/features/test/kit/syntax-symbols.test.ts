@@ -1,25 +1,16 @@
 /** The symbols of source files, by the real parser. */
-import { spawn as startProcess } from "node:child_process";
 import { expect, onTestFinished, test } from "vitest";
+import { findGrammar } from "../../src/kit/syntax/grammars.ts";
+import { findLanguage } from "../../src/kit/syntax/languages.ts";
 import { Parser } from "../../src/kit/syntax/parser.ts";
 import { createSyntaxSymbols } from "../../src/kit/syntax/symbols.ts";
+import { spawn } from "./spawn.ts";
 
-/** Starts programs without a sandbox, as `tau.spawn` would inside of one. */
-const spawn: ConstructorParameters<typeof Parser>[0]["spawn"] = async (command, args) => {
-  const child = startProcess(command, args, { stdio: "pipe" });
-  const exit = new Promise<{ kind: "exited"; code: number }>((resolve) =>
-    child.once("exit", (code) => resolve({ kind: "exited", code: code ?? -1 })),
-  );
-  const { stdin, stdout, stderr } = child;
-  const end = async () => {
-    child.kill("SIGKILL");
-    await exit;
-  };
-  return { pid: child.pid!, stdin, stdout, stderr, exit, getExcess: () => undefined, end };
-};
+const places = { cwd: "/nowhere", agentDir: "/nowhere", isProjectTrusted: () => false };
+const grammarOf = (name: string) => findGrammar(findLanguage(name)!, places)!;
 
 const symbolsOf = async (path: string, text: string) => {
-  const symbols = createSyntaxSymbols({ spawn });
+  const symbols = createSyntaxSymbols({ spawn, places });
   onTestFinished(() => symbols.close());
   const result = await symbols.list(path, text);
   return result.kind === "symbols"
@@ -66,7 +57,7 @@ namespace Deep {
 test("other languages have theirs, and a language without a grammar is named", async () => {
   expect(await symbolsOf("a.css", ".a, .b { color: red }\n")).toEqual(["rule .a, .b 1-1"]);
   expect(await symbolsOf("a.jsx", "function A() {\n  return <p/>;\n}\n")).toEqual(["function A 1-3"]);
-  expect(await symbolsOf("a.py", "def f(): pass\n")).toMatch(/no grammar for a\.py/);
+  expect(await symbolsOf("a.py", "def f(): pass\n")).toMatch(/The grammar of Python is not installed/);
 });
 
 test("without the package of the parser the answer says what to install", async () => {
@@ -76,15 +67,27 @@ test("without the package of the parser the answer says what to install", async 
       throw new Error("Cannot find module");
     },
   });
-  const result = await parser.ask({ kind: "outline", grammar: "TypeScript", text: "" });
+  const result = await parser.ask({ kind: "outline", grammar: grammarOf("TypeScript"), text: "" });
   expect(result).toMatchObject({ kind: "unavailable", message: expect.stringContaining("optional dependencies") });
 });
 
 test("a file that takes too long is given up, and the next one is parsed", async () => {
   const parser = new Parser({ spawn, fileTimeMs: 1_500 });
   onTestFinished(() => parser.close());
-  const slow = parser.ask({ kind: "match", grammar: "Html", text: "<a>".repeat(100_000), pattern: "<a>", limit: 1 });
-  const next = parser.ask({ kind: "match", grammar: "TypeScript", text: "foo(1)", pattern: "foo($A)", limit: 1 });
+  const slow = parser.ask({
+    kind: "match",
+    grammar: grammarOf("HTML"),
+    text: "<a>".repeat(100_000),
+    pattern: "<a>",
+    limit: 1,
+  });
+  const next = parser.ask({
+    kind: "match",
+    grammar: grammarOf("TypeScript"),
+    text: "foo(1)",
+    pattern: "foo($A)",
+    limit: 1,
+  });
   expect(await slow).toEqual({ kind: "failed", reason: "time" });
   expect(await next).toMatchObject({ kind: "matches", total: 1 });
 });

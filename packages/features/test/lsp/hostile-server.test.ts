@@ -18,7 +18,10 @@ const makeCall = ({ session }: ToySession, args: Partial<LspArguments>): ActionC
   signal: undefined,
 });
 
-const noSyntax = createSyntaxSymbols({ spawn: () => Promise.reject(new Error("no program")) });
+const noSyntax = createSyntaxSymbols({
+  spawn: () => Promise.reject(new Error("no program")),
+  places: { cwd: "/nowhere", agentDir: "/nowhere", isProjectTrusted: () => false },
+});
 
 /** The text of an answer, or the kind of the failure. */
 async function ask(work: Promise<{ text: string }>): Promise<string> {

@@ -17,7 +17,7 @@ export function openSyntax({ features, place, spawn }: SyntaxParts): (Syntax & {
   if (!source) return undefined;
   let opening: ReturnType<FeatureSyntax["open"]> | undefined;
   return {
-    knows: (path) => source.knows(path),
+    knows: (path) => source.knows(path, place),
     async getOutline(path, text) {
       try {
         opening ??= source.open(place, { spawn });

@@ -1,15 +1,35 @@
 /**
  * The program that parses source files. It is a process of its own: a file that is made for it can take the parser's time without
- * end, or crash it, and neither may reach tau. The process gets this function as text, so it must not use anything from
- * outside of it: neither sources nor a bundle have a file that it could run.
+ * end, or crash it, and neither may reach tau. The process gets these functions as text, so they must not use anything from
+ * outside of them: neither sources nor a bundle have a file that it could run.
  */
 import type { Interface } from "node:readline";
 import type * as Napi from "@ast-grep/napi";
+import type * as Wasm from "web-tree-sitter";
+import { type Captures, compilePattern } from "./match-tree.ts";
+import { type FoundBlock, type FoundSymbol, outlineTree, symbolKinds, type TreeNode } from "./outline-tree.ts";
 
-export type ParserRequest = { id: number; grammar: string; text: string } & (
-  | { kind: "match"; pattern: string; rewrite?: string; limit: number }
-  | { kind: "outline" }
+/** A grammar is prepared before a text is parsed with it, since that takes time of its own. */
+export type ParserRequest = {
+  id: number;
+  /** The name of the grammar. */
+  grammar: string;
+  /** Whether the grammar is WebAssembly and not one of ast-grep. */
+  isWasm: boolean;
+} & (
+  | {
+      kind: "prepare";
+      /** The grammar itself, in Base64. */
+      wasm?: string;
+    }
+  | TextRequest
 );
+
+type TextRequest = {
+  text: string;
+  /** See `Language.contexts`. */
+  contexts?: readonly (readonly [string, string])[];
+} & ({ kind: "match"; pattern: string; rewrite?: string; limit: number } | { kind: "outline" });
 
 /** Offsets are in UTF-16 units. Lines and columns are counted from 1. */
 export interface FoundMatch {
@@ -22,137 +42,200 @@ export interface FoundMatch {
   replacement?: string;
 }
 
-/** A node that begins a block: more than one line, as large as any that begins there. */
-export interface FoundBlock {
-  line: number;
-  endLine: number;
-}
-
-export interface FoundSymbol {
-  name: string;
-  /** Such as `function`. */
-  kind: string;
-  line: number;
-  column: number;
-  endLine: number;
-  /** How many symbols it is inside of. */
-  depth: number;
-}
-
 export type ParserAnswer =
+  | { id: number; kind: "prepared" }
   | { id: number; kind: "matches"; matches: FoundMatch[]; total: number }
   | { id: number; kind: "outline"; symbols: FoundSymbol[]; blocks: FoundBlock[]; errorLine?: number }
   /** The pattern is not one piece of this language. */
-  | { id: number; kind: "refused"; reason: string };
+  | { id: number; kind: "refused"; reason: string }
+  /** The grammar cannot be used. */
+  | { id: number; kind: "unavailable"; message: string };
 
-/** Kinds of nodes that are symbols, and where each has its name. */
-const symbolKinds = {
-  function_declaration: "function",
-  generator_function_declaration: "function",
-  function_signature: "function",
-  class_declaration: "class",
-  abstract_class_declaration: "class",
-  interface_declaration: "interface",
-  type_alias_declaration: "type",
-  enum_declaration: "enum",
-  internal_module: "namespace",
-  module: "namespace",
-  method_definition: "method",
-  abstract_method_signature: "method",
-  public_field_definition: "property",
-  field_definition: "property",
-  rule_set: "rule",
-} as const;
+/** The source of the program. Its arguments are the paths of the modules of both parsers; empty for one that is missing. */
+export const getProgramSource = (): string =>
+  `(${runParser.toString()})(require, ${outlineTree.toString()}, ${compilePattern.toString()}, ${JSON.stringify(symbolKinds)})`;
 
-/** The source of the program. Its first argument is the path of the parser's module. */
-export const getProgramSource = (): string => `(${runParser.toString()})(require, ${JSON.stringify(symbolKinds)})`;
-
-function runParser(load: (name: string) => unknown, kinds: Readonly<Record<string, string>>): void {
-  const napi = load(process.argv[1]!) as typeof Napi;
+function runParser(
+  load: (name: string) => unknown,
+  outlineOf: typeof outlineTree,
+  compile: typeof compilePattern,
+  kinds: Readonly<Record<string, string>>,
+): void {
+  const [, napiPath = "", wasmPath = ""] = process.argv;
   const { createInterface } = load("node:readline") as { createInterface(options: object): Interface };
+  type Prepare = Extract<ParserRequest, { kind: "prepare" }>;
+  type MatchRequest = Extract<ParserRequest, { kind: "match" }>;
+  type OutlineRequest = Extract<ParserRequest, { kind: "outline" }>;
 
-  const place = (node: Napi.SgNode) => {
+  /** A node that ends with a line break has no part of the line after it. */
+  const getEndLine = (line: number, endLine: number, endColumn: number) =>
+    endColumn === 0 && endLine > line ? endLine : endLine + 1;
+
+  const place = ({ start, end, line, column, endLine }: TreeNode) => ({ start, end, line, column, endLine });
+
+  /** `$NAME` stands for one node of the match, `$$$NAME` for all from the first to the last. */
+  const fill = (rewrite: string, text: string, getNodes: (name: string, isMany: boolean) => readonly TreeNode[]) =>
+    rewrite.replaceAll(/\$\$\$([A-Z_][A-Z0-9_]*)|\$([A-Z_][A-Z0-9_]*)/g, (whole, many?: string, one?: string) => {
+      const nodes = getNodes((many ?? one)!, many !== undefined);
+      const [first, last] = [nodes[0], nodes.at(-1)];
+      return first && last ? text.slice(first.start, last.end) : one === undefined ? "" : whole;
+    });
+
+  const fromNapi = (node: Napi.SgNode): TreeNode => {
     const { start, end } = node.range();
     return {
+      kind: String(node.kind()),
+      isNamed: node.isNamed(),
       start: start.index,
       end: end.index,
       line: start.line + 1,
       column: start.column + 1,
-      // A node that ends with a line break has no part of the line after it.
-      endLine: end.column === 0 && end.line > start.line ? end.line : end.line + 1,
+      endLine: getEndLine(start.line, end.line, end.column),
+      getText: () => node.text(),
+      getChildren: () => node.children().map(fromNapi),
+      getField: (name) => {
+        const field = node.field(name);
+        return field ? fromNapi(field) : undefined;
+      },
     };
   };
-  /** `$NAME` stands for one node of the match, `$$$NAME` for all from the first to the last. */
-  const fill = (rewrite: string, node: Napi.SgNode, text: string) =>
-    rewrite.replaceAll(/\$\$\$([A-Z_][A-Z0-9_]*)|\$([A-Z_][A-Z0-9_]*)/g, (whole, many?: string, one?: string) => {
-      if (one !== undefined) return node.getMatch(one)?.text() ?? whole;
-      const nodes = node.getMultipleMatches(many!);
-      const [first, last] = [nodes[0], nodes.at(-1)];
-      return first && last ? text.slice(first.range().start.index, last.range().end.index) : "";
-    });
 
-  const match = (request: Extract<ParserRequest, { kind: "match" }>): unknown => {
+  let napi: typeof Napi;
+  const parseNapi = ({ grammar, text }: MatchRequest | OutlineRequest): Napi.SgNode =>
+    napi.parse(grammar as never, text).root();
+  const matchNapi = (request: MatchRequest): unknown => {
     const { pattern, rewrite, limit, text } = request;
-    const root = napi.parse(request.grammar as never, text).root();
-    const nodes = root.findAll(pattern);
-    const matches = nodes.slice(0, limit).map((node) => ({
-      ...place(node),
-      ...(rewrite !== undefined && { replacement: fill(rewrite, node, text) }),
-    }));
+    const nodes = parseNapi(request).findAll(pattern);
+    const matches = nodes.slice(0, limit).map((node) => {
+      const getNodes = (name: string, isMany: boolean) =>
+        (isMany ? node.getMultipleMatches(name) : [node.getMatch(name)]).flatMap((each) =>
+          each ? fromNapi(each) : [],
+        );
+      const replacement = rewrite === undefined ? undefined : fill(rewrite, text, getNodes);
+      return { ...place(fromNapi(node)), replacement };
+    });
     return { kind: "matches", matches, total: nodes.length };
   };
-
-  const outline = ({ grammar, text }: ParserRequest): unknown => {
-    const root = napi.parse(grammar as never, text).root();
-    const symbols: object[] = [];
-    const blocks = new Map<number, number>();
-    // Without recursion: a file can be nested more deeply than the stack.
-    const pending: { node: Napi.SgNode; depth: number; isInner: boolean }[] = [
-      { node: root, depth: 0, isInner: false },
-    ];
-    const maxNodes = 200_000;
-    for (let count = 0; pending.length > 0 && count < maxNodes; count++) {
-      const { node, depth, isInner } = pending.pop()!;
-      const { line, column, endLine } = place(node);
-      const isRoot = node === root;
-      if (!isRoot && node.isNamed() && endLine > line) blocks.set(line, Math.max(blocks.get(line) ?? 0, endLine));
-      const nodeKind = String(node.kind());
-      let kind = kinds[nodeKind];
-      let name = kind === undefined ? undefined : node.field("name");
-      if (kind === "rule") name = node.child(0);
-      if (nodeKind === "variable_declarator") {
-        const value = String(node.field("value")?.kind() ?? "");
-        const isFunction = value === "arrow_function" || value.startsWith("function");
-        // Of other variables only those of the module itself.
-        if (isFunction || !isInner) [kind, name] = [isFunction ? "function" : "variable", node.field("name")];
-      }
-      const isSymbol = kind !== undefined && name !== null && name !== undefined;
-      if (isSymbol) symbols.push({ name: name!.text().slice(0, 200), kind, line, column, endLine, depth });
-      // Expressions of one line hold neither symbols nor blocks.
-      const isOpen = endLine > line || isSymbol || /statement|declaration|block|body|list$/.test(nodeKind);
-      if (!isRoot && !isOpen) continue;
-      const inside = {
-        depth: depth + (isSymbol ? 1 : 0),
-        isInner: isInner || (isSymbol && kind !== "namespace") || nodeKind === "arrow_function",
-      };
-      for (const child of node.children().toReversed()) pending.push({ node: child, ...inside });
-    }
+  const outlineNapi = (request: OutlineRequest): unknown => {
+    const root = parseNapi(request);
     const missing = root.findAll({ rule: { regex: "^$" } }).filter((node) => node.isLeaf() && node.id() !== root.id());
-    const errors = [root.find({ rule: { kind: "ERROR" as never } }), text.trim() === "" ? undefined : missing[0]];
-    const errorLines = errors.flatMap((node) => (node ? [place(node).line] : []));
-    const rows = [...blocks].map(([line, endLine]) => ({ line, endLine }));
+    const isEmpty = request.text.trim() === "";
+    const errors = [root.find({ rule: { kind: "ERROR" as never } }), isEmpty ? undefined : missing[0]];
+    const errorLines = errors.flatMap((node) => (node ? [node.range().start.line + 1] : []));
     const errorLine = errorLines.length > 0 ? Math.min(...errorLines) : undefined;
-    return { kind: "outline", symbols, blocks: rows, errorLine };
+    return { kind: "outline", ...outlineOf(fromNapi(root), kinds), errorLine };
   };
 
+  const fromWasm = (node: Wasm.Node): TreeNode => {
+    const { startPosition: from, endPosition: to } = node;
+    let children: readonly TreeNode[] | undefined;
+    return {
+      kind: node.type,
+      isNamed: node.isNamed,
+      start: node.startIndex,
+      end: node.endIndex,
+      line: from.row + 1,
+      column: from.column + 1,
+      endLine: getEndLine(from.row, to.row, to.column),
+      getText: () => node.text,
+      getChildren: () => (children ??= node.children.flatMap((child) => (child ? [fromWasm(child)] : []))),
+      getField: (name) => {
+        const field = node.childForFieldName(name);
+        return field ? fromWasm(field) : undefined;
+      },
+    };
+  };
+
+  const parsers = new Map<string, Wasm.Parser>();
+  const prepare = async ({ grammar, isWasm, wasm = "" }: Prepare): Promise<unknown> => {
+    try {
+      if (isWasm) {
+        const { Parser, Language } = load(wasmPath) as typeof Wasm;
+        await Parser.init();
+        const parser = new Parser();
+        parser.setLanguage(await Language.load(Buffer.from(wasm, "base64")));
+        parsers.set(grammar, parser);
+      } else napi = load(napiPath) as typeof Napi;
+      return { kind: "prepared" };
+    } catch (error) {
+      const message = `The grammar of ${grammar} cannot be used (${String(error)}). Another version of its package may help.`;
+      return { kind: "unavailable", message };
+    }
+  };
+  const answerWasm = (request: MatchRequest | OutlineRequest): unknown => {
+    const { grammar, text } = request;
+    const parser = parsers.get(grammar)!;
+    const withTree = <T>(code: string, use: (root: Wasm.Node) => T): T => {
+      const tree = parser.parse(code)!;
+      try {
+        return use(tree.rootNode);
+      } finally {
+        tree.delete();
+      }
+    };
+    if (request.kind === "outline") return withTree(text, outlineWasm);
+    const { pattern, rewrite, limit, contexts = [] } = request;
+    const trees: Wasm.Tree[] = [];
+    const parsePattern = (code: string, isLenient: boolean) => {
+      const tree = parser.parse(code)!;
+      trees.push(tree);
+      const { rootNode } = tree;
+      const isWrong = isLenient ? findError(rootNode, false) !== undefined : rootNode.hasError;
+      return isWrong ? undefined : fromWasm(rootNode);
+    };
+    const everywhere = [
+      ["", ""],
+      ["", "\n"],
+      ["", ";"],
+      ["", ";\n"],
+    ] as const;
+    const compiled = compile(pattern, [...contexts, ...everywhere], parsePattern);
+    for (const tree of trees) tree.delete();
+    if (!compiled) return { kind: "refused", reason: "it is not one piece of code." };
+    return withTree(text, (root) => {
+      const found = compiled.findAll(fromWasm(root));
+      const matches = found.slice(0, limit).map(({ node, captures }) => ({
+        ...place(node),
+        replacement: rewrite === undefined ? undefined : fill(rewrite, text, getCaptured(captures)),
+      }));
+      return { kind: "matches", matches, total: found.length };
+    });
+  };
+  const getCaptured =
+    (captures: Captures) =>
+    (name: string): readonly TreeNode[] =>
+      captures.get(name) ?? [];
+  /** The first node that is an error, or also a token that is missing. */
+  const findError = (root: Wasm.Node, isMissingToo: boolean): Wasm.Node | undefined => {
+    const pending = [root];
+    for (let node = pending.pop(); node; node = pending.pop()) {
+      if (node.isError || (isMissingToo && node.isMissing)) return node;
+      if (!node.hasError) continue;
+      const { children } = node;
+      for (let index = children.length - 1; index >= 0; index--) if (children[index]) pending.push(children[index]!);
+    }
+    return undefined;
+  };
+  const outlineWasm = (root: Wasm.Node): unknown => {
+    const error = findError(root, true);
+    const errorLine = error ? error.startPosition.row + 1 : undefined;
+    return { kind: "outline", ...outlineOf(fromWasm(root), kinds), errorLine };
+  };
+
+  const answer = async (request: ParserRequest): Promise<unknown> => {
+    try {
+      if (request.kind === "prepare") return await prepare(request);
+      if (request.isWasm) return answerWasm(request);
+      return request.kind === "match" ? matchNapi(request) : outlineNapi(request);
+    } catch (error) {
+      return { kind: "refused", reason: error instanceof Error ? error.message : String(error) };
+    }
+  };
+  // One after the other: the next request comes after the answer to this one.
   createInterface({ input: process.stdin }).on("line", (line: string) => {
     const request = JSON.parse(line) as ParserRequest;
-    let answer: unknown;
-    try {
-      answer = request.kind === "match" ? match(request) : outline(request);
-    } catch (error) {
-      answer = { kind: "refused", reason: error instanceof Error ? error.message : String(error) };
-    }
-    process.stdout.write(`${JSON.stringify({ id: request.id, ...(answer as object) })}\n`);
+    void answer(request).then((result) =>
+      process.stdout.write(`${JSON.stringify({ id: request.id, ...(result as object) })}\n`),
+    );
   });
 }

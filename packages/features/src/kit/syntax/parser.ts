@@ -1,12 +1,15 @@
 /** Talks to the program that parses. A file that takes too long, or ends it, costs its own answer only. */
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { ExtensionAPI } from "@tau/extensions";
 import { getErrorMessage } from "@tau/ai/internal";
+import type { Grammar } from "./grammars.ts";
 import { getProgramSource, type ParserAnswer, type ParserRequest } from "./parser-program.ts";
 
 type Program = Awaited<ReturnType<ExtensionAPI["spawn"]>>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-export type ParserQuery = DistributiveOmit<ParserRequest, "id">;
+type Question = Extract<ParserRequest, { kind: "match" | "outline" }>;
+export type ParserQuery = DistributiveOmit<Question, "id" | "grammar" | "isWasm" | "contexts"> & { grammar: Grammar };
 
 /** Why there is no answer for a file. */
 export type ParserFailure = { kind: "failed"; reason: "time" | "ended" } | { kind: "unavailable"; message: string };
@@ -19,13 +22,16 @@ export interface ParserPorts {
   locate?: () => string;
   /** How long one file may take, in milliseconds. Default 5,000. */
   fileTimeMs?: number;
+  /** How long the start of the program and of a grammar may take, in milliseconds. Default 30,000. */
+  startTimeMs?: number;
   /** How long the program is kept without work, in milliseconds. Default 60,000. */
   idleMs?: number;
 }
 
 const packageName = "@ast-grep/napi";
 
-export const locateParser = (): string => createRequire(import.meta.url).resolve(packageName);
+const locateParser = (): string => createRequire(import.meta.url).resolve(packageName);
+const locateTreeSitter = (): string => createRequire(import.meta.url).resolve("web-tree-sitter");
 
 /** Longer answers are not read. */
 const maxAnswerLength = 64 * 1024 * 1024;
@@ -43,10 +49,12 @@ export class Parser {
   #isWorking = false;
   #idleTimer: NodeJS.Timeout | undefined;
   #nextId = 1;
+  /** The files of grammars that the running program has; an empty name stands for those of its own. */
+  readonly #prepared = new Set<string>();
   #onAnswer: ((answer: ParserAnswer) => void) | undefined;
 
   constructor(ports: ParserPorts) {
-    this.#ports = { locate: locateParser, fileTimeMs: 5_000, idleMs: 60_000, ...ports };
+    this.#ports = { locate: locateParser, fileTimeMs: 5_000, startTimeMs: 30_000, idleMs: 60_000, ...ports };
   }
 
   ask(query: ParserQuery): Promise<ParserResult> {
@@ -74,41 +82,74 @@ export class Parser {
     this.#idleTimer.unref();
   }
 
-  async #answer(query: ParserQuery): Promise<ParserResult> {
-    let program: Program;
+  async #answer({ grammar, ...question }: ParserQuery): Promise<ParserResult> {
+    const { name, wasmPath, language } = grammar;
+    const { contexts } = language;
+    const isWasm = wasmPath !== undefined;
+    let program: Program | undefined;
     try {
+      if (!isWasm) this.#mustHaveParser();
       this.#running ??= this.#start();
       program = await this.#running;
+      const key = wasmPath ?? "";
+      if (!this.#prepared.has(key)) {
+        // The bytes of a grammar are sent: the sandbox of the program need not have its file.
+        const wasm = isWasm && { wasm: (await readFile(wasmPath)).toString("base64") };
+        const prepare = { kind: "prepare", grammar: name, isWasm, ...wasm } as const;
+        const prepared = await this.#exchange(program, prepare, this.#ports.startTimeMs);
+        if (prepared.kind !== "prepared") return prepared;
+        this.#prepared.add(key);
+      }
     } catch (error) {
-      this.#running = undefined;
+      if (!program) this.#running = undefined;
       return { kind: "unavailable", message: getErrorMessage(error) };
     }
+    const request = { ...question, grammar: name, isWasm, ...(contexts && { contexts }) };
+    return await this.#exchange(program, request, this.#ports.fileTimeMs);
+  }
+
+  /** Ends a program that gives no answer. */
+  async #exchange(
+    { stdin, exit }: Program,
+    request: DistributiveOmit<ParserRequest, "id">,
+    maxMs: number,
+  ): Promise<ParserResult> {
     const id = this.#nextId++;
     let timer: NodeJS.Timeout | undefined;
     const answer = new Promise<ParserResult>((resolve) => {
       this.#onAnswer = (result) => {
         if (result.id === id) resolve(result);
       };
-      timer = setTimeout(() => resolve({ kind: "failed", reason: "time" }), this.#ports.fileTimeMs);
-      void program.exit.then(() => resolve({ kind: "failed", reason: "ended" }));
+      timer = setTimeout(() => resolve({ kind: "failed", reason: "time" }), maxMs);
+      void exit.then(() => resolve({ kind: "failed", reason: "ended" }));
     });
-    program.stdin.write(`${JSON.stringify({ ...query, id })}\n`);
+    stdin.write(`${JSON.stringify({ ...request, id })}\n`);
     const result = await answer;
     clearTimeout(timer);
     if (result.kind === "failed") await this.close();
     return result;
   }
 
-  async #start(): Promise<Program> {
-    let module: string;
+  #mustHaveParser(): void {
+    if (this.#findModule(this.#ports.locate) !== "") return;
+    throw new Error(
+      `Structural search needs the package ${packageName}, which is not installed here (${process.platform}-${process.arch}). Install tau with its optional dependencies: npm install -g without --omit=optional.`,
+    );
+  }
+
+  /** Empty if it is not installed. */
+  #findModule(locate: () => string): string {
     try {
-      module = this.#ports.locate();
+      return locate();
     } catch {
-      throw new Error(
-        `Structural search needs the package ${packageName}, which is not installed here (${process.platform}-${process.arch}). Install tau with its optional dependencies: npm install -g without --omit=optional.`,
-      );
+      return "";
     }
-    const program = await this.#ports.spawn(process.execPath, ["-e", getProgramSource(), module], {
+  }
+
+  async #start(): Promise<Program> {
+    this.#prepared.clear();
+    const modules = [this.#ports.locate, locateTreeSitter].map((locate) => this.#findModule(locate));
+    const program = await this.#ports.spawn(process.execPath, ["-e", getProgramSource(), ...modules], {
       inherits: [],
       sandbox: { network: "none" },
     });

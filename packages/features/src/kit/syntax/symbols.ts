@@ -1,6 +1,7 @@
 /** Symbols of a source file by its syntax tree, where no language server is there. */
 import type { ExtensionAPI } from "@tau/extensions";
 import type { CodePlace } from "@tau/protocol/surface";
+import type { GrammarPlaces } from "./grammars.ts";
 import { createSyntax } from "./syntax.ts";
 
 export type SymbolsResult =
@@ -26,7 +27,7 @@ export interface SyntaxSymbols {
 }
 
 /** Starts nothing before the first list. */
-export function createSyntaxSymbols(ports: { spawn: ExtensionAPI["spawn"] }): SyntaxSymbols {
+export function createSyntaxSymbols(ports: { spawn: ExtensionAPI["spawn"]; places: GrammarPlaces }): SyntaxSymbols {
   const { knows, getOutline, close } = createSyntax(ports);
   return {
     knows,
