@@ -342,7 +342,7 @@ export class AuthStorage {
     const fromProcess = { source: "explicit", origin: "the one set for this process (--api-key)" } as const;
     if (explicit) candidates.push({ ...fromProcess, hosts: boundTo(explicit.host), literal: explicit.key });
     const fromSettings = { source: "settings", origin: `from the setting apiKeys.${provider}` } as const;
-    if (list && list.written.length > 0) candidates.push({ ...fromSettings, hosts: known, list });
+    if (list && list.written.length > 0) candidates.push({ ...fromSettings, hosts: boundTo(list.host), list });
     const entries = await this.#store.read();
     const stored = await this.#stored(provider, entries);
     const place = isInChain(entries.get(findStoredName(entries, provider))) ? "the key chain" : this.#store.name;

@@ -7,6 +7,8 @@ export type KeySource = "explicit" | "settings" | "stored" | "models" | "environ
 export interface KeyList {
   /** The keys as written: a key, `$VAR`, `${VAR}` or `!command`. All are from files of the user. */
   written: readonly string[];
+  /** The base URL that the user's files have for the provider. Default: the provider's own hosts. */
+  host?: string;
   /** Picks one of the keys that could be resolved, at least one. */
   pick: (keys: readonly string[]) => string;
 }

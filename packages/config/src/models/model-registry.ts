@@ -244,6 +244,11 @@ export class ModelRegistry {
     return this.#providers.get(provider)?.baseUrl;
   }
 
+  /** The base URL of a provider in the files of the user: not that of an extension. Undefined if they have none. */
+  writtenBaseUrl(provider: string): string | undefined {
+    return this.#providers.getWrittenBaseUrl(provider);
+  }
+
   /** Where a provider's models are, as the option `getHosts` of `AuthStorage` needs it. */
   getHosts(provider: string): string[] {
     return [...new Set(this.#configured.list(toProviderId(provider)).map(({ baseUrl }) => baseUrl))];

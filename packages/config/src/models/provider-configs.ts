@@ -27,6 +27,11 @@ export class ProviderConfigs {
     return this.all.get(toProviderId(provider));
   }
 
+  /** The base URL of a provider in the files of the user. */
+  getWrittenBaseUrl(provider: string): string | undefined {
+    return this.#files?.providers.get(toProviderId(provider))?.baseUrl;
+  }
+
   /** Throws `invalid_input` for a wrong description. */
   register(name: string, description: unknown, options?: ParseProviderOptions): void {
     this.#registered.set(toProviderId(name), parseProvider(toProviderId(name), description, options));

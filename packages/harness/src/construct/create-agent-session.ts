@@ -83,6 +83,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     clock,
     listWritten: (provider) =>
       listKeys(provider, { settings: settings.get().apiKeys, yml: services.registry.modelsYml.apiKeys }),
+    getHost: (provider) => services.registry.writtenBaseUrl(provider),
   });
   session = new AgentSession({
     cwd,

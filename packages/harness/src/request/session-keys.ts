@@ -9,6 +9,8 @@ interface SessionKeysParts {
   clock: Pick<Clock, "monotonic">;
   /** The keys that the settings have for a provider, as written. */
   listWritten: (provider: string) => readonly string[];
+  /** The base URL that the user's files have for a provider. */
+  getHost: (provider: string) => string | undefined;
 }
 
 /** The keys of one provider. */
@@ -31,7 +33,9 @@ export class SessionKeys {
   /** The keys of a provider as `AuthStorage.getApiKey` takes them; undefined if the settings have none. */
   getList(provider: string): KeyList | undefined {
     const written = this.#parts.listWritten(provider);
-    return written.length === 0 ? undefined : { written, pick: (keys) => this.#pick(provider, keys) };
+    if (written.length === 0) return undefined;
+    const host = this.#parts.getHost(provider);
+    return { written, ...(host !== undefined && { host }), pick: (keys) => this.#pick(provider, keys) };
   }
 
   /** The name of the key that the last request used. Undefined if the provider has only one. */
