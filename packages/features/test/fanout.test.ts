@@ -8,6 +8,7 @@ import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { type Executor, type FanoutTask, type Subagent, TaskFanout } from "../src/agents/index.ts";
+import { allFeatures } from "../src/index.ts";
 import { countLines } from "./fanout.example.ts";
 import { createTestSession, type TestSessionParams } from "./kit.ts";
 import { createRepository } from "./worktrees/kit.ts";
@@ -289,6 +290,22 @@ test("an executor of your own gets a copy for each task that names no directory,
   expect(repository.git("show", `${branch}:new.txt`)).toBe("theirs");
   expect(repository.branches()).toEqual(["main", branch]);
   expect(repository.left()).toEqual([".tau-worktrees"]);
+});
+
+test("with the setting fanout.uncommitted, copies begin with uncommitted work", async () => {
+  const repository = await createRepository();
+  await repository.write("a.txt", "mine, not committed");
+  const { session } = await open([], {
+    cwd: repository.top,
+    features: allFeatures,
+    settings: { fanout: { uncommitted: true } } as never,
+  });
+  const executor: Executor = {
+    createSubagent: ({ worktree }) => ({ run: async () => [await readFile(join(worktree!, "a.txt"), "utf8")] }),
+  };
+  const results = await new TaskFanout(session, executor).fanout([task("read")]);
+  expect(results).toMatchObject([{ result: "mine, not committed" }]);
+  expect(repository.branches()).toEqual(["main"]);
 });
 
 test("the API of an extension gives tasks copies too, and a task that is aborted leaves none", async () => {

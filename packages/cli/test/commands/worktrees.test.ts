@@ -1,9 +1,9 @@
 /** `tau worktrees`: the changes of tasks that worked in directories of their own. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openIsolated } from "@tau/features/agents";
+import { openIsolated, openOwnWorktree } from "@tau/features/agents";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { exitCodes } from "../../src/process/exit-codes.ts";
 import { createWorkspace, run } from "../kit.ts";
@@ -36,7 +36,8 @@ test("results are listed, shown, applied and removed", async () => {
   await (await change("fix", "fixed\n")).finish();
   await (await change("other", "other\n")).finish();
   const busy = await change("busy", "busy\n");
-  const { out } = await tau("list");
+  const { out } = await tau();
+  expect((await tau("list")).out).toBe(out);
   expect(out).toMatch(
     /^fix {2}\S+\/repository {2}1 file changed, pi-fanout-fix-\S+\n {4}Work on fix \[2J\nother {2}.*\n.*\nbusy {2}\S+ {2}in use\n/,
   );
@@ -53,6 +54,25 @@ test("results are listed, shown, applied and removed", async () => {
   await busy.discard();
   expect(git("branch", "--format=%(refname:short)")).toBe("main\n");
   expect(existsSync(join(workspace.directory, "fanout"))).toBe(false);
+});
+
+test("of a worktree of its own, new, changed and deleted files are shown, and its index stays as it is", async () => {
+  const { workspace, top, git } = await createTasks();
+  await writeFile(join(top, "old.txt"), "old\n");
+  git("add", ".");
+  git("commit", "--quiet", "-m", "Second");
+  const { cwd, path, finish } = await openOwnWorktree({ cwd: top, agentDir: workspace.agentDir, name: "mine" });
+  await writeFile(join(cwd, "new.txt"), "new\n");
+  await writeFile(join(cwd, "a.txt"), "two\n");
+  await rm(join(cwd, "old.txt"));
+  const status = git("-C", path, "status", "--porcelain");
+  await finish();
+  const { out } = await run(workspace, ["worktrees", "show", "mine"]);
+  for (const part of ["+++ b/new.txt\n@@ -0,0 +1 @@\n+new\n", "-one\n+two\n", "-old\n"]) expect(out).toContain(part);
+  expect(git("-C", path, "status", "--porcelain")).toBe(status);
+  expect((await run(workspace, ["worktrees", "apply", "mine"])).err).toMatch(
+    /Commit its changes there, .*git merge mine/,
+  );
 });
 
 test("a name that does not exist is an error that says where the names are", async () => {

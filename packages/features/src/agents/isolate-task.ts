@@ -5,6 +5,7 @@ import { type FanoutAgent, getOpener } from "./child.ts";
 import type { FanoutTask } from "./contract.ts";
 import type { TaskOutcome } from "./results.ts";
 import { findRepository } from "./worktrees/git.ts";
+import type { IsolatedOptions } from "./worktrees/isolated.ts";
 import { fanoutSettings } from "./worktrees/settings.ts";
 import { workIsolated } from "./worktrees/work-isolated.ts";
 
@@ -17,11 +18,8 @@ export interface IsolatedOutcome {
 /** The part of the options of a child that says where it works. */
 export type ChildPlace = Pick<ChildOptions, "cwd" | "readablePaths">;
 
-/** A directory of a repository, and the setting that says where copies are made. */
-interface Source {
-  cwd: string;
-  directory: string | undefined;
-}
+/** A directory of a repository, and how copies are made of it. */
+type Source = Pick<IsolatedOptions, "cwd" | "directory" | "includesUncommitted">;
 
 /** Isolates the tasks of one fan-out. Git is asked once for all of them: starting it costs more than a turn of a task. */
 export class TaskIsolation {
@@ -57,6 +55,8 @@ export class TaskIsolation {
     const cwd = opener.cwd ?? opener.getCwd?.();
     if (cwd === undefined || !(await findRepository(cwd, this.#signal))) return undefined;
     const settings = opener.settingsManager?.get() ?? opener.getSettings?.();
-    return { cwd, directory: settings && resolveFields(fanoutSettings, settings).fanout.directory };
+    if (!settings) return { cwd };
+    const { directory, uncommitted } = resolveFields(fanoutSettings, settings).fanout;
+    return { cwd, directory, includesUncommitted: uncommitted };
   }
 }

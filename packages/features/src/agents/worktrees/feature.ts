@@ -14,7 +14,8 @@ export const worktrees = (): Feature => ({
       name: "worktrees",
       summary: "List, show, apply and remove the changes of tasks that worked in directories of their own",
       usage: [
-        "tau worktrees list [--json]  List those that are in use, or hold changes",
+        "tau worktrees [--json]  List those that are in use, or hold changes",
+        "tau worktrees list [--json]  Does the same",
         "tau worktrees show NAME  Show the changes of one",
         "tau worktrees apply NAME  Apply the changes of one to the files of its repository, and remove it",
         "tau worktrees remove NAME [--yes]  Remove one with its branch and its changes",

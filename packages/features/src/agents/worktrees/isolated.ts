@@ -24,7 +24,7 @@ export interface IsolatedOptions {
   id: string;
   /** The work that is done there, for people: the message of the commit, and the list of worktrees. */
   description?: string;
-  /** Whether files that are not committed are there too. Ignored ones never are. Default false. */
+  /** Whether files that are not committed are there too. Ignored ones never are. Default: the setting `fanout.uncommitted`. */
   includesUncommitted?: boolean;
   /** The setting `fanout.directory`, without `tau`. */
   directory?: string | undefined;
@@ -69,14 +69,14 @@ export async function openIsolated(options: IsolatedOptions): Promise<Isolated> 
     const message = `A task cannot be isolated in ${cwd}: it is not in a git repository that has a commit.`;
     throw new HarnessError("invalid_input", message);
   }
-  const setting = tau ? getFeatureSettings(tau, fanoutSettings).fanout.directory : options.directory;
-  const directory = await realpath(await makeFanoutDirectory(getFanoutDirectory(setting)));
+  const settings = tau ? getFeatureSettings(tau, fanoutSettings).fanout : { uncommitted: false, ...options };
+  const directory = await realpath(await makeFanoutDirectory(getFanoutDirectory(settings.directory)));
   const record = await claimName(directory, repository, options);
   try {
     const { path } = record.value;
     const base = await makeIsolated(repository, {
       path,
-      includesUncommitted: options.includesUncommitted ?? false,
+      includesUncommitted: options.includesUncommitted ?? settings.uncommitted,
       signal,
     });
     await record.change({ base, state: "open" });

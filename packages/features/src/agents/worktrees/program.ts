@@ -1,4 +1,7 @@
 /** `tau worktrees`: the changes of tasks, and the worktrees of `tau --worktree`, on the command line. */
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { resolveFields } from "@tau/config/settings";
 import type { ProgramContext } from "@tau/extensions";
 import { HarnessError } from "@tau/protocol";
@@ -76,16 +79,33 @@ const toLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, 
 async function show({ out }: ProgramContext, { record }: FoundRecord): Promise<void> {
   for (const conflict of record.conflicts ?? []) out(`# ${conflict}\n`);
   if (record.kind === "worktree") {
-    return out((await git(["diff", "--no-color", record.base], { cwd: record.path })).toString("utf8"));
+    return out(await formatOwnChanges(record));
   }
   mustBeKept(record);
   out((await formatPatch(record.repository, record.base, await findTip(record))).toString("utf8"));
 }
 
+/** In a copy of the index new files are marked as added, because `git diff` shows only files that it knows. */
+async function formatOwnChanges({ path: cwd, base }: WorktreeRecord): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "tau-index-"));
+  try {
+    const index = join(directory, "index");
+    await copyFile(resolve(cwd, await gitLine(["rev-parse", "--git-path", "index"], { cwd })), index);
+    const options = { cwd, env: { GIT_INDEX_FILE: index } };
+    await git(["add", "--intent-to-add", "--", "."], options);
+    return (await git(["diff", "--no-color", base], options)).toString("utf8");
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
 async function apply({ out, err }: ProgramContext, record: HeldRecord, directory: string): Promise<"failed" | void> {
   const { name, repository, base, kind, branch, files = [] } = record.value;
   if (kind === "worktree") {
-    throw new HarnessError("invalid_input", `${name} is a worktree of its own. Merge its branch: git merge ${branch}`);
+    throw new HarnessError(
+      "invalid_input",
+      `${name} is a worktree of its own. Commit its changes there, and merge its branch: git merge ${branch}`,
+    );
   }
   mustBeKept(record.value);
   const application = await applyChanges(repository, base, await findTip(record.value));
