@@ -1,8 +1,7 @@
 /** The process of an adapter: how it is started, connected to, and how commands are run beside it in its sandbox. */
 import { constants, type Stats } from "node:fs";
-import { lstat, mkdtemp, open, realpath, rm } from "node:fs/promises";
+import { lstat, open } from "node:fs/promises";
 import { createServer, connect as connectSocket, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { type Clock, systemClock } from "@tau/ai";
@@ -13,6 +12,7 @@ import { hostPrograms } from "../kit/host-programs.ts";
 import type { Spawner } from "../kit/run-git.ts";
 import type { DapResolvedAdapter } from "./adapters.ts";
 import { DebugFailure } from "./failure.ts";
+import { openSharedDirectory } from "./shared-directory.ts";
 
 export interface DapSpawnOptions {
   adapter: DapResolvedAdapter;
@@ -85,7 +85,8 @@ export class AdapterProcess {
 
   static async start(options: DapSpawnOptions): Promise<AdapterProcess> {
     const { adapter, cwd, spawn = hostPrograms.spawn, clock = systemClock, platform = process.platform } = options;
-    const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-debug-")));
+    const shared = await openSharedDirectory();
+    const directory = shared.path;
     const isSocket = adapter.connectMode === "socket";
     const dial = isSocket && platform === "darwin" ? adapter.socket?.dial : undefined;
     const path = join(directory, "socket");
@@ -93,7 +94,6 @@ export class AdapterProcess {
     const replace = (part: string) => part.replaceAll("$path", path).replaceAll("$port", String(listener?.port));
     const socketArgs = isSocket ? (dial ?? adapter.socket?.listen ?? []).map(replace) : [];
     const args = ["-c", startScript, "sh", directory, adapter.resolvedCommand, ...adapter.args, ...socketArgs];
-    const removeDirectory = () => rm(directory, { recursive: true, force: true });
     try {
       const { isOutside = false } = options;
       const sandbox = isOutside ? (false as const) : { allowedPaths: [directory] };
@@ -101,7 +101,7 @@ export class AdapterProcess {
       const program = await spawn("/bin/sh", args, { cwd: isOutside || adapter.avoidsProject ? "/" : cwd, sandbox });
       void program.exit.then(() => {
         listener?.close();
-        return removeDirectory().catch(() => undefined);
+        return shared.remove().catch(() => undefined);
       });
       if (!isSocket) {
         let isTaken = false;
@@ -117,7 +117,7 @@ export class AdapterProcess {
       return new AdapterProcess(adapter, { program, directory, connect });
     } catch (error) {
       listener?.close();
-      await removeDirectory();
+      await shared.remove();
       throw error;
     }
   }

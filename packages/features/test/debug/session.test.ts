@@ -1,13 +1,10 @@
 /** The debugger in sessions: what is asked, what is used, what people see, and what is left. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "@tau/ai/testing";
 import { SettingsManager } from "@tau/config/settings";
-import { build } from "esbuild";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { checkAdapters } from "../../src/debug/doctor.ts";
 import { builtinAdapters } from "../../src/debug/adapters.ts";
 import { AdapterProcess } from "../../src/debug/adapter-process.ts";
@@ -16,6 +13,7 @@ import { findCommands, resolveAdapter } from "../../src/debug/find-adapter.ts";
 import { debug } from "../../src/index.ts";
 import { hostPrograms } from "../../src/kit/host-programs.ts";
 import { DialogSurface } from "../dialogs.ts";
+import { buildSessionProgram, killAfterOutput } from "../session-program.ts";
 import { callDebug, listWorkingIn, makeDirectory, open, scriptedAdapter } from "./kit.ts";
 
 const lines = Array.from({ length: 10 }, (_, index) => `line ${index + 1}`).join("\n");
@@ -215,14 +213,13 @@ test.skipIf(process.platform !== "linux")(
   { timeout: kills * 20_000 + 60_000 },
   async () => {
     const directory = await makeDirectory();
-    const outfile = join(directory, "program.mjs");
-    await symlink(join(import.meta.dirname, "../../../../node_modules"), join(directory, "node_modules"));
     const settings = createSettings({ args: [scriptedAdapter, "good", "pids"] });
     const contents = `
     import { scriptedModel, text, call } from "@tau/ai/testing";
     import { SettingsManager } from "@tau/config/settings";
     import { createAgentSession } from "@tau/harness";
-    import { debug, discovery } from "../../src/index.ts";
+    import { debug, discovery } from "../src/index.ts";
+    process.env.TMPDIR = process.argv[4];
     const features = [discovery(), debug()];
     const session = await createAgentSession({
       cwd: process.argv[2], agentDir: process.argv[3], features,
@@ -233,28 +230,20 @@ test.skipIf(process.platform !== "linux")(
     console.log("ready");
     setInterval(() => {}, 1_000);
   `;
-    await build({
-      stdin: { resolveDir: import.meta.dirname, loader: "ts", contents },
-      outfile,
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      conditions: ["@tau/source"],
-      external: ["google-auth-library", "@silvia-odwyer/photon-node", "@vscode/ripgrep", "@napi-rs/keyring"],
-      logLevel: "error",
-    });
+    const program = await buildSessionProgram(directory, contents);
+    const temporary = join(directory, "tmp");
+    await mkdir(temporary);
     for (let turn = 0; turn < kills; turn++) {
       const [cwd, agentDir] = [join(directory, `work${turn}`), join(directory, `agent${turn}`)];
       for (const path of [cwd, agentDir]) await mkdir(path);
       await writeFile(join(cwd, "program.x"), lines);
-      const child = spawn(process.execPath, [outfile, cwd, agentDir], { stdio: ["ignore", "pipe", "inherit"] });
-      onTestFinished(() => void child.kill("SIGKILL"));
-      await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
-      expect(readFileSync(join(cwd, "pids"), "utf8")).not.toBe("");
-      expect(listWorkingIn(cwd)).not.toEqual([]);
-      child.kill("SIGKILL");
-      await once(child, "exit");
+      await killAfterOutput(program, [cwd, agentDir, temporary], () => {
+        expect(readFileSync(join(cwd, "pids"), "utf8")).not.toBe("");
+        expect(listWorkingIn(cwd)).not.toEqual([]);
+      });
       await expect.poll(() => listWorkingIn(cwd), { timeout: 20_000 }).toEqual([]);
+      // Each removes what the one before has left.
+      expect((await readdir(temporary)).filter((name) => name.startsWith("tau-debug-"))).toHaveLength(1);
     }
   },
 );

@@ -1,9 +1,9 @@
 /** A rename in 200 files: all of them or none, also for a process that is killed. `TAU_LONG=1` kills it. */
 import { spawnSync } from "node:child_process";
-import { readdir, readFile, symlink } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { expect, test } from "vitest";
+import { buildSessionProgram } from "../session-program.ts";
 import { lspCall, makeDirectory, runCalls, toyServer, writeFiles } from "./kit.ts";
 
 const fileCount = 200;
@@ -32,18 +32,14 @@ test.runIf(process.env["TAU_LONG"])(
   { timeout: 300_000 },
   async () => {
     const directory = await makeDirectory();
-    await symlink(join(import.meta.dirname, "../../../../node_modules"), join(directory, "node_modules"));
-    const outfile = join(directory, "program.mjs");
-    await build({
-      stdin: {
-        resolveDir: import.meta.dirname,
-        loader: "ts",
-        contents: `
+    const program = await buildSessionProgram(
+      directory,
+      `
         import fs from "node:fs";
         import { syncBuiltinESMExports } from "node:module";
         import { scriptedModel, text } from "@tau/ai/testing";
         import { createAgentSession } from "@tau/harness";
-        import { discovery, lsp } from "../../src/index.ts";
+        import { discovery, lsp } from "../src/index.ts";
         const [cwd, agentDir, killedAt] = process.argv.slice(2);
         const { rename } = fs;
         let renames = 0;
@@ -58,30 +54,13 @@ test.runIf(process.env["TAU_LONG"])(
         if (killedAt !== "0") await session.prompt("go");
         await session.dispose();
       `,
-      },
-      outfile,
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      conditions: ["@tau/source"],
-      external: [
-        "jsonc-parser",
-        "google-auth-library",
-        "@silvia-odwyer/photon-node",
-        "@vscode/ripgrep",
-        "@napi-rs/keyring",
-      ],
-      banner: {
-        js: 'import { createRequire as createBundleRequire } from "node:module"; const require = createBundleRequire(import.meta.url);',
-      },
-      logLevel: "error",
-    });
+    );
     for (const killedAt of [1, 100, 200]) {
       const [cwd, agentDir] = [join(directory, `work${killedAt}`), join(directory, `agent${killedAt}`)];
       await writeFiles(cwd, project);
       await writeFiles(agentDir, { "lsp.json": JSON.stringify({ servers: { toy: toyServer("whole-project") } }) });
       const run = (at: number) =>
-        spawnSync(process.execPath, [outfile, cwd, agentDir, String(at)], { encoding: "utf8" });
+        spawnSync(process.execPath, [program, cwd, agentDir, String(at)], { encoding: "utf8" });
       expect(run(killedAt)).toMatchObject({ signal: "SIGKILL" });
       expect(await countTexts(cwd)).toEqual(
         killedAt === 1 ? { "use one\n": 200 } : { "use one\n": 201 - killedAt, "use first\n": killedAt - 1 },
