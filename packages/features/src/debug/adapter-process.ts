@@ -38,7 +38,7 @@ export interface TerminalCommand {
   env: Readonly<Record<string, string | null>>;
 }
 
-const maxStderrLength = 8 * 1024;
+const maxPrintedLength = 8 * 1024;
 const connectTimeoutMs = 15_000;
 const connectEveryMs = 50;
 /** The room of a pipe, which is written at once. */
@@ -65,7 +65,7 @@ export class AdapterProcess {
   readonly #directory: string;
   readonly #connect: () => Promise<DapConnection>;
   readonly #listeners = new Set<(text: string) => void>();
-  #stderr = "";
+  #printed = "";
 
   private constructor(
     adapter: DapResolvedAdapter,
@@ -75,10 +75,9 @@ export class AdapterProcess {
     this.#program = started.program;
     this.#directory = started.directory;
     this.#connect = started.connect;
-    this.#program.stderr.setEncoding("utf8").on("data", (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-maxStderrLength);
-      for (const listener of this.#listeners) listener(text);
-    });
+    // An adapter that has a socket prints on both for people.
+    const forPeople = this.hasManyConnections ? [this.#program.stderr, this.#program.stdout] : [this.#program.stderr];
+    for (const stream of forPeople) stream.setEncoding("utf8").on("data", (text: string) => this.#take(text));
     this.#program.stderr.on("error", () => {});
     this.#program.stdin.on("error", () => {});
   }
@@ -112,7 +111,6 @@ export class AdapterProcess {
         };
         return new AdapterProcess(adapter, { program, directory, connect });
       }
-      program.stdout.resume();
       const connect = listener ? () => listener.accept(clock) : () => connectToAdapter(path, program, clock);
       return new AdapterProcess(adapter, { program, directory, connect });
     } catch (error) {
@@ -123,15 +121,17 @@ export class AdapterProcess {
   }
 
   /** The end of what it printed for people. */
-  get stderr(): string {
-    return this.#stderr;
+  get printed(): string {
+    return this.#printed;
   }
 
   /** Settles when nothing of it is left, and everything that it printed was read. */
   get exit(): Program["exit"] {
-    const { exit, stderr } = this.#program;
+    const { exit, stderr, stdout } = this.#program;
     return exit.then(async (status) => {
-      if (!stderr.closed) await new Promise<void>((resolve) => stderr.once("close", resolve));
+      for (const stream of this.hasManyConnections ? [stderr, stdout] : [stderr]) {
+        if (!stream.closed) await new Promise<void>((resolve) => stream.once("close", resolve));
+      }
       return status;
     });
   }
@@ -146,7 +146,7 @@ export class AdapterProcess {
   }
 
   /** Calls back with what it, or a command beside it, prints for people from now on. */
-  onStderr(listener: (text: string) => void): void {
+  onPrinted(listener: (text: string) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -166,6 +166,11 @@ export class AdapterProcess {
 
   async close(): Promise<void> {
     await this.#program.end();
+  }
+
+  #take(text: string): void {
+    this.#printed = (this.#printed + text).slice(-maxPrintedLength);
+    for (const listener of this.#listeners) listener(text);
   }
 }
 

@@ -68,7 +68,8 @@ export class DapClient {
       return new DapClient(process, await process.connect(), { clock, process: true });
     } catch (error) {
       await process.close();
-      const said = toVisibleLine(process.stderr, maxMessageLength);
+      await process.exit;
+      const said = toVisibleLine(process.printed, maxMessageLength);
       if (error instanceof DebugFailure && said !== "")
         throw new DebugFailure(error.kind, `${error.message} It printed: ${said}`);
       throw error;
@@ -202,7 +203,7 @@ export class DapClient {
   }
 
   #describeEnd(): string {
-    const said = toVisibleLine(this.process.stderr, maxMessageLength);
+    const said = toVisibleLine(this.process.printed, maxMessageLength);
     return said === "" ? "The adapter has ended." : `The adapter has ended. It printed: ${said}`;
   }
 

@@ -136,6 +136,8 @@ export interface WaitForDiagnosticsOptions {
 const stepMs = 100;
 /** A report without a version may be about the text before: it is used when no other follows it for this long. */
 const settleMs = 200;
+/** Servers report a file in parts, and often none before the first problem: an empty report is waited on for longer. */
+const emptySettleMs = 1_000;
 
 /** The diagnostics of a report, if it belongs to the text. */
 export function getAcceptedDiagnostics(
@@ -163,7 +165,8 @@ export async function waitForDiagnostics(
     if (minVersion !== undefined && store.version <= minVersion) return undefined;
     if (reported?.version === null && sentAt !== undefined) {
       if (reported.at < sentAt) return undefined;
-      if (!isLast && clock.monotonic() - reported.at < settleMs) return undefined;
+      const quietMs = reported.total === 0 ? emptySettleMs : settleMs;
+      if (!isLast && clock.monotonic() - reported.at < quietMs) return undefined;
     }
     return getAcceptedDiagnostics(reported, expectedDocumentVersion, allowUnversioned);
   };

@@ -209,6 +209,14 @@ describe("stops", () => {
   });
 });
 
+test("an adapter that cannot listen says why, on whichever output", async () => {
+  const scripted = await openScripted("refuses-socket", { connectMode: "socket" });
+  await expect(scripted.launch()).rejects.toMatchObject({
+    kind: "ended",
+    message: "The adapter ended before it listened. It printed: cannot listen at a socket",
+  });
+});
+
 test("a link in the place of the adapter's socket is not followed", async () => {
   const scripted = await openScripted("links-socket", { connectMode: "socket" });
   await expect(scripted.launch()).rejects.toMatchObject({ kind: "refused" });

@@ -9,6 +9,7 @@ import { onTestFinished } from "vitest";
 import { builtinAdapters } from "../../src/debug/adapters.ts";
 import { findCommands } from "../../src/debug/find-adapter.ts";
 import { debug, discovery } from "../../src/index.ts";
+import { isProgram, listPathDirectories } from "../../src/kit/programs.ts";
 import { createTestSession, type TestSessionParams } from "../kit.ts";
 
 export const scriptedAdapter = join(import.meta.dirname, "scripted-adapter.mjs");
@@ -19,8 +20,8 @@ export async function makeDirectory(): Promise<string> {
   return path;
 }
 
-/** A test that needs an adapter of this machine: which one, or why it is skipped. */
-export type Adapter = { isHere: true; name: string; command: string } | { isHere: false; why: string };
+/** A test that needs an adapter of this machine: which one, and why not another, or why it is skipped. */
+export type Adapter = { isHere: true; name: string; command: string; note?: string } | { isHere: false; why: string };
 
 const find = (name: string): string | undefined => {
   const adapter = builtinAdapters.find((known) => known.name === name)!;
@@ -37,6 +38,23 @@ export function findDebugpy(): Adapter {
     : { isHere: false, why: `${command} has no debugpy` };
 }
 
+/** Finds an adapter that needs another program too. */
+export function findAdapter(name: string, needed: string): Adapter {
+  const command = find(name);
+  if (command === undefined) return { isHere: false, why: `${name} is not installed` };
+  const isHere = listPathDirectories(process.env["PATH"]).some((directory) => isProgram(join(directory, needed)));
+  return isHere ? { isHere, name, command } : { isHere, why: `${name} is installed, and ${needed} is not` };
+}
+
+/** Finds a dlv that listens at sockets, which the one of Debian 12 does not, and go. */
+export function findDelve(): Adapter {
+  const adapter = findAdapter("dlv", "go");
+  if (!adapter.isHere) return adapter;
+  const args = ["dap", `--listen=unix:${join(tmpdir(), `dlv-${process.pid}`)}`];
+  const { status } = spawnSync(adapter.command, args, { timeout: 3_000, stdio: "ignore" });
+  return status === 1 ? { isHere: false, why: `${adapter.command} is too old to listen at a socket` } : adapter;
+}
+
 /** Finds gdb 14 or newer, else lldb-dap; and a compiler. */
 export function findNative(): Adapter {
   if (spawnSync("cc", ["--version"], { stdio: "ignore" }).status !== 0) return { isHere: false, why: "there is no cc" };
@@ -45,8 +63,8 @@ export function findNative(): Adapter {
   const version = Number(/\) (\d+)\./.exec(printed)?.[1] ?? 0);
   if (gdb !== undefined && version >= 14) return { isHere: true, name: "gdb", command: gdb };
   const lldb = find("lldb-dap");
-  if (lldb !== undefined) return { isHere: true, name: "lldb-dap", command: lldb };
   const why = gdb === undefined ? "there is no gdb" : `gdb is version ${version}, and 14 is needed`;
+  if (lldb !== undefined) return { isHere: true, name: "lldb-dap", command: lldb, note: why };
   return { isHere: false, why: `${why}, and there is no lldb-dap` };
 }
 

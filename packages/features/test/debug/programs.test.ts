@@ -4,11 +4,12 @@ import type { Context } from "@tau/ai";
 import { type ScriptedTurn, text } from "@tau/ai/testing";
 import { isSandboxMissing } from "@tau/sandbox/internal";
 import { describe, expect, test } from "vitest";
-import { type Adapter, callDebug, compile, findDebugpy, findNative, open } from "./kit.ts";
+import { type Adapter, callDebug, compile, findAdapter, findDebugpy, findDelve, findNative, open } from "./kit.ts";
 
 /** Says why a test is skipped. */
 function needs(adapter: Adapter): boolean {
   if (!adapter.isHere) console.log(`Skipped: ${adapter.why}.`);
+  else if (adapter.note !== undefined) console.log(`${adapter.name} is used: ${adapter.note}.`);
   return adapter.isHere;
 }
 
@@ -18,7 +19,7 @@ function last({ messages }: Context): string {
   return message.role === "toolResult" && message.content[0]?.type === "text" ? message.content[0].text : "";
 }
 
-const timeout = 120_000;
+const timeout = 300_000;
 
 const average = `import os
 
@@ -40,16 +41,19 @@ const debugpy = findDebugpy();
 describe.skipIf(!needs(debugpy))("Python with debugpy", () => {
   test("the line that sets the count to zero is found by stepping, in the sandbox", { timeout }, async () => {
     const turns: ScriptedTurn[] = [
-      // It runs until the exception that nobody catches.
+      [callDebug({ action: "set_breakpoint", function: "average" })],
+      [callDebug({ action: "set_breakpoint", file: "average.py", line: 7, hitCondition: "2" })],
+      [callDebug({ action: "set_breakpoint", file: "average.py", line: 9, condition: "value == 0" })],
       [callDebug({ action: "launch", program: "average.py" })],
       (context) => {
-        expect(last(context)).toMatch(/Stopped: exception.*ZeroDivisionError[^]* average\.py:11/);
-        expect(last(context)).toMatch(/>\s+11 {5}return total \/ count/);
-        expect(last(context)).toContain("count: int = 0");
-        return [callDebug({ action: "terminate" })];
+        expect(last(context)).toMatch(/Stopped: .*breakpoint[^]* average\.py:[34]/);
+        return [callDebug({ action: "continue" })];
       },
-      [callDebug({ action: "set_breakpoint", file: "average.py", line: 9, condition: "value == 0" })],
-      [callDebug({ action: "launch", program: "average.py", args: ["again"] })],
+      (context) => {
+        expect(last(context)).toContain("average.py:7");
+        expect(last(context)).toContain("value: int = 8");
+        return [callDebug({ action: "continue" })];
+      },
       (context) => {
         expect(last(context)).toContain("average.py:9");
         expect(last(context)).toContain("count: int = 3");
@@ -62,6 +66,12 @@ describe.skipIf(!needs(debugpy))("Python with debugpy", () => {
       },
       (context) => {
         expect(last(context)).toContain("4.0");
+        return [callDebug({ action: "continue" })];
+      },
+      (context) => {
+        // An exception that nobody catches stops it too.
+        expect(last(context)).toMatch(/Stopped: exception.*ZeroDivisionError[^]* average\.py:11/);
+        expect(last(context)).toMatch(/>\s+11 {5}return total \/ count/);
         return [callDebug({ action: "output" })];
       },
       [callDebug({ action: "terminate" })],
@@ -71,14 +81,14 @@ describe.skipIf(!needs(debugpy))("Python with debugpy", () => {
     await opened.prompt("find the bug");
     const results = opened.getResults();
     expect(results.filter(({ isError }) => isError)).toEqual([]);
-    expect(results[3]!.details).toMatchObject({
+    expect(results[5]!.details).toMatchObject({
       stop: {
         place: { path: "average.py", line: 9, excerpt: { current: 9 } },
         variables: expect.any(Array) as unknown,
       },
     });
     // A sandbox has processes of its own; where there is none, the adapter runs without.
-    const [, namespace] = /pid namespace (\S+)/.exec(results[7]!.text) ?? [];
+    const [, namespace] = /pid namespace (\S+)/.exec(results[10]!.text) ?? [];
     expect(namespace).toBeDefined();
     if (!isSandboxMissing(opened.cwd)) expect(namespace).not.toBe(readlinkSync("/proc/self/ns/pid"));
   });
@@ -122,8 +132,20 @@ describe.skipIf(!needs(native))("C with gdb or lldb-dap", () => {
       [callDebug({ action: "launch", program: "list" })],
       (context) => {
         expect(last(context)).toMatch(/Stopped: .*breakpoint.* at list\.c:1[67]/);
-        return [callDebug({ action: "set_breakpoint", file: "list.c", line: 21 })];
+        return [callDebug({ action: "set_breakpoint", file: "list.c", line: 19, hitCondition: "2" })];
       },
+      [callDebug({ action: "continue" })],
+      (context) => {
+        expect(last(context)).toContain("list.c:19");
+        return [callDebug({ action: "evaluate", expression: "node->value" })];
+      },
+      (context) => {
+        expect(last(context)).toMatch(/^(\(int\) )?2\b/);
+        return [callDebug({ action: "remove_breakpoint", file: "list.c" })];
+      },
+      // The first of them is never true.
+      [callDebug({ action: "set_breakpoint", file: "list.c", line: 26, condition: "list == 0" })],
+      [callDebug({ action: "set_breakpoint", file: "list.c", line: 21, condition: "best == 5" })],
       [callDebug({ action: "continue" })],
       (context) => {
         expect(last(context)).toContain("list.c:21");
@@ -143,24 +165,82 @@ describe.skipIf(!needs(native))("C with gdb or lldb-dap", () => {
       (context) => {
         expect(last(context)).toContain("The program has ended with code 0.");
         expect(last(context)).toContain("largest 5");
-        return [text("The loop ends before the last node.")];
+        return [callDebug({ action: "launch", program: "crash" })];
       },
+      (context) => {
+        expect(last(context)).toMatch(/Stopped: .*(SIGSEGV|exception|signal)[^]*crash\.c:3/);
+        return [callDebug({ action: "terminate" })];
+      },
+      [text("The loop ends before the last node, and the other program reads address 0.")],
     ];
     const opened = await open(turns);
     await compile(opened.cwd, "list", list);
+    await compile(opened.cwd, "crash", "int main(void) {\n  int *p = 0;\n  return *p;\n}\n");
     await opened.prompt("find the bug");
     expect(opened.getResults().filter(({ isError }) => isError)).toEqual([]);
   });
+});
 
-  test("a program that crashes stops where it does", { timeout }, async () => {
-    const opened = await open([
-      [callDebug({ action: "launch", program: "crash" })],
-      [callDebug({ action: "terminate" })],
-      [text("Done.")],
-    ]);
-    await compile(opened.cwd, "crash", "int main(void) {\n  int *p = 0;\n  return *p;\n}\n");
+const go = `package main
+
+import "fmt"
+
+func sum(values []int) int {
+	total := 0
+	for _, value := range values {
+		total += value
+	}
+	return total
+}
+
+func main() {
+	fmt.Println("sum", sum([]int{1, 2, 3}))
+}
+`;
+
+describe.skipIf(!needs(findDelve()))("Go with dlv", () => {
+  test("a breakpoint with a condition stops it, over a socket", { timeout }, async () => {
+    const opened = await open(
+      [
+        [callDebug({ action: "set_breakpoint", file: "main.go", line: 8, condition: "value == 3" })],
+        [callDebug({ action: "launch", program: "main.go" })],
+        (context) => {
+          expect(last(context)).toContain("main.go:8");
+          expect(last(context)).toContain("total: int = 3");
+          return [callDebug({ action: "remove_breakpoint", file: "main.go" })];
+        },
+        [callDebug({ action: "continue" })],
+        [text("Done.")],
+      ],
+      { files: { "main.go": go, "go.mod": "module example\n\ngo 1.19\n" } },
+    );
     await opened.prompt("go");
-    const [launched] = opened.getResults();
-    expect(launched!.text).toMatch(/Stopped: .*(SIGSEGV|exception|signal)[^]*crash\.c:3/);
+    expect(opened.getResults().filter(({ isError }) => isError)).toEqual([]);
+    expect(opened.getResults().at(-1)!.text).toContain("The program has ended");
+  });
+});
+
+const script = `function double(value) {
+  return value * 2;
+}
+console.log("doubled", double(21));
+`;
+
+describe.skipIf(!needs(findAdapter("js-debug", "node")))("JavaScript with js-debug", () => {
+  test("a breakpoint stops the child session that has the program", { timeout }, async () => {
+    const opened = await open(
+      [
+        [callDebug({ action: "set_breakpoint", file: "double.js", line: 2 })],
+        [callDebug({ action: "launch", program: "double.js" })],
+        (context) => {
+          expect(last(context)).toContain("double.js:2");
+          return [callDebug({ action: "terminate" })];
+        },
+        [text("Done.")],
+      ],
+      { files: { "double.js": script } },
+    );
+    await opened.prompt("go");
+    expect(opened.getResults().filter(({ isError }) => isError)).toEqual([]);
   });
 });

@@ -10,6 +10,9 @@ if (pids) appendFileSync(pids, `${process.pid}\n`);
 if (behaviour === "exits-at-once") {
   process.stderr.write("No module named adapter\n");
   process.exitCode = 1;
+} else if (path && behaviour === "refuses-socket") {
+  process.stdout.write("cannot listen at a socket\n");
+  process.exitCode = 1;
 } else if (path && behaviour === "links-socket") {
   const own = `${path}.own`;
   createServer(() => appendFileSync(`${pids}.received`, "connection\n")).listen(own, () => symlinkSync(own, path));

@@ -1,7 +1,6 @@
-/** The tool `lsp` in sessions, with the scripted server and with the one of TypeScript 7. */
-import { readFile, symlink, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+/** The tool `lsp` in sessions, with the scripted server. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listResults, lspCall, makeDirectory, readLines, runCalls, toyServer, writeFiles } from "./kit.ts";
 
@@ -137,37 +136,4 @@ test("servers of lsp.json and lsp.yml are used, those of a project only after tr
   const trusted = await runCalls(calls, { agentDir, cwd });
   expect(trusted.results.map(({ text }) => text.split("\n")[0])).toEqual(["word one", "word one"]);
   expect(trusted.results[0]!.text).toMatch(/Note: .*lsp\.json: The server broken:/);
-});
-
-const typescript = dirname(createRequire(import.meta.url).resolve("typescript/package.json"));
-const typescriptFiles = {
-  "tsconfig.json": JSON.stringify({
-    compilerOptions: { strict: true, noEmit: true, allowImportingTsExtensions: true, types: [] },
-  }),
-  "a.ts": 'export const a: number = "x";\nexport function f(b: string) { return b; }\nf("1");\n',
-  "b.ts": 'import { f } from "./a.ts";\nf("2");\n',
-};
-
-test("TypeScript 7 is found in node_modules, asked, and its renames are applied", { timeout: 120_000 }, async () => {
-  const cwd = await makeDirectory();
-  await writeFiles(cwd, typescriptFiles);
-  await symlink(dirname(typescript), join(cwd, "node_modules"));
-  const { results } = await runCalls(
-    [
-      lspCall({ action: "hover", file: "a.ts", line: 2, symbol: "f", timeoutMs: 60_000 }, "1"),
-      lspCall({ action: "references", file: "a.ts", line: 2, symbol: "f" }, "2"),
-      lspCall({ action: "diagnostics", file: "a.ts" }, "3"),
-      lspCall({ action: "symbols", query: "f" }, "4"),
-      lspCall({ action: "rename", file: "a.ts", line: 2, symbol: "f", new_name: "g" }, "5"),
-      lspCall({ action: "diagnostics", file: "*" }, "6"),
-    ],
-    { cwd },
-  );
-  const texts = results.map(({ text }) => text);
-  expect(texts[0]).toContain("function f(b: string): string");
-  expect(texts[1]!.split("\n")).toHaveLength(4);
-  expect(texts[2]).toBe("1 error:\na.ts:1:14: error: Type 'string' is not assignable to type 'number'. (ts 2322)");
-  expect(texts[3]).toBe("a.ts:2:17: function f");
-  expect(texts[4]).toMatch(/^Changed (?:a\.ts, b\.ts|b\.ts, a\.ts)\./);
-  expect(texts[5]).toMatch(/tsc --noEmit --pretty false: 1 error\na\.ts:1:14: error: .* \(TS2322\)$/s);
 });
