@@ -12,6 +12,7 @@ import { mcp } from "./mcp/feature.ts";
 import { worktrees } from "./agents/worktrees/feature.ts";
 import { plan } from "./plan/feature.ts";
 import { todo } from "./todo/feature.ts";
+import { web } from "./web/feature.ts";
 
 /** The features that the program and the gateway give to their sessions, in the order of their tools in requests. */
 export const allFeatures: readonly Feature[] = [
@@ -28,4 +29,5 @@ export const allFeatures: readonly Feature[] = [
   calc(),
   kernels(),
   ast(),
+  web(),
 ];

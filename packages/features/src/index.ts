@@ -13,3 +13,4 @@ export { mcp } from "./mcp/feature.ts";
 export { plan } from "./plan/feature.ts";
 export { todo } from "./todo/feature.ts";
 export { worktrees } from "./agents/worktrees/feature.ts";
+export { web } from "./web/feature.ts";

@@ -19,6 +19,7 @@ import {
   mcp,
   plan,
   todo,
+  web,
   worktrees,
 } from "../src/index.ts";
 import { weather } from "./found-tools.ts";
@@ -53,6 +54,8 @@ const cases: readonly FeatureContractCase[] = [
     params: { defaultTools: ["+eval"] },
   },
   { create: ast, call: call("ast_grep", { pattern: "foo($A)" }), params: { defaultTools: ["+ast_grep"] } },
+  // Tested with servers in `web`.
+  { create: web },
 ];
 
 test("the contract applies to all features", () => {

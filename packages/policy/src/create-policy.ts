@@ -9,6 +9,7 @@ import type { ExecMediationPolicy, ExecMediationResult } from "./exec/mediation.
 import { evaluateFor, type ExtensionPolicy, getSecretFiles } from "./extension-policy.ts";
 import type { SandboxNetwork } from "@tau/sandbox";
 import type { WritingMode } from "@tau/protocol";
+import { judgeHost } from "./judge-host.ts";
 import type { PathRules } from "./paths.ts";
 import { applyPermissionMode, needsSandboxState } from "./permission-mode.ts";
 import type { Decide, PolicyRequest, Verdict } from "./policy.ts";
@@ -22,7 +23,7 @@ export interface PolicyParts {
   getPolicy: () => ExtensionPolicy;
   /** Read for each request: a person may change it at any time. */
   getMode: () => WritingMode;
-  secrets: Pick<SecretBroker, "classify" | "isIn">;
+  secrets: Pick<SecretBroker, "classify" | "isIn" | "listGiven">;
   /** Where commands run, and what they may change. */
   context: ExecContext;
   /** Whether the sandbox holds the commands of this session. */
@@ -65,6 +66,8 @@ function createPolicyWithoutMode(parts: PolicyParts): Decide {
     }
     if (capability === "exec" && target.kind === "command") return await judgeCommand(target.command, subject, parts);
     if (capability === "env" && target.kind === "name") return await judgeSecret(target.name, parts);
+    if (capability === "http" && target.kind === "host" && subject.kind !== "extension")
+      return judgeHost(target.host, request, { secrets: parts.secrets, network: parts.getNetwork() });
     return decidePath(request);
   };
 }

@@ -10,6 +10,7 @@ import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts
 import { formatRefusal } from "./format-refusal.ts";
 import type { CoverOptions, Grant, Grants } from "./grants.ts";
 import { isAccess } from "./is-access.ts";
+import { hostRule } from "./judge-host.ts";
 import { listOffers, toOfferedChoice } from "./offers.ts";
 import { applyRisk, askRule } from "./permission-mode.ts";
 import { mayWriteUnseen } from "./plan-mode.ts";
@@ -131,12 +132,17 @@ const uniqueTargets = (judged: readonly Judgement[]): Judgement[] => [
  * typed: the others are neither there nor granted.
  */
 async function judgeAccess(parts: JudgeParts, access: AccessRequest) {
-  const { capability, target, risk, textFrom, alternatives = [] } = access;
+  const { capability, target, risk, textFrom, alternatives = [], sends, chosen } = access;
   const { subject, ask, files, getMode } = parts;
   const paths = alternatives.map((path) => ({ kind: "path", path }) as const);
   const all: Judgement[] = [];
   for (const each of [target, ...paths]) {
-    const { request, verdict } = await judgeTarget(parts, { subject, capability, target: each });
+    const { request, verdict } = await judgeTarget(parts, {
+      subject,
+      capability,
+      target: each,
+      ...withoutUndefined({ sends, chosen }),
+    });
     all.push({ request, verdict: applyRisk(getMode(), risk, verdict), textFrom });
   }
   const judged = uniqueTargets(all);
@@ -251,7 +257,7 @@ async function getOutcome(
   try {
     const summary = summariseCall(call);
     const offers = listOffers({ capability, target }, { home: parts.home, offersDirectory }).filter(
-      ({ choice }) => choice === "once" || !asksEachTime,
+      ({ choice }) => choice === "once" || (!asksEachTime && (choice !== "always" || rule !== hostRule)),
     );
     const reason = toVisibleLine(verdict.reason, maxReasonLength);
     const question: Question = {

@@ -1,6 +1,6 @@
 /** The types of the policy: requests, verdicts, questions, answers and the decisions of the audit. */
 import type { Approval, ApprovalAnswer } from "@tau/protocol";
-import type { Capability, Target } from "@tau/tools";
+import type { AccessRequest, Capability, Target } from "@tau/tools";
 import type { ExecClass, ExecTier } from "./exec/classification.ts";
 import type { DangerousCommandClass } from "./exec/dangerous-class.ts";
 
@@ -19,6 +19,9 @@ export interface PolicyRequest {
   subject: Subject;
   capability: Capability;
   target: Target;
+  /** See `AccessRequest`. */
+  sends?: string | undefined;
+  chosen?: AccessRequest["chosen"] | undefined;
 }
 
 /** Describes what a command was found to do, for the question, its rules and the audit. */

@@ -29,6 +29,17 @@ export interface AccessRequest {
    * Once allowed, such a call changes what the policy gives to commands of its session.
    */
   textFrom?: string;
+  /**
+   * The text that a request to a host sends, such as its whole address. One with a secret in it is denied. Only beside a target that
+   * is a host.
+   */
+  sends?: string;
+  /**
+   * Says who chose the target: `address` if a person wrote exactly this address, or a search that they allowed returned it, so that
+   * nobody is asked until a command of the session was given a secret; `host` if a setting of the user names the host. Only beside a
+   * target that is a host.
+   */
+  chosen?: "address" | "host";
   /** Other absolute paths of which the call opens one if that exists. Only beside a target that is a path. */
   alternatives?: readonly string[];
 }

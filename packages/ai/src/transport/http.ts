@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import type { Clock } from "../clock.ts";
 
 export interface HttpRequest {
@@ -24,6 +25,11 @@ export interface SendOptions {
   signal: AbortSignal;
   /** Looks up the variables for proxies and certificates. */
   env: (name: string) => string | undefined;
+  /**
+   * Finds the addresses of a name instead of the system, for a caller that has checked them; without a proxy. The connection is
+   * not shared with other requests.
+   */
+  lookup?: LookupFunction;
   /** Whether redirects at the same host are followed. Default true. */
   followsRedirects?: boolean;
 }

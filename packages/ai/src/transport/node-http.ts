@@ -45,15 +45,17 @@ const isUpgrade = (from: URL, to: URL) =>
 async function sendOnce(request: HttpRequest, url: URL, options: SendOptions): Promise<http.IncomingMessage> {
   const proxy = findProxy(url, options.env);
   const secure = url.protocol === "https:";
-  const agent = await getAgent(secure, proxy, options.env);
+  const { lookup } = options;
+  const agent = await (lookup ? openAgent : getAgent)(secure, proxy, options.env);
   return await new Promise((resolve, reject) => {
     const settings: TunnelOptions = {
       method: request.method,
       headers: {
         "accept-encoding": "identity",
         ...request.headers,
-        "content-length": String(Buffer.byteLength(request.body)),
+        ...(isBodyless(request) ? {} : { "content-length": String(Buffer.byteLength(request.body)) }),
       },
+      ...(lookup && { lookup }),
       signal: options.signal,
       tunnelSignal: options.signal,
       agent,
@@ -86,6 +88,9 @@ async function sendOnce(request: HttpRequest, url: URL, options: SendOptions): P
   });
 }
 
+/** Some servers refuse a length where there can be no body. */
+const isBodyless = ({ method, body }: HttpRequest): boolean => body === "" && (method === "GET" || method === "HEAD");
+
 const getClient = ({ protocol }: URL) => (protocol === "https:" ? https : http);
 
 /** An abort after the complete response destroys the socket. Without a listener, its error would end the process. */
@@ -107,17 +112,10 @@ const withProxyAuth = (headers: http.OutgoingHttpHeaders | readonly string[] | u
 const agents = new Map<string, Promise<http.Agent>>();
 
 export function getAgent(secure: boolean, proxy: URL | undefined, env: Env): Promise<http.Agent> {
-  const usesTls = secure || proxy?.protocol === "https:";
-  // Node reads NODE_EXTRA_CA_CERTS itself, but ignores it if a list of certificates is passed.
-  const caFiles = usesTls && env("SSL_CERT_FILE") ? [env("SSL_CERT_FILE"), env("NODE_EXTRA_CA_CERTS")] : [];
-  const key = [secure, proxy?.href, ...caFiles].join(" ");
+  const key = [secure, proxy?.href, ...listCertificateFiles(secure, proxy, env)].join(" ");
   let agent = agents.get(key);
   if (!agent) {
-    agent = createAgent(
-      secure,
-      proxy,
-      caFiles.filter((file) => file !== undefined),
-    );
+    agent = createAgent(secure, proxy, { env, keepAlive: true });
     agents.set(key, agent);
     // A certificate file that cannot be read now may be readable later.
     agent.catch(() => agents.delete(key));
@@ -125,8 +123,24 @@ export function getAgent(secure: boolean, proxy: URL | undefined, env: Env): Pro
   return agent;
 }
 
-async function createAgent(secure: boolean, proxy: URL | undefined, caFiles: string[]): Promise<http.Agent> {
-  const settings = { keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 32 };
+/** An agent whose connections nobody else uses. */
+const openAgent = (secure: boolean, proxy: URL | undefined, env: Env): Promise<http.Agent> =>
+  createAgent(secure, proxy, { env, keepAlive: false });
+
+function listCertificateFiles(secure: boolean, proxy: URL | undefined, env: Env): string[] {
+  const usesTls = secure || proxy?.protocol === "https:";
+  // Node reads NODE_EXTRA_CA_CERTS itself, but ignores it if a list of certificates is passed.
+  const files = usesTls && env("SSL_CERT_FILE") ? [env("SSL_CERT_FILE"), env("NODE_EXTRA_CA_CERTS")] : [];
+  return files.filter((file) => file !== undefined);
+}
+
+async function createAgent(
+  secure: boolean,
+  proxy: URL | undefined,
+  { env, keepAlive }: { env: Env; keepAlive: boolean },
+): Promise<http.Agent> {
+  const caFiles = listCertificateFiles(secure, proxy, env);
+  const settings = keepAlive ? { keepAlive, keepAliveMsecs: 30_000, maxFreeSockets: 32 } : { keepAlive };
   const ca = caFiles.length > 0 && [...tls.rootCertificates, ...caFiles.map((file) => readFileSync(file, "utf8"))];
   const secureSettings = { ...settings, ...(ca && { ca }) };
   if (!secure && proxy?.protocol !== "https:") return new http.Agent(settings);

@@ -167,6 +167,7 @@ function createSecrets({ params, services, getPolicy }: SessionSetup, provider: 
   const secrets = createSecretBroker({
     policy: () => getPolicy().secretBroker,
     isOwnKey: (name, value) => keys.createIsSecret()(name, value),
+    listOwnForms: () => keys.listForms(),
     onGive: (value) => params.debugLog?.addSecret(value),
   });
   return { keys, secrets };

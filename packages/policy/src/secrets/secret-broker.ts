@@ -18,7 +18,7 @@ export interface SecretBroker {
   give(names: readonly string[]): Record<string, string>;
   /** Every secret that was given to a command. The same array until there is another one. */
   listGiven(): readonly string[];
-  /** Whether a text has the value of a secret variable in it, or something that looks like a key. */
+  /** Whether a text has the value of a secret variable or a key of tau's own in it, or something that looks like a key. */
   isIn(text: string): boolean;
 }
 
@@ -26,6 +26,8 @@ interface SecretBrokerParts {
   policy: () => SecretBrokerPolicy;
   /** Whether a variable holds a key that tau itself uses. */
   isOwnKey: (name: string, value: string) => boolean;
+  /** Lists all forms of the keys that tau itself uses, also of those that are in no variable. Default: none. */
+  listOwnForms?: () => readonly string[];
   /** Called with each value that is given to a command, before that. */
   onGive?: (value: string) => void;
   env?: Readonly<Record<string, string | undefined>>;
@@ -63,7 +65,8 @@ export function createSecretBroker(parts: SecretBrokerParts): SecretBroker {
     listGiven: () => given,
     isIn(text) {
       const values = Object.keys(env).flatMap((name) => (/^(?:own|secret)$/.test(classify(name)) ? env[name]! : []));
-      return looksLikeKey(text) || values.flatMap(getSecretForms).some((form) => text.includes(form));
+      const forms = [...values.flatMap(getSecretForms), ...(parts.listOwnForms?.() ?? [])];
+      return looksLikeKey(text) || forms.some((form) => text.includes(form));
     },
   };
 }

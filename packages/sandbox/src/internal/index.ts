@@ -27,6 +27,7 @@ export { isProtectedPath, protectedNames } from "../protected-names.ts";
 export { isPublicAddress } from "../proxy/addresses.ts";
 export type { Address } from "../proxy/admit.ts";
 export { parseHost } from "../proxy/host.ts";
+export { createHostRules } from "../proxy/rules.ts";
 export { restrictSandbox } from "../restrict-settings.ts";
 export { createSystemCallFilter } from "../system-calls.ts";
 export { spawnInside } from "../spawn-inside.ts";
