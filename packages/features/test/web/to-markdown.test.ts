@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { htmlToMarkdown } from "../../src/web/markdown/to-markdown.ts";
 
-const pages = join(import.meta.dirname, "pages");
+const pages = join(import.meta.dirname, "fixtures/pages");
 const names = readdirSync(pages).flatMap((name) => (name.endsWith(".html") ? [name.slice(0, -5)] : []));
 
 test("there are twenty layouts", () => {

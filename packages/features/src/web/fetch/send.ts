@@ -1,4 +1,4 @@
-/** One request to a host that was checked, with limits of bytes and of time. Redirects are answers. */
+/** Sends a request to a host that was checked, with limits of bytes and of time. Redirects are answers. */
 import type { LookupFunction } from "node:net";
 import { findProxy, getErrorMessage, platform, version } from "@tau/ai/internal";
 import { WebFailure } from "../failure.ts";

@@ -14,7 +14,7 @@ export interface PageBlocks {
   /** How many characters of text each block has. */
   readonly lengths: readonly number[];
   readonly regions: readonly Region[];
-  /** What is around the text, such as menus. The ranges may overlap. */
+  /** Ranges around the text, such as menus. They may overlap. */
   readonly surroundings: readonly Range[];
 }
 

@@ -7,7 +7,7 @@ interface Inline {
   isWritten: boolean;
 }
 
-/** What a container such as a list item adds to its lines, to be restored at its end. */
+/** The prefixes of lines from before a container such as a list item, to be restored at its end. */
 export interface SavedPrefix {
   readonly prefix: string;
   readonly first: string | undefined;
@@ -18,7 +18,7 @@ const maxPrefix = 40;
 
 const spaces = /[ \t\n\r\f\u00a0]+/g;
 const space = /[ \t\n\r\f\u00a0]/;
-/** What `spaces` would change. */
+/** Matches a text that `spaces` would change. */
 const uneven = /[\t\n\r\f\u00a0]| {2}/;
 
 export interface Block {
@@ -29,7 +29,7 @@ export interface Block {
   readonly length: number;
 }
 
-/** What a frame holds. */
+/** The content of a frame. */
 export interface FrameContent {
   readonly blocks: readonly Block[];
   readonly regions: readonly Region[];

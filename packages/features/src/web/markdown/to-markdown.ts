@@ -22,7 +22,7 @@ export interface PageText {
 /** Tables inside of tables, from which on they are plain blocks. */
 const maxTables = 4;
 
-/** What has to be done when an element ends. */
+/** Says what has to be done when an element ends. */
 interface OpenState {
   readonly isBlock: boolean;
   readonly isSkipped?: boolean;
