@@ -97,6 +97,19 @@ Image()`,
   });
 });
 
+test("names of the runner are free for cells", async () => {
+  const { run } = await openKernels();
+  const names = ["fs", "session", "send", "write", "calls", "ask", "show", "result", "thread", "isRecord"];
+  const cell = await run(
+    "javascript",
+    `${names.map((name) => `const ${name} = "${name}";`).join(" ")} [${names.join(", ")}]`,
+  );
+  expect(cell.details.value, cell.text).toEqual(names);
+  expect((await run("javascript", "typeof scopes + typeof registered + send")).details.value).toBe(
+    "undefinedundefinedsend",
+  );
+});
+
 test("with a reset, variables are gone, and that is said", async () => {
   const { run } = await openKernels();
   await run("javascript", "var x = 1;");

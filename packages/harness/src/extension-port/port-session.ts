@@ -7,6 +7,7 @@ import type { Settings, SettingsManager } from "@tau/config/settings";
 import type { AgentInfo, ChildOptions, InputSource, ToolInfo } from "@tau/extensions";
 import type { JudgeParts } from "@tau/policy/internal";
 import type { PermissionData, SessionEvent } from "@tau/protocol";
+import type { Budget } from "../budget/budget.ts";
 import type { RunOutcome } from "../run/run.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
 import type { SlashCommandSource } from "../prompt/slash-commands.ts";
@@ -42,6 +43,7 @@ export interface PortSession extends SlashCommandSource {
   getAgents(): Promise<AgentInfo[]>;
   readonly judgeParts: JudgeParts;
   readonly approvalWaitMs: number;
+  readonly budget: Budget;
   openChild(options: ChildOptions): Promise<PortChild & { dispose(): Promise<void> }>;
 }
 

@@ -44,7 +44,8 @@ socket.on("error", end);
 parentPort.postMessage({ type: "Opened", payload: {} });
 `;
 
-export const javascriptRunner = String.raw`
+/** In a function of its own: names of the script itself are those of cells too. */
+export const javascriptRunner = String.raw`(() => {
 "use strict";
 const { Worker } = require("node:worker_threads");
 const { Session } = require("node:inspector");
@@ -296,4 +297,5 @@ thread.on("message", ({ type, payload }) => {
 const report = (error) => console.error("Uncaught", error);
 process.on("uncaughtException", report);
 process.on("unhandledRejection", report);
+})();
 `;
