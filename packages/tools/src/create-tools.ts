@@ -185,6 +185,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Maker
         seen,
         clock,
         resizesImages,
+        syntax,
       }),
     write: async () => (await import("./files/write.ts")).createWriteTool(await editing()),
     edit: async () => (await import("./files/edit.ts")).createEditTool(await editing()),

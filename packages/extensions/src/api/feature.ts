@@ -137,6 +137,8 @@ export interface ProgramContext extends FeaturePlace {
 export interface FeatureSyntax {
   /** See `Syntax.knows`. */
   knows(path: string, place: FeaturePlace): boolean;
+  /** See `Syntax.isShownByRead`. */
+  isShownByRead(place: FeaturePlace): boolean;
   /** Loads its code, when a file is first parsed. It is closed with the session. */
   open(
     place: FeaturePlace,

@@ -2,9 +2,11 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { isRecord } from "@tau/ai/internal";
+import { resolveFields } from "@tau/config/settings";
 import type { Feature, FeatureTool } from "@tau/extensions";
 import { findGrammar, getGrammarPlaces } from "../kit/syntax/grammars.ts";
 import { getLanguage } from "../kit/syntax/languages.ts";
+import { astSettings } from "./settings.ts";
 
 const text = (description: string) => ({ type: "string", description });
 
@@ -73,7 +75,9 @@ export const ast = (): Feature => ({
   name: "ast",
   summary: "Finds and rewrites code by its structure.",
   tools: [grepTool, editTool],
+  settings: astSettings,
   syntax: {
+    isShownByRead: ({ settings }) => resolveFields(astSettings, settings.get()).read.outline,
     knows: (path, place) => {
       const language = getLanguage(path);
       return language !== undefined && findGrammar(language, getGrammarPlaces(place)) !== undefined;

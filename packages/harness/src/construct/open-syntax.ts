@@ -18,6 +18,7 @@ export function openSyntax({ features, place, spawn }: SyntaxParts): (Syntax & {
   let opening: ReturnType<FeatureSyntax["open"]> | undefined;
   return {
     knows: (path) => source.knows(path, place),
+    isShownByRead: () => source.isShownByRead(place),
     async getOutline(path, text) {
       try {
         opening ??= source.open(place, { spawn });

@@ -7,10 +7,12 @@ import { maxHashlineBytes } from "../hashline/edit-files.ts";
 import { showHashline } from "../hashline/show.ts";
 import { createSnapshots, type Snapshots } from "../hashline/snapshots.ts";
 import type { Files, ReadableFile } from "../platform/files.ts";
+import type { Syntax } from "../platform/syntax.ts";
 import type { DescribedTool } from "../tool.ts";
 import { formatBytes, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import { unlessAborted } from "./abort.ts";
 import { type LineWindow, readLines, refuseBeyond } from "./lines.ts";
+import { showOutline } from "./outline.ts";
 import { resolveExisting } from "./path.ts";
 import { maxImageFileBytes, prepareImage } from "./image.ts";
 import type { ShrinkLimits } from "./image-worker.ts";
@@ -33,6 +35,7 @@ export function createReadTool({
   snapshots = createSnapshots(),
   seen,
   resizesImages = true,
+  syntax,
 }: {
   cwd: string;
   files: Files;
@@ -44,12 +47,15 @@ export function createReadTool({
   seen?: SeenFiles;
   /** Whether images that are larger than models like are made smaller. Default true. */
   resizesImages?: boolean;
+  /** Gives the outlines of long source files. Default: none. */
+  syntax?: Syntax | undefined;
 }): DescribedTool<ParametersOf<"read">, ReadDetails> {
   const read = async (
     files: Files,
-    { path: typed, offset = 1, limit = defaultMaxLines, hashline = false }: Static<ParametersOf<"read">>,
+    { path: typed, offset = 1, limit: asked, hashline = false }: Static<ParametersOf<"read">>,
     signal: AbortSignal | undefined,
   ): Promise<AgentToolResult<ReadDetails>> => {
+    const limit = asked ?? defaultMaxLines;
     const path = await resolveExisting(files, cwd, typed);
     const file = await files.openRead(path);
     const show = async () => {
@@ -65,7 +71,9 @@ export function createReadTool({
     try {
       const result = await show();
       seen?.set(file.realPath, file.stamp);
-      return result;
+      const { shownLines, totalLines } = result.details!;
+      const isOwnPart = offset > 1 || asked !== undefined || shownLines === 0 || shownLines === totalLines;
+      return isOwnPart ? result : addText(result, await showOutline({ files, syntax, clock }, path));
     } finally {
       await file.close();
     }
@@ -76,6 +84,9 @@ export function createReadTool({
       unlessAborted(read(context?.files ?? ownFiles, args, signal), signal),
   };
 }
+
+const addText = (result: AgentToolResult<ReadDetails>, text: string): AgentToolResult<ReadDetails> =>
+  text === "" ? result : { ...result, content: [...result.content, { type: "text", text }] };
 
 /** The type of an image; undefined for a text. Throws for a file that cannot be shown at all. */
 async function sniff(file: ReadableFile, path: string): Promise<ImageType | undefined> {

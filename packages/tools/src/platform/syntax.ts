@@ -37,6 +37,8 @@ export interface SyntaxUnavailable {
 export interface Syntax {
   /** Whether there may be a parser for a file, by its name. Quick, and loads nothing. */
   knows(path: string): boolean;
+  /** Whether `read` shows the outline of a long file. Called for each. Default false. */
+  isShownByRead?(): boolean;
   /** Parses a text with `\n` line ends. `path` names the file, and its ending the language. Never rejects. */
   getOutline(path: string, text: string): Promise<SyntaxOutline | SyntaxUnavailable>;
 }
