@@ -1,5 +1,4 @@
 /** The arguments of the tool `lsp`. Pure. */
-import { isRecord } from "@tau/ai/internal";
 import { LspError } from "./failure.ts";
 
 export const lspActions = [
@@ -97,7 +96,8 @@ export function findTargetColumn(line: string, symbol: string | undefined, place
   if (symbol === undefined || symbol === "") return /\S/.exec(line)?.index ?? 0;
   const { name, occurrence } = parseSymbol(symbol);
   const columns = findColumns(line, name);
-  const column = columns[occurrence - 1] ?? (columns.length === 0 ? findColumns(line, symbol)[0] : undefined);
+  // The line may have that very text, such as a color.
+  const column = columns[occurrence - 1] ?? findColumns(line, symbol)[0];
   if (column !== undefined) return column;
   const shown = line.trim().slice(0, 200);
   throw new LspError(
@@ -107,6 +107,3 @@ export function findTargetColumn(line: string, symbol: string | undefined, place
       : `"${name}" is only ${columns.length} times on ${place}: ${shown}`,
   );
 }
-
-export const isArguments = (value: unknown): value is LspArguments =>
-  isRecord(value) && lspActions.some((action) => action === value["action"]);
