@@ -1,5 +1,5 @@
 /** Code mode: one call of the model runs a script that calls other tools. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { oneOf, wholeNumber } from "@tau/config/fields";
 import { group, resolveFields, setting } from "@tau/config/settings";
@@ -98,11 +98,13 @@ function isEnabledByServers({ cwd, agentDir, settings }: SessionPlace): boolean 
 }
 
 function readFlag(path: string): boolean | undefined {
+  // Most have no such file. Looking costs a tenth of an error, and every child of a fan-out looks several times.
+  if (!existsSync(path)) return undefined;
   try {
     const { autoEnableCodemode } = JSON.parse(readFileSync(path, "utf8")) as { autoEnableCodemode?: unknown };
     return typeof autoEnableCodemode === "boolean" ? autoEnableCodemode : undefined;
   } catch {
-    // Most have no such file. One that is damaged is reported where its servers are used.
+    // A damaged file is reported where its servers are used.
     return undefined;
   }
 }
