@@ -78,9 +78,9 @@ beforeAll(async () => {
   base = await createBase();
   servers = await startServers(base.directory);
 });
-afterAll(() => {
+afterAll(async () => {
   servers.close();
-  removeBase(base);
+  await removeBase(base);
 });
 
 for (const user of users) {

@@ -82,8 +82,8 @@ function buildHelper(): string | undefined {
   return path === "not built" ? undefined : path;
 }
 
-export function removeBase({ directory, shared }: Base): void {
-  for (const runner of shared.values()) void runner.end();
+export async function removeBase({ directory, shared }: Base): Promise<void> {
+  await Promise.all([...shared.values()].map((runner) => runner.end()));
   // Attempts leave directories that an ordinary user may not change.
   execFileSync("chmod", ["-R", "u+rwX", directory]);
   rmSync(directory, { recursive: true, force: true });

@@ -59,9 +59,9 @@ beforeAll(async () => {
   host = `${address}:${(server.address() as AddressInfo).port}`;
   createRegistries(files, host);
 });
-afterAll(() => {
+afterAll(async () => {
   server.close();
-  removeBase(base);
+  await removeBase(base);
 });
 
 /** A port that is free now. */
