@@ -7,6 +7,7 @@ import { codemode } from "./codemode/feature.ts";
 import { debug } from "./debug/feature.ts";
 import { discovery } from "./discovery/feature.ts";
 import { lsp } from "./lsp/feature.ts";
+import { inspectImage } from "./inspect-image/feature.ts";
 import { kernels } from "./kernels/feature.ts";
 import { mcp } from "./mcp/feature.ts";
 import { worktrees } from "./agents/worktrees/feature.ts";
@@ -27,6 +28,7 @@ export const allFeatures: readonly Feature[] = [
   lsp(),
   debug(),
   calc(),
+  inspectImage(),
   kernels(),
   ast(),
   web(),

@@ -3,7 +3,7 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { scriptedModel, text } from "@tau/ai/testing";
@@ -18,8 +18,10 @@ import { createTestSession, type TestSessionParams } from "./kit.ts";
 
 export interface FeatureContractCase {
   create: () => Feature;
-  /** A call of one of its tools that succeeds in an empty directory. Undefined: there it has no tools. */
+  /** A call of one of its tools that succeeds in a directory with `files`. Undefined: there it has no tools. */
   call?: ToolCall;
+  /** Contents of files by their names. Default: none. */
+  files?: Readonly<Record<string, string>>;
   /** Features without which it has nothing to do. Default: none. */
   beside?: readonly Feature[];
   /** Parameters of sessions in which requests list its tools. Default: any. */
@@ -94,11 +96,16 @@ afterAll(async () => {
 });
 
 /** Starts the program, in directories of its own, and waits until it has called the tool. */
-async function startProcess(names: readonly string[], call: ToolCall, params: object) {
+async function startProcess(
+  names: readonly string[],
+  call: ToolCall,
+  { params, files }: { params: object; files: Readonly<Record<string, string>> },
+) {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-feature-")));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const [cwd, agentDir] = [join(directory, "work"), join(directory, "agent")];
   await mkdir(cwd);
+  for (const [name, content] of Object.entries(files)) await writeFile(join(cwd, name), content);
   program ??= buildProgram();
   const argument = JSON.stringify({ names, call, params: { ...params, cwd, agentDir } });
   const child = spawn(process.execPath, [await program, argument], { stdio: ["ignore", "pipe", "inherit"] });
@@ -126,10 +133,10 @@ function findDescendants(root: number, rows = listProcesses()): number[] {
   return children.flatMap((pid) => [pid, ...findDescendants(pid, rows)]);
 }
 
-export function featureContract({ create, call, beside = [], params = {} }: FeatureContractCase): void {
+export function featureContract({ create, call, files = {}, beside = [], params = {} }: FeatureContractCase): void {
   const { name, summary, tools = [], commands = [], loadsIn = [] } = create();
   const loadsAtOnce = params.planMode === true && loadsIn.includes("plan");
-  const open = (turns: Turns, more: TestSessionParams) => openSession(turns, { ...params, ...more });
+  const open = (turns: Turns, more: TestSessionParams) => openSession(turns, { ...params, files, ...more });
   const names = tools.map((tool) => tool.name);
   const listed = tools.flatMap((tool) => ((tool.exposure ?? "direct") === "direct" ? [tool.name] : []));
 
@@ -199,7 +206,7 @@ export function featureContract({ create, call, beside = [], params = {} }: Feat
     const { child, cwd, agentDir, sessionId } = await startProcess(
       [name, ...beside.map((feature) => feature.name)],
       call,
-      params,
+      { params, files },
     );
     const started = findDescendants(child.pid!);
     child.kill("SIGKILL");

@@ -10,6 +10,7 @@ import {
   allFeatures,
   ask,
   calc,
+  inspectImage,
   ast,
   codemode,
   debug,
@@ -48,6 +49,12 @@ const cases: readonly FeatureContractCase[] = [
   },
   { create: debug, call: call("debug", { action: "sessions" }), beside: [discovery()] },
   { create: calc, call: call("calc", { expression: "1 + 1" }), params: { defaultTools: ["+calc"] } },
+  {
+    create: inspectImage,
+    call: call("inspect_image", { path: "a.gif" }),
+    files: { "a.gif": "GIF89a\u0001\u0000\u0001\u0000" },
+    params: { defaultTools: ["+inspect_image"] },
+  },
   {
     create: kernels,
     call: call("eval", { language: "javascript", code: "1 + 1" }),

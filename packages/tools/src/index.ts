@@ -10,6 +10,7 @@ export { listExisting, resolvePath } from "./files/path.ts";
 export type { SeenFiles } from "./files/seen-files.ts";
 export { createFileQueue, type EditorPorts, type FileQueue } from "./files/file-queue.ts";
 export { prepareImage } from "./files/image.ts";
+export { type ImageFacts, inspectImage } from "./files/inspect-image.ts";
 export { createLsTool, type LsDetails } from "./files/ls.ts";
 export { createReadTool, type ReadDetails } from "./files/read.ts";
 export { createWriteTool, type WriteDetails } from "./files/write.ts";

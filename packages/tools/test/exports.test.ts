@@ -33,6 +33,7 @@ test("the root exports these values and no others", () => {
     "defaultToolNames",
     "definitions",
     "findPidNamespace",
+    "inspectImage",
     "isWithin",
     "listExisting",
     "listSourceFiles",

@@ -21,6 +21,13 @@ interface NestedCall {
   status: "running" | "ok" | "error" | "cancelled";
   durationMs?: number;
   error?: string;
+  /** US dollars, of a call of a model. */
+  cost?: number;
+}
+
+interface RunningCall extends NestedCall {
+  /** On the monotonic clock. */
+  readonly startMs: number;
 }
 
 export interface CodemodeDetails {
@@ -33,6 +40,7 @@ const maxShownArgs = 200;
 const maxShownCalls = 256;
 /** Others of the same script wait for their turn. */
 const maxCallsAtOnce = 32;
+const maxModelsAtOnce = 4;
 /** Parts of the output of a command that a script gets, at its start and at its end. */
 const maxCommandOutputPart = 512 * 1024;
 
@@ -122,8 +130,9 @@ function addHint<R extends { end: { kind: string; message?: string } }>(
 class ScriptCalls {
   readonly #tools: ScriptTools;
   readonly #context: ExtensionToolContext;
-  readonly #calls: NestedCall[] = [];
+  readonly #calls: RunningCall[] = [];
   readonly #slots = new Slots(maxCallsAtOnce);
+  readonly #modelSlots = new Slots(maxModelsAtOnce);
 
   constructor(tools: ScriptTools, context: ExtensionToolContext) {
     this.#tools = tools;
@@ -131,7 +140,7 @@ class ScriptCalls {
   }
 
   get details(): CodemodeDetails {
-    return { calls: this.#calls.slice(0, maxShownCalls).map((call) => ({ ...call })) };
+    return { calls: this.#calls.slice(0, maxShownCalls).map(({ startMs: _startMs, ...call }) => call) };
   }
 
   /** Marks the calls that have not ended. */
@@ -151,33 +160,50 @@ class ScriptCalls {
       case "describeNamespace":
         return this.#tools.describeNamespace(args);
       default:
-        return await this.#askModels(method, args);
+        return await this.#askModels(method, args, signal);
     }
   }
 
   /** The catalogue is loaded by the first script that uses it. */
-  async #askModels(method: string, args: unknown): Promise<unknown> {
-    const { answerModels, modelFunctions } = await import("./models/script-models.ts");
-    const name = modelFunctions.find((each) => each === method);
-    if (name === undefined) throw new Error(`There is no function ${method}.`);
-    return answerModels(name, args, this.#context.modelRegistry);
+  async #askModels(method: string, args: unknown, signal: AbortSignal): Promise<unknown> {
+    const { answerModels, isListFunction, isRunFunction, runModel } = await import("./models/script-models.ts");
+    const { modelRegistry } = this.#context;
+    if (isListFunction(method)) return await answerModels(method, args, modelRegistry);
+    if (!isRunFunction(method)) throw new Error(`There is no function ${method}.`);
+    const { provider, id } = asRecord(args);
+    const call = this.#begin(`models.${method}`, { provider, id });
+    const free = await this.#modelSlots.take(signal);
+    const result = await runModel(method, args, modelRegistry, signal).finally(free);
+    this.#end(call, result.stopReason === "stop", signal);
+    if (result.errorMessage !== undefined) call.error = toVisibleLine(result.errorMessage, maxShownArgs);
+    if (result.usage) call.cost = result.usage.cost.total;
+    return result;
+  }
+
+  #begin(name: string, args: unknown): RunningCall {
+    const call: RunningCall = {
+      name,
+      args: toVisibleLine(JSON.stringify(args) ?? "", maxShownArgs),
+      status: "running",
+      startMs: systemClock.monotonic(),
+    };
+    this.#calls.push(call);
+    return call;
+  }
+
+  #end(call: RunningCall, isOk: boolean, signal: AbortSignal): number {
+    call.durationMs = Math.round(systemClock.monotonic() - call.startMs);
+    call.status = signal.aborted ? "cancelled" : isOk ? "ok" : "error";
+    return call.durationMs;
   }
 
   async #callTool({ name, args }: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown> {
     const tool = this.#tools.find(String(name));
     if (!tool) throw new Error(`There is no tool ${String(name)}.`);
-    const startMs = systemClock.monotonic();
-    const call: NestedCall = {
-      name: tool.name,
-      args: toVisibleLine(JSON.stringify(args) ?? "", maxShownArgs),
-      status: "running",
-    };
-    this.#calls.push(call);
+    const call = this.#begin(tool.name, args);
     const free = await this.#slots.take(signal);
     const outcome = await this.#context.executeTool(tool.name, args, { signal }).finally(free);
-    call.durationMs = Math.round(systemClock.monotonic() - startMs);
-    const answer = toCallValue(tool, outcome, call.durationMs);
-    call.status = signal.aborted ? "cancelled" : outcome.isError ? "error" : "ok";
+    const answer = toCallValue(tool, outcome, this.#end(call, !outcome.isError, signal));
     if (answer.kind === "value")
       return tool.name === "bash" ? await withWholeOutput(answer.value, this.#context) : answer.value;
     call.error = toVisibleLine(answer.message, maxShownArgs);

@@ -2,7 +2,11 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { call, text } from "@tau/ai/testing";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getApiProvider, registerApiProvider } from "@tau/ai";
+import { call, createFakeClock, text } from "@tau/ai/testing";
+import { AuthStorage } from "@tau/config/auth";
 import type { ExtensionAPI } from "@tau/extensions";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { allFeatures, codemode, discovery } from "../../src/index.ts";
@@ -429,14 +433,87 @@ test("with the mode only, requests list it alone, with declarations, and scripts
   expect(small.opened.model.asked[0]!.context.tools![0]!.description).not.toContain("tools.read(args");
 });
 
-test("models that are not for conversations are listed for scripts alone, and calling one says why it cannot be", async () => {
+test("models that are not for conversations are listed for scripts alone", async () => {
   const { output, opened } = await run(
     `const [image] = await models.getModelsOfType("image");
-     const { stopReason, errorMessage } = await models.generateImages(image, { input: [] });
-     return [image.type, (await models.getModelsOfType("classifier")).length, await models.getAvailableOfType("image"), stopReason, errorMessage.includes(image.api), (await models.classify({ provider: "a", id: "b" }, {})).errorMessage]`,
+     return [image.type, (await models.getModelsOfType("classifier")).length, await models.getAvailableOfType("image"), (await models.classify({ provider: "a", id: "b" }, {})).errorMessage]`,
   );
-  expect(JSON.parse(output)).toEqual(["image", 56, [], "error", true, "There is no model a/b of the type classifier."]);
+  expect(JSON.parse(output)).toEqual(["image", 56, [], "There is no model a/b of the type classifier."]);
+  const authStorage = AuthStorage.inMemory({}, { env: () => undefined });
+  authStorage.setRuntimeApiKey("typesafe", "a-key-of-the-test");
+  const code = `return (await models.getAvailableOfType("classifier")).map(({ provider, id }) => provider + "/" + id)`;
+  expect((await run(code, { authStorage })).output).toBe('["typesafe/jev-latest"]');
   const { modelRegistry } = opened.session;
   const apis = new Set(modelRegistry.getAll().map(({ api }) => String(api)));
   for (const api of ["openrouter-images", "openai-decisions", "typesafe-system-one"]) expect(apis).not.toContain(api);
+});
+
+test("a script runs a model with the keys of its session, and the result lists the call and what it cost", async () => {
+  const code = `const model = await models.getModelOfType("image", "openrouter", "google/gemini-2.5-flash-image");
+    const { output, errorMessage } = await models.generateImages(model, { input: [{ type: "text", text: "A fox" }] });
+    for (const block of output) image(block);
+    return errorMessage`;
+  const without = await run(code);
+  expect(without.output).toMatch(/There is no API key for openrouter/);
+  expect(without.result.details).toMatchObject({ calls: [{ name: "models.generateImages", status: "error" }] });
+
+  const keys: unknown[] = [];
+  const server = createServer((request, response) => {
+    keys.push(request.headers.authorization);
+    const image = { image_url: { url: "data:image/png;base64,AAAA" } };
+    const usage = { prompt_tokens: 1, completion_tokens: 1, cost: 0.04 };
+    response.end(JSON.stringify({ choices: [{ message: { images: [image] } }], usage }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const own = getApiProvider("openrouter-images")!;
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stream: typeof own.streamSimple = (model, ...rest) => own.streamSimple({ ...model, baseUrl }, ...rest);
+  registerApiProvider({ api: own.api, stream, streamSimple: stream });
+  onTestFinished(() => {
+    registerApiProvider(own);
+    server.close();
+  });
+  const authStorage = AuthStorage.inMemory({}, { env: () => undefined });
+  authStorage.setRuntimeApiKey("openrouter", "a-key-of-the-test");
+  const { result } = await run(code, { authStorage });
+  expect(keys).toEqual(["Bearer a-key-of-the-test"]);
+  expect(result.content.map(({ type }) => type)).toEqual(["text", "image"]);
+  expect(result.details).toMatchObject({
+    calls: [
+      {
+        name: "models.generateImages",
+        args: '{"provider":"openrouter","id":"google/gemini-2.5-flash-image"}',
+        status: "ok",
+        cost: 0.04,
+      },
+    ],
+  });
+});
+
+test("the time in which a person is asked by a sub-agent of a script is not counted", async () => {
+  let api: ExtensionAPI | undefined;
+  const clock = createFakeClock();
+  const waits: number[] = [];
+  const opened = await open(
+    [
+      [script(`return await tools.task({ description: "Write", prompt: "Write it." })`)],
+      [call("write", { path: ".vscode/tasks.json", content: "{}" }, "child")],
+      [text("Written.")],
+      [text("Done.")],
+    ],
+    {
+      clock,
+      features: allFeatures,
+      extensions: { factories: [(tau) => void (api ??= tau)] },
+      ask: async () => {
+        waits.push(api!.getPersonWaitMs());
+        await clock.advance(60_000);
+        return { decision: "allow" };
+      },
+    },
+  );
+  await opened.prompt("go");
+  waits.push(api!.getPersonWaitMs());
+  expect(getText(listResults(opened)[0]!)).toContain("Written.");
+  expect(waits).toEqual([0, 60_000]);
 });

@@ -1,5 +1,5 @@
 /**
- * Makes images smaller, on a thread of its own: that takes seconds, and hundreds of megabytes which a decoder in
+ * Makes images smaller, and reads their pixels, on a thread of its own: that takes seconds, and hundreds of megabytes which a decoder in
  * WebAssembly frees only when its thread ends.
  */
 import { createRequire } from "node:module";
@@ -24,6 +24,12 @@ interface ShrinkRequest {
   orientation: Orientation;
 }
 
+interface SampleRequest {
+  bytes: Uint8Array;
+  /** In pixels, of the copy whose pixels are read. */
+  sampleSide: number;
+}
+
 interface SmallImage {
   bytes: Uint8Array;
   type: "image/png" | "image/jpeg";
@@ -38,7 +44,8 @@ export interface ShrinkLimits {
   path: string;
 }
 
-type Answer = SmallImage | "too large";
+/** A sample is the red, green, blue and alpha of each pixel. */
+type Answer = SmallImage | "too large" | { pixels: Uint8Array };
 
 const timeLimitMs = 20_000;
 /** The thread's own heap; pixels lie outside of it. */
@@ -51,15 +58,28 @@ const decoders = createFileQueue();
 
 /** Undefined when it does not fit, however small it is made. */
 export async function shrinkImage(request: ShrinkRequest, limits: ShrinkLimits): Promise<SmallImage | undefined> {
+  const image = await decode(request, limits);
+  return image === "too large" ? undefined : (image as SmallImage);
+}
+
+/** Resolves with the red, green, blue and alpha of the pixels of a copy that is at most `sampleSide` wide and high. */
+export async function sampleImage(bytes: Uint8Array, sampleSide: number, limits: ShrinkLimits): Promise<Uint8Array> {
+  const answer = await decode({ bytes, sampleSide }, limits);
+  return (answer as { pixels: Uint8Array }).pixels;
+}
+
+async function decode(request: ShrinkRequest | SampleRequest, limits: ShrinkLimits): Promise<Answer> {
   const answer = decoders.run("decoder", async () => {
     refuseAborted(limits.signal);
     return await runWorker(request, limits);
   });
-  const image = await unlessAborted(answer, limits.signal);
-  return image === "too large" ? undefined : image;
+  return await unlessAborted(answer, limits.signal);
 }
 
-async function runWorker(request: ShrinkRequest, { clock, signal, path }: ShrinkLimits): Promise<Answer> {
+async function runWorker(
+  request: ShrinkRequest | SampleRequest,
+  { clock, signal, path }: ShrinkLimits,
+): Promise<Answer> {
   const decoder = createRequire(import.meta.url).resolve("@silvia-odwyer/photon-node");
   const worker = new Worker(`(${work.toString()})(require, ${limitMemory.toString()})`, {
     eval: true,
@@ -88,7 +108,7 @@ async function runWorker(request: ShrinkRequest, { clock, signal, path }: Shrink
   }
 }
 
-interface WorkerData extends ShrinkRequest {
+interface WorkerData extends Partial<ShrinkRequest>, Partial<SampleRequest> {
   /** The path of the decoder's module. */
   decoder: string;
   /** The limit of the decoder's memory. */
@@ -106,14 +126,22 @@ interface WithWebAssembly {
  */
 function work(load: (name: string) => unknown, limit: typeof limitMemory): void {
   const { parentPort, workerData } = load("node:worker_threads") as typeof Threads;
-  const { bytes, maxSidePixels, maxBytes, jpegQuality, orientation, decoder, maxPages } = workerData as WorkerData;
+  const { decoder, maxPages, ...request } = workerData as WorkerData;
   const { WebAssembly } = globalThis as unknown as WithWebAssembly;
   const { Module } = WebAssembly;
   WebAssembly.Module = new Proxy(Module, {
     construct: (_target, [module]: [Uint8Array]) => new Module(limit(module, maxPages)),
   });
   const photon = load(decoder) as typeof Photon;
-  const answer = (): Answer => {
+  const sample = ({ bytes, sampleSide }: SampleRequest): Answer => {
+    const original = photon.PhotonImage.new_from_byteslice(bytes);
+    const [width, height] = [original.get_width(), original.get_height()];
+    const scale = Math.min(1, sampleSide / Math.max(width, height));
+    const sides = [width, height].map((pixels) => Math.max(1, Math.round(pixels * scale)));
+    const small = scale === 1 ? original : photon.resize(original, sides[0]!, sides[1]!, photon.SamplingFilter.Nearest);
+    return { pixels: small.get_raw_pixels() };
+  };
+  const shrink = ({ bytes, maxSidePixels, maxBytes, jpegQuality, orientation }: ShrinkRequest): Answer => {
     const original = photon.PhotonImage.new_from_byteslice(bytes);
     if (orientation.isMirrored) photon.fliph(original);
     const [fullWidth, fullHeight] = [original.get_width(), original.get_height()];
@@ -132,5 +160,6 @@ function work(load: (name: string) => unknown, limit: typeof limitMemory): void 
     }
     return "too large";
   };
-  parentPort!.postMessage(answer(), []);
+  const answer = request.sampleSide === undefined ? shrink(request as ShrinkRequest) : sample(request as SampleRequest);
+  parentPort!.postMessage(answer, []);
 }

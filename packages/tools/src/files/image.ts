@@ -9,7 +9,7 @@ import type { ShrinkLimits } from "./image-worker.ts";
 import type { ImageType } from "./sniff.ts";
 
 /** Decoding takes about 20 bytes a pixel, so this is half a gigabyte for a few seconds. */
-const maxImagePixels = 25_000_000;
+export const maxImagePixels = 25_000_000;
 export const maxImageFileBytes = 50 * 1024 * 1024;
 const defaultSidePixels = 2_000;
 /** The size of an image that providers accept, counted in base64. */

@@ -21,6 +21,9 @@ const apis: Readonly<Record<OtherModelType, readonly string[]>> = {
   classifier: ["openai-decisions", "typesafe-system-one", "cloudflare-workers-ai-system-one"],
 };
 
+/** The variables with the keys of providers that have no models for conversations. */
+export const keyVariables: Readonly<Record<string, string>> = { typesafe: "TYPESAFE_API_KEY" };
+
 let models: readonly OtherModel[] | undefined;
 
 /** Lists all of them. The catalogue is read with the first call. */

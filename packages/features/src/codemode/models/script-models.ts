@@ -1,9 +1,13 @@
 /** The object `models` of scripts. */
-import { asRecord } from "@tau/ai/internal";
+import { asRecord, platform } from "@tau/ai/internal";
 import type { ExtensionToolContext } from "@tau/extensions";
-import { listOtherModels, type OtherModel } from "./catalog.ts";
+import { callOtherModel, type CallResult } from "./call-model.ts";
+import { keyVariables, listOtherModels, type OtherModel } from "./catalog.ts";
 
-type Registry = Pick<ExtensionToolContext["modelRegistry"], "getAll" | "hasConfiguredAuth">;
+type Registry = Pick<
+  ExtensionToolContext["modelRegistry"],
+  "getAll" | "hasConfiguredAuth" | "getApiKeyForProvider" | "complete"
+>;
 
 interface ModelInfo {
   readonly type: string;
@@ -11,29 +15,43 @@ interface ModelInfo {
   readonly id: string;
 }
 
-export const modelFunctions = [
-  "getModelsOfType",
-  "getAvailableOfType",
-  "getModelOfType",
-  "classify",
-  "generateImages",
-] as const;
+const listFunctions = ["getModelsOfType", "getAvailableOfType", "getModelOfType"] as const;
+const runFunctions = ["classify", "generateImages"] as const;
+type ListFunction = (typeof listFunctions)[number];
+type RunFunction = (typeof runFunctions)[number];
 
-/** Answers a call of one of these functions. Throws for arguments of the wrong kind. */
-export function answerModels(name: (typeof modelFunctions)[number], args: unknown, registry: Registry): unknown {
+export const isListFunction = (name: string): name is ListFunction => listFunctions.some((each) => each === name);
+export const isRunFunction = (name: string): name is RunFunction => runFunctions.some((each) => each === name);
+
+/** Answers a call that lists models. Throws for arguments of the wrong kind. */
+export async function answerModels(name: ListFunction, args: unknown, registry: Registry): Promise<unknown> {
   const { type, provider, id } = asRecord(args);
   switch (name) {
     case "getModelsOfType":
       return listOfType(registry, type, provider);
     case "getAvailableOfType":
-      return listOfType(registry, type, provider).filter((model) => registry.hasConfiguredAuth(model));
+      return await listAvailable(registry, listOfType(registry, type, provider));
     case "getModelOfType":
       return listOfType(registry, type, provider).find((model) => model.id === id);
-    case "classify":
-      return { ...refuse("classifier", provider, id), answers: {} };
-    case "generateImages":
-      return { ...refuse("image", provider, id), output: [] };
   }
+}
+
+/** Runs a model. A provider's error is a result, as in pi; so is a model that does not exist. */
+export async function runModel(
+  name: RunFunction,
+  args: unknown,
+  registry: Registry,
+  signal: AbortSignal,
+): Promise<CallResult> {
+  const { provider, id, context } = asRecord(args);
+  const type: OtherModel["type"] = name === "classify" ? "classifier" : "image";
+  const empty = name === "classify" ? { answers: {} } : { output: [] };
+  const model = listOtherModels().find((each) => each.type === type && each.provider === provider && each.id === id);
+  if (!model) {
+    const errorMessage = `There is no model ${String(provider)}/${String(id)} of the type ${type}.`;
+    return { provider: String(provider), model: String(id), stopReason: "error", errorMessage, ...empty };
+  }
+  return { ...empty, ...(await callOtherModel(registry.complete, model, context, signal)) };
 }
 
 function listOfType(registry: Registry, type: unknown, provider: unknown): ModelInfo[] {
@@ -42,6 +60,22 @@ function listOfType(registry: Registry, type: unknown, provider: unknown): Model
   const all: readonly ModelInfo[] =
     type === "chat" ? registry.getAll().map(toChatInfo) : listOtherModels().filter((model) => model.type === type);
   return all.filter((model) => provider === undefined || model.provider === provider);
+}
+
+/** Also of providers that have no models for conversations, which the registry does not know. */
+async function listAvailable(registry: Registry, list: readonly ModelInfo[]): Promise<ModelInfo[]> {
+  const usable = new Set<string>();
+  for (const provider of new Set(list.map((model) => model.provider))) {
+    const variable = keyVariables[provider];
+    const hasKey = variable !== undefined && Boolean(platform.env(variable));
+    if (
+      hasKey ||
+      registry.hasConfiguredAuth({ provider }) ||
+      (await registry.getApiKeyForProvider(provider)) !== undefined
+    )
+      usable.add(provider);
+  }
+  return list.filter((model) => usable.has(model.provider));
 }
 
 const toChatInfo = ({ provider, id, name, api, input, contextWindow }: ReturnType<Registry["getAll"]>[number]) => ({
@@ -53,12 +87,3 @@ const toChatInfo = ({ provider, id, name, api, input, contextWindow }: ReturnTyp
   input,
   contextWindow,
 });
-
-/** No protocol of these models is written yet. A result says so, as results do with which a provider answers an error. */
-function refuse(type: OtherModel["type"], provider: unknown, id: unknown) {
-  const model = listOtherModels().find((each) => each.type === type && each.provider === provider && each.id === id);
-  const errorMessage = model
-    ? `tau cannot call ${model.provider}/${model.id}: it does not speak the protocol ${model.api}.`
-    : `There is no model ${String(provider)}/${String(id)} of the type ${type}.`;
-  return { provider, model: id, stopReason: "error", errorMessage };
-}

@@ -1,0 +1,151 @@
+/** Calls of classifiers and of models for images, with the keys, the proxy, the retries and the budget of the session's requests. */
+import {
+  type AssistantMessage,
+  type Context,
+  emptyUsage,
+  type Model,
+  registerApiProvider,
+  type SimpleStreamOptions,
+  type Usage,
+} from "@tau/ai";
+import { asRecord, createCustomApiProvider, joinTextBlocks, platform, tryParseJson } from "@tau/ai/internal";
+import { keyVariables, type OtherModel } from "./catalog.ts";
+import { openaiDecisions } from "./openai-decisions.ts";
+import { openrouterImages } from "./openrouter-images.ts";
+import { cloudflareSystemOne, systemOne } from "./system-one.ts";
+import type { WireProtocol } from "./wire.ts";
+
+const protocols: Readonly<Record<string, WireProtocol>> = {
+  "openrouter-images": openrouterImages,
+  "openai-decisions": openaiDecisions,
+  "typesafe-system-one": systemOne,
+  "cloudflare-workers-ai-system-one": cloudflareSystemOne,
+};
+
+/** The arguments of a call besides the model, which are passed through the options of the request to the API below. */
+interface CallConfig {
+  readonly other: OtherModel;
+  readonly context: unknown;
+  readonly apiKey?: string;
+}
+
+/** The content of an answer: the result for the script, and what the service says that it costs. */
+interface Decoded {
+  readonly result: Record<string, unknown>;
+  readonly cost?: number;
+}
+
+let areRegistered = false;
+
+/** Adds the APIs of these models, once in a process. An answer is a text with the JSON of `Decoded`. */
+export function registerOtherApis(): void {
+  if (areRegistered) return;
+  areRegistered = true;
+  for (const [api, protocol] of Object.entries(protocols)) {
+    registerApiProvider({ ...createApi(api, protocol) });
+  }
+}
+
+/** Created per request, because an answer is read with what was asked. */
+function createApi(api: string, { encode, decode, readUsage }: WireProtocol) {
+  const stream = (model: Model, context: Context, options: SimpleStreamOptions & { config?: unknown } = {}) => {
+    const { other, context: asked } = asRecord(options.config) as Partial<CallConfig>;
+    const provider = createCustomApiProvider<CallConfig>({
+      api,
+      displayName: model.provider,
+      definition: {
+        name: model.provider,
+        models: [],
+        auth: { type: "api-key", header: "authorization", prefix: "Bearer", ...withVariable(model.provider) },
+        buildRequest() {
+          if (!other) throw new Error(`${model.provider}/${model.id} is not a model for conversations.`);
+          const { path, headers, body } = encode(other, asked);
+          return { url: resolveBaseUrl(model.baseUrl) + path, body, ...(headers && { headers: { ...headers } }) };
+        },
+        parseResponse(response) {
+          const usage = readUsage(response);
+          const decoded: Decoded = {
+            result: decode(response, asked),
+            ...(usage?.cost !== undefined && { cost: usage.cost }),
+          };
+          return {
+            content: JSON.stringify(decoded),
+            ...(usage && { usage: { inputTokens: usage.input, outputTokens: usage.output } }),
+          };
+        },
+      },
+    });
+    return provider.streamSimple(model, context, options);
+  };
+  return { api, stream, streamSimple: stream };
+}
+
+const withVariable = (provider: string) => {
+  const envVar = keyVariables[provider];
+  return envVar === undefined ? {} : { envVar };
+};
+
+function resolveBaseUrl(baseUrl: string): string {
+  const url = baseUrl.replace(/\{(\w+)\}/g, (_all, name: string) => {
+    const value = platform.env(name);
+    if (!value) throw new Error(`The base URL needs ${name}. Set it in the environment.`);
+    return encodeURIComponent(value);
+  });
+  return url.replace(/\/+$/, "");
+}
+
+/** The result of a call, as scripts get it. */
+export interface CallResult {
+  readonly provider: string;
+  readonly model: string;
+  readonly stopReason: "stop" | "error" | "aborted";
+  readonly errorMessage?: string;
+  readonly usage?: Usage;
+  readonly [key: string]: unknown;
+}
+
+type Complete = (model: Model, context: Context, options?: SimpleStreamOptions) => Promise<AssistantMessage>;
+
+/** Calls a model. Never rejects for what a provider answers. */
+export async function callOtherModel(
+  complete: Complete,
+  other: OtherModel,
+  context: unknown,
+  signal: AbortSignal,
+): Promise<CallResult> {
+  registerOtherApis();
+  const options = { signal, maxRetries: 2, config: { other, context } satisfies CallConfig };
+  const answer = await complete(toModel(other), { messages: [] }, options);
+  const names = { provider: other.provider, model: other.id };
+  if (answer.stopReason === "error" || answer.stopReason === "aborted")
+    return {
+      ...names,
+      stopReason: answer.stopReason,
+      errorMessage: answer.errorMessage ?? "The model did not answer.",
+    };
+  const decoded = asRecord(tryParseJson(joinTextBlocks(answer.content.filter((block) => block.type === "text"))));
+  const usage = withCost(answer.usage, decoded["cost"]);
+  return { ...names, stopReason: "stop", ...asRecord(decoded["result"]), ...(usage.totalTokens > 0 && { usage }) };
+}
+
+/** Prefers the price that the service reports: the prices of the catalogue are of tokens alone. */
+function withCost(usage: Usage, cost: unknown): Usage {
+  return typeof cost === "number" ? { ...usage, cost: { ...usage.cost, total: cost } } : usage;
+}
+
+/** A model as requests have it. Its answer is never part of a conversation. */
+function toModel({ provider, id, name, api, baseUrl, input, ...rest }: OtherModel): Model {
+  const cost = { ...emptyUsage().cost, ...asRecord(rest["cost"]) };
+  return {
+    provider,
+    id,
+    name,
+    api,
+    baseUrl,
+    input: [...input],
+    reasoning: false,
+    cost: { input: cost.input, output: cost.output, cacheRead: cost.cacheRead, cacheWrite: cost.cacheWrite },
+    contextWindow: typeof rest["contextWindow"] === "number" ? rest["contextWindow"] : 100_000,
+    maxTokens: 8_192,
+  } as Model;
+}
