@@ -9,21 +9,34 @@ import { systemClock } from "../packages/ai/dist/index.js";
 import { createAgentSession } from "../packages/harness/dist/index.js";
 import { SettingsManager } from "../packages/config/dist/settings/index.js";
 import { discovery, kernels } from "../packages/features/dist/index.js";
-import { pythonRunner } from "../packages/features/dist/kernels/runners/python.js";
-import { javascriptRunner } from "../packages/features/dist/kernels/runners/javascript.js";
-import { toArgv } from "../packages/features/dist/kernels/kernel-process.js";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { build } from "esbuild";
 
 const rounds = 15;
 const cells = 200;
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 const python = spawnSync("python3", ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" }).stdout?.trim();
-const programs = {
-  ...(python && { python: { bare: [python, "-c", "pass"], kernel: toArgv([python, "-c", pythonRunner]) } }),
-  javascript: { bare: [process.execPath, "-e", "0"], kernel: toArgv([process.execPath, "-e", javascriptRunner]) },
-};
+
+/** The programs of kernels, which the package loads with the first cell. */
+async function loadPrograms() {
+  const directory = mkdtempSync(join(tmpdir(), "tau-kernel-programs-"));
+  const outfile = join(directory, "programs.mjs");
+  const contents = `export { pythonRunner } from "./runners/python.ts";
+export { javascriptRunner } from "./runners/javascript.ts";
+export { toArgv } from "./kernel-process.ts";`;
+  const resolveDir = join(import.meta.dirname, "../packages/features/src/kernels");
+  const options = { bundle: true, platform: "node", format: "esm", conditions: ["@tau/source"], logLevel: "error" };
+  await build({ stdin: { contents, resolveDir, loader: "ts" }, outfile, ...options });
+  const { pythonRunner, javascriptRunner, toArgv } = await import(outfile);
+  rmSync(directory, { recursive: true });
+  const node = [process.execPath, "--no-force-async-hooks-checks", "-e", javascriptRunner];
+  return {
+    ...(python && { python: { bare: [python, "-c", "pass"], kernel: toArgv([python, "-c", pythonRunner]) } }),
+    javascript: { bare: [process.execPath, "-e", "0"], kernel: toArgv(node) },
+  };
+}
 
 const startBare = async ([command, ...args]) => {
   const startMs = performance.now();
@@ -81,7 +94,7 @@ const cell = (language, code) => (index) =>
 
 export default async function bench(report) {
   const ls = await measureCalls((index) => call("ls", {}, `call-${index}`));
-  for (const [language, { bare, kernel }] of Object.entries(programs)) {
+  for (const [language, { bare, kernel }] of Object.entries(await loadPrograms())) {
     const bareMs = [];
     const readyMs = [];
     for (let round = 0; round < rounds; round++) {
