@@ -23,7 +23,8 @@ writeFileSync(file, contents);
 const child = spawn(process.execPath, [${JSON.stringify(server)}], { stdio: ["pipe", "pipe", "ignore"] });
 const opened = new Map();
 const servers = new LspServers({
-  cwd, clock: systemClock, env: { PATH: "" }, isProjectTrusted: () => true, getAllowedPaths: () => [], log() {},
+  cwd, clock: systemClock, env: { PATH: "" }, isProjectTrusted: () => true, getAllowedPaths: () => [],
+  allowStart: async () => {}, log() {},
   getServers: () => [{ name: "toy", command: process.execPath, args: [], fileTypes: [".toy"], rootMarkers: [], install: "" }],
   async share(key, open) {
     const exit = new Promise((resolve) => child.once("exit", resolve));
