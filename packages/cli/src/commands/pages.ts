@@ -33,7 +33,7 @@ export const pages: readonly Page[] = [
   { name: "mcp", summary: "MCP servers: tools, resources and prompts of other programs" },
   { name: "codemode", summary: "scripts of the model that call tools" },
   { name: "kernels", summary: "Python and JavaScript that keep their variables and call tools" },
-  { name: "web", summary: "pages of the web as Markdown: what is read, asked about and refused" },
+  { name: "web", summary: "searches and pages of the web: what is asked about and refused" },
   { name: "extensions", summary: "tools, commands, events, interface, models of your own; examples" },
   { name: "packages", summary: "installing, updating and making packages of extensions" },
   { name: "editors", summary: "tau in Zed, JetBrains, Neovim and VS Code, over ACP" },

@@ -8,6 +8,36 @@ export interface FetchArguments {
   maxChars?: number;
 }
 
+export interface SearchArguments {
+  query: string;
+  count?: number;
+  recency?: "day" | "week" | "month" | "year";
+  site?: string;
+}
+
+export const searchTool: FeatureTool = {
+  name: "web_search",
+  label: "Search the web",
+  category: "external",
+  description: "Search the web. Returns titles, addresses, dates and excerpts; web_fetch reads a page.",
+  parameters: {
+    type: "object",
+    properties: {
+      query: { type: "string" },
+      count: { type: "integer", minimum: 1, maximum: 20, description: "Default 8" },
+      recency: { type: "string", enum: ["day", "week", "month", "year"] },
+      site: { type: "string", description: "Only pages of this host" },
+    },
+    required: ["query"],
+  },
+  exposure: "deferred",
+  promptSnippet: "search the web",
+  // Each provider is a host of its own, and asked about as such.
+  access: () => [],
+  readOnly: true,
+  summarise: ({ query }: SearchArguments) => `Search the web: ${query}`,
+};
+
 export const fetchTool: FeatureTool = {
   name: "web_fetch",
   label: "Read a page",
@@ -34,8 +64,9 @@ export const fetchTool: FeatureTool = {
 /** The feature `web`. */
 export const web = (): Feature => ({
   name: "web",
-  summary: "Reads pages of the web as Markdown.",
-  tools: [fetchTool],
+  summary: "Searches the web, and reads its pages as Markdown.",
+  tools: [fetchTool, searchTool],
   settings: webSettings,
+  doctor: [{ name: "web search", check: async (place) => (await import("./search/doctor.ts")).checkProviders(place) }],
   load: async () => (await import("./web.ts")).createWebExtension(),
 });

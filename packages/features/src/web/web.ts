@@ -2,10 +2,11 @@
 import { lookup } from "node:dns/promises";
 import type { ExtensionFactory } from "@tau/extensions";
 import type { Address } from "@tau/sandbox/internal";
-import { fetchTool, type FetchArguments } from "./feature.ts";
+import { fetchTool, type FetchArguments, type SearchArguments, searchTool } from "./feature.ts";
 import { Pages } from "./fetch/pages.ts";
 import type { WebPorts } from "./fetch/send.ts";
 import { fetchPage } from "./fetch/web-fetch.ts";
+import { searchWeb } from "./search/web-search.ts";
 
 const systemPorts: WebPorts = {
   lookup: async (name) => (await lookup(name, { all: true })) as Address[],
@@ -17,10 +18,16 @@ const systemPorts: WebPorts = {
 export const createWebExtension =
   (ports: Partial<WebPorts> = {}): ExtensionFactory =>
   (tau) => {
-    const pages = new Pages({ ...systemPorts, ...ports });
+    const resolved = { ...systemPorts, ...ports };
+    const pages = new Pages(resolved);
     tau.registerTool({
       ...fetchTool,
       execute: async (_id, args: FetchArguments, signal, _onUpdate, context) =>
         await fetchPage(args, { tau, pages, context, signal }),
+    });
+    tau.registerTool({
+      ...searchTool,
+      execute: async (_id, args: SearchArguments, signal) =>
+        await searchWeb(args, { tau, pages, env: resolved.env, signal }),
     });
   };

@@ -1,14 +1,13 @@
 /** Addresses that need no question: those that the person wrote, and those that a search returned. Pure. */
 import { asRecord, isRecord } from "@tau/ai/internal";
 import type { SessionEntry } from "@tau/protocol";
+import { searchTool } from "../feature.ts";
 
 interface SessionFacts {
   readonly branch: readonly SessionEntry[];
   /** Whether its prompts are those of another session, and not of a person. */
   readonly isChild: boolean;
 }
-
-export const searchToolName = "web_search";
 
 /** Whether exactly this address was written by the person, or returned by `web_search`. */
 export function isKnownAddress(url: URL, { branch, isChild }: SessionFacts): boolean {
@@ -24,7 +23,7 @@ const isMessageOfStranger = (entry: SessionEntry): boolean =>
 function listSearched(entry: SessionEntry): readonly unknown[] {
   if (entry.type !== "message" || entry.message.role !== "toolResult") return [];
   const { toolName, isError, details } = entry.message;
-  if (toolName !== searchToolName || isError) return [];
+  if (toolName !== searchTool.name || isError) return [];
   const { results } = asRecord(details as unknown);
   return Array.isArray(results) ? results.filter(isRecord).map(({ url }) => url) : [];
 }
