@@ -60,6 +60,7 @@ test("every check has a row, and every problem has a fix", async () => {
     "language servers",
     "debuggers",
     "kernels",
+    "web search",
     "network",
     "disk",
     "terminal",
