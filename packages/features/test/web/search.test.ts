@@ -168,7 +168,7 @@ test.each(searchProviders.map((provider) => [provider.name, provider] as const))
       { baseUrl: "https://api.example", key: "key", extra: "engine" },
     );
     expect(JSON.stringify(bare)).not.toMatch(/undefined|kites\.example|week/);
-    expect(() => provider.parse("<p>Sorry.</p>")).toThrow();
+    expect(() => provider.parse("<p>Sorry.</p>")).toThrow(/JSON|list of results/);
   },
 );
 
