@@ -4,6 +4,8 @@ import { type ExtensionAPI, type ExtensionToolContext, getFeatureSettings } from
 import type { FetchArguments } from "../feature.ts";
 import { WebFailure } from "../failure.ts";
 import { webSettings } from "../settings.ts";
+import { findSite } from "../sites/index.ts";
+import type { SiteRequest } from "../sites/site.ts";
 import { answerQuestion } from "./answer-question.ts";
 import { toContent } from "./content.ts";
 import { describePage, formatPage, type PageView } from "./describe-page.ts";
@@ -78,6 +80,9 @@ async function requestHost(url: URL, { tau, context, signal }: FetchCall, isFirs
 
 /** Reads a page in the form that is best to read: a text for models, Markdown, or the page itself. */
 async function readPage(address: URL, pages: Pages, options: PageOptions): Promise<{ page: Page; view: PageView }> {
+  const site = findSite(address);
+  const known = site && (await trySite(address, site, { pages, options }));
+  if (known) return known;
   if (address.pathname === "/" && address.search === "") {
     const overview = await tryRead(new URL("/llms.txt", address), pages, options);
     if (overview) return overview;
@@ -90,17 +95,43 @@ async function readPage(address: URL, pages: Pages, options: PageOptions): Promi
   return markdown ? { ...markdown, view: { ...markdown.view, title: view.title } } : { page, view };
 }
 
+/**
+ * Reads a page in the form that its site has for programs; undefined if that fails. The permission for the page includes it, and rules
+ * for programs that read pages do not apply.
+ */
+async function trySite(
+  address: URL,
+  { urls, read }: SiteRequest,
+  { pages, options }: { pages: Pages; options: PageOptions },
+): Promise<{ page: Page; view: PageView } | undefined> {
+  try {
+    const parts: Page[] = [];
+    for (const url of urls) {
+      const part = await pages.get(new URL(url), { ...options, mayRead: refuseHost, obeysRobots: false });
+      const { kind } = toContent(part.response);
+      if (part.response.status !== 200 || kind === "image" || kind === "pdf" || kind === "other") return undefined;
+      parts.push(part);
+    }
+    const { title, text } = read(parts.map(({ response }) => response.body.toString("utf8")));
+    const notes = parts.some(({ response }) => response.isCut)
+      ? ["It is longer than 5 MB; the rest was not read."]
+      : [];
+    return { page: { ...parts[0]!, url: address.href, redirects: [] }, view: { title, text, notes } };
+  } catch {
+    // The page itself says more about why it cannot be read.
+    options.signal?.throwIfAborted();
+    return undefined;
+  }
+}
+
 /** Undefined if it is not there, or not a text. Not followed to another host: nobody asked for it. */
 async function tryRead(
   url: URL,
   pages: Pages,
   options: PageOptions,
 ): Promise<{ page: Page; view: PageView } | undefined> {
-  const refuse = async () => {
-    throw new WebFailure("redirects", "It is at another host.");
-  };
   try {
-    const page = await pages.get(url, { ...options, mayRead: refuse });
+    const page = await pages.get(url, { ...options, mayRead: refuseHost });
     const type = page.response.headers["content-type"] ?? "";
     if (!/^text\/(?:plain|markdown)\b/i.test(type)) return undefined;
     // Some servers answer with a page for every address.
@@ -110,4 +141,8 @@ async function tryRead(
     if (error instanceof WebFailure) return undefined;
     throw error;
   }
+}
+
+async function refuseHost(): Promise<never> {
+  throw new WebFailure("redirects", "It is at another host.");
 }
