@@ -175,7 +175,7 @@ test.each(searchProviders.map((provider) => [provider.name, provider] as const))
 test("fourteen providers are known, and those without a key are left out", () => {
   expect(searchProviders.map(({ name }) => name).toSorted()).toEqual(Object.keys(documented).toSorted());
   expect(searchProviders).toHaveLength(14);
-  const names = (settings: { providers?: string[]; baseUrls?: object }, env: Record<string, string>) =>
+  const names = (settings: { providers?: string[]; baseUrls?: Record<string, string> }, env: Record<string, string>) =>
     listUsable({ baseUrls: {}, ...settings }, (name) => env[name]).map(({ provider }) => provider.name);
   expect(names({}, {})).toEqual(["duckduckgo"]);
   expect(names({}, { EXA_API_KEY: "x", SEARXNG_URL: "http://localhost:8080/" })).toEqual([
