@@ -223,6 +223,7 @@ function closeCall(state: ResponsesState, item: Item, whole: string): void {
   if (json.end() !== undefined) return;
   block.arguments = json.value;
   delete block.argumentsError;
+  delete block.argumentsText;
 }
 
 /** `impliedStatus` is used if the response itself has no status. */
