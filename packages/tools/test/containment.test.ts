@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock, systemIds } from "@tau/ai";
+import { systemClock } from "@tau/ai";
 import { sleep } from "@tau/ai/internal";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createSpawn, type Spawn, type SpawnRequest } from "../src/platform/spawn.ts";
@@ -301,13 +301,20 @@ test.each([
     },
   };
   const spawn = createSpawn();
-  const watchdog = useWatchdog({ spawn, ids: systemIds, clock: systemClock });
+  const watchdog = useWatchdog({ spawn, clock: systemClock });
   const request: SpawnRequest = { argv: ["true"], cwd: "/", env: { PATH: process.env["PATH"] ?? "" } };
   const held = await startContained({ spawn, clock: systemClock, table, watchdog, namespace: undefined, request });
   await held.exit;
   await held.sweep();
   expect(seen[0]).toBe(expected(held.pid!));
   await watchdog.release();
+});
+
+test("the marks of two watchdogs begin differently: each ends what begins like its own", () => {
+  const [first, second] = [createSpawn(), createSpawn()].map((spawn) => useWatchdog({ spawn, clock: systemClock }));
+  const beginning = (mark: { value: number }) => String(mark.value).slice(0, 9);
+  expect(beginning(first!.mark())).toBe(beginning(first!.mark()));
+  expect(beginning(first!.mark())).not.toBe(beginning(second!.mark()));
 });
 
 describe("looking for a namespace", () => {

@@ -1,6 +1,6 @@
 /** Cells in real sessions with real kernels. */
 import { spawnSync } from "node:child_process";
-import { systemClock, systemIds, type ToolResultMessage } from "@tau/ai";
+import { systemClock, type ToolResultMessage } from "@tau/ai";
 import { call, text } from "@tau/ai/testing";
 import type { Feature } from "@tau/extensions";
 import { onTestFinished } from "vitest";
@@ -48,8 +48,6 @@ export async function openKernels({
     ask: async () => ({ decision: "allow" }),
     // Programs are real, and so is the time that they need.
     clock: systemClock,
-    // Processes are marked by them, and those of other tests must not have the same marks.
-    ids: systemIds,
     ...params,
     features: features.some(({ name }) => name === "kernels") ? features : [kernels(), discovery(), ...features],
   } as unknown as TestSessionParams);

@@ -65,7 +65,7 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
   const { cwd, spawn, jobs, clock = systemClock, ids = systemIds, fileSystem: fs = nodeFileSystem } = options;
   const { outputDirectory: directory, maxOutputBytes: maxBytes } = options;
   const logs = createLogs({ fs, ids, clock, directory, maxBytes });
-  const watchdog = useWatchdog({ spawn, ids, clock });
+  const watchdog = useWatchdog({ spawn, clock });
   const getEnv = () => getCommandEnv(options);
   const ownPorts: Omit<CommandPorts, "env"> = {
     cwd,

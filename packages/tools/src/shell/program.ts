@@ -1,5 +1,5 @@
 /** Starts a program that keeps running and is talked to over pipes, and ends it with everything that it started. */
-import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import { type Clock, systemClock } from "@tau/ai";
 import type { Writable } from "node:stream";
 import { ToolsError } from "../errors.ts";
 import type { CommandSandbox } from "../platform/command-sandbox.ts";
@@ -18,7 +18,6 @@ export interface ProgramOptions {
   /** Finds what contains its processes outside of a sandbox. Default: the first kind that works here. */
   namespace?: () => Promise<PidNamespace | undefined>;
   clock?: Clock;
-  ids?: Ids;
 }
 
 export interface Program extends Pick<RunningProcess, "stdout" | "stderr"> {
@@ -37,10 +36,10 @@ const defaultGraceMs = 500;
 /** Rejects if the sandbox refuses it. A program that does not exist is reported by `exit`. */
 export async function startProgram(
   request: Omit<SpawnRequest, "stdin">,
-  { spawn, sandbox, limits, namespace, clock = systemClock, ids = systemIds }: ProgramOptions,
+  { spawn, sandbox, limits, namespace, clock = systemClock }: ProgramOptions,
 ): Promise<Program> {
   const whole: SpawnRequest = { ...request, stdin: "pipe" };
-  const watchdog = useWatchdog({ spawn, ids, clock });
+  const watchdog = useWatchdog({ spawn, clock });
   const table = createProcessTable();
   const entry = await sandbox?.enter(whole);
   try {

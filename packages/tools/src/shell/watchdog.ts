@@ -2,7 +2,7 @@
  * Ends our commands when we are killed ourselves. A shell waits at the end of a pipe whose other end is ours: it reads
  * on when we are gone, however that came about, and then ends everything that bears our marks.
  */
-import type { Clock, Ids } from "@tau/ai";
+import { type Clock, systemIds } from "@tau/ai";
 import { untilTimeout } from "@tau/ai/internal";
 import { type Spawn, trySpawn } from "../platform/spawn.ts";
 import { lockLimitLine, type Marker, variable } from "./process-tree.ts";
@@ -45,10 +45,13 @@ const script = (instance: number) =>
 
 const shared = new WeakMap<Spawn, SharedWatchdog>();
 
-/** A user of the one watchdog for everything that `spawn` starts. */
-export function useWatchdog({ spawn, ids, clock }: { spawn: Spawn; ids: Ids; clock: Clock }): Watchdog {
+/**
+ * A user of the one watchdog for everything that `spawn` starts. Its marks are never made of ids that repeat: another process with
+ * the same ones would end our commands with its own.
+ */
+export function useWatchdog({ spawn, clock }: { spawn: Spawn; clock: Clock }): Watchdog {
   let watchdog = shared.get(spawn);
-  if (!watchdog) shared.set(spawn, (watchdog = new SharedWatchdog(spawn, ids())));
+  if (!watchdog) shared.set(spawn, (watchdog = new SharedWatchdog(spawn, systemIds())));
   const { mark, users } = watchdog;
   const user = {};
   return {
