@@ -112,7 +112,7 @@ test("values from a fixed list are completed", async () => {
   expect(await ask("sessions", "export", "--format", "")).toEqual(["html", "md", "jsonl"]);
   expect(await ask("--mode", "r")).toEqual(["rpc"]);
   expect(await ask("--mode=r")).toEqual(["--mode=rpc"]);
-  expect(await ask("config", "get", "retry.max")).toEqual(["retry.maxRetries"]);
+  expect(await ask("config", "get", "retry.maxR")).toEqual(["retry.maxRetries"]);
   expect(await ask("config", "set", "retry.enabled", "")).toEqual(["true", "false"]);
   expect(await ask("auth", "login", "anthr")).toEqual(["anthropic"]);
   expect(await ask("help", "exit")).toEqual(["exit-codes"]);
@@ -144,7 +144,7 @@ test.for(["bash", "zsh", "fish"] as const)(
     expect(await complete(shell, "tau -p @src/my")).toEqual([escaped("@src/my file.txt")]);
     expect(await complete(shell, "tau --session-dir sr")).toEqual(["src/"]);
     expect(await complete(shell, "tau -C src/de")).toEqual([escaped("src/deep dir/")]);
-    expect(await complete(shell, "tau config get retry.max")).toEqual(["retry.maxRetries"]);
+    expect(await complete(shell, "tau config get retry.maxR")).toEqual(["retry.maxRetries"]);
   },
 );
 
