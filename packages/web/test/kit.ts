@@ -98,8 +98,8 @@ export async function openPageKit(): Promise<PageKit> {
         answers.push(await ui[method]!(...rest));
       },
     });
-    /** `/tell MESSAGE` adds a message to the conversation. */
-    api.registerCommand("tell", { handler: async (args) => api.sendMessage(JSON.parse(args) as object) });
+    /** `/announce MESSAGE` adds a message to the conversation. */
+    api.registerCommand("announce", { handler: async (args) => api.sendMessage(JSON.parse(args) as object) });
     /** `outer` makes calls, the last of which ends when there is a file `go`. */
     api.registerTool({
       name: "outer",

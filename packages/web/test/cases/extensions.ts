@@ -53,7 +53,7 @@ export function extensionCases(shared: Shared): void {
     const content = "Task 1: done\nThe whole first answer.\n\nTask 2: failed\nNo disk.";
     await say(
       page,
-      `/tell ${JSON.stringify({ customType: "agents", content, display: true, details: { foldedTo: lines } })}`,
+      `/announce ${JSON.stringify({ customType: "agents", content, display: true, details: { foldedTo: lines } })}`,
     );
     const message = page.getByRole("article", { name: "Message of agents" });
     const isFolded = async () => {
