@@ -1,4 +1,5 @@
 /** Lists the symbols and blocks of a syntax tree. Its text is part of the parser's program, so it uses nothing from outside. */
+import type { OutlineSymbol, SyntaxBlock } from "@tau/tools";
 
 /** A node of a syntax tree, whichever library parsed it. Lines and columns are counted from 1, offsets are in UTF-16 units. */
 export interface TreeNode {
@@ -13,23 +14,6 @@ export interface TreeNode {
   getText(): string;
   getChildren(): readonly TreeNode[];
   getField(name: string): TreeNode | undefined;
-}
-
-/** A block: more than one line, as large as any that begins there. */
-export interface FoundBlock {
-  line: number;
-  endLine: number;
-}
-
-export interface FoundSymbol {
-  name: string;
-  /** Such as `function`. */
-  kind: string;
-  line: number;
-  column: number;
-  endLine: number;
-  /** How many symbols it is inside of. */
-  depth: number;
 }
 
 /** Kinds of nodes that are symbols, in all languages. */
@@ -83,8 +67,8 @@ export const symbolKinds = {
 export function outlineTree(
   root: TreeNode,
   kinds: Readonly<Record<string, string>>,
-): { symbols: FoundSymbol[]; blocks: FoundBlock[] } {
-  const symbols: FoundSymbol[] = [];
+): { symbols: OutlineSymbol[]; blocks: SyntaxBlock[] } {
+  const symbols: OutlineSymbol[] = [];
   const blocks = new Map<number, number>();
   /** C has the name inside of declarators. */
   const getDeclared = (node: TreeNode): TreeNode | undefined => {

@@ -5,9 +5,10 @@
  */
 import type { Interface } from "node:readline";
 import type * as Napi from "@ast-grep/napi";
+import type { OutlineSymbol, SyntaxBlock } from "@tau/tools";
 import type * as Wasm from "web-tree-sitter";
 import { type Captures, compilePattern } from "./match-tree.ts";
-import { type FoundBlock, type FoundSymbol, outlineTree, symbolKinds, type TreeNode } from "./outline-tree.ts";
+import { outlineTree, symbolKinds, type TreeNode } from "./outline-tree.ts";
 
 /** A grammar is prepared before a text is parsed with it, since that takes time of its own. */
 export type ParserRequest = {
@@ -45,7 +46,7 @@ export interface FoundMatch {
 export type ParserAnswer =
   | { id: number; kind: "prepared" }
   | { id: number; kind: "matches"; matches: FoundMatch[]; total: number }
-  | { id: number; kind: "outline"; symbols: FoundSymbol[]; blocks: FoundBlock[]; errorLine?: number }
+  | { id: number; kind: "outline"; symbols: OutlineSymbol[]; blocks: SyntaxBlock[]; errorLine?: number }
   /** The pattern is not one piece of this language. */
   | { id: number; kind: "refused"; reason: string }
   /** The grammar cannot be used. */
