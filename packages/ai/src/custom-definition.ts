@@ -11,6 +11,8 @@ export interface ChatMessage {
 export interface ChatUsage {
   inputTokens: number;
   outputTokens: number;
+  /** US dollars, if the service reports them. Default: computed from the prices of the model. */
+  cost?: number;
 }
 
 /** A complete answer. */

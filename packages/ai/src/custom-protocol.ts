@@ -112,7 +112,9 @@ function readEvent<TConfig>(definition: Provider<TConfig>, draft: Draft, data: s
 
 function applyMetadata(draft: Draft, { model, usage }: Pick<ChatCompletionResponse, "model" | "usage">): void {
   draft.identify({ responseModel: model === "unknown" ? undefined : model });
-  if (usage) draft.usage({ input: usage.inputTokens, output: usage.outputTokens });
+  if (!usage) return;
+  const { inputTokens, outputTokens, cost } = usage;
+  draft.usage({ input: inputTokens, output: outputTokens, ...(cost !== undefined && { cost }) });
 }
 
 /** If the end carries no reason, one that came earlier is kept. */

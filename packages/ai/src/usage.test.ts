@@ -47,3 +47,13 @@ test("invalid token counts are ignored", () => {
 test("costs that are shown have no more digits than a billionth of a dollar", () => {
   expect([0.1 + 0.2, 0.0006650000000000001, 1 / 3, 0].map(roundCost)).toEqual([0.3, 0.000665, 0.333333333, 0]);
 });
+
+test("a price that the service reports is used instead of the prices of tokens", () => {
+  const usage = emptyUsage();
+  applyUsage(usage, { input: 1_000_000, cost: 0.04 }, model);
+  expect(usage.cost).toMatchObject({ input: 2, total: 0.04 });
+  for (const cost of [-1, Number.NaN, "0.1"]) {
+    applyUsage(usage, { cost }, model);
+    expect(usage.cost.total).toBe(2);
+  }
+});

@@ -12,7 +12,10 @@ export const emptyUsage = (): Usage => ({
 
 /** The counts that a provider reported, by our names. Missing and invalid fields leave the previous value unchanged. */
 export type UsageReport = Partial<
-  Record<"input" | "output" | "cacheRead" | "cacheWrite" | "cacheWrite1h" | "reasoning" | "totalTokens", unknown>
+  Record<
+    "input" | "output" | "cacheRead" | "cacheWrite" | "cacheWrite1h" | "reasoning" | "totalTokens" | "cost",
+    unknown
+  >
 >;
 
 /** Parses an untrusted token count into a safe one: finite, whole, not negative, and small enough to add up. */
@@ -30,6 +33,9 @@ export function applyUsage(usage: Usage, report: UsageReport, model: Model): voi
   usage.totalTokens =
     parseTokenCount(report.totalTokens) ?? usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
   calculateCost(model, usage);
+  // In US dollars: a service that reports a price knows more than the prices of tokens.
+  if (typeof report.cost === "number" && Number.isFinite(report.cost) && report.cost >= 0)
+    usage.cost.total = report.cost;
 }
 
 /** Anthropic's cache writes cost 2× the input price for an hour and 1.25× for five minutes, which is `cacheWrite`. */

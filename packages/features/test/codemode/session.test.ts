@@ -475,7 +475,7 @@ test("a script runs a model with the keys of its session, and the result lists t
   });
   const authStorage = AuthStorage.inMemory({}, { env: () => undefined });
   authStorage.setRuntimeApiKey("openrouter", "a-key-of-the-test");
-  const { result } = await run(code, { authStorage });
+  const { result, opened } = await run(code, { authStorage });
   expect(keys).toEqual(["Bearer a-key-of-the-test"]);
   expect(result.content.map(({ type }) => type)).toEqual(["text", "image"]);
   expect(result.details).toMatchObject({
@@ -488,6 +488,10 @@ test("a script runs a model with the keys of its session, and the result lists t
       },
     ],
   });
+  const { cost, tokens } = await opened.session.sessionManager.getTotals();
+  const ofAnswers = opened.session.messages.flatMap((message) => (message.role === "assistant" ? [message.usage] : []));
+  expect(cost - ofAnswers.reduce((sum, usage) => sum + usage.cost.total, 0)).toBeCloseTo(0.04);
+  expect(tokens.total - ofAnswers.reduce((sum, usage) => sum + usage.totalTokens, 0)).toBe(2);
 });
 
 test("the time in which a person is asked by a sub-agent of a script is not counted", async () => {

@@ -99,4 +99,25 @@ test("a completion is paid from the budget, and one that does not fit its schema
   expect(value.slice(1)).toEqual(["expensive", expect.stringContaining("budget")]);
   // The run cannot go on either.
   expect(model.asked).toHaveLength(3);
+  const { tokens } = await session.sessionManager.getTotals();
+  expect(tokens.total).toBeGreaterThan(1_000_000);
+  const spent = (await session.sessionManager.getEntries()).flatMap((entry) => (entry.type === "usage" ? [entry] : []));
+  expect(spent.at(-1)).toMatchObject({ kind: "extension", usage: { input: 1_000_000, output: 1 } });
+});
+
+test("a completion of a sub-agent is part of the costs of its session and of the session above", async () => {
+  const { model, prompt, session } = await openKernels({ features: [agents()] });
+  const code = 'await completion("n")';
+  model.add(
+    [call("task", { description: "Look", prompt: "Look around." })],
+    [call("call_tool", { name: "eval", arguments: { language: "javascript", code } })],
+    { content: [text("7")], usage: { input: 70_000, output: 1 } },
+    [text("Seven.")],
+    [text("Done.")],
+  );
+  await prompt("go");
+  const { tokens } = await session.sessionManager.getTotals();
+  expect(tokens.total).toBeGreaterThan(70_000);
+  // Counted once: the answers of the sub-agent are reported at its end, without this one.
+  expect(tokens.total).toBeLessThan(140_000);
 });

@@ -7,6 +7,7 @@
  */
 import type { AgentMessage, AgentTool, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import type { ApprovalAnswer, PermissionData, QueuedMessage, Termination } from "@tau/protocol";
 import { changedNames } from "@tau/config/internal";
 import {
@@ -28,6 +29,7 @@ import { toRunAborted } from "../run/run-aborted.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { PromptOutcome, Submission } from "./activity.ts";
 import { Children } from "./children.ts";
+import type { Spending } from "./live-sessions.ts";
 import type { ModelSource } from "./model-choice.ts";
 import type { ExtensionMentions } from "./extension-mentions.ts";
 import type { NamedFiles } from "./named-files.ts";
@@ -436,6 +438,17 @@ export class AgentSession extends SessionState {
       host,
       spawn: this.#parts.spawn,
       getSignal: () => currentRun.run?.signal,
+      noteSpent: (spent) => this.#noteSpent(spent),
     });
+  }
+
+  /** Records what a request of an extension cost, also in the logs of the sessions above. */
+  async #noteSpent(spent: Spending): Promise<void> {
+    try {
+      await this.sessionManager.appendUsage("extension", spent.provider, spent.model, spent.usage);
+      await this.#parts.parent?.noteChild(spent);
+    } catch (error) {
+      this.notify("not_remembered", `The cost of a request could not be recorded: ${getErrorMessage(error)}`);
+    }
   }
 }

@@ -7,7 +7,8 @@ import type { SessionManager } from "../session/session-manager.ts";
 import type { CurrentRun } from "./current-run.ts";
 import type { Permissions } from "@tau/policy/internal";
 
-interface ChildSpending {
+/** The cost of requests to one model. */
+export interface Spending {
   provider: string;
   model: string;
   usage: Usage;
@@ -27,7 +28,7 @@ export interface LiveSession {
   /** A child has at most the policy of its parent. */
   getPolicyLimits(): PolicyLimits;
   /** Records what a child spent in the parent's log, so that it applies when the parent is opened again. */
-  noteChild(spent: ChildSpending): Promise<void>;
+  noteChild(spent: Spending): Promise<void>;
 }
 
 interface LiveSessionParts {

@@ -1,7 +1,9 @@
 /** Lets the extensions of a session use it. */
 import type { StreamFn } from "@tau/agent";
 import type { ExtensionSessionPort, SessionExtensions } from "@tau/extensions";
+import type { Spending } from "../agent-session/live-sessions.ts";
 import type { Budget } from "../budget/budget.ts";
+import { parseUsage } from "../budget/usage.ts";
 import type { RunHost } from "../run/run-host.ts";
 import type { PortActivity, PortSession, PortTools } from "./port-session.ts";
 
@@ -13,11 +15,13 @@ interface BindParts {
   spawn: ExtensionSessionPort["spawn"];
   /** The signal of the run in progress. */
   getSignal: () => AbortSignal | undefined;
+  /** Records what a request cost in the session. Never rejects. */
+  noteSpent(spent: Spending): Promise<void>;
 }
 
 /** The code of the port is loaded here, because most sessions have no extensions. */
 export async function bindExtensions(extensions: SessionExtensions, parts: BindParts): Promise<void> {
-  const { session, tools, activity, host, spawn, getSignal } = parts;
+  const { session, tools, activity, host, spawn, getSignal, noteSpent } = parts;
   const { sessionManager, modelRegistry: registry, authStorage: auth } = session;
   const { createSessionMirror } = await import("../session/session-mirror.ts");
   const { createExtensionPort } = await import("./extension-port.ts");
@@ -26,7 +30,7 @@ export async function bindExtensions(extensions: SessionExtensions, parts: BindP
   const models = await createModelAccess({
     registry,
     auth,
-    request: payFor(host.ask, () => session.budget),
+    request: payFor(host.ask, { getBudget: () => session.budget, noteSpent }),
     providers: extensions.providers,
   });
   const port = createExtensionPort({ session, tools, activity, host, spawn, getSignal, extensions, reader, models });
@@ -35,9 +39,13 @@ export async function bindExtensions(extensions: SessionExtensions, parts: BindP
   tools.rebuild();
 }
 
-/** Requests of extensions are paid from the budget of the run, and refused once it is spent. */
+interface Payer extends Pick<BindParts, "noteSpent"> {
+  getBudget: () => Budget;
+}
+
+/** Requests of extensions are paid from the budget of the run, refused once it is spent, and part of the session's costs. */
 const payFor =
-  (request: StreamFn, getBudget: () => Budget): StreamFn =>
+  (request: StreamFn, { getBudget, noteSpent }: Payer): StreamFn =>
   async (...question) => {
     const budget = getBudget();
     const limit = budget.exceeded();
@@ -45,7 +53,11 @@ const payFor =
     const stream = await request(...question);
     // A failure is reported by the stream itself, and has no usage.
     void stream.result().then(
-      ({ usage }) => budget.charge(usage),
+      ({ provider, model, usage }) => {
+        budget.charge(usage);
+        const { total, cost } = parseUsage(usage);
+        return total > 0 || cost > 0 ? noteSpent({ provider, model, usage }) : undefined;
+      },
       () => undefined,
     );
     return stream;

@@ -124,6 +124,9 @@ test("Cloudflare runs its own models by their path, and those of others by their
   const second = await call("cloudflare-workers-ai", "typesafe/jev", { state, questions }, [other]);
   expect(second).toMatchObject({ stopReason: "stop", answers });
   expect(requests[1]).toMatchObject({ path: "/base/run", body: { model: "typesafe/jev", input: { state } } });
+  const failed = { body: { result: { state: "Failed", error: { code: "x", message: "all providers are busy" } } } };
+  const third = await call("cloudflare-workers-ai", "typesafe/jev", { state, questions }, [failed]);
+  expect([third.stopReason, third.errorMessage]).toEqual(["error", expect.stringContaining("all providers are busy")]);
 });
 
 test("OpenAI's Decisions get a list of questions and give a list of answers", async () => {

@@ -13,7 +13,7 @@ import { keyVariables, type OtherModel } from "./catalog.ts";
 import { openaiDecisions } from "./openai-decisions.ts";
 import { openrouterImages } from "./openrouter-images.ts";
 import { cloudflareSystemOne, systemOne } from "./system-one.ts";
-import type { WireProtocol } from "./wire.ts";
+import type { WireProtocol, WireUsage } from "./wire.ts";
 
 const protocols: Readonly<Record<string, WireProtocol>> = {
   "openrouter-images": openrouterImages,
@@ -29,15 +29,9 @@ interface CallConfig {
   readonly apiKey?: string;
 }
 
-/** The content of an answer: the result for the script, and what the service says that it costs. */
-interface Decoded {
-  readonly result: Record<string, unknown>;
-  readonly cost?: number;
-}
-
 let areRegistered = false;
 
-/** Adds the APIs of these models, once in a process. An answer is a text with the JSON of `Decoded`. */
+/** Adds the APIs of these models, once in a process. An answer is a text with the JSON of the result for the script. */
 export function registerOtherApis(): void {
   if (areRegistered) return;
   areRegistered = true;
@@ -64,13 +58,9 @@ function createApi(api: string, { encode, decode, readUsage }: WireProtocol) {
         },
         parseResponse(response) {
           const usage = readUsage(response);
-          const decoded: Decoded = {
-            result: decode(response, asked),
-            ...(usage?.cost !== undefined && { cost: usage.cost }),
-          };
           return {
-            content: JSON.stringify(decoded),
-            ...(usage && { usage: { inputTokens: usage.input, outputTokens: usage.output } }),
+            content: JSON.stringify(decode(response, asked)),
+            ...(usage && { usage: toChatUsage(usage) }),
           };
         },
       },
@@ -79,6 +69,12 @@ function createApi(api: string, { encode, decode, readUsage }: WireProtocol) {
   };
   return { api, stream, streamSimple: stream };
 }
+
+const toChatUsage = ({ input, output, cost }: WireUsage) => ({
+  inputTokens: input,
+  outputTokens: output,
+  ...(cost !== undefined && { cost }),
+});
 
 const withVariable = (provider: string) => {
   const envVar = keyVariables[provider];
@@ -123,14 +119,9 @@ export async function callOtherModel(
       stopReason: answer.stopReason,
       errorMessage: answer.errorMessage ?? "The model did not answer.",
     };
-  const decoded = asRecord(tryParseJson(joinTextBlocks(answer.content.filter((block) => block.type === "text"))));
-  const usage = withCost(answer.usage, decoded["cost"]);
-  return { ...names, stopReason: "stop", ...asRecord(decoded["result"]), ...(usage.totalTokens > 0 && { usage }) };
-}
-
-/** Prefers the price that the service reports: the prices of the catalogue are of tokens alone. */
-function withCost(usage: Usage, cost: unknown): Usage {
-  return typeof cost === "number" ? { ...usage, cost: { ...usage.cost, total: cost } } : usage;
+  const result = asRecord(tryParseJson(joinTextBlocks(answer.content.filter((block) => block.type === "text"))));
+  const { usage } = answer;
+  return { ...names, stopReason: "stop", ...result, ...(usage.totalTokens > 0 && { usage }) };
 }
 
 /** A model as requests have it. Its answer is never part of a conversation. */

@@ -124,8 +124,12 @@ export const cloudflareSystemOne: WireProtocol = {
   readUsage: (response) => readTokens(asRecord(unwrap(response))["usage"]),
 };
 
-/** The output is in `result`; of a model of others in the `result` of that. */
+/** The output is in `result`; of a model of others in the `result` of that, beside its `state`. */
 function unwrap(response: unknown): unknown {
   const { result } = asRecord(response);
-  return isRecord(result) && !("answers" in result) && isRecord(result["result"]) ? result["result"] : result;
+  if (!isRecord(result) || !("state" in result)) return result;
+  const { state, error } = result;
+  if (state === "Failed")
+    throw new Error(`The model failed: ${String(asRecord(error)["message"] ?? "no reason given")}`);
+  return result["result"];
 }
