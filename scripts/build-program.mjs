@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { build } from "esbuild";
+import { childSource, writePiModules } from "./build-pi-modules.mjs";
 import { directImports } from "./direct-imports.mjs";
 import { linkChunks } from "./link-chunks.mjs";
 
@@ -100,6 +101,7 @@ export async function buildProgram(outdir = join(directory, "dist")) {
     inputs.push(...part.inputs);
   }
   inputs.push(...(await buildChild(join(outdir, "extension-child.cjs"))));
+  writePiModules(outdir);
   const { text, commands } = await commandTable();
   const start = await build({
     ...shared,
@@ -189,7 +191,7 @@ async function buildChild(outfile) {
   const { outputFiles, metafile } = await build({
     ...shared,
     ...bundleOptions,
-    entryPoints: [join(directory, "src", "hosting", "extension-child.ts")],
+    stdin: { contents: childSource, resolveDir: join(directory, "src"), sourcefile: "extension-child.js" },
     // What it replaces in Node's modules has to be replaced in these themselves.
     plugins: [directImports, lateMarkdown],
   });

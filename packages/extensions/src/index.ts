@@ -93,7 +93,7 @@ export {
 export type { IdleExtension } from "./load/idle-extensions.ts";
 export { type ListedRegistrations, listRegistrations } from "./load/list-registrations.ts";
 export type { BuiltIns, Owned, ResolvedRegistrations } from "./load/conflicts.ts";
-export type { LoadedModule, LoadSharedModule } from "./load/loaded-module.ts";
+export type { LoadedModule, LoadSharedModule, LocateSharedModule } from "./load/loaded-module.ts";
 export { existsNamed } from "./load/discover.ts";
 export { describeErrorOrigin } from "./load/stray-errors.ts";
 export { loadTypeboxModule } from "./load/shared-modules.ts";

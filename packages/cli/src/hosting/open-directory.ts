@@ -1,12 +1,18 @@
 /** Opens hosts for the sessions of a directory from the flags: the one place where the parts of the program are connected. */
 import { readFile, stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { systemIds } from "@tau/ai";
 import { withoutUndefined } from "@tau/ai/internal";
 import type { AgentSession } from "@tau/harness";
 import type { SettingsManager } from "@tau/config/settings";
 import { HarnessError } from "@tau/protocol";
-import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/extensions";
+import type {
+  ChildProgram,
+  ExtensionPlace,
+  ExtensionProblem,
+  ExtensionsParams,
+  LocateSharedModule,
+} from "@tau/extensions";
 import { allFeatures } from "@tau/features";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { openSettings } from "./open-settings.ts";
@@ -16,6 +22,7 @@ import type { SessionOptions } from "../start/session-options.ts";
 import { isInteractive } from "../process/ask.ts";
 import type { Io } from "../commands/command.ts";
 import { findInstalled } from "./installed-file.ts";
+import { locatePiModule } from "./pi-package.ts";
 import { loadSharedModule } from "./shared-modules.ts";
 import { UsageError } from "../process/errors.ts";
 
@@ -194,8 +201,17 @@ function createExtensionsParams(
     flags: new Map<string, string | boolean>(),
     allowNetwork: !offline && !isOffline(io),
     loadShared: loadSharedModule,
+    locateShared: createLocator(io),
     findChild,
   } satisfies ExtensionsParams;
+}
+
+/** Finds files for pi's modules. They are beside the program, so there are none where the sources run as they are. */
+function createLocator(io: Io): LocateSharedModule {
+  return (name, importer) => {
+    const modules = findInstalled("pi-modules");
+    return modules && locatePiModule(name, importer, { modules, cache: join(getAgentDir(io), "cache", "pi-modules") });
+  };
 }
 
 /** The program of isolated extensions is a file beside that of tau. It is not there where the sources run as they are. */

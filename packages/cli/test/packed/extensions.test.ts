@@ -53,6 +53,42 @@ test("pi's package directory is that of the program", async () => {
   expect({ out, err }).toEqual({ out: "ok\n", err: `${directory},${join(directory, "README.md")}\n` });
 });
 
+test("a program that an extension starts imports tau's modules from the directory of pi's package", async () => {
+  const workspace = await createModelWorkspace([textReply("ok"), textReply("from the program")]);
+  const scope = join(workspace.agentDir, "extensions", "node_modules", "@earendil-works");
+  await writeModule(join(scope, "other", "index.js"), "module.exports = 'its own';");
+  const program = `import { createRequire } from "node:module";
+    import { createAgentSession, ModelRuntime, SessionManager, VERSION } from "@earendil-works/pi-coding-agent";
+    const require = createRequire(import.meta.url);
+    const modelRuntime = await ModelRuntime.create();
+    const model = modelRuntime.getModel(...process.argv[2].split(/\\/(.*)/));
+    const { session } = await createAgentSession({ model, modelRuntime, sessionManager: SessionManager.inMemory() });
+    await session.prompt("Hello");
+    const { Type } = await import(require.resolve("typebox"));
+    const { complete } = await import(require.resolve("@mariozechner/pi-ai/compat"));
+    const other = (await import("@earendil-works/other")).default;
+    console.log([session.getLastAssistantText(), VERSION, Type.String().type, typeof complete, other].join());`;
+  const source = `import { spawnSync } from "node:child_process";
+    import { writeFileSync } from "node:fs";
+    import { dirname, join } from "node:path";
+    import { fileURLToPath } from "node:url";
+    export default (pi) => pi.on("agent_end", (_event, { model }) => {
+      const file = fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent"));
+      if (file !== require.resolve("@earendil-works/pi-coding-agent")) throw new Error(file);
+      const path = join(dirname(file), "program.mjs");
+      writeFileSync(path, ${JSON.stringify(program)});
+      const { stdout, stderr } = spawnSync(process.execPath, [path, model.provider + "/" + model.id], { encoding: "utf8" });
+      console.log(stdout + stderr);
+    });`;
+  await writeModule(join(workspace.agentDir, "extensions", "detached.ts"), source);
+  const { code, out, err } = await runPacked(workspace, ["-p", "Go"], { input: "" });
+  expect({ code, out, err: err.trim() }).toEqual({
+    code: 0,
+    out: "ok\n",
+    err: "from the program,1.5.0,string,function,its own",
+  });
+});
+
 test("the code of pi's SDK is loaded only for an extension that uses it", async () => {
   const workspace = await createModelWorkspace([textReply("ok"), textReply("ok")]);
   const copy = join(workspace.directory, "program");

@@ -395,7 +395,7 @@ export const settingsTable = group("The settings of tau.", {
   extensionTimeoutMs: setting(wholeNumber({ min: 1_000, unit: "milliseconds" }), {
     default: 60_000,
     description:
-      "How long a handler of an extension may take whose answer is used, such as one of `tool_call`, `tool_result`, `context` or `before_agent_start`, in milliseconds. After five seconds the terminal shows who is waited for. Handlers of other events have ten seconds.",
+      "How long a handler of an extension may take whose answer is used, such as one of `tool_call`, `tool_result`, `context` or `before_agent_start`, and one of `agent_end`, in milliseconds. After five seconds the terminal shows who is waited for. Handlers of other events have ten seconds.",
     project: "when trusted",
   }),
   contextSources: setting(contextSources, {

@@ -5,7 +5,7 @@ import { findGlobalPackages } from "@tau/config/installs";
 import { hasPackages, type SettingsManager } from "@tau/config/settings";
 import type { ExtensionFactory } from "../api/api.ts";
 import type { ExtensionEvent } from "../api/events.ts";
-import type { LoadSharedModule } from "./loaded-module.ts";
+import type { LoadSharedModule, LocateSharedModule } from "./loaded-module.ts";
 
 /** An extension that the embedding program passes as a function. */
 export type InlineExtension = ExtensionFactory | { name: string; factory: ExtensionFactory };
@@ -43,6 +43,8 @@ export interface ExtensionsParams {
   allowNetwork?: boolean;
   /** Modules that extensions import by a name of ours. Default: none. */
   loadShared?: LoadSharedModule;
+  /** Paths of such modules, for extensions that give them to a program of theirs. Default: none. */
+  locateShared?: LocateSharedModule;
   /** Finds the program that the process of an isolated extension runs. Default, also for undefined: none runs. */
   findChild?: () => ChildProgram | undefined;
   /** Why the session begins, as it is reported to extensions. Default: the program started. */

@@ -7,7 +7,7 @@ import type { Extension, ExtensionProblem, ExtensionSource } from "../api/extens
 import { toFactory } from "../api/object-form.ts";
 import { withProviders } from "../providers/provider-definition.ts";
 import { loadExtensionModule } from "./load-module.ts";
-import type { LoadedModule, LoadSharedModule } from "./loaded-module.ts";
+import type { LoadedModule, LoadSharedModule, LocateSharedModule } from "./loaded-module.ts";
 import { createModuleGlobals, type ModuleGlobals } from "./module-globals.ts";
 import { type Dependent, orderDependencies } from "./order-dependencies.ts";
 import { watchStrayErrors } from "./stray-errors.ts";
@@ -15,6 +15,7 @@ import { startExtension, type StartParts } from "./start-extension.ts";
 
 export interface InProcessPorts extends Omit<StartParts, "report" | "globals" | "log"> {
   loadShared: LoadSharedModule;
+  locateShared?: LocateSharedModule | undefined;
   /** Where compiled code is kept. Undefined: nowhere. */
   cacheDirectory: string | undefined;
   /** Problems of an extension after it was loaded; those before are in the result. The same one of an extension comes once. */

@@ -136,6 +136,24 @@ describe("forms of modules", () => {
     expect(await run("a.ts")).toEqual([...files, "node:fs", "node:fs"]);
   });
 
+  test("the path of a shared module is that of the program, and others are Node's", async () => {
+    write({
+      "node_modules/@mariozechner/pi-tui/index.js": "",
+      "node_modules/lib/index.js": "",
+      "a.ts":
+        "export default () => ['@mariozechner/pi-tui', 'lib'].flatMap((name) => [import.meta.resolve(name), require.resolve(name)]);",
+    });
+    const locateShared = (name: string, importer: string) => (shared[name] ? `${importer}.shared` : undefined);
+    const loaded = await loadExtensionModule(join(directory, "a.ts"), {
+      loadShared,
+      locateShared,
+      cacheDirectory: undefined,
+    });
+    const found = (loaded as unknown as { factory: () => unknown }).factory();
+    const paths = [join(directory, "a.ts.shared"), join(directory, "node_modules", "lib", "index.js")];
+    expect(found).toEqual(paths.flatMap((path) => [pathToFileURL(path).href, path]));
+  });
+
   test("import.meta is known, and the same words in a string are left alone", async () => {
     write({
       "a.ts":

@@ -23,7 +23,7 @@ interface LoadedWithoutSession {
 }
 
 export async function loadWithoutSession(
-  { paths = [], packages = [], discovers = false, flags, loadShared }: ExtensionsParams,
+  { paths = [], packages = [], discovers = false, flags, loadShared, locateShared }: ExtensionsParams,
   { clock, report, ...place }: WithoutSession,
 ): Promise<LoadedWithoutSession> {
   const { extensions: found, problems } = await findExtensions({ ...place, paths, packages, discovers });
@@ -39,6 +39,7 @@ export async function loadWithoutSession(
     findFlag: () => undefined,
     listMcpServers: () => [],
     loadShared: (name, names) => loadTypeboxModule(name) ?? loadShared?.(name, names),
+    locateShared,
     cacheDirectory: getCacheDirectory(place.agentDir),
   });
   return { found, extensions: loaded.extensions, problems: [...problems, ...loaded.problems] };

@@ -13,6 +13,12 @@ export type LoadSharedModule = (
   names?: readonly string[],
 ) => Promise<Record<string, unknown>> | undefined;
 
+/**
+ * Finds the file that stands for such a module where an extension asks for its path, with `import.meta.resolve` or
+ * `require.resolve`. `importer` is the file that asks. Undefined for any other name.
+ */
+export type LocateSharedModule = (name: string, importer: string) => string | undefined;
+
 export type LoadedModule =
   | { kind: "factory"; factory: ExtensionFactory }
   /** `providers` were registered while it was evaluated. */

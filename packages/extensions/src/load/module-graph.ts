@@ -11,7 +11,7 @@ import { ExtensionError } from "../errors.ts";
 import { CompileError } from "./compile.ts";
 import { compileCached, type RunnableModule } from "./compile-cache.ts";
 import { importPackage } from "./import-package.ts";
-import type { LoadSharedModule } from "./loaded-module.ts";
+import type { LoadSharedModule, LocateSharedModule } from "./loaded-module.ts";
 import type { ModuleGlobals } from "./module-globals.ts";
 import { toModuleObject, toNamespace } from "./module-object.ts";
 import { resolveImport } from "./resolve-import.ts";
@@ -37,6 +37,8 @@ type Link =
 
 export interface GraphOptions {
   loadShared: LoadSharedModule;
+  /** Default: Node resolves the names of shared modules too. */
+  locateShared?: LocateSharedModule | undefined;
   /** Where compiled code is kept. Undefined: nowhere. */
   cacheDirectory: string | undefined;
   /** Timers that end with the extension. Default: those of the process. */
@@ -175,7 +177,7 @@ export class ModuleGraph {
     const { path, module } = unit;
     const directory = dirname(path);
     const require = Object.assign((name: string) => this.#require(unit, name, "require"), {
-      resolve: (name: string) => createRequire(path).resolve(name),
+      resolve: (name: string) => this.#locate(name, path) ?? createRequire(path).resolve(name),
     });
     return {
       ...this.#options.globals?.bindings,
@@ -184,10 +186,14 @@ export class ModuleGraph {
       require,
       require$: (name: string) => this.#require(unit, name, "import"),
       import$: (name: unknown) => this.#import(unit, String(name)),
-      importMeta$: createImportMeta(path),
+      importMeta$: createImportMeta(path, (name) => this.#locate(name, path)),
       __filename: path,
       __dirname: directory,
     };
+  }
+
+  #locate(name: string, importer: string): string | undefined {
+    return this.#options.locateShared?.(name, importer);
   }
 
   #require(unit: Unit, name: string, form: "require" | "import"): unknown {
@@ -244,19 +250,19 @@ export class ModuleGraph {
 }
 
 /** Most modules do not ask for their address, and making it takes longer than everything else here. */
-const createImportMeta = (path: string): object => ({
+const createImportMeta = (path: string, locate: (name: string) => string | undefined): object => ({
   get url() {
     return pathToFileURL(path).href;
   },
   filename: path,
   dirname: dirname(path),
-  resolve: (name: string) => resolveAddress(name, path),
+  resolve: (name: string) => resolveAddress(name, path, locate),
 });
 
 /** The address of a module. As in Node, a file need not exist. */
-function resolveAddress(name: string, importer: string): string {
+function resolveAddress(name: string, importer: string, locate: (name: string) => string | undefined): string {
   if (/^(?:\.{0,2}\/|file:)/.test(name)) return new URL(name, pathToFileURL(importer)).href;
-  const path = createRequire(importer).resolve(name);
+  const path = locate(name) ?? createRequire(importer).resolve(name);
   return isAbsolute(path) ? pathToFileURL(path).href : `node:${path.replace(/^node:/, "")}`;
 }
 

@@ -146,7 +146,7 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
 }
 
 function createPorts(
-  { flags = new Map(), loadShared = () => undefined }: ExtensionsParams,
+  { flags = new Map(), loadShared = () => undefined, locateShared }: ExtensionsParams,
   { agentDir, clock, report, log }: OpenExtensionsParts,
   loading: Loading,
 ): LoadingParts["ports"] {
@@ -167,6 +167,7 @@ function createPorts(
     onMcpServersChange: () => loading.onMcpServersChange(),
     onVirtualModelsChange: () => loading.onVirtualModelsChange(),
     loadShared: (name, names) => loadTypeboxModule(name) ?? loadShared(name, names),
+    locateShared,
     cacheDirectory: getCacheDirectory(agentDir),
   };
 }

@@ -10,9 +10,13 @@ export const defaultAnswerMs = 60_000;
 /** After this time people are shown what is waited for. */
 export const noticeAfterMs = 5_000;
 
-/** Events of a run whose answers are used: handlers may ask a server or a model. Stopping the run ends the wait. */
-const answeredEvents: ReadonlySet<ExtensionEventName> = new Set([
+/**
+ * Events of a run whose answers are used, for which handlers may ask a server or a model, and its end, at which they wait for
+ * agents that they started. Stopping the run ends the wait.
+ */
+const longEvents: ReadonlySet<ExtensionEventName> = new Set([
   "agent_before_settle",
+  "agent_end",
   "before_agent_start",
   "before_provider_headers",
   "before_provider_request",
@@ -40,7 +44,9 @@ export function decideLimit(
   { answerMs, runSignal }: { answerMs: number; runSignal: AbortSignal | undefined },
 ): HandlerLimit {
   if (event.signal) return { maxMs: Infinity, signal: event.signal };
-  return answeredEvents.has(event.type)
+  // The end of a run that was stopped is reported like other events.
+  const isStopped = event.type === "agent_end" && runSignal?.aborted === true;
+  return longEvents.has(event.type) && !isStopped
     ? { maxMs: answerMs, signal: runSignal }
     : { maxMs: maxHandlerMs, signal: undefined };
 }

@@ -272,7 +272,7 @@ describe("ExtensionRunner", () => {
     expect(problems).toEqual([]);
   });
 
-  test.each(["before_agent_start", "context", "turn_end", "tool_call"] as const)(
+  test.each(["before_agent_start", "context", "turn_end", "tool_call", "agent_end"] as const)(
     "gives up on a handler of %s after a minute; a guard denies then",
     async (type) => {
       const { runner, clock, problems } = await run((tau) => {

@@ -71,6 +71,7 @@ const extensions = object({
   flags: param(check("a Map", (value) => value instanceof Map)),
   allowNetwork: param(flag),
   loadShared: param(fn),
+  locateShared: param(fn),
   findChild: param(fn),
   start: param(anyJson),
 });

@@ -55,6 +55,7 @@ export {
   type LoadSharedModule,
   type LoadedExtension,
   type LoadedModule,
+  type LocateSharedModule,
   type MarkdownTransformer,
   type MessageRenderer,
   type NamedPackage,
