@@ -2,7 +2,7 @@
 import { isRecord, sleep } from "@tau/ai/internal";
 import type { CodePlace } from "@tau/protocol/surface";
 import type { SyntaxSymbols } from "../kit/syntax/symbols.ts";
-import { toVisible } from "../kit/visible-text.ts";
+import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 import {
   findTargetColumn,
   getFile,
@@ -115,7 +115,7 @@ export async function hover(call: ActionCall): Promise<ActionResult> {
   const { client, params } = await openTarget(call);
   refuseUnless(client, "hoverProvider", "describe symbols");
   const answer = await client.request("textDocument/hover", params, getOpenOptions(call));
-  const text = formatHover(isRecord(answer) ? answer["contents"] : undefined);
+  const text = formatHover(isRecord(answer) ? answer["contents"] : undefined).slice(0, maxHoverLength);
   return { text: text === "" ? "The server knows nothing about it." : text };
 }
 
@@ -127,7 +127,8 @@ function formatHover(contents: unknown): string {
   if (Array.isArray(contents)) return contents.slice(0, 20).map(formatHover).filter(Boolean).join("\n\n");
   if (!isRecord(contents) || typeof contents["value"] !== "string") return "";
   const value = formatHover(contents["value"]);
-  return typeof contents["language"] === "string" ? `\`\`\`${contents["language"]}\n${value}\n\`\`\`` : value;
+  const { language } = contents;
+  return typeof language === "string" ? `\`\`\`${toVisibleLine(language, 50)}\n${value}\n\`\`\`` : value;
 }
 
 /** Lists the symbols of a file, by its syntax tree where no server is installed for it, or those of the project. */

@@ -6,7 +6,7 @@ import type { LspClient } from "./client.ts";
 import { type Diagnostic, findNewProblems, toProblemPlace } from "./diagnostics.ts";
 import { getDiagnostics } from "./problems.ts";
 import type { LspSession } from "./session.ts";
-import { parseTextEdit, toOffsetEdits } from "./workspace-edit.ts";
+import { applyEdits, parseTextEdit, toOffsetEdits } from "./workspace-edit.ts";
 import { TextLines } from "./positions.ts";
 
 /** How long a result waits for the problems of its text. */
@@ -71,7 +71,7 @@ export class AfterWrite {
     if (!Array.isArray(answer)) return undefined;
     const lines = new TextLines(text);
     const edits = toOffsetEdits(lines, answer.map(parseTextEdit), client.positionEncoding);
-    return edits.reduceRight((result, edit) => result.slice(0, edit.start) + edit.text + result.slice(edit.end), text);
+    return applyEdits(text, edits);
   }
 
   /** Lets running servers know the new texts, and resolves with the problems that are new, or nothing. */

@@ -7,7 +7,8 @@ import { getFile } from "./arguments.ts";
 import type { LspClient } from "./client.ts";
 import { LspError } from "./failure.ts";
 import type { ExecuteTool } from "./problems.ts";
-import { type FileChange, toFileChanges } from "./workspace-edit.ts";
+import { type FileChange, toFileChanges } from "./edit-plan.ts";
+import { parseWorkspaceEdit } from "./workspace-edit.ts";
 
 export interface ChangingCall extends ActionCall {
   readonly executeTool: ExecuteTool;
@@ -18,12 +19,9 @@ export async function rename(call: ChangingCall): Promise<ActionResult> {
   if (!args.new_name) throw new LspError("invalid_input", "The action rename needs a new_name.");
   const { client, params, document } = await openTarget(call);
   refuseUnless(client, "renameProvider", "rename symbols");
-  const answer = await client.request(
-    "textDocument/rename",
-    { ...params, newName: args.new_name },
-    getOpenOptions(call),
+  const changes = await askForChanges(call, client, () =>
+    client.request("textDocument/rename", { ...params, newName: args.new_name }, getOpenOptions(call)),
   );
-  const changes = await toFileChanges(answer, { client, files: call.session.files, cwd: call.session.cwd });
   if (changes.length === 0) throw new LspError("refused", `${client.name} found nothing to rename there.`);
   return await changeFiles(call, client, { changes, reason: `Rename to ${args.new_name} in ${document.path}` });
 }
@@ -36,11 +34,10 @@ export async function renameFile(call: ChangingCall): Promise<ActionResult> {
   const [path, to] = [session.resolve(file), session.resolve(args.new_name)];
   const { client } = await session.openFile(file, getOpenOptions(call));
   const params = { files: [{ oldUri: pathToFileURL(path).href, newUri: pathToFileURL(to).href }] };
-  const answer = knowsRenames(client)
-    ? await client.request("workspace/willRenameFiles", params, getOpenOptions(call))
-    : undefined;
-  const options = { client, files: session.files, cwd: session.cwd };
-  const changes: FileChange[] = [...(await toFileChanges(answer, options)), { path, moveTo: to }];
+  const others = knowsRenames(client)
+    ? await askForChanges(call, client, () => client.request("workspace/willRenameFiles", params, getOpenOptions(call)))
+    : [];
+  const changes: FileChange[] = [...others, { path, moveTo: to }];
   const result = await changeFiles(call, client, { changes, reason: `Rename ${file} to ${args.new_name}` });
   client.documents.close(path);
   client.notify("workspace/didRenameFiles", params);
@@ -49,6 +46,50 @@ export async function renameFile(call: ChangingCall): Promise<ActionResult> {
     : `\n${client.name} does not update other files: look for the old name in them.`;
   return { ...result, text: result.text + note };
 }
+
+/** How often a server is asked that does not know all texts. */
+const maxRounds = 3;
+const maxOpened = 1_000;
+/** Times of files may be this far behind the clock. */
+const maxSkewMs = 1_000;
+
+/** The changes that a server answers with, once it knows the texts of all their files as they are now. */
+async function askForChanges(
+  call: ChangingCall,
+  client: LspClient,
+  ask: () => Promise<unknown>,
+): Promise<FileChange[]> {
+  const { files, cwd } = call.session;
+  for (let round = 0; round < maxRounds; round++) {
+    const answer = await ask();
+    if (!(await openUnknown(call, client, [answer]))) return await toFileChanges([answer], { client, files, cwd });
+  }
+  throw new LspError("refused", `Nothing was changed: ${client.name} names other files each time. Ask again.`);
+}
+
+/**
+ * Opens the files of edits that the server may know an older text of: it does not notice what other programs change, and its positions
+ * would be wrong. Resolves with whether there were any.
+ */
+async function openUnknown({ session }: ChangingCall, client: LspClient, edits: readonly unknown[]): Promise<boolean> {
+  const { files } = session;
+  const unknown: string[] = [];
+  for (const path of listTextPaths(edits)) {
+    if (client.documents.get(path) || !(await files.isInWorkspace(path))) continue;
+    const changedAt = await files.getChangeTime(path);
+    if (changedAt !== undefined && changedAt > client.startedAt - maxSkewMs) unknown.push(path);
+  }
+  if (unknown.length > maxOpened)
+    throw new LspError(
+      "refused",
+      `Nothing was changed: ${unknown.length} of the files were changed since ${client.name} was started, and it may not have noticed. Use the action reload, then ask again.`,
+    );
+  for (const path of unknown) await session.sync(client, path, { keepsOthers: true });
+  return unknown.length > 0;
+}
+
+const listTextPaths = (edits: readonly unknown[]): Set<string> =>
+  new Set(edits.flatMap(parseWorkspaceEdit).flatMap((step) => (step.kind === "text" ? [step.path] : [])));
 
 function knowsRenames({ capabilities }: LspClient): boolean {
   const workspace = isRecord(capabilities["workspace"]) ? capabilities["workspace"] : {};
@@ -85,8 +126,12 @@ export async function codeActions(call: ChangingCall): Promise<ActionResult> {
     );
   const { client } = action;
   const edits = await resolveAction(call, action);
-  const options = { client, files: session.files, cwd: session.cwd };
-  const changes = (await Promise.all(edits.map((edit) => toFileChanges(edit, options)))).flat();
+  if (await openUnknown(call, client, edits))
+    throw new LspError(
+      "refused",
+      `Nothing was changed: ${client.name} did not know the current texts of all files. It does now, so ask again.`,
+    );
+  const changes = await toFileChanges(edits, { client, files: session.files, cwd: session.cwd });
   if (changes.length === 0) return { text: `${action.title}: it changed no files.` };
   return await changeFiles(call, client, { changes, reason: action.title });
 }
@@ -170,14 +215,10 @@ async function changeFiles(
   const { result, isError } = await executeTool("change_files", { changes, reason });
   const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
   if (isError) throw new LspError("refused", `Nothing was changed: ${text}`);
-  const paths = changes.map(({ path }) => path);
-  await announceChanges(session, client, paths);
-  return {
-    text: `Changed ${paths
-      .map((path) => session.files.show(path))
-      .slice(0, 20)
-      .join(", ")}${paths.length > 20 ? ` and ${paths.length - 20} more` : ""}.\n${text}`,
-  };
+  client.documents.closeOldest();
+  const names = [...new Set(changes.map(({ path }) => session.files.show(path)))];
+  const more = names.length > 20 ? ` and ${names.length - 20} more` : "";
+  return { text: `Changed ${names.slice(0, 20).join(", ")}${more}.\n${text}` };
 }
 
 /** Lets a server know the new texts of its files. */
@@ -190,6 +231,9 @@ export async function announceChanges(
     // One that was moved or removed is closed by the next look at it.
     if (client.documents.get(path)) await session.sync(client, path).catch(() => client.documents.close(path));
   }
-  const changes = paths.map((path) => ({ uri: pathToFileURL(path).href, type: 2 }));
-  client.notify("workspace/didChangeWatchedFiles", { changes });
+  const existing = await Promise.all(
+    // A file that must not be read exists.
+    paths.map(async (path) => (await session.files.getChangeTime(path).catch(() => 0)) !== undefined),
+  );
+  client.documents.announce(paths.map((path, index) => ({ path, exists: existing[index]! })));
 }

@@ -4,9 +4,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Clock } from "@tau/ai";
 import { isRecord, version } from "@tau/ai/internal";
 import { clientCapabilities } from "./capabilities.ts";
-import { Connection, type RequestOptions, UnknownMethod } from "./connection.ts";
+import { Connection, RefusedRequest, type RequestOptions, UnknownMethod } from "./connection.ts";
 import { DiagnosticStore } from "./diagnostics.ts";
-import { Documents, type SyncedDocument } from "./documents.ts";
+import { Documents, type SetOptions, type SyncedDocument } from "./documents.ts";
 import { LspError } from "./failure.ts";
 import type { LspProgram } from "./program.ts";
 import type { PositionEncoding } from "./positions.ts";
@@ -16,6 +16,7 @@ const maxStartMs = 60_000;
 /** How long a server may take to answer to `shutdown`. */
 const maxShutdownMs = 1_000;
 const maxProgress = 1_000;
+const maxSettings = 1_000;
 
 export interface ClientOptions {
   /** The name of the server, for messages. */
@@ -45,6 +46,8 @@ export class LspClient {
   readonly name: string;
   readonly root: string;
   readonly pid: number | undefined;
+  /** On the clock of the system. */
+  readonly startedAt: number;
   readonly documents: Documents;
   readonly diagnostics: DiagnosticStore;
   readonly clock: Clock;
@@ -78,6 +81,7 @@ export class LspClient {
     this.root = root;
     this.clock = clock;
     this.pid = program.pid;
+    this.startedAt = clock.now();
     this.#options = options;
     this.#lastUsedAt = clock.monotonic();
     this.diagnostics = new DiagnosticStore(clock);
@@ -155,9 +159,9 @@ export class LspClient {
   }
 
   /** Makes the server know the text of a file. */
-  sync(path: string, text: string): SyncedDocument {
+  sync(path: string, text: string, options?: SetOptions): SyncedDocument {
     this.#lastUsedAt = this.clock.monotonic();
-    return this.documents.set(path, text);
+    return this.documents.set(path, text, options);
   }
 
   /** Asks for the diagnostics of a document, and keeps them like those that servers report by themselves. */
@@ -245,7 +249,7 @@ export class LspClient {
   #answerRequest(method: string, params: Fields): unknown {
     switch (method) {
       case "workspace/configuration":
-        return (Array.isArray(params["items"]) ? params["items"] : []).map((item) => this.#getSetting(item));
+        return this.#getSettings(params["items"]);
       case "workspace/applyEdit":
         return this.#takeEdit(params["edit"]);
       case "workspace/workspaceFolders":
@@ -264,6 +268,14 @@ export class LspClient {
       default:
         throw new UnknownMethod();
     }
+  }
+
+  #getSettings(items: unknown): unknown[] {
+    if (!Array.isArray(items)) return [];
+    // The answer is many times as large as the question.
+    if (items.length > maxSettings)
+      throw new RefusedRequest(`At most ${maxSettings} settings can be asked for at once.`);
+    return items.map((item) => this.#getSetting(item));
   }
 
   /** The setting of a section, such as `python.analysis`; null if there is none. */

@@ -24,7 +24,7 @@ export interface ConnectionParts {
   clock: Clock;
   /** Called for each notification of the server. */
   onNotification(method: string, params: unknown): void;
-  /** Returns the result of a request of the server. Throws `UnknownMethod` for one that is not known. */
+  /** Returns the result of a request of the server. Throws `RefusedRequest` for one that it does not answer. */
   onRequest(method: string, params: unknown): unknown;
   /** Called once, when nothing can be asked any more. */
   onEnd(reason: string): void;
@@ -35,8 +35,19 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Thrown by `onRequest` for a request that it does not answer. */
+export class RefusedRequest extends Error {
+  readonly code: number = errorCodes.invalid_params;
+}
+
 /** Thrown by `onRequest` for a method that it does not know. */
-export class UnknownMethod extends Error {}
+export class UnknownMethod extends RefusedRequest {
+  override readonly code = errorCodes.unknown_method;
+
+  constructor() {
+    super("This client does not know the method.");
+  }
+}
 
 interface Pending {
   readonly method: string;
@@ -195,9 +206,9 @@ export class Connection {
     try {
       this.#write({ jsonrpc: "2.0", id, result: this.#parts.onRequest(method, params) ?? null });
     } catch (error) {
-      if (!(error instanceof UnknownMethod)) throw error;
-      const code = errorCodes.unknown_method;
-      this.#write({ jsonrpc: "2.0", id, error: { code, message: "This client does not know the method." } });
+      if (!(error instanceof RefusedRequest)) throw error;
+      const { code, message } = error;
+      this.#write({ jsonrpc: "2.0", id, error: { code, message } });
     }
   }
 }

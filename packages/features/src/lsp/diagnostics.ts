@@ -131,6 +131,8 @@ export interface WaitForDiagnosticsOptions {
   allowUnversioned?: boolean;
   /** When the server got the text, on the monotonic clock: of reports without a version, earlier ones are about another text. */
   sentAt?: number;
+  /** When the server was last notified of a change of any file, on the monotonic clock: it may report this one anew. */
+  changedAt?: number | undefined;
 }
 
 const stepMs = 100;
@@ -138,6 +140,8 @@ const stepMs = 100;
 const settleMs = 200;
 /** Servers report a file in parts, and often none before the first problem: an empty report is waited on for longer. */
 const emptySettleMs = 1_000;
+/** An earlier report is used when the server has had this long to report another one after a change of another file. */
+const changeSettleMs = 1_000;
 
 /** The diagnostics of a report, if it belongs to the text. */
 export function getAcceptedDiagnostics(
@@ -158,11 +162,14 @@ export async function waitForDiagnostics(
   path: string,
   options: WaitForDiagnosticsOptions = {},
 ): Promise<readonly Diagnostic[] | undefined> {
-  const { timeoutMs = 3_000, signal, minVersion, expectedDocumentVersion, allowUnversioned = true, sentAt } = options;
+  const { timeoutMs = 3_000, signal, minVersion, expectedDocumentVersion, allowUnversioned = true } = options;
+  const { sentAt, changedAt = -Infinity } = options;
   const start = clock.monotonic();
   const accept = (isLast: boolean): readonly Diagnostic[] | undefined => {
     const reported = store.get(path);
     if (minVersion !== undefined && store.version <= minVersion) return undefined;
+    const isOlder = reported !== undefined && reported.at < changedAt;
+    if (isOlder && !isLast && clock.monotonic() - changedAt < changeSettleMs) return undefined;
     if (reported?.version === null && sentAt !== undefined) {
       if (reported.at < sentAt) return undefined;
       const quietMs = reported.total === 0 ? emptySettleMs : settleMs;

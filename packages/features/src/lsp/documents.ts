@@ -5,6 +5,9 @@ import { getLanguageId } from "./language-ids.ts";
 /** The server is told to forget the one that was used longest ago when there are more. */
 const maxOpen = 200;
 
+/** The numbers of the protocol. */
+const fileEvents = { created: 1, changed: 2, deleted: 3 } as const;
+
 export interface LspDocument {
   readonly path: string;
   readonly uri: string;
@@ -21,6 +24,11 @@ export interface SyncedDocument extends LspDocument {
   isNew: boolean;
 }
 
+export interface SetOptions {
+  /** Keeps all other documents open, however many they are. Default false. */
+  keepsOthers?: boolean;
+}
+
 export interface DocumentsParts {
   notify(method: string, params: object): void;
   /** When a text is sent. */
@@ -33,9 +41,18 @@ export class Documents {
   readonly #open = new Map<string, LspDocument>();
   /** Versions go on counting when a file is opened again. */
   readonly #lastVersions = new Map<string, number>();
+  /** Files that exist as far as the server was notified. */
+  readonly #existing = new Set<string>();
+
+  #changedAt: number | undefined;
 
   constructor(parts: DocumentsParts) {
     this.#parts = parts;
+  }
+
+  /** When the server was last notified of a text or a file, on the monotonic clock. */
+  get changedAt(): number | undefined {
+    return this.#changedAt;
   }
 
   get(path: string): LspDocument | undefined {
@@ -47,7 +64,7 @@ export class Documents {
   }
 
   /** Makes the server know this text of the file. */
-  set(path: string, text: string): SyncedDocument {
+  set(path: string, text: string, { keepsOthers = false }: SetOptions = {}): SyncedDocument {
     const known = this.#open.get(path);
     this.#open.delete(path);
     if (known?.text === text) {
@@ -58,6 +75,8 @@ export class Documents {
     this.#lastVersions.set(path, version);
     const document: LspDocument = { path, uri: pathToFileURL(path).href, version, text, ...this.#parts.getMoment() };
     this.#open.set(path, document);
+    this.#existing.add(path);
+    this.#changedAt = document.sentAt;
     const { uri } = document;
     if (known) {
       this.#parts.notify("textDocument/didChange", { textDocument: { uri, version }, contentChanges: [{ text }] });
@@ -65,7 +84,7 @@ export class Documents {
     } else {
       const languageId = getLanguageId(path);
       this.#parts.notify("textDocument/didOpen", { textDocument: { uri, languageId, version, text } });
-      this.#closeOldest();
+      if (!keepsOthers) this.closeOldest();
     }
     return { ...document, isNew: true };
   }
@@ -78,8 +97,23 @@ export class Documents {
     this.#parts.notify("textDocument/didClose", { textDocument: { uri: document.uri } });
   }
 
-  #closeOldest(): void {
-    const [oldest] = this.#open.keys();
-    if (this.#open.size > maxOpen && oldest !== undefined) this.close(oldest);
+  /** Closes documents until there are no more than usual. */
+  closeOldest(): void {
+    for (const path of this.#open.keys()) {
+      if (this.#open.size <= maxOpen) return;
+      this.close(path);
+    }
+  }
+
+  /** Notifies the server of files that were written or removed on disk. */
+  announce(files: readonly { path: string; exists: boolean }[]): void {
+    const changes = files.map(({ path, exists }) => {
+      const type = !exists ? fileEvents.deleted : this.#existing.has(path) ? fileEvents.changed : fileEvents.created;
+      if (exists) this.#existing.add(path);
+      else this.#existing.delete(path);
+      return { uri: pathToFileURL(path).href, type };
+    });
+    this.#changedAt = this.#parts.getMoment().sentAt;
+    this.#parts.notify("workspace/didChangeWatchedFiles", { changes });
   }
 }

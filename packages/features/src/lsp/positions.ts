@@ -73,6 +73,15 @@ export class TextLines {
     const text = this.get(line);
     return text === undefined ? undefined : this.#starts[line]! + toColumn(text, character, encoding);
   }
+
+  /** Whether a position is between two characters: a server may count in other units than it says. */
+  isBoundary({ line, character }: Position, encoding: PositionEncoding): boolean {
+    const text = this.get(line) ?? "";
+    const column = toColumn(text, character, encoding);
+    if (/^[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(column - 1, column + 1))) return false;
+    const own = toCharacter(text, column, encoding);
+    return own === character || (column === text.length && own < character);
+  }
 }
 
 /** The column in UTF-16 units, from 0, of a position in a line. */

@@ -38,6 +38,7 @@ export async function getDiagnostics(
     expectedDocumentVersion: version,
     minVersion,
     sentAt,
+    changedAt: client.documents.changedAt,
   });
 }
 

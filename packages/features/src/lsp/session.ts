@@ -1,7 +1,7 @@
 /** The language servers and files of a session, for the actions of the tool and for what follows changes of files. */
 import { resolve } from "node:path";
 import type { LspClient } from "./client.ts";
-import type { SyncedDocument } from "./documents.ts";
+import type { SetOptions, SyncedDocument } from "./documents.ts";
 import { LspError } from "./failure.ts";
 import type { LspServers } from "./servers.ts";
 import type { FoundServer } from "./find-server.ts";
@@ -64,9 +64,9 @@ export class LspSession {
     return { client, path, document: await this.sync(client, path) };
   }
 
-  async sync(client: LspClient, path: string): Promise<SyncedDocument> {
+  async sync(client: LspClient, path: string, options?: SetOptions): Promise<SyncedDocument> {
     const { lines } = await this.files.read(path);
-    return client.sync(path, lines.text);
+    return client.sync(path, lines.text, options);
   }
 
   /** Notifies a server of changes of files that it has open, whoever made them. */

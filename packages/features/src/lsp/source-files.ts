@@ -14,7 +14,7 @@ import { TextLines } from "./positions.ts";
 const maxBytes = 10 * 1024 * 1024;
 
 /** The files of a call, with its permissions: what they open is judged by its real path. */
-export type SourcePort = Pick<Files, "openRead">;
+export type SourcePort = Pick<Files, "openRead" | "realPath" | "stat">;
 
 export interface SourceFile {
   readonly path: string;
@@ -91,6 +91,26 @@ export class SourceFiles {
       });
     } catch (error) {
       throw error instanceof ToolsError ? toLspError(error, shown) : error;
+    }
+  }
+
+  /** Whether a path is in the workspace, also behind links, for a file that may not exist yet. Rejects with an `LspError`. */
+  async isInWorkspace(path: string): Promise<boolean> {
+    const { cwd, port } = this.#parts;
+    if (!isWithin(cwd, path)) return false;
+    try {
+      return isWithin(await realpath(cwd), await port.realPath(path));
+    } catch (error) {
+      throw error instanceof ToolsError ? toLspError(error, this.show(path)) : error;
+    }
+  }
+
+  /** When a file was changed or got its name, in milliseconds on the clock of the system; undefined if it does not exist. */
+  async getChangeTime(path: string): Promise<number | undefined> {
+    try {
+      return (await this.#parts.port.stat(path))?.ctimeMs;
+    } catch (error) {
+      throw error instanceof ToolsError ? toLspError(error, this.show(path)) : error;
     }
   }
 

@@ -1,12 +1,9 @@
-/** Edits of servers as changes of files. Pure but for reading the files. */
-import { basename } from "node:path";
+/** Reads the edits of servers. Pure. */
 import { isRecord } from "@tau/ai/internal";
-import { isWithin } from "@tau/tools/platform";
 import { toVisibleLine } from "../kit/visible-text.ts";
-import { type LspClient, toPath } from "./client.ts";
+import { toPath } from "./client.ts";
 import { LspError } from "./failure.ts";
 import { parseRange, type PositionEncoding, type Range, type TextLines } from "./positions.ts";
-import { getSha256, isUtf8Text, type SourceFiles } from "./source-files.ts";
 
 interface TextEdit {
   range: Range;
@@ -14,18 +11,11 @@ interface TextEdit {
 }
 
 /** A step of an edit, in the order of the server. */
-type EditStep =
+export type EditStep =
   | { kind: "text"; path: string; version: number | null; edits: TextEdit[] }
-  | { kind: "create"; path: string }
-  | { kind: "rename"; path: string; to: string }
-  | { kind: "remove"; path: string };
-
-/** A change of one file, as the tool `change_files` takes it. */
-export type FileChange =
-  | { path: string; sha256?: string; edits: OffsetEdit[] }
-  | { path: string; content: string }
-  | { path: string; moveTo: string }
-  | { path: string; sha256?: string; remove: true };
+  | { kind: "create"; path: string; ifExists: "fail" | "skip" | "replace" }
+  | { kind: "rename"; path: string; to: string; ifExists: "fail" | "skip" | "replace" }
+  | { kind: "remove"; path: string; ifMissing: "fail" | "skip" };
 
 export interface OffsetEdit {
   start: number;
@@ -33,43 +23,59 @@ export interface OffsetEdit {
   text: string;
 }
 
+type TextStep = Extract<EditStep, { kind: "text" }>;
+
 const maxFiles = 5_000;
 const maxEditsPerFile = 100_000;
 
-const refuse = (message: string): never => {
+/** Refuses an edit as a whole. */
+export const refuse = (message: string): never => {
   throw new LspError("bad_answer", `The server's edit makes no sense, so nothing was changed: ${message}`);
 };
 
-/** Reads a `WorkspaceEdit`. Throws for one that cannot be carried out whole. */
+/** Reads a `WorkspaceEdit`: its steps, each for what the steps before it leave. Throws for one that cannot be carried out whole. */
 export function parseWorkspaceEdit(value: unknown): EditStep[] {
   if (value === null || value === undefined) return [];
   if (!isRecord(value)) return refuse("it is no object.");
   const { documentChanges, changes } = value;
   const steps = Array.isArray(documentChanges)
     ? (documentChanges as unknown[]).map(parseStep)
-    : Object.entries(isRecord(changes) ? changes : {}).map(([uri, edits]) => toTextStep(uri, null, edits));
+    : mergeTexts(Object.entries(isRecord(changes) ? changes : {}).map(([uri, edits]) => toTextStep(uri, null, edits)));
   return steps.length > maxFiles ? refuse(`it has ${steps.length} files.`) : steps;
+}
+
+/** `changes` has no order, and may write the name of a file in several ways. */
+function mergeTexts(steps: readonly TextStep[]): TextStep[] {
+  const merged = new Map<string, TextStep>();
+  for (const step of steps) {
+    const known = merged.get(step.path);
+    merged.set(step.path, known ? { ...known, edits: [...known.edits, ...step.edits] } : step);
+  }
+  return [...merged.values()];
 }
 
 function parseStep(value: unknown): EditStep {
   if (!isRecord(value)) return refuse("a part of it is no object.");
+  const { overwrite, ignoreIfExists, ignoreIfNotExists } = isRecord(value["options"]) ? value["options"] : {};
+  // The protocol lets the former win.
+  const ifExists = overwrite === true ? "replace" : ignoreIfExists === true ? "skip" : "fail";
   switch (value["kind"]) {
     case undefined: {
       const { uri, version } = isRecord(value["textDocument"]) ? value["textDocument"] : {};
       return toTextStep(uri, typeof version === "number" ? version : null, value["edits"]);
     }
     case "create":
-      return { kind: "create", path: getPath(value["uri"]) };
+      return { kind: "create", path: getPath(value["uri"]), ifExists };
     case "rename":
-      return { kind: "rename", path: getPath(value["oldUri"]), to: getPath(value["newUri"]) };
+      return { kind: "rename", path: getPath(value["oldUri"]), to: getPath(value["newUri"]), ifExists };
     case "delete":
-      return { kind: "remove", path: getPath(value["uri"]) };
+      return { kind: "remove", path: getPath(value["uri"]), ifMissing: ignoreIfNotExists === true ? "skip" : "fail" };
     default:
       return refuse(`it has a part of the kind ${toVisibleLine(String(value["kind"]), 50)}.`);
   }
 }
 
-function toTextStep(uri: unknown, version: number | null, edits: unknown): EditStep {
+function toTextStep(uri: unknown, version: number | null, edits: unknown): TextStep {
   if (!Array.isArray(edits) || edits.length > maxEditsPerFile) return refuse("a file has no list of edits.");
   return { kind: "text", path: getPath(uri), version, edits: edits.map(parseTextEdit) };
 }
@@ -92,11 +98,13 @@ const stripSnippet = (text: string): string =>
     .replaceAll(/(?<!\\)\$(?:\d+|\{\d+(?::([^}]*))?\})/g, (_match, inner: string | undefined) => inner ?? "")
     .replaceAll(/\\([$}\\])/g, "$1");
 
-/** Edits by offsets, in order. Throws for edits that overlap or are outside of the text. */
+/** Edits by offsets, in order. Throws for edits that overlap, are outside of the text, or begin or end inside of a character. */
 export function toOffsetEdits(lines: TextLines, edits: readonly TextEdit[], encoding: PositionEncoding): OffsetEdit[] {
   const found = edits.map(({ range, text }): OffsetEdit => {
     const [start, end] = [lines.toOffset(range.start, encoding), lines.toOffset(range.end, encoding)];
     if (start === undefined || end === undefined) return refuse(`line ${range.end.line + 1} is outside of the file.`);
+    if (!lines.isBoundary(range.start, encoding) || !lines.isBoundary(range.end, encoding))
+      return refuse(`a change in line ${range.start.line + 1} begins or ends inside of a character.`);
     return { start, end, text };
   });
   const sorted = found.toSorted((left, right) => left.start - right.start || left.end - right.end);
@@ -107,67 +115,12 @@ export function toOffsetEdits(lines: TextLines, edits: readonly TextEdit[], enco
   return sorted;
 }
 
-export interface ToChangesOptions {
-  client: Pick<LspClient, "documents" | "positionEncoding">;
-  files: SourceFiles;
-  cwd: string;
-}
-
-/** The changes of files that an edit asks for. Throws if it cannot be carried out whole, before anything is changed. */
-export async function toFileChanges(value: unknown, options: ToChangesOptions): Promise<FileChange[]> {
-  const { cwd } = options;
-  const steps = mergeTexts(parseWorkspaceEdit(value));
-  for (const step of steps) {
-    for (const path of [step.path, ...(step.kind === "rename" ? [step.to] : [])]) {
-      if (!isWithin(cwd, path))
-        refuse(`it would change ${toVisibleLine(path, 300)}, which is outside of ${basename(cwd)}.`);
-    }
+/** The text after edits that are in order. */
+export const applyEdits = (text: string, edits: readonly OffsetEdit[]): string => {
+  let [result, from] = ["", 0];
+  for (const edit of edits) {
+    result += text.slice(from, edit.start) + edit.text;
+    from = edit.end;
   }
-  const created = new Set(steps.flatMap((step) => (step.kind === "create" ? [step.path] : [])));
-  const written = new Set(steps.flatMap((step) => (step.kind === "text" ? [step.path] : [])));
-  const changes = await Promise.all(steps.map((step) => toFileChange(step, { created, written }, options)));
-  return changes.flat();
-}
-
-/** Edits of one file may come in several parts. */
-function mergeTexts(steps: readonly EditStep[]): EditStep[] {
-  const merged = new Map<string, EditStep>();
-  for (const step of steps) {
-    const key = step.kind === "text" ? step.path : `${step.kind} ${step.path}`;
-    const known = merged.get(key);
-    if (step.kind === "text" && known?.kind === "text") known.edits.push(...step.edits);
-    else merged.set(key, step);
-  }
-  return [...merged.values()];
-}
-
-async function toFileChange(
-  step: EditStep,
-  { created, written }: { created: ReadonlySet<string>; written: ReadonlySet<string> },
-  { client, files }: ToChangesOptions,
-): Promise<FileChange[]> {
-  const { path } = step;
-  switch (step.kind) {
-    // Its text may follow as an edit.
-    case "create":
-      return written.has(path) ? [] : [{ path, content: "" }];
-    case "rename":
-      return [{ path, moveTo: step.to }];
-    case "remove":
-      return [{ path, sha256: getSha256(await files.read(path)), remove: true }];
-    case "text": {
-      if (created.has(path)) return [{ path, content: step.edits.map(({ text }) => text).join("") }];
-      const document = client.documents.get(path);
-      const source = await files.read(path);
-      if (!isUtf8Text(source)) return refuse(`${files.show(path)} is not UTF-8.`);
-      if (document && document.text !== source.lines.text)
-        return refuse(`${files.show(path)} has changed since the server was asked. Ask again.`);
-      if (step.version !== null && document && step.version !== document.version)
-        return refuse(
-          `it is for version ${step.version} of ${files.show(path)}, which is not the current one. Ask again.`,
-        );
-      const edits = toOffsetEdits(source.lines, step.edits, client.positionEncoding);
-      return edits.length === 0 ? [] : [{ path, sha256: getSha256(source), edits }];
-    }
-  }
-}
+  return result + text.slice(from);
+};

@@ -49,8 +49,9 @@ describe("reports of problems", () => {
     }
     let result: { count: number | undefined; afterMs: number } | undefined;
     const sentAt = options.sentAt === undefined ? {} : { sentAt: start + options.sentAt };
+    const changedAt = options.changedAt === undefined ? {} : { changedAt: start + options.changedAt };
     const finish = async () => {
-      const found = await waitForDiagnostics(store, clock, "/a", { ...options, ...sentAt });
+      const found = await waitForDiagnostics(store, clock, "/a", { ...options, ...sentAt, ...changedAt });
       result = { count: found?.length, afterMs: clock.monotonic() - start };
     };
     void finish();
@@ -94,6 +95,16 @@ describe("reports of problems", () => {
       { sentAt: 0 },
       1,
     ],
+    [
+      "a report is followed by another after a change of another file",
+      [
+        { atMs: 10, version: 1 },
+        { atMs: 700, version: 1, items: [] },
+      ],
+      { changedAt: 20 },
+      0,
+    ],
+    ["a report is the last after a change of another file", [{ atMs: 10, version: 1 }], { changedAt: 20 }, 1],
     ["an empty report without a version is the last", [{ atMs: 10, version: null, items: [] }], { sentAt: 0 }, 0],
   ])("%s", async (_name, reports, options, count) => {
     expect((await wait(reports, options)).count).toBe(count);

@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { call } from "@tau/ai/testing";
 import { expect, test } from "vitest";
 import { buildSessionProgram } from "../session-program.ts";
 import { lspCall, makeDirectory, runCalls, toyServer, writeFiles } from "./kit.ts";
@@ -25,6 +26,20 @@ test("a symbol is renamed in 200 files", async () => {
   const { results, opened } = await runCalls([rename], { files: project, settings });
   expect(results[0]).toMatchObject({ isError: false, text: expect.stringContaining("and 180 more") as unknown });
   expect(await countTexts(opened.cwd)).toEqual({ "use first\n": fileCount });
+});
+
+test("a file that another program changed is changed as it is now, though the server did not notice", async () => {
+  const settings = { lsp: { servers: { toy: { ...toyServer("whole-project") } } } } as object;
+  const { results, opened } = await runCalls(
+    [
+      lspCall({ action: "hover", file: "a.toy", line: 1, symbol: "one" }, "0"),
+      call("bash", { command: "printf 'new line\\nuse one\\n' > b.toy" }, "1"),
+      lspCall({ action: "rename", file: "a.toy", line: 1, symbol: "one", new_name: "first" }, "2"),
+    ],
+    { files: { "a.toy": "use one\n", "b.toy": "use one\n" }, settings },
+  );
+  expect(results.map(({ isError }) => isError)).toEqual([false, false, false]);
+  expect(await readFile(join(opened.cwd, "b.toy"), "utf8")).toBe("new line\nuse first\n");
 });
 
 test.runIf(process.env["TAU_LONG"])(

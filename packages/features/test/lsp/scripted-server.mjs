@@ -33,6 +33,7 @@ const capabilities = {
 };
 
 const texts = new Map();
+let root = "";
 const lineOf = (uri, line) => (texts.get(uri)?.text ?? "").split("\n")[line] ?? "";
 const range = (line, start, end) => ({ start: { line, character: start }, end: { line, character: end } });
 const wordAt = ({ textDocument: { uri }, position: { line, character } }) =>
@@ -90,6 +91,7 @@ let late = () => {};
 
 const handlers = {
   initialize(id, { rootUri }) {
+    root = rootUri;
     if (behaviour === "whole-project")
       for (const name of readdirSync(fileURLToPath(rootUri)).filter((each) => each.endsWith(".toy"))) {
         const uri = `${rootUri}/${name}`;
@@ -194,6 +196,16 @@ const handlers = {
         );
       case "control-characters":
         return answer(id, { contents: "\u001b[31mred\u202e" });
+      case "control-language":
+        return answer(id, { contents: { language: "\u001b[2J\nx", value: "code" } });
+      case "endless-hover":
+        return answer(id, { contents: Array.from({ length: 20 }, () => "x".repeat(10_000)) });
+      case "too-many-settings":
+        return send({
+          id: "u",
+          method: "workspace/configuration",
+          params: { items: Array.from({ length: 100_000 }, () => ({})) },
+        });
       case "unasked-edit":
         return send({
           id: "e",
@@ -260,6 +272,9 @@ const handlers = {
     const { uri } = params.textDocument;
     const edits = { [uri]: [{ range: range(0, 0, 3), newText: "a" }] };
     switch (behaviour) {
+      // An answer of the test, in which `$` is the directory of the project.
+      case "edit-of-a-file":
+        return answer(id, JSON.parse(readFileSync(fileURLToPath(`${root}/edit.json`), "utf8").replaceAll("$", root)));
       case "overlap":
         edits[uri].push({ range: range(0, 1, 4), newText: "b" });
         return answer(id, { changes: edits });

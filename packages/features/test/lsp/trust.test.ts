@@ -150,6 +150,7 @@ test("a place that a server names has the lines of the file that was opened, not
   await writeFiles(cwd, { "a.toy": "public" });
   const files = createFiles();
   const port = {
+    ...files,
     async openRead(path: string) {
       await rm(join(cwd, "a.toy"));
       await symlink(join(outside, "secret.toy"), join(cwd, "a.toy"));
