@@ -1,4 +1,6 @@
 /** Tasks side by side: with executors that misbehave, and with real children. */
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
@@ -11,7 +13,7 @@ import { type Executor, type FanoutTask, type Subagent, TaskFanout } from "../sr
 import { allFeatures } from "../src/index.ts";
 import { countLines } from "./fanout.example.ts";
 import { createTestSession, type TestSessionParams } from "./kit.ts";
-import { createRepository } from "./worktrees/kit.ts";
+import { createRepository, type TestRepository } from "./worktrees/kit.ts";
 
 const task = (id: string, more: Partial<FanoutTask<string>> = {}): FanoutTask<string> => ({
   id,
@@ -233,6 +235,71 @@ test("an abort of the parent while the first children are opened ends all", asyn
   await session.abort();
   expect(await done).toMatchObject([{ success: false }, { success: false }]);
   expect(model.asked).toEqual([]);
+});
+
+/** Lets git wait before it copies anything, until the test has ended. Resolves with what reports that it waits. */
+async function stopCopies(repository: TestRepository): Promise<() => boolean> {
+  const programs = join(repository.root, "programs");
+  const waiting = join(repository.root, "waiting");
+  const git = execFileSync("which", ["git"], { encoding: "utf8" }).trim();
+  const script = `#!/bin/sh
+for word; do [ "$word" = init ] && { touch ${JSON.stringify(waiting)}; exec sleep 30; }; done
+exec ${git} "$@"
+`;
+  await mkdir(programs);
+  await writeFile(join(programs, "git"), script, { mode: 0o755 });
+  vi.stubEnv("PATH", `${programs}:${process.env["PATH"]}`);
+  return () => existsSync(waiting);
+}
+
+test.each(["abort", "dispose"] as const)("%s of the parent ends tasks whose copies are being made", async (method) => {
+  const repository = await createRepository();
+  let api!: ExtensionAPI;
+  const { session, model } = await open([], {
+    cwd: repository.top,
+    extensions: { factories: [(tau) => void (api ??= tau)] },
+  });
+  const isCopying = await stopCopies(repository);
+  for (const agent of method === "abort" ? [session, api, { session: async () => session }] : [session]) {
+    const done = new TaskFanout(agent).fanout([task("a"), task("b"), task("c")], { parallelism: 2, merge: "all" });
+    await expect.poll(isCopying).toBe(true);
+    await session[method]();
+    expect((await done).map(({ error }) => error)).toEqual(Array(3).fill("The task was aborted."));
+  }
+  expect(model.asked).toEqual([]);
+  expect(repository.left()).toEqual([]);
+});
+
+test("an abort of the parent ends the tasks of an executor of your own", async () => {
+  const { session } = await open([]);
+  const { executor, counts } = createExecutor(answer);
+  const done = new TaskFanout(session, executor).fanout([task("hang"), task("hang", { worktree: session.cwd })], {
+    merge: "all",
+  });
+  await expect.poll(() => counts.open).toBe(2);
+  await session.abort();
+  expect((await done).map(({ error }) => error)).toEqual(Array(2).fill("The task was aborted."));
+  expect(counts.open).toBe(0);
+});
+
+test("the end of one child is not the end of the others", async () => {
+  let child: Awaited<ReturnType<typeof openChild>> | undefined;
+  const { session } = await open([
+    async (_context, { signal }) => {
+      void child!.abort();
+      if (!signal!.aborted)
+        await new Promise<void>((resolve) => signal!.addEventListener("abort", () => resolve(), { once: true }));
+      return [text("Too late.")];
+    },
+    [text("Done.")],
+  ]);
+  const { openChild } = session;
+  session.openChild = async (options) => (child = await openChild.call(session, options));
+  const results = await new TaskFanout(session).fanout([task("a"), task("b")], { parallelism: 1, merge: "all" });
+  expect(results).toMatchObject([
+    { success: false, error: expect.stringMatching(/^The run was aborted: /) },
+    { success: true, result: "Done." },
+  ]);
 });
 
 test("the example of docs/features.md runs", async () => {

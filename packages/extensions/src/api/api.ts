@@ -261,6 +261,11 @@ export interface ExtensionAPI {
    */
   openChild(options: ChildOptions): Promise<ChildSession>;
   /**
+   * Returns a signal that aborts when an abort or the end of this session ends its children, for work that prepares some. Each
+   * abort has a signal of its own: get it before the work begins.
+   */
+  getChildrenSignal(): AbortSignal;
+  /**
    * Does work during which the run of this session only waits for others, such as its children. If runs wait for each other
    * here, as in a gateway, others may run meanwhile; it resolves when this run may continue.
    */

@@ -68,6 +68,7 @@ export interface ExtensionSessionPort {
   /** The program outlives the session, unless it is ended. */
   spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<Program>;
   openChild(options: ChildOptions): Promise<ChildSession>;
+  getChildrenSignal(): AbortSignal;
   whileWaiting<T>(work: () => Promise<T>): Promise<T>;
   keepText(text: string): Promise<string | undefined>;
   keepImage(image: Pick<ImageContent, "data" | "mimeType">): Promise<string | undefined>;

@@ -175,6 +175,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
         },
       };
     },
+    getChildrenSignal: () => session().getChildrenSignal(),
     getPersonWaitMs: () => session().getPersonWaitMs(),
     whileWaiting: async (work) => await session().whileWaiting(work),
     keepText: async (text) => await session().keepText(text),

@@ -1,7 +1,7 @@
 /** Children of an agent, whichever kind of agent it is. */
 import type { AgentMessage } from "@tau/agent";
 import type { Failure } from "@tau/ai";
-import { joinTextBlocks } from "@tau/ai/internal";
+import { followSignal, joinTextBlocks } from "@tau/ai/internal";
 import type { Settings } from "@tau/config/settings";
 import type { ChildOptions, ChildOutcome, ChildSession } from "@tau/extensions";
 import { HarnessError, type RunEnd } from "@tau/protocol";
@@ -13,6 +13,7 @@ export interface ChildOpener {
   getCwd?(): string;
   getSettings?(): Settings;
   openChild(options: ChildOptions): Promise<ChildSession | OpenedSession>;
+  getChildrenSignal?(): AbortSignal;
 }
 
 /** An agent whose tasks can be given to children: the result of `createAgent`, a session, or the `tau` of an extension. */
@@ -47,6 +48,25 @@ export interface TaskAnswer extends Pick<ChildOutcome, "kind" | "text" | "reason
 
 export async function getOpener(agent: FanoutAgent): Promise<ChildOpener> {
   return "openChild" in agent ? agent : await agent.session();
+}
+
+/** Calls `onAbort` when the agent is aborted or ends. Returns how to stop. An agent of another kind is not followed. */
+export function followAgent(agent: unknown, onAbort: (reason: unknown) => void): () => void {
+  let stop = () => {};
+  let isStopped = false;
+  const follow = (opener: ChildOpener) => {
+    if (!isStopped) stop = followSignal(opener.getChildrenSignal?.(), onAbort);
+  };
+  // At once, if it is open: it may be aborted at any moment.
+  if (isAgent(agent)) {
+    if ("openChild" in agent) follow(agent);
+    // The tasks that need the session report why it cannot be opened.
+    else agent.session().then(follow, () => {});
+  }
+  return () => {
+    isStopped = true;
+    stop();
+  };
 }
 
 /** With an executor the agent may be anything, also undefined. */

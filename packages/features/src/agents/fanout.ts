@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from "@tau/ai";
 import { followSignal, withoutUndefined } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
-import { checkAgent, type FanoutAgent, isAgent } from "./child.ts";
+import { checkAgent, type FanoutAgent, followAgent, isAgent } from "./child.ts";
 import type { Executor, FanoutOptions, FanoutOutput, FanoutResult, FanoutTask } from "./contract.ts";
 import type { Validator } from "../kit/answers/contract.ts";
 import type { ChildPlace, IsolatedOutcome, TaskIsolation } from "./isolate-task.ts";
@@ -58,7 +58,8 @@ export class TaskFanout {
     const branches = new Map<number, string>();
     const ending = new AbortController();
     const run = this.#createRunner(ending.signal);
-    const stopFollowing = followSignal(signal, (reason) => ending.abort(reason));
+    const end = (reason: unknown) => ending.abort(reason);
+    const stops = [followSignal(signal, end), followAgent(this.#agent, end)];
     let stopError: Error | undefined;
     let isWon = false;
     const getResult = (index: number): FanoutResult => {
@@ -73,7 +74,7 @@ export class TaskFanout {
       if (isWon || stopError) return;
       if (stopOnError) stopError = getStopError(index, outcome);
       isWon = merge === "first" && outcome.kind === "answered";
-      if (stopError || isWon || outcome.kind === "aborted") ending.abort();
+      if (stopError || isWon) ending.abort();
     };
     const work = async () => {
       for (let next = pending.shift(); next; next = pending.shift()) {
@@ -88,7 +89,7 @@ export class TaskFanout {
       }
     };
     await Promise.all(Array.from({ length: Math.min(parallelism, tasks.length) }, work));
-    stopFollowing();
+    for (const stop of stops) stop();
     if (stopError) throw stopError;
     return mergeResults(
       tasks.map((_task, index) => getResult(index)),

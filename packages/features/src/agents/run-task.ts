@@ -6,7 +6,6 @@ import { askUntilFits, checkAnswer } from "./ask-until-fits.ts";
 import type { Executor, FanoutTask, Subagent, TextStream } from "./contract.ts";
 import type { Validator } from "../kit/answers/contract.ts";
 import type { TaskOutcome } from "./results.ts";
-import { ChildAborted } from "./session-executor.ts";
 import { buildSystemPrompt } from "./task-prompt.ts";
 
 export const defaultTimeoutMs = 5 * 60_000;
@@ -44,9 +43,7 @@ export async function runTask(task: FanoutTask, parts: TaskParts): Promise<TaskO
     const work = new AbortableWork(ending.signal);
     return await answerTask(task, await work.wait(creating), { ...parts, work, startMs });
   } catch (error) {
-    if (!ending.signal.aborted || error !== ending.signal.reason) {
-      return error instanceof ChildAborted ? { kind: "aborted", reason: error } : { kind: "threw", error };
-    }
+    if (!ending.signal.aborted || error !== ending.signal.reason) return { kind: "threw", error };
     return isTimeout ? { kind: "timeout", timeoutMs } : { kind: "aborted", reason: error };
   } finally {
     cancelTimer();

@@ -1,15 +1,9 @@
 /** Works on a task with a child of the agent. */
 import { withoutUndefined } from "@tau/ai/internal";
-import { HarnessError } from "@tau/protocol";
 import { type FanoutAgent, getOpener, openTaskChild, type TaskChild } from "./child.ts";
 import { maxCorrections } from "./ask-until-fits.ts";
 import type { ChildPlace } from "./isolate-task.ts";
 import type { Executor, FanoutTask, Subagent, SubagentOptions } from "./contract.ts";
-
-/** Somebody else has aborted the run of a child: the agent itself, as its children cannot outlive its run. */
-export class ChildAborted extends Error {
-  override readonly name = "AbortError";
-}
 
 /** The id of the task is shown to people with the questions of the child. */
 export const createSessionExecutor = (
@@ -36,12 +30,7 @@ class SessionSubagent implements Subagent {
     this.#open = async () => {
       const opener = await getOpener(agent);
       const chosen = withoutUndefined({ tools, model, cwd: worktree });
-      return await openTaskChild(opener, { ...own, ...chosen, appendSystemPrompt: [systemPrompt] }).catch(
-        (error: unknown) => {
-          const isAborted = error instanceof HarnessError && error.code === "aborted";
-          throw isAborted ? new ChildAborted(error.message) : error;
-        },
-      );
+      return await openTaskChild(opener, { ...own, ...chosen, appendSystemPrompt: [systemPrompt] });
     };
   }
 
@@ -55,8 +44,7 @@ class SessionSubagent implements Subagent {
     if (this.#isClosed) return;
     const { kind, text, reason = "no reason was given", totalTokens } = await child.prompt(prompt);
     this.#totalTokens = (this.#totalTokens ?? 0) + totalTokens;
-    if (kind === "aborted") throw new ChildAborted(`The run was aborted: ${reason}`);
-    if (kind === "failed") throw new Error(reason);
+    if (kind !== "done") throw new Error(kind === "aborted" ? `The run was aborted: ${reason}` : reason);
     yield text;
   }
 

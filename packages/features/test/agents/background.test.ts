@@ -168,7 +168,32 @@ test("an abort of a run of the parent ends its tasks", async () => {
   await expect.poll(() => model.asked.length).toBe(3);
   await session.abort();
   await outcome;
+  await expect.poll(() => listMessages(opened)).toEqual([expect.stringMatching(/: stopped/)]);
+  expect(model.asked).toHaveLength(3);
+  expect(session.hasWork).toBe(false);
+});
+
+test("an abort after the run ends tasks in the background, also those that wait, and begins no run", async () => {
+  const opened = await openShown(
+    {
+      main: (step) => (step === 1 ? inBackground("a", "b", "c") : [text("Started.")]),
+      default: (_step, _context, signal) => hang(signal),
+    },
+    { agents: { maxConcurrent: 1 } },
+  );
+  const { session, prompt, model } = opened;
+  await prompt("go");
+  await expect.poll(() => model.asked.length).toBe(3);
+  await session.abort();
+  await expect
+    .poll(() =>
+      listMessages(opened)
+        .join("\n")
+        .match(/: stopped/g),
+    )
+    .toHaveLength(3);
   await expect.poll(() => session.hasWork).toBe(false);
+  expect(model.asked).toHaveLength(3);
 });
 
 test("running agents are lines in every surface, and none is left when they have ended", async () => {

@@ -92,6 +92,7 @@ export class AgentSession extends SessionState {
       judge: core.judge.parts,
       registry: parts.services.registry,
       resources: parts.services.resources,
+      lifetime: core.lifetime.signal,
     });
     this.#lifetime = new SessionLifetime({
       parts,
@@ -295,6 +296,14 @@ export class AgentSession extends SessionState {
   async openChild(options: ChildOptions): Promise<AgentSession> {
     this.#core.mustBeOpen();
     return await this.#children.open(options);
+  }
+
+  /**
+   * Aborts when `abort` or the end of this session ends its children, for work that prepares some. Each `abort` has a signal of
+   * its own: get it before the work begins.
+   */
+  getChildrenSignal(): AbortSignal {
+    return this.#children.signal;
   }
 
   /** The files that calls in these messages have changed, as they were named. Commands may have changed others. */

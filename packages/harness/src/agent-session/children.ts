@@ -2,6 +2,7 @@
 import type { AgentInfo, ChildOptions } from "@tau/extensions";
 import type { Answer, Question } from "@tau/policy";
 import type { JudgeParts } from "@tau/policy/internal";
+import { followSignal } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
 import type { ModelRegistry } from "@tau/config/models";
 import type { ResourceLoader } from "@tau/config/resources";
@@ -23,6 +24,8 @@ interface ChildrenParts<Child> {
   judge: Pick<JudgeParts, "ask">;
   registry: ModelRegistry;
   resources: ResourceLoader;
+  /** Aborts when the parent is closed. */
+  lifetime: AbortSignal;
 }
 
 export class Children<Child extends OpenChild> {
@@ -32,6 +35,13 @@ export class Children<Child extends OpenChild> {
 
   constructor(parts: ChildrenParts<Child>) {
     this.#parts = parts;
+    followSignal(parts.lifetime, (reason) => this.#aborting.abort(reason));
+  }
+
+  /** Aborts with the next `abort`, and when the parent is closed. */
+  get signal(): AbortSignal {
+    const { lifetime } = this.#parts;
+    return lifetime.aborted ? lifetime : this.#aborting.signal;
   }
 
   /** Something is in progress in one of them, or in a child of one. */
@@ -41,7 +51,7 @@ export class Children<Child extends OpenChild> {
 
   /** Throws `aborted` if `abort` was called meanwhile. */
   async open(options: ChildOptions): Promise<Child> {
-    const { signal } = this.#aborting;
+    const { signal } = this;
     const child = await this.#parts.open(options);
     if (signal.aborted) {
       await child.dispose();

@@ -165,6 +165,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       const child = await session.openChild(options);
       return createChildSession(child, () => child.dispose());
     },
+    getChildrenSignal: () => session.getChildrenSignal(),
     whileWaiting: (work) => activity.whileWaiting(work),
     async keepText(text) {
       checkPort({ text });

@@ -45,6 +45,7 @@ export interface PortSession extends SlashCommandSource {
   readonly approvalWaitMs: number;
   readonly budget: Budget;
   openChild(options: ChildOptions): Promise<PortChild & { dispose(): Promise<void> }>;
+  getChildrenSignal(): AbortSignal;
 }
 
 /** The parts of a child that whoever started it uses. See `AgentSession` for each member. */

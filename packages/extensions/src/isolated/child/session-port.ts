@@ -72,6 +72,7 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
       throw needsTrust.refuse("tau.openChild, which starts another session");
     },
     // It has no children to wait for, and no files of the session.
+    getChildrenSignal: () => new AbortController().signal,
     whileWaiting: (work) => work(),
     keepText: async () => {
       throw needsTrust.refuse("tau.keepText, which writes a file beside the session");

@@ -32,14 +32,23 @@ export function registerAgents(tau: ExtensionAPI, directories: Directories): voi
     if (!current) return;
     tau.sendMessage(toMessage(reports), { triggerTurn: runs.mayBegin, deliverAs: "steer" });
     const { isIdle, ui } = current.context;
-    if (!runs.mayBegin && isIdle()) ui.notify(runs.limitNotice, "info");
+    const { limitNotice } = runs;
+    if (limitNotice !== undefined && isIdle()) ui.notify(limitNotice, "info");
   };
 
   tau.on("session_start", async (_event, context) => {
     const trees = await tau.shared("trees", () => new AgentTrees());
     const { sessionManager } = context;
     const self = trees.enter(sessionManager.getSessionId(), () => getSettings().maxConcurrent);
-    const team = new Team({ tau, cwd: context.cwd, trees, self, deliver, getMaxDepth: () => getSettings().maxDepth });
+    const team = new Team({
+      tau,
+      cwd: context.cwd,
+      trees,
+      self,
+      deliver,
+      onAbort: () => runs.hold(),
+      getMaxDepth: () => getSettings().maxDepth,
+    });
     current = { team, context, lines: new AgentLines(self, context) };
     if (self.id === rootId) receiveMessages();
     const tasks = readTasks(sessionManager.getEntries());
@@ -109,7 +118,9 @@ export function registerAgents(tau: ExtensionAPI, directories: Directories): voi
     return { entries: [...entries, { type: "custom_message", ...toMessage(reports) }], continue: true };
   });
   tau.on("agent_settled", ({ aborted }) => {
-    if (aborted) current?.team.stopAll();
+    if (!aborted) return;
+    runs.hold();
+    current?.team.stopAll();
   });
   tau.on("session_shutdown", () => {
     current?.lines.close();

@@ -1,4 +1,5 @@
 /** The tasks that one session has given to agents. */
+import { followSignal } from "@tau/ai/internal";
 import type { ExtensionAPI } from "@tau/extensions";
 import { getLastNumber, type KnownTask, customType, type TaskEntry } from "./task-log.ts";
 import { Outbox } from "./outbox.ts";
@@ -16,6 +17,8 @@ interface TeamParts {
   self: Agent;
   /** Called with the reports of background tasks that ended together. */
   deliver: (reports: readonly TaskReport[]) => void;
+  /** Called when an abort of the session ends a task. */
+  onAbort: () => void;
   getMaxDepth: () => number;
 }
 
@@ -117,18 +120,25 @@ export class Team {
     requests: readonly TaskRequest[],
     { isBackground, signal }: { isBackground: boolean; signal: AbortSignal | undefined },
   ): readonly RunningTask[] {
+    const { tau, onAbort } = this.#parts;
     const maxAnswerLength = getAnswerLimit(isBackground ? 1 : requests.length);
     return requests.map((request) => {
       const agent = this.#addAgent(request);
       const ending = new AbortController();
       agent.stop = () => ending.abort();
+      const stops = [
+        followSignal(signal, agent.stop),
+        followSignal(tau.getChildrenSignal(), () => {
+          onAbort();
+          agent.stop();
+        }),
+      ];
       const task: RunningTask = {
         agent,
         isBackground,
-        done: this.#runTask(agent, request, {
-          maxAnswerLength,
-          signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal,
-        }),
+        done: this.#runTask(agent, request, { maxAnswerLength, signal: ending.signal }).finally(() =>
+          stops.forEach((stop) => stop()),
+        ),
       };
       this.#running.set(agent.id, task);
       return task;
