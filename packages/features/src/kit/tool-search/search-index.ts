@@ -1,4 +1,5 @@
 /** Ranks tools by how well their names, descriptions and parameters fit a query: BM25+ over weighted fields. Pure. */
+import { getNormalization, getRarity, scoreTerm } from "./bm25.ts";
 
 export type DiscoverableToolSource = "builtin" | "mcp" | "extension" | "custom";
 
@@ -38,9 +39,6 @@ export interface DiscoverableToolSearchResult {
 }
 
 const fieldWeights = { name: 6, label: 4, mcpToolName: 4, serverName: 2, summary: 2, schemaKey: 1 } as const;
-
-/** How much the frequency of a word counts, how much the length of a document, and the least that a match adds. */
-const [k1, b, delta] = [1.2, 0.75, 1];
 
 /** Returns the words of a text, in lower case and without accents. `camelCase` and `HTTPServer` are two words each. */
 export function tokenize(value: string): string[] {
@@ -91,16 +89,15 @@ export function searchDiscoverableTools(
   const terms = [...queryFrequencies].flatMap(([token, count]) => {
     const frequency = documentFrequencies.get(token);
     if (frequency === undefined) return [];
-    const rarity = Math.log(1 + (documents.length - frequency + 0.5) / (frequency + 0.5));
-    return [{ token, weight: count * rarity }];
+    return [{ token, weight: count * getRarity(documents.length, frequency) }];
   });
   const results: DiscoverableToolSearchResult[] = [];
   for (const { tool, termFrequencies, length } of terms.length === 0 ? [] : documents) {
-    const normalization = k1 * (1 - b + b * (length / averageLength));
+    const normalization = getNormalization(length / averageLength);
     let score = 0;
     for (const { token, weight } of terms) {
       const frequency = termFrequencies.get(token);
-      if (frequency !== undefined) score += weight * ((frequency * (k1 + 1)) / (frequency + normalization) + delta);
+      if (frequency !== undefined) score += weight * scoreTerm(frequency, normalization);
     }
     if (score > 0) results.push({ tool, score });
   }
