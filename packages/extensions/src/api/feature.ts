@@ -32,8 +32,8 @@ export interface FeatureTool extends DescribedFeatureTool {
   /** See `AgentTool.callsNamedTool`. */
   readonly callsNamedTool?: boolean;
   /**
-   * Whether sessions here have it although nothing names it; only of a tool whose exposure is `direct`. Called when a session opens
-   * and with each new list, so that it must be quick. Default: always.
+   * Whether sessions here have it, listed or found, although nothing names it. Called when a session opens and with each new list,
+   * so that it must be quick. Default: always.
    */
   readonly isActive?: (place: SessionPlace) => boolean;
   /**
@@ -179,6 +179,8 @@ export interface Feature {
   isOffered?(place: FeaturePlace): boolean;
   /** Whether its code is loaded when a session opens, because something of it must be known by then. Default: never. */
   opensWithSession?(place: SessionPlace): boolean;
+  /** Whether a prompt loads its code, before handlers of `input` get it. Called with each prompt, so that it must be quick. Default: never. */
+  loadsForPrompt?(prompt: string, place: SessionPlace): boolean;
   /** Permission modes in which its code is loaded, when the session opens in one or changes to it. Default: none. */
   readonly loadsIn?: readonly PermissionMode[];
   /**

@@ -74,7 +74,7 @@ export class SessionFeatures {
     const getReach = ({ definition }: OwnTool) =>
       mode !== undefined && definition.listedIn?.includes(mode)
         ? "listed"
-        : reach({ ...definition, defaultActive: this.#isActive(definition) }, "feature");
+        : reach(this.#isActive(definition) ? definition : { ...definition, ...onlyByName }, "feature");
     const listed = others.filter((tool) => getReach(tool) === "listed");
     const found = others.filter((tool) => getReach(tool) === "found");
     return {
@@ -154,6 +154,22 @@ export class SessionFeatures {
   async loadForCommand(text: string): Promise<void> {
     const feature = this.#findByCommand(text);
     if (feature) await this.#load(feature, true);
+  }
+
+  /** Whether a prompt loads features whose code is not loaded. */
+  isForPrompt(text: string): boolean {
+    return this.#listForPrompt(text).length > 0;
+  }
+
+  /** Loads the features that a prompt needs. Never rejects: a failure is reported. */
+  async loadForPrompt(text: string): Promise<void> {
+    for (const feature of this.#listForPrompt(text)) await this.#loadOrReport(feature, true);
+  }
+
+  #listForPrompt(text: string): Feature[] {
+    return this.#features.filter(
+      (feature) => !this.#loading.has(feature.name) && feature.loadsForPrompt?.(text, this.#place),
+    );
   }
 
   /** Loads the features that a session needs when it opens: those that say so, and those of its conversation. */
@@ -248,6 +264,9 @@ export class SessionFeatures {
     await this.#slot.add({ name: feature.name, factory: await feature.load(this.#place) }, starts);
   }
 }
+
+/** How a tool is reached that sessions here do not have unless something names it. */
+const onlyByName = { exposure: "direct", defaultActive: false } as const;
 
 const listMcpServers = ({ current }: ExtensionSlot): ReturnType<SessionPlace["listMcpServers"]> =>
   (current?.list ?? []).flatMap(({ mcpServers }) => [...mcpServers].map(([name, config]) => ({ name, config })));

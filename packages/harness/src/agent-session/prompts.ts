@@ -48,7 +48,7 @@ export interface SubmitOptions extends PromptContent {
 
 export interface PromptsParts {
   getExtensions: () => SessionExtensions | undefined;
-  features: Pick<SessionFeatures, "isCommand" | "loadForCommand">;
+  features: Pick<SessionFeatures, "isCommand" | "loadForCommand" | "isForPrompt" | "loadForPrompt">;
   expandPort: ResourcePort;
   namedFiles: NamedFiles;
   mentions: ExtensionMentions;
@@ -89,6 +89,7 @@ export class Prompts {
     refuseLargeImages(original.images);
     const { features } = this.#parts;
     if (features.isCommand(text)) await features.loadForCommand(text);
+    else if (features.isForPrompt(text)) await features.loadForPrompt(text);
     const extensions = this.#parts.getExtensions();
     const origin = { source, ...(queue && { streamingBehavior: queue }) };
     // At once without extensions: the session is busy as soon as this was called.
