@@ -10,6 +10,7 @@ import { lsp } from "./lsp/feature.ts";
 import { inspectImage } from "./inspect-image/feature.ts";
 import { kernels } from "./kernels/feature.ts";
 import { mcp } from "./mcp/feature.ts";
+import { memory } from "./memory/feature.ts";
 import { worktrees } from "./agents/worktrees/feature.ts";
 import { plan } from "./plan/feature.ts";
 import { todo } from "./todo/feature.ts";
@@ -32,4 +33,5 @@ export const allFeatures: readonly Feature[] = [
   kernels(),
   ast(),
   web(),
+  memory(),
 ];

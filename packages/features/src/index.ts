@@ -11,6 +11,7 @@ export { inspectImage } from "./inspect-image/feature.ts";
 export { lsp } from "./lsp/feature.ts";
 export { kernels } from "./kernels/feature.ts";
 export { mcp } from "./mcp/feature.ts";
+export { memory } from "./memory/feature.ts";
 export { plan } from "./plan/feature.ts";
 export { todo } from "./todo/feature.ts";
 export { worktrees } from "./agents/worktrees/feature.ts";

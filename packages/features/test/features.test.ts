@@ -18,6 +18,7 @@ import {
   kernels,
   lsp,
   mcp,
+  memory,
   plan,
   todo,
   web,
@@ -63,6 +64,8 @@ const cases: readonly FeatureContractCase[] = [
   { create: ast, call: call("ast_grep", { pattern: "foo($A)" }), params: { defaultTools: ["+ast_grep"] } },
   // Tested with servers in `web`.
   { create: web },
+  // Off by default. Tested in `memory`.
+  { create: memory },
 ];
 
 test("the contract applies to all features", () => {
