@@ -53,6 +53,9 @@ export {
   resolveModelScopeWithDiagnostics,
   type ResolveModelScopeResult,
 } from "./models/resolve-cli-model.ts";
+export { type CodemodeExtensionOptions, createCodemodeExtension } from "./features/codemode.ts";
+export { createMcpExtension, type McpExtensionOptions } from "./features/mcp.ts";
+export { createToolSearchExtension } from "./features/tool-search.ts";
 export { ModelRegistry } from "./models/model-registry.ts";
 export { DefaultPackageManager, type PackageManagerOptions } from "./packages/package-manager.ts";
 export { loadProjectContextFiles } from "./resources/context-files.ts";

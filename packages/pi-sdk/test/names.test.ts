@@ -74,13 +74,7 @@ const absentMembers: Record<string, string[]> = {
   CustomMessageComponent: ["setOutputPad"],
   DefaultPackageManager: ["checkForAvailableUpdates"],
   DefaultResourceLoader: ["loadProjectTrustExtensions"],
-  ExtensionRunner: [
-    "createToolContext",
-    "emitBoundary",
-    "emitCacheWarmingDecision",
-    "reportUnhandledMcpServers",
-    "resolveToolRenderers",
-  ],
+  ExtensionRunner: ["emitBoundary", "emitCacheWarmingDecision", "reportUnhandledMcpServers", "resolveToolRenderers"],
   FooterComponent: ["setSession"],
   ModelRegistry: [
     "classify",

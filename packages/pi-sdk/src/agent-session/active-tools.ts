@@ -35,7 +35,20 @@ export class ActiveTools {
   }
 
   listAll(): Pick<AgentTool, "name" | "description" | "parameters">[] {
-    return this.#all.list().map(({ name, description, parameters }) => ({ name, description, parameters }));
+    return this.#all.list().map(({ name, description, parameters }) => {
+      const { exposure = "direct", namespace }: Partial<ToolDefinition> = this.#all.getDefinition(name) ?? {};
+      const sourceInfo = this.#all.getSource(name);
+      return { name, description, parameters, exposure, sourceInfo, ...(namespace && { namespace }) };
+    });
+  }
+
+  /** Lists the tools that other tools can call: those that are active, and those that requests never list. */
+  listCallable(): AgentTool[] {
+    const active = new Set(this.names);
+    return this.#all.list().filter(({ name }) => {
+      const exposure = this.#all.getDefinition(name)?.exposure ?? "direct";
+      return exposure === "codemode" || exposure === "deferred" || (exposure === "direct" && active.has(name));
+    });
   }
 
   getDefinition(name: string): ToolDefinition | undefined {

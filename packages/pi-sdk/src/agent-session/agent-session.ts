@@ -27,6 +27,7 @@ import { CurrentRunner } from "./current-runner.ts";
 import { EventRecorder } from "./event-recorder.ts";
 import { type ExtensionBindings, ExtensionHost } from "./extension-host.ts";
 import { ModelChoice } from "./model-choice.ts";
+import { NestedCalls } from "./nested-calls.ts";
 import { Prompts } from "./prompts.ts";
 import { Recovery } from "./recovery.ts";
 import { reloadMessages } from "./reload-messages.ts";
@@ -96,6 +97,7 @@ export class AgentSession {
       baseToolsOverride,
       isAllowed,
     });
+    const calls = new NestedCalls();
     const bash = new BashCommands({ ...managers, cwd });
     const compactor = new Compactor({ ...managers, models, extensions, activity, listeners });
     const recovery = new Recovery({ ...managers, compactor, activity, listeners });
@@ -134,10 +136,10 @@ export class AgentSession {
       models,
       tools,
       startEvent: config.sessionStartEvent ?? { type: "session_start", reason: "startup" },
-      actions: { ...managers, extensions, models, tools, commands, prompts, runs, statistics },
+      actions: { ...managers, extensions, models, tools, calls, commands, prompts, runs, statistics },
     });
     tools.activateInitial(config.initialActiveToolNames);
-    installToolHooks(agent, extensions);
+    installToolHooks(agent, extensions, calls);
     this.#unsubscribe = agent.subscribe(async (event) => {
       if (event.type === "message_start") prompts.handleDelivery(event.message);
       await recorder.handle(event);

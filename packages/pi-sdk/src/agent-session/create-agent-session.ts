@@ -158,7 +158,8 @@ function getToolChoice(
   }
   if (!names && noTools === "all") return { initialActiveToolNames: [], allowedToolNames: [] };
   if (!names && noTools === "builtin") return { initialActiveToolNames: [], ...excluded };
-  const defaults = (settings.getDefaultTools?.() as string[] | undefined) ?? defaultToolNames;
+  const configured = (settings.getDefaultTools?.() as string[] | undefined) ?? defaultToolNames;
+  const defaults = isToolChange(configured) ? changeTools(defaultToolNames, configured) : configured;
   return { initialActiveToolNames: changeTools(defaults, names ?? []), ...excluded };
 }
 

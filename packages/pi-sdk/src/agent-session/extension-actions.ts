@@ -7,6 +7,7 @@ import type { ContextActions, ExtensionActions } from "../extensions/extension.t
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { ActiveTools } from "./active-tools.ts";
 import type { CurrentRunner } from "./current-runner.ts";
+import type { NestedCalls } from "./nested-calls.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { Prompts } from "./prompts.ts";
 import type { Runs } from "./runs.ts";
@@ -21,6 +22,7 @@ export interface ActionParts {
   extensions: CurrentRunner;
   models: ModelChoice;
   tools: ActiveTools;
+  calls: NestedCalls;
   commands: SlashCommands;
   prompts: Prompts;
   runs: Runs;
@@ -63,7 +65,7 @@ export function createActions(parts: ActionParts): ExtensionActions {
 
 /** `getHandlers` gives those that the program has bound by now. */
 export function createContextActions(parts: ActionParts, getHandlers: () => Handlers): ContextActions {
-  const { agent, settingsManager, extensions, models, prompts, runs, statistics } = parts;
+  const { agent, settingsManager, extensions, models, tools, calls, prompts, runs, statistics } = parts;
   return {
     getModel: () => models.model,
     getScopedModels: () => models.scopedModels,
@@ -84,6 +86,9 @@ export function createContextActions(parts: ActionParts, getHandlers: () => Hand
       reportFailure(extensions, answered, "compact");
     },
     getSystemPrompt: () => agent.state.systemPrompt,
+    listCallableTools: () => tools.listCallable(),
+    executeTool: (callerId, name, args, options = {}) =>
+      calls.callTool(callerId, name, args, { ...options, tools: tools.listCallable() }),
   };
 }
 

@@ -1,9 +1,14 @@
 import type { Agent } from "@tau/agent";
 import type { CurrentRunner } from "./current-runner.ts";
+import type { NestedCalls } from "./nested-calls.ts";
 
-/** Lets extensions see calls before the hooks that the agent has already, and results after them. */
-export function installToolHooks(agent: Agent, extensions: CurrentRunner): void {
-  const { beforeToolCall, afterToolCall } = agent;
+/** Lets extensions see calls before the hooks that the agent has already, and results after them, and lets tools call others. */
+export function installToolHooks(agent: Agent, extensions: CurrentRunner, calls: NestedCalls): void {
+  const { beforeToolCall, afterToolCall, onToolExecution } = agent;
+  agent.onToolExecution = (call) => {
+    calls.add(call);
+    onToolExecution?.(call);
+  };
   agent.beforeToolCall = async (context, signal) => {
     const { id: toolCallId, name: toolName } = context.toolCall;
     const event = { type: "tool_call", toolCallId, toolName, input: context.args };

@@ -1,10 +1,10 @@
 /** The tools of a session: those of the program, of its creator and of extensions. */
 import type { AgentTool } from "@tau/agent";
-import type { ToolDefinition } from "@tau/extensions";
+import type { SourceInfo, ToolDefinition } from "@tau/extensions";
 import type { RegisteredTool } from "../extensions/extension.ts";
 import type { ExtensionRunner } from "../extensions/runner.ts";
 import { wrapRegisteredTools } from "../extensions/wrap.ts";
-import { createAllTools, type ToolsOptions } from "@tau/pi/internal";
+import { createAllTools, createSyntheticSourceInfo, type ToolsOptions } from "@tau/pi/internal";
 
 interface ToolSetOptions {
   cwd: string;
@@ -31,6 +31,7 @@ export class ToolSet {
   readonly #custom: RegisteredTool[];
   #all: ReadonlyMap<string, AgentTool> = new Map();
   #definitions: ReadonlyMap<string, ToolDefinition> = new Map();
+  #sources: ReadonlyMap<string, SourceInfo | undefined> = new Map();
 
   constructor(options: ToolSetOptions) {
     this.#options = options;
@@ -48,22 +49,28 @@ export class ToolSet {
     const wrapped = wrapRegisteredTools(registered, runner);
     this.#all = new Map([...base, ...wrapped.map((tool) => [tool.name, tool] as const)]);
     this.#definitions = new Map(registered.map(({ definition }) => [definition.name, definition]));
+    this.#sources = new Map(registered.map(({ definition, sourceInfo }) => [definition.name, sourceInfo]));
   }
 
   /** The program's usual tools, and all others. */
   getDefaultNames(initial: readonly string[] | undefined): string[] {
     const { baseToolsOverride } = this.#options;
     const base = initial ?? (baseToolsOverride ? Object.keys(baseToolsOverride) : defaultToolNames);
-    return [...new Set([...base, ...this.#definitions.keys()])];
+    return [...new Set([...base, ...[...this.#definitions.values()].filter(isListed).map(({ name }) => name)])];
   }
 
   getNewNames(known: ReadonlySet<string>): string[] {
-    return [...this.#all.keys()].filter((name) => !known.has(name) && this.#definitions.has(name));
+    return [...this.#definitions.values()].filter(isListed).flatMap(({ name }) => (known.has(name) ? [] : [name]));
   }
 
   /** Returns the definition of a tool; a tool of the program is its own definition. */
   getDefinition(name: string): ToolDefinition | undefined {
     return this.#definitions.get(name) ?? (this.#all.get(name) as unknown as ToolDefinition | undefined);
+  }
+
+  getSource(name: string): SourceInfo {
+    const [path, source] = this.#sources.has(name) ? ["<sdk>", "sdk"] : [`<builtin:${name}>`, "builtin"];
+    return this.#sources.get(name) ?? createSyntheticSourceInfo(path, { source });
   }
 
   getNames(): string[] {
@@ -88,5 +95,9 @@ export class ToolSet {
     });
   }
 }
+
+/** Whether a tool is active without being named. */
+const isListed = ({ exposure = "direct", defaultActive = true }: ToolDefinition): boolean =>
+  defaultActive && (exposure === "direct" || exposure === "model-only");
 
 const toLine = (text: string): string => text.replace(/\s+/g, " ").trim();

@@ -1,5 +1,11 @@
 /** Creates the contexts that handlers, tools and commands get. Their members read the current state of the session. */
-import { type ExtensionCommandContext, type ExtensionContext, type ExtensionUi, noUi } from "@tau/extensions";
+import {
+  type ExtensionCommandContext,
+  type ExtensionContext,
+  type ExtensionToolContext,
+  type ExtensionUi,
+  noUi,
+} from "@tau/extensions";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { SessionManager } from "@tau/pi/internal";
 import type { CommandActions, ContextActions, ExtensionRuntime } from "./extension.ts";
@@ -31,6 +37,8 @@ export const defaultContextActions: ContextActions = {
   getContextUsage: () => undefined,
   compact: () => {},
   getSystemPrompt: () => "",
+  listCallableTools: () => [],
+  executeTool: () => Promise.reject(new Error("There is no session whose tools can be called.")),
 };
 
 export const defaultCommandActions: CommandActions = {
@@ -85,6 +93,15 @@ export function createContext(parts: ContextParts): ExtensionContext {
     },
   });
 }
+
+export const createToolContext = (parts: ContextParts, toolCallId: string): ExtensionToolContext =>
+  Object.defineProperties(createContext(parts), {
+    tools: { get: () => parts.context.listCallableTools() },
+    executeTool: {
+      value: (...call: Parameters<ExtensionToolContext["executeTool"]>) =>
+        parts.context.executeTool(toolCallId, ...call),
+    },
+  }) as ExtensionToolContext;
 
 export function createCommandContext(parts: ContextParts): ExtensionCommandContext {
   const actions: CommandActions = {

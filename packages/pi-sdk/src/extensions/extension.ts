@@ -1,10 +1,12 @@
 /** Extensions as pi has them: what each registered, by its kind. */
+import type { AgentTool } from "@tau/agent";
 import type {
   CommandDefinition,
   EntryRenderer,
   ExtensionAPI,
   ExtensionCommandContext,
   ExtensionContext,
+  ExtensionToolContext,
   FlagDefinition,
   MarkdownTransformer,
   MessageRenderer,
@@ -100,6 +102,13 @@ export interface ContextActions extends Pick<
   getScopedModels(): readonly unknown[];
   /** Returns the signal of the run in progress. */
   getSignal(): AbortSignal | undefined;
+  /** Lists the tools that other tools can call. */
+  listCallableTools(): readonly AgentTool[];
+  /** Calls a tool as the model would, inside the call `callerId`. Never rejects. */
+  executeTool(
+    callerId: string,
+    ...call: Parameters<ExtensionToolContext["executeTool"]>
+  ): ReturnType<ExtensionToolContext["executeTool"]>;
 }
 
 export type CommandActions = Pick<

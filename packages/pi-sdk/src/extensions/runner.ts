@@ -6,6 +6,7 @@ import {
   type EntryRenderer,
   type ExtensionCommandContext,
   type ExtensionContext,
+  type ExtensionToolContext,
   type ExtensionUi,
   type MarkdownTransformer,
   type MessageRenderer,
@@ -18,6 +19,7 @@ import {
   type ContextParts,
   createCommandContext,
   createContext,
+  createToolContext,
   defaultCommandActions,
   defaultContextActions,
 } from "./context.ts";
@@ -218,6 +220,11 @@ export class ExtensionRunner {
 
   createContext(): ExtensionContext {
     return createContext(this.#parts);
+  }
+
+  /** Creates the context of a call of a tool, with the id of that call. */
+  createToolContext(toolCallId: string): ExtensionToolContext {
+    return createToolContext(this.#parts, toolCallId);
   }
 
   createCommandContext(): ExtensionCommandContext {

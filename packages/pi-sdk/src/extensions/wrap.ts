@@ -13,7 +13,7 @@ export function wrapRegisteredTool({ definition }: RegisteredTool, runner: Exten
     ...(prepareArguments && { prepareArguments }),
     ...(executionMode && { executionMode }),
     execute: (id, args, signal, onUpdate) =>
-      definition.execute(id, args, signal, onUpdate, runner.createContext() as never),
+      definition.execute(id, args, signal, onUpdate, runner.createToolContext(id)),
   };
 }
 

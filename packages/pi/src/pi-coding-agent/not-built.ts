@@ -14,19 +14,6 @@ const trust = "tau asks for trust itself. Handle the event project_trust, or ask
 export const hasTrustRequiringProjectResources = notThere("hasTrustRequiringProjectResources", trust);
 export const ProjectTrustStore = notThere("ProjectTrustStore", trust);
 
-export const createCodemodeExtension = notThere(
-  "createCodemodeExtension",
-  "tau has code mode itself: name the tool codemode in the setting tools.enabled.",
-);
-export const createMcpExtension = notThere(
-  "createMcpExtension",
-  "tau connects to servers of MCP itself: name them in mcp.json, or call registerMcpServer.",
-);
-export const createToolSearchExtension = notThere(
-  "createToolSearchExtension",
-  "tau finds tools itself: give yours the exposure deferred.",
-);
-
 const powerShell = "tau runs commands with bash. Use createBashTool.";
 export const createLocalPowerShellOperations = notThere("createLocalPowerShellOperations", powerShell);
 export const createPowerShellTool = notThere("createPowerShellTool", powerShell);
