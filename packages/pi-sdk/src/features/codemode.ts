@@ -2,7 +2,7 @@ import type { ToolCallOutcome } from "@tau/agent";
 import type { ExtensionFactory, ExtensionToolContext, ToolDefinition } from "@tau/extensions";
 import { createFeatureApi } from "./feature-api.ts";
 
-/** Those of the settings. */
+/** The defaults of the settings. */
 const defaults = { mode: "on", inlineBudget: 3_000 };
 
 export interface CodemodeExtensionOptions {

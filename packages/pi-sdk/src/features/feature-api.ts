@@ -1,4 +1,4 @@
-/** What features of tau find in a session of pi's besides pi's own API. */
+/** Gives features of tau the members that they need besides pi's own API. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
