@@ -100,7 +100,7 @@ const count = (text: string, part: string): number => text.split(part).length - 
 
 test("after a kill the model knows which tasks ended and which were cut, and resumes those", async () => {
   const command = sleeping();
-  const tasks = ["one", "two"].map((description) => ({ description, prompt: `Do ${description}.` }));
+  const tasks = ["one", "two", "three"].map((description) => ({ description, prompt: `Do ${description}.` }));
   const workspace = await createModelWorkspace([
     toolReply("task", { tasks }),
     textReply("First done."),
@@ -125,6 +125,7 @@ test("after a kill the model knows which tasks ended and which were cut, and res
   const [, , , again, resumed, last] = workspace.server.requests.map(({ body }) => JSON.stringify(body));
   expect(again).toMatch(/These tasks ended before the session was closed:.*Task 1 \(one\): done.*First done\./);
   expect(again).toMatch(/These tasks were cut when the session was closed: 2 \(two\)\./);
+  expect(again).toMatch(/These tasks had not begun when the session was closed: 3 \(three\)\./);
   expect(resumed).toContain("Do two.");
   expect(resumed).toContain("Go on.");
   expect(count(last!, "First done.")).toBe(1);

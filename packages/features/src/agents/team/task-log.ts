@@ -8,6 +8,8 @@ export const customType = "agents";
 
 /** An entry about one task. */
 export type TaskEntry =
+  /** The task waits until it can begin. */
+  | { readonly kind: "asked"; readonly id: string; readonly description: string; readonly agent?: string }
   | {
       readonly kind: "started";
       readonly id: string;
@@ -28,7 +30,8 @@ export interface Delivered {
 /** A task that a log knows. */
 export interface KnownTask {
   readonly id: string;
-  readonly sessionId: string;
+  /** Undefined for a task that never began. */
+  readonly sessionId: string | undefined;
   readonly description: string;
   readonly agent: string | undefined;
   /** It works in a copy of the repository. */
@@ -52,22 +55,24 @@ export function readTasks(entries: readonly SessionEntry[]): Map<string, KnownTa
       const { data } = entry;
       if (!isRecord(data)) continue;
       if (data["kind"] === "ended") change(data["id"], getEnd(data));
-      else if (data["kind"] === "started") addStarted(tasks, data);
+      else if (data["kind"] === "asked" || data["kind"] === "started") addTask(tasks, data);
     }
     for (const id of getDelivered(entry)) change(id, { isDelivered: true });
   }
   return tasks;
 }
 
-function addStarted(tasks: Map<string, KnownTask>, data: Record<string, unknown>): void {
-  const { id, sessionId, description, agent, isolated } = data;
-  if (typeof id !== "string" || typeof sessionId !== "string") return;
+/** A task that is resumed keeps its session until it begins again. */
+function addTask(tasks: Map<string, KnownTask>, data: Record<string, unknown>): void {
+  const { kind, id, sessionId, description, agent, isolated } = data;
+  if (typeof id !== "string" || (kind === "started" && typeof sessionId !== "string")) return;
+  const before = tasks.get(id);
   tasks.set(id, {
     id,
-    sessionId,
+    sessionId: typeof sessionId === "string" ? sessionId : before?.sessionId,
     description: typeof description === "string" ? description : "",
     agent: typeof agent === "string" ? agent : undefined,
-    isIsolated: isolated === true,
+    isIsolated: kind === "asked" ? (before?.isIsolated ?? false) : isolated === true,
     status: "cut",
     report: undefined,
     isDelivered: false,
@@ -102,14 +107,19 @@ function getDetails(entry: SessionEntry): unknown {
 export function describeInterrupted(tasks: Iterable<KnownTask>): { content: string; details: Delivered } | undefined {
   const untold = [...tasks].filter(({ isDelivered }) => !isDelivered);
   if (untold.length === 0) return undefined;
-  const cut = untold.filter(({ status }) => status === "cut");
+  const list = (cut: readonly KnownTask[]) => cut.map(({ id, description }) => `${id} (${description})`).join(", ");
+  const cut = untold.filter(({ status, sessionId }) => status === "cut" && sessionId !== undefined);
+  const unbegun = untold.filter(({ status, sessionId }) => status === "cut" && sessionId === undefined);
   const ended = untold.flatMap(({ report }) => report ?? []);
   const lines = [
     ...(ended.length > 0 ? ["These tasks ended before the session was closed:", ...ended] : []),
     ...(cut.length > 0
       ? [
-          `These tasks were cut when the session was closed: ${cut.map(({ id, description }) => `${id} (${description})`).join(", ")}. To continue one, call task with its id as \`resume\`.`,
+          `These tasks were cut when the session was closed: ${list(cut)}. To continue one, call task with its id as \`resume\`.`,
         ]
+      : []),
+    ...(unbegun.length > 0
+      ? [`These tasks had not begun when the session was closed: ${list(unbegun)}. To have one done, give it again.`]
       : []),
   ];
   return { content: lines.join("\n\n"), details: { delivered: untold.map(({ id }) => id) } };

@@ -1,5 +1,5 @@
 /** The tasks that one session has given to agents. */
-import { followSignal } from "@tau/ai/internal";
+import { followSignal, withoutUndefined } from "@tau/ai/internal";
 import type { ExtensionAPI } from "@tau/extensions";
 import { getLastNumber, type KnownTask, customType, type TaskEntry } from "./task-log.ts";
 import { Outbox } from "./outbox.ts";
@@ -33,7 +33,7 @@ export class Team {
   readonly outbox: Outbox;
   readonly #parts: TeamParts;
   readonly #running = new Map<string, RunningTask>();
-  readonly #sessions = new Map<string, KnownTask["sessionId"]>();
+  readonly #sessions = new Map<string, string>();
   /** The tasks that work in copies of the repository, also when they are resumed. */
   readonly #isolated = new Set<string>();
   #lastNumber = 0;
@@ -50,13 +50,13 @@ export class Team {
     const known = [...tasks];
     this.#lastNumber = Math.max(this.#lastNumber, getLastNumber(known.map(({ id }) => id)));
     for (const { id, sessionId, description, agent: agentName, isIsolated, status } of known) {
-      this.#sessions.set(id, sessionId);
+      if (sessionId !== undefined) this.#sessions.set(id, sessionId);
       if (isIsolated) this.#isolated.add(id);
       if (this.#running.has(id)) continue;
       const agent = this.self.tree.add({ id, description, agentName, parent: this.self });
       agent.state = { kind: "ended", status };
       agent.sessionId = sessionId;
-      this.#setReopen(agent, sessionId);
+      if (sessionId !== undefined) this.#setReopen(agent, sessionId);
     }
   }
 
@@ -164,6 +164,8 @@ export class Team {
   ): Promise<TaskReport> {
     const { tau, cwd, trees, getMaxDepth } = this.#parts;
     const { id, description, agentName } = agent;
+    const named = withoutUndefined({ agent: agentName });
+    this.#write({ kind: "asked", id, description, ...named });
     const sessionId = request.resume === undefined ? undefined : this.#sessions.get(request.resume);
     // Its own feature asks which agent it is while it opens.
     if (sessionId !== undefined) trees.set(agent, sessionId);
@@ -184,7 +186,7 @@ export class Team {
           id,
           sessionId: child.id,
           description,
-          ...(agentName !== undefined && { agent: agentName }),
+          ...named,
           ...(isIsolated && { isolated: true }),
         });
       },
@@ -192,7 +194,7 @@ export class Team {
     trees.leave(agent);
     this.#running.delete(id);
     agent.state = { kind: "ended", status: report.status };
-    if (this.#sessions.has(id)) this.#write({ kind: "ended", id, status: report.status, report: formatReport(report) });
+    this.#write({ kind: "ended", id, status: report.status, report: formatReport(report) });
     agent.tree.changed();
     return report;
   }
