@@ -20,6 +20,9 @@ import type { CommandArgs } from "./usage.ts";
  */
 export async function runFan(args: CommandArgs, io: Io): Promise<ExitCode> {
   const [file = "-"] = args.positionals;
+  if (args.positionals.length === 0 && io.terminal.input) {
+    throw new UsageError("arguments", "Name a file of tasks, or give them on standard input: tau fan < FILE");
+  }
   const { stopOnError, merge, parallelism } = parseFanOptions(args);
   const tasks = await readTasks(file, io);
   io.claimOutput?.();

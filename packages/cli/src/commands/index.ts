@@ -164,7 +164,7 @@ export const commands: readonly Command[] = [
     name: "fan",
     summary: "Run tasks of a file side by side",
     usage: [
-      "tau fan FILE [--parallelism N] [--stop-on-error] [--merge all|successful|first] [--model MODEL] [--thinking LEVEL] [--agent NAME] [--policy safe|balanced|permissive] [--permission-mode plan|ask|edit|free] [--sandbox off|auto|required] [--no-extensions] [--offline]  A task on each line, as JSON; - is standard input. Prints a line of JSON for each result",
+      "tau fan [FILE] [--parallelism N] [--stop-on-error] [--merge all|successful|first] [--model MODEL] [--thinking LEVEL] [--agent NAME] [--policy safe|balanced|permissive] [--permission-mode plan|ask|edit|free] [--sandbox off|auto|required] [--no-extensions] [--offline]  A task on each line, as JSON; without FILE from standard input. Prints a line of JSON for each result",
     ],
   },
   {

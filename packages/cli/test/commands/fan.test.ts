@@ -42,17 +42,20 @@ test("each task is a child, and each result is a line; what happens is on standa
   expect(tools.map(({ function: { name } }) => name)).toEqual(["read", "grep", "find", "ls"]);
 });
 
-test("standard input has tasks too, and the children are sessions of the directory", async () => {
-  const workspace = await createModelWorkspace([textReply("Yes.")]);
-  const input = toLines([{ id: "a", prompt: "Well?" }]);
-  const { code, out } = await run(workspace, ["fan", "-"], { input });
-  expect([code, parseLines(out)[0]?.result]).toEqual([exitCodes.done, "Yes."]);
-  const tree = JSON.parse((await run(workspace, ["sessions", "tree", "--json"])).out) as {
-    name: string;
-    children: { firstMessage: string }[];
-  }[];
-  expect(tree).toMatchObject([{ name: "fan -", children: [{ firstMessage: "Well?" }] }]);
-});
+test.each([[["fan"]], [["fan", "-"]]])(
+  "%j reads tasks of standard input, and the children are sessions of the directory",
+  async (args) => {
+    const workspace = await createModelWorkspace([textReply("Yes.")]);
+    const input = toLines([{ id: "a", prompt: "Well?" }]);
+    const { code, out } = await run(workspace, args, { input });
+    expect([code, parseLines(out)[0]?.result]).toEqual([exitCodes.done, "Yes."]);
+    const tree = JSON.parse((await run(workspace, ["sessions", "tree", "--json"])).out) as {
+      name: string;
+      children: { firstMessage: string }[];
+    }[];
+    expect(tree).toMatchObject([{ name: "fan -", children: [{ firstMessage: "Well?" }] }]);
+  },
+);
 
 test("a task that fails gives the exit code 1, with its error in its line, and the others are done", async () => {
   const tasks = [{ prompt: "Bad.", agent: "nobody" }, { prompt: "Good." }];
@@ -131,6 +134,7 @@ describe("a file of tasks", () => {
     const bad = await run(workspace, ["fan", "bad.jsonl"]);
     expect([bad.code, bad.err]).toEqual([exitCodes.usage, expect.stringContaining("bad.jsonl: Line 1: ")]);
     expect((await run(workspace, ["fan", "bad.jsonl", "--parallelism", "x"])).code).toBe(exitCodes.usage);
+    expect((await run(workspace, ["fan"])).err).toContain("Name a file of tasks");
   });
 });
 
