@@ -47,6 +47,11 @@ test.each([
   expect(parseSessionArgs(args)).toMatchObject({ kind: "session", options: expected });
 });
 
+test("an empty name is refused with how to write one", () => {
+  const message = expect.stringContaining("--worktree needs a value: --worktree=NAME") as string;
+  expect(parseSessionArgs(["--worktree=", "fix"])).toMatchObject({ kind: "invalid", message });
+});
+
 test.each([["--session", "x"], ["--resume"], ["--gateway"]])("%s does not go together with it", (...flags) => {
   expect(parseSessionArgs(["--worktree", ...flags])).toMatchObject({ kind: "invalid" });
 });

@@ -24,7 +24,8 @@ export interface StagedChanges {
   readonly changes: readonly StagedChange[];
   /** The answer of git, to see later whether something else is staged. */
   readonly raw: string;
-  readonly isMerge: boolean;
+  /** An operation of git that ends with the next commit. */
+  readonly operation: "merge" | "cherry-pick" | undefined;
 }
 
 /** Variables of the person that say who commits, and where their settings are. */
@@ -84,10 +85,12 @@ async function readIndex(cwd: string, io: Io): Promise<Omit<StagedChanges, "top"
     const { code, stdout } = await runPlainGit(["rev-parse", "--quiet", "--verify", name], io, { cwd });
     return code === 0 ? stdout.toString("utf8").trim() : undefined;
   };
-  const [head, merged] = [await resolve("HEAD^{commit}"), await resolve("MERGE_HEAD")];
+  const head = await resolve("HEAD^{commit}");
+  const isMerge = (await resolve("MERGE_HEAD")) !== undefined;
+  const isPick = (await resolve("CHERRY_PICK_HEAD")) !== undefined;
   const args = ["diff", "--cached", "--raw", "-z", "--no-abbrev", "-M", "--no-relative", "--ignore-submodules=none"];
   const raw = await mustRun(args, io, { cwd });
-  return { head, raw, changes: parseRaw(raw), isMerge: merged !== undefined };
+  return { head, raw, changes: parseRaw(raw), operation: isMerge ? "merge" : isPick ? "cherry-pick" : undefined };
 }
 
 /** Throws if something else is staged or checked out than before. */

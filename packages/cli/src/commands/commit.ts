@@ -38,8 +38,8 @@ import type { CommandArgs } from "./usage.ts";
 export async function runCommit(args: CommandArgs, io: Io): Promise<ExitCode | void> {
   const splits = args.has("split");
   const staged = await readStaged(io);
-  if (splits && staged.isMerge) {
-    throw new UsageError("invalid_input", "A merge is one commit. Use tau commit without --split.");
+  if (splits && staged.operation) {
+    throw new UsageError("invalid_input", `A ${staged.operation} is one commit. Use tau commit without --split.`);
   }
   const proposed = await propose(staged, splits, args, io);
   if (!proposed) return exitCodes.failed;

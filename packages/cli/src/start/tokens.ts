@@ -67,7 +67,7 @@ export function findValueProblem(flag: FlagSpec, { rawName, value, inlineValue }
   if (flag.value === undefined) return value === undefined ? undefined : `${rawName} takes no value`;
   if (value === undefined && flag.optional) return undefined;
   if (value === undefined || isDoubtful(rawName, value, inlineValue) || (value.trim() === "" && !flag.mayBeEmpty)) {
-    return `${rawName} needs a value: ${rawName} ${flag.value}`;
+    return `${rawName} needs a value: ${rawName}${flag.optional ? "=" : " "}${flag.value}`;
   }
   if (choices && !choices.includes(value))
     return `${rawName} takes ${choices.join(", ")}, not ${JSON.stringify(value)}`;

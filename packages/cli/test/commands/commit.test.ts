@@ -205,6 +205,11 @@ test("what cannot be committed is said before a model is asked", async () => {
   expect((await tau([])).err).toContain("There are conflicts in a.txt. Resolve them");
   await stage("a.txt", "both\n");
   expect((await tau(["--split"])).err).toContain("A merge is one commit. Use tau commit without --split.");
+  git("merge", "--abort");
+  // Only the first of several commits would have its author.
+  expect(() => git("cherry-pick", "side")).toThrow("git cherry-pick side");
+  await stage("a.txt", "picked\n");
+  expect((await tau(["--split"])).err).toContain("A cherry-pick is one commit.");
   expect(workspace.server.requests).toHaveLength(0);
   const elsewhere = await createWorkspace();
   const outside = await run(elsewhere, ["commit"]);
