@@ -6,8 +6,9 @@ import { summariseChanges, ToolsError } from "@tau/tools";
 import { editTool, grepTool } from "./feature.ts";
 import type { FoundMatch } from "../kit/syntax/parser-program.ts";
 import type { GrammarPlaces } from "../kit/syntax/grammars.ts";
+import { findLanguage, getLanguage } from "../kit/syntax/languages.ts";
 import { Parser } from "../kit/syntax/parser.ts";
-import { type AstQuery, type AstSearch, type FileMatches, searchCode } from "./search.ts";
+import { type AstQuery, type AstSearch, type FileMatches, findUnknownNames, searchCode } from "./search.ts";
 
 /** Equals the default of `grep`. */
 const maxShown = 100;
@@ -42,6 +43,12 @@ export const createAstExtension =
         const search = await searchCode({ parser, places }, context, query, { maxMatches: maxRewritten, signal });
         const changes = search.files.map(toChange).filter(({ edits }) => edits.length > 0);
         if (changes.length === 0) return presentMatches(search, query);
+        refuseNames(search, query);
+        if (!search.isWhole)
+          throw new ToolsError(
+            "too_large",
+            ["Not all files could be searched. Nothing was changed.", ...search.notices].join("\n"),
+          );
         if (changes.reduce((sum, { edits }) => sum + edits.length, 0) >= maxRewritten) {
           throw new ToolsError(
             "too_large",
@@ -58,6 +65,18 @@ export const createAstExtension =
       },
     });
   };
+
+/** Refuses a rewrite that would write a name of the pattern's kind into code, or lose what one stands for. */
+function refuseNames({ files }: AstSearch, query: AstQuery): void {
+  const [name] = findUnknownNames(query);
+  const getLanguageOf = (path: string) =>
+    query.language === undefined ? getLanguage(path) : findLanguage(query.language);
+  if (name === undefined || files.every(({ path }) => getLanguageOf(path)?.hasDollarNames)) return;
+  throw new ToolsError(
+    "invalid_input",
+    `The pattern has no ${name}, which the rewrite uses. Nothing was changed. Write names as in the pattern: $A is one node, $$$A any number, and $_A keeps nothing.`,
+  );
+}
 
 interface Change {
   path: string;

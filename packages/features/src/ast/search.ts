@@ -1,7 +1,7 @@
 /** Searches files for a pattern, with the permissions of a call. */
 import { createHash } from "node:crypto";
 import type { ExtensionToolContext } from "@tau/extensions";
-import { listSourceFiles, ToolsError } from "@tau/tools";
+import { listSourceFiles, type SourceFiles, ToolsError } from "@tau/tools";
 import { resolveRoot } from "./feature.ts";
 import {
   describeMissing,
@@ -38,6 +38,8 @@ export interface AstSearch {
   /** For the model: files that were not searched, and why. */
   notices: string[];
   searchedFiles: number;
+  /** Whether all files were searched that can be: neither a limit nor the time was reached. */
+  isWhole: boolean;
 }
 
 /** A larger file is hardly written by a person, and takes seconds. */
@@ -73,13 +75,13 @@ export async function searchCode(
     },
     signal,
   );
-  const state = new SearchState(found.notices);
+  const state = new SearchState(found);
   const endsAt = performance.now() + maxSearchMs;
   const paths = found.paths[Symbol.iterator]();
   const searchNext = async (): Promise<void> => {
     for (const path of paths) {
       if (signal?.aborted) throw new ToolsError("aborted", "The search was aborted.");
-      if (state.matchCount >= maxMatches) return void (state.isFull = true);
+      if (state.matchCount >= maxMatches) return;
       if (performance.now() > endsAt) return void (state.isLate = true);
       const name = found.show(path);
       const grammar = query.language === undefined ? findByName(path, chosen) : chosen[0];
@@ -121,6 +123,16 @@ const refuseFile = (path: string, places: GrammarPlaces): ToolsError => {
 export function findLiteral(pattern: string): string | undefined {
   const names = pattern.replaceAll(/\$+[A-Z_][A-Z0-9_]*/g, " ").match(/[A-Za-z_][A-Za-z0-9_]{2,}/g) ?? [];
   return names.toSorted((a, b) => b.length - a.length)[0];
+}
+
+/** Lists the names of a pattern, or of a rewrite, as they are written in it. */
+const listNames = (text: string): string[] => text.match(/\$\$\$[A-Z_][A-Z0-9_]*|\$[A-Z_][A-Z0-9_]*/g) ?? [];
+
+/** Names of the rewrite that stand for nothing. Pure. */
+export function findUnknownNames({ pattern, rewrite = "" }: AstQuery): string[] {
+  // A name that begins with an underscore keeps nothing.
+  const known = listNames(pattern).filter((name) => !/^\$+_/.test(name));
+  return [...new Set(listNames(rewrite).filter((name) => !known.includes(name)))];
 }
 
 type Skipped = "large" | "binary" | "unread";
@@ -192,17 +204,16 @@ const skippedWords: Readonly<Record<Exclude<Skipped, "binary" | "unread"> | "slo
 };
 
 class SearchState {
-  readonly #notices: string[];
+  readonly #found: Pick<SourceFiles, "notices" | "isWhole">;
   readonly #files: FileMatches[] = [];
   readonly #skipped = new Map<keyof typeof skippedWords, string[]>();
   readonly #refused = new Map<string, string>();
   #searched = 0;
   matchCount = 0;
-  isFull = false;
   isLate = false;
 
-  constructor(notices: readonly string[]) {
-    this.#notices = [...notices];
+  constructor(found: Pick<SourceFiles, "notices" | "isWhole">) {
+    this.#found = found;
   }
 
   skip(why: Skipped | keyof typeof skippedWords, name: string): void {
@@ -233,6 +244,12 @@ class SearchState {
       ? [`[Stopped after ${maxSearchMs / 1_000} s; there may be more. Narrow path or glob.]`]
       : [];
     const files = this.#files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-    return { files, notices: [...this.#notices, ...skipped, ...late], searchedFiles: this.#searched };
+    const { notices, isWhole } = this.#found;
+    return {
+      files,
+      notices: [...notices, ...skipped, ...late],
+      searchedFiles: this.#searched,
+      isWhole: isWhole && !this.isLate,
+    };
   }
 }

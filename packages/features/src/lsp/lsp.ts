@@ -132,7 +132,6 @@ const createServers = (tau: ExtensionAPI, options: ServersOptions): LspServers =
         return open(spawn);
       }),
     allowStart: (found) => allowStart(tau, found),
-    getAllowedPaths: () => tau.getSettings().sandbox.allowedPaths,
     log: (message) => tau.log("info", message),
   });
 

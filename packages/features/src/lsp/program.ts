@@ -14,7 +14,8 @@ export interface LspProgram {
 
 export interface LspSpawnOptions {
   cwd: string;
-  sandbox: false | { allowedPaths: readonly string[] };
+  /** Default: the sandbox of the model's commands. */
+  sandbox?: false;
 }
 
 export type LspSpawn = (command: string, args: readonly string[], options: LspSpawnOptions) => Promise<LspProgram>;

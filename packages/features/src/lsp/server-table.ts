@@ -17,8 +17,6 @@ export interface ServerDefinition {
   readonly needsPackage?: { readonly name: string; readonly major: number };
   readonly initOptions?: unknown;
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** Directories that it may write to besides the workspace. `~` is the home directory. */
-  readonly caches?: readonly string[];
   /** Whether lspmux can share it with editors. Default false. */
   readonly isMuxable?: boolean;
   /** Says what installs it. */
@@ -41,7 +39,6 @@ export const serverTable: readonly ServerDefinition[] = [
     rootMarkers: ["deno.json", "deno.jsonc"],
     needsMarker: true,
     initOptions: { enable: true },
-    caches: ["~/.cache/deno"],
     install: "https://deno.com",
   },
   {
@@ -227,7 +224,6 @@ export const serverTable: readonly ServerDefinition[] = [
     fileTypes: python,
     rootMarkers: ["ruff.toml", ".ruff.toml", "pyproject.toml"],
     isLinter: true,
-    caches: ["~/.cache/ruff"],
     install: "pip install ruff",
   },
   {
@@ -236,7 +232,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: [],
     fileTypes: [".go", "go.mod", "go.work"],
     rootMarkers: ["go.mod", "go.work"],
-    caches: ["~/.cache/gopls", "~/.cache/go-build", "~/go/pkg/mod"],
     install: "go install golang.org/x/tools/gopls@latest",
   },
   {
@@ -247,7 +242,6 @@ export const serverTable: readonly ServerDefinition[] = [
     rootMarkers: [".golangci.yml", ".golangci.yaml", ".golangci.toml"],
     isLinter: true,
     initOptions: { command: ["golangci-lint", "run", "--output.json.path", "stdout", "--show-stats=false"] },
-    caches: ["~/.cache/golangci-lint", "~/.cache/go-build"],
     install: "go install github.com/nametake/golangci-lint-langserver@latest",
   },
   {
@@ -256,7 +250,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: [],
     fileTypes: [".rs"],
     rootMarkers: ["Cargo.toml", "rust-project.json"],
-    caches: ["~/.cargo/registry", "~/.cargo/git"],
     isMuxable: true,
     install: "rustup component add rust-analyzer",
   },
@@ -266,7 +259,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: ["--background-index=false"],
     fileTypes: native,
     rootMarkers: ["compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt", "Makefile"],
-    caches: ["~/.cache/clangd"],
     install: "apt install clangd",
   },
   {
@@ -283,7 +275,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: [],
     fileTypes: [".zig", ".zon"],
     rootMarkers: ["build.zig"],
-    caches: ["~/.cache/zig", "~/.cache/zls"],
     install: "https://zigtools.org/zls/install",
   },
   {
@@ -292,7 +283,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: [],
     fileTypes: [".java"],
     rootMarkers: ["pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle"],
-    caches: ["~/.cache/jdtls", "~/.m2", "~/.gradle"],
     install: "https://github.com/eclipse-jdtls/eclipse.jdt.ls",
   },
   {
@@ -301,7 +291,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: [],
     fileTypes: [".kt", ".kts"],
     rootMarkers: ["build.gradle.kts", "build.gradle", "pom.xml"],
-    caches: ["~/.gradle", "~/.m2"],
     install: "https://github.com/fwcd/kotlin-language-server",
   },
   {
@@ -310,7 +299,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: [],
     fileTypes: [".scala", ".sbt", ".sc"],
     rootMarkers: ["build.sbt", "build.sc", "build.mill"],
-    caches: ["~/.cache/coursier", "~/.ivy2"],
     install: "cs install metals",
   },
   {
@@ -319,7 +307,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: [],
     fileTypes: [".cs"],
     rootMarkers: ["*.sln", "*.slnx", "*.csproj"],
-    caches: ["~/.nuget"],
     install: "dotnet tool install --global csharp-ls",
   },
   {
@@ -328,7 +315,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: ["-lsp"],
     fileTypes: [".cs"],
     rootMarkers: ["*.sln", "*.csproj"],
-    caches: ["~/.nuget"],
     install: "https://github.com/OmniSharp/omnisharp-roslyn",
   },
   {
@@ -337,7 +323,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: ["--adaptive-lsp-server-enabled"],
     fileTypes: [".fs", ".fsx", ".fsi"],
     rootMarkers: ["*.sln", "*.fsproj"],
-    caches: ["~/.nuget"],
     install: "dotnet tool install --global fsautocomplete",
   },
   {
@@ -371,7 +356,6 @@ export const serverTable: readonly ServerDefinition[] = [
     fileTypes: [".rb", ".rake"],
     rootMarkers: [".rubocop.yml"],
     isLinter: true,
-    caches: ["~/.cache/rubocop_cache"],
     install: "gem install rubocop",
   },
   {
@@ -388,7 +372,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: ["language-server"],
     fileTypes: [".php"],
     rootMarkers: ["composer.json", ".phpactor.json"],
-    caches: ["~/.cache/phpactor"],
     install: "https://phpactor.readthedocs.io",
   },
   {
@@ -397,7 +380,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: [],
     fileTypes: [".ex", ".exs"],
     rootMarkers: ["mix.exs"],
-    caches: ["~/.mix", "~/.hex"],
     install: "https://github.com/elixir-lsp/elixir-ls",
   },
   {
@@ -422,7 +404,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: ["--lsp"],
     fileTypes: [".hs", ".lhs"],
     rootMarkers: ["stack.yaml", "cabal.project", "*.cabal", "package.yaml"],
-    caches: ["~/.cache/ghcide", "~/.cabal", "~/.stack"],
     install: "ghcup install hls",
   },
   {
@@ -439,7 +420,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: ["language-server", "--protocol=lsp"],
     fileTypes: [".dart"],
     rootMarkers: ["pubspec.yaml"],
-    caches: ["~/.dartServer", "~/.pub-cache"],
     install: "https://dart.dev/get-dart",
   },
   {
@@ -448,7 +428,6 @@ export const serverTable: readonly ServerDefinition[] = [
     args: [],
     fileTypes: [".swift"],
     rootMarkers: ["Package.swift"],
-    caches: ["~/.cache/org.swift.swiftpm"],
     install: "https://www.swift.org/install",
   },
   {

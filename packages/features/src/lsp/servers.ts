@@ -1,6 +1,4 @@
 /** The language servers of a session: started when they are first asked, shared by the sessions of a process, ended when idle. */
-import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, untilAborted, untilTimeout } from "@tau/ai/internal";
 import type { SharedResource } from "@tau/extensions";
@@ -27,8 +25,6 @@ export interface LspServersParts {
   share: <T extends SharedResource>(key: string, open: (spawn: LspSpawn) => T | Promise<T>) => Promise<T>;
   /** Asks whether a server may be started that is not running. Rejects with an `LspError` if not. */
   allowStart: (found: FoundServer) => Promise<void>;
-  /** Directories that the sandbox of the model's commands may write to besides the workspace. */
-  getAllowedPaths: () => readonly string[];
   log: (message: string) => void;
 }
 
@@ -196,14 +192,12 @@ export class LspServers {
   }
 
   async #start({ definition, root, program }: FoundServer, spawn: LspSpawn): Promise<LspClient> {
-    const { cwd, clock, env, log, getAllowedPaths } = this.#parts;
-    const { name, args, initOptions, settings, caches = [], isMuxable = false } = definition;
+    const { cwd, clock, env, log } = this.#parts;
+    const { name, args, initOptions, settings, isMuxable = false } = definition;
     const muxed = isMuxable ? await wrapWithMux({ program, args, root, cwd, env, spawn, clock }) : undefined;
-    const home = env["HOME"] ?? homedir();
-    const own = caches.map((path) => path.replace(/^~(?=\/)/, home)).filter((path) => existsSync(path));
     const running = muxed
       ? await spawn(muxed.command, muxed.args, { cwd: root, sandbox: false })
-      : await spawn(program, args, { cwd: root, sandbox: { allowedPaths: [...getAllowedPaths(), ...own] } });
+      : await spawn(program, args, { cwd: root });
     return await LspClient.start(running, {
       name,
       root,

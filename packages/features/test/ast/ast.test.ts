@@ -109,6 +109,26 @@ test("rewrites all matches in all files, keeping byte order marks and line ends,
   expect(result!.details).toMatchObject({ diff: expect.stringContaining("+x = bar(foo(3));") });
 });
 
+test("a rewrite with a name that the pattern does not have changes nothing", async () => {
+  const files = { "a.ts": "foo(1, 2);\n" };
+  const refused: [pattern: string, rewrite: string, name: string][] = [
+    ["foo($$$A)", "bar($$$B)", "$$$B"],
+    ["foo($$$A)", "bar($A)", "$A"],
+    ["foo($A, $B)", "bar($$$A)", "$$$A"],
+    ["foo($_A, $B)", "bar($_A)", "$_A"],
+  ];
+  const opened = await run(
+    files,
+    refused.map(([pattern, rewrite]): Call => ["ast_edit", { pattern, rewrite }]),
+  );
+  await opened.prompt("go");
+  for (const [index, result] of getResults(opened).entries()) {
+    expect(result.isError).toBe(true);
+    expect(getText(result)).toContain(`The pattern has no ${refused[index]![2]}, which the rewrite uses.`);
+  }
+  expect(readFileSync(join(opened.session.cwd, "a.ts"), "utf8")).toBe(files["a.ts"]);
+});
+
 test("a preview changes nothing, and the change that follows is refused if a file changed in between", async () => {
   const args = { pattern: "foo($A)", rewrite: "bar($A)" };
   const preview: Call = ["ast_edit", { ...args, preview: true }];

@@ -104,7 +104,6 @@ export async function openToy(
     isProjectTrusted: () => true,
     getServers: () => definitions,
     allowStart: async () => {},
-    getAllowedPaths: () => [],
     async share<T extends SharedResource>(key: string, open: (spawn: LspSpawn) => T | Promise<T>): Promise<T> {
       const resource = shared.get(key) ?? Promise.resolve(open(programs.spawn));
       shared.set(key, resource);

@@ -1,6 +1,8 @@
 // A language server for tests: `node scripted-server.mjs BEHAVIOUR STARTS`. It answers properly, but for what its behaviour says.
 // It appends a line to the file STARTS when it is started.
-import { appendFileSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const [behaviour = "good", starts] = process.argv.slice(2);
@@ -34,6 +36,7 @@ const capabilities = {
 
 const texts = new Map();
 let root = "";
+let options;
 const lineOf = (uri, line) => (texts.get(uri)?.text ?? "").split("\n")[line] ?? "";
 const range = (line, start, end) => ({ start: { line, character: start }, end: { line, character: end } });
 const wordAt = ({ textDocument: { uri }, position: { line, character } }) =>
@@ -90,8 +93,9 @@ function report(uri) {
 let late = () => {};
 
 const handlers = {
-  initialize(id, { rootUri }) {
+  initialize(id, { rootUri, initializationOptions }) {
     root = rootUri;
+    options = initializationOptions;
     if (behaviour === "whole-project")
       for (const name of readdirSync(fileURLToPath(rootUri)).filter((each) => each.endsWith(".toy"))) {
         const uri = `${rootUri}/${name}`;
@@ -200,6 +204,20 @@ const handlers = {
         return answer(id, { contents: { language: "\u001b[2J\nx", value: "code" } });
       case "endless-hover":
         return answer(id, { contents: Array.from({ length: 20 }, () => "x".repeat(10_000)) });
+      // Tries to write files and to reach a port.
+      case "reaches-out": {
+        const tryWrite = (path) => {
+          try {
+            mkdirSync(dirname(path), { recursive: true });
+            writeFileSync(path, "here");
+          } catch {
+            // The test looks for the file.
+          }
+        };
+        for (const path of [...options.paths, `${process.env.XDG_CACHE_HOME}/toy/index`]) tryWrite(path);
+        const finish = (result) => answer(id, { contents: `${result} ${process.env.XDG_CACHE_HOME}` });
+        return connect(options.port, "127.0.0.1", () => finish("connected")).on("error", () => finish("alone"));
+      }
       case "too-many-settings":
         return send({
           id: "u",

@@ -1,11 +1,13 @@
 /** Programs and configuration of a project are used only if it is trusted. */
-import { chmod, rm, symlink } from "node:fs/promises";
+import { chmod, readFile, rm, symlink } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { systemClock } from "@tau/ai";
 import { call } from "@tau/ai/testing";
 import { SettingsManager } from "@tau/config/settings";
+import { isSandboxMissing } from "@tau/sandbox/internal";
 import { createFiles } from "@tau/tools";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { findProgram } from "../../src/lsp/find-server.ts";
 import { SourceFiles } from "../../src/lsp/source-files.ts";
 import { discovery, lsp } from "../../src/index.ts";
@@ -54,6 +56,35 @@ test("the trust of a project is not that of another one, in which a file is", as
   expect(findProgram("./node_modules/.bin/server", other, options)).toBeUndefined();
   expect(findProgram("server", cwd, { ...options, isProjectTrusted: false })).toBe(ofUser);
   expect(findProgram(own, cwd, { ...options, isProjectTrusted: false })).toBeUndefined();
+});
+
+test("a server in the sandbox has the workspace and a cache of its own, and no network", async (context) => {
+  const [cwd, agentDir, home] = [await makeDirectory(), await makeDirectory(), await makeDirectory()];
+  if (isSandboxMissing(cwd)) return context.skip("bwrap is not installed");
+  await writeFiles(home, { ".cargo/registry/index": "", ".cache/clangd/index": "" });
+  vi.stubEnv("HOME", home);
+  let connections = 0;
+  const listener = createServer(() => void connections++);
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void listener.close());
+  const { port } = listener.address() as { port: number };
+  const written = [".cargo/registry/index", ".cache/clangd/index", "file"].map((name) => join(home, name));
+  const options = { initOptions: { port, paths: [...written, join(cwd, "own")] } };
+  // The name of a known server, with its place in the table.
+  const servers = { "rust-analyzer": { ...toyServer("reaches-out"), ...options } };
+  const { results } = await runCalls([lspCall({ action: "hover", file: "a.toy", line: 1 }, "1")], {
+    cwd,
+    agentDir,
+    files: { "a.toy": "one" },
+    settings: { lsp: { servers } } as object,
+  });
+  const [, cache] = /^alone (.+)$/.exec(results[0]!.text) ?? [];
+  const read = (path: string) => readFile(path, "utf8").catch(() => undefined);
+  expect(cache?.startsWith(agentDir)).toBe(true);
+  expect(await read(join(cache!, "toy/index"))).toBe("here");
+  expect(await read(join(cwd, "own"))).toBe("here");
+  expect(await Promise.all(written.map(read))).toEqual(["", "", undefined]);
+  expect(connections).toBe(0);
 });
 
 test("a server that no sandbox holds is started like a command, after the same question", async () => {

@@ -29,6 +29,8 @@ export interface SourceFiles {
   isFile: boolean;
   /** How a path is named in results. */
   show(path: string): string;
+  /** Whether these are all: neither the limit nor the time was reached. */
+  isWhole: boolean;
   /** For the model: why some files are missing, if any are. */
   notices: string[];
 }
@@ -42,7 +44,7 @@ export async function listSourceFiles(
   const root = await unlessAborted(openRoot(ports, path), signal);
   const toPath = (name: string) => join(root.cwd, inside(name));
   const show = (shown: string) => root.show(shown.slice(root.cwd.length + 1));
-  if (!root.isDirectory) return { paths: [toPath(root.target)], isFile: true, show, notices: [] };
+  if (!root.isDirectory) return { paths: [toPath(root.target)], isFile: true, show, isWhole: true, notices: [] };
   const glob = parseChoice(globText, root);
   const names = createFirstNames({ ...glob, matches: (name) => glob.matches(inside(name)) }, maxFiles);
   const searcher = createSearcher({ spawn: ports.spawn, ...(ports.clock && { clock: ports.clock }) });
@@ -72,7 +74,13 @@ export async function listSourceFiles(
     left > 0 ? `[${left} more files were not searched: at most ${maxFiles} are. Narrow path or glob.]` : "",
     describeUnread(end.unread, root.show),
   ];
-  return { paths: names.sorted().map(toPath), isFile: false, show, notices: notices.filter((text) => text !== "") };
+  return {
+    paths: names.sorted().map(toPath),
+    isFile: false,
+    show,
+    isWhole: cut === undefined && left <= 0,
+    notices: notices.filter((text) => text !== ""),
+  };
 }
 
 /** With `!` before it, a glob chooses what it does not match. */

@@ -16,6 +16,8 @@ export interface Language {
    * in this order, before those of all languages.
    */
   readonly contexts?: readonly (readonly [before: string, after: string])[];
+  /** Whether names in its code begin with a dollar sign. Default false. */
+  readonly hasDollarNames?: boolean;
 }
 
 /** A grammar of tree-sitter as WebAssembly. */
@@ -59,8 +61,15 @@ export const languages: readonly Language[] = [
     ...grammar("c-sharp", "c_sharp"),
   },
   { name: "Ruby", aliases: ["rb"], extensions: ["rb"], ...grammar("ruby") },
-  { name: "PHP", aliases: [], extensions: ["php"], contexts: [["<?php ", ";"]], ...grammar("php") },
-  { name: "Bash", aliases: ["sh", "shell"], extensions: ["sh", "bash"], ...grammar("bash") },
+  {
+    name: "PHP",
+    aliases: [],
+    extensions: ["php"],
+    contexts: [["<?php ", ";"]],
+    hasDollarNames: true,
+    ...grammar("php"),
+  },
+  { name: "Bash", aliases: ["sh", "shell"], extensions: ["sh", "bash"], hasDollarNames: true, ...grammar("bash") },
   { name: "Scala", aliases: [], extensions: ["scala", "sc"], ...grammar("scala") },
   { name: "Haskell", aliases: ["hs"], extensions: ["hs"], ...grammar("haskell") },
   { name: "Elixir", aliases: ["ex"], extensions: ["ex", "exs"], ...grammar("elixir") },
