@@ -12,7 +12,7 @@ import type { CoverOptions, Grant, Grants } from "./grants.ts";
 import { isAccess } from "./is-access.ts";
 import { hostRule } from "./judge-host.ts";
 import { listOffers, toOfferedChoice } from "./offers.ts";
-import { applyRisk, askRule } from "./permission-mode.ts";
+import { applyEachTime, applyRisk, askRule } from "./permission-mode.ts";
 import { mayWriteUnseen } from "./plan-mode.ts";
 import type { RememberedRules } from "./remembered-rules.ts";
 import type { Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
@@ -132,7 +132,7 @@ const uniqueTargets = (judged: readonly Judgement[]): Judgement[] => [
  * typed: the others are neither there nor granted.
  */
 async function judgeAccess(parts: JudgeParts, access: AccessRequest) {
-  const { capability, target, risk, textFrom, alternatives = [], sends, chosen } = access;
+  const { capability, target, risk, textFrom, alternatives = [], sends, chosen, eachTime } = access;
   const { subject, ask, files, getMode } = parts;
   const paths = alternatives.map((path) => ({ kind: "path", path }) as const);
   const all: Judgement[] = [];
@@ -143,7 +143,8 @@ async function judgeAccess(parts: JudgeParts, access: AccessRequest) {
       target: each,
       ...withoutUndefined({ sends, chosen }),
     });
-    all.push({ request, verdict: applyRisk(getMode(), risk, verdict), textFrom });
+    const mode = getMode();
+    all.push({ request, verdict: applyEachTime(mode, eachTime, applyRisk(mode, risk, verdict)), textFrom });
   }
   const judged = uniqueTargets(all);
   const asking = judged.filter(({ verdict }) => verdict.kind === "ask");

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createPolicy, type PolicyParts } from "./create-policy.ts";
 import { execClasses, execTiers } from "./exec/classification.ts";
 import { resolvePolicy } from "./extension-policy.ts";
-import { applyPermissionMode, applyRisk } from "./permission-mode.ts";
+import { applyEachTime, applyPermissionMode, applyRisk } from "./permission-mode.ts";
 import { applyPlanMode } from "./plan-mode.ts";
 import type { PolicyRequest, Subject, Verdict } from "./policy.ts";
 import { createSecretBroker } from "./secrets/secret-broker.ts";
@@ -179,4 +179,24 @@ test.each<[mode: PermissionMode, unknown: Verdict["kind"], destructive: Verdict[
   expect(applyRisk(mode, "destructive", allow).kind).toBe(destructive);
   const deny: Verdict = { kind: "deny", rule: "default", reason: "No." };
   expect(applyRisk(mode, "destructive", deny)).toBe(deny);
+});
+
+test.each([
+  ["plan", "ask"],
+  ["ask", "ask"],
+  ["edit", "ask"],
+  ["free", "deny"],
+] as const)("in %s, what must be asked each time is asked each time, or not done", (mode, kind) => {
+  const allow: Verdict = { kind: "allow", rule: "default" };
+  const deny: Verdict = { kind: "deny", rule: "plan", reason: "No." };
+  expect(applyEachTime(mode, undefined, allow)).toBe(allow);
+  expect(applyEachTime(mode, "It posts x.", deny)).toBe(deny);
+  expect(applyEachTime(mode, "It posts x.", allow)).toMatchObject({
+    kind,
+    rule: "each-time",
+    reason: expect.stringMatching(/^It posts x\./) as string,
+    ...(kind === "ask" && { asksEachTime: true }),
+  });
+  const asked = applyEachTime(mode, "It posts x.", { kind: "ask", rule: "host", reason: "A host." });
+  expect(asked).toMatchObject({ kind, reason: expect.stringMatching(/^It posts x\. A host\./) as string });
 });

@@ -66,6 +66,15 @@ export function applyRisk(mode: PermissionMode, risk: AccessRequest["risk"], ver
     : { kind: "deny", rule: riskRule, reason: `${reason} ${nothingIsAsked}` };
 }
 
+/** Asks a person each time about what a tool says that nobody else may decide; see `AccessRequest.eachTime`. */
+export function applyEachTime(mode: PermissionMode, wish: string | undefined, verdict: Verdict): Verdict {
+  if (wish === undefined || verdict.kind === "deny") return verdict;
+  const reason = verdict.kind === "ask" ? `${wish} ${verdict.reason}` : wish;
+  if (mode === "free") return { kind: "deny", rule: eachTimeRule, reason: `${reason} ${nothingIsAsked}` };
+  return { ...verdict, kind: "ask", rule: eachTimeRule, reason, asksEachTime: true };
+}
+
+const eachTimeRule = "each-time";
 const riskRule = "destructive";
 
 /** The rule of a question that only the permission mode asks. */

@@ -40,6 +40,11 @@ export interface AccessRequest {
    * target that is a host.
    */
   chosen?: "address" | "host";
+  /**
+   * Says what would be done, whole and for a person, who is asked each time: in every permission mode, whatever was allowed before.
+   * It is denied where nobody can be asked, and in the mode `free`.
+   */
+  eachTime?: string;
   /** Other absolute paths of which the call opens one if that exists. Only beside a target that is a path. */
   alternatives?: readonly string[];
 }
