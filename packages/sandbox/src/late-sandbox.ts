@@ -18,6 +18,7 @@ export function createLateSandbox(getOptions: () => SessionSandboxOptions): Sess
     },
     usePortPolicy: (policy) => void (portPolicy = policy),
     enter: async (request) => (await open()).enter(request),
+    join: (hosts) => ({ enter: async (request) => (await open()).join(hosts).enter(request) }),
     widen: async (grant) => (await open()).widen(grant),
     getState: async () => (await open()).getState(),
     findTemporary: async () => (await open()).findTemporary(),

@@ -17,6 +17,9 @@ export function createPlanSandbox({ usual, readOnly, isPlanning }: PlanSandboxPa
     },
     usePortPolicy: (policy) => usual.usePortPolicy(policy),
     enter: (request) => getCurrent().enter(request),
+    join: (hosts) => ({
+      enter: (request) => (isPlanning() ? readOnly : usual).join(hosts).enter(request),
+    }),
     widen: async (grant) => {
       const wider = await usual.widen(grant);
       // The person may turn plan mode on before the command is started.

@@ -15,7 +15,7 @@ import { findHelper, hasTraceCapability } from "./programs.ts";
 import { findObstacle, findPrograms, tryBwrap } from "./probe.ts";
 import type { InnerSockets } from "./network/inner-sockets.ts";
 import type { PortPolicy } from "./network/asked-ports.ts";
-import { SessionNetwork, type UsedNetwork } from "./network/session-network.ts";
+import { type ProgramHosts, SessionNetwork, type UsedNetwork } from "./network/session-network.ts";
 import { createReport } from "./report.ts";
 import type { MountPlan, SandboxedCommands } from "./sandboxed-commands.ts";
 import type { SandboxSettings } from "./settings.ts";
@@ -53,6 +53,8 @@ export interface SandboxGrant {
 export interface SessionSandbox extends CommandSandbox {
   /** The sandbox for a command that is allowed more. */
   widen(grant: SandboxGrant): Promise<CommandSandbox>;
+  /** The sandbox for a program that runs beside the commands, with hosts of its own. It ends with the session. */
+  join(hosts: ProgramHosts): CommandSandbox;
   /** The access that a person allowed for the rest of the session. */
   readonly granted: Pick<SandboxGrant, "hosts" | "paths">;
   /** Decides which servers inside can be reached from this machine, besides `settings.ports`. Default: none. */
@@ -63,6 +65,11 @@ export interface SessionSandbox extends CommandSandbox {
   findTemporary(): Promise<string | undefined>;
   /** Ends everything that runs inside. */
   close(): Promise<void>;
+}
+
+/** The access of one command beyond that of the session. */
+interface MoreAccess extends Pick<SandboxGrant, "hosts" | "paths"> {
+  readonly program?: ProgramHosts;
 }
 
 /** Creates nothing and starts nothing until the first command. */
@@ -106,6 +113,10 @@ class LazySandbox implements SessionSandbox {
     return this.#enter(request, { hosts: [], paths: [] });
   }
 
+  join(program: ProgramHosts): CommandSandbox {
+    return { enter: (request) => this.#enter(request, { hosts: [], paths: [], program }) };
+  }
+
   async widen(grant: SandboxGrant): Promise<CommandSandbox> {
     if (grant.term === "command") return { enter: (request) => this.#enter(request, grant) };
     this.#network.allow(grant.hosts);
@@ -120,7 +131,7 @@ class LazySandbox implements SessionSandbox {
     return this;
   }
 
-  async #enter(request: SpawnRequest, more: Pick<SandboxGrant, "hosts" | "paths">): Promise<SandboxEntry | undefined> {
+  async #enter(request: SpawnRequest, more: MoreAccess): Promise<SandboxEntry | undefined> {
     const { settings, isReadOnly = false } = this.#options;
     const { mode } = settings;
     const state = await this.getState();
@@ -135,7 +146,8 @@ class LazySandbox implements SessionSandbox {
       if (more.paths.length > 0 && shared.isFixed) apart = this.#createCommands(state, files);
       const createRequest = async (sockets: InnerSockets | undefined) => {
         network?.finish();
-        network = sockets && (await this.#network.use(sockets, { hosts: more.hosts, isApart: apart !== undefined }));
+        const { hosts, program } = more;
+        network = sockets && (await this.#network.use(sockets, { hosts, program, isApart: apart !== undefined }));
         const caches = files.getCacheVariables(request);
         const env = toSandboxEnvironment(request.env, caches);
         // The workspace is mounted at its real path. A link to it in the temporary directory is not there inside.

@@ -7,7 +7,7 @@ import type { AgentToolResult, AgentToolUpdateCallback, ThinkingLevel, ToolExecu
 import type { ImageContent, Model, TextContent, ToolArguments, ToolParameters } from "@tau/ai";
 import type { PermissionMode, SlashCommandData } from "@tau/protocol";
 import type { AccessRequest, Program, ToolDescription, ToolLifecycle, ToolLogLevel } from "@tau/tools";
-import type { SandboxNetwork } from "@tau/sandbox";
+import type { ProgramHosts, SandboxNetwork } from "@tau/sandbox";
 import type { Settings } from "@tau/config/settings";
 import type {
   ExtensionCommandContext,
@@ -137,9 +137,13 @@ export interface SpawnOptions {
   /**
    * `false` runs it outside of the sandbox, where it has the rights of the user. An object says where it differs from the
    * sandbox of the model's commands; `readablePaths` are absolute paths that it can read although those cannot, in tau's own
-   * directory or among temporary files. Credentials stay hidden. Default: as theirs.
+   * directory or among temporary files. Credentials stay hidden. `session` runs it beside the model's commands, with their
+   * loopback and temporary files; it ends with the session, so that it cannot be shared. Default: as theirs, apart from them.
    */
-  sandbox?: false | { network?: SandboxNetwork; allowedPaths?: readonly string[]; readablePaths?: readonly string[] };
+  sandbox?:
+    | false
+    | { network?: SandboxNetwork; allowedPaths?: readonly string[]; readablePaths?: readonly string[] }
+    | { session: ProgramHosts };
 }
 
 export interface AccessOptions {

@@ -13,6 +13,7 @@ function open() {
   let ends = 0;
   const program: Program = {
     pid: 1,
+    isSandboxed: false,
     stdin,
     stdout,
     stderr: new PassThrough(),

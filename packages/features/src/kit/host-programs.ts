@@ -23,6 +23,6 @@ export const hostPrograms: Spawner = {
       child.signal("SIGKILL", "group");
       await exit;
     };
-    return { pid, stdin, stdout, stderr, exit, getExcess: () => undefined, end };
+    return { pid, isSandboxed: false, stdin, stdout, stderr, exit, getExcess: () => undefined, end };
   },
 };

@@ -13,5 +13,5 @@ export const spawn: ConstructorParameters<typeof Parser>[0]["spawn"] = async (co
     child.kill("SIGKILL");
     await exit;
   };
-  return { pid: child.pid!, stdin, stdout, stderr, exit, getExcess: () => undefined, end };
+  return { pid: child.pid!, isSandboxed: false, stdin, stdout, stderr, exit, getExcess: () => undefined, end };
 };

@@ -94,16 +94,18 @@ export async function createWorkspace(
     env: secrets.give(grants.listNames("env", toolCallId)),
     ...terminal,
   });
-  /** Each program has a sandbox of its own, which ends with it: a program may be shared with other sessions. */
+  /** A program has a sandbox of its own, which ends with it, since it may be shared with other sessions, or that of the session. */
   const spawn: ExtensionSessionPort["spawn"] = async (
     command,
     args,
     { cwd: directory, inherits, env, sandbox: own, maxMemoryMb },
   ) => {
     const mode = own === false ? "off" : sandboxSettings.mode;
-    const { readablePaths = [], ...changes } = own || {};
+    const joined = own && "session" in own ? sandbox?.join(own.session) : undefined;
+    const { readablePaths = [], ...changes } = own && !("session" in own) ? own : {};
     const settings = { ...sandboxSettings, ...changes, mode };
-    const box = mode === "off" ? undefined : createLateSandbox(() => getSandboxOptions(setup, settings, readablePaths));
+    const apart =
+      mode === "off" || joined ? undefined : createLateSandbox(() => getSandboxOptions(setup, settings, readablePaths));
     const inherited = await tools.getCommandEnv();
     const kept = Array.isArray(inherits) ? pick(inherited, inherits) : inherited;
     const request = {
@@ -112,8 +114,8 @@ export async function createWorkspace(
       env: { ...kept, ...env },
     };
     const limits = maxMemoryMb === undefined ? {} : getProgramLimits(maxMemoryMb);
-    const close = async () => await box?.close();
-    const program = await tools.startProgram(request, box, limits).catch(async (error: unknown) => {
+    const close = async () => await apart?.close();
+    const program = await tools.startProgram(request, joined ?? apart, limits).catch(async (error: unknown) => {
       await close();
       throw error;
     });

@@ -22,11 +22,16 @@ const maxRefusals = 1_000;
 /** More connections at a time are refused: each takes a descriptor of ours, and without those no file can be opened. */
 const maxConnections = 256;
 
-/** `getAllowed` is called for each request. */
-export async function openProxyPort(sockets: InnerSockets, getAllowed: () => readonly string[]): Promise<ProxyPort> {
+/** `getAllowed` is called for each request, `notify` with each refusal. */
+export async function openProxyPort(
+  sockets: InnerSockets,
+  getAllowed: () => readonly string[],
+  notify: (refusal: Refusal) => void = () => undefined,
+): Promise<ProxyPort> {
   const server: Server = await sockets.listen(0);
   const watchers = new Set<Refusal[]>();
   const onRefused = (refusal: Refusal) => {
+    notify(refusal);
     for (const refusals of watchers) if (refusals.length < maxRefusals) refusals.push(refusal);
   };
   const proxy = createProxy({ getAllowed, onRefused, getUpstream: getUpstreamOf(process.env) });

@@ -31,6 +31,14 @@ interface Opened {
   hasToldProblems: boolean;
 }
 
+/** The hosts that a program may reach besides those of the session, which change while it runs. */
+export interface ProgramHosts {
+  /** Called for each request. Hosts as in the setting `sandbox.network`; loopback is the session's own in any case. */
+  getHosts(): readonly string[];
+  /** Called with `host:port` of each request that was refused. */
+  onRefused(target: string): void;
+}
+
 /** How often servers are looked for while commands run. */
 const lookEveryMs = 1_000;
 
@@ -63,18 +71,19 @@ export class SessionNetwork {
   }
 
   /**
-   * For one command. With `hosts`, or in a sandbox that is there for this command only, it has a port of the proxy for
-   * itself. Rejects when no port can be opened.
+   * For one command. With `hosts` or `program`, or in a sandbox that is there for this command only, it has a port of the
+   * proxy for itself. Rejects when no port can be opened.
    */
   async use(
     sockets: InnerSockets,
-    { hosts, isApart }: { hosts: readonly string[]; isApart: boolean },
+    { hosts, isApart, program }: { hosts: readonly string[]; isApart: boolean; program?: ProgramHosts | undefined },
   ): Promise<UsedNetwork> {
-    if (hosts.length === 0 && !isApart) return await this.#useShared(sockets);
+    if (hosts.length === 0 && !isApart && !program) return await this.#useShared(sockets);
     // In the network of all commands, those of the session are open already.
     const local = this.#createLocalPorts(sockets);
     const problems = await local.open(findLocalPorts(isApart ? [...this.#allowed, ...hosts] : hosts));
-    const proxy = await this.#openProxy(sockets, () => [...this.#allowed, ...hosts]);
+    const getAllowed = () => [...this.#allowed, ...hosts, ...(program?.getHosts() ?? [])];
+    const proxy = await this.#openProxy(sockets, getAllowed, ({ target }) => program?.onRefused(target));
     const getRefusals = proxy.watch();
     const finish = () => {
       this.#closeProxy(proxy);
@@ -146,8 +155,8 @@ export class SessionNetwork {
     });
   }
 
-  async #openProxy(sockets: InnerSockets, getAllowed: () => readonly string[]): Promise<ProxyPort> {
-    const proxy = await openProxyPort(sockets, getAllowed);
+  async #openProxy(...parts: Parameters<typeof openProxyPort>): Promise<ProxyPort> {
+    const proxy = await openProxyPort(...parts);
     this.#proxies.add(proxy.port);
     return proxy;
   }

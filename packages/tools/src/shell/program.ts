@@ -22,6 +22,8 @@ export interface ProgramOptions {
 
 export interface Program extends Pick<RunningProcess, "stdout" | "stderr"> {
   readonly pid: number | undefined;
+  /** Whether it runs in the sandbox that it was to run in. */
+  readonly isSandboxed: boolean;
   readonly stdin: Writable;
   /** Settles when nothing of it is left. Never rejects. */
   readonly exit: Promise<ExitStatus>;
@@ -63,6 +65,7 @@ export async function startProgram(
     });
     return {
       pid: child.pid,
+      isSandboxed: entry !== undefined,
       stdin: child.stdin,
       stdout: child.stdout,
       stderr: child.stderr,
