@@ -2,6 +2,7 @@ import type { Feature } from "@tau/extensions";
 import { agents } from "./agents/feature.ts";
 import { ast } from "./ast/feature.ts";
 import { ask } from "./ask/feature.ts";
+import { browser } from "./browser/feature.ts";
 import { calc } from "./calc/feature.ts";
 import { codemode } from "./codemode/feature.ts";
 import { debug } from "./debug/feature.ts";
@@ -33,5 +34,6 @@ export const allFeatures: readonly Feature[] = [
   kernels(),
   ast(),
   web(),
+  browser(),
   memory(),
 ];

@@ -12,6 +12,7 @@ import {
   calc,
   inspectImage,
   ast,
+  browser,
   codemode,
   debug,
   discovery,
@@ -64,6 +65,8 @@ const cases: readonly FeatureContractCase[] = [
   { create: ast, call: call("ast_grep", { pattern: "foo($A)" }), params: { defaultTools: ["+ast_grep"] } },
   // Tested with servers in `web`.
   { create: web },
+  // Tested with a real one in `browser`.
+  { create: browser },
   // Off by default. Tested in `memory`.
   { create: memory },
 ];

@@ -34,6 +34,7 @@ export const pages: readonly Page[] = [
   { name: "codemode", summary: "scripts of the model that call tools" },
   { name: "kernels", summary: "Python and JavaScript that keep their variables and call tools" },
   { name: "web", summary: "searches and pages of the web: what is asked about and refused" },
+  { name: "browser", summary: "web pages that the model uses in a Chromium, and what it can reach" },
   { name: "memory", summary: "facts of a project that stay between sessions, and how to undo them" },
   { name: "extensions", summary: "tools, commands, events, interface, models of your own; examples" },
   { name: "packages", summary: "installing, updating and making packages of extensions" },

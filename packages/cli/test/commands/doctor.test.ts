@@ -61,6 +61,7 @@ test("every check has a row, and every problem has a fix", async () => {
     "debuggers",
     "kernels",
     "web search",
+    "browser",
     "network",
     "disk",
     "terminal",

@@ -1,0 +1,154 @@
+/** When the browser starts and ends, and how one of the user is attached to. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { call, createFakeClock } from "@tau/ai/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { findBrowser } from "../../src/browser/find-browser.ts";
+import { browser, discovery } from "../../src/index.ts";
+import { DialogSurface } from "../dialogs.ts";
+import { buildSessionProgram, killAfterOutput } from "../session-program.ts";
+import { findProcesses, openBrowser, whyNoBrowser } from "./kit.ts";
+
+const kills = process.env["TAU_LONG"] ? 20 : 1;
+const makeDirectory = () => {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "tau-browser-test-")));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+};
+
+/** The processes of browsers that were started from a directory. */
+const findBrowsers = (cwd: string): string[] =>
+  findProcesses("--headless").filter((line) => {
+    const pid = line.trim().split(/\s+/)[0]!;
+    try {
+      return realpathSync(`/proc/${pid}/cwd`).startsWith(cwd);
+    } catch {
+      return false;
+    }
+  });
+
+describe.skipIf(whyNoBrowser !== undefined)("the browser of a session", () => {
+  test("is shown and closed by /browser, starts again, and ends with half an hour without use and with the session", async () => {
+    const clock = createFakeClock();
+    const opened = await openBrowser({ features: [browser({ clock }), discovery()] });
+    const { session, must, use, cwd } = opened;
+    try {
+      expect((await use("observe")).text).toContain("The browser is not open. Open a page first.");
+      expect(findBrowsers(cwd)).toEqual([]);
+      await must("open");
+      expect(findBrowsers(cwd)).not.toEqual([]);
+      const surface = new DialogSurface([
+        "[t1, current] about:blank",
+        "Close the tab",
+        "All of it",
+        "Close the browser",
+        undefined,
+      ]);
+      await session.attachSurface(surface);
+      await opened.prompt("/browser");
+      expect(surface.dialogs.map(({ title, options }) => [title, options])).toEqual([
+        ["Browser", ["[t1, current] about:blank", "All of it"]],
+        ["[t1, current] about:blank", ["Close the tab"]],
+        ["Browser", ["All of it"]],
+        ["All of it", ["Close the browser"]],
+        ["Browser", []],
+      ]);
+      await expect.poll(() => findBrowsers(cwd), { timeout: 20_000 }).toEqual([]);
+      await opened.prompt("/browser");
+      expect(surface.notices).toEqual(["The browser is not open."]);
+      await must("open");
+      await clock.advance(29 * 60_000);
+      await must("tabs");
+      await clock.advance(29 * 60_000);
+      expect(findBrowsers(cwd)).not.toEqual([]);
+      await clock.advance(60_000);
+      await expect.poll(() => findBrowsers(cwd), { timeout: 20_000 }).toEqual([]);
+      await must("open");
+    } finally {
+      await opened.dispose();
+    }
+    await expect.poll(() => findBrowsers(cwd), { timeout: 20_000 }).toEqual([]);
+  });
+
+  test("is ended with tau, also by a kill", { timeout: kills * 30_000 + 60_000 }, async () => {
+    const directory = makeDirectory();
+    const cwd = join(directory, "work");
+    mkdirSync(cwd);
+    const open = call("call_tool", { name: "browser", arguments: { action: "open" } }, "1");
+    const program = await buildSessionProgram(
+      directory,
+      `
+      import { scriptedModel, text } from "@tau/ai/testing";
+      import { createAgentSession } from "@tau/harness";
+      import { browser, discovery } from "../src/index.ts";
+      const session = await createAgentSession({
+        cwd: ${JSON.stringify(cwd)}, agentDir: ${JSON.stringify(join(directory, "agent"))},
+        model: scriptedModel([[${JSON.stringify(open)}], [text("Done.")]]), features: [discovery(), browser()],
+      });
+      await session.prompt("go");
+      console.log(JSON.stringify(session.messages.at(-2)));
+      setInterval(() => {}, 1_000);
+    `,
+    );
+    for (let kill = 0; kill < kills; kill++) {
+      await killAfterOutput(program, [], (output) => {
+        expect(output).toContain("about:blank");
+        expect(findBrowsers(cwd)).not.toEqual([]);
+      });
+      await expect.poll(() => findBrowsers(cwd), { timeout: 20_000 }).toEqual([]);
+    }
+  });
+
+  test("without a sandbox asks about servers of the machine", async () => {
+    const server = createServer((_request, response) => void response.end("of the machine"));
+    onTestFinished(() => void server.close());
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const opened = await openBrowser({ sandbox: { mode: "off" } } as never);
+    onTestFinished(() => opened.dispose());
+    opened.setAnswer(({ host }) => (host === undefined ? "allow" : "deny"));
+    const { port } = server.address() as AddressInfo;
+    const denied = await opened.use("open", { url: `http://127.0.0.1:${port}/` });
+    expect(denied.text).toContain("was not opened");
+    expect(opened.questions.at(-1)).toMatchObject({ host: "127.0.0.1" });
+    opened.setAnswer(() => "allow");
+    await opened.must("open", { url: `http://127.0.0.1:${port}/` });
+    expect(await opened.must("observe")).toContain("of the machine");
+  });
+
+  test("that is attached to is asked about in every session, and stays open", async () => {
+    const profile = makeDirectory();
+    const child = spawn(
+      findBrowser(undefined, process.env["PATH"])!,
+      ["--headless", "--no-sandbox", "--remote-debugging-port=0", `--user-data-dir=${profile}`, "about:blank"],
+      { stdio: ["ignore", "ignore", "pipe"], detached: true },
+    );
+    onTestFinished(async () => {
+      process.kill(-child.pid!, "SIGKILL");
+      await once(child, "exit");
+    });
+    let cdpUrl = "";
+    for await (const line of createInterface({ input: child.stderr }))
+      if ((cdpUrl = /DevTools listening on (ws:\/\/\S+)/.exec(line)?.[1] ?? "") !== "") break;
+    for (const answer of ["deny", "allow"] as const) {
+      const opened = await openBrowser({ settings: { browser: { cdpUrl } } });
+      opened.setAnswer(() => answer);
+      const result = await opened.use("open");
+      expect(opened.questions).toHaveLength(1);
+      expect(opened.questions[0]!.reason).toContain("with your logins");
+      expect(opened.questions[0]!.choices.map(({ choice }) => choice)).toEqual(["once"]);
+      expect(result.isError, result.text).toBe(answer === "deny");
+      if (answer === "allow") {
+        expect(await opened.must("tabs")).toMatch(/\[t1\] about:blank\n\[t2, current\] about:blank/);
+        expect((await opened.use("navigate", { url: "file:///etc/passwd" })).isError).toBe(true);
+      }
+      await opened.dispose();
+      expect(child.exitCode).toBe(null);
+    }
+  });
+});
