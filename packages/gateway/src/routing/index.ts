@@ -1,0 +1,14 @@
+export {
+  findLevel,
+  type Peer,
+  type PeerKind,
+  peerKinds,
+  resolveRoute,
+  type Route,
+  type RouteBinding,
+  type RouteFacts,
+  type RouteLevel,
+  routeLevels,
+  type RouteMatch,
+} from "./route.ts";
+export { getSessionKey, type IdentityLinks, type SessionScope, sessionScopes } from "./session-key.ts";
