@@ -1,5 +1,5 @@
 /** A gateway from start to stop. `open-parts.ts` puts together what it consists of. */
-import { Closers, untilTimeout } from "@tau/ai/internal";
+import { Closers, getErrorMessage, untilTimeout } from "@tau/ai/internal";
 import { encodeFrame } from "./encoded-frame.ts";
 import { createNodeCalls } from "./http/node-calls.ts";
 import { type DrainOptions, waitForRuns } from "./life/drain.ts";
@@ -41,10 +41,11 @@ async function openGateway(options: GatewayOptions, closers: Closers): Promise<G
   const binding = new Binding(getSettings());
   const stopping = new AbortController();
   const parts = await openParts(options, { getSettings, binding, stopping: stopping.signal, closers });
-  const { cluster, clock, connections, devices, inbox, lanes, pairing, runs, sessions, sessionWatch } = parts;
+  const { channels, cluster, clock, connections, devices, inbox, lanes, pairing, runs, sessions, sessionWatch } = parts;
   const server = await listen(options, binding, parts);
   void cluster?.start(createClusterGateway(parts));
   void inbox.start();
+  channels.start().catch((error: unknown) => parts.log(`The channels could not be opened: ${getErrorMessage(error)}`));
   const stopWatching = devices.watch();
   devices.onRemoved((id) => {
     for (const client of connections.list(id)) client.close(1008, "the device was revoked");
@@ -72,6 +73,7 @@ async function openGateway(options: GatewayOptions, closers: Closers): Promise<G
       beginNothing();
       cluster?.leave();
       runs.stop();
+      await channels.stop();
       // Runs end before their clients are closed, so that these see how.
       await sessions.dispose("gateway_disconnected");
       for (const client of connections.list()) client.close(1001, "the gateway stops");

@@ -6,6 +6,26 @@ export {
   subscribeEmbeddedPiSession,
   translatePiEvent,
 } from "./bridge/embedded-session.ts";
+export type {
+  Channel,
+  ChannelAddress,
+  ChannelButton,
+  ChannelEvents,
+  ChannelFile,
+  ChannelLimits,
+  ChannelOptions,
+  ChannelPress,
+  ChannelSender,
+  ChannelSettings,
+  ChannelState,
+  ChannelType,
+  Delivery,
+  IncomingMessage,
+  OutgoingFile,
+  OutgoingText,
+} from "./channels/channel.ts";
+export { type ChannelTypes, ownChannelTypes } from "./channels/channel-types.ts";
+export { getSecretName } from "./channels/open-channel-parts.ts";
 export type { Client, ClientAbilities } from "./client.ts";
 export type { EncodedFrame } from "./encoded-frame.ts";
 export { GatewayError, isGatewayError } from "./errors.ts";
@@ -15,6 +35,16 @@ export type { DrainOptions } from "./life/drain.ts";
 export { parseLogText, readLogLines } from "./life/log-file.ts";
 export { type GatewayStatus, type ServedGateway, serveGateway, type ServeOptions } from "./life/serve.ts";
 export { findHookToken } from "./http/hook-token.ts";
+export {
+  type Peer,
+  type PeerKind,
+  peerKinds,
+  resolveRoute,
+  type RouteBinding,
+  type RouteFacts,
+  type RouteLevel,
+  type RouteMatch,
+} from "./routing/index.ts";
 export { SessionExecutionQueue } from "./lanes/session-execution-queue.ts";
 export type { GatewayParts } from "./parts.ts";
 export type { ClusterPort, JoinCluster, JoinOptions } from "./port/cluster.ts";

@@ -7,6 +7,8 @@ import { openDevices } from "./auth/devices.ts";
 import { Guesses } from "./auth/guesses.ts";
 import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
+import type { ChannelTypes } from "./channels/channel-types.ts";
+import { openChannelParts } from "./channels/open-channel-parts.ts";
 import { McpClients } from "./http/mcp-clients.ts";
 import { SessionKeyFile } from "./http/session-keys.ts";
 import { createAfterCrash } from "./inbox/after-crash.ts";
@@ -43,6 +45,8 @@ export interface PartsOptions {
   log: (line: string) => void;
   /** Makes the gateway share its sessions with others; `joinCluster` of `@tau/cluster`, for example. Default: it is alone. */
   joinCluster?: JoinCluster;
+  /** More types of channels, by the name that the settings call them. They replace those of tau with the same name. */
+  channelTypes?: ChannelTypes;
   clock?: Clock;
   ids?: Ids;
 }
@@ -92,9 +96,30 @@ export async function openParts(
   });
   closers.add(() => waitingSessions.close());
 
+  const channelParts = openChannelParts({
+    agentDir,
+    settings,
+    types: options.channelTypes,
+    store: stores.channels,
+    getSettings,
+    clock,
+    ids,
+    log,
+  });
+
   const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
   const reload = (open: OpenSessions) =>
-    reloadGateway({ settings, getSettings, lanes, binding, onCertificate: options.onCertificate }, open);
+    reloadGateway(
+      {
+        settings,
+        getSettings,
+        lanes,
+        binding,
+        applyChannels: channelParts.applySettings,
+        onCertificate: options.onCertificate,
+      },
+      open,
+    );
   const sessions = new OpenSessions({
     agentDir,
     openDirectory: options.openDirectory,
@@ -106,6 +131,8 @@ export async function openParts(
     ids,
     log,
     getPosition: (sessionId) => waitingSessions.getPosition(sessionId),
+    isAttended: channelParts.isAttended,
+    getSessionParams: channelParts.getSessionParams,
     ...(cluster && { storage: cluster.storage, beforeOpen: (sessionId) => cluster.inbox.load(sessionId) }),
     reloadGateway: async (open) => (await reload(open)).changed,
     afterCrash: createAfterCrash({
@@ -136,6 +163,7 @@ export async function openParts(
     ...(cluster && { leaveToOthers: (sessionId) => void cluster.leaveMessages(sessionId) }),
   });
   sessions.watch({ onOpened: (hosted) => inbox.onOpened(hosted) });
+  const channels = channelParts.open({ sessions, inbox, requestKeys: stores.requestKeys });
 
   const sessionWatch = new SessionWatch({ clock, describe: (sessionId) => sessions.find(sessionId)?.describe() });
   sessions.watch({
@@ -168,6 +196,7 @@ export async function openParts(
     settings,
     sessions,
     sessionIndex,
+    channels,
     sessionKeys:
       cluster?.sessionKeys ??
       new SessionKeyFile({

@@ -4,6 +4,7 @@ import type { Devices } from "./auth/devices.ts";
 import type { Guesses } from "./auth/guesses.ts";
 import type { Pairing } from "./auth/pairing.ts";
 import type { Subscriptions } from "./bridge/subscriptions.ts";
+import type { Channels } from "./channels/channels.ts";
 import type { McpClients } from "./http/mcp-clients.ts";
 import type { SessionKeys } from "./http/session-keys.ts";
 import type { RequestKeys } from "./idempotency/idempotency-keys.ts";
@@ -41,6 +42,7 @@ export interface GatewayParts {
   readonly settings: SettingsManager;
   readonly sessions: OpenSessions;
   readonly sessionIndex: SessionIndex;
+  readonly channels: Channels;
   readonly subscriptions: Subscriptions;
   readonly sessionWatch: SessionWatch;
   /** Undefined: this gateway is alone. */

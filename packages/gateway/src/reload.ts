@@ -12,6 +12,8 @@ interface ReloadParts {
   getSettings: () => GatewaySettings;
   lanes: Pick<Lanes, "grant">;
   binding: Binding;
+  /** Takes changed accounts of channels. */
+  applyChannels: () => Promise<void>;
   /** Called when the gateway shows another certificate than before. */
   onCertificate: (() => Promise<void>) | undefined;
 }
@@ -25,11 +27,12 @@ export interface Reloaded {
 
 /** Reads the settings again, also those of open sessions, and the certificate. */
 export async function reloadGateway(
-  { settings, getSettings, lanes, binding, onCertificate }: ReloadParts,
+  { settings, getSettings, lanes, binding, applyChannels, onCertificate }: ReloadParts,
   sessions: OpenSessions,
 ): Promise<Reloaded> {
   const changed = await reloadSettings(settings, sessions);
   lanes.grant();
+  await applyChannels();
   const problems = settings.problems.map(formatFileProblem);
   const needsRestart = binding.listStaleSettings(getSettings());
   try {

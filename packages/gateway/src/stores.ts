@@ -1,7 +1,8 @@
-/** The stores of a gateway besides sessions: accepted messages, runs, and keys of requests. */
+/** The stores of a gateway besides sessions: accepted messages, runs, keys of requests, and conversations of channels. */
 import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { Closers } from "@tau/ai/internal";
+import { type ChannelStore, openChannelStore } from "./channels/store.ts";
 import { IdempotencyKeys, type RequestKeys } from "./idempotency/idempotency-keys.ts";
 import { type InboxStore, openInboxFile } from "./inbox/inbox-store.ts";
 import { RunRecords } from "./lanes/run-records.ts";
@@ -21,6 +22,7 @@ interface Stores {
   readonly inboxStore: InboxStore;
   readonly runs: RunRecords;
   readonly requestKeys: RequestKeys;
+  readonly channels: ChannelStore;
   close(): Promise<void>;
 }
 
@@ -34,6 +36,8 @@ export function openStores({ agentDir, clock, ids, log, ...shared }: StoresOptio
     closers.add(() => runs.close());
     const requestKeys = shared.requestKeys ?? (await IdempotencyKeys.open(directory, { clock, ids, log }));
     closers.add(() => requestKeys.close());
-    return { inboxStore, runs, requestKeys, close: () => closers.close() };
+    const channels = await openChannelStore(directory, { clock, ids, log });
+    closers.add(() => channels.close());
+    return { inboxStore, runs, requestKeys, channels, close: () => closers.close() };
   });
 }

@@ -35,10 +35,14 @@ export interface ToolContext extends ToolFacilities, Partial<ToolCallContext> {
 export interface ToolBinding {
   /** Such as `discord`. */
   channel: string;
+  /** The user's name for the account that received it. */
+  accountId?: string;
   /** The place in the channel that the conversation is in, by the channel's own id. */
   channelId?: string;
-  /** The message that began the session, by the channel's own id. */
+  /** The message that is answered, by the channel's own id. */
   sourceMessageId?: string;
+  /** The conversation: in a direct one the person, else the group, the channel or the thread. */
+  peer?: { kind: "direct" | "group" | "channel" | "thread"; id: string };
 }
 
 /** Optional methods of a tool of either form. What they return is ignored. */

@@ -151,6 +151,30 @@ export const commands: readonly Command[] = [
       "tau gateway revoke DEVICE  Take a device's token away, and close its connections; for local, your account gets a new one",
     ],
   },
+  {
+    name: "channels",
+    summary: "Show the chat accounts of the gateway, and say who may write to its agents",
+    usage: [
+      "tau channels list [--json]  The accounts of the setting gateway.channels, and whether they are connected",
+      "tau channels login NAME  Store the secrets of an account (also from standard input, one a line)",
+      "tau channels test NAME  Send a short message to the conversation that was used last",
+      "tau channels logs NAME  What the gateway's log says of an account",
+      "tau channels pair CODE  Let a person write who was sent this code",
+      "tau channels peers [--json]  Who may write, and who has a code",
+      "tau channels unpair NAME ID  Do not let a person write any more",
+      "tau channels outbox [NAME] [--json]  Replies that are not delivered, and those that may not have been",
+      "tau channels resend ID  Send such a reply again",
+      "tau channels drop ID  Forget such a reply",
+    ],
+  },
+  {
+    name: "routes",
+    summary: "Show which agent answers which messages of channels",
+    usage: [
+      "tau routes list [--json]  The bindings of the setting gateway.bindings",
+      "tau routes explain CHANNEL [--account NAME] [--peer KIND:ID] [--parent KIND:ID] [--guild ID] [--roles LIST] [--team ID] [--json]  Which agent would answer such a message, and why",
+    ],
+  },
   ...featureCommands.filter(({ name }) => name !== "mcp"),
   {
     name: "mcp",

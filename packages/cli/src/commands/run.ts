@@ -81,6 +81,22 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     "hook-token": async (args, io) => (await import("./gateway-hook-token.ts")).printHookToken(args, io),
     revoke: async (args, io) => (await import("./gateway-devices.ts")).revoke(args, io),
   },
+  channels: {
+    list: async (args, io) => (await import("./channels.ts")).listChannels(args, io),
+    login: async (args, io) => (await import("./channels.ts")).logInChannel(args, io),
+    test: async (args, io) => (await import("./channels.ts")).testChannel(args, io),
+    logs: async (args, io) => (await import("./channels.ts")).showChannelLogs(args, io),
+    pair: async (args, io) => (await import("./channels.ts")).pairPeer(args, io),
+    peers: async (args, io) => (await import("./channels.ts")).listPeers(args, io),
+    unpair: async (args, io) => (await import("./channels.ts")).unpairPeer(args, io),
+    outbox: async (args, io) => (await import("./channels.ts")).showOutbox(args, io),
+    resend: async (args, io) => (await import("./channels.ts")).resendReply(args, io),
+    drop: async (args, io) => (await import("./channels.ts")).dropReply(args, io),
+  },
+  routes: {
+    list: async (args, io) => (await import("./routes.ts")).listRoutes(args, io),
+    explain: async (args, io) => (await import("./routes.ts")).explainRoute(args, io),
+  },
   acp: {
     "": async (args, io) => (await import("./acp.ts")).serveEditor(args, io),
     login: async (args, io) => (await import("./auth-login.ts")).login(args, io),

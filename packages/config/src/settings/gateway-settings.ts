@@ -1,6 +1,7 @@
 /** The settings of the gateway. They are the user's alone: a project must not open doors. */
 import type { Field } from "../fields/field.ts";
 import { list, nonEmptyText, oneOf, scalar, wholeNumber } from "../fields/kinds.ts";
+import { channelSettings } from "./channel-settings.ts";
 import { group, mapSetting, setting } from "./node.ts";
 import { paths } from "./shape.ts";
 
@@ -135,5 +136,6 @@ export const gatewaySettings = {
       }),
     }),
     hooks: mapSetting(hook, { by: "the name in the address", description: "Webhooks.", project }),
+    ...channelSettings,
   }),
 };

@@ -2,7 +2,7 @@
 import { getErrorMessage } from "@tau/ai/internal";
 import { customTypes } from "@tau/protocol";
 import { GatewayError } from "../errors.ts";
-import { getDigest } from "../idempotency/call-once.ts";
+import { getDigest } from "../idempotency/digest.ts";
 import type { GatewayParts } from "../parts.ts";
 import type { GatewaySettings } from "../settings.ts";
 

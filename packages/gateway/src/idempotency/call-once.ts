@@ -1,10 +1,9 @@
 /** How the key of a request is used: by its device, for one request, where the request has an effect. */
-import { createHash } from "node:crypto";
-import { isRecord } from "@tau/ai/internal";
 import { methodScopes, type GatewayMethod } from "@tau/protocol/gateway";
 import type { Client } from "../client.ts";
 import { GatewayError } from "../errors.ts";
 import type { GatewayParts } from "../parts.ts";
+import { getDigest } from "./digest.ts";
 import type { Recovered } from "./idempotency-keys.ts";
 
 const maxKeyLength = 200;
@@ -45,12 +44,3 @@ export async function recoverMessage({ inbox, cluster }: GatewayParts, requestKe
   // A node that is lost, but not dead, may still store it.
   return { kind: cluster ? "unknown" : "no_effect" };
 }
-
-/** Returns the same digest for the same content, whatever the order of its fields. */
-export const getDigest = (value: unknown): string =>
-  createHash("sha256")
-    .update(JSON.stringify(value, (_key, part: unknown) => (isRecord(part) ? sortFields(part) : part)))
-    .digest("base64url");
-
-const sortFields = (value: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));

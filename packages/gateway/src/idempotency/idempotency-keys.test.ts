@@ -5,7 +5,7 @@ import { createFakeClock } from "@tau/ai/testing";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { GatewayError } from "../errors.ts";
-import { getDigest } from "./call-once.ts";
+import { getDigest } from "./digest.ts";
 import { IdempotencyKeys, type Recovered } from "./idempotency-keys.ts";
 
 function scratch(): string {

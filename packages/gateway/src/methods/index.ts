@@ -6,6 +6,7 @@ import { callOnce } from "../idempotency/call-once.ts";
 import { mustParse } from "../must-parse.ts";
 import type { MethodRoute } from "../port/method-route.ts";
 import { approvalMethods } from "./approvals.ts";
+import { channelMethods } from "./channels.ts";
 import { configMethods } from "./config.ts";
 import { devicesMethods } from "./devices.ts";
 import { dialogMethods } from "./dialogs.ts";
@@ -30,6 +31,7 @@ const methodTable: MethodDefinitions = {
   ...interruptMethods,
   ...devicesMethods,
   ...inboxMethods,
+  ...channelMethods,
 };
 
 /** Throws for a method that does not exist, that the client may not call, or whose parameters are wrong. */

@@ -2,13 +2,14 @@
 import { rm } from "node:fs/promises";
 import type { Clock, Ids } from "@tau/ai";
 import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
-import { type AgentSessionParams, SessionManager } from "@tau/harness";
+import { SessionManager } from "@tau/harness";
 import {
   type AdmitRun,
   type AfterCrash,
   createSessionFrameRedactor,
   type Host,
   type HostedSession,
+  type HostParams,
   type HostWatcher,
 } from "@tau/harness/host";
 import { getWorkingDirectory, isSessionId, type SessionStorage } from "@tau/harness/session";
@@ -24,8 +25,8 @@ import { resolveDirectory } from "./session-roots.ts";
 /** Parameters of a gateway's sessions, besides those of their directory. */
 export type GatewaySessionParams = Required<
   Pick<
-    AgentSessionParams,
-    "ask" | "reloadGateway" | "afterCrash" | "admitRun" | "waitsForBusyProvider" | "fileAuthority"
+    HostParams,
+    "ask" | "forSession" | "reloadGateway" | "afterCrash" | "admitRun" | "waitsForBusyProvider" | "fileAuthority"
   >
 >;
 
@@ -44,6 +45,8 @@ interface NewSessionOptions {
   policyProfile?: string;
   /** The device that it is opened for; see `HeldSessions`. */
   deviceId?: string;
+  /** Whether `cwd` needs not be below the roots: the user's own settings name it. Default false. */
+  isAnyDirectory?: boolean;
   /** Called once it is open. Until this is done, it is not closed. */
   begin?: (open: OpenSession) => Promise<void>;
 }
@@ -64,6 +67,10 @@ interface OpenSessionsOptions {
   reloadGateway: (sessions: OpenSessions) => Promise<readonly string[]>;
   afterCrash: AfterCrash;
   admitRun: AdmitRun;
+  /** Whether somebody can be asked who follows the session in another way than by subscribing. */
+  isAttended: (sessionId: string) => boolean;
+  /** Further parameters of the session with this id, which works in `cwd`. */
+  getSessionParams: NonNullable<HostParams["forSession"]>;
   /** The place of a session in the line of those that wait for a run, from 1. Undefined if it does not wait. */
   getPosition: (sessionId: string) => number | undefined;
   clock: Clock;
@@ -138,8 +145,11 @@ export class OpenSessions {
   }
 
   /** A new session in a directory below the roots. */
-  async create(cwd: string, { deviceId, begin, ...options }: NewSessionOptions = {}): Promise<OpenSession> {
-    const directory = await resolveDirectory(cwd, this.roots);
+  async create(
+    cwd: string,
+    { deviceId, begin, isAnyDirectory = false, ...options }: NewSessionOptions = {},
+  ): Promise<OpenSession> {
+    const directory = await resolveDirectory(cwd, isAnyDirectory ? ["/"] : this.roots);
     return await this.#held.hold(deviceId, async () => {
       const open = await this.#create(directory, options);
       if (begin) await open.use(() => begin(open));
@@ -300,10 +310,12 @@ export class OpenSessions {
   }
 
   async #openHost(cwd: string): Promise<Host> {
-    const { openDirectory, subscriptions, reloadGateway, afterCrash, admitRun } = this.#options;
-    const ask = { isAttended: (sessionId: string) => subscriptions.isAttended(sessionId) };
+    const { openDirectory, subscriptions, reloadGateway, afterCrash, admitRun, getSessionParams } = this.#options;
+    const isAttended = (sessionId: string) =>
+      subscriptions.isAttended(sessionId) || this.#options.isAttended(sessionId);
     const host = await openDirectory(cwd, {
-      ask,
+      ask: { isAttended },
+      forSession: getSessionParams,
       reloadGateway: () => reloadGateway(this),
       afterCrash,
       admitRun,

@@ -148,7 +148,16 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
       ),
     ),
   ),
-  binding: param(object({ channel: text, channelId: param(text), sourceMessageId: param(text), tools: list(anyJson) })),
+  binding: param(
+    object({
+      channel: text,
+      accountId: param(text),
+      channelId: param(text),
+      sourceMessageId: param(text),
+      peer: param(object({ kind: oneOf("direct", "group", "channel", "thread"), id: text })),
+      tools: list(anyJson),
+    }),
+  ),
   allowedTools: param(list(text)),
   defaultTools: param(list(text)),
   excludedTools: param(list(text)),

@@ -31,9 +31,15 @@ import type { CommandContext, CommandOptions } from "./commands/command.ts";
 import { createExtensionHost } from "./extension-host.ts";
 import { type Cursor, HostedSession, type HostListener, openView } from "./hosted-session.ts";
 
+/** Parameters of the sessions of a host. */
+export interface HostParams extends Omit<AgentSessionParams, "sessionId" | "sessions"> {
+  /** Further parameters of the session with this id when it is opened. `cwd` is its directory. */
+  forSession?: (sessionId: string, cwd: string) => Pick<AgentSessionParams, "binding" | "allowedTools"> | undefined;
+}
+
 export interface HostOptions {
   /** Parameters of every session besides `agentDir`, which they can replace. */
-  params: Omit<AgentSessionParams, "sessionId" | "sessions">;
+  params: HostParams;
   /** The directory with the user's settings, credentials, models and sessions. */
   agentDir: string;
   /** Called with each session before it can be used, for example to set a key for this process alone. */
@@ -95,17 +101,24 @@ export class Host {
    * is for its extensions; default `startup`.
    */
   async open(sessionManager: SessionManager, reason: StartReason = "startup"): Promise<string> {
-    const { params } = this.#options;
+    const { forSession, ...params } = this.#options.params;
+    const cwd = params.cwd ?? process.cwd();
     const extensions = params.extensions && { ...params.extensions, start: { reason } };
-    return await this.#add(sessionManager, params.cwd ?? process.cwd(), () =>
-      createAgentSession({ ...params, ...(extensions && { extensions }), sessionManager, sessions: this.#live }),
+    return await this.#add(sessionManager, cwd, () =>
+      createAgentSession({
+        ...params,
+        ...forSession?.(sessionManager.id, cwd),
+        ...(extensions && { extensions }),
+        sessionManager,
+        sessions: this.#live,
+      }),
     );
   }
 
   /** Creates a session with the parameters of this host, for another agent if one is named, or as the child of another. */
   async create(params: Pick<AgentSessionParams, "agentName" | "parentSessionId"> = {}): Promise<string> {
-    const session = await createAgentSession({ ...this.#options.params, ...params, sessions: this.#live });
-    return await this.#host(session);
+    const { forSession: _forSession, ...shared } = this.#options.params;
+    return await this.#host(await createAgentSession({ ...shared, ...params, sessions: this.#live }));
   }
 
   /**

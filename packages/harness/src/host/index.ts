@@ -8,7 +8,7 @@ export { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
 export { listFields } from "./commands/sessions.ts";
 export { maxPageBytes } from "./commands/state.ts";
 export { getMessageText, toModelData, toSessionSummary } from "./data.ts";
-export { createHost, Host, type HostOptions, type HostWatcher } from "./host.ts";
+export { createHost, Host, type HostOptions, type HostParams, type HostWatcher } from "./host.ts";
 export { type Cursor, type EventRedactor, HostedSession, type HostEvent, type HostListener } from "./hosted-session.ts";
 export { runPrompt } from "./run-prompt.ts";
 export { createRequestUi, findMisfit, OpenDialogs, type OpenDialogsOptions } from "@tau/extensions/internal";

@@ -2,6 +2,7 @@
  * Everything that a client may ask of a gateway, in one map: what a method takes and what it answers with. The commands of
  * a session are methods too: `session.<command>`, with the session's id.
  */
+import type { ChannelData, ChannelPeerData, ChannelReplyData } from "./channels.ts";
 import type { Approval } from "../approval.ts";
 import {
   type CommandData,
@@ -210,6 +211,17 @@ interface OwnMethods {
   "devices.approve": { params: { code: string; scopes?: GatewayScope[]; name?: string }; data: DeviceData };
   "devices.revoke": { params: { deviceId: string }; data: null };
 
+  "channels.list": { params: None; data: { channels: ChannelData[] } };
+  /** Sends a short message to a conversation that the account has had. */
+  "channels.test": { params: { channel: string }; data: { sent: boolean; to?: string; reason?: string } };
+  "channels.peers": { params: None; data: { peers: ChannelPeerData[] } };
+  "channels.pair": { params: { code: string }; data: ChannelPeerData };
+  "channels.unpair": { params: { channel: string; id: string }; data: null };
+  /** Replies that are not delivered, oldest first. */
+  "channels.outbox": { params: { channel?: string }; data: { replies: ChannelReplyData[] } };
+  /** Only replies that were refused or are uncertain. */
+  "channels.resend": { params: { id: string }; data: null };
+  "channels.drop": { params: { id: string }; data: null };
   "inbox.list": { params: { sessionId?: string; state?: "waiting" | "dead" }; data: { messages: InboxMessageData[] } };
   /** The message that a request of this device with that key brought, for 24 hours. */
   "inbox.get": { params: { idempotencyKey: string }; data: InboxRequestData };
@@ -270,6 +282,14 @@ const ownScopes = {
   "devices.list": "pair",
   "devices.approve": "pair",
   "devices.revoke": "pair",
+  "channels.list": "read",
+  "channels.test": "admin",
+  "channels.peers": "pair",
+  "channels.pair": "pair",
+  "channels.unpair": "pair",
+  "channels.outbox": "admin",
+  "channels.resend": "admin",
+  "channels.drop": "admin",
   "inbox.list": "read",
   "inbox.get": "read",
   "inbox.replay": "write",

@@ -1,0 +1,149 @@
+/** The accounts that are open, as the settings say. A change of one does not touch the others. */
+import type { Clock } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
+import type { GatewaySettings } from "../settings.ts";
+import { type AccountSettings, resolveAccountSettings } from "./account-settings.ts";
+import type { Channel, ChannelEvents, ChannelPress, ChannelState, ChannelType, IncomingMessage } from "./channel.ts";
+
+export interface Account {
+  readonly accountId: string;
+  readonly settings: AccountSettings;
+  readonly channel: Channel;
+}
+
+/** How an account is, for people. */
+export interface AccountHealth {
+  readonly accountId: string;
+  readonly type: string;
+  readonly state: ChannelState;
+  /** Milliseconds since the epoch. */
+  readonly lastMessageAt?: number;
+}
+
+interface AccountsParts {
+  loadType: (name: string) => Promise<ChannelType | undefined>;
+  getSecret: (accountId: string, name: string) => Promise<string>;
+  clock: Clock;
+  log: (line: string) => void;
+}
+
+/** Receives what happens in the accounts. */
+export interface AccountEvents {
+  onMessage(accountId: string, message: IncomingMessage): Promise<void>;
+  onPress(accountId: string, press: ChannelPress): Promise<void>;
+  /** Called when replies of the account can be sent. */
+  onOpen(accountId: string): void;
+}
+
+interface OpenAccount {
+  readonly settings: AccountSettings;
+  readonly events: AccountEvents;
+  readonly closing: AbortController;
+  /** Settles when nothing of the account runs any more. Never rejects. */
+  readonly done: Promise<void>;
+  channel?: Channel;
+  state: ChannelState;
+  lastMessageAt?: number;
+}
+
+export class ChannelAccounts {
+  readonly #parts: AccountsParts;
+  readonly #open = new Map<string, OpenAccount>();
+  #events: AccountEvents | undefined;
+
+  constructor(parts: AccountsParts) {
+    this.#parts = parts;
+  }
+
+  /** Undefined while it is not open. */
+  find(accountId: string): Account | undefined {
+    const { settings, channel } = this.#open.get(accountId) ?? {};
+    return settings && channel && { accountId, settings, channel };
+  }
+
+  list(): AccountHealth[] {
+    return [...this.#open].map(([accountId, { settings, state, lastMessageAt }]) => ({
+      accountId,
+      type: settings.type,
+      state,
+      ...(lastMessageAt !== undefined && { lastMessageAt }),
+    }));
+  }
+
+  /** Opens the accounts of the settings. Nothing is opened before. */
+  async start(wanted: GatewaySettings["channels"], events: AccountEvents): Promise<void> {
+    this.#events = events;
+    await this.apply(wanted);
+  }
+
+  /** Opens, closes and opens again what differs from the settings. Resolves when what was closed has ended. */
+  async apply(wanted: GatewaySettings["channels"]): Promise<void> {
+    const events = this.#events;
+    if (!events) return;
+    const next = new Map(Object.entries(wanted).map(([name, written]) => [name, resolveAccountSettings(written)]));
+    const isSame = (accountId: string, { settings }: OpenAccount) =>
+      next.get(accountId)?.enabled === true && JSON.stringify(next.get(accountId)) === JSON.stringify(settings);
+    const closed = [...this.#open].filter(([accountId, account]) => !isSame(accountId, account));
+    await Promise.all(closed.map(([accountId]) => this.#close(accountId)));
+    for (const [accountId, settings] of next) {
+      if (settings.enabled && !this.#open.has(accountId)) this.#start(accountId, settings, events);
+    }
+  }
+
+  /** Nothing is opened afterwards. */
+  async close(): Promise<void> {
+    this.#events = undefined;
+    await Promise.all([...this.#open.keys()].map((accountId) => this.#close(accountId)));
+  }
+
+  async #close(accountId: string): Promise<void> {
+    const account = this.#open.get(accountId);
+    this.#open.delete(accountId);
+    account?.closing.abort();
+    await account?.done;
+  }
+
+  #start(accountId: string, settings: AccountSettings, events: AccountEvents): void {
+    const closing = new AbortController();
+    let begin = (_account: OpenAccount) => {};
+    const begun = new Promise<OpenAccount>((resolve) => (begin = resolve));
+    const done = begun.then((account) => this.#run(accountId, account));
+    const account: OpenAccount = { settings, events, closing, done, state: { kind: "connecting" } };
+    this.#open.set(accountId, account);
+    begin(account);
+  }
+
+  async #run(accountId: string, account: OpenAccount): Promise<void> {
+    const { loadType, getSecret, clock, log } = this.#parts;
+    const { settings, events, closing } = account;
+    const setState = (state: ChannelState) => {
+      account.state = state;
+      if (state.kind === "failed" && !closing.signal.aborted) log(`The channel ${accountId} failed: ${state.reason}`);
+    };
+    try {
+      const type = await loadType(settings.type);
+      if (!type) return setState({ kind: "failed", reason: `There is no channel of the type ${settings.type}.` });
+      const channel = await type.open({
+        accountId,
+        settings,
+        getSecret: (name) => getSecret(accountId, name),
+        clock,
+        log: (line) => log(`${accountId}: ${line}`),
+      });
+      account.channel = channel;
+      events.onOpen(accountId);
+      const received: ChannelEvents = {
+        async onMessage(message) {
+          account.lastMessageAt = clock.now();
+          await events.onMessage(accountId, message);
+        },
+        onPress: (press) => events.onPress(accountId, press),
+        onState: setState,
+      };
+      await channel.run(received, closing.signal);
+      if (!closing.signal.aborted) setState({ kind: "failed", reason: "It ended by itself." });
+    } catch (error) {
+      setState({ kind: "failed", reason: getErrorMessage(error) });
+    }
+  }
+}

@@ -1,0 +1,9 @@
+/** The platforms that there are. The code of one is loaded when an account of it is configured. */
+import type { ChannelType } from "./channel.ts";
+
+/** Types of channels, by the name that the settings call them. */
+export type ChannelTypes = Readonly<Record<string, () => Promise<ChannelType>>>;
+
+export const ownChannelTypes: ChannelTypes = {
+  stdio: async () => (await import("./stdio/stdio-channel.ts")).stdioChannel,
+};

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import type { Delivery } from "./channel.ts";
+import { decideAfterAttempt, decideAfterCrash, maxReplyAgeMs } from "./decide-delivery.ts";
+
+const facts = { attempts: 1, ageMs: 0, provesNonce: false };
+const notSent: Delivery = { kind: "not_sent", reason: "down" };
+const unknown: Delivery = { kind: "unknown", reason: "no answer" };
+
+test.each([
+  [{ kind: "sent", messageId: "1" }, facts, { kind: "sent" }],
+  [{ kind: "refused", reason: "gone" }, facts, { kind: "over", state: "refused", reason: "gone" }],
+  [notSent, facts, { kind: "retry", afterMs: 1_000, isKnownUnsent: true }],
+  [notSent, { ...facts, attempts: 4 }, { kind: "retry", afterMs: 8_000, isKnownUnsent: true }],
+  [notSent, { ...facts, attempts: 400 }, { kind: "retry", afterMs: 60_000, isKnownUnsent: true }],
+  [{ ...notSent, retryAfterMs: 5_000 }, facts, { kind: "retry", afterMs: 5_000, isKnownUnsent: true }],
+  [notSent, { ...facts, ageMs: maxReplyAgeMs }, { kind: "over", state: "refused", reason: "down" }],
+  [unknown, facts, { kind: "over", state: "uncertain", reason: "no answer" }],
+  [unknown, { ...facts, provesNonce: true }, { kind: "retry", afterMs: 1_000, isKnownUnsent: false }],
+  [
+    unknown,
+    { ...facts, provesNonce: true, ageMs: maxReplyAgeMs },
+    { kind: "over", state: "uncertain", reason: "no answer" },
+  ],
+] as const)("%j with %j", (delivery, others, expected) => {
+  expect(decideAfterAttempt({ delivery, ...others })).toEqual(expected);
+});
+
+test("after a crash only a platform that makes one message of both attempts is asked again", () => {
+  expect(decideAfterCrash(true)).toMatchObject({ kind: "retry" });
+  expect(decideAfterCrash(false)).toMatchObject({ kind: "over", state: "uncertain" });
+});

@@ -1,0 +1,57 @@
+/** Decides what happens to a reply after an attempt to send it. Pure: `outbox.ts` acts on it. */
+import type { Delivery } from "./channel.ts";
+
+export type AfterAttempt =
+  | { readonly kind: "sent" }
+  | { readonly kind: "retry"; readonly afterMs: number; readonly isKnownUnsent: boolean }
+  | { readonly kind: "over"; readonly state: "uncertain" | "refused"; readonly reason: string };
+
+interface AttemptFacts {
+  readonly delivery: Delivery;
+  /** How many attempts there were, with this one. */
+  readonly attempts: number;
+  /** Since the reply was recorded. */
+  readonly ageMs: number;
+  /** See `ChannelLimits`. */
+  readonly provesNonce: boolean;
+}
+
+/** After this, what could not be delivered is given up: an answer to a question of yesterday helps nobody. */
+export const maxReplyAgeMs = 24 * 60 * 60_000;
+
+const firstRetryMs = 1_000;
+const maxRetryMs = 60_000;
+
+export function decideAfterAttempt({ delivery, attempts, ageMs, provesNonce }: AttemptFacts): AfterAttempt {
+  switch (delivery.kind) {
+    case "sent":
+      return { kind: "sent" };
+    case "refused":
+      return { kind: "over", state: "refused", reason: delivery.reason };
+    case "unknown":
+      if (!provesNonce) return { kind: "over", state: "uncertain", reason: delivery.reason };
+      return retry(delivery.reason, { attempts, ageMs, isKnownUnsent: false });
+    case "not_sent":
+      return retry(delivery.reason, { attempts, ageMs, isKnownUnsent: true, afterMs: delivery.retryAfterMs });
+  }
+}
+
+function retry(
+  reason: string,
+  facts: { attempts: number; ageMs: number; isKnownUnsent: boolean; afterMs?: number | undefined },
+): AfterAttempt {
+  const { attempts, ageMs, isKnownUnsent } = facts;
+  if (ageMs >= maxReplyAgeMs) return { kind: "over", state: isKnownUnsent ? "refused" : "uncertain", reason };
+  const backoffMs = Math.min(firstRetryMs * 2 ** Math.min(attempts - 1, 20), maxRetryMs);
+  return { kind: "retry", afterMs: Math.max(backoffMs, facts.afterMs ?? 0), isKnownUnsent };
+}
+
+/** Decides about a reply whose attempt was cut by a crash: sent again only where the platform makes one message of both. */
+export const decideAfterCrash = (provesNonce: boolean): AfterAttempt =>
+  provesNonce
+    ? { kind: "retry", afterMs: 0, isKnownUnsent: false }
+    : {
+        kind: "over",
+        state: "uncertain",
+        reason: "The gateway was stopped while this was being sent: it may have been delivered.",
+      };

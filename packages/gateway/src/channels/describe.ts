@@ -1,0 +1,57 @@
+/** Describes the state of channels for people. Pure. */
+import type { ChannelData, ChannelPeerData, ChannelReplyData } from "@tau/protocol/gateway";
+import { getFirstWords } from "../inbox/message.ts";
+import type { AccountHealth } from "./accounts.ts";
+import type { ChannelAddress } from "./channel.ts";
+import type { OutboxReply } from "./records.ts";
+
+interface AccountFacts {
+  readonly type: string;
+  /** Undefined: it is turned off. */
+  readonly health: AccountHealth | undefined;
+  /** Its replies that are not delivered. */
+  readonly replies: readonly OutboxReply[];
+}
+
+export function describeAccount(name: string, { type, health, replies }: AccountFacts): ChannelData {
+  const state = health?.state;
+  const isOver = ({ state: replyState }: OutboxReply) => replyState === "refused" || replyState === "uncertain";
+  const undelivered = replies.filter(isOver).length;
+  return {
+    name,
+    type,
+    state: state?.kind ?? "off",
+    ...((state?.kind === "waiting" || state?.kind === "failed") && { reason: state.reason }),
+    ...(health?.lastMessageAt !== undefined && { lastMessageAt: new Date(health.lastMessageAt).toISOString() }),
+    waiting: replies.length - undelivered,
+    undelivered,
+  };
+}
+
+export const describePeer = (
+  { accountId, id, name }: { accountId: string; id: string; name: string },
+  state: ChannelPeerData["state"],
+  sinceMs: number,
+): ChannelPeerData => ({ channel: accountId, id, name, state, since: new Date(sinceMs).toISOString() });
+
+export const describeReply = ({
+  id,
+  accountId,
+  address,
+  state,
+  reason,
+  text,
+  file,
+  recordedAt,
+}: OutboxReply): ChannelReplyData => ({
+  id,
+  channel: accountId,
+  to: formatAddress(address),
+  state,
+  ...(reason !== undefined && { reason }),
+  text: file ? `the file ${file.name}` : getFirstWords(text),
+  recordedAt: new Date(recordedAt).toISOString(),
+});
+
+export const formatAddress = ({ channelId, threadId }: ChannelAddress): string =>
+  threadId === undefined ? channelId : `${channelId}/${threadId}`;

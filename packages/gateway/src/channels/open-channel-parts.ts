@@ -1,0 +1,77 @@
+/** Builds the parts of channels in the order in which they need each other: some before sessions exist, and the rest after. */
+import { join } from "node:path";
+import type { Clock, Ids } from "@tau/ai";
+import { AuthStorage, chooseKeyChain } from "@tau/config/auth";
+import type { SettingsManager } from "@tau/config/settings";
+import { getGatewayFiles } from "@tau/protocol/node";
+import { GatewayError } from "../errors.ts";
+import type { OpenSessions } from "../sessions/open-sessions.ts";
+import type { GatewaySettings } from "../settings.ts";
+import { ChannelAccounts } from "./accounts.ts";
+import { type ChannelTypes, ownChannelTypes } from "./channel-types.ts";
+import { Channels, type ChannelsParts } from "./channels.ts";
+import { ChannelOutbox } from "./outbox.ts";
+import { ChannelPeers } from "./peers.ts";
+import { getChannelSessionParams } from "./session-params.ts";
+import type { ChannelStore } from "./store.ts";
+
+interface ChannelPartsOptions {
+  agentDir: string;
+  settings: SettingsManager;
+  /** More types than those of tau. */
+  types: ChannelTypes | undefined;
+  store: ChannelStore;
+  getSettings: () => GatewaySettings;
+  clock: Clock;
+  ids: Ids;
+  log: (line: string) => void;
+}
+
+export function openChannelParts(options: ChannelPartsOptions) {
+  const { agentDir, settings, store, getSettings, clock, ids, log } = options;
+  const types: ChannelTypes = { ...ownChannelTypes, ...options.types };
+  const { directory } = getGatewayFiles(agentDir);
+  const accounts = new ChannelAccounts({
+    loadType: async (name) => (Object.hasOwn(types, name) ? await types[name]?.() : undefined),
+    getSecret: (accountId, name) => getChannelSecret({ agentDir, settings }, accountId, name),
+    clock,
+    log,
+  });
+  const outbox = new ChannelOutbox({ store, findChannel: (id) => accounts.find(id)?.channel, clock, log });
+  const sessionParts = { store, accounts, outbox, getSettings, clock, ids };
+  const filesDirectory = join(directory, "channel-files");
+  return {
+    /** Takes changed accounts. Others stay connected. */
+    applySettings: () => accounts.apply(getSettings().channels),
+    /** Whether somebody of the session's conversation can be asked. */
+    isAttended: (sessionId: string): boolean => {
+      const conversation = store.table.getConversation(sessionId);
+      return conversation?.isExpecting === true && accounts.find(conversation.accountId) !== undefined;
+    },
+    getSessionParams: (sessionId: string, cwd: string) =>
+      getChannelSessionParams({ ...sessionParts, filesDirectory }, sessionId, cwd),
+    open: (parts: Pick<ChannelsParts, "inbox" | "requestKeys"> & { sessions: OpenSessions }): Channels => {
+      const peers = new ChannelPeers({ directory, clock, ids });
+      return new Channels({ ...parts, store, accounts, outbox, peers, getSettings, agentDir, ids, clock, log });
+    },
+  };
+}
+
+/** Names the stored secret of an account, among the credentials of providers. */
+export const getSecretName = (accountId: string, name: string): string => `channel-${accountId}-${name}`;
+
+/** Secrets are stored like the keys of providers, never in settings. */
+async function getChannelSecret(
+  { agentDir, settings }: Pick<ChannelPartsOptions, "agentDir" | "settings">,
+  accountId: string,
+  name: string,
+): Promise<string> {
+  const auth = AuthStorage.create(agentDir, { keyChain: chooseKeyChain(() => settings.get()) });
+  const outcome = await auth.getApiKey(getSecretName(accountId, name));
+  if (outcome.kind === "found") return outcome.key;
+  if (outcome.kind === "failed") throw new GatewayError("unavailable", outcome.failure.message);
+  throw new GatewayError(
+    "unavailable",
+    `No ${name} is stored for ${accountId}. Store it with: tau channels login ${accountId}`,
+  );
+}

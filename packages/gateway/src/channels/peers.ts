@@ -1,0 +1,155 @@
+/** People who may write to the agents of a channel, and codes of strangers who asked to. */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import type { Clock, Ids } from "@tau/ai";
+import { isRecord, SerialQueue, tryParseJson } from "@tau/ai/internal";
+import { readOwnFile } from "@tau/protocol/node";
+import { writeWhole } from "@tau/tools/durable";
+import { nodeFileSystem } from "@tau/tools/platform";
+import { GatewayError } from "../errors.ts";
+
+export interface PairedPeer {
+  readonly accountId: string;
+  /** The identity on the platform. */
+  readonly id: string;
+  /** The person's name when they were paired. */
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly pairedAt: number;
+}
+
+interface PairingCode {
+  readonly code: string;
+  readonly accountId: string;
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: number;
+}
+
+interface PeersState {
+  readonly peers: readonly PairedPeer[];
+  readonly codes: readonly PairingCode[];
+}
+
+interface PeersOptions {
+  /** That of the gateway. */
+  directory: string;
+  clock: Clock;
+  ids: Ids;
+}
+
+export const maxOpenCodes = 3;
+export const codeExpiresInMs = 60 * 60_000;
+const maxNameLength = 60;
+
+/** Without characters that are easily taken for another. */
+const codeCharacters = "23456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+export class ChannelPeers {
+  readonly #options: PeersOptions;
+  readonly #path: string;
+  readonly #queue = new SerialQueue();
+  #state: PeersState;
+
+  constructor(options: PeersOptions) {
+    this.#options = options;
+    this.#path = join(options.directory, "channel-peers.json");
+    this.#state = parseState(readOwnFile(this.#path));
+  }
+
+  list(): readonly PairedPeer[] {
+    return this.#state.peers;
+  }
+
+  /** Lists who waits with a code, and the code. */
+  listWaiting(): readonly PairingCode[] {
+    return this.#state.codes.filter((code) => this.#isOpen(code));
+  }
+
+  isPaired(accountId: string, id: string): boolean {
+    return this.#state.peers.some((peer) => peer.accountId === accountId && peer.id === id);
+  }
+
+  /**
+   * Makes a code for a stranger. Undefined if they have one already, or too many others of the account have: then the
+   * stranger gets no answer, so that nobody can be made to send messages.
+   */
+  async offer(accountId: string, { id, name }: { id: string; name: string }): Promise<string | undefined> {
+    return await this.#change((state) => {
+      const open = state.codes.filter((code) => this.#isOpen(code));
+      const ofAccount = open.filter((code) => code.accountId === accountId);
+      if (ofAccount.length >= maxOpenCodes || ofAccount.some((code) => code.id === id)) return { result: undefined };
+      const code = createCode();
+      const added = { code, accountId, id, name: toPlainName(name), createdAt: this.#options.clock.now() };
+      return { result: code, state: { ...state, codes: [...open, added] } };
+    });
+  }
+
+  /** Pairs the stranger who got this code. Throws `not_found` for a code that nobody has. */
+  async pair(typed: string): Promise<PairedPeer> {
+    const code = typed.toUpperCase().replaceAll(/[\s-]/g, "");
+    return await this.#change((state) => {
+      const open = state.codes.filter((each) => this.#isOpen(each));
+      const waiting = open.find((each) => each.code === code);
+      if (!waiting) {
+        const text = "Nobody waits with this code; a code is valid for an hour. Who writes again gets another one.";
+        throw new GatewayError("not_found", text);
+      }
+      const { accountId, id, name } = waiting;
+      const peer = { accountId, id, name, pairedAt: this.#options.clock.now() };
+      return { result: peer, state: { peers: [...state.peers, peer], codes: open.filter((each) => each !== waiting) } };
+    });
+  }
+
+  /** False if nobody with this identity is paired. */
+  async unpair(accountId: string, id: string): Promise<boolean> {
+    return await this.#change((state) => {
+      const peers = state.peers.filter((peer) => peer.accountId !== accountId || peer.id !== id);
+      return { result: peers.length < state.peers.length, state: { ...state, peers } };
+    });
+  }
+
+  #isOpen({ createdAt }: PairingCode): boolean {
+    return this.#options.clock.now() - createdAt < codeExpiresInMs;
+  }
+
+  /** Changes the state after the changes before it. A change applies once it is on the disk. */
+  async #change<T>(work: (state: PeersState) => { result: T; state?: PeersState }): Promise<T> {
+    return await this.#queue.add(async () => {
+      const { result, state } = work(this.#state);
+      if (!state) return result;
+      const bytes = Buffer.from(`${JSON.stringify(state, null, 2)}\n`);
+      await writeWhole(nodeFileSystem, { path: this.#path, bytes, ids: this.#options.ids });
+      this.#state = state;
+      return result;
+    });
+  }
+}
+
+const createCode = (): string =>
+  Array.from(randomBytes(8), (byte) => codeCharacters[byte % codeCharacters.length]).join("");
+
+/** Makes the name that a stranger gives itself one line that cannot pretend to be something else. */
+export function toPlainName(name: string): string {
+  const plain = name
+    .normalize("NFC")
+    .replaceAll(/[\p{C}\p{Z}]+/gu, " ")
+    .trim()
+    .slice(0, maxNameLength)
+    .toWellFormed();
+  return plain === "" ? "somebody" : plain;
+}
+
+/** A file that is damaged pairs nobody. */
+function parseState(text: string | undefined): PeersState {
+  const parsed = tryParseJson(text ?? "");
+  const list = <T>(name: string, time: string) => {
+    const values = isRecord(parsed) && Array.isArray(parsed[name]) ? (parsed[name] as unknown[]) : [];
+    const isWhole = (value: unknown) =>
+      isRecord(value) &&
+      ["accountId", "id", "name"].every((field) => typeof value[field] === "string") &&
+      typeof value[time] === "number";
+    return values.filter(isWhole) as T[];
+  };
+  return { peers: list<PairedPeer>("peers", "pairedAt"), codes: list<PairingCode>("codes", "createdAt") };
+}

@@ -1,0 +1,204 @@
+/** The records of the channels, and the state that they lead to. Pure. */
+import type { QueueMode } from "@tau/protocol/gateway";
+import type { Peer } from "../routing/index.ts";
+import type { ChannelAddress, ChannelButton } from "./channel.ts";
+
+/** A message to a platform: a part of an answer, a file, or a question to a person. */
+export interface StoredReply {
+  /** Made of the entry that it comes from, so that no part of an answer is recorded twice. */
+  readonly id: string;
+  readonly sessionId: string;
+  readonly accountId: string;
+  readonly address: ChannelAddress;
+  readonly text: string;
+  readonly replyTo?: string;
+  readonly buttons?: readonly ChannelButton[];
+  /** A file of the workspace instead of a text: its path when it was sent, and its name for the receiver. */
+  readonly file?: { readonly path: string; readonly name: string; readonly mimeType: string };
+  /** Milliseconds since the epoch. */
+  readonly recordedAt: number;
+}
+
+/** `sending`: an attempt began, and how it ended is not known. `uncertain` and `refused` ones are not sent again by themselves. */
+export type ReplyState = "waiting" | "sending" | "uncertain" | "refused";
+
+export interface OutboxReply extends StoredReply {
+  readonly state: ReplyState;
+  readonly attempts: number;
+  /** Why it is uncertain or was refused. */
+  readonly reason?: string;
+}
+
+/** A session that answers in a channel, and where. */
+export interface Conversation {
+  readonly sessionId: string;
+  /** Messages with this key are said in this session; see `getSessionKey`. */
+  readonly key: string;
+  readonly accountId: string;
+  /** The conversation that the last message came from. Answers go there. */
+  readonly address: ChannelAddress;
+  readonly sourceMessageId: string;
+  readonly peer: Peer;
+  /** The identity of who wrote the last message. */
+  readonly senderId: string;
+  /** The last answer in the session's log whose replies are recorded. */
+  readonly answeredEntryId?: string;
+  /** Whether a message was accepted whose run is not known to be over. */
+  readonly isExpecting: boolean;
+}
+
+export type ChannelRecord =
+  | {
+      type: "received";
+      conversation: Omit<Conversation, "answeredEntryId" | "isExpecting">;
+    }
+  /** An answer of the session's log, as replies. */
+  | { type: "answered"; sessionId: string; entryId: string; replies: readonly StoredReply[] }
+  /** Messages that are no answer of the log. */
+  | { type: "replies"; replies: readonly StoredReply[] }
+  /** Nothing runs or waits in the session. */
+  | { type: "idle"; sessionId: string }
+  | { type: "attempt"; id: string }
+  | { type: "sent"; id: string }
+  /** The attempt is known to have delivered nothing. */
+  | { type: "not_sent"; id: string }
+  | { type: "over"; id: string; state: "uncertain" | "refused"; reason: string }
+  | { type: "dropped"; id: string }
+  /** The next message with this key begins a session. */
+  | { type: "renewed"; key: string; generation: number }
+  /** Says what happens to messages with this key while a run is in progress. */
+  | { type: "queue"; key: string; mode: QueueMode }
+  /** Only in a snapshot. */
+  | { type: "state"; conversation: Conversation }
+  | { type: "kept"; reply: OutboxReply };
+
+const maxConversations = 20_000;
+/** How many replies that are not sent again are kept for people to look at. */
+const maxOver = 1_000;
+
+export class ChannelTable {
+  readonly #conversations = new Map<string, Conversation>();
+  readonly #sessionsByKey = new Map<string, string>();
+  readonly #replies = new Map<string, OutboxReply>();
+  /** How often people began a new session, by key. */
+  readonly #generations = new Map<string, number>();
+  readonly #queueModes = new Map<string, QueueMode>();
+
+  getConversation(sessionId: string): Conversation | undefined {
+    return this.#conversations.get(sessionId);
+  }
+
+  /** Finds the session that answers messages with this key. */
+  findByKey(key: string): Conversation | undefined {
+    const sessionId = this.#sessionsByKey.get(key);
+    return sessionId === undefined ? undefined : this.#conversations.get(sessionId);
+  }
+
+  /** The conversation that was used last is the last. */
+  conversations(): Iterable<Conversation> {
+    return this.#conversations.values();
+  }
+
+  /** Counts how often people began a new session in the conversation with this key. */
+  getGeneration(key: string): number {
+    return this.#generations.get(key) ?? 0;
+  }
+
+  /** Undefined: that of the settings. */
+  getQueueMode(key: string): QueueMode | undefined {
+    return this.#queueModes.get(key);
+  }
+
+  getReply(id: string): OutboxReply | undefined {
+    return this.#replies.get(id);
+  }
+
+  /** In the order in which they are sent. */
+  replies(): Iterable<OutboxReply> {
+    return this.#replies.values();
+  }
+
+  /** Records that lead to the same state. */
+  *snapshot(): Iterable<ChannelRecord> {
+    for (const conversation of this.#conversations.values()) yield { type: "state", conversation };
+    for (const reply of this.#replies.values()) yield { type: "kept", reply };
+    for (const [key, generation] of this.#generations) yield { type: "renewed", key, generation };
+    for (const [key, mode] of this.#queueModes) yield { type: "queue", key, mode };
+  }
+
+  take(record: ChannelRecord): void {
+    switch (record.type) {
+      case "received":
+        return this.#receive(record.conversation);
+      case "answered": {
+        const conversation = this.#conversations.get(record.sessionId);
+        if (conversation)
+          this.#conversations.set(record.sessionId, { ...conversation, answeredEntryId: record.entryId });
+        return this.#add(record.replies);
+      }
+      case "replies":
+        return this.#add(record.replies);
+      case "renewed":
+        this.#generations.set(record.key, record.generation);
+        return;
+      case "queue":
+        this.#queueModes.set(record.key, record.mode);
+        return;
+      case "idle": {
+        const conversation = this.#conversations.get(record.sessionId);
+        if (conversation) this.#conversations.set(record.sessionId, { ...conversation, isExpecting: false });
+        return;
+      }
+      case "attempt":
+        return this.#change(record.id, ({ attempts }) => ({ state: "sending", attempts: attempts + 1 }));
+      case "not_sent":
+        return this.#change(record.id, () => ({ state: "waiting" }));
+      case "over":
+        this.#change(record.id, () => ({ state: record.state, reason: record.reason }));
+        return this.#forgetOldest();
+      case "sent":
+      case "dropped":
+        this.#replies.delete(record.id);
+        return;
+      case "state":
+        return this.#setConversation(record.conversation);
+      case "kept":
+        this.#replies.set(record.reply.id, record.reply);
+    }
+  }
+
+  #receive(received: Extract<ChannelRecord, { type: "received" }>["conversation"]): void {
+    const { sessionId } = received;
+    const known = this.#conversations.get(sessionId);
+    this.#conversations.delete(sessionId);
+    this.#setConversation({ ...known, ...received, isExpecting: true });
+    if (this.#conversations.size <= maxConversations) return;
+    for (const { sessionId: other, key, isExpecting } of this.#conversations.values()) {
+      if (isExpecting) continue;
+      this.#conversations.delete(other);
+      if (this.#sessionsByKey.get(key) === other) this.#sessionsByKey.delete(key);
+      return;
+    }
+  }
+
+  #setConversation(conversation: Conversation): void {
+    this.#conversations.set(conversation.sessionId, conversation);
+    this.#sessionsByKey.set(conversation.key, conversation.sessionId);
+  }
+
+  #add(replies: readonly StoredReply[]): void {
+    for (const reply of replies) {
+      if (!this.#replies.has(reply.id)) this.#replies.set(reply.id, { ...reply, state: "waiting", attempts: 0 });
+    }
+  }
+
+  #change(id: string, change: (reply: OutboxReply) => Partial<OutboxReply>): void {
+    const reply = this.#replies.get(id);
+    if (reply) this.#replies.set(id, { ...reply, ...change(reply) });
+  }
+
+  #forgetOldest(): void {
+    const over = [...this.#replies.values()].filter(({ state }) => state === "uncertain" || state === "refused");
+    if (over.length > maxOver) this.#replies.delete(over[0]!.id);
+  }
+}

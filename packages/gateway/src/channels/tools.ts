@@ -1,0 +1,143 @@
+/** The tools with which the agent of a conversation acts in its channel. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { basename, extname, join, resolve } from "node:path";
+import type { Clock, Ids } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
+import type { PipelineTool } from "@tau/harness";
+import { isWithin } from "@tau/tools";
+import type { Account } from "./accounts.ts";
+import type { ChannelOutbox } from "./outbox.ts";
+import type { Conversation } from "./records.ts";
+import { createReplies } from "./session-replies.ts";
+
+interface ChannelToolParts {
+  /** The type of the channel: tools are called after it. */
+  type: string;
+  /** The session's directory. Files of others are not sent. */
+  cwd: string;
+  getConversation: () => Conversation | undefined;
+  findAccount: (accountId: string) => Account | undefined;
+  outbox: ChannelOutbox;
+  /** A directory of the gateway for files that are to be sent. */
+  filesDirectory: string;
+  clock: Clock;
+  ids: Ids;
+}
+
+/** The names of the tools of a channel. */
+export const getToolNames = (type: string) => ({
+  reply: `${type}_reply`,
+  react: type === "discord" ? "discord_add_reaction" : `${type}_reaction`,
+  sendFile: `${type}_send_file`,
+});
+
+export function createChannelTools(parts: ChannelToolParts): PipelineTool[] {
+  const { type, cwd, outbox, filesDirectory, clock, ids } = parts;
+  const names = getToolNames(type);
+  /** The conversation as it is now: the message that is answered changes with each one that comes. */
+  const open = () => {
+    const conversation = parts.getConversation();
+    const account = conversation && parts.findAccount(conversation.accountId);
+    if (!conversation || !account) throw new Error("The channel is not connected now.");
+    return { conversation, channel: account.channel };
+  };
+  const isForConversation = (name: string) => [{ capability: "session", target: { kind: "name", name } }] as const;
+  return [
+    {
+      name: names.reply,
+      label: "Reply",
+      description:
+        "Send a message to the conversation now, before the answer is complete. The answer itself is sent without this tool.",
+      parameters: toSchema({ text: "The message, in Markdown." }),
+      isContained: true,
+      access: () => [...isForConversation(names.reply)],
+      async execute(toolCallId, args) {
+        const { conversation, channel } = open();
+        const { maxTextLength } = channel.limits;
+        const id = `tool/${conversation.sessionId}/${toolCallId}`;
+        await outbox.add(
+          createReplies(getField(args, "text"), id, { conversation, maxTextLength, nowMs: clock.now() }),
+        );
+        return toResult("The message is sent.");
+      },
+    },
+    {
+      name: names.react,
+      label: "React",
+      description: "Add an emoji as a reaction to the message that is being answered.",
+      parameters: toSchema({ emoji: "The emoji." }),
+      isContained: true,
+      access: () => [...isForConversation(names.react)],
+      async execute(_toolCallId, args) {
+        const { conversation, channel } = open();
+        if (!channel.react) throw new Error("The channel has no reactions.");
+        const { address, sourceMessageId } = conversation;
+        const delivery = await channel.react(address, sourceMessageId, getField(args, "emoji"));
+        if (delivery.kind !== "sent") throw new Error(`The reaction was not added: ${delivery.reason}`);
+        return toResult("The reaction is there.");
+      },
+    },
+    {
+      name: names.sendFile,
+      label: "Send a file",
+      description: "Send a file of the workspace to the conversation.",
+      parameters: toSchema({ path: "The file." }),
+      isContained: true,
+      access: (args: unknown) => {
+        const path = resolve(cwd, getField(args, "path"));
+        // Nobody is asked about a file that is refused anyway.
+        return isWithin(cwd, path) ? [{ capability: "read", target: { kind: "path", path } }] : [];
+      },
+      async execute(toolCallId, args, _signal, _onUpdate, context) {
+        const { conversation, channel } = open();
+        if (!channel.sendFile) throw new Error("The channel takes no files.");
+        if (!context) throw new Error("The file cannot be read here.");
+        const wanted = resolve(cwd, getField(args, "path"));
+        if (!isWithin(cwd, wanted)) throw new Error(outsideText);
+        const { bytes, realPath } = await context.files.readWhole(wanted, channel.limits.maxFileBytes);
+        // A link may lead elsewhere.
+        if (!isWithin(await context.files.realPath(cwd), realPath)) throw new Error(outsideText);
+        // What is sent is what was read now, also if that happens after a restart.
+        await mkdir(filesDirectory, { recursive: true, mode: 0o700 });
+        const path = join(filesDirectory, ids());
+        await writeFile(path, bytes, { mode: 0o600, flush: true });
+        const name = basename(realPath);
+        const { sessionId, accountId, address, sourceMessageId: replyTo } = conversation;
+        const reply = { id: `tool/${sessionId}/${toolCallId}/0`, sessionId, accountId, address, replyTo };
+        const file = { path, name, mimeType: getMimeType(name) };
+        await outbox.add([{ ...reply, text: "", file, recordedAt: clock.now() }]);
+        return toResult(`${name} is sent.`);
+      },
+    },
+  ];
+}
+
+const outsideText = "Only files of the workspace can be sent.";
+
+const mimeTypes: Readonly<Record<string, string>> = {
+  ".png": "image/png",
+  ".jpg": "image/jpeg",
+  ".jpeg": "image/jpeg",
+  ".gif": "image/gif",
+  ".webp": "image/webp",
+  ".pdf": "application/pdf",
+  ".txt": "text/plain",
+  ".md": "text/markdown",
+  ".csv": "text/csv",
+  ".json": "application/json",
+};
+
+const getMimeType = (name: string): string => mimeTypes[extname(name).toLowerCase()] ?? "application/octet-stream";
+
+/** All parameters are texts, and all are needed. */
+const toSchema = (texts: Readonly<Record<string, string>>) => ({
+  type: "object" as const,
+  properties: Object.fromEntries(
+    Object.entries(texts).map(([name, description]) => [name, { type: "string" as const, minLength: 1, description }]),
+  ),
+  required: Object.keys(texts),
+});
+
+const getField = (args: unknown, name: string): string => (isRecord(args) ? String(args[name] ?? "") : "");
+
+const toResult = (text: string) => ({ content: [{ type: "text" as const, text }], details: undefined });

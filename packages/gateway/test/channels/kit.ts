@@ -1,0 +1,124 @@
+/** A gateway with a channel that the test itself is: it says what people write, and sees what they get. */
+import type { SettingsInput } from "@tau/config/settings";
+import { expect, onTestFinished } from "vitest";
+import type {
+  Channel,
+  ChannelEvents,
+  ChannelLimits,
+  Delivery,
+  IncomingMessage,
+  OutgoingFile,
+  OutgoingText,
+} from "../../src/channels/channel.ts";
+import { openTestGateway, type TestGatewayOptions } from "../../src/testing/index.ts";
+
+type AccountInput = NonNullable<NonNullable<SettingsInput["gateway"]>["channels"]>[string];
+
+export class TestChannel implements Channel {
+  readonly limits: ChannelLimits;
+  /** Everything that was delivered, in order. */
+  readonly sent: OutgoingText[] = [];
+  readonly files: OutgoingFile[] = [];
+  readonly reactions: [messageId: string, emoji: string][] = [];
+  /** How the next attempts to send end, before those that succeed. */
+  readonly nextDeliveries: Delivery[] = [];
+  /** Each attempt, also those that failed. */
+  readonly attempts: OutgoingText[] = [];
+  #events: ChannelEvents | undefined;
+  #count = 0;
+
+  constructor(limits: Partial<ChannelLimits> = {}) {
+    this.limits = { maxTextLength: 2_000, maxFileBytes: 1_000, provesNonce: false, ...limits };
+  }
+
+  async run(events: ChannelEvents, signal: AbortSignal): Promise<void> {
+    this.#events = events;
+    events.onState({ kind: "connected" });
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    this.#events = undefined;
+  }
+
+  async send(message: OutgoingText): Promise<Delivery> {
+    this.attempts.push(message);
+    const delivery = this.nextDeliveries.shift();
+    if (delivery && delivery.kind !== "sent") return delivery;
+    this.sent.push(message);
+    return { kind: "sent", messageId: `sent-${this.sent.length}` };
+  }
+
+  async react(_address: unknown, messageId: string, emoji: string): Promise<Delivery> {
+    this.reactions.push([messageId, emoji]);
+    return { kind: "sent", messageId };
+  }
+
+  async sendFile(file: OutgoingFile): Promise<Delivery> {
+    this.files.push(file);
+    return { kind: "sent", messageId: "file" };
+  }
+
+  get isOpen(): boolean {
+    return this.#events !== undefined;
+  }
+
+  /** Resolves when the gateway does not need the message any more. Without more, Ann writes directly. */
+  async receive(text: string, others: Partial<IncomingMessage> = {}): Promise<void> {
+    const sender = others.sender ?? { id: "ann", name: "Ann" };
+    await this.#events!.onMessage({
+      id: `m${++this.#count}`,
+      address: { channelId: `with-${sender.id}` },
+      peer: { kind: "direct", id: sender.id },
+      isMentioned: false,
+      ...others,
+      sender,
+      text,
+    });
+  }
+
+  async press(value: string, senderId = "ann"): Promise<void> {
+    const sender = { id: senderId, name: "" };
+    await this.#events!.onPress({ address: { channelId: `with-${senderId}` }, sender, value });
+  }
+
+  /** The texts that a conversation got, by default that with Ann. */
+  textsTo(channelId = "with-ann"): string[] {
+    return this.sent.filter(({ address }) => address.channelId === channelId).map(({ text }) => text);
+  }
+}
+
+interface ChannelGatewayOptions extends TestGatewayOptions {
+  channel?: TestChannel;
+  account?: AccountInput;
+  gateway?: SettingsInput["gateway"];
+  /** Who is paired. Default: Ann. */
+  paired?: readonly string[];
+}
+
+export async function openChannelGateway(options: ChannelGatewayOptions = {}) {
+  const { channel = new TestChannel(), account, gateway, paired = ["ann"], ...others } = options;
+  const channels = { chat: { type: "test", ...account } };
+  const channelTypes = { test: async () => ({ secrets: {}, open: async () => channel }) };
+  const opened = await openTestGateway({
+    ...others,
+    settings: { ...others.settings, gateway: { queue: { debounceMs: 1 }, ...gateway, channels } },
+    options: { channelTypes, ...others.options },
+  });
+  onTestFinished(opened.close);
+  await expect.poll(() => channel.isOpen).toBe(true);
+  for (const id of paired) await pairWith(opened.gateway.parts.channels, channel, id);
+  channel.sent.length = 0;
+  channel.attempts.length = 0;
+  return { ...opened, channel };
+}
+
+/** Lets a person in as people are: by the code that they got. */
+async function pairWith(
+  channels: Awaited<ReturnType<typeof openTestGateway>>["gateway"]["parts"]["channels"],
+  channel: TestChannel,
+  id: string,
+): Promise<void> {
+  if (channels.peers.isPaired("chat", id)) return;
+  await channel.receive("Hello?", { sender: { id, name: id } });
+  await expect.poll(() => channel.textsTo(`with-${id}`).length).toBe(1);
+  const [, code = ""] = /pair (\w+)/.exec(channel.textsTo(`with-${id}`)[0]!) ?? [];
+  await channels.peers.pair(code);
+}

@@ -1,0 +1,115 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createFakeClock } from "@tau/ai/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ChannelOutbox } from "../../src/channels/outbox.ts";
+import type { StoredReply } from "../../src/channels/records.ts";
+import { openChannelStore } from "../../src/channels/store.ts";
+import { TestChannel } from "./kit.ts";
+
+const startedAt = 1_700_000_000_000;
+
+const reply = (id: string, channelId = "a"): StoredReply => ({
+  id,
+  sessionId: "s",
+  accountId: "chat",
+  address: { channelId },
+  text: id,
+  recordedAt: startedAt,
+});
+
+async function createDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "tau-outbox-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** An outbox over a directory. `end` closes its file as a killed process would: nothing is said to the outbox. */
+async function openOutbox(directory: string, channel = new TestChannel()) {
+  const clock = createFakeClock(startedAt);
+  const store = await openChannelStore(directory);
+  const lines: string[] = [];
+  const outbox = new ChannelOutbox({ store, findChannel: () => channel, clock, log: (line) => void lines.push(line) });
+  const states = () => [...store.table.replies()].map(({ id, state }) => [id, state]);
+  return { outbox, store, clock, channel, lines, states, end: () => store.close() };
+}
+
+test("what is certainly not delivered is sent again after a pause, and what comes later waits for it", async () => {
+  const { outbox, channel, clock, end } = await openOutbox(await createDirectory());
+  onTestFinished(end);
+  channel.nextDeliveries.push({ kind: "not_sent", reason: "limited", retryAfterMs: 3_000 });
+  await outbox.add([reply("1"), reply("2"), reply("other", "b")]);
+  await expect.poll(() => channel.sent.map(({ text }) => text)).toEqual(["other"]);
+  await expect.poll(() => clock.waiting).toBe(1);
+  await clock.advance(2_000);
+  expect(channel.sent).toHaveLength(1);
+  await clock.advance(1_000);
+  await expect.poll(() => channel.textsTo("a")).toEqual(["1", "2"]);
+  expect(channel.attempts.filter(({ text }) => text === "1").map(({ nonce }) => nonce)).toEqual(["1", "1"]);
+});
+
+describe("an attempt whose end is not known", () => {
+  test("is not made again where the platform cannot tell, and is shown", async () => {
+    const { outbox, channel, states, lines, end } = await openOutbox(await createDirectory());
+    onTestFinished(end);
+    channel.nextDeliveries.push({ kind: "unknown", reason: "No answer came." });
+    await outbox.add([reply("1"), reply("2")]);
+    await expect.poll(() => channel.textsTo("a")).toEqual(["2"]);
+    expect(states()).toEqual([["1", "uncertain"]]);
+    expect(lines.join()).toContain("may not have been delivered: No answer came.");
+    expect(await outbox.sendAgain("1")).toBe(true);
+    await expect.poll(() => channel.textsTo("a")).toEqual(["2", "1"]);
+  });
+
+  test("is made again with the same nonce where the platform makes one message of both", async () => {
+    const channel = new TestChannel({ provesNonce: true });
+    const { outbox, clock, end } = await openOutbox(await createDirectory(), channel);
+    onTestFinished(end);
+    channel.nextDeliveries.push({ kind: "unknown", reason: "No answer came." });
+    await outbox.add([reply("1")]);
+    await expect.poll(() => clock.waiting).toBe(1);
+    await clock.advance(1_000);
+    await expect.poll(() => channel.textsTo("a")).toEqual(["1"]);
+    expect(new Set(channel.attempts.map(({ nonce }) => nonce))).toEqual(new Set(["1"]));
+  });
+
+  test.each([false, true])(
+    "because the process was killed: sent again only if that is safe (%s)",
+    async (provesNonce) => {
+      const directory = await createDirectory();
+      const first = await openOutbox(directory);
+      // Killed between the record of the attempt and the answer of the platform.
+      first.channel.send = () => new Promise(() => {});
+      await first.outbox.add([reply("1"), reply("2")]);
+      await expect.poll(first.states).toEqual([
+        ["1", "sending"],
+        ["2", "waiting"],
+      ]);
+      await first.end();
+      const second = await openOutbox(directory, new TestChannel({ provesNonce }));
+      onTestFinished(second.end);
+      second.outbox.wake("chat");
+      await expect.poll(() => second.channel.textsTo("a")).toEqual(provesNonce ? ["1", "2"] : ["2"]);
+      expect(second.states()).toEqual(provesNonce ? [] : [["1", "uncertain"]]);
+    },
+  );
+});
+
+test("a refused reply is kept to look at, and can be dropped", async () => {
+  const { outbox, channel, states, end } = await openOutbox(await createDirectory());
+  onTestFinished(end);
+  channel.nextDeliveries.push({ kind: "refused", reason: "Blocked." });
+  await outbox.add([reply("1")]);
+  await expect.poll(states).toEqual([["1", "refused"]]);
+  expect([await outbox.drop("1"), await outbox.drop("1")]).toEqual([true, false]);
+  expect(states()).toEqual([]);
+});
+
+test("the same reply recorded twice is sent once", async () => {
+  const { outbox, channel, end } = await openOutbox(await createDirectory());
+  onTestFinished(end);
+  await Promise.all([outbox.add([reply("1")]), outbox.add([reply("1")])]);
+  await outbox.add([reply("2")]);
+  await expect.poll(() => channel.textsTo("a")).toEqual(["1", "2"]);
+});
