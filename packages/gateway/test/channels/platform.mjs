@@ -12,7 +12,7 @@ const readLines = (name) => {
 const write = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
 const received = new Set(readLines("received"));
-/** Of each person the next message is written when the one before it was acknowledged, so that their order is known. */
+/** Writes the next message of a person once the one before it was acknowledged, so that their order is known. */
 const writeNext = (sender) => {
   for (let index = sender; index < Number(count); index += Number(senders)) {
     if (received.has(`m${index}`)) continue;
