@@ -24,14 +24,14 @@ async function loadPrograms() {
   const directory = mkdtempSync(join(tmpdir(), "tau-kernel-programs-"));
   const outfile = join(directory, "programs.mjs");
   const contents = `export { pythonRunner } from "./runners/python.ts";
-export { javascriptRunner } from "./runners/javascript.ts";
+export { javascriptRunner, nodeOptions } from "./runners/javascript.ts";
 export { toArgv } from "./kernel-process.ts";`;
   const resolveDir = join(import.meta.dirname, "../packages/features/src/kernels");
   const options = { bundle: true, platform: "node", format: "esm", conditions: ["@tau/source"], logLevel: "error" };
   await build({ stdin: { contents, resolveDir, loader: "ts" }, outfile, ...options });
-  const { pythonRunner, javascriptRunner, toArgv } = await import(outfile);
+  const { pythonRunner, javascriptRunner, nodeOptions, toArgv } = await import(outfile);
   rmSync(directory, { recursive: true });
-  const node = [process.execPath, "--no-force-async-hooks-checks", "-e", javascriptRunner];
+  const node = [process.execPath, ...nodeOptions, "-e", javascriptRunner];
   return {
     ...(python && { python: { bare: [python, "-c", "pass"], kernel: toArgv([python, "-c", pythonRunner]) } }),
     javascript: { bare: [process.execPath, "-e", "0"], kernel: toArgv(node) },

@@ -12,7 +12,7 @@ import { Kernel } from "./kernel.ts";
 import { KernelError } from "./kernel-error.ts";
 import { connectProcess, toArgv } from "./kernel-process.ts";
 import type { FromKernel } from "./messages.ts";
-import { javascriptRunner } from "./runners/javascript.ts";
+import { javascriptRunner, nodeOptions } from "./runners/javascript.ts";
 import { pythonRunner } from "./runners/python.ts";
 
 export interface KernelSetParts {
@@ -77,8 +77,7 @@ export class KernelSet {
   }
 
   #getProgram(language: Language): readonly string[] {
-    // Otherwise an interrupt in the callback of a timer ends the process: the stack of such callbacks is checked.
-    if (language === "javascript") return [process.execPath, "--no-force-async-hooks-checks", "-e", javascriptRunner];
+    if (language === "javascript") return [process.execPath, ...nodeOptions, "-e", javascriptRunner];
     const python = this.#parts.findPython();
     if (python !== undefined) return [python, "-c", pythonRunner];
     throw new KernelError(

@@ -91,6 +91,70 @@ describe.each(languages)("a hostile cell of %s", (language) => {
     expect(ended.text).toMatch(/^The kernel has ended: It sent a message of more than 16 MB\./);
   });
 
+  test("is answered with values and errors that fail when they are read, and keeps its variables", async () => {
+    const { run } = await openKernels();
+    await run(language, choose("kept = 5", "var kept = 5;"));
+    const values = isPython
+      ? [
+          "class Anything:\n    def __getattr__(self, name): return self\n    def __call__(self, *args): return self\n    def __iter__(self): return iter([])\n    def __int__(self): return 1\nAnything()",
+          "'x' * (1 << 28)",
+          "loop = []\nloop.append(loop)\nloop",
+          "'a\\ud800b'",
+        ]
+      : [
+          "new Proxy({}, { get() { throw 1; }, ownKeys() { throw 2; }, getPrototypeOf() { throw 3; } })",
+          "{ const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); proxy }",
+          "({ [Symbol.for('nodejs.util.inspect.custom')]() { throw new Error(); } })",
+          "({ get a() { throw new Error(); }, toJSON() { throw new Error(); } })",
+          "'a\\ud800b'",
+        ];
+    for (const code of values) {
+      const cell = await run(language, code);
+      expect(cell.isError, cell.text).toBe(false);
+      expect(cell.details.result, code).toBeDefined();
+    }
+    const errors = isPython
+      ? [
+          "class Odd(Exception):\n    def __str__(self): raise ValueError()\nraise Odd()",
+          "class Meta(type):\n    @property\n    def __name__(cls): raise ValueError()\nclass Odd(Exception, metaclass=Meta): pass\nraise Odd()",
+          "class Odd:\n    def __repr__(self): raise SystemExit(3)\nOdd()",
+        ]
+      : [
+          "throw new Proxy({}, { get() { throw 1; }, getPrototypeOf() { throw 2; } })",
+          "throw Object.defineProperty(new Error(), 'stack', { get() { throw 1; } })",
+          "throw Object.assign(new Error(), { name: Symbol('x') })",
+          "throw Object.assign(new Error(), { stack: { toString() { throw 1; } } })",
+        ];
+    for (const code of errors) {
+      const cell = await run(language, code);
+      expect(cell.details.status, cell.text).toBe("error");
+    }
+    expect((await run(language, "kept")).details.value).toBe(5);
+  });
+
+  test("that patches what the runner uses, or has no output left, is answered", async () => {
+    const { run } = await openKernels();
+    const patches = isPython
+      ? [
+          "import json\njson.dumps = json.loads = None\n1",
+          "import os\nos.write = lambda *args: 0\nos.getpid = lambda: 1\n1",
+          "import os, sys\nos.closerange(0, 3)\nsys.stdout = None\n1",
+        ]
+      : [
+          "JSON.stringify = JSON.parse = () => 'forged'; require('fs').writeSync = () => 0; 1",
+          "for (const fd of [0, 1, 2]) require('fs').closeSync(fd); console.log('x'); 1",
+          "setTimeout(() => { throw new Error('later'); }); 1",
+        ];
+    for (const code of patches) expect((await run(language, code)).details.value, code).toBe(1);
+    expect((await run(language, "2")).details.value).toBe(2);
+    // More than that ends the kernel, and the cell is answered.
+    const broken = choose("import builtins\nbuiltins.len = None\nbuiltins.str = None", "Array.prototype.push = null;");
+    await run(language, broken);
+    const after = await run(language, "3");
+    expect([3, undefined]).toContain(after.details.value);
+    expect((await run(language, "4", { reset: true })).details.value).toBe(4);
+  });
+
   test("that changes the runner harms only its own kernel", async () => {
     const { run } = await openKernels();
     const changes = choose(

@@ -38,6 +38,14 @@ describe.each(languages)("a kernel of %s", (language) => {
         "BEGIN\nimport time\nwhile True: time.sleep(0.01)",
         "setImmediate(() => { BEGIN while (true) {} }); await new Promise(() => {})",
       ),
+      // Code in C, which keeps the lock of Python's interpreter.
+      choose("import re\nBEGIN\nre.match(r'(a+)+$', 'a' * 40 + 'b')", "BEGIN /(a+)+$/.test('a'.repeat(40) + 'b')"),
+      // Node 20 keeps `AsyncLocalStorage` in a way that an interrupt damages.
+      ...(isPython || Number.parseInt(process.versions.node) < 22
+        ? []
+        : [
+            "await new (require('async_hooks').AsyncLocalStorage)().run(1, async () => { await 1; BEGIN while (true) {} })",
+          ]),
     ];
     for (const [index, code] of stuck.entries()) {
       const mark = `begun-${index}`;
@@ -83,6 +91,7 @@ describe.each(languages)("a kernel of %s", (language) => {
     ]) {
       const cell = await run(language, death);
       expect(cell, death).toMatchObject({ isError: true, details: { status: "ended" } });
+      if (death.includes("exit(")) expect(cell.text).not.toContain("debugger");
       expect((await run(language, "2")).text, death).toMatch(/^\[A new kernel: [\s\S]*\]\n\n2$/);
     }
   });

@@ -6,7 +6,7 @@
  */
 const worker = String.raw`
 "use strict";
-const { parentPort } = require("node:worker_threads");
+const { parentPort, workerData: gone } = require("node:worker_threads");
 const { Session } = require("node:inspector");
 const { Socket } = require("node:net");
 const session = new Session();
@@ -20,7 +20,12 @@ const interrupt = (id) => {
   // A termination that found nothing to end ends what comes next, which may be the handler of the ping: so it is repeated.
   ping = setInterval(() => parentPort.postMessage({ type: "Ping", payload: { id } }), 20);
 };
-parentPort.on("message", () => {
+parentPort.on("message", (message) => {
+  if (message === "exit") {
+    session.disconnect();
+    Atomics.store(gone, 0, 1);
+    return void Atomics.notify(gone, 0);
+  }
   clearInterval(ping);
   ping = undefined;
   for (const message of waiting.splice(0)) forward(message);
@@ -43,6 +48,15 @@ socket.on("end", end);
 socket.on("error", end);
 parentPort.postMessage({ type: "Opened", payload: {} });
 `;
+
+/**
+ * The options of the Node of a kernel. An interrupt in the callback of a timer would end the process: the stack of such callbacks is
+ * checked. With `AsyncLocalStorage` it is checked again, unless that is kept in frames, which Node 24 does by itself.
+ */
+export const nodeOptions: readonly string[] = [
+  "--no-force-async-hooks-checks",
+  ...["--experimental-async-context-frame"].filter((option) => process.allowedNodeEnvironmentFlags.has(option)),
+];
 
 /** In a function of its own: names of the script itself are those of cells too. */
 export const javascriptRunner = String.raw`(() => {
@@ -70,10 +84,18 @@ let nextId = 0;
 let isReady = false;
 let isPrinting = false;
 // Cells may change what is global.
-const { stringify } = JSON;
+const { parse, stringify } = JSON;
 const { from } = Buffer;
 const { writeSync } = fs;
 const { reallyExit } = process;
+// The kernel cannot answer any more, because a cell has changed too much of it.
+const fail = () => {
+  try {
+    disconnect();
+  } finally {
+    reallyExit.call(process, 1);
+  }
+};
 const write = (text) => {
   const bytes = from(text);
   for (let start = 0; start < bytes.length; ) {
@@ -81,23 +103,33 @@ const write = (text) => {
       start += writeSync(4, bytes, start);
     } catch (error) {
       if (error.code === "EAGAIN") continue;
-      // Without its descriptors the kernel cannot answer.
-      reallyExit.call(process, 1);
+      fail();
     }
   }
 };
 const send = (type, payload) => write(stringify({ type, payload }) + "\n");
 const toValue = (value) => {
   try {
+    // Writing a value as JSON that is too long anyway may take minutes.
+    if ((typeof value === "string" || Array.isArray(value) || util.types.isTypedArray(value)) && value.length > maxValue) return undefined;
     const text = stringify(value, (key, part) => (typeof part === "bigint" ? String(part) : part));
-    return text === undefined || text.length > maxValue ? undefined : JSON.parse(text);
+    return text === undefined || text.length > maxValue ? undefined : parse(text);
   } catch {
     return undefined;
   }
 };
-const inspect = (value) =>
-  util.inspect(value, { depth: 4, maxArrayLength: 200, maxStringLength: 20000, breakLength: 120 }).slice(0, maxText);
-const isPng = (value) => value instanceof Uint8Array && value.length > 8 && value[0] === 137 && value[1] === 80 && value[2] === 78;
+const inspect = (value) => {
+  try {
+    const text = util.inspect(value, { depth: 4, maxArrayLength: 200, maxStringLength: 20000, breakLength: 120 });
+    return removeRunner(text.slice(0, maxText));
+  } catch {
+    return "[This value cannot be shown.]";
+  }
+};
+// Stacks of errors have the functions of this program below those of the cell.
+const runnerFrames = /(?:\n *at [^\n]*(?:\bSession\.post\b|node:inspector|\[eval\])[^\n]*)+/g;
+const removeRunner = (text) => text.replace(runnerFrames, "");
+const isPng = (value) => util.types.isUint8Array(value) && value.length > 8 && value[0] === 137 && value[1] === 80 && value[2] === 78;
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const toTable = (value) => {
   if (!Array.isArray(value) || value.length === 0 || !value.every(isRecord)) return undefined;
@@ -229,6 +261,13 @@ const takeId = new Promise((resolve) =>
     resolve(objectId);
   }),
 );
+const start = async (work, payload) => {
+  try {
+    await work(payload);
+  } catch {
+    fail();
+  }
+};
 const runCell = async ({ id, code }) => {
   cells.add(id);
   if (!isPrinting) {
@@ -245,21 +284,34 @@ const runCell = async ({ id, code }) => {
       session.post("Runtime.callFunctionOn", { objectId: take, functionDeclaration: "function (value) { this(value); }", arguments: [argument] }, () => {
         const value = result;
         result = undefined;
-        if (answer.exceptionDetails) return finish(id, { status: "error", error: describeError(value, answer.exceptionDetails) });
-        const isShown = show(value);
-        const text = value === undefined || isShown ? {} : { result: inspect(value) };
-        finish(id, { status: "ok", ...text, value: isShown ? null : (toValue(value) ?? null) });
+        try {
+          if (answer.exceptionDetails) return finish(id, { status: "error", error: describeError(value, answer.exceptionDetails) });
+          const isShown = show(value);
+          const text = value === undefined || isShown ? {} : { result: inspect(value) };
+          finish(id, { status: "ok", ...text, value: isShown ? null : (toValue(value) ?? null) });
+        } catch {
+          fail();
+        }
       });
     }));
 };
 const toArgument = ({ value, unserializableValue }) => (unserializableValue ? { unserializableValue } : { value });
 const describeError = (error, details) => {
-  if (!(error instanceof Error)) return { name: "Error", message: inspect(error), traceback: "Uncaught " + inspect(error) };
-  const lines = String(error.stack ?? error).split("\n");
-  const cut = lines.findIndex((line) => /\bSession\.post\b|\bnode:inspector\b/.test(line));
-  const shown = cut < 0 ? lines : lines.slice(0, cut);
-  const place = error.name === "SyntaxError" ? " (line " + (details.lineNumber + 1) + ")" : "";
-  return { name: String(error.name), message: String(error.message).slice(0, maxText), traceback: (shown.join("\n") + place).slice(0, 20000) };
+  try {
+    if (!util.types.isNativeError(error) && !(error instanceof Error)) throw error;
+    const place = error.name === "SyntaxError" ? " (line " + (details.lineNumber + 1) + ")" : "";
+    const traceback = removeRunner(String(error.stack ?? error)) + place;
+    return { name: String(error.name), message: String(error.message).slice(0, maxText), traceback: traceback.slice(0, 20000) };
+  } catch {
+    return { name: "Error", message: inspect(error), traceback: "Uncaught " + inspect(error) };
+  }
+};
+const getMessage = (error) => {
+  try {
+    return String(error?.message ?? error).slice(0, maxText);
+  } catch {
+    return inspect(error);
+  }
 };
 const invoke = async ({ id, name, params }) => {
   try {
@@ -271,13 +323,14 @@ const invoke = async ({ id, name, params }) => {
     send("Invoked", { id, value: toValue(value) ?? null });
   } catch (error) {
     leave(id);
-    send("Invoked", { id, error: { message: String(error?.message ?? error).slice(0, maxText), kind: "failed" } });
+    send("Invoked", { id, error: { message: getMessage(error), kind: "failed" } });
   }
 };
-const thread = new Worker(${JSON.stringify(worker)}, { eval: true, stdin: false });
+const gone = new Int32Array(new SharedArrayBuffer(4));
+const thread = new Worker(${JSON.stringify(worker)}, { eval: true, stdin: false, workerData: gone });
 thread.on("message", ({ type, payload }) => {
-  if (type === "Cell") return void runCell(payload);
-  if (type === "Invoke") return void invoke(payload);
+  if (type === "Cell") return void start(runCell, payload);
+  if (type === "Invoke") return void start(invoke, payload);
   if (type === "Ping") {
     thread.postMessage("pong");
     return finish(payload.id, { status: "interrupted" });
@@ -294,8 +347,21 @@ thread.on("message", ({ type, payload }) => {
   if (error) call.reject(new KernelError(error.message, error.kind));
   else call.resolve(value);
 });
-const report = (error) => console.error("Uncaught", error);
+// Not with the console: if its stream fails, that is an uncaught error too.
+const report = (error) => {
+  try {
+    writeSync(2, "Uncaught " + inspect(error) + "\n");
+  } catch {
+    // Nobody can be told.
+  }
+};
 process.on("uncaughtException", report);
 process.on("unhandledRejection", report);
+// Otherwise Node prints that it waits for the session of the worker.
+const disconnect = () => {
+  thread.postMessage("exit");
+  Atomics.wait(gone, 0, 0, 200);
+};
+process.on("exit", disconnect);
 })();
 `;

@@ -4,9 +4,11 @@
  * `await`. Works with Python 3.9 and newer.
  */
 export const pythonRunner = String.raw`
-import sys, os, _thread, _queue, _signal, _contextvars
+import sys, os, _thread, _queue, _signal, _contextvars, fcntl, select
+# Cells may change modules.
+from posix import read as read_bytes, write as write_bytes, getpid, _exit
 
-PID = os.getpid()
+PID, MAIN = getpid(), _thread.get_ident()
 IN, OUT = 3, 4
 os.set_inheritable(IN, False)
 os.set_inheritable(OUT, False)
@@ -17,9 +19,9 @@ sys.modules["__main__"] = module
 scope = _contextvars.ContextVar("scope", default=None)
 work = _queue.SimpleQueue()
 invokes = _queue.SimpleQueue()
-writing = _thread.allocate_lock()
-pending, sources, shown_figures = {}, {}, []
-state = {"cell": None, "user": False, "next": 0, "loop": None, "count": 0}
+writing, reading, choosing = _thread.allocate_lock(), _thread.allocate_lock(), _thread.RLock()
+pending, sources, shown_figures, unread = {}, {}, [], []
+state = {"cell": None, "user": False, "next": 0, "loop": None, "count": 0, "reading": False, "interrupted": False, "early": None, "left": 0}
 
 def load(name):
     loaded = sys.modules.get(name)
@@ -38,14 +40,24 @@ def write(data):
     with writing:
         view = memoryview(data)
         while view:
-            view = view[os.write(OUT, view):]
+            view = view[write_bytes(OUT, view):]
 
 def send(kind, **payload):
-    write(load("json").dumps({"type": kind, "payload": payload}, default=simple).encode("utf-8", "replace") + b"\n")
+    write(get_json().dumps({"type": kind, "payload": payload}, default=simple).encode("utf-8", "replace") + b"\n")
+
+def get_json():
+    if "json" not in state:
+        json = load("json")
+        state["json"] = type(sys)("json")
+        state["json"].dumps, state["json"].loads = json.dumps, json.loads
+    return state["json"]
 
 def simple(value):
     if hasattr(value, "columns") and hasattr(value, "shape"):
         return to_records(value)
+    size = getattr(value, "size", 0)
+    if isinstance(size, int) and size > MAX_CELLS:
+        raise TypeError("not JSON: too large")
     for name in ("tolist", "item", "isoformat"):
         method = getattr(value, name, None)
         if callable(method):
@@ -60,19 +72,34 @@ def to_records(frame):
     if hasattr(frame, "to_dicts"):
         return frame.to_dicts()
     # Its own JSON has null where a value is missing.
-    return load("json").loads(frame.to_json(orient="records", date_format="iso"))
+    return get_json().loads(frame.to_json(orient="records", date_format="iso"))
 
 def to_json(value):
-    json = load("json")
+    json = get_json()
+    # Writing a value as JSON that is too long anyway may take minutes.
+    if type(value) in SEQUENCES and len(value) > MAX_VALUE:
+        return None
     try:
         text = json.dumps(value, default=simple, allow_nan=False)
     except Exception:
         return None
     return None if len(text) > MAX_VALUE else json.loads(text)
 
+SEQUENCES = (str, bytes, bytearray, list, tuple)
+
+def to_text(value):
+    # The start of a sequence is all of its text that is shown.
+    is_long = type(value) in SEQUENCES and len(value) > MAX_TEXT
+    return repr(value[:MAX_TEXT] if is_long else value)[:MAX_TEXT]
+
 def on_interrupt(signum, frame):
-    if os.getpid() != PID or state["user"]:
-        raise KeyboardInterrupt
+    if state["reading"]:
+        state["interrupted"] = True
+    elif getpid() != PID or state["user"]:
+        state["left"] -= 1
+        # An interrupt of the host is two signals.
+        if state["left"] != 0:
+            raise KeyboardInterrupt
 
 _signal.signal(_signal.SIGINT, on_interrupt)
 
@@ -86,25 +113,83 @@ def after_fork():
 
 os.register_at_fork(after_in_child=after_fork)
 
-def read_messages():
-    rest = b""
+def take_messages():
+    messages = []
     while True:
         try:
-            data = os.read(IN, 65536)
+            data = read_bytes(IN, 65536)
+        except BlockingIOError:
+            return messages
         except OSError:
             data = b""
         if not data:
-            os._exit(0)
-        *lines, rest = (rest + data).split(b"\n")
+            _exit(0)
+        *lines, rest = data.split(b"\n")
         for line in lines:
-            receive(load("json").loads(line))
+            messages.append(get_json().loads(b"".join(unread) + line))
+            unread.clear()
+        unread.append(rest)
+
+def read_messages():
+    poll = select.poll()
+    poll.register(IN, select.POLLIN)
+    while True:
+        poll.poll()
+        with reading:
+            for message in take_messages():
+                receive(message)
+
+def on_input(signum, frame):
+    # Code in C such as re keeps the lock of the interpreter, which the thread that reads needs, but lets signals in.
+    if getpid() != PID or state["reading"]:
+        return
+    state["reading"] = True
+    try:
+        if reading.acquire(True, 1):
+            try:
+                for message in take_messages():
+                    receive(message)
+            finally:
+                reading.release()
+    finally:
+        state["reading"] = False
+    if state["interrupted"]:
+        state["interrupted"] = False
+        on_interrupt(signum, frame)
+
+def watch_input():
+    flags = fcntl.fcntl(IN, fcntl.F_GETFL)
+    fcntl.fcntl(IN, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+    try:
+        _signal.signal(_signal.SIGIO, on_input)
+        _signal.siginterrupt(_signal.SIGIO, False)
+        fcntl.fcntl(IN, fcntl.F_SETOWN, PID)
+        fcntl.fcntl(IN, fcntl.F_SETFL, flags | os.O_NONBLOCK | os.O_ASYNC)
+    except (AttributeError, OSError):
+        # Interrupts then wait for code in C to end.
+        pass
+
+def interrupt():
+    state["left"] = 2
+    # The whole group, because a program that the cell waits for has to end too.
+    (os.killpg if os.getpgrp() == PID else os.kill)(PID, _signal.SIGINT)
+    # A signal to the process may go to another thread, and wake nobody.
+    _signal.pthread_kill(MAIN, _signal.SIGINT)
+
+def begin(key):
+    """Says whether it was not interrupted before it began."""
+    with choosing:
+        state.update(cell=key, left=0, interrupted=False)
+        return state["early"] != key
 
 def receive(message):
     kind, payload = message["type"], message["payload"]
     if kind == "Interrupt":
-        if state["cell"] == payload["id"]:
-            # The whole group, because a program that the cell waits for has to end too.
-            (os.killpg if os.getpgrp() == PID else os.kill)(PID, _signal.SIGINT)
+        with choosing:
+            state["early"] = payload["id"]
+            is_running = state["cell"] == payload["id"]
+        if is_running:
+            interrupt()
     elif kind in ("ToolResult", "BunResult", "PythonResult"):
         waiting = pending.pop(payload["id"], None)
         if waiting:
@@ -242,7 +327,7 @@ def save_png(save):
 
 def to_table(value):
     columns = getattr(value, "columns", None)
-    if columns is None or not hasattr(value, "shape"):
+    if columns is None or type(getattr(value, "shape", None)) is not tuple:
         return None
     if hasattr(value, "itertuples"):
         rows = value.head(MAX_ROWS).itertuples(index=True)
@@ -276,7 +361,7 @@ def show(value, is_result=False):
     return False
 
 def display(*values):
-    sys.stdout.flush()
+    flush()
     for value in values:
         if show(value):
             continue
@@ -284,8 +369,8 @@ def display(*values):
         if data is not None:
             send("Display", id=scope.get(), json=data)
         else:
-            text = value if isinstance(value, str) else repr(value)
-            send("Display", id=scope.get(), text=text[:MAX_TEXT])
+            text = value[:MAX_TEXT] if isinstance(value, str) else to_text(value)
+            send("Display", id=scope.get(), text=text)
 
 def show_figures(result):
     pyplot = sys.modules.get("matplotlib.pyplot")
@@ -329,24 +414,45 @@ def run_cell(source, name):
         run_code(compile(tree, name, "exec", flags))
     return None if last is None else run_code(compile(_ast.Expression(last.value), name, "eval", flags))
 
-def describe_error(error, name):
+def describe_error(error):
+    # Exceptions of cells may fail when they are read.
+    name = type.__dict__["__name__"].__get__(type(error))
+    try:
+        message = str(error)[:MAX_TEXT]
+    except BaseException:
+        message = "<its text cannot be read>"
+    try:
+        text = format_error(error)
+    except BaseException:
+        text = name + ": " + message
+    return {"name": name, "message": message, "traceback": text}
+
+def format_error(error):
     traceback, linecache = load("traceback"), load("linecache")
     for cell, source in sources.items():
         linecache.cache[cell] = (len(source), None, source.splitlines(True), cell)
     trace = error.__traceback__
     while trace is not None and not trace.tb_frame.f_code.co_filename.startswith("<cell "):
         trace = trace.tb_next
-    lines = traceback.format_exception(type(error), error, trace)
-    return {"name": type(error).__name__, "message": str(error)[:MAX_TEXT], "traceback": "".join(lines)[-20000:]}
+    return "".join(traceback.format_exception(type(error), error, trace))[-20000:]
 
-def finish(key, **payload):
+def repair_imports():
+    # A package whose import was interrupted cannot be imported again as long as its modules are there.
+    for name in list(sys.modules):
+        if "." in name and name.partition(".")[0] not in sys.modules:
+            del sys.modules[name]
+
+def flush():
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except Exception:
             pass
-    if os.getpid() != PID:
-        os._exit(0)
+
+def finish(key, **payload):
+    flush()
+    if getpid() != PID:
+        _exit(0)
     send("Done", id=key, **payload)
 
 def do_cell(payload):
@@ -357,10 +463,11 @@ def do_cell(payload):
     if len(sources) > 50:
         del sources[next(iter(sources))]
     token = scope.set(key)
-    state["cell"] = key
     answer = {}
     try:
         try:
+            if not begin(key):
+                raise KeyboardInterrupt
             state["user"] = True
             value = run_cell(source, name)
             show_figures(value)
@@ -368,14 +475,15 @@ def do_cell(payload):
                 module.__dict__["_"] = value
                 answer = {"value": to_json(value)}
                 if not show(value, True):
-                    answer["result"] = repr(value)[:MAX_TEXT]
+                    answer["result"] = to_text(value)
         finally:
             state["user"] = False
         answer["status"] = "ok"
     except KeyboardInterrupt:
         answer = {"status": "interrupted"}
+        repair_imports()
     except BaseException as error:
-        answer = {"status": "error", "error": describe_error(error, name)}
+        answer = {"status": "error", "error": describe_error(error)}
     finally:
         state["user"] = False
         state["cell"] = None
@@ -394,8 +502,8 @@ async def invoke(payload):
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        answer = {"error": {"message": str(error)[:MAX_TEXT], "kind": "failed"}}
-    sys.stdout.flush()
+        answer = {"error": {"message": describe_error(error)["message"], "kind": "failed"}}
+    flush()
     send("Invoked", id=payload["id"], **answer)
 
 def start_invokes():
@@ -413,7 +521,8 @@ def do_invokes():
         except _queue.Empty:
             return
         try:
-            state["cell"] = payload["id"]
+            if not begin(payload["id"]):
+                raise KeyboardInterrupt
             state["user"] = True
             run_async(invoke(payload))
         except KeyboardInterrupt:
@@ -429,6 +538,7 @@ for value in (display, js, completion, agent, grep, invoke_tool, AgentBridge, Ke
 module.__dict__["tool"] = Tools()
 module.__dict__["kernel"] = agent_bridge.kernel
 module.__dict__["register_tool"] = agent_bridge.register_tool
+watch_input()
 _thread.start_new_thread(read_messages, ())
 write(b'{"type":"Ready","payload":{}}\n')
 while True:
@@ -442,5 +552,5 @@ while True:
         pass
     except OSError:
         # Without its descriptors the kernel cannot answer.
-        os._exit(1)
+        _exit(1)
 `;
