@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { call } from "@tau/ai/testing";
 import type { Answer, Question } from "@tau/policy";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createPage, writePdf } from "../kit/pdf-writer.ts";
 import { callWeb, redirect, reply, startWebServer, type WebServer } from "./kit.ts";
 
 let server: WebServer;
@@ -27,6 +28,16 @@ beforeAll(async () => {
     "/image": reply(png, "image/png"),
     "/app": reply("<title>App</title><div id=root></div><script src=a.js></script>"),
     "/latin": reply(Buffer.from("<p>caf\u00e9</p>", "latin1"), "text/html; charset=iso-8859-1"),
+    "/windows": reply(Buffer.from("<p>\x93caf\xe9\x94 \x80</p>", "latin1"), "text/html; charset=windows-1252"),
+    "/paper.pdf": reply(
+      writePdf({
+        ...createPage("BT /F1 12 Tf 72 700 Td (A paper) Tj ET"),
+        2: "<< /Type /Pages /Kids [3 0 R 3 0 R 6 0 R] /Resources << /Font << /F1 5 0 R >> >> >>",
+        6: "<< /Type /Page /Contents 4 0 R >>",
+      }),
+      "application/pdf",
+    ),
+    "/locked.pdf": reply(writePdf(createPage(""), "/Root 1 0 R /Encrypt 9 0 R"), "application/octet-stream"),
     "/zip": reply(Buffer.from([0x50, 0x4b, 3, 4, 0, 0, 0]), "application/zip"),
     "/long": reply(`<main>${"<p>word</p>".repeat(5_000)}</main>`),
     "/large": reply(Buffer.alloc(6 * 1024 * 1024, "a "), "text/plain"),
@@ -73,6 +84,8 @@ const readable: readonly (readonly [path: string, expected: RegExp])[] = [
   ["/data.json", /\{"a": \[1, 2\]\}$/],
   ["/plain", /just <b>text<\/b>$/],
   ["/latin", /café$/],
+  ["/windows", /“café” €$/],
+  ["/paper.pdf", /\n\n\[Page 1\]\nA paper\n\n\[Page 2\]\nA paper$/],
   ["/app", /^Title: App\n.*\nNote: The page has no text without running its scripts, which needs a browser\.$/],
   ["/moved", /Address: .*\/page\nRedirected from: .*\/moved\n/],
   ["/large", /Note: The page is longer than 5 MB/],
@@ -83,6 +96,7 @@ const unreadable: readonly (readonly [path: string, expected: RegExp])[] = [
   ["/nothing", /answered with HTTP 404\. It says: Not here\./],
   ["/gone", /answered with HTTP 410\. It says: It is gone\./],
   ["/zip", /is of the type application\/zip \(7 bytes\), which is no text\. Nothing of it was read/],
+  ["/locked.pdf", /could not be read\. The PDF is encrypted/],
   ["/loop", /leads from one address to another/],
   ["/file", /has to begin with http/],
 ];

@@ -1,5 +1,6 @@
 /** The body of a response as what it is. Pure. */
 import { detectImageType } from "@tau/tools/platform";
+import { decodeWindows1252 } from "../../kit/windows-1252.ts";
 import type { WebResponse } from "./send.ts";
 
 export type WebContent =
@@ -46,7 +47,8 @@ const findCharset = (body: Buffer): string | undefined =>
 
 function decode(body: Buffer, charset = "utf-8"): string {
   try {
-    return new TextDecoder(charset).decode(body);
+    const decoder = new TextDecoder(charset);
+    return decoder.encoding === "windows-1252" ? decodeWindows1252(body) : decoder.decode(body);
   } catch {
     // A name that is not known.
     return new TextDecoder().decode(body);

@@ -1,5 +1,6 @@
 /** A page as the result of a tool. */
 import type { ImageContent, TextContent } from "@tau/ai";
+import { extractPdfText } from "../../kit/pdf/extract-text.ts";
 import { htmlToMarkdown } from "../markdown/to-markdown.ts";
 import { toVisible, toVisibleLine } from "../../kit/visible-text.ts";
 import { WebFailure } from "../failure.ts";
@@ -46,8 +47,12 @@ export function describePage({ url, response }: Page): PageView {
       const { data, mimeType } = content;
       return { title: "", text: "", image: { type: "image", data, mimeType }, notes: [] };
     }
-    case "pdf":
-      throw new WebFailure("unreadable", `${url} is a PDF, whose text cannot be read yet. Nothing of it was read.`);
+    case "pdf": {
+      const read = extractPdfText(content.bytes);
+      if (read.kind !== "text")
+        throw new WebFailure("unreadable", `${url} could not be read. ${[...cut, read.message].join(" ")}`);
+      return { title: "", text: formatPages(read.pages), notes: [...cut, ...read.notes] };
+    }
     case "other":
       throw new WebFailure(
         "unreadable",
@@ -55,6 +60,12 @@ export function describePage({ url, response }: Page): PageView {
       );
   }
 }
+
+/** Each page of several begins with its number. Pure. */
+const formatPages = (pages: readonly string[]): string =>
+  pages.length === 1
+    ? pages[0]!
+    : pages.map((text, index) => `[Page ${index + 1}]${text === "" ? "" : `\n${text}`}`).join("\n\n");
 
 /** Servers explain errors in a page, which is text of theirs. */
 function describeStatus(url: string, status: number, content: ReturnType<typeof toContent>): string {
