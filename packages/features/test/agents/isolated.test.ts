@@ -3,9 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
-import { expect, test } from "vitest";
+import { type ExtensionSurface, noUi } from "@tau/extensions";
+import { expect, onTestFinished, test } from "vitest";
 import { createRepository } from "../worktrees/kit.ts";
-import { openPlay, type Parts } from "./script.ts";
+import { getLastText, hang, openPlay, type Parts } from "./script.ts";
 
 const isolated = (description: string, more: object = {}) => ({
   description,
@@ -90,6 +91,7 @@ test("an agent whose file says so works in a copy, also when its task is resumed
   const agentDir = join(repository.root, "agent");
   await mkdir(join(agentDir, "agents"), { recursive: true });
   await writeFile(join(agentDir, "agents/apart.md"), "---\ndescription: Works apart\nisolated: true\n---\nWork.");
+  let resumedWith = "";
   const { prompt } = await openPlay(
     {
       main: (step) => {
@@ -97,8 +99,9 @@ test("an agent whose file says so works in a copy, also when its task is resumed
         if (step === 2) return [call("task", { description: "a", prompt: "Continue.", resume: "1" })];
         return [text("Done.")];
       },
-      "1": (step) => {
+      "1": (step, context) => {
         if (step === 1) return [call("write", { path: "first.txt", content: "1" })];
+        if (step === 3) resumedWith = getLastText(context);
         if (step === 3) return [call("write", { path: "second.txt", content: "2" })];
         // The copy has it, the repository does not until the task is over.
         expect(existsSync(join(repository.top, step === 2 ? "first.txt" : "second.txt"))).toBe(false);
@@ -109,6 +112,25 @@ test("an agent whose file says so works in a copy, also when its task is resumed
   );
   await prompt("go");
   expect(repository.git("status", "--short")).toBe("?? first.txt\n?? second.txt\n");
+  expect(resumedWith).toMatch(/You work in a new copy of the repository.*Continue\./);
+});
+
+test("a session that ends leaves no copies of tasks that changed nothing", async () => {
+  const repository = await createRepository();
+  const { session, prompt, model } = await openPlay(
+    {
+      main: (step) => (step === 1 ? [call("task", { ...isolated("a"), background: true })] : [text("Started.")]),
+      "1": (_step, _context, signal) => hang(signal),
+    },
+    { cwd: repository.top },
+  );
+  const surface: ExtensionSurface = { mode: "rpc", builtIns: { commands: [], keys: new Map() }, ui: noUi };
+  onTestFinished(session.onFirstExtension(async () => void (await session.attachSurface(surface))));
+  await prompt("go");
+  await expect.poll(() => model.asked.length).toBe(3);
+  expect(repository.left()).toContain("1");
+  await session.dispose();
+  expect(repository.left()).toEqual([]);
 });
 
 test("in plan mode nothing is copied", async () => {

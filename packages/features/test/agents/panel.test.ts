@@ -2,16 +2,19 @@
 import { call, text } from "@tau/ai/testing";
 import { type ExtensionSurface, noUi } from "@tau/extensions";
 import { expect, onTestFinished, test } from "vitest";
-import { getLastText, hang, openPlay } from "./script.ts";
+import { createGate, hang, openPlay } from "./script.ts";
 
 test("an agent can be followed, steered, stopped and read", async () => {
   const heard: string[] = [];
+  const steered = createGate();
   const { session, prompt } = await openPlay({
     main: (step) =>
       step === 1 ? [call("task", { description: "one", prompt: "Do.", background: true })] : [text("Ok.")],
-    "1": (step, context, signal) => {
-      heard.push(getLastText(context));
-      return step < 3 ? [call("bash", { command: "sleep 0.3" })] : hang(signal);
+    "1": async (step, context, signal) => {
+      heard.push(JSON.stringify(context.messages));
+      if (step > 1) return await hang(signal);
+      await steered.opened;
+      return [call("ls", {})];
     },
   });
   const answers: RegExp[] = [];
@@ -43,7 +46,8 @@ test("an agent can be followed, steered, stopped and read", async () => {
   answers.push(/^1 one/, /^Follow/, /^1 one/, /^Steer/);
   await prompt("/agents");
   expect(notices.at(-1)).toBe("Sent to agent 1 (one).");
-  await expect.poll(() => heard.join("\n"), { timeout: 10_000 }).toContain("look at b.txt");
+  steered.open();
+  await expect.poll(() => heard.join("\n")).toContain("look at b.txt");
   await expect.poll(() => widgets.join("\n")).toContain("agents.follow: agent 1 (one):\n> Do.");
 
   answers.push(/^1 one/, /^Stop it/);

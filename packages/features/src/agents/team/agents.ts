@@ -122,10 +122,11 @@ export function registerAgents(tau: ExtensionAPI, directories: Directories): voi
     runs.hold();
     current?.team.stopAll();
   });
-  tau.on("session_shutdown", () => {
-    current?.lines.close();
-    current?.team.close();
+  tau.on("session_shutdown", async () => {
+    const ended = current;
     current = undefined;
+    ended?.lines.close();
+    await ended?.team.close();
   });
 }
 

@@ -34,6 +34,10 @@ export interface RunAgentParts {
   onOpen: (child: ChildSession) => void;
 }
 
+/** Its conversation has calls that wrote files, which are not where it works now. */
+const newCopyNotice =
+  "You work in a new copy of the repository, which has what is committed there. Look before you rely on changes that you made before: those that were not brought back are in a branch (git branch --list 'pi-fanout-*').";
+
 /** How the work on a task ended. */
 type Ended = Pick<TaskReport, "status" | "answer" | "reason" | "changes"> & Partial<Pick<TaskReport, "filesChanged">>;
 
@@ -85,12 +89,14 @@ async function workIn(
   parts: RunAgentParts,
   slot: Slot,
 ): Promise<Ended> {
+  const isResumed = parts.sessionId !== undefined;
   const child = await parts.tau.openChild({ ...place, ...toChildOptions(agent, request, parts) });
   const stopFollowing = followChild(agent, child);
   try {
     agent.state = { kind: "working", child, slot, sinceMs: systemClock.monotonic() };
     parts.onOpen(child);
-    return await converse(agent, child, request, parts.signal);
+    const prompt = isResumed && parts.isIsolated ? `${newCopyNotice}\n\n${request.prompt}` : request.prompt;
+    return await converse(agent, child, { ...request, prompt }, parts.signal);
   } finally {
     stopFollowing();
     await child.close();

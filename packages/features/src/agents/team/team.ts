@@ -1,5 +1,6 @@
 /** The tasks that one session has given to agents. */
-import { followSignal, withoutUndefined } from "@tau/ai/internal";
+import { systemClock } from "@tau/ai";
+import { followSignal, untilTimeout, withoutUndefined } from "@tau/ai/internal";
 import type { ExtensionAPI } from "@tau/extensions";
 import { getLastNumber, type KnownTask, customType, type TaskEntry } from "./task-log.ts";
 import { Outbox } from "./outbox.ts";
@@ -27,6 +28,9 @@ interface RunningTask {
   readonly isBackground: boolean;
   readonly done: Promise<TaskReport>;
 }
+
+/** How long the end of a session waits for its tasks. */
+const maxCloseMs = 5_000;
 
 export class Team {
   readonly self: Agent;
@@ -109,11 +113,16 @@ export class Team {
     for (const { agent } of this.#running.values()) agent.stop();
   }
 
-  /** The session ends: its tasks are cut, and their ends are not in the log. */
-  close(): void {
+  /**
+   * Cuts the tasks, because the session ends: their ends are not in the log. Resolves when they are over, so that copies of the
+   * repository are not left behind, or after a while.
+   */
+  async close(): Promise<void> {
     this.#isClosed = true;
     this.stopAll();
     if (this.self.id === rootId) this.#parts.trees.leave(this.self);
+    const all = Promise.all(Array.from(this.#running.values(), ({ done }) => done));
+    await untilTimeout(all, maxCloseMs, systemClock);
   }
 
   #begin(
