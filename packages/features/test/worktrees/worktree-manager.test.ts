@@ -44,6 +44,18 @@ test("one that is kept stays, until it is removed by its id", async () => {
   expect(repository.left()).toEqual([]);
 });
 
+test("ids whose directories have like names are not taken for each other", async () => {
+  const repository = await createRepository();
+  const manager = new WorktreeManager({ repoPath: repository.top });
+  const [dotted, dashed] = [await manager.create("a.b"), await manager.create("a-b")];
+  expect((await manager.list()).map(({ id }) => id).toSorted()).toEqual(["a-b", "a.b"]);
+  expect(await manager.remove("a.b")).toBe(true);
+  expect(await manager.remove("a/b")).toBe(false);
+  expect(existsSync(dotted.path)).toBe(false);
+  expect(await manager.list()).toEqual([{ id: "a-b", path: dashed.path, branch: dashed.branch }]);
+  await dashed.dispose();
+});
+
 test("several at once do not disturb each other", async () => {
   const repository = await createRepository();
   const manager = new WorktreeManager({ repoPath: repository.top, baseBranch: "main" });

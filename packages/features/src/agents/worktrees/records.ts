@@ -136,7 +136,7 @@ export async function removeLeftovers(directory: string): Promise<void> {
   await removeIfEmpty(directory);
 }
 
-async function readRecord(directory: string, name: string): Promise<WorktreeRecord | undefined> {
+export async function readRecord(directory: string, name: string): Promise<WorktreeRecord | undefined> {
   const text = await unlessMissing(readFile(toFile(directory, name), "utf8"));
   const value = text === undefined ? undefined : tryParseJson(text);
   return isWorktreeRecord(value) && value.name === name ? value : undefined;

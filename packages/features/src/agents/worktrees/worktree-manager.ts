@@ -1,13 +1,13 @@
 /** Ordinary worktrees of a repository, one for each piece of work. */
 import { lstat, realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { systemClock, systemIds } from "@tau/ai";
 import { HarnessError } from "@tau/protocol";
 import { unlessMissing } from "@tau/tools/platform";
 import { getFanoutDirectory, makeFanoutDirectory } from "./directory.ts";
 import { checkoutConfig, git, gitLine, tryGit } from "./git.ts";
 import { findIdInBranch, toBranch, toSafeId } from "./names.ts";
-import { claimRecord, type HeldRecord, holdRecord, type WorktreeRecord } from "./records.ts";
+import { claimRecord, type HeldRecord, holdRecord, readRecord, type WorktreeRecord } from "./records.ts";
 import { removeTree } from "./remove.ts";
 
 export interface WorktreeManagerOptions {
@@ -64,28 +64,33 @@ export class WorktreeManager {
     };
   }
 
-  /** Lists the worktrees that were made by managers of this repository and are still there. */
+  /**
+   * Lists the worktrees that were made by managers of this repository and are still there. One without a record has the id that
+   * its branch names.
+   */
   async list(): Promise<Pick<WorktreeHandle, "id" | "path" | "branch">[]> {
     const blocks = (await git(["worktree", "list", "--porcelain", "-z"], { cwd: await this.#findTop() }))
       .toString("utf8")
       .split("\0\0");
-    return blocks.flatMap((block) => {
+    const worktrees = blocks.map(async (block) => {
       const lines = block.split("\0");
       const get = (key: string) => lines.find((line) => line.startsWith(`${key} `))?.slice(key.length + 1);
       const [path, branch] = [get("worktree"), get("branch")?.replace("refs/heads/", "")];
-      const id = branch === undefined ? undefined : findIdInBranch(branch);
-      return path === undefined || id === undefined ? [] : [{ id, path, branch: branch! }];
+      const safeId = branch === undefined ? undefined : findIdInBranch(branch);
+      if (path === undefined || branch === undefined || safeId === undefined) return [];
+      const record = await readRecord(dirname(path), basename(path));
+      return [{ id: record?.branch === branch ? record.id : safeId, path, branch }];
     });
+    return (await Promise.all(worktrees)).flat();
   }
 
   /** Removes all worktrees of this id with their branches, also those with changes. False if there is none. */
   async remove(id: string): Promise<boolean> {
-    const matching = (await this.list()).filter((worktree) => worktree.id === toSafeId(id));
+    const matching = (await this.list()).filter((worktree) => worktree.id === id);
     const top = await this.#findTop();
     for (const { path, branch } of matching) {
-      const [directory, name] = [join(path, ".."), path.slice(path.lastIndexOf("/") + 1)];
       await removeFiles({ repository: top, path, branch });
-      const record = await holdRecord(directory, name);
+      const record = await holdRecord(dirname(path), basename(path));
       if (record !== undefined && record !== "busy") await record.remove();
     }
     return matching.length > 0;
