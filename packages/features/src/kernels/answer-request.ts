@@ -1,5 +1,5 @@
 /** Does what the code of a kernel asks the host for. Each call of a tool is judged, asked about and logged like one of the model. */
-import type { ExtensionToolContext } from "@tau/extensions";
+import type { ExtensionAPI, ExtensionToolContext } from "@tau/extensions";
 import type { Model } from "@tau/ai";
 import { asRecord, isRecord, joinTextBlocks } from "@tau/ai/internal";
 import { evalToolName } from "./feature.ts";
@@ -16,14 +16,16 @@ const maxDescription = 60;
 interface AnswerParts {
   context: ExtensionToolContext;
   signal: AbortSignal | undefined;
+  tau: Pick<ExtensionAPI, "findTools">;
 }
 
 /** Requests of one call. They are refused once it has ended. */
 export const createAnswer =
-  ({ context, signal }: AnswerParts): AnswerRequest =>
+  ({ context, signal, tau }: AnswerParts): AnswerRequest =>
   async (request) => {
     switch (request.kind) {
       case "tool":
+        await findTool(tau, context, request.tool);
         return await callTool(context, request.tool, request.params);
       case "exec":
         return await execute(context, request);
@@ -37,6 +39,11 @@ export const createAnswer =
         return await readPart(context, request);
     }
   };
+
+/** Tools of servers are there once their servers were asked for them. */
+async function findTool(tau: AnswerParts["tau"], { tools }: ExtensionToolContext, name: string): Promise<void> {
+  if (name.startsWith("mcp__") && !tools.some((tool) => tool.name === name)) await tau.findTools();
+}
 
 async function callTool(context: ExtensionToolContext, tool: string, params: unknown): Promise<unknown> {
   if (refused.has(tool))

@@ -117,7 +117,9 @@ export class KernelSet {
       execute: async (_id, params, signal, _onUpdate, context) => {
         const kernel = this.#registered.get(name);
         if (!kernel || kernel.hasEnded) throw new KernelError("ended", `The kernel of ${toolName} has ended.`);
-        const value = await kernel.bridge(createAnswer({ context, signal }), signal).invokeTool(name, params);
+        const value = await kernel
+          .bridge(createAnswer({ context, signal, tau: this.#parts.tau }), signal)
+          .invokeTool(name, params);
         const json = JSON.stringify(value);
         if (json.length > maxValueLength)
           throw new KernelError("failed", "The value is too large. Write it to a file, and give the path.");

@@ -48,7 +48,7 @@ export function registerKernels(
         timeoutMs,
         signal,
         onOutput: (chunk) => output.push(chunk),
-        answer: createAnswer({ context, signal }),
+        answer: createAnswer({ context, signal, tau }),
       });
       return await formatCell(outcome, {
         language,

@@ -14,6 +14,7 @@ import {
   html,
   showHidden,
   toFields,
+  splitCode,
   toJson,
 } from "./text.ts";
 
@@ -52,15 +53,11 @@ function thinkingHtml({ thinking, redacted }: Fields): string {
 
 function toolCallHtml(call: Fields, options: ContentOptions): string {
   const fields = toFields(call.arguments);
-  // Commands and cells are easier to read as text than as a JSON string.
-  const isCell = typeof fields.code === "string" && typeof fields.language === "string";
-  const name = typeof fields.command === "string" ? "command" : isCell ? "code" : undefined;
-  const others = Object.entries(fields).filter(([key]) => key !== name);
-  const rest = name === undefined ? call.arguments : others.length === 0 ? undefined : Object.fromEntries(others);
+  const { code, rest } = splitCode(fields, ["command", "code"]);
   const parts = [
     `<p class="call">Call <b>${html(toText(call.name))}</b></p>`,
-    name === undefined ? "" : codeHtml(toText(fields[name]), options),
-    codeHtml(rest === undefined ? "" : toJson(rest), options),
+    codeHtml(code, options),
+    code === "" ? codeHtml(toJson(call.arguments), options) : codeHtml(rest, options),
     call.argumentsError === undefined ? "" : errorHtml(toText(call.argumentsError)),
   ];
   return `<div class="tool">${parts.join("")}</div>`;

@@ -399,3 +399,21 @@ test("a message of an extension that names lines for it is folded to them", () =
   expect(checkPage(html).faults).toEqual([]);
   expect(html).toMatch(/<details><summary>Task 1 &lt;b&gt;: done<\/summary>.*The whole answer\./s);
 });
+
+test.each([
+  ["eval", { language: "python", code: "x = 1\nx < 2" }],
+  ["codemode", { code: "x = 1\nx < 2" }],
+])("a cell of %s is code, with its output and its image", (name, args) => {
+  const image = { type: "image", mimeType: "image/png", data: "AAAA" };
+  const call = {
+    type: "message",
+    message: { role: "assistant", content: [{ type: "toolCall", name, arguments: args }] },
+  };
+  const html = createSessionHtml(
+    createSource("01", [call, result({ content: [{ type: "text", text: "True" }, image] })]),
+  );
+  expect(checkPage(html).faults).toEqual([]);
+  expect(html).toContain("<pre>x = 1\nx &lt; 2</pre>");
+  expect(html).toContain("<pre>True</pre>");
+  expect(html).toContain("data:image/png;base64,AAAA");
+});

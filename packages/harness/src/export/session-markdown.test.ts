@@ -317,3 +317,21 @@ describe.each(hostileTexts.map((text) => [JSON.stringify(text), text]))("%s", (_
     expect(htmlTokens).toEqual([]);
   });
 });
+
+test("cells are code, with their images named", () => {
+  const code = "x = 1\n```\nx";
+  const content = [{ type: "toolCall", name: "eval", arguments: { language: "python", code, timeoutMs: 5 } }];
+  const image = { type: "image", mimeType: "image/png", data: "AAAA" };
+  const source = createSource([
+    message("assistant", { content }),
+    message("toolResult", {
+      toolName: "eval",
+      content: [{ type: "text", text: "1" }, image],
+      details: { result: "1" },
+    }),
+  ]);
+  const markdown = createSessionMarkdown(source);
+  expect(markdown).toContain("````python\nx = 1\n```\nx\n````");
+  expect(markdown).toContain('"timeoutMs": 5');
+  expect(markdown).toContain("(image: image/png)");
+});

@@ -24,6 +24,7 @@ import {
   removeEscapeSequences,
   showHidden,
   toFields,
+  splitCode,
   toJson,
 } from "./text.ts";
 import { formatChosenModel, formatCost, formatModel, formatUsage, getTotals } from "./totals.ts";
@@ -179,16 +180,19 @@ function contentParts(content: unknown): string[] {
       case "thinking":
         return toText(fields.thinking) ? [`**Thinking**`, fence(toText(fields.thinking))] : [];
       case "toolCall":
-        return [
-          `**Call of ${escapeMarkdown(excerpt(toText(fields.name), 100))}**`,
-          fence(toJson(fields.arguments), "json"),
-        ];
+        return callParts(fields);
       case "image":
         return `(image: ${escapeMarkdown(excerpt(toText(fields.mimeType), 60))})`;
       default:
         return fence(toJson(block), "json");
     }
   });
+}
+
+function callParts({ name, arguments: args }: Fields): string[] {
+  const title = `**Call of ${escapeMarkdown(excerpt(toText(name), 100))}**`;
+  const { code, language, rest } = splitCode(toFields(args), ["code"]);
+  return code === "" ? [title, fence(toJson(args), "json")] : [title, fence(code, language), fence(rest, "json")];
 }
 
 /** Output is not parsed as Markdown. */

@@ -60,6 +60,27 @@ function limitDepth(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, limitDepth(item, depth + 1)]));
 }
 
+interface CallCode {
+  /** Empty if no argument is code. */
+  code: string;
+  /** Empty if it is not said. */
+  language: string;
+  /** The other arguments as JSON; empty if there are none. */
+  rest: string;
+}
+
+/** Splits the arguments of a call: commands and cells are easier to read as text than as a JSON string. */
+export function splitCode(args: Fields, names: readonly string[]): CallCode {
+  const name = names.find((each) => typeof args[each] === "string");
+  const others = Object.entries(args).filter(([key]) => key !== name);
+  const language = toText(args.language);
+  return {
+    code: name === undefined ? "" : toText(args[name]),
+    language: /^[\w+-]{1,20}$/.test(language) ? language : "",
+    rest: others.length === 0 ? "" : toJson(Object.fromEntries(others)),
+  };
+}
+
 interface Cut {
   text: string;
   /** Characters. */
