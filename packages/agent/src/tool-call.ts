@@ -1,6 +1,13 @@
 /** Carries out one tool call, from its start event to its end event. Every call takes this path, whoever makes it. */
-import { type AssistantMessage, type ImageContent, type TextContent, validateToolArguments } from "@tau/ai";
-import { didYouMean, followSignal, getErrorMessage, unwrapToolCall } from "@tau/ai/internal";
+import {
+  type AssistantMessage,
+  emptyUsage,
+  type ImageContent,
+  type TextContent,
+  type Usage,
+  validateToolArguments,
+} from "@tau/ai";
+import { addUsage, didYouMean, followSignal, getErrorMessage, unwrapToolCall } from "@tau/ai/internal";
 import { Abort, type Settled } from "./abort.ts";
 import type { Run, WorkingContext } from "./run.ts";
 import type {
@@ -231,11 +238,22 @@ async function execute(caller: Caller, { call, tool, args }: Ready): Promise<Out
   });
   isSettled = true;
   await nested?.end();
+  return withNestedUsage(toOutcome(caller, { call, tool }, settled), nested?.usage);
+}
+
+function toOutcome(
+  caller: Caller,
+  { call, tool }: Pick<Ready, "call" | "tool">,
+  settled: Settled<AgentToolResult>,
+): Outcome {
   if (settled.kind === "abandoned") return createFailure(call, aborted);
   if (settled.kind === "failed") return createFailure(call, toRefusal(caller, settled.error));
   const isError = settled.value?.isError === true;
   return checkOutcome(`The tool ${tool.name}`, { call, result: settled.value, isError });
 }
+
+const withNestedUsage = (outcome: Outcome, usage: Usage | undefined): Outcome =>
+  usage ? { ...outcome, result: { ...outcome.result, usage: addUsage(usage, outcome.result.usage ?? {}) } } : outcome;
 
 /** Lets `afterToolCall` replace parts of an outcome. If it throws, the outcome is an error. */
 async function review(caller: Caller, { call, tool, args }: Ready, outcome: Outcome): Promise<Outcome> {
@@ -251,10 +269,14 @@ async function review(caller: Caller, { call, tool, args }: Ready, outcome: Outc
   if (settled.kind === "abandoned" || !settled.value) return outcome;
   const changes = settled.value;
   const terminate = changes.terminate ?? result.terminate;
+  const usage = changes.usage ?? result.usage;
+  const structuredContent = ("structuredContent" in changes ? changes : result).structuredContent;
   const changed: AgentToolResult = {
     content: changes.content ?? result.content,
     details: changes.details ?? result.details,
     ...(terminate !== undefined && { terminate }),
+    ...(structuredContent !== undefined && { structuredContent }),
+    ...(usage && { usage }),
   };
   return checkOutcome("afterToolCall", { ...outcome, result: changed, isError: changes.isError ?? isError });
 }
@@ -309,6 +331,8 @@ class NestedCalls implements RunningToolCall {
   #abort: Abort | undefined;
   readonly #running = new Set<Promise<Outcome>>();
   hasEnded = false;
+  /** What the calls cost that have ended. */
+  usage: Usage | undefined;
 
   constructor(caller: Caller, { id, name }: AgentToolCall) {
     this.toolCallId = id;
@@ -358,7 +382,10 @@ class NestedCalls implements RunningToolCall {
     } catch (error) {
       return await refuseCall(caller, call, { code: "invalid_arguments", text: getErrorMessage(error) });
     }
-    return await finishCall(caller, await beginCall(caller, unwrapCall(call, caller.context.tools)));
+    const outcome = await finishCall(caller, await beginCall(caller, unwrapCall(call, caller.context.tools)));
+    const { usage } = outcome.result;
+    if (usage) this.usage = addUsage(this.usage ?? emptyUsage(), usage);
+    return outcome;
   }
 
   #createCaller(abort: Abort, { tools, onUpdate }: NestedCallOptions): Caller {

@@ -117,6 +117,7 @@ async function addResult(run: Run, { call, result, isError }: Outcome): Promise<
     content: result.content,
     details: result.details,
     isError,
+    ...(result.usage && { usage: result.usage }),
     timestamp: run.clock.now(),
   };
   await addMessage(run, message);

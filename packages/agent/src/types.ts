@@ -14,6 +14,7 @@ import type {
   ToolCall,
   ToolParameters,
   ToolResultMessage,
+  Usage,
 } from "@tau/ai";
 
 /**
@@ -66,6 +67,10 @@ export interface AgentToolResult<TDetails = any> {
   isError?: boolean;
   /** Ends the run after the calls of this answer, if every result of them has it. Default false. */
   terminate?: boolean;
+  /** The result as data, for other tools and programs. The model never sees it. */
+  structuredContent?: unknown;
+  /** What requests to models cost that the tool made by itself. The usage of calls made inside this one is added to it. */
+  usage?: Usage;
 }
 
 /** A report of a tool while it runs. */
@@ -187,6 +192,9 @@ export interface AfterToolCallResult {
   details?: unknown;
   isError?: boolean;
   terminate?: boolean;
+  /** Removes that of the tool if it is given as undefined. */
+  structuredContent?: unknown;
+  usage?: Usage;
 }
 
 /** A turn that has ended. */

@@ -113,6 +113,8 @@ export interface ToolResultMessage<TDetails = any> {
   content: (TextContent | ImageContent)[];
   details?: TDetails;
   isError: boolean;
+  /** What requests cost that the tool made by itself. */
+  usage?: Usage;
   timestamp: number;
 }
 

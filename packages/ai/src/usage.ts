@@ -61,3 +61,23 @@ export function calculateCost(model: Model, usage: Usage): Usage["cost"] {
 
 /** Rounds US dollars for output, without the noise of binary fractions: nobody wants to read 0.30000000000000004. */
 export const roundCost = (dollars: number): number => Math.round(dollars * 1e9) / 1e9;
+
+/** Adds a usage, which is not validated: an invalid count is 0. */
+export function addUsage(sum: Usage, usage: Partial<Usage>): Usage {
+  const cost = { ...sum.cost };
+  for (const key of Object.keys(cost) as (keyof Usage["cost"])[]) cost[key] += toAmount(usage.cost?.[key]);
+  const total: Usage = { ...sum, cost };
+  for (const key of ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] as const) {
+    total[key] += toAmount(usage[key]);
+  }
+  for (const key of ["reasoning", "cacheWrite1h"] as const) {
+    const tokens = (sum[key] ?? 0) + toAmount(usage[key]);
+    if (tokens > 0) total[key] = tokens;
+  }
+  return total;
+}
+
+/** Not negative, and small enough that a sum of many is finite. Infinity counts as 0, because JSON has none. */
+export const toAmount = (value: unknown): number =>
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.min(value, maxAmount) : 0;
+const maxAmount = 1e12;

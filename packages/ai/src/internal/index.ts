@@ -24,7 +24,7 @@ export { callProvider } from "../stream.ts";
 export { thinkingLevels } from "../thinking.ts";
 export { createProxiedFetch, type Fetch } from "../transport/proxied-fetch.ts";
 export { findProxy, getProxyAuthorization } from "../transport/proxy.ts";
-export { roundCost } from "../usage.ts";
+export { addUsage, roundCost, toAmount } from "../usage.ts";
 export { withoutUserinfo } from "../userinfo.ts";
 export { version } from "../version.ts";
 export { unwrapToolCall } from "../wrapped-call.ts";

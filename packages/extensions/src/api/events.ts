@@ -261,11 +261,19 @@ interface EventTypes {
       input: Record<string, unknown>;
       content: Content;
       details: unknown;
+      /** The result as data, of a tool that gives it. */
+      structuredContent?: unknown;
       isError: boolean;
       usage?: Usage;
       parentToolCallId?: string;
     };
-    result: { content?: Content; details?: unknown; isError?: boolean; usage?: Usage };
+    result: {
+      content?: Content;
+      details?: unknown;
+      structuredContent?: unknown;
+      isError?: boolean;
+      usage?: Usage;
+    };
   };
   user_bash: {
     event: { command: string; excludeFromContext: boolean; cwd: string };

@@ -91,8 +91,15 @@ const combine: { readonly [Name in ExtensionEventName]?: Combine<Name> } = {
     result: { content: [...(result?.content ?? []), ...content] },
   }),
   tool_result: (event, result, answer) => {
-    const changes = pickDefined(answer, ["content", "details", "isError", "usage"]);
-    return { event: { ...event, ...changes }, result: { ...result, ...changes } };
+    const changes = pickDefined(answer, ["content", "details", "structuredContent", "isError", "usage"]);
+    // Data that belongs to other content must not stay.
+    const { structuredContent: _event, ...otherEvent } = event;
+    const { structuredContent: _result, ...otherResult } = result ?? {};
+    const isReplaced = changes.content !== undefined;
+    return {
+      event: { ...(isReplaced ? otherEvent : event), ...changes },
+      result: { ...(isReplaced ? otherResult : result), ...changes },
+    };
   },
   user_bash: (event, _result, answer) => ({ event, result: answer, isFinal: true }),
   mention_read: (event, _result, answer) => ({ event, result: answer, isFinal: true }),

@@ -24,7 +24,7 @@ export function getTotals(entries: readonly SessionEntry[]): Totals {
     const message = toFields(entry.type === "message" ? entry.message : undefined);
     if (entry.type === "message") totals.messages++;
     if (message.role === "assistant") models.add(formatModel(message.provider, message.model));
-    const usage = toFields(message.role === "assistant" ? message.usage : toFields(entry).usage);
+    const usage = toFields(entry.type === "message" ? message.usage : toFields(entry).usage);
     for (const key of ["input", "output", "cacheRead", "cacheWrite"] as const) totals[key] += toAmount(usage[key]);
     totals.cost += toAmount(toFields(usage.cost).total);
     totals.lastActive = toText(entry.timestamp) || totals.lastActive;

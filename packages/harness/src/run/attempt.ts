@@ -148,9 +148,11 @@ export class Attempt {
         spans.startCall(event, host);
         break;
       case "tool_execution_end":
-        // Only results that the model gets can end the run.
-        if (event.parentToolCallId === undefined)
+        // Only results that the model gets can end the run, and they include what calls inside them cost.
+        if (event.parentToolCallId === undefined) {
           this.#terminates = (this.#terminates ?? true) && event.result.terminate === true;
+          if (event.result.usage) this.#context.budget.charge(event.result.usage);
+        }
         spans.endCall(event.toolCallId, event.isError);
         host.endCall(event.toolCallId);
         break;

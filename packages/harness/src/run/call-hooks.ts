@@ -7,7 +7,8 @@ import type {
   BeforeToolCallContext,
   BeforeToolCallResult,
 } from "@tau/agent";
-import type { ToolCall } from "@tau/ai";
+import { emptyUsage, type ToolCall } from "@tau/ai";
+import { addUsage } from "@tau/ai/internal";
 import { resolvePath } from "@tau/tools";
 import { boundResult, maxResultCharacters } from "../request/bound.ts";
 import { copyData } from "./copy-messages.ts";
@@ -64,12 +65,24 @@ export function createCallHooks(host: RunHost, recorder: Recorder): CallHooks {
       content: copyData(result.content),
       details: copyData(result.details),
       isError,
+      ...(result.structuredContent !== undefined && { structuredContent: copyData(result.structuredContent) }),
+      ...(result.usage && { usage: copyData(result.usage) }),
       ...getParent(call),
     });
     if (!changed && !added) return await bound(call);
     const { content = result.content, details = result.details } = changed ?? {};
     const bounded = await bound({ ...call, result: { ...result, content, details } });
-    return { content, details, ...(changed?.isError !== undefined && { isError: changed.isError }), ...bounded };
+    return {
+      content,
+      details,
+      ...(changed?.isError !== undefined && { isError: changed.isError }),
+      // Data that belongs to other content is removed.
+      ...((changed?.structuredContent !== undefined || changed?.content) && {
+        structuredContent: changed.structuredContent,
+      }),
+      ...(changed?.usage && { usage: addUsage(emptyUsage(), changed.usage) }),
+      ...bounded,
+    };
   }
 
   /** Asks extensions what they add to the result of a call that changed files. */

@@ -223,7 +223,8 @@ export class Recorder {
     if (event.type === "message_end") {
       transcript.add(event.message);
       this.#messages.push(event.message);
-      if (event.message.role === "assistant") this.#totalTokens += parseUsage(event.message.usage).total;
+      const { role } = event.message;
+      if (role === "assistant" || role === "toolResult") this.#totalTokens += parseUsage(event.message.usage).total;
     }
     observe(event);
     publisher.engine(event);

@@ -36,7 +36,7 @@ export interface CountedRows {
 }
 
 /**
- * The totals with one entry more: messages, and what answers, summaries and usage entries cost. A value that is not a
+ * The totals with one entry more: messages, and what answers, results of tools, summaries and usage entries cost. A value that is not a
  * valid count, as another program may have written it, counts as 0.
  */
 export function countEntry(totals: SessionTotals, entry: SessionEntry): SessionTotals {
@@ -58,7 +58,7 @@ function countMessage(totals: SessionTotals, message: Record<string, unknown>): 
     case "user":
       return { ...totals, messages: { ...messages, user: messages.user + 1 } };
     case "toolResult":
-      return { ...totals, messages: { ...messages, toolResults: messages.toolResults + 1 } };
+      return { ...countUsage(totals, message.usage), messages: { ...messages, toolResults: messages.toolResults + 1 } };
     case "assistant": {
       const toolCalls = messages.toolCalls + countCalls(message.content);
       const counted = countUsage(totals, message.usage);
