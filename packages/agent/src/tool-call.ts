@@ -331,7 +331,7 @@ class NestedCalls implements RunningToolCall {
   #abort: Abort | undefined;
   readonly #running = new Set<Promise<Outcome>>();
   hasEnded = false;
-  /** What the calls cost that have ended. */
+  /** Sums up the calls that have ended. */
   usage: Usage | undefined;
 
   constructor(caller: Caller, { id, name }: AgentToolCall) {

@@ -69,7 +69,7 @@ export interface AgentToolResult<TDetails = any> {
   terminate?: boolean;
   /** The result as data, for other tools and programs. The model never sees it. */
   structuredContent?: unknown;
-  /** What requests to models cost that the tool made by itself. The usage of calls made inside this one is added to it. */
+  /** The cost of requests to models that the tool made by itself. The usage of calls made inside this one is added to it. */
   usage?: Usage;
 }
 

@@ -113,7 +113,7 @@ export interface ToolResultMessage<TDetails = any> {
   content: (TextContent | ImageContent)[];
   details?: TDetails;
   isError: boolean;
-  /** What requests cost that the tool made by itself. */
+  /** The cost of requests that the tool made by itself. */
   usage?: Usage;
   timestamp: number;
 }

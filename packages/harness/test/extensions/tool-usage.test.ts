@@ -1,4 +1,4 @@
-/** What requests cost that tools of extensions make by themselves. */
+/** Requests that tools of extensions make by themselves: their cost, and the data of results. */
 import type { Usage } from "@tau/ai";
 import { call, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
