@@ -210,6 +210,8 @@ export interface InputLimits {
     maxPerRequest?: number;
     /** Further images of a message are replaced by a note. */
     maxPerMessage?: number;
+    /** How large an image may be that a tool reads: pixels, bytes of its base64, and a quality from 1 to 100. */
+    resize?: { maxWidth?: number; maxHeight?: number; maxBytes?: number; jpegQuality?: number };
   };
 }
 

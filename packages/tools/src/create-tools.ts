@@ -5,6 +5,7 @@ import { withoutUndefined } from "@tau/ai/internal";
 import { changeFilesDefinition } from "./changes/definition.ts";
 import { definitions, describeBash, type ToolName } from "./definitions.ts";
 import { createInTurn, type InTurn } from "./in-turn.ts";
+import type { ImageLimits } from "./files/image.ts";
 import type { SeenFiles } from "./files/seen-files.ts";
 import { createFiles, type Files } from "./platform/files.ts";
 import type { CommandSandbox } from "./platform/command-sandbox.ts";
@@ -41,6 +42,8 @@ export interface ToolsOptions {
   commandPrefix?: string;
   /** Whether `read` makes images smaller that are too large for models. Default true. */
   resizesImages?: boolean;
+  /** How large images may be that are shown; see `prepareImage`. Default: what most models take. */
+  getImageLimits?: () => ImageLimits;
   /** Whether `write` refuses to replace a file that the model has not read as it is. Default true. */
   writeNeedsRead?: boolean;
   /** Where `bash` keeps long output. Default: private files among the system's temporary ones, removed by `dispose`. */
@@ -185,6 +188,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Maker
         seen,
         clock,
         resizesImages,
+        getImageLimits: options.getImageLimits,
         syntax,
       }),
     write: async () => (await import("./files/write.ts")).createWriteTool(await editing()),

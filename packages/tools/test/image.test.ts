@@ -40,6 +40,7 @@ interface ShowOptions {
   /** The size of the file, in bytes; the rest of it is a hole. */
   size?: number;
   fileSystem?: FileSystem;
+  getImageLimits?: Parameters<typeof createReadTool>[0]["getImageLimits"];
 }
 
 const show = async (bytes: Uint8Array, options: ShowOptions = {}) => {
@@ -47,7 +48,12 @@ const show = async (bytes: Uint8Array, options: ShowOptions = {}) => {
   if (options.size !== undefined) truncateSync(path, options.size);
   const files = createFiles(options.fileSystem ? { fileSystem: options.fileSystem } : {});
   // However slow the machine is, the time limit comes only when a test brings it about.
-  const tool = createReadTool({ cwd: "/", files, clock: options.clock ?? createFakeClock() });
+  const tool = createReadTool({
+    cwd: "/",
+    files,
+    clock: options.clock ?? createFakeClock(),
+    getImageLimits: options.getImageLimits,
+  });
   const { content } = await tool.execute("id", { path }, options.signal);
   return { note: (content[0] as TextContent).text, image: content[1] as ImageContent };
 };
@@ -148,6 +154,14 @@ describe("what is shown", () => {
     const { image, note } = await show(draw(4_000, 1_000).get_bytes());
     expect(decode(image)).toEqual({ width: 2_000, height: 500 });
     expect(note).toBe("[Shown as 2000×500 pixels; the original has 4000×1000.]");
+  });
+
+  test("the limits of a model for each side, the bytes and the quality are kept", async () => {
+    const limits = { getImageLimits: () => ({ maxWidth: 1_000, maxHeight: 100 }) };
+    expect(decode((await show(draw(4_000, 1_000).get_bytes(), limits)).image)).toEqual({ width: 400, height: 100 });
+    const small = { getImageLimits: () => ({ maxBytes: 2_000, jpegQuality: 10 }) };
+    const { image } = await show(draw(900, 900).get_bytes(), small);
+    expect(Buffer.from(image.data, "base64").length).toBeLessThanOrEqual(2_000);
   });
 
   /** Where the parts of the picture "AB CD EF" are when it stands upright. Each one is a thread. */

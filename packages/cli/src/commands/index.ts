@@ -67,7 +67,7 @@ export const commands: readonly Command[] = [
     name: "update",
     summary: "Update packages",
     usage: [
-      "tau update [SOURCE...] [-l, --local] [--yes] [--trust] [--any-age] [--self] [--models]  To the newest that the settings allow; --self says how tau is updated; --models is tau models update",
+      "tau update [SOURCE...] [-l, --local] [--yes] [--trust] [--any-age] [--extensions] [--extension SOURCE] [--self] [--models] [--all]  To the newest that the settings allow; --self says how tau is updated, --models is tau models update, --all does all of it",
     ],
   },
   {

@@ -7,11 +7,25 @@ import { findEntry, isOwnEntry, listOwnEntries, openPackageContext, type Package
 import type { CommandArgs } from "./usage.ts";
 
 /** Fetches the newest versions that the settings allow, and uses them once the user agrees. */
+/** Names of the program itself, in the place of a package. */
+const ownNames: ReadonlySet<string> = new Set(["self", "pi", "tau"]);
+
 export async function update(args: CommandArgs, io: Io): Promise<ExitCode | void> {
-  if (args.has("self")) return io.out("tau does not update itself. Run install.sh again, or in a clone: git pull.\n");
-  if (args.has("models")) return await (await import("./models-update.ts")).updateModels(args, io);
+  const isAll = args.has("all");
+  const names = [...args.positionals, ...args.values("extension")];
+  const sources = names.filter((name) => !ownNames.has(name));
+  const isSelf = args.has("self") || sources.length < names.length;
+  if (isSelf || isAll) io.out("tau does not update itself. Run install.sh again, or in a clone: git pull.\n");
+  if (args.has("models") || isAll) {
+    const code = await (await import("./models-update.ts")).updateModels(args, io);
+    if (!isAll || code !== undefined) return code;
+  }
+  if (isSelf && sources.length === 0 && !isAll && !args.has("extensions")) return undefined;
+  return await updatePackages(sources, args, io);
+}
+
+async function updatePackages(positionals: readonly string[], args: CommandArgs, io: Io): Promise<ExitCode | void> {
   const context = await openPackageContext(args, io);
-  const { positionals } = args;
   const entries =
     positionals.length > 0 ? positionals.map((typed) => findEntry(context, typed, io)) : listOwnEntries(context);
   for (const entry of entries.filter((each) => !isOwnEntry(each, context))) {

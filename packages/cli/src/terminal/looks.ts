@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import { systemClock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import { findPackagePaths } from "@tau/config/internal";
+import { findPackagePaths, joinLists } from "@tau/config/internal";
 import { readTextFile, type SettingsManager, watchFiles } from "@tau/config/settings";
 import { nodeFileSystem } from "@tau/tools/platform";
 import type { KeybindingsManager } from "@tau/tui";
@@ -54,7 +54,7 @@ export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Pr
       agentDir,
       cwd,
       isProjectTrusted: settingsManager.isProjectTrusted,
-      listed: settingsManager.get().themes,
+      listed: joinLists(settingsManager, "themes"),
       ofPackages: [...(await findPackageThemes(parts)), ...ofExtensions],
       named: options.themes.map((path) => resolve(io.cwd, path)),
       onlyNamed: options.noThemes,

@@ -142,7 +142,18 @@ test("an update shows the new version, and a changed extension has to be agreed 
   const updated = await run(workspace, "update --yes");
   expect(updated.err).toContain("npm:pack 1.1.0 (was 1.0.0) brings:");
   expect(updated.out).toBe("Installed npm:pack 1.1.0 (acknowledged).\n");
-  expect((await run(workspace, "update --self")).out).toContain("install.sh");
+  for (const form of ["--self", "self", "pi"]) {
+    expect(await run(workspace, `update ${form}`)).toMatchObject({
+      out: expect.stringContaining("install.sh"),
+      err: "",
+    });
+  }
+  for (const form of ["--extensions", "--extension npm:pack", "npm:pack"]) {
+    expect(await run(workspace, `update ${form} --yes`)).toMatchObject({
+      out: "",
+      err: "All packages are up to date.\n",
+    });
+  }
 });
 
 test("an update does not turn on what was turned off", async () => {

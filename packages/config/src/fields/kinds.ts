@@ -79,6 +79,14 @@ export const wholeNumber = ({ min, unit }: NumberOptions): Field<number> =>
     accepts: (value): value is number => Number.isSafeInteger(value) && Number(value) >= min,
   });
 
+export const between = (min: number, max: number, unit: string): Field<number> =>
+  scalar({
+    expected: `a whole number of ${unit} from ${min} to ${max}`,
+    type: "number",
+    schema: { type: "integer", minimum: min, maximum: max },
+    accepts: (value): value is number => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
+  });
+
 /** A number that may have a fraction, such as an amount of money. */
 export const decimal = ({ min, unit }: NumberOptions): Field<number> =>
   scalar({

@@ -56,3 +56,4 @@ export { enclose, escapeText } from "../resources/enclose.ts";
 export { parseJsonDocument } from "../json/document.ts";
 export { parseYaml } from "../resources/yaml.ts";
 export { editText } from "../json/edit.ts";
+export { joinLists } from "../settings/join-lists.ts";

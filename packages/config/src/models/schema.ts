@@ -10,6 +10,7 @@ import type {
 import { thinkingLevels } from "@tau/ai/internal";
 import type { Field, OptionalField, Path } from "../fields/field.ts";
 import {
+  between,
   decimal,
   flag,
   jsonObject,
@@ -169,18 +170,25 @@ const compat: Field<Compat> = object(compatFields, {
 
 const bytes = wholeNumber({ min: 1, unit: "bytes" });
 const images = wholeNumber({ min: 1, unit: "images" });
+const pixels = wholeNumber({ min: 1, unit: "pixels" });
 
-/** `resizePredicate` is what is reported about `resize`: images are made smaller when they are read, before a model is known. */
-export const createInputLimits = (resizePredicate: string): Field<InputLimits> =>
-  object({
-    maxRequestBytes: optional(bytes),
-    images: optional(
-      object(
-        { maxPerRequest: optional(images), maxPerMessage: optional(images) },
-        { unused: { resize: resizePredicate } },
+export const inputLimits: Field<InputLimits> = object({
+  maxRequestBytes: optional(bytes),
+  images: optional(
+    object({
+      maxPerRequest: optional(images),
+      maxPerMessage: optional(images),
+      resize: optional(
+        object({
+          maxWidth: optional(pixels),
+          maxHeight: optional(pixels),
+          maxBytes: optional(bytes),
+          jpegQuality: optional(between(1, 100, "percent")),
+        }),
       ),
-    ),
-  });
+    }),
+  ),
+});
 
 /** Keys of the levels, not the provider's values for them. */
 const samplingParamsByThinkingLevel: Field<NonNullable<Model["samplingParamsByThinkingLevel"]>> = object(
@@ -202,7 +210,7 @@ const overrideFields = {
   maxTokens: optional(tokens),
   headers: optional(headers),
   compat: optional(compat),
-  inputLimits: optional(createInputLimits(notUsed)),
+  inputLimits: optional(inputLimits),
   promptCache: optional(object({ short: optional(seconds), long: optional(seconds) })),
   samplingParams: optional(jsonObject),
   samplingParamsByThinkingLevel: optional(samplingParamsByThinkingLevel),

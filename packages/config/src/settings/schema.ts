@@ -419,13 +419,13 @@ export const settingsTable = group("The settings of tau.", {
   skills: setting(paths, {
     default: [],
     description:
-      "More skills: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
+      "More skills: files or directories, relative to the directory of this file; those of a project are used beside yours. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
     project: "when trusted",
   }),
   prompts: setting(paths, {
     default: [],
     description:
-      "More prompt templates: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
+      "More prompt templates: files or directories, relative to the directory of this file; those of a project are used beside yours. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
     project: "when trusted",
   }),
   features: mapSetting(setting(flag, { default: undefined, description: "`false` turns the feature off." }), {

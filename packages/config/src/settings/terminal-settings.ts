@@ -1,6 +1,6 @@
 /** The settings of the interactive terminal. Names and defaults are pi's, but for `tuiMode` and `terminal.notifications`. */
 import type { Field } from "../fields/field.ts";
-import { flag, nonEmptyText, oneOf, scalar, text, wholeNumber } from "../fields/kinds.ts";
+import { between, flag, nonEmptyText, oneOf, scalar, text, wholeNumber } from "../fields/kinds.ts";
 import { group, setting } from "./node.ts";
 import { paths } from "./shape.ts";
 
@@ -14,14 +14,6 @@ const choices = <const T extends string | number | boolean>(values: readonly T[]
     type: values.map((value) => JSON.stringify(value)).join(" | "),
     schema: { enum: values },
     accepts: (value): value is T => values.some((known) => known === value),
-  });
-
-const between = (min: number, max: number, unit: string): Field<number> =>
-  scalar({
-    expected: `a whole number of ${unit} from ${min} to ${max}`,
-    type: "number",
-    schema: { type: "integer", minimum: min, maximum: max },
-    accepts: (value): value is number => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
   });
 
 const lines = between(1, 100, "lines");

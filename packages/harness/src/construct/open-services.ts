@@ -2,7 +2,7 @@
 import type { Closers } from "@tau/ai/internal";
 import { type Clock, getEnvApiKey, type Ids } from "@tau/ai";
 import { AuthStorage, type AuthNotice, chooseKeyChain } from "@tau/config/auth";
-import { findPackagePaths, keyCommands, resolveKey } from "@tau/config/internal";
+import { findPackagePaths, joinLists, keyCommands, resolveKey } from "@tau/config/internal";
 import type { AgentSessionParams } from "./params.ts";
 import { ModelRegistry, type ModelSettings, type RoleModels } from "@tau/config/models";
 import { formatFileProblem, type SettingsManager, withProxySetting } from "@tau/config/settings";
@@ -71,7 +71,7 @@ export async function openResources(
     return await createResourceLoader({
       cwd,
       agentDir,
-      lists: () => settings.get(),
+      lists: () => ({ skills: joinLists(settings, "skills"), prompts: joinLists(settings, "prompts") }),
       packagePaths: () => findPackagePaths({ cwd, agentDir, settings }),
       isProjectTrusted: () => settings.checkProjectTrust(),
       watch,

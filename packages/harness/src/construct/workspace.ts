@@ -1,7 +1,8 @@
 /** The tools of a session, the files they work on, and where their commands run. */
 import { join, resolve } from "node:path";
+import type { Model } from "@tau/ai";
 import type { ExtensionSessionPort, Feature } from "@tau/extensions";
-import type { Files, Limits, ToolCallContext } from "@tau/tools";
+import type { Files, Limits, ToolCallContext, ToolsOptions } from "@tau/tools";
 import { type UsedKeys, getReadablePath, getRealPath } from "@tau/config/internal";
 import { createPathGuard, createPersonGuard, type SecretBroker } from "@tau/policy/internal";
 import { getSandboxSettings } from "@tau/config/trust";
@@ -59,6 +60,7 @@ export async function createWorkspace(
     getSessionEnv: () => ({ ...secrets.getDisclosed(), ...getSessionEnv(getSession()) }),
     createIsSecret: keys.createIsSecret,
     resizesImages: images.autoResize,
+    getImageLimits: () => toImageLimits(getSession().model?.inputLimits),
     writeNeedsRead: settings.get().tools.writeNeedsRead,
     journalDirectory: join(agentDir, "changes"),
   });
@@ -173,3 +175,9 @@ const toMemoryLimits = (megabytes: number) => {
   const memoryBytes = megabytes * 1024 * 1024;
   return { memoryBytes, processDataBytes: 2 * memoryBytes };
 };
+
+/** Limits of a model for images that are read. Its bytes are those of the base64. */
+function toImageLimits(inputLimits: Model["inputLimits"]): ReturnType<NonNullable<ToolsOptions["getImageLimits"]>> {
+  const { maxBytes, ...resize } = inputLimits?.images?.resize ?? {};
+  return { ...resize, ...(maxBytes !== undefined && { maxBytes: Math.floor(maxBytes / 4) * 3 }) };
+}

@@ -111,6 +111,22 @@ test("with `watch: false` a change counts after a reload", async () => {
   expect(desk.session.systemPrompt).toContain("Use tabs here.");
 });
 
+test("the lists of a trusted project join those of the user", async () => {
+  const directory = await temporaryDirectory();
+  const [cwd, own] = [join(directory, "project"), join(directory, "own")];
+  for (const path of [join(cwd, ".tau"), own]) await mkdir(path, { recursive: true });
+  await writeFile(join(own, "mine.md"), skill("mine"));
+  await writeFile(join(own, "old.md"), skill("old"));
+  await writeFile(join(cwd, ".tau", "theirs.md"), skill("theirs"));
+  await writeFile(join(cwd, ".tau", "settings.json"), JSON.stringify({ skills: ["theirs.md", "!old.md"] }));
+  const settingsManager = await SettingsManager.create(cwd, join(directory, "agent"), { projectTrusted: true });
+  const desk = await openDesk([], { cwd, settingsManager });
+  await desk.session.settingsManager.update("global", { skills: [own] });
+  await hasPrompt(desk, "does mine");
+  expect(desk.session.systemPrompt).toContain("does theirs");
+  expect(desk.session.systemPrompt).not.toContain("does old");
+});
+
 test("a change of the lists in the settings loads skills and templates again", async () => {
   const desk = await openDesk([]);
   await mkdir(join(desk.directory, "more"));

@@ -22,9 +22,12 @@ interface PreparedImage {
 }
 
 /** How large an image may be that is shown. */
-interface ImageLimits {
+export interface ImageLimits {
   /** Default 2000. */
   maxSidePixels?: number;
+  /** Limits of single sides, in pixels. Default: none. */
+  maxWidth?: number;
+  maxHeight?: number;
   /** Bytes of the file, not of its base64. Default: what providers accept. */
   maxBytes?: number;
   /** 1 to 100. Default 80. */
@@ -37,7 +40,9 @@ export async function prepareImage(
   type: ImageType,
   {
     resizes = true,
-    maxSidePixels = defaultSidePixels,
+    maxSidePixels: maxSide = defaultSidePixels,
+    maxWidth = Number.POSITIVE_INFINITY,
+    maxHeight = Number.POSITIVE_INFINITY,
     maxBytes = defaultMaxBytes,
     jpegQuality = 80,
     ...limits
@@ -52,6 +57,9 @@ export async function prepareImage(
       `${path} is an image of ${size.width}×${size.height} pixels; at most ${maxImagePixels.toLocaleString("en-US")} can be shown. Make it smaller first.`,
     );
   }
+  // One limit of the longer side, since the proportions stay.
+  const scale = Math.min(1, maxWidth / size.width, maxHeight / size.height);
+  const maxSidePixels = Math.max(1, Math.min(maxSide, Math.floor(Math.max(size.width, size.height) * scale)));
   const isSmall = bytes.length <= maxBytes && isWholeImage(bytes, type);
   const fits = Math.max(size.width, size.height) <= maxSidePixels;
   if (isSmall && (fits || !resizes)) return { image: toImage(bytes, type), note: undefined };

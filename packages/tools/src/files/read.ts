@@ -14,7 +14,7 @@ import { unlessAborted } from "./abort.ts";
 import { type LineWindow, readLines, refuseBeyond } from "./lines.ts";
 import { showOutline } from "./outline.ts";
 import { resolveExisting } from "./path.ts";
-import { maxImageFileBytes, prepareImage } from "./image.ts";
+import { type ImageLimits, maxImageFileBytes, prepareImage } from "./image.ts";
 import type { ShrinkLimits } from "./image-worker.ts";
 import type { SeenFiles } from "./seen-files.ts";
 import { headBytes, type ImageType, detectImageType, refuseBinary, refuseZeros } from "./sniff.ts";
@@ -35,6 +35,7 @@ export function createReadTool({
   snapshots = createSnapshots(),
   seen,
   resizesImages = true,
+  getImageLimits = () => ({}),
   syntax,
 }: {
   cwd: string;
@@ -47,6 +48,8 @@ export function createReadTool({
   seen?: SeenFiles;
   /** Whether images that are larger than models like are made smaller. Default true. */
   resizesImages?: boolean;
+  /** How large images may be that are shown, asked for each. Default: what most models take. */
+  getImageLimits?: (() => ImageLimits) | undefined;
   /** Gives the outlines of long source files. Default: none. */
   syntax?: Syntax | undefined;
 }): DescribedTool<ParametersOf<"read">, ReadDetails> {
@@ -60,7 +63,14 @@ export function createReadTool({
     const file = await files.openRead(path);
     const show = async () => {
       const image = await sniff(file, typed);
-      if (image) return await showImage(files, file, image, { path, clock, signal, resizes: resizesImages });
+      if (image)
+        return await showImage(files, file, image, {
+          ...getImageLimits(),
+          path,
+          clock,
+          signal,
+          resizes: resizesImages,
+        });
       if (hashline) return await showAnchors({ files, snapshots }, { path, typed }, { offset, limit });
       const maxLines = Math.min(limit, defaultMaxLines);
       const window = await readLines(file, { offset, maxLines, maxBytes: defaultMaxBytes, signal });
@@ -102,7 +112,7 @@ async function showImage(
   files: Files,
   { size }: ReadableFile,
   type: ImageType,
-  limits: ShrinkLimits & { resizes: boolean },
+  limits: ShrinkLimits & ImageLimits & { resizes: boolean },
 ): Promise<AgentToolResult<ReadDetails>> {
   const { path } = limits;
   if (size > maxImageFileBytes) {

@@ -20,7 +20,7 @@ import {
   wholeNumber,
 } from "../../fields/kinds.ts";
 import { formatFieldProblem } from "../../fields/problem.ts";
-import { compatFields, createInputLimits, headers, thinkingLevelMap, tokens } from "../schema.ts";
+import { compatFields, headers, inputLimits, thinkingLevelMap, tokens } from "../schema.ts";
 
 /** A model of the catalogue: its provider is where it is listed. */
 export type CatalogueModel = Omit<Model, "provider">;
@@ -68,7 +68,7 @@ const fields = {
   maxTokens: tokens,
   headers: optional(headers),
   compat: optional(object({ ...compatFields, allowedFallbackModels: optional(list(jsonObject)) })),
-  inputLimits: optional(createInputLimits("")),
+  inputLimits: optional(inputLimits),
   promptCache: optional(object({ short: optional(seconds), long: optional(seconds) })),
 };
 
