@@ -12,7 +12,8 @@ import type { AgentSessionParams } from "../../src/construct/params.ts";
 import type { AgentSessionEvent } from "../../src/run/publisher.ts";
 import { SettingsManager, type SettingsInput } from "@tau/config/settings";
 
-export interface DeskOptions extends Omit<AgentSessionParams, "settingsManager"> {
+export interface DeskOptions extends AgentSessionParams {
+  /** Without effect beside `settingsManager`. */
   settings?: SettingsInput;
   scripted?: ScriptedModelOptions;
 }
