@@ -145,7 +145,7 @@ export class AdapterProcess {
     return await this.#connect();
   }
 
-  /** Calls back with what it, or a command beside it, prints for people from now on. */
+  /** Calls back with what it, or a command beside it, prints for people from now on. The same listener is called once. */
   onPrinted(listener: (text: string) => void): void {
     this.#listeners.add(listener);
   }

@@ -29,6 +29,8 @@ const maxMessageLength = 500;
 const maxEndMs = 2_000;
 /** An adapter that sends more messages in a row that are none is ended. */
 const maxUnreadable = 100;
+/** An adapter that does not read is ended when this much waits for it. */
+const maxWaitingBytes = 16 * 1024 * 1024;
 /** More requests of the adapter than this are refused while they are being answered. */
 const maxReverseRequests = 32;
 
@@ -145,7 +147,9 @@ export class DapClient {
   }
 
   #send(message: object): void {
-    this.#connection.input.write(toFrame(message));
+    const { input } = this.#connection;
+    input.write(toFrame(message));
+    if (input.writableLength > maxWaitingBytes) this.#endBecause("The adapter did not read what it was sent.");
   }
 
   #read(chunk: Buffer): void {

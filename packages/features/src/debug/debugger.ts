@@ -182,7 +182,7 @@ export class Debugger {
     );
     const directory = typeof cwd === "string" && cwd !== "" ? cwd : session.cwd;
     const { process } = session.client;
-    process.onPrinted((text) => session.addOutput(text));
+    process.onPrinted(session.addOutput);
     await process.runBeside({ args: args as string[], cwd: directory, env: Object.fromEntries(variables) });
     return {};
   }

@@ -53,6 +53,7 @@ export interface StartRequest {
 }
 
 const maxFrames = 1_000;
+const maxThreads = 1_000;
 /** How long a program that has ended is waited for: its last output comes after its end. */
 const afterExitMs = 1_000;
 
@@ -106,9 +107,8 @@ export class DapSession {
     return this.#output.takeNew();
   }
 
-  addOutput(text: string): void {
-    this.#output.add(text);
-  }
+  /** Can be passed on: it is always the same function, so that a listener is added once. */
+  readonly addOutput = (text: string): void => this.#output.add(text);
 
   can(capability: string): boolean {
     return this.#capabilities[capability] === true;
@@ -321,8 +321,13 @@ export class DapSession {
   #receiveThread(fields: Record<string, unknown>): void {
     const id = toId(fields["threadId"]);
     if (id === undefined) return;
-    const others = this.threads.filter((thread) => thread.id !== id);
-    this.threads = fields["reason"] === "exited" ? others : [...others.slice(-maxFrames), { id, name: "" }];
+    const index = this.threads.findIndex((thread) => thread.id === id);
+    if (fields["reason"] === "exited") {
+      if (index >= 0) this.threads.splice(index, 1);
+    } else if (index < 0) {
+      this.threads.push({ id, name: "" });
+      if (this.threads.length > maxThreads) this.threads.shift();
+    }
   }
 
   #receiveBreakpoint(fields: Record<string, unknown>): void {

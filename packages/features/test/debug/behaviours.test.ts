@@ -283,6 +283,29 @@ describe("steps", () => {
   });
 });
 
+test("an adapter that asks without end and does not read the answers is ended", async () => {
+  const scripted = await openScripted("flood-of-requests");
+  await scripted.launch();
+  await scripted.run({ action: "continue", timeoutMs: 60_000 }).catch(() => undefined);
+  expect(scripted.inSession.isActive).toBe(false);
+  await expect.poll(() => scripted.listRunning(), { timeout: 10_000 }).toEqual([]);
+});
+
+test("an evaluation that never ends is given up, and the program can be stepped", async () => {
+  const scripted = await openScripted("hangs-in-evaluate");
+  await scripted.launch();
+  const evaluation = scripted.run({ action: "evaluate", expression: "x", timeoutMs: 50 });
+  await expect(evaluation).rejects.toMatchObject({ kind: "timeout" });
+  expect((await scripted.run({ action: "step_over" })).text).toContain("Stopped: step at program.x:4");
+});
+
+test("what commands for a terminal print is there once, however many there are", async () => {
+  const scripted = await openScripted("terminal-twice");
+  await scripted.launch();
+  const count = (word: string) => scripted.inSession.sessions[0]!.output.split(word).length - 1;
+  await expect.poll(() => [count("first"), count("second")], { timeout: 20_000 }).toEqual([1, 1]);
+});
+
 test("of a flood of output the last 128 KiB are kept", async () => {
   const scripted = await openScripted("flood-of-output");
   const { text } = await scripted.launch();

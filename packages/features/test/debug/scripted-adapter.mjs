@@ -31,10 +31,11 @@ function serve(input, output) {
   let program = "/program";
   let configuration = {};
   const write = (text) => output.write(text);
-  const send = (message) => {
-    const body = JSON.stringify({ seq: behaviour === "seq-zero" ? 0 : ++seq, ...message });
-    write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  const frame = (message) => {
+    const body = JSON.stringify(message);
+    return `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   };
+  const send = (message) => write(frame({ seq: behaviour === "seq-zero" ? 0 : ++seq, ...message }));
   const event = (name, body) => send({ type: "event", event: name, body });
   const respond = (request, body, more = {}) =>
     send({ type: "response", request_seq: request.seq, success: true, command: request.command, body, ...more });
@@ -213,6 +214,19 @@ function serve(input, output) {
             env: { A: "an $HOME", "B;C": "x" },
           },
         });
+      if (behaviour === "flood-of-requests") {
+        input.pause();
+        const pour = () => {
+          let isFree = true;
+          while (isFree)
+            isFree = write(frame({ seq: ++seq, type: "request", command: "x".repeat(1_000), arguments: {} }));
+          output.once("drain", pour);
+        };
+        return pour();
+      }
+      if (behaviour === "terminal-twice")
+        for (const word of ["first", "second"])
+          send({ type: "request", command: "runInTerminal", arguments: { args: ["/bin/echo", word] } });
       if (behaviour === "flood-of-output") {
         const text = "y".repeat(100_000);
         for (let n = 0; n < 200; n++) event("output", { category: "stdout", output: text });
@@ -275,6 +289,7 @@ function serve(input, output) {
       respond(request, { variables: variables(request.arguments.variablesReference) });
     },
     evaluate(request) {
+      if (behaviour === "hangs-in-evaluate") return;
       if (behaviour === "huge-value")
         return respond(request, { result: "z".repeat(10_000_000), variablesReference: 0 });
       respond(request, {
