@@ -157,6 +157,8 @@ test("a preview changes nothing, and the change that follows is refused if a fil
 
 test("files that are made to stall or crash the parser cost their own answer only", async () => {
   const files = {
+    // So many that the parser looks at all of them together first.
+    ...Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`many/${index}.ts`, "foo;\n"])),
     "a.ts": "foo(1);\n",
     "crash.ts": `foo;${"{a:".repeat(200_000)}`,
     "large.ts": `foo(2);${" ".repeat(1024 * 1024)}`,
@@ -170,6 +172,30 @@ test("files that are made to stall or crash the parser cost their own answer onl
   expect(getText(result)).toMatch(/Not searched, (could not be parsed|took too long to parse): crash\.ts/);
   expect(getText(result)).toContain("larger than 1 MiB: large.ts");
 }, 60_000);
+
+test("among many files those with a match are found, and those that cannot be searched are named", async () => {
+  const many = Object.fromEntries(Array.from({ length: 130 }, (_, index) => [`many/${index}.ts`, "other(1);\n"]));
+  const files = {
+    ...many,
+    "mark.ts": "\ufefffoo(1);\n",
+    "last.ts": "other(1);\nfoo(2);\n",
+    "large.ts": `foo(3);\n${"// long\n".repeat(200_000)}`,
+    ".env.ts": "foo(4);\n",
+  };
+  const opened = await run(files, [
+    ["ast_grep", { pattern: "foo($A)" }],
+    ["ast_grep", { pattern: "$A(7)" }],
+    ["ast_grep", { pattern: "$A(2)", path: "." }],
+    ["ast_grep", { pattern: "a; b" }],
+  ]);
+  await opened.prompt("go");
+  const [named, absent, found, refused] = getResults(opened);
+  expect(getText(named)).toMatch(/last\.ts:2:1\n.*\n\nmark\.ts:1:1\n/s);
+  expect(getText(absent)).toMatch(/^No code matches "\$A\(7\)" in 13[23] parsed files\./);
+  expect(getText(absent)).toContain("[Not searched, larger than 1 MiB: large.ts.]");
+  expect(parsePlaces(found!.details)?.places.map(({ path }) => path)).toEqual(["last.ts"]);
+  expect(refused!.isError).toBe(true);
+});
 
 test("a grammar of a trusted project serves search and edits of its language", async () => {
   const cwd = mkdtempSync(join(tmpdir(), "tau-ast-"));

@@ -3,6 +3,7 @@
  * end, or crash it, and neither may reach tau. The process gets these functions as text, so they must not use anything from
  * outside of them: neither sources nor a bundle have a file that it could run.
  */
+import type * as Fs from "node:fs";
 import type { Interface } from "node:readline";
 import type * as Napi from "@ast-grep/napi";
 import type { OutlineSymbol, SyntaxBlock } from "@tau/tools";
@@ -23,6 +24,8 @@ export type ParserRequest = {
       /** The grammar itself, in Base64. */
       wasm?: string;
     }
+  /** Asks which files may have a match. The program reads them itself, so that most need not be sent to it. */
+  | { kind: "filter"; pattern: string; paths: readonly string[]; maxBytes: number }
   | TextRequest
 );
 
@@ -46,6 +49,8 @@ export interface FoundMatch {
 export type ParserAnswer =
   | { id: number; kind: "prepared" }
   | { id: number; kind: "matches"; matches: FoundMatch[]; total: number }
+  /** The indices of the files that have a match, or have to be looked at in another way. */
+  | { id: number; kind: "filtered"; kept: number[] }
   | { id: number; kind: "outline"; symbols: OutlineSymbol[]; blocks: SyntaxBlock[]; errorLine?: number }
   /** The pattern is not one piece of this language. */
   | { id: number; kind: "refused"; reason: string }
@@ -64,8 +69,10 @@ function runParser(
 ): void {
   const [, napiPath = "", wasmPath = ""] = process.argv;
   const { createInterface } = load("node:readline") as { createInterface(options: object): Interface };
+  const { readFileSync, statSync } = load("node:fs") as typeof Fs;
   type Prepare = Extract<ParserRequest, { kind: "prepare" }>;
   type MatchRequest = Extract<ParserRequest, { kind: "match" }>;
+  type FilterRequest = Extract<ParserRequest, { kind: "filter" }>;
   type OutlineRequest = Extract<ParserRequest, { kind: "outline" }>;
 
   /** A node that ends with a line break has no part of the line after it. */
@@ -116,6 +123,25 @@ function runParser(
       return { ...place(fromNapi(node)), replacement };
     });
     return { kind: "matches", matches, total: nodes.length };
+  };
+  const filterNapi = ({ grammar, pattern, paths, maxBytes }: FilterRequest): unknown => {
+    const mayMatch = (path: string): boolean => {
+      try {
+        const stats = statSync(path);
+        if (!stats.isFile() || stats.size > maxBytes) return true;
+        const text = readFileSync(path, "utf8").replace(/^\ufeff/, "");
+        return (
+          napi
+            .parse(grammar as never, text)
+            .root()
+            .find(pattern) !== null
+        );
+      } catch {
+        // The sandbox may not have the file, or the pattern is none: whoever asks finds out.
+        return true;
+      }
+    };
+    return { kind: "filtered", kept: paths.flatMap((path, index) => (mayMatch(path) ? [index] : [])) };
   };
   const outlineNapi = (request: OutlineRequest): unknown => {
     const root = parseNapi(request);
@@ -226,6 +252,7 @@ function runParser(
   const answer = async (request: ParserRequest): Promise<unknown> => {
     try {
       if (request.kind === "prepare") return await prepare(request);
+      if (request.kind === "filter") return filterNapi(request);
       if (request.isWasm) return answerWasm(request);
       return request.kind === "match" ? matchNapi(request) : outlineNapi(request);
     } catch (error) {

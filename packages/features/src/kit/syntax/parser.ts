@@ -8,7 +8,7 @@ import { getProgramSource, type ParserAnswer, type ParserRequest } from "./parse
 
 type Program = Awaited<ReturnType<ExtensionAPI["spawn"]>>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-type Question = Extract<ParserRequest, { kind: "match" | "outline" }>;
+type Question = Extract<ParserRequest, { kind: "match" | "outline" | "filter" }>;
 export type ParserQuery = DistributiveOmit<Question, "id" | "grammar" | "isWasm" | "contexts"> & { grammar: Grammar };
 
 /** Why there is no answer for a file. */
