@@ -9,7 +9,7 @@ const texts: Field<readonly string[]> = list(nonEmptyText);
 const queueMode = oneOf("steer", "followup", "collect", "interrupt");
 
 const account = group("An account on a platform.", {
-  type: setting(nonEmptyText, { default: "stdio", description: "The platform: `stdio`.", project }),
+  type: setting(nonEmptyText, { default: "stdio", description: "The platform: `telegram`, or `stdio`.", project }),
   enabled: setting(flag, { default: true, description: "Whether the gateway connects it.", project }),
   cwd: setting(workingPath, {
     default: undefined,
@@ -35,6 +35,16 @@ const account = group("An account on a platform.", {
   queue: setting(queueMode, {
     default: undefined,
     description: "What happens to messages during a run. Default: `gateway.queue.mode`.",
+    project,
+  }),
+  mode: setting(nonEmptyText, {
+    default: undefined,
+    description: "How messages come: for `telegram`, `polling` (the default) or `webhook`.",
+    project,
+  }),
+  url: setting(url, {
+    default: undefined,
+    description: "The public address of `/channels/NAME` of the gateway, for `webhook`.",
     project,
   }),
   command: setting(program, { default: undefined, description: "The program of a `stdio` channel.", project }),

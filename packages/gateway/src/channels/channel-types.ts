@@ -5,5 +5,6 @@ import type { ChannelType } from "./channel.ts";
 export type ChannelTypes = Readonly<Record<string, () => Promise<ChannelType>>>;
 
 export const ownChannelTypes: ChannelTypes = {
+  telegram: async () => (await import("./telegram/telegram-channel.ts")).telegramChannel,
   stdio: async () => (await import("./stdio/stdio-channel.ts")).stdioChannel,
 };

@@ -105,6 +105,12 @@ export interface ChannelEvents {
   readonly onState: (state: ChannelState) => void;
 }
 
+/** A request of the platform itself, to the address of the account: `/channels/NAME` of the gateway. */
+export interface ReceivedRequest {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
 /** An open account. Methods that a platform does not have are undefined. */
 export interface Channel {
   readonly limits: ChannelLimits;
@@ -116,6 +122,8 @@ export interface Channel {
   sendFile?(file: OutgoingFile): Promise<Delivery>;
   /** Shows for some seconds that an answer is being written. Never rejects. */
   showTyping?(address: ChannelAddress): Promise<void>;
+  /** Takes a request that claims to come from the platform. It proves that before anything of it is used. */
+  receiveRequest?(request: ReceivedRequest): Promise<{ readonly status: number; readonly body?: unknown }>;
 }
 
 /** Passed to an adapter to open an account. */

@@ -16,7 +16,7 @@ import type { OpenSessions } from "../sessions/open-sessions.ts";
 import type { GatewaySettings } from "../settings.ts";
 import { resolveAccountSettings } from "./account-settings.ts";
 import type { Account, AccountEvents, ChannelAccounts } from "./accounts.ts";
-import type { ChannelPress, IncomingMessage } from "./channel.ts";
+import type { ChannelPress, IncomingMessage, ReceivedRequest } from "./channel.ts";
 import { type ChatCommand, parseChatCommand } from "./chat-commands.ts";
 import { decideIncoming } from "./decide-incoming.ts";
 import { describeAccount, describePeer, describeReply, formatAddress } from "./describe.ts";
@@ -95,6 +95,12 @@ export class Channels implements AccountEvents {
 
   get outbox(): ChannelOutbox {
     return this.#parts.outbox;
+  }
+
+  /** Takes a request of a platform. An account that takes none answers like one that does not exist. */
+  async receiveRequest(accountId: string, request: ReceivedRequest): Promise<{ status: number; body?: unknown }> {
+    const answer = await this.#parts.accounts.find(accountId)?.channel.receiveRequest?.(request);
+    return answer ?? { status: 404 };
   }
 
   /** Lists the accounts of the settings, also those that are turned off. */

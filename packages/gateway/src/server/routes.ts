@@ -1,4 +1,5 @@
 /** Everything that the gateway answers over HTTP, besides the files of the page. */
+import { channelRoutes } from "../http/channel-routes.ts";
 import { chatRoutes } from "../http/chat-routes.ts";
 import { hookRoutes } from "../http/hook-routes.ts";
 import { mcpRoutes } from "../http/mcp-routes.ts";
@@ -6,7 +7,14 @@ import { healthRoutes } from "./health-route.ts";
 import { pairRoutes } from "./pair-routes.ts";
 import type { Route } from "./route.ts";
 
-export const ownRoutes: readonly Route[] = [...healthRoutes, ...pairRoutes, ...chatRoutes, ...hookRoutes, ...mcpRoutes];
+export const ownRoutes: readonly Route[] = [
+  ...healthRoutes,
+  ...pairRoutes,
+  ...chatRoutes,
+  ...hookRoutes,
+  ...channelRoutes,
+  ...mcpRoutes,
+];
 
 type RouteMatch =
   | { kind: "route"; route: Route; names: Record<string, string> }

@@ -3,10 +3,10 @@
  * answered like those of a platform, so that a small program is enough for any network that people use.
  */
 import { createInterface } from "node:readline";
-import type { Clock } from "@tau/ai";
 import { getErrorMessage, isRecord, tryParseJson } from "@tau/ai/internal";
 import { createSpawn, type RunningProcess } from "@tau/tools";
 import type { Channel, ChannelEvents, ChannelOptions, ChannelType, Delivery } from "../channel.ts";
+import { pause } from "../pause.ts";
 import { parseStdioMessage } from "./stdio-message.ts";
 
 export const stdioChannel: ChannelType = {
@@ -150,13 +150,4 @@ function toDelivery({ status, messageId, reason, retryAfterMs }: Record<string, 
   if (status === "refused") return { kind: "refused", reason: text };
   if (status !== "not_sent") return { kind: "unknown", reason: text };
   return { kind: "not_sent", reason: text, ...(typeof retryAfterMs === "number" && { retryAfterMs }) };
-}
-
-/** Resolves after the time, or when the signal is aborted. */
-export async function pause(clock: Clock, forMs: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const cancel = clock.setTimer(forMs, () => resolve());
-    signal.addEventListener("abort", () => (cancel(), resolve()), { once: true });
-  });
 }

@@ -1,0 +1,227 @@
+/** Telegram, over its Bot API: by long polling, or by a webhook. */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { isRecord, tryParseJson } from "@tau/ai/internal";
+import type {
+  Channel,
+  ChannelAddress,
+  ChannelEvents,
+  ChannelOptions,
+  ChannelType,
+  Delivery,
+  OutgoingFile,
+  OutgoingText,
+  ReceivedRequest,
+} from "../channel.ts";
+import { pause } from "../pause.ts";
+import { describeAnswer, TelegramApi, toDelivery } from "./telegram-api.ts";
+import { toTelegramHtml } from "./telegram-html.ts";
+import { parseUpdate, type TelegramBot, type TelegramUpdate } from "./telegram-update.ts";
+
+export const telegramChannel: ChannelType = {
+  secrets: { token: "The token that @BotFather gave you" },
+  open: async (options) => new TelegramChannel(options, await options.getSecret("token")),
+};
+
+/** How long Telegram waits for an update before it answers that there is none. */
+const pollMs = 30_000;
+const firstPauseMs = 1_000;
+const maxPauseMs = 60_000;
+const updateKinds = ["message", "callback_query"];
+
+class TelegramChannel implements Channel {
+  readonly limits = {
+    maxTextLength: 4_000,
+    maxFileBytes: 50 * 1024 * 1024,
+    minEditIntervalMs: 1_500,
+    provesNonce: false,
+  };
+  readonly #options: ChannelOptions;
+  readonly #api: TelegramApi;
+  readonly #webhookSecret: string;
+  #bot: TelegramBot | undefined;
+  #events: ChannelEvents | undefined;
+
+  constructor(options: ChannelOptions, token: string) {
+    this.#options = options;
+    this.#api = new TelegramApi({ baseUrl: options.settings.baseUrl, token });
+    // Whoever knows it knows the token, and nobody has to store another secret.
+    this.#webhookSecret = createHmac("sha256", token).update("tau webhook").digest("hex");
+  }
+
+  async run(events: ChannelEvents, signal: AbortSignal): Promise<void> {
+    this.#events = events;
+    for (let failures = 0; !signal.aborted; failures++) {
+      events.onState({ kind: "connecting" });
+      const reason = await this.#connect(signal);
+      if (reason === undefined) {
+        events.onState({ kind: "connected" });
+        failures = 0;
+      }
+      const lost = reason ?? (await this.#receive(signal));
+      if (signal.aborted) return;
+      if (lost.isFinal) return events.onState({ kind: "failed", reason: lost.text });
+      const forMs = Math.max(lost.retryAfterMs ?? 0, Math.min(firstPauseMs * 2 ** failures, maxPauseMs));
+      events.onState({ kind: "waiting", reason: lost.text, forMs });
+      await pause(this.#options.clock, forMs, signal);
+    }
+  }
+
+  async send({ address, text, replyTo, buttons }: OutgoingText): Promise<Delivery> {
+    const params = {
+      ...toTarget(address),
+      link_preview_options: { is_disabled: true },
+      ...(replyTo !== undefined && {
+        reply_parameters: { message_id: toMessageId(replyTo), allow_sending_without_reply: true },
+      }),
+      ...(buttons && {
+        reply_markup: { inline_keyboard: [buttons.map(({ label, value }) => ({ text: label, callback_data: value }))] },
+      }),
+    };
+    return await this.#sendText("sendMessage", params, text);
+  }
+
+  async edit({ address, messageId, text }: OutgoingText & { messageId: string }): Promise<Delivery> {
+    const { chat_id } = toTarget(address);
+    const params = { chat_id, message_id: toMessageId(messageId), link_preview_options: { is_disabled: true } };
+    return await this.#sendText("editMessageText", params, text);
+  }
+
+  async react(address: ChannelAddress, messageId: string, emoji: string): Promise<Delivery> {
+    const { chat_id } = toTarget(address);
+    const reaction = [{ type: "emoji", emoji }];
+    return toDelivery(
+      await this.#api.call("setMessageReaction", { chat_id, message_id: toMessageId(messageId), reaction }),
+    );
+  }
+
+  async sendFile({ address, file }: OutgoingFile): Promise<Delivery> {
+    const isImage = ["image/png", "image/jpeg", "image/webp"].includes(file.mimeType);
+    const fields = Object.fromEntries(Object.entries(toTarget(address)).map(([name, value]) => [name, String(value)]));
+    const [method, field] = isImage ? ["sendPhoto", "photo"] : ["sendDocument", "document"];
+    return toDelivery(await this.#api.upload(method!, fields, { field: field!, ...file }));
+  }
+
+  async showTyping(address: ChannelAddress): Promise<void> {
+    await this.#api.call("sendChatAction", { ...toTarget(address), action: "typing" });
+  }
+
+  async receiveRequest({ headers, body }: ReceivedRequest): Promise<{ status: number }> {
+    const secret = headers["x-telegram-bot-api-secret-token"];
+    if (typeof secret !== "string" || !isSame(secret, this.#webhookSecret)) return { status: 401 };
+    if (!this.#bot || !this.#events) return { status: 503 };
+    const update = tryParseJson(body.toString("utf8"));
+    await this.#take(parseUpdate(update, this.#bot), this.#events);
+    return { status: 200 };
+  }
+
+  /** Text that Telegram cannot read as HTML is sent as it is. */
+  async #sendText(method: string, params: Record<string, unknown>, text: string): Promise<Delivery> {
+    const html = await this.#api.call(method, { ...params, text: toTelegramHtml(text), parse_mode: "HTML" });
+    if (html.kind === "refused" && /parse entities/i.test(html.reason)) {
+      return toDelivery(await this.#api.call(method, { ...params, text }));
+    }
+    // An edit that changes nothing is done already.
+    if (html.kind === "refused" && /message is not modified/i.test(html.reason)) {
+      return { kind: "sent", messageId: String(params["message_id"] ?? "") };
+    }
+    return toDelivery(html);
+  }
+
+  /** Finds out who the account is, and says how updates come. Undefined: it is connected. */
+  async #connect(signal: AbortSignal): Promise<Lost | undefined> {
+    const me = await this.#api.call("getMe", {}, { signal });
+    if (me.kind !== "ok") return toLost(me);
+    const { id, username } = isRecord(me.result) ? me.result : {};
+    if (typeof id !== "number" || typeof username !== "string") return { text: "getMe has no id.", isFinal: false };
+    this.#bot = { id, username };
+    const { url } = this.#options.settings;
+    const answer = this.#isWebhook
+      ? await this.#api.call("setWebhook", {
+          url,
+          secret_token: this.#webhookSecret,
+          allowed_updates: updateKinds,
+          max_connections: 10,
+        })
+      : await this.#api.call("deleteWebhook", {});
+    return answer.kind === "ok" ? undefined : toLost(answer);
+  }
+
+  get #isWebhook(): boolean {
+    return this.#options.settings.mode === "webhook";
+  }
+
+  /** Receives updates until the connection is lost. */
+  async #receive(signal: AbortSignal): Promise<Lost> {
+    if (this.#isWebhook) {
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      return { text: "", isFinal: true };
+    }
+    for (let offset = 0; ;) {
+      const params = { offset, timeout: pollMs / 1_000, allowed_updates: updateKinds };
+      const answer = await this.#api.call("getUpdates", params, { signal, waitMs: pollMs });
+      if (answer.kind !== "ok") return toLost(answer);
+      const updates = (Array.isArray(answer.result) ? answer.result : []).filter(isRecord);
+      const next = await this.#takeAll(updates);
+      if (next === undefined) return { text: "The gateway could not keep a message.", isFinal: false };
+      offset = Math.max(offset, next);
+    }
+  }
+
+  /**
+   * Takes updates in their order. Returns the number from which Telegram sends the next ones; undefined if one could not be
+   * kept: then it is sent again.
+   */
+  async #takeAll(updates: readonly Record<string, unknown>[]): Promise<number | undefined> {
+    let next = 0;
+    for (const update of updates) {
+      try {
+        await this.#take(parseUpdate(update, this.#bot!), this.#events!);
+      } catch {
+        return next === 0 ? undefined : next;
+      }
+      next = Number(update["update_id"]) + 1;
+    }
+    return next;
+  }
+
+  async #take(update: TelegramUpdate, events: ChannelEvents): Promise<void> {
+    if (update.kind === "press") {
+      await events.onPress(update.press);
+      await this.#api.call("answerCallbackQuery", { callback_query_id: update.queryId });
+    }
+    if (update.kind !== "message") return;
+    const { message, files } = update;
+    const loadFiles = async () =>
+      await Promise.all(
+        files.map(async ({ fileId, name, mimeType }) => ({ name, mimeType, bytes: await this.#api.download(fileId) })),
+      );
+    await events.onMessage({ ...message, ...(files.length > 0 && { loadFiles }) });
+  }
+}
+
+/** Why nothing is received any more. */
+interface Lost {
+  readonly text: string;
+  /** It makes no sense to try again: the token is wrong, for example. */
+  readonly isFinal: boolean;
+  readonly retryAfterMs?: number;
+}
+
+function toLost(answer: Exclude<Awaited<ReturnType<TelegramApi["call"]>>, { kind: "ok" }>): Lost {
+  const isFinal = answer.kind === "refused" && (answer.code === 401 || answer.code === 404);
+  const text = isFinal ? `Telegram does not know the token: ${describeAnswer(answer)}` : describeAnswer(answer);
+  return { text, isFinal, ...(answer.kind === "limited" && { retryAfterMs: answer.retryAfterMs }) };
+}
+
+/** Messages are named with their chat, because their numbers begin anew in each. */
+const toMessageId = (id: string): number => Number(id.split("/").at(-1));
+
+const toTarget = ({ channelId, threadId }: ChannelAddress): { chat_id: number; message_thread_id?: number } => ({
+  chat_id: Number(channelId),
+  ...(threadId !== undefined && { message_thread_id: Number(threadId) }),
+});
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,249 @@
+import { systemClock } from "@tau/ai";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { ChannelPress, ChannelState, IncomingMessage } from "../../src/channels/channel.ts";
+import { telegramChannel } from "../../src/channels/telegram/telegram-channel.ts";
+import { toTelegramHtml } from "../../src/channels/telegram/telegram-html.ts";
+import { TelegramServer, telegramToken } from "./telegram-server.ts";
+
+async function openTelegram({ token = telegramToken, keep = async () => {}, settings = {} }: OpenOptions = {}) {
+  const server = new TelegramServer();
+  const baseUrl = await server.listen();
+  const [messages, presses, states]: [IncomingMessage[], ChannelPress[], ChannelState[]] = [[], [], []];
+  const channel = await telegramChannel.open({
+    accountId: "phone",
+    settings: { baseUrl, ...settings },
+    getSecret: async () => token,
+    clock: systemClock,
+    log: () => {},
+  });
+  const closing = new AbortController();
+  const onMessage = async (message: IncomingMessage) => {
+    await keep(message);
+    messages.push(message);
+  };
+  const onPress = async (press: ChannelPress) => void presses.push(press);
+  const running = channel.run({ onMessage, onPress, onState: (state) => void states.push(state) }, closing.signal);
+  onTestFinished(async () => {
+    closing.abort();
+    server.close();
+    await running;
+  });
+  const send = (text: string, others: object = {}) =>
+    channel.send({ address: { channelId: "7" }, text, nonce: "n", ...others });
+  return { server, channel, messages, presses, states, send };
+}
+
+interface OpenOptions {
+  token?: string;
+  keep?: (message: IncomingMessage) => Promise<void>;
+  settings?: object;
+}
+
+const group = { chat: { id: -100, type: "supergroup" } };
+
+describe("what people write", () => {
+  test("arrives with who wrote it and where, and is confirmed once it is kept", async () => {
+    let failures = 2;
+    const { server, messages } = await openTelegram({
+      keep: async () => {
+        if (failures-- > 0) throw new Error("The disk is full.");
+      },
+    });
+    const first = server.write("Hello");
+    server.write("Hello again");
+    await expect.poll(() => messages.map(({ text }) => text)).toEqual(["Hello", "Hello again"]);
+    expect(messages[0]).toEqual({
+      id: `7/${first}`,
+      address: { channelId: "7" },
+      peer: { kind: "direct", id: "7" },
+      sender: { id: "7", name: "Ann" },
+      text: "Hello",
+      isMentioned: false,
+    });
+    // Both are confirmed by the next request.
+    await expect.poll(() => server.callsOf("getUpdates").at(-1)!["offset"]).toBe(3);
+  });
+
+  test("in a group counts as meant for the account if it is named, answered or commanded", async () => {
+    const { server, messages } = await openTelegram();
+    server.write("Talk among others", group);
+    server.write("@taubot what now?", { ...group, entities: [{ type: "mention", offset: 0, length: 7 }] });
+    server.write("And you?", { ...group, reply_to_message: { from: { id: 4711 } } });
+    server.write("/status@TauBot", { ...group, entities: [{ type: "bot_command", offset: 0, length: 14 }] });
+    server.write("@other you?", { ...group, entities: [{ type: "mention", offset: 0, length: 6 }] });
+    await expect.poll(() => messages.length).toBe(5);
+    expect(messages.map(({ text, isMentioned }) => [text, isMentioned])).toEqual([
+      ["Talk among others", false],
+      ["what now?", true],
+      ["And you?", true],
+      ["/status", true],
+      ["@other you?", false],
+    ]);
+    expect(messages[0]!.peer).toEqual({ kind: "group", id: "-100" });
+  });
+
+  test("in a topic has a conversation of its own, and bots are not answered", async () => {
+    const { server, messages } = await openTelegram();
+    server.write("I am a bot", { from: { id: 8, is_bot: true, first_name: "Bot" } });
+    server.write("Here", { ...group, is_topic_message: true, message_thread_id: 42 });
+    await expect.poll(() => messages.length).toBe(1);
+    expect(messages[0]).toMatchObject({
+      address: { channelId: "-100", threadId: "42" },
+      peer: { kind: "thread", id: "42" },
+      parentPeer: { kind: "group", id: "-100" },
+    });
+  });
+
+  test("brings files, which are loaded only when they are wanted", async () => {
+    const { server, messages } = await openTelegram();
+    server.files.set("big", Buffer.from("pixels")).set("doc", Buffer.from("figures"));
+    server.write("", {
+      caption: "Look",
+      photo: [{ file_id: "small" }, { file_id: "big" }],
+      document: { file_id: "doc", file_name: "a.csv", mime_type: "text/csv" },
+    });
+    await expect.poll(() => messages.length).toBe(1);
+    expect(server.callsOf("getFile")).toEqual([]);
+    const files = await messages[0]!.loadFiles!();
+    expect(files.map(({ name, mimeType, bytes }) => [name, mimeType, Buffer.from(bytes).toString()])).toEqual([
+      ["photo.jpg", "image/jpeg", "pixels"],
+      ["a.csv", "text/csv", "figures"],
+    ]);
+  });
+
+  test("of buttons is answered, so that they stop blinking", async () => {
+    const { server, presses } = await openTelegram();
+    const message = { message_id: 5, chat: { id: 7, type: "private" } };
+    server.add({ callback_query: { id: "q1", from: { id: 7, first_name: "Ann" }, message, data: "/approve x yes" } });
+    await expect.poll(() => presses).toHaveLength(1);
+    expect(presses[0]).toMatchObject({ address: { channelId: "7" }, sender: { id: "7" }, value: "/approve x yes" });
+    await expect.poll(() => server.callsOf("answerCallbackQuery")).toEqual([{ callback_query_id: "q1" }]);
+  });
+});
+
+describe("what is sent", () => {
+  test("answers a message in its topic, with buttons and without previews of links", async () => {
+    const { server, send } = await openTelegram();
+    const address = { channelId: "-100", threadId: "42" };
+    const buttons = [{ label: "Yes", value: "/approve x yes" }];
+    expect(await send("**Hi** <b>", { address, replyTo: "-100/9", buttons })).toMatchObject({ kind: "sent" });
+    expect(server.callsOf("sendMessage")).toEqual([
+      {
+        chat_id: -100,
+        message_thread_id: 42,
+        text: "<b>Hi</b> &lt;b&gt;",
+        parse_mode: "HTML",
+        link_preview_options: { is_disabled: true },
+        reply_parameters: { message_id: 9, allow_sending_without_reply: true },
+        reply_markup: { inline_keyboard: [[{ text: "Yes", callback_data: "/approve x yes" }]] },
+      },
+    ]);
+  });
+
+  test.each([
+    [
+      { status: 429, body: { ok: false, description: "Too Many Requests", parameters: { retry_after: 3 } } },
+      { kind: "not_sent", reason: "Too Many Requests", retryAfterMs: 3_000 },
+    ],
+    [
+      { status: 403, body: { ok: false, description: "Forbidden: bot was blocked by the user" } },
+      { kind: "refused", reason: "Forbidden: bot was blocked by the user" },
+    ],
+    [
+      { status: 502, body: { ok: false, description: "Bad Gateway" } },
+      { kind: "unknown", reason: "Bad Gateway" },
+    ],
+    ["cut" as const, { kind: "unknown", reason: expect.any(String) }],
+  ])("%j means %j", async (fault, delivery) => {
+    const { server, send } = await openTelegram();
+    server.faults.set("sendMessage", [fault]);
+    expect(await send("Hi")).toEqual(delivery);
+    expect(server.callsOf("sendMessage")).toHaveLength(1);
+  });
+
+  test("is certainly not delivered if there is no connection, and the token is not told", async () => {
+    const { server, send } = await openTelegram();
+    server.close();
+    const delivery = await send("Hi");
+    expect(delivery).toMatchObject({ kind: "not_sent" });
+    expect(JSON.stringify(delivery)).not.toContain(telegramToken);
+  });
+
+  test("is sent as plain text if Telegram cannot read it", async () => {
+    const { server, send } = await openTelegram();
+    const body = { ok: false, description: "Bad Request: can't parse entities: unclosed tag" };
+    server.faults.set("sendMessage", [{ status: 400, body }]);
+    expect(await send("*Hi*")).toMatchObject({ kind: "sent" });
+    expect(server.callsOf("sendMessage").map(({ text, parse_mode }) => [text, parse_mode])).toEqual([
+      ["<i>Hi</i>", "HTML"],
+      ["*Hi*", undefined],
+    ]);
+  });
+
+  test("files are sent as pictures or documents, reactions as emoji", async () => {
+    const { server, channel } = await openTelegram();
+    const file = { name: 'a"\r\nx: y.txt', mimeType: "text/plain", bytes: Buffer.from("figures") };
+    await channel.sendFile!({ address: { channelId: "7" }, file, nonce: "n" });
+    const { body } = server.calls.find(({ method }) => method === "sendDocument")!;
+    expect(body.toString()).toContain('name="chat_id"\r\n\r\n7\r\n');
+    expect(body.toString()).toContain('filename="a___x: y.txt"');
+    await channel.sendFile!({ address: { channelId: "7" }, file: { ...file, mimeType: "image/png" }, nonce: "n" });
+    expect(server.calls.map(({ method }) => method)).toContain("sendPhoto");
+    await channel.react!({ channelId: "7" }, "7/9", "👍");
+    expect(server.callsOf("setMessageReaction")).toEqual([
+      { chat_id: 7, message_id: 9, reaction: [{ type: "emoji", emoji: "👍" }] },
+    ]);
+  });
+});
+
+describe("the connection", () => {
+  test("fails for good with a wrong token, and says so", async () => {
+    const { states } = await openTelegram({ token: "1:wrong" });
+    await expect
+      .poll(() => states.at(-1))
+      .toEqual({ kind: "failed", reason: "Telegram does not know the token: Unauthorized" });
+  });
+
+  test("is made again after it was lost", async () => {
+    const { server, states, messages } = await openTelegram();
+    await expect.poll(() => states.at(-1)).toEqual({ kind: "connected" });
+    server.faults.set("getUpdates", ["cut"]);
+    server.write("Before");
+    server.write("After");
+    await expect.poll(() => messages.map(({ text }) => text)).toEqual(["Before", "After"]);
+  });
+
+  test("by a webhook takes only requests with the secret that Telegram was given", async () => {
+    const settings = { mode: "webhook", url: "https://tau.example.com/channels/phone" };
+    const { server, channel, messages } = await openTelegram({ settings });
+    await expect.poll(() => server.callsOf("setWebhook")).toHaveLength(1);
+    const [{ url, secret_token: secret }] = server.callsOf("setWebhook") as [{ url: string; secret_token: string }];
+    expect(url).toBe("https://tau.example.com/channels/phone");
+    expect(secret).not.toContain(telegramToken);
+    const message = { message_id: 1, from: { id: 7, first_name: "Ann" }, chat: { id: 7, type: "private" }, text: "Hi" };
+    const body = Buffer.from(JSON.stringify({ update_id: 1, message }));
+    const post = (value: string) =>
+      channel.receiveRequest!({ headers: { "x-telegram-bot-api-secret-token": value }, body });
+    expect(await post("wrong")).toEqual({ status: 401 });
+    expect(messages).toEqual([]);
+    expect(await post(secret)).toEqual({ status: 200 });
+    expect(messages.map(({ text }) => text)).toEqual(["Hi"]);
+  });
+});
+
+test.each([
+  ["a & b < c", "a &amp; b &lt; c"],
+  [
+    "# Title\n\nText *soft* **hard** ~~gone~~ `x<y`",
+    "<b>Title</b>\n\nText <i>soft</i> <b>hard</b> <s>gone</s> <code>x&lt;y</code>",
+  ],
+  ["```ts\nlet a = 1 < 2;\n```", '<pre><code class="language-ts">let a = 1 &lt; 2;</code></pre>'],
+  ['```"><b>\nx\n```', "<pre>x</pre>"],
+  ["[bank](https://evil.example)", "bank (https://evil.example)"],
+  ["<https://a.example>", "https://a.example"],
+  ["- one\n- two\n  1. three", "• one\n• two\n  1. three"],
+  ["> quoted", "<blockquote>quoted</blockquote>"],
+  ["<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"],
+])("Markdown %j is written as %j", (markdown, html) => {
+  expect(toTelegramHtml(markdown)).toBe(html);
+});
