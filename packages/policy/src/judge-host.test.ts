@@ -42,6 +42,13 @@ test.each<[kind: string, sent: Pick<PolicyRequest, "sends" | "chosen">, network:
 const percent = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
 
+/** An encoding of a longer text that has a plus and a slash, of which only the slash is escaped. */
+const base64WithPlus = ((): string => {
+  const texts = Array.from({ length: 3_000 }, (_unused, n) => Buffer.from(`${n}>>${secret}??>`).toString("base64"));
+  const wanted = texts.find((text) => text.includes("+") && text.includes("/"))!;
+  return wanted.replaceAll("/", "%2F");
+})();
+
 test.each([
   ["in a query", encodeURIComponent(secret)],
   ["in a form", secret.replaceAll(" ", "+")],
@@ -51,6 +58,12 @@ test.each([
   ["in base64", Buffer.from(secret).toString("base64url")],
   ["in base64 of a longer text", encodeURIComponent(Buffer.from(`x${secret}y`).toString("base64"))],
   ["in hexadecimal", Buffer.from(secret).toString("hex")],
+  ["in base64 with a plus and an escaped slash", base64WithPlus],
+  ["escaped five times", Array.from({ length: 5 }).reduce<string>((text) => encodeURIComponent(text), secret)],
+  [
+    "in the name of a host, in lower case",
+    `x&next=https://${Buffer.from(secret).toString("base64url").toLowerCase()}.evil.example`,
+  ],
   ["as a key of tau's own", ownKey],
   ["as a key of a service", "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3"],
 ])("an address with a secret %s is refused, whoever chose it", (_name, text) => {

@@ -12,7 +12,8 @@ interface HostFacts {
 
 /** Judges a request of the model to a host: what the sandbox lets commands reach is open to it too. */
 export function judgeHost(host: string, { sends, chosen }: PolicyRequest, { secrets, network }: HostFacts): Verdict {
-  if (sends !== undefined && listDecoded(sends).some((text) => secrets.isIn(text))) {
+  // The names of hosts are in lower case.
+  if (sends !== undefined && listDecoded(sends).some((text) => secrets.isIn(text, { ignoresCase: true }))) {
     const reason = "The address has a secret in it, or something that looks like a key, so nothing was sent.";
     return { kind: "deny", rule: "secret-in-address", reason };
   }
@@ -39,18 +40,18 @@ function isReachable(name: string, network: SandboxNetwork): boolean {
 }
 
 /** Text may be escaped several times on its way. */
-const maxDecodings = 3;
+const maxDecodings = 8;
 
-/** The text, and what it is without the escapes of addresses. */
+/** The text, and what it is without the escapes of addresses. A plus is a space in forms, and itself in base64. */
 function listDecoded(text: string): string[] {
   const texts = [text];
   for (let count = 0; count < maxDecodings; count++) {
     const last = texts.at(-1)!;
-    const bytes = last
-      .replaceAll("+", " ")
-      .replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, (codes) => Buffer.from(codes.replaceAll("%", ""), "hex").toString("utf8"));
+    const bytes = last.replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, (codes) =>
+      Buffer.from(codes.replaceAll("%", ""), "hex").toString("utf8"),
+    );
     if (bytes === last) break;
     texts.push(bytes);
   }
-  return texts;
+  return texts.flatMap((each) => (each.includes("+") ? [each, each.replaceAll("+", " ")] : [each]));
 }

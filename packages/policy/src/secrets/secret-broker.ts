@@ -19,7 +19,7 @@ export interface SecretBroker {
   /** Every secret that was given to a command. The same array until there is another one. */
   listGiven(): readonly string[];
   /** Whether a text has the value of a secret variable or a key of tau's own in it, or something that looks like a key. */
-  isIn(text: string): boolean;
+  isIn(text: string, options?: { ignoresCase?: boolean }): boolean;
 }
 
 interface SecretBrokerParts {
@@ -63,10 +63,12 @@ export function createSecretBroker(parts: SecretBrokerParts): SecretBroker {
       return Object.fromEntries(values);
     },
     listGiven: () => given,
-    isIn(text) {
+    isIn(text, { ignoresCase = false } = {}) {
       const values = Object.keys(env).flatMap((name) => (/^(?:own|secret)$/.test(classify(name)) ? env[name]! : []));
       const forms = [...values.flatMap(getSecretForms), ...(parts.listOwnForms?.() ?? [])];
-      return looksLikeKey(text) || forms.some((form) => text.includes(form));
+      if (looksLikeKey(text) || forms.some((form) => text.includes(form))) return true;
+      const lower = text.toLowerCase();
+      return ignoresCase && forms.some((form) => lower.includes(form.toLowerCase()));
     },
   };
 }
