@@ -3,6 +3,8 @@ import { gzipSync } from "node:zlib";
 import { call } from "@tau/ai/testing";
 import type { Answer, Question } from "@tau/policy";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { web } from "../../src/index.ts";
+import { createWebExtension } from "../../src/web/web.ts";
 import { createPage, writePdf } from "../kit/pdf-writer.ts";
 import { callWeb, redirect, reply, startWebServer, type WebServer } from "./kit.ts";
 
@@ -38,6 +40,15 @@ beforeAll(async () => {
       "application/pdf",
     ),
     "/locked.pdf": reply(writePdf(createPage(""), "/Root 1 0 R /Encrypt 9 0 R"), "application/octet-stream"),
+    "/wide": reply(Buffer.from("\ufeff<p>Größe</p>", "utf16le"), "text/html"),
+    "/meta": reply("<meta charset=utf-16><p>Größe</p>", "text/html"),
+    "/unknown": reply("<p>Größe</p>", "text/html; charset=x-nonsense"),
+    "/wrong": reply("\ufeff<p>Größe</p>", "text/html; charset=iso-8859-1"),
+    "/dripping": (_request, response) => {
+      response.writeHead(200, { "content-type": "text/plain" });
+      const timer = setInterval(() => response.write("x"), 20);
+      response.on("close", () => clearInterval(timer));
+    },
     "/zip": reply(Buffer.from([0x50, 0x4b, 3, 4, 0, 0, 0]), "application/zip"),
     "/long": reply(`<main>${"<p>word</p>".repeat(5_000)}</main>`),
     "/large": reply(Buffer.alloc(6 * 1024 * 1024, "a "), "text/plain"),
@@ -85,6 +96,10 @@ const readable: readonly (readonly [path: string, expected: RegExp])[] = [
   ["/plain", /just <b>text<\/b>$/],
   ["/latin", /café$/],
   ["/windows", /“café” €$/],
+  ["/wide", /Größe$/],
+  ["/meta", /Größe$/],
+  ["/unknown", /Größe$/],
+  ["/wrong", /Größe$/],
   ["/paper.pdf", /\n\n\[Page 1\]\nA paper\n\n\[Page 2\]\nA paper$/],
   ["/app", /^Title: App\n.*\nNote: The page has no text without running its scripts, which needs a browser\.$/],
   ["/moved", /Address: .*\/page\nRedirected from: .*\/moved\n/],
@@ -108,6 +123,16 @@ test("texts of all kinds are read, and what cannot be read says why", async () =
     expect(texts[index], path).toMatch(expected);
     expect(results[index]!.isError, path).toBe(index >= readable.length);
   }
+});
+
+test("a body that never ends takes no longer than a page may", async () => {
+  const feature = { ...web(), load: async () => createWebExtension({ timeoutMs: 500 }) };
+  const url = `${server.origin}/dripping`;
+  const { texts } = await callWeb(`Read ${url}`, [call("web_fetch", { url })], {
+    settings: settings(),
+    features: [feature],
+  });
+  expect(texts[0]).toMatch(/did not answer in time/);
 });
 
 test("an image is an image", async () => {
@@ -155,6 +180,14 @@ test("addresses of this machine and its networks in all notations are not read, 
     ["http://127.0.0.1:1/", ours],
     ["http://localhost:1/", ours],
     ["http://0x7f000001:1/", ours],
+    ["http://0177.0.0.1:1/", ours],
+    ["http://2130706433:1/", ours],
+    ["http://127.1:1/", ours],
+    ["http://①②⑦.0.0.1:1/", ours],
+    ["http://LOCALHOST:1/", ours],
+    ["http://[::ffff:7f00:1]:1/", ours],
+    ["http://[2002:7f00:1::]/", ours],
+    ["http://[fe80::1]/", ours],
     ["http://[::1]:1/", ours],
     ["http://[::ffff:127.0.0.1]:1/", ours],
     ["http://[64:ff9b::7f00:1]:1/", ours],

@@ -16,9 +16,11 @@ export function toContent({ headers, body }: Pick<WebResponse, "headers" | "body
   if (image !== undefined) return { kind: "image", mimeType: image, data: body.toString("base64") };
   if (body.subarray(0, 1_024).includes("%PDF-")) return { kind: "pdf", bytes: body };
   // Files that servers call a text.
-  const isBinary = body.subarray(0, 8_192).includes(0) && !/utf-?16/.test(parameters.join(";"));
+  const mark = findByteOrder(body);
+  const isBinary = body.subarray(0, 8_192).includes(0) && mark === undefined && !/utf-?16/.test(parameters.join(";"));
   if (isBinary) return { kind: "other", type: type === "" ? "unknown" : type, size: body.length };
-  const charset = /charset=["']?([\w-]+)/.exec(parameters.join(";"))?.[1];
+  // What the text begins with is right more often than what is said about it.
+  const charset = mark ?? /charset=["']?([\w-]+)/.exec(parameters.join(";"))?.[1];
   if (isText(type)) {
     const text = decode(body, charset ?? findCharset(body));
     const isHtml = type.includes("html") || (type !== "text/markdown" && startsLikeHtml(text));
@@ -41,9 +43,18 @@ const isText = (type: string): boolean =>
 
 const startsLikeHtml = (text: string): boolean => /^\s*(?:<!--[^]{0,500}?-->\s*)?<(?:!doctype html|html)\b/i.test(text);
 
-/** The charset that a page declares in its head. */
-const findCharset = (body: Buffer): string | undefined =>
-  /<meta[^>]{0,200}charset=["']?([\w-]+)/i.exec(body.subarray(0, 2_048).toString("latin1"))?.[1];
+/** The charset of a text that begins with a mark for it. */
+const findByteOrder = (body: Buffer): string | undefined => {
+  const start = body.toString("hex", 0, 3);
+  if (start === "efbbbf") return "utf-8";
+  return start.startsWith("fffe") ? "utf-16le" : start.startsWith("feff") ? "utf-16be" : undefined;
+};
+
+/** The charset that a page declares in its head. One that can be read as ASCII is never UTF-16. */
+const findCharset = (body: Buffer): string | undefined => {
+  const declared = /<meta[^>]{0,200}charset=["']?([\w-]+)/i.exec(body.subarray(0, 2_048).toString("latin1"))?.[1];
+  return /^utf-?16/i.test(declared ?? "") ? undefined : declared;
+};
 
 function decode(body: Buffer, charset = "utf-8"): string {
   try {
