@@ -19,6 +19,10 @@ export const searchProviderNames = [
   "firecrawl",
   "linkup",
   "searxng",
+  "anthropic",
+  "openai",
+  "gemini",
+  "xai",
   "duckduckgo",
 ] as const;
 
@@ -41,7 +45,7 @@ export const webSettings = {
     providers: setting(list(oneOf(...searchProviderNames)), {
       default: undefined,
       description:
-        "The providers of `web_search`, in the order in which they are tried. Those without a key are skipped. Default: all that have a key, then DuckDuckGo, which is asked about.",
+        "The providers of `web_search`, in the order in which they are tried. Those without a key are skipped; those of models use the keys of their models. Default: all that have a key, then DuckDuckGo, which is asked about.",
       project: "when trusted",
     }),
     baseUrls: mapSetting(

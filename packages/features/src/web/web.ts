@@ -15,6 +15,9 @@ const systemPorts: WebPorts = {
   timeoutMs: 30_000,
 };
 
+/** The next provider is asked after this. */
+const searchTimeoutMs = 20_000;
+
 export const createWebExtension =
   (ports: Partial<WebPorts> = {}): ExtensionFactory =>
   (tau) => {
@@ -27,7 +30,14 @@ export const createWebExtension =
     });
     tau.registerTool({
       ...searchTool,
-      execute: async (_id, args: SearchArguments, signal) =>
-        await searchWeb(args, { tau, pages, env: resolved.env, signal }),
+      execute: async (_id, args: SearchArguments, signal, _onUpdate, context) =>
+        await searchWeb(args, {
+          tau,
+          pages,
+          env: resolved.env,
+          context,
+          timeoutMs: Math.min(searchTimeoutMs, resolved.timeoutMs),
+          signal,
+        }),
     });
   };

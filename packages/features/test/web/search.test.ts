@@ -1,6 +1,8 @@
 /** `web_search` with a server that plays each provider, from their documents. */
 import { call } from "@tau/ai/testing";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { web } from "../../src/index.ts";
+import { createWebExtension } from "../../src/web/web.ts";
 import { listUsable } from "../../src/web/search/list-usable.ts";
 import { searchProviders } from "../../src/web/search/providers.ts";
 import type { FoundPage, SearchQuery } from "../../src/web/search/query.ts";
@@ -79,7 +81,7 @@ const documented: Readonly<
   },
   jina: {
     path: "/",
-    sent: "q=how+kites+fly+site%3Akites.example",
+    sent: "q=how+kites+fly+site%3Akites.example&num=3",
     headers: { authorization: "Bearer key", accept: "application/json", "x-respond-with": "no-content" },
     answer: { code: 200, status: 20000, data: [{ title: "Kites", url: page, description: "They fly." }] },
   },
@@ -116,7 +118,7 @@ const documented: Readonly<
   },
   firecrawl: {
     path: "/v2/search",
-    sent: { query: "how kites fly site:kites.example", limit: 3, tbs: "qdr:w" },
+    sent: { query: "how kites fly site:kites.example", limit: 3, sources: ["web"], tbs: "qdr:w" },
     headers: { authorization: "Bearer key" },
     answer: { success: true, data: { web: [{ title: "Kites", url: page, description: "They fly.", position: 1 }] } },
   },
@@ -176,7 +178,9 @@ test("fourteen providers are known, and those without a key are left out", () =>
   expect(searchProviders.map(({ name }) => name).toSorted()).toEqual(Object.keys(documented).toSorted());
   expect(searchProviders).toHaveLength(14);
   const names = (settings: { providers?: string[]; baseUrls?: Record<string, string> }, env: Record<string, string>) =>
-    listUsable({ baseUrls: {}, ...settings }, (name) => env[name]).map(({ provider }) => provider.name);
+    listUsable({ baseUrls: {}, ...settings }, { env: (name) => env[name], findModel: () => undefined }).map((usable) =>
+      usable.kind === "provider" ? usable.provider.name : usable.search.name,
+    );
   expect(names({}, {})).toEqual(["duckduckgo"]);
   expect(names({}, { EXA_API_KEY: "x", SEARXNG_URL: "http://localhost:8080/" })).toEqual([
     "exa",
@@ -281,6 +285,23 @@ test.each(failing)("after %s the next provider is asked", async (_name, handler,
   const { texts } = await callWeb("Search.", [call("web_search", { query: "how kites fly" })], { settings: own });
   expect(texts[0]).toMatch(/^1 result with Serper/);
   expect(texts[0]).toMatch(expected);
+});
+
+test("after a body that never ends the next provider is asked", async () => {
+  server.routes.set("/brave/res/v1/web/search", (_request, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    const timer = setInterval(() => response.write(" "), 20);
+    response.on("close", () => clearInterval(timer));
+  });
+  server.routes.set(
+    "/serper/search",
+    reply('{"organic":[{"title":"Kites","link":"https://k.example/"}]}', "application/json"),
+  );
+  const { texts } = await callWeb("Search.", [call("web_search", { query: "how kites fly" })], {
+    settings: settings(["brave", "serper"]),
+    features: [{ ...web(), load: async () => createWebExtension({ timeoutMs: 700 }) }],
+  });
+  expect(texts[0]).toMatch(/^1 result with Serper[^]*Not used: Brave: 127\.0\.0\.1:\d+ did not answer in time/);
 });
 
 test("without an answer it fails and says what failed, and a secret is not searched for", async () => {

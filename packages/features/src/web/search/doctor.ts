@@ -2,14 +2,15 @@
 import { resolveFields } from "@tau/config/settings";
 import type { DoctorResult, FeaturePlace } from "@tau/extensions";
 import { webSettings } from "../settings.ts";
-import { listUsable } from "./list-usable.ts";
+import { getTitle, listUsable } from "./list-usable.ts";
 
 /** Lists the providers that `web_search` can use, in their order. */
 export function checkProviders({ settings }: Pick<FeaturePlace, "settings">): DoctorResult {
   const { webSearch } = resolveFields(webSettings, settings.get());
-  const usable = listUsable(webSearch, (name) => process.env[name] || undefined);
-  const titles = usable.map(({ provider, isChosen }) =>
-    isChosen ? provider.title : `${provider.title} (is asked about)`,
+  // Which models have a key, the rows about providers of models say.
+  const usable = listUsable(webSearch, { env: (name) => process.env[name] || undefined, findModel: () => undefined });
+  const titles = usable.map((each) =>
+    each.kind === "model" || each.isChosen ? getTitle(each) : `${getTitle(each)} (is asked about)`,
   );
   if (usable.length > 0) return { status: "ok", says: `Providers: ${titles.join(", ")}.` };
   return {

@@ -159,7 +159,7 @@ export const searchProviders: readonly SearchProvider[] = [
     baseUrl: "https://s.jina.ai",
     keys: ["JINA_API_KEY"],
     request: (query, { baseUrl, key }) => ({
-      url: toUrl(`${baseUrl}/`, { q: withSite(query) }),
+      url: toUrl(`${baseUrl}/`, { q: withSite(query), num: query.count }),
       headers: { ...bearer(key), accept: "application/json", "x-respond-with": "no-content" },
     }),
     parse: readList(["data"], { title: "title", url: "url", excerpt: ["description", "content"], date: ["date"] }),
@@ -215,7 +215,7 @@ export const searchProviders: readonly SearchProvider[] = [
     name: "you",
     title: "You.com",
     baseUrl: "https://ydc-index.io",
-    keys: ["YDC_API_KEY", "YOU_API_KEY"],
+    keys: ["YDC_API_KEY", "YOUDOTCOM_API_KEY", "YOU_API_KEY"],
     request: (query, { baseUrl, key }) => ({
       url: `${baseUrl}/v1/search`,
       headers: { "x-api-key": key },
@@ -236,7 +236,7 @@ export const searchProviders: readonly SearchProvider[] = [
     request: (query, { baseUrl, key }) => ({
       url: `${baseUrl}/v2/search`,
       headers: bearer(key),
-      json: toJson({ query: withSite(query), limit: query.count, tbs: toTbs(query.recency) }),
+      json: toJson({ query: withSite(query), limit: query.count, sources: ["web"], tbs: toTbs(query.recency) }),
     }),
     parse: readList(["data", "web"], { title: "title", url: "url", excerpt: ["description"] }),
   },

@@ -8,13 +8,13 @@ import { maxPageBytes, type WebResponse } from "../fetch/send.ts";
 import type { Pages } from "../fetch/pages.ts";
 import type { SearchArguments } from "../feature.ts";
 import { webSettings } from "../settings.ts";
-import { listUsable, type UsableProvider } from "./list-usable.ts";
+import { findSearchModel, type ModelPort, searchWithModel } from "./ask-model.ts";
+import { getTitle, listUsable, type UsableModel, type UsableProvider } from "./list-usable.ts";
 import type { FoundPage, SearchQuery } from "./query.ts";
 
 const defaultCount = 8;
 const maxCount = 20;
 const maxQuery = 1_000;
-const timeoutMs = 20_000;
 const maxExcerpt = 600;
 
 export interface SearchDetails {
@@ -28,6 +28,9 @@ interface SearchCall {
   readonly tau: Pick<ExtensionAPI, "requestAccess" | "getSettings">;
   readonly pages: Pages;
   readonly env: (name: string) => string | undefined;
+  readonly context: ModelPort;
+  /** For one provider. */
+  readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -45,13 +48,17 @@ export async function searchWeb(
     nowMs: Date.now(),
   };
   const { webSearch } = getFeatureSettings(call.tau, webSettings);
-  const providers = listUsable(webSearch, call.env);
+  const { env, context } = call;
+  const providers = listUsable(webSearch, { env, findModel: (search) => findSearchModel(search, context) });
   const failures: string[] = [];
   for (const usable of providers) {
-    const { title } = usable.provider;
+    const title = getTitle(usable);
     try {
-      const results = cleanResults(await askProvider(wanted, usable, call), wanted.count);
-      const details = { provider: usable.provider.name, results, failures };
+      const found =
+        usable.kind === "model" ? await askModel(wanted, usable, call) : await askProvider(wanted, usable, call);
+      const results = cleanResults(found, wanted.count);
+      const { name } = usable.kind === "model" ? usable.search : usable.provider;
+      const details = { provider: name, results, failures };
       return { content: [{ type: "text", text: formatResults(title, wanted, results, failures) }], details };
     } catch (error) {
       call.signal?.throwIfAborted();
@@ -68,24 +75,40 @@ function toHost(site: string): string {
   throw new WebFailure("invalid_address", `${toVisibleLine(site, 100)} is not the name of a host.`);
 }
 
-async function askProvider(query: SearchQuery, usable: UsableProvider, call: SearchCall): Promise<FoundPage[]> {
-  const { provider, access, isChosen, isOwnAddress } = usable;
-  const { url: address, headers = {}, json } = provider.request(query, access);
-  const url = new URL(address);
-  const { tau, pages, signal } = call;
+/** Asks the policy whether a query may be sent to a host. */
+async function requestHost(
+  query: SearchQuery,
+  { title, host, isChosen }: { title: string; host: string; isChosen: boolean },
+  { tau, signal }: SearchCall,
+): Promise<void> {
   const verdict = await tau.requestAccess(
     [
       {
         capability: "http",
-        target: { kind: "host", host: url.hostname },
+        target: { kind: "host", host },
         // The key of the provider is not a part of it.
         sends: `${query.query} ${query.site ?? ""}`,
         ...(isChosen && { chosen: "host" as const }),
       },
     ],
-    { name: "web_search", summary: `Search with ${provider.title}: ${query.query}`, isContained: true, signal },
+    { name: "web_search", summary: `Search with ${title}: ${query.query}`, isContained: true, signal },
   );
   if (verdict.kind === "denied") throw new WebFailure("denied", verdict.reason);
+}
+
+/** The user has chosen the provider for its models. */
+async function askModel(query: SearchQuery, { search, model }: UsableModel, call: SearchCall): Promise<FoundPage[]> {
+  const host = URL.canParse(model.baseUrl) ? new URL(model.baseUrl).hostname : search.provider;
+  await requestHost(query, { title: search.title, host, isChosen: true }, call);
+  return await searchWithModel(query, search, { model, port: call.context, signal: call.signal });
+}
+
+async function askProvider(query: SearchQuery, usable: UsableProvider, call: SearchCall): Promise<FoundPage[]> {
+  const { provider, access, isChosen, isOwnAddress } = usable;
+  const { url: address, headers = {}, json } = provider.request(query, access);
+  const url = new URL(address);
+  const { pages, timeoutMs, signal } = call;
+  await requestHost(query, { title: provider.title, host: url.hostname, isChosen }, call);
   const response = await pages.request(
     {
       url,
