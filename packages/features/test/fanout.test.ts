@@ -282,6 +282,14 @@ test("an abort of the parent ends the tasks of an executor of your own", async (
   expect(counts.open).toBe(0);
 });
 
+test("an executor of your own works for an agent whose session cannot be opened", async () => {
+  const { executor } = createExecutor(answer);
+  for (const session of [() => Promise.reject(new Error("no key")), () => undefined as never]) {
+    const results = await new TaskFanout({ session }, executor).fanout([task("ok", { worktree: "/" })]);
+    expect(results).toMatchObject([{ success: true, result: "aok" }]);
+  }
+});
+
 test("the end of one child is not the end of the others", async () => {
   let child: Awaited<ReturnType<typeof openChild>> | undefined;
   const { session } = await open([

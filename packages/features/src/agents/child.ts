@@ -61,7 +61,7 @@ export function followAgent(agent: unknown, onAbort: (reason: unknown) => void):
   if (isAgent(agent)) {
     if ("openChild" in agent) follow(agent);
     // The tasks that need the session report why it cannot be opened.
-    else agent.session().then(follow, () => {});
+    else void (async () => follow(await agent.session()))().catch(() => {});
   }
   return () => {
     isStopped = true;
