@@ -1,21 +1,25 @@
 /**
- * Measures a warm cell: the CPU of this process and of the kernel, above a raw exchange of the same messages with the same process,
- * how long kernels take to be ready beside the bare interpreters, and a tool call from a cell beside the same call of the model.
+ * Measures a warm cell: the CPU of this process above a raw exchange of the same messages with the same process, how long kernels take to
+ * be ready beside the bare interpreters, one more tool call of a cell beside one more of the model in the same turn, and what a
+ * session has loaded and started before its first cell.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { Session } from "node:inspector";
 import { scriptedModel, call, text } from "../packages/ai/dist/testing/index.js";
 import { systemClock } from "../packages/ai/dist/index.js";
 import { createAgentSession } from "../packages/harness/dist/index.js";
 import { SettingsManager } from "../packages/config/dist/settings/index.js";
 import { discovery, kernels } from "../packages/features/dist/index.js";
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 
 const rounds = 15;
 const cells = 200;
+/** Turns with many calls. */
+const manyRounds = 30;
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 const python = spawnSync("python3", ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" }).stdout?.trim();
 
@@ -64,10 +68,10 @@ async function measureExchange(child) {
 }
 
 /** Milliseconds of CPU of this process for each of many calls in one run of a session. */
-async function measureCalls(createCall) {
+async function measureCalls(createCall, rounds = cells) {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), "tau-kernel-bench-")));
   writeFileSync(join(directory, "a.txt"), "x");
-  const turns = Array.from({ length: 2 * cells }, (_unused, index) => [createCall(index)]);
+  const turns = Array.from({ length: 2 * rounds }, (_unused, index) => [createCall(index)].flat());
   const session = await createAgentSession({
     cwd: directory,
     agentDir: join(directory, "agent"),
@@ -80,20 +84,54 @@ async function measureCalls(createCall) {
   let seen = 0;
   let before;
   session.onSessionEvent((event) => {
-    if (event.type === "tool_execution_end" && !event.parentToolCallId && ++seen === cells) before = process.cpuUsage();
+    if (event.type === "turn_end" && ++seen === rounds) before = process.cpuUsage();
   });
   await session.prompt("go");
   const { user, system } = process.cpuUsage(before);
   await session.dispose();
   rmSync(directory, { recursive: true, force: true });
-  return (user + system) / 1_000 / cells;
+  return (user + system) / 1_000 / rounds;
 }
 
 const cell = (language, code) => (index) =>
   call("call_tool", { name: "eval", arguments: { language, code } }, `call-${index}`);
 
+const list = (count) => (index) =>
+  Array.from({ length: count }, (_unused, part) => call("ls", {}, `call-${index}-${part}`));
+
+const listInCell = (language, count) => {
+  const args = language === "python" ? "" : "{}";
+  return cell(language, Array.from({ length: count }, () => `await tool.ls(${args})`).join("\n"));
+};
+
+/** Milliseconds of CPU of one more call in a turn that has some. */
+const measureMore = async (create) =>
+  ((await measureCalls(create(11), manyRounds)) - (await measureCalls(create(1), manyRounds))) / 10;
+
+/** The scripts of kernels that this process has loaded, and the processes that it has started. */
+function countLoaded() {
+  const scripts = [];
+  const session = new Session();
+  session.connect();
+  session.on("Debugger.scriptParsed", ({ params: { url } }) => scripts.push(url));
+  session.post("Debugger.enable");
+  session.disconnect();
+  // What describes the tool is needed before.
+  const own = scripts.filter((url) =>
+    /\/kernels\/(?!feature|find-python|index|ipc|kernel-error)[\w/-]+\.js$/.test(url),
+  );
+  const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8")
+    .trim()
+    .split(/\s+/)
+    .filter(Boolean);
+  return { scripts: own.length, processes: children.length };
+}
+
 export default async function bench(report) {
-  const ls = await measureCalls((index) => call("ls", {}, `call-${index}`));
+  const ls = await measureCalls(list(1));
+  const { scripts, processes } = countLoaded();
+  report("before the first cell: scripts of kernels that are loaded", scripts, "scripts");
+  report("before the first cell: processes", processes, "processes");
   for (const [language, { bare, kernel }] of Object.entries(await loadPrograms())) {
     const bareMs = [];
     const readyMs = [];
@@ -111,13 +149,14 @@ export default async function bench(report) {
     report(`${language}: a raw exchange`, rawMs, "ms of CPU");
     // A turn of the session with a small tool is what a cell costs besides its kernel.
     report(`${language}: a warm cell above the exchange and a turn`, one - ls - rawMs, "ms of CPU");
-    const args = language === "python" ? "" : "{}";
-    const ten = Array.from({ length: 10 }, () => `await tool.ls(${args})`).join("\n");
-    const withTools = await measureCalls(cell(language, ten));
-    report(
-      `${language}: a tool call from a cell, above the same of the model`,
-      (withTools - one) / 10 - ls,
-      "ms of CPU",
-    );
+    const differences = [];
+    // Side by side, because a busy machine is not equally busy all the time.
+    for (let round = 0; round < 5; round++) {
+      const ofModel = await measureMore(list);
+      differences.push((await measureMore((count) => listInCell(language, count))) - ofModel);
+    }
+    report(`${language}: a tool call from a cell, above the same of the model`, median(differences), "ms of CPU");
   }
+  if (countLoaded().scripts === 0)
+    throw new Error("Scripts of kernels are not found, so the first figure says nothing.");
 }

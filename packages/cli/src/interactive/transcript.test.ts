@@ -260,6 +260,13 @@ test("the code of a cell is shown while it arrives, and its output below it", ()
   take({ type: "tool_execution_start", ...cell, input });
   take({ type: "tool_execution_update", toolCallId: "c1", updateType: "stdout", content: "1\n" });
   expect(draw()).toEqual(["Look.", "● eval python", "│ x = 1", "│ print(x)", "1"]);
+  // A terminal that draws no images names them, also beside a text, which is not about them.
+  const png = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjd";
+  const image = { type: "image" as const, mimeType: "image/png", data: png };
+  const content = [{ type: "text" as const, text: "1" }, image];
+  take({ type: "tool_execution_end", toolCallId: "c1", output: "", durationMs: 1, success: true });
+  append({ ...outerResult, toolName: "eval", content });
+  expect(draw().join("\n")).toMatch(/│ print\(x\)\n1\n.*image\/png/);
 });
 
 test("the calls that a tool makes are below it, while they run and afterwards", () => {

@@ -17,7 +17,7 @@ test("a cell is shown as code with its value, and /kernels lists, restarts and e
   await app.sees("Done.");
   await app.sees(/│ var answer = 6 \* 7;[\s\S]*42/);
   enter(app, "/kernels");
-  await app.sees("JavaScript: idle, 1 cells so far");
+  await app.sees("JavaScript: idle, 1 cell so far");
   await app.sees("Python: not running");
   app.press("escape");
   enter(app, "/kernels restart javascript");

@@ -158,7 +158,9 @@ export class KernelSet {
   describeOne(language: Language): string {
     const kernel = this.#kernels.get(language);
     const state =
-      !kernel || kernel.hasEnded ? "not running" : `${kernel.isBusy ? "busy" : "idle"}, ${kernel.runs} cells so far`;
+      !kernel || kernel.hasEnded
+        ? "not running"
+        : `${kernel.isBusy ? "busy" : "idle"}, ${kernel.runs} ${kernel.runs === 1 ? "cell" : "cells"} so far`;
     return `${titles[language]}: ${state}`;
   }
 

@@ -78,6 +78,7 @@ test("changes of stored values are handed over by a script that completes, and b
 });
 
 test.each<[what: string, code: string, message: RegExp]>([
+  ["a value that fails when it is read", "throw new Proxy({}, { get() { throw 1; } })", /cannot be read/],
   ["an error", `\nthrow new TypeError("bad")`, /^TypeError: bad \(line 2\)$/],
   ["anything that is thrown", `throw { a: 1 }`, /^\{"a":1\}$/],
   ["a syntax error", `const = 1`, /^SyntaxError: /],

@@ -235,11 +235,11 @@ export class ToolCallBlock implements Component {
     return lines.map((line) => truncateToWidth(`${indent}${line}`, width, "…"));
   }
 
-  /** An image that cannot be drawn is named by the text, if there is one. */
+  /** An image that cannot be drawn is named by the text, if there is one and it is about the image. */
   #drawImages(width: number): string[] {
     const state = this.#state;
     if (state.kind !== "done") return [];
-    const isNamed = state.output.text.trim() !== "";
+    const isNamed = state.output.text.trim() !== "" && this.#look.shows.get(this.#name) !== "cell";
     return state.images.filter(({ isDrawn }) => isDrawn || !isNamed).flatMap((image) => image.render(width));
   }
 

@@ -140,13 +140,22 @@ export function createGuest(send: (kind: GuestMessage, json: string) => string, 
         if (value !== undefined) post("text", show(value));
         post("completed", null);
       };
-      const failed = (error: unknown) => {
+      const describe = (error: unknown): { message: string; line: string | null } => {
         const { name, message, stack } = (error ?? {}) as { name?: unknown; message?: unknown; stack?: unknown };
         const isError = error instanceof NativeError;
         const line = isError ? /<script>:(\d+)/.exec(toText(stack as string))?.[1] : undefined;
         const description = isError ? `${toText(name as string)}: ${toText(message as string)}` : show(error);
         // Writing a long text as JSON takes seconds.
-        post("failed", { message: apply(slice, description, [0, setup.maxErrorLength]) as string, line: line ?? null });
+        return { message: apply(slice, description, [0, setup.maxErrorLength]) as string, line: line ?? null };
+      };
+      const failed = (error: unknown) => {
+        let description = { message: "The script threw a value that cannot be read.", line: null as string | null };
+        try {
+          description = describe(error);
+        } catch {
+          // A proxy or a getter: the text above is all that can be said.
+        }
+        post("failed", description);
       };
       apply(then, apply(then, result, [completed]), [undefined, failed]);
     },
