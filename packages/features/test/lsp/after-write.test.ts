@@ -1,8 +1,13 @@
 /** Problems after changes of files, with real files and the scripted server. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { systemClock } from "@tau/ai";
 import { call, text } from "@tau/ai/testing";
+import type { Feature } from "@tau/extensions";
 import { expect, test } from "vitest";
+import { discovery, lsp } from "../../src/index.ts";
+import { maxWaitMs } from "../../src/lsp/after-write.ts";
+import { createLspExtension } from "../../src/lsp/lsp.ts";
 import { listResults, lspCall, runCalls, toyServer } from "./kit.ts";
 
 const files = { "a.toy": "def one\nbad one\n", "b.toy": "bad old\n" };
@@ -10,6 +15,16 @@ const start = lspCall({ action: "hover", file: "a.toy", line: 1 }, "start");
 /** Files that are not read may not be replaced. */
 const readAll = Object.keys(files).map((path) => call("read", { path }, `read ${path}`));
 const write = (content: string, id: string, path = "a.toy") => call("write", { path, content }, id);
+
+/** Gives the problems of a change more time than people would: on a busy machine a server needs it. */
+const patientLsp: Feature = {
+  ...lsp(),
+  load: async (place) =>
+    createLspExtension(place, {
+      ...systemClock,
+      setTimer: (afterMs, fire) => systemClock.setTimer(afterMs === maxWaitMs ? 30_000 : afterMs, fire),
+    }),
+};
 
 const withToy = (behaviour: string, settings: object = {}) => ({
   files,
@@ -26,7 +41,7 @@ test.each(["good", "unversioned"])("the result of a change says which problems a
       call("edit", { path: "a.toy", edits: [{ oldText: "badder two", newText: "fine two" }] }, "2"),
       call("edit", { path: "a.toy", edits: [{ oldText: "fine two", newText: "baddest two" }] }, "3"),
     ],
-    withToy(behaviour),
+    { ...withToy(behaviour), features: [discovery(), patientLsp] },
   );
   const texts = results.slice(readAll.length).map(({ text }) => text);
   expect(texts[2]).toContain("New problems in a.toy (toy):\na.toy:4:1: error: badder is not good (toy 7)");
