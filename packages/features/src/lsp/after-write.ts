@@ -46,7 +46,8 @@ export class AfterWrite {
     const before = new Map<LspClient, readonly Diagnostic[]>();
     for (const { client } of await session.servers.listRunning(path)) {
       try {
-        if (!client.documents.get(path)) await pull(session, client, path);
+        const isAsked = !client.pullsDiagnostics || client.diagnostics.get(path) !== undefined;
+        if (!client.documents.get(path) || !isAsked) await pull(session, client, path);
       } catch {
         // A new file has no problems yet, and a server that does not answer has none that could be compared.
         continue;

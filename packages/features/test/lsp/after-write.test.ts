@@ -50,18 +50,20 @@ test.each(["good", "unversioned"])("the result of a change says which problems a
   expect(texts[4]).toContain("baddest is not good");
 });
 
-test("a server that has to be asked is asked, also about a file that it had not opened", async () => {
+test("a server that has to be asked is asked, also about a file that it had not opened or was not asked about", async () => {
   const { results } = await runCalls(
     [
       start,
       ...readAll,
+      write("def one\nbad one\n\n", "0"),
       write("bad still\n", "1", "b.toy"),
       write("fine\n", "2", "c.toy"),
       write("bad\n", "3", "c.toy"),
     ],
     withToy("pull"),
   );
-  const [old, fresh, changed] = results.slice(1 + readAll.length).map(({ text }) => text);
+  const [open, old, fresh, changed] = results.slice(1 + readAll.length).map(({ text }) => text);
+  expect(open).toMatch(/^(?!.*pulled).*a\.toy/s);
   expect(old).toMatch(/^(?!.*pulled).*b\.toy/s);
   expect(fresh).not.toContain("pulled");
   expect(changed).toContain("New problems in c.toy (toy):\nc.toy:1:1: warning: pulled");

@@ -68,7 +68,7 @@ function report(uri) {
   );
   const publish = (diagnostics, more = { version }) =>
     notify("textDocument/publishDiagnostics", { uri, diagnostics, ...more });
-  if (behaviour === "silent") return;
+  if (behaviour === "silent" || behaviour === "pull") return;
   if (behaviour === "unversioned") return publish(problems, {});
   if (behaviour === "versions-go-back") {
     publish(problems);
