@@ -8,6 +8,7 @@ import { codemode } from "./codemode/feature.ts";
 import { debug } from "./debug/feature.ts";
 import { discovery } from "./discovery/feature.ts";
 import { lsp } from "./lsp/feature.ts";
+import { github } from "./github/feature.ts";
 import { inspectImage } from "./inspect-image/feature.ts";
 import { kernels } from "./kernels/feature.ts";
 import { mcp } from "./mcp/feature.ts";
@@ -35,5 +36,6 @@ export const allFeatures: readonly Feature[] = [
   ast(),
   web(),
   browser(),
+  github(),
   memory(),
 ];

@@ -8,6 +8,7 @@ export { codemode } from "./codemode/feature.ts";
 export { debug } from "./debug/feature.ts";
 export { ast } from "./ast/feature.ts";
 export { discovery } from "./discovery/feature.ts";
+export { github } from "./github/feature.ts";
 export { inspectImage } from "./inspect-image/feature.ts";
 export { lsp } from "./lsp/feature.ts";
 export { kernels } from "./kernels/feature.ts";

@@ -16,6 +16,7 @@ import {
   codemode,
   debug,
   discovery,
+  github,
   kernels,
   lsp,
   mcp,
@@ -67,6 +68,8 @@ const cases: readonly FeatureContractCase[] = [
   { create: web },
   // Tested with a real one in `browser`.
   { create: browser },
+  // Tested with a server in `github`.
+  { create: github },
   // Off by default. Tested in `memory`.
   { create: memory },
 ];

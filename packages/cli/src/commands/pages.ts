@@ -35,6 +35,7 @@ export const pages: readonly Page[] = [
   { name: "kernels", summary: "Python and JavaScript that keep their variables and call tools" },
   { name: "web", summary: "searches and pages of the web: what is asked about and refused" },
   { name: "browser", summary: "web pages that the model uses in a Chromium, and what it can reach" },
+  { name: "github", summary: "issues, pull requests, runs and releases of GitHub" },
   { name: "memory", summary: "facts of a project that stay between sessions, and how to undo them" },
   { name: "extensions", summary: "tools, commands, events, interface, models of your own; examples" },
   { name: "packages", summary: "installing, updating and making packages of extensions" },

@@ -13,6 +13,8 @@ export interface GitOptions {
   input?: string | Uint8Array;
   /** Directories that it may write to besides the workspace. */
   allowedPaths?: readonly string[];
+  /** `all` lets it reach the network. Default: as commands. */
+  network?: "all";
   signal?: AbortSignal | undefined;
 }
 
@@ -89,12 +91,14 @@ async function findFilters(tau: Spawner, options: GitOptions): Promise<[key: str
 }
 
 async function start(tau: Spawner, args: readonly string[], options: GitOptions): Promise<GitResult> {
-  const { cwd, allowedPaths, input, signal } = options;
+  const { cwd, allowedPaths, network, input, signal } = options;
   const program = await tau.spawn("git", ["--no-pager", ...args], {
     cwd,
     inherits: inherited,
     env: { ...options.env, ...env },
-    ...(allowedPaths && { sandbox: { allowedPaths } }),
+    ...((allowedPaths || network) && {
+      sandbox: { ...(allowedPaths && { allowedPaths }), ...(network && { network }) },
+    }),
   });
   const stopFollowing = followSignal(signal, () => void program.end());
   program.stdin.end(input);

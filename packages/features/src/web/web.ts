@@ -4,7 +4,7 @@ import type { ExtensionFactory } from "@tau/extensions";
 import type { Address } from "@tau/sandbox/internal";
 import { fetchTool, type FetchArguments, type SearchArguments, searchTool } from "./feature.ts";
 import { Pages } from "./fetch/pages.ts";
-import type { WebPorts } from "./fetch/send.ts";
+import type { WebPorts } from "../kit/http/send.ts";
 import { fetchPage } from "./fetch/web-fetch.ts";
 import { searchWeb } from "./search/web-search.ts";
 

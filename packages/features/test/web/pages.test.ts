@@ -1,10 +1,10 @@
 /** Requests to hosts whose names lead to addresses of the test. */
 import { expect, onTestFinished, test } from "vitest";
-import type { WebFailure } from "../../src/web/failure.ts";
+import type { WebFailure } from "../../src/kit/http/failure.ts";
 import { Pages, type PageOptions } from "../../src/web/fetch/pages.ts";
 import { isAllowedByRobots } from "../../src/web/fetch/robots.ts";
 import { isKnownAddress } from "../../src/web/fetch/known-address.ts";
-import type { WebPorts } from "../../src/web/fetch/send.ts";
+import type { WebPorts } from "../../src/kit/http/send.ts";
 import type { SessionEntry } from "@tau/protocol";
 import { reply, startWebServer } from "./kit.ts";
 

@@ -2,7 +2,7 @@
 import type { Context, Model } from "@tau/ai";
 import { joinTextBlocks } from "@tau/ai/internal";
 import type { ExtensionContext } from "@tau/extensions";
-import { WebFailure } from "../failure.ts";
+import { WebFailure } from "../../kit/http/failure.ts";
 
 const maxPageLength = 200_000;
 const maxTokens = 2_048;

@@ -1,7 +1,7 @@
 /** The body of a response as what it is. Pure. */
 import { detectImageType } from "@tau/tools/platform";
+import type { WebResponse } from "../../kit/http/send.ts";
 import { decodeWindows1252 } from "../../kit/windows-1252.ts";
-import type { WebResponse } from "./send.ts";
 
 export type WebContent =
   | { readonly kind: "html" | "text" | "json"; readonly text: string }

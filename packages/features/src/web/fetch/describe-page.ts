@@ -3,7 +3,7 @@ import type { ImageContent, TextContent } from "@tau/ai";
 import { extractPdfText } from "../../kit/pdf/extract-text.ts";
 import { htmlToMarkdown } from "../markdown/to-markdown.ts";
 import { toVisible, toVisibleLine } from "../../kit/visible-text.ts";
-import { WebFailure } from "../failure.ts";
+import { WebFailure } from "../../kit/http/failure.ts";
 import { toContent } from "./content.ts";
 import type { Page } from "./pages.ts";
 

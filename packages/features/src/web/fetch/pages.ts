@@ -1,7 +1,7 @@
 /** Pages of the web: redirects by hand, rules and limits of hosts, and a cache. */
 import { parseRetryAfter } from "@tau/ai/internal";
-import { WebFailure } from "../failure.ts";
-import { parseAddress } from "./hosts.ts";
+import { WebFailure } from "../../kit/http/failure.ts";
+import { parseAddress } from "../../kit/http/hosts.ts";
 import { isAllowedByRobots } from "./robots.ts";
 import {
   maxPageBytes,
@@ -10,7 +10,7 @@ import {
   type WebPorts,
   type WebRequest,
   type WebResponse,
-} from "./send.ts";
+} from "../../kit/http/send.ts";
 
 export interface Page {
   /** Where it was in the end. */

@@ -2,14 +2,14 @@
 import type { ImageContent, TextContent } from "@tau/ai";
 import { type ExtensionAPI, type ExtensionToolContext, getFeatureSettings } from "@tau/extensions";
 import type { FetchArguments } from "../feature.ts";
-import { WebFailure } from "../failure.ts";
+import { WebFailure } from "../../kit/http/failure.ts";
 import { webSettings } from "../settings.ts";
 import { findSite } from "../sites/index.ts";
 import type { SiteRequest } from "../sites/site.ts";
 import { answerQuestion } from "./answer-question.ts";
 import { toContent } from "./content.ts";
 import { describePage, formatPage, type PageView } from "./describe-page.ts";
-import { isListed, parseAddress } from "./hosts.ts";
+import { isListed, parseAddress } from "../../kit/http/hosts.ts";
 import { isKnownAddress } from "./known-address.ts";
 import type { Page, PageOptions, Pages } from "./pages.ts";
 

@@ -2,7 +2,7 @@
 import type { Context, Model } from "@tau/ai";
 import { asRecord } from "@tau/ai/internal";
 import type { ExtensionContext } from "@tau/extensions";
-import { WebFailure } from "../failure.ts";
+import { WebFailure } from "../../kit/http/failure.ts";
 import { type ModelSearch, searchInstructions, toPrompt } from "./model-search.ts";
 import type { FoundPage, SearchQuery } from "./query.ts";
 

@@ -1,6 +1,6 @@
 /** The hosts that may be connected to: names are resolved here, and what was checked is what is dialled. */
 import { isPublicAddress, type Address, parseHost } from "@tau/sandbox/internal";
-import { WebFailure } from "../failure.ts";
+import { WebFailure } from "./failure.ts";
 
 /** Finds all addresses of a name. */
 export type Lookup = (name: string) => Promise<readonly Address[]>;

@@ -1,7 +1,7 @@
 /** Sends a request to a host that was checked, with limits of bytes and of time. Redirects are answers. */
 import type { LookupFunction } from "node:net";
 import { findProxy, getErrorMessage, platform, version } from "@tau/ai/internal";
-import { WebFailure } from "../failure.ts";
+import { WebFailure } from "./failure.ts";
 import { type Lookup, resolveHost } from "./hosts.ts";
 
 export interface WebPorts {
