@@ -1,4 +1,5 @@
 /** Whether a prompt corrects what the model did, or says how things are always done. Pure. */
+import type { ExtensionMode } from "@tau/extensions";
 
 /** Longer texts are tasks or pasted files, and the words of a correction are at the beginning. */
 const maxLength = 600;
@@ -19,3 +20,14 @@ export const isCorrection = (prompt: string): boolean => {
   const text = prompt.trim().slice(0, maxLength);
   return corrections.some((pattern) => pattern.test(text));
 };
+
+interface PromptFacts {
+  readonly prompt: string;
+  readonly mode: ExtensionMode;
+  /** Whether the model has said something that could be corrected. */
+  readonly hasAnswer: boolean;
+}
+
+/** Whether memory is offered after a prompt: where a person sits at a terminal, after they corrected the model. */
+export const isOfferedAfter = ({ prompt, mode, hasAnswer }: PromptFacts): boolean =>
+  mode === "tui" && hasAnswer && isCorrection(prompt);

@@ -16,7 +16,7 @@ import {
   retainTool,
   searchTool,
 } from "./feature.ts";
-import { isCorrection } from "./is-correction.ts";
+import { isOfferedAfter } from "./is-correction.ts";
 import { showMemory } from "./menu.ts";
 import { PendingSessions } from "./pending-sessions.ts";
 import { getFactsDirectory } from "./project-directory.ts";
@@ -112,7 +112,7 @@ export const createMemoryExtension =
       const branch = context.sessionManager.getBranch();
       const hasAnswer = branch.some((entry) => entry.type === "message" && entry.message.role === "assistant");
       if (!isOn(place)) {
-        isOfferDue ||= hasAnswer && context.mode === "tui" && isCorrection(event.prompt);
+        isOfferDue ||= isOfferedAfter({ prompt: event.prompt, mode: context.mode, hasAnswer });
         return;
       }
       if (hasAnswer || isChild(context)) return;

@@ -50,6 +50,7 @@ const describeMissing = (id: string): HarnessError =>
 
 async function edit({ positionals, out }: ProgramContext, facts: FactFile): Promise<void> {
   const [id = "", ...words] = positionals;
+  if (words.join(" ").trim() === "") throw new HarnessError("invalid_input", "The new text is empty. See tau memory.");
   const date = new Date(systemClock.now()).toISOString().slice(0, 10);
   const change = await facts.change({ kind: "edit", id, text: words.join(" "), date });
   if (change.kind !== "edited") throw describeMissing(id);

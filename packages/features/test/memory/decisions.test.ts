@@ -5,7 +5,7 @@ import { changeLines, type FactChange } from "../../src/memory/change-facts.ts";
 import { chooseFacts, countTokens, formatChosen, maxTokens } from "../../src/memory/choose-facts.ts";
 import { createComparison } from "../../src/memory/compare-facts.ts";
 import { type Fact, formatLine, getFactId, parseLine } from "../../src/memory/fact.ts";
-import { isCorrection } from "../../src/memory/is-correction.ts";
+import { isCorrection, isOfferedAfter } from "../../src/memory/is-correction.ts";
 import { isForeignInstruction, judgeProposal } from "../../src/memory/judge-fact.ts";
 import { findTaint, listSpoken, type Spoken } from "../../src/memory/spoken.ts";
 
@@ -236,4 +236,16 @@ test.each([
   [`Here is a file: ${"x ".repeat(400)} never use it`, false],
 ])("%j corrects the model: %s", (prompt, expected) => {
   expect(isCorrection(prompt)).toBe(expected);
+});
+
+test.each([
+  ["No, use pnpm.", "tui", true, true],
+  ["No, use pnpm.", "tui", false, false],
+  ["No, use pnpm.", "rpc", true, false],
+  ["No, use pnpm.", "print", true, false],
+  ["No, use pnpm.", "json", true, false],
+  ["Explain it.", "tui", true, false],
+] as const)("after %j in the mode %s, with an answer before it: %s, memory is offered: %s", (...row) => {
+  const [prompt, mode, hasAnswer, expected] = row;
+  expect(isOfferedAfter({ prompt, mode, hasAnswer })).toBe(expected);
 });

@@ -67,6 +67,7 @@ test("it changes and forgets, and exports what is left", async () => {
   ]);
   await expect(run("forget", [tabs])).rejects.toThrow(`There is no fact "${tabs}"`);
   await expect(run("forget")).rejects.toThrow("Name the ids");
+  await expect(run("edit", [getFactId({ text: "Run ninja" }), " "])).rejects.toThrow("The new text is empty");
   await expect(run("edit", ["nope", "x"])).rejects.toThrow('There is no fact "nope"');
 });
 

@@ -289,14 +289,20 @@ test.each([
   expect(terminal.dialogs).toHaveLength(1);
 });
 
-test("over RPC and without a surface it is never offered", async () => {
+test("over RPC and without a surface it is not offered, so that the first terminal still offers it", async () => {
   for (const surface of [new DialogSurface(), undefined]) {
     const place = await createPlace();
-    const { prompt, session } = await open([[text("npm.")], [text("pnpm.")]], place, { settings: {} });
-    if (surface) await session.attachSurface(surface);
+    const turns = [[text("npm.")], [text("pnpm.")], [text("Yes.")]];
+    const { prompt, session } = await open(turns, place, { settings: {} });
+    const detach = surface && (await session.attachSurface(surface));
     await prompt("Which package manager?");
     await prompt(correction);
     expect(surface?.dialogs ?? []).toEqual([]);
+    detach?.();
+    const terminal = new Terminal(["Leave it off"]);
+    await session.attachSurface(terminal);
+    await prompt(correction);
+    await expect.poll(() => terminal.notices.join()).toMatch(/stays off/);
   }
 });
 
