@@ -116,9 +116,9 @@ function countLoaded() {
   session.on("Debugger.scriptParsed", ({ params: { url } }) => scripts.push(url));
   session.post("Debugger.enable");
   session.disconnect();
-  // What describes the tool is needed before.
-  const own = scripts.filter((url) =>
-    /\/kernels\/(?!feature|find-python|index|ipc|kernel-error)[\w/-]+\.js$/.test(url),
+  // The programs of kernels are in a part of the package that is loaded with the first cell.
+  const own = scripts.filter(
+    (url) => url.includes("/features/dist/") && readFileSync(new URL(url), "utf8").includes("def read_messages"),
   );
   const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8")
     .trim()

@@ -5,7 +5,7 @@ import type { Context } from "@tau/ai";
 import { call, text } from "@tau/ai/testing";
 import type { ExtensionFactory } from "@tau/extensions";
 import { expect, test } from "vitest";
-import { agents } from "../../src/index.ts";
+import { agents, codemode } from "../../src/index.ts";
 import { openKernels } from "./kit.ts";
 
 const getResults = ({ messages }: Context): string[] =>
@@ -56,6 +56,24 @@ test("a sub-agent that may only read writes nothing, with cells or otherwise", a
   await prompt("go");
   expect(getResults(model.asked.at(-2)!.context)).toHaveLength(2);
   expect(existsSync(join(cwd, "saved.txt"))).toBe(false);
+});
+
+test("in plan mode neither cells nor tools of kernels run, also from a script", async () => {
+  const { run, callTool, session, cwd } = await openKernels({
+    features: [codemode()],
+    defaultTools: ["+codemode"],
+  } as Parameters<typeof openKernels>[0]);
+  await run("javascript", `agentBridge.registerTool("save", () => require("fs").writeFileSync("saved.txt", ""))`);
+  await session.setPermissionMode("plan");
+  const write = 'require("fs").writeFileSync("saved.txt", "")';
+  expect((await run("javascript", write)).text).toContain("plan mode");
+  expect((await callTool("call_tool", { name: "kernel__save", arguments: {} })).isError).toBe(true);
+  const code = `return [typeof tools.eval, await tools.kernel__save?.({}).then(() => "ran", (error) => error.message)]`;
+  expect((await callTool("codemode", { code })).text).not.toContain('"ran"');
+  expect(existsSync(join(cwd, "saved.txt"))).toBe(false);
+  await session.setPermissionMode("edit");
+  expect((await callTool("codemode", { code })).text).toContain('["undefined","ran"]');
+  expect(existsSync(join(cwd, "saved.txt"))).toBe(true);
 });
 
 test("tools of extensions are reached, with their structured results, and failures have a kind", async () => {
