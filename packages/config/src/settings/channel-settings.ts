@@ -9,7 +9,11 @@ const texts: Field<readonly string[]> = list(nonEmptyText);
 const queueMode = oneOf("steer", "followup", "collect", "interrupt");
 
 const account = group("An account on a platform.", {
-  type: setting(nonEmptyText, { default: "stdio", description: "The platform: `telegram`, or `stdio`.", project }),
+  type: setting(nonEmptyText, {
+    default: "stdio",
+    description: "The platform: `telegram`, `webhook` or `stdio`.",
+    project,
+  }),
   enabled: setting(flag, { default: true, description: "Whether the gateway connects it.", project }),
   cwd: setting(workingPath, {
     default: undefined,
@@ -44,7 +48,8 @@ const account = group("An account on a platform.", {
   }),
   url: setting(url, {
     default: undefined,
-    description: "The public address of `/channels/NAME` of the gateway, for `webhook`.",
+    description:
+      "For `telegram` by webhook, the public address of `/channels/NAME` of the gateway; for `webhook`, the address that replies are sent to.",
     project,
   }),
   command: setting(program, { default: undefined, description: "The program of a `stdio` channel.", project }),

@@ -6,5 +6,6 @@ export type ChannelTypes = Readonly<Record<string, () => Promise<ChannelType>>>;
 
 export const ownChannelTypes: ChannelTypes = {
   telegram: async () => (await import("./telegram/telegram-channel.ts")).telegramChannel,
+  webhook: async () => (await import("./webhook/webhook-channel.ts")).webhookChannel,
   stdio: async () => (await import("./stdio/stdio-channel.ts")).stdioChannel,
 };
