@@ -131,7 +131,7 @@ const table: Record<string, ProviderInfo> = {
   "zai-coding-cn": { name: "Z.ai Coding Plan (China)", keys: ["ZAI_CODING_CN_API_KEY"] },
   ollama: { name: "Ollama", keys: ["OLLAMA_API_KEY"], keyless: true },
   lmstudio: { name: "LM Studio", keys: ["LMSTUDIO_API_KEY"], keyless: true },
-  llamacpp: { name: "llama.cpp", keys: ["LLAMACPP_API_KEY"], keyless: true },
+  llamacpp: { name: "llama.cpp", keys: ["LLAMACPP_API_KEY", "LLAMA_API_KEY"], keyless: true },
   vllm: { name: "vLLM", keys: ["VLLM_API_KEY"], keyless: true },
 };
 

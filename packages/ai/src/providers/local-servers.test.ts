@@ -180,6 +180,11 @@ describe("resolveLocalBaseUrl", () => {
     test(`reads OLLAMA_HOST=${host} as ${url}`, () => expect(resolveHost(host)).toBe(url));
   }
 
+  test("reads LLAMA_BASE_URL for llama.cpp", () => {
+    const env = (name: string) => (name === "LLAMA_BASE_URL" ? "http://10.0.0.2:9000" : undefined);
+    expect(resolveLocalBaseUrl("llamacpp", env)).toBe("http://10.0.0.2:9000/v1");
+  });
+
   test("is the default port if no variable is set", () => {
     const unset = () => undefined;
     expect(

@@ -23,7 +23,7 @@ interface LocalServer {
 export const localServers = {
   ollama: { baseUrl: "http://127.0.0.1:11434/v1", hostVariable: "OLLAMA_HOST" },
   lmstudio: { baseUrl: "http://127.0.0.1:1234/v1" },
-  llamacpp: { baseUrl: "http://127.0.0.1:8080/v1" },
+  llamacpp: { baseUrl: "http://127.0.0.1:8080/v1", hostVariable: "LLAMA_BASE_URL" },
   vllm: { baseUrl: "http://127.0.0.1:8000/v1" },
 } as const satisfies Record<string, LocalServer>;
 

@@ -20,7 +20,7 @@ export const commands: readonly Command[] = [
       "tau sessions branch [SESSION] --from ENTRY [-n, --name NAME]  Create a session that continues from an entry",
       "tau sessions rename SESSION NAME... [--force]  Name a session",
       "tau sessions export [SESSION] [--format html|md|jsonl] [-o, --output FILE] [--yes]  Write HTML, Markdown or JSON lines",
-      "tau sessions import FILE [--session-dir DIR] [--json]  Import a session file of tau or pi, of any version",
+      "tau sessions import FILE [--keep-directory] [--session-dir DIR] [--json]  Import a session file of tau or pi, of any version, into this directory or its own",
       "tau sessions delete SESSION... [--for-good] [--yes] [--force]  Move sessions to the trash; with --for-good, remove them",
       "tau sessions restore ID...  Take deleted sessions out of the trash",
       "tau sessions repair [SESSION] [--json] [--force]  Leave out damaged lines and report what was lost",

@@ -117,6 +117,17 @@ test("exported JSON lines can be imported elsewhere under their id, or here unde
   expect(shown.entries.map((entry) => entry.id)).toEqual(entries);
 });
 
+test("an imported session stays in its directory if that is asked for", async () => {
+  const [workspace, elsewhere] = [await createWorkspace(), await createWorkspace()];
+  const { id } = await createSession(workspace, ["One"]);
+  const file = join(workspace.directory, "out.jsonl");
+  await run(workspace, ["sessions", "export", id, "-o", file]);
+  const { out } = await run(elsewhere, ["sessions", "import", file, "--keep-directory", "--json"]);
+  const { path } = JSON.parse(out) as { path: string };
+  expect(JSON.parse((await readFile(path, "utf8")).split("\n")[0]!)).toMatchObject({ id, cwd: workspace.directory });
+  expect(await getIds(elsewhere)).toEqual([]);
+});
+
 test("import reads old versions of pi and damaged files, and reports lines that it could not read", async () => {
   const workspace = await createWorkspace();
   const message = { role: "user", content: "From long ago", timestamp: 1 };

@@ -66,7 +66,7 @@ export const piNames = {
     same: `AI_AGENT EDITOR VISUAL HTTPS_PROXY HTTP_PROXY ANTHROPIC_API_KEY OPENAI_API_KEY PI_CACHE_RETENTION
       PI_CLIPBOARD_OSC52 PI_CODING_AGENT PI_CODING_AGENT_DIR PI_CODING_AGENT_SESSION_DIR PI_HARDWARE_CURSOR PI_HYPERLINKS
       PI_IMAGE_PROTOCOL PI_MODEL PI_OFFLINE PI_PROVIDER PI_REASONING_LEVEL PI_SESSION_FILE PI_SESSION_ID PI_TRUE_COLOR
-      PI_TUI_ESC_TIMEOUT PI_PROGRAM_STATUS`,
+      PI_TUI_ESC_TIMEOUT PI_PROGRAM_STATUS LLAMA_BASE_URL`,
     decided: {
       PI_CODEMODE_MAX_WORKERS: codemode,
       PI_SELF_UPDATE_COMMAND: accounts,
@@ -76,7 +76,6 @@ export const piNames = {
       PI_CLEAR_ON_SHRINK: screen,
     },
     notApplicable: "PI_PACKAGE_DIR PI_RADIUS_GATEWAY",
-    missing: "LLAMA_BASE_URL",
   },
   events: {
     same: `project_trust resources_discover session_start session_info_changed session_before_switch session_before_fork

@@ -120,6 +120,14 @@ const withAllKeys = {
   "no-such-model": "nothing",
 };
 
+test("llama.cpp is another name of the provider llamacpp", () => {
+  const [model] = catalogue;
+  const local: Model = { ...model!, provider: "llamacpp", id: "qwen" };
+  for (const spec of ["llama.cpp/qwen", "llama.cpp"]) {
+    expect(resolveModel(spec, [...catalogue, local])).toMatchObject({ kind: "resolved", model: local });
+  }
+});
+
 describe("with keys for all providers", () => {
   for (const [spec, expected] of Object.entries(withAllKeys)) {
     test(`${JSON.stringify(spec)} is ${expected}`, () => expect(outcome(spec)).toBe(expected));

@@ -54,7 +54,7 @@ export function resolveModel(
   models: readonly Model[],
   preference: ResolvePreference = {},
 ): ModelResolution {
-  const text = spec.trim();
+  const text = renameProvider(spec.trim());
   const split = splitThinking(text);
   const readings = [{ head: text, level: undefined }, ...(split ? [split] : [])];
   for (const { head, level } of readings) {
@@ -71,6 +71,15 @@ export function resolveModel(
     if (matches.length > 1) return toAmbiguous(text, matches);
   }
   return toNotFound(text, models);
+}
+
+/** Other names of providers that programs and settings have. */
+const providerAliases: Readonly<Record<string, string>> = { "llama.cpp": "llamacpp" };
+
+function renameProvider(text: string): string {
+  const [provider = "", ...rest] = text.split("/");
+  const name = provider.toLowerCase();
+  return Object.hasOwn(providerAliases, name) ? [providerAliases[name], ...rest].join("/") : text;
 }
 
 function toResolved(

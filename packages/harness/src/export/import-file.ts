@@ -1,6 +1,6 @@
 import { constants } from "node:buffer";
 import { readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { systemClock, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { writeTextFile } from "@tau/tools/durable";
@@ -30,14 +30,22 @@ const maxBytes = constants.MAX_STRING_LENGTH;
 /** Opens the file that is imported, and may refuse it (`denied`). Default: every file of the user. */
 type ImportFiles = Pick<Files, "readWhole"> | undefined;
 
+export interface ImportOptions {
+  /** Whether the session stays one of the directory that the file names, if it names one. Default: it becomes one of this one. */
+  keepsDirectory?: boolean;
+}
+
 /** Copies a file to a new session of a directory. Throws `invalid_input` for a file that is not a session. */
 export async function importSessionFile(
   source: string,
   lookup: SessionLookup,
   files?: ImportFiles,
+  { keepsDirectory = false }: ImportOptions = {},
 ): Promise<ImportedFile> {
-  const { cwd, agentDir } = lookup;
+  const { agentDir } = lookup;
   const imported = await readImport(source, files);
+  const own = imported.header?.cwd;
+  const cwd = keepsDirectory && typeof own === "string" && isAbsolute(own) ? own : lookup.cwd;
   const { entries, problems } = imported;
   const isUsed = async (id: string) => !!(await SessionManager.findById(cwd, id, lookup.directory, { agentDir }));
   const header = await createHeader(imported, cwd, isUsed);
