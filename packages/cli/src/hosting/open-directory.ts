@@ -15,6 +15,7 @@ import type {
 } from "@tau/extensions";
 import { allFeatures } from "@tau/features";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
+import { isBuiltinEntry } from "@tau/config/internal";
 import { openSettings } from "./open-settings.ts";
 import { readNamedFile } from "@tau/config/resources";
 import { getAgentDir, isOffline } from "./agent-dir.ts";
@@ -172,7 +173,7 @@ async function mustExist(
   }
   if (extensions.length > 0) {
     const { existsNamed } = await import("@tau/extensions");
-    const missing = extensions.find((path) => !existsNamed(path, place));
+    const missing = extensions.find((path) => !isBuiltinEntry(path) && !existsNamed(path, place));
     if (missing !== undefined) throw createMissingError(missing);
   }
   for (const path of options.addDir) {
@@ -196,7 +197,8 @@ function createExtensionsParams(
 ) {
   return {
     discovers: !noExtensions,
-    paths: extensions.map(toPath),
+    // Parts of the program are there anyway.
+    paths: extensions.filter((path) => !isBuiltinEntry(path)).map(toPath),
     packages: namedPackages,
     flags: new Map<string, string | boolean>(),
     allowNetwork: !offline && !isOffline(io),

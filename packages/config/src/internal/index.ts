@@ -57,3 +57,4 @@ export { parseJsonDocument } from "../json/document.ts";
 export { parseYaml } from "../resources/yaml.ts";
 export { editText } from "../json/edit.ts";
 export { joinLists } from "../settings/join-lists.ts";
+export { isBuiltinEntry, readBuiltinChoices } from "../resources/builtin-entries.ts";

@@ -2,6 +2,7 @@
  * The lists of skills and prompt templates in the settings. A path adds files; `!glob` leaves out what matches, `+path`
  * includes a file or directory in spite of that, and `-path` leaves one out in any case. Pure.
  */
+import { isBuiltinEntry } from "./builtin-entries.ts";
 import { basename, dirname, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { matchesGlob } from "../models/scope.ts";
@@ -38,6 +39,7 @@ function matchesFile(glob: string, file: string): boolean {
 
 /** Makes the path of an entry absolute. A glob that is a name, or that begins with `*`, matches in every directory. */
 export function resolvePathEntry(entry: string, directory: string, fromHome: (path: string) => string): string {
+  if (isBuiltinEntry(entry)) return entry;
   const sign = /^[!+-]/.exec(entry)?.[0] ?? "";
   const path = fromHome(entry.slice(sign.length));
   if (sign === "!" && (path.startsWith("*") || !path.includes("/"))) return sign + path;

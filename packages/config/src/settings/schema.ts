@@ -389,7 +389,7 @@ export const settingsTable = group("The settings of tau.", {
   extensions: setting(paths, {
     default: [],
     description:
-      "More extensions: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
+      "More extensions: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out. `-builtin:NAME` turns a feature off, as `features` does, and `+builtin:NAME` on again.",
     project: "when trusted",
   }),
   extensionTimeoutMs: setting(wholeNumber({ min: 1_000, unit: "milliseconds" }), {

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import { findGlobalPackages, getPackageEntries, type PackageResources, resolvePackages } from "@tau/config/installs";
-import { readLocalPackage, findStoredTrust } from "@tau/config/internal";
+import { readLocalPackage, findStoredTrust, isBuiltinEntry } from "@tau/config/internal";
 import { type ExtensionTrustState, listExtensionTrust } from "@tau/config/trust";
 import type { ExtensionProblem, ExtensionSource } from "../api/extension.ts";
 import { resolveExtensionState } from "./extension-state.ts";
@@ -44,8 +44,8 @@ export async function findExtensions(options: FindExtensionsOptions): Promise<Fo
     agentDir,
     paths,
     namedPackages: packages,
-    userPaths: settings.getGiven("global", "extensions") ?? [],
-    projectPaths: settings.getGiven("project", "extensions") ?? [],
+    userPaths: listPaths(settings, "global"),
+    projectPaths: listPaths(settings, "project"),
     packages: [...resolved.packages, ...ofNpm.packages],
     discovers,
     isProjectTrusted: isProjectTrusted || includesUntrusted,
@@ -61,6 +61,10 @@ export async function findExtensions(options: FindExtensionsOptions): Promise<Fo
   const problems = resolved.problems.map(({ source, message }) => ({ extension: source, message }));
   return { extensions, packages: resolved.packages, problems: [...problems, ...ofNpm.problems, ...found.problems] };
 }
+
+/** Lists what the settings name on the disk. Parts of the program are turned on and off elsewhere. */
+const listPaths = (settings: ExtensionPlace["settings"], scope: "global" | "project"): readonly string[] =>
+  (settings.getGiven(scope, "extensions") ?? []).filter((entry) => !isBuiltinEntry(entry));
 
 /**
  * Reads the packages that npm installed for the user. Only their extensions are used, and they are pending until the

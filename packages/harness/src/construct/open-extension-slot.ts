@@ -1,4 +1,5 @@
 /** Loads the extensions of a session before there is one: they may bring its model. */
+import { readBuiltinChoices } from "@tau/config/internal";
 import {
   type ExtensionProblem,
   type ExtensionsParams,
@@ -54,10 +55,15 @@ export function openFeatures(setup: SessionSetup, features: readonly Feature[], 
 /** Lists the features of a session: those that it was given, the settings do not turn off, and are of use here. */
 export function listFeatures(setup: SessionSetup): readonly Feature[] {
   const { features = [] } = setup.params;
-  const choices = setup.services.settings.get().features;
+  const { settings } = setup.services;
+  const choices = settings.get().features;
+  // The project's after the user's, because the last one applies.
+  const named = (["global", "project"] as const).flatMap((scope) => settings.getGiven(scope, "extensions") ?? []);
+  const builtins = readBuiltinChoices(named);
   const place = getPlace(setup);
   return features.filter(
-    (feature) => choices[feature.name] !== false && (feature.isOffered === undefined || feature.isOffered(place)),
+    ({ name, isOffered }) =>
+      (choices[name] ?? builtins.get(name)) !== false && (isOffered === undefined || isOffered(place)),
   );
 }
 

@@ -130,6 +130,17 @@ test("one that is not offered here leaves no trace", async () => {
   expect(loads).toEqual([]);
 });
 
+test.each([
+  [{ extensions: ["-builtin:plan"] }, false],
+  [{ extensions: ["-builtin:plan", "+builtin:plan"] }, true],
+  [{ extensions: ["-builtin:plan"], features: { plan: true } }, true],
+  [{ extensions: ["-builtin:other"] }, true],
+])("pi's names for parts of the program turn it off and on: %j", async (settings, isOn) => {
+  const { feature } = createFeature();
+  const opened = await open([], { features: [feature], settings });
+  expect(opened.session.describeExtensionCommands().map(({ name }) => name)).toEqual(isOn ? ["plan"] : []);
+});
+
 test("one that opens with the session is loaded before the first prompt", async () => {
   const { feature, loads } = createFeature();
   const { session } = await open([], { features: [{ ...feature, opensWithSession: () => true }] });
