@@ -45,7 +45,8 @@ export const createMemoryExtension =
     const pending = new PendingSessions(directory);
     const ending = new AbortController();
     const getToday = () => new Date(clock.now()).toISOString().slice(0, 10);
-    let cancelTimer = () => {};
+    let cancelVisit = () => {};
+    let cancelIdle = () => {};
     let lease: Lease | undefined;
     /** The entry up to which this session was looked at. */
     let after: string | null = null;
@@ -62,10 +63,8 @@ export const createMemoryExtension =
         if (!ending.signal.aborted) tau.log("warn", `Memory: ${getErrorMessage(error)}`);
       });
     };
-    const setTimer = (afterMs: number, work: () => Promise<void>): void => {
-      cancelTimer();
-      cancelTimer = clock.setTimer(afterMs, () => inBackground(work));
-    };
+    const setTimer = (afterMs: number, work: () => Promise<void>): (() => void) =>
+      clock.setTimer(afterMs, () => inBackground(work));
     const remember = async (log: Parameters<typeof rememberSession>[0], port: ExtensionContext) =>
       await rememberSession(log, {
         facts,
@@ -104,11 +103,11 @@ export const createMemoryExtension =
       after = context.sessionManager.getLeafId();
       // Print and JSON mode end with their answer.
       const stays = context.mode === "tui" || context.mode === "rpc";
-      if (isOn(place) && stays && !isChild(context)) setTimer(startMs, () => visitPending(context));
+      if (isOn(place) && stays && !isChild(context)) cancelVisit = setTimer(startMs, () => visitPending(context));
     });
     tau.on("before_agent_start", async (event, context) => {
       if (event.messageType !== "user") return;
-      cancelTimer();
+      cancelIdle();
       const branch = context.sessionManager.getBranch();
       const hasAnswer = branch.some((entry) => entry.type === "message" && entry.message.role === "assistant");
       if (!isOn(place)) {
@@ -136,7 +135,8 @@ export const createMemoryExtension =
       } else if (isOn(place) && !isChild(context)) inBackground(() => expectIdle(context));
     });
     tau.on("session_shutdown", async (_event, context) => {
-      cancelTimer();
+      cancelVisit();
+      cancelIdle();
       ending.abort();
       if (lease) await pending.release(context.sessionManager.getSessionId(), lease);
     });
@@ -162,7 +162,8 @@ export const createMemoryExtension =
       const { sessionManager } = context;
       const file = sessionManager.getSessionFile();
       if (file !== undefined) lease ??= await pending.add({ id: sessionManager.getSessionId(), file, after });
-      if (!ending.signal.aborted) setTimer(idleMs, () => rememberThis(context));
+      cancelIdle();
+      if (!ending.signal.aborted) cancelIdle = setTimer(idleMs, () => rememberThis(context));
     }
 
     async function rememberThis(context: ExtensionContext): Promise<void> {

@@ -262,11 +262,13 @@ test("a session that ended before is looked at with the next start, once, and wi
   await first.session.dispose();
   expect(await list()).toHaveLength(1);
 
-  const next = await openStored([proposed([good, poison])], false);
+  const next = await openStored([[text("Hi.")], proposed([good, poison])], false);
   await next.session.attachSurface(new DialogSurface());
-  await expect.poll(() => clock.advance(startMs).then(() => next.model.asked.length)).toBe(1);
-  expect(JSON.stringify(next.model.asked[0]!.context.messages)).not.toContain("evil.example");
-  await expect.poll(list).toEqual([]);
+  // A prompt right after the start does not prevent it.
+  await next.prompt("Hello there.");
+  await expect.poll(() => clock.advance(startMs).then(() => next.model.asked.length)).toBe(2);
+  expect(JSON.stringify(next.model.asked[1]!.context.messages)).not.toContain("evil.example");
+  await expect.poll(list).toEqual([`${next.session.sessionId}.json`]);
   expect(await place.read()).toMatch(/- Use pnpm, never npm _\(correction, \S+, session [\w-]+, from evil\.example\)_/);
   expect(await place.read()).not.toContain("logs");
 });
