@@ -9,6 +9,10 @@ export const joinTexts = (content: string | readonly Block[]): string =>
     ? content
     : content.flatMap(({ type, text }) => (type === "text" && text !== undefined ? text : [])).join("\n");
 
+/** Joins what follows the first text of a result: problems of a file that was changed, for example, which its diff does not show. */
+export const getAddedText = (content: string | readonly Block[]): string =>
+  typeof content === "string" ? "" : joinTexts(content.filter(({ type }) => type === "text").slice(1));
+
 /** The whole text of an answer; empty for any other entry. */
 export const getAnswerText = (entry: SessionEntry): string =>
   entry.type === "message" && entry.message.role === "assistant" ? joinTexts(entry.message.content) : "";

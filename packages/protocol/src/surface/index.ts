@@ -36,7 +36,7 @@ export { applyCompletion, type TakenText } from "./completion.ts";
 export { getFoldedLines } from "./folded-message.ts";
 export { describeAnyEntry, describeEntry, type EntryDescription, formatModelChange } from "./describe-entry.ts";
 export { type DiffLine, type DiffRow, diffSigns, getNumberWidth, parseDiff, parseDiffs } from "./diff.ts";
-export { findLastAnswerText, getAnswerText, getUserText, joinTexts } from "./entry-text.ts";
+export { findLastAnswerText, getAddedText, getAnswerText, getUserText, joinTexts } from "./entry-text.ts";
 export { type Fields, getNumber, getText, toFields } from "./fields.ts";
 export { formatAge, formatTokens, pluralise } from "./format.ts";
 export { describeNestedState, EndedCalls, hasSameRows, maxNestedRows, type NestedCallRow } from "./nested-calls.ts";

@@ -3,6 +3,7 @@ import { useContext, useState } from "preact/hooks";
 import {
   getCallSubject,
   getCellResult,
+  getAddedText,
   getDiffs,
   getPartialText,
   getText,
@@ -89,9 +90,22 @@ function CallBody({ call, shows }: { call: CallState; shows: Shows }) {
   if (!result || denied !== undefined) return null;
   const isChange = (shows === "diff" || shows === "file") && !result.isError;
   const diffs = isChange ? getDiffs(result.details) : [];
-  if (diffs.length > 0) return <DiffOutput diffs={diffs} />;
+  const added = isChange ? <Output text={getAddedText(result.content)} shows="text" isError={false} /> : null;
+  if (diffs.length > 0)
+    return (
+      <>
+        <DiffOutput diffs={diffs} />
+        {added}
+      </>
+    );
   const content = isChange && shows === "file" ? input?.["content"] : undefined;
-  if (typeof content === "string" && content !== "") return <FileOutput content={content} />;
+  if (typeof content === "string" && content !== "")
+    return (
+      <>
+        <FileOutput content={content} />
+        {added}
+      </>
+    );
   const places = shows === "places" && !result.isError ? parsePlaces(result.details) : undefined;
   if (places && places.places.length > 0) return <PlacesOutput {...places} />;
   const stop = shows === "step" && !result.isError ? parseStop(result.details) : undefined;

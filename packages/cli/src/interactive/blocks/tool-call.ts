@@ -3,6 +3,7 @@ import type { AgentToolResult } from "@tau/agent";
 import type { ToolResultMessage } from "@tau/ai";
 import type { LiveTool } from "@tau/protocol";
 import {
+  getAddedText,
   getCallSubject,
   getPartialSubject,
   getPartialText,
@@ -108,7 +109,13 @@ export class ToolCallBlock implements Component {
     const durationMs = this.#getDurationMs();
     this.#isLive = false;
     this.#partial = undefined;
-    this.#set({ kind: "done", content, output: { text: texts.join("\n"), details, isError }, images, durationMs });
+    this.#set({
+      kind: "done",
+      content,
+      output: { text: texts.join("\n"), added: getAddedText(content), details, isError },
+      images,
+      durationMs,
+    });
   }
 
   /** Sets the result so far. */

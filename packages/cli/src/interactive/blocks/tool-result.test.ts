@@ -120,3 +120,14 @@ test("no control character of a file or a diff is drawn", () => {
   // oxlint-disable-next-line no-control-regex
   expect(drawn).not.toMatch(/[\x00-\x09\x0b-\x1f]/);
 });
+
+test("below a diff stands what was added to the result, such as new problems of the file", () => {
+  const details = { diff: "@@ -1 +1 @@\n-a\n+b" };
+  const added = "New problems in a.ts (ts):\na.ts:1:1: error: b is not known";
+  const lines = draw("diff", { text: `Edited a.ts.\n${added}`, added, details });
+  expect(lines.slice(-2)).toEqual(added.split("\n"));
+  expect(lines.join()).not.toContain("Edited a.ts.");
+  expect(draw("diff", { text: "Edited a.ts.", added: "", details })).toHaveLength(lines.length - 2);
+  const many = Array.from({ length: 30 }, (_, index) => `line ${index}`).join("\n");
+  expect(draw("file", { added: many, input: { path: "a.ts", content: "b" } }).length).toBeLessThan(20);
+});

@@ -23,6 +23,8 @@ import { drawNumbered } from "./numbered-lines.ts";
 export interface ToolOutput {
   /** The text that the model reads, or its output so far. */
   text: string;
+  /** The part of it that was added to what the tool said; see `getAddedText`. */
+  added?: string;
   details: unknown;
   isError: boolean;
   /** The arguments of the call. */
@@ -44,6 +46,7 @@ const maxLines = {
   text: 6,
   command: 6,
   diff: 40,
+  added: 10,
   file: 10,
   document: 6,
   excerpt: 6,
@@ -68,9 +71,10 @@ export function drawOutput(shows: ToolData["shows"], output: ToolOutput, options
       theme.fg("error", line),
     );
   const diffs = kind === "diff" || kind === "file" ? getDiffs(output.details) : [];
-  if (diffs.length > 0) return drawDiffs(diffs, options);
+  if (diffs.length > 0) return [...drawDiffs(diffs, options), ...drawAdded(output, options)];
   const content = kind === "file" ? getText(output.input?.["content"]) : "";
-  if (content !== "") return drawFile(content, getText(output.input?.["path"]), options);
+  if (content !== "")
+    return [...drawFile(content, getText(output.input?.["path"]), options), ...drawAdded(output, options)];
   const places = kind === "places" ? parsePlaces(output.details) : undefined;
   if (places && places.places.length > 0) return drawPlaces(places, options);
   const stop = kind === "step" ? parseStop(output.details) : undefined;
@@ -89,6 +93,13 @@ function drawDiffs(diffs: readonly string[], { theme, expanded, width }: DrawOpt
   const rows = parseDiffs(diffs.map(clean));
   const { kept, rest } = expanded ? { kept: rows } : fold(rows, { limit: maxLines.diff, keep: "start" });
   return [...drawDiff(kept, { theme, width }), ...(rest === undefined ? [] : [theme.fg("dim", rest)])];
+}
+
+/** Draws what the diff does not show. */
+function drawAdded({ added = "" }: ToolOutput, { theme, expanded }: DrawOptions): string[] {
+  if (added === "") return [];
+  const style = (line: string) => theme.fg("toolOutput", line);
+  return foldLines(toPlainLines(added), { limit: maxLines.added, keep: "start", style, theme, expanded });
 }
 
 /** Draws what was written, in colours. */
