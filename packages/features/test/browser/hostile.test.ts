@@ -171,7 +171,7 @@ Promise.all(tried).then((names) => (document.title = "Tried " + names.length));
     await go("/endless");
     const tree = await session.use("observe", { timeoutMs: 5_000 });
     expect(tree.text.length).toBeLessThan(40_000);
-    await go("/stuck");
+    await session.must("open", { url: `http://${address}:${evil.port}/stuck` });
     const stuck = await session.use("evaluate", { code: "(() => { for (;;); })()", timeoutMs: 1_000 });
     expect(stuck.text).toContain("took longer than");
     await session.must("open", { url: `http://${address}:${evil.port}/inject` });
