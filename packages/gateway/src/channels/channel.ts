@@ -86,6 +86,8 @@ export interface ChannelLimits {
   readonly minEditIntervalMs?: number;
   /** Whether sending twice with one nonce makes one message. */
   readonly provesNonce: boolean;
+  /** How long after the first attempt that is certain. Default: always. */
+  readonly nonceExpiresInMs?: number;
 }
 
 export type ChannelState =

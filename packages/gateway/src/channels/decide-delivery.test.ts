@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import type { Delivery } from "./channel.ts";
-import { decideAfterAttempt, decideAfterCrash, maxReplyAgeMs } from "./decide-delivery.ts";
+import { decideAfterAttempt, decideAfterCrash, isProven, maxReplyAgeMs } from "./decide-delivery.ts";
 
-const facts = { attempts: 1, ageMs: 0, provesNonce: false };
+const facts = { attempts: 1, ageMs: 0, provesNonce: false, wasUncertain: false };
+const uncertain = { ...facts, provesNonce: true, wasUncertain: true };
 const notSent: Delivery = { kind: "not_sent", reason: "down" };
 const unknown: Delivery = { kind: "unknown", reason: "no answer" };
 
@@ -21,6 +22,10 @@ test.each([
     { ...facts, provesNonce: true, ageMs: maxReplyAgeMs },
     { kind: "over", state: "uncertain", reason: "no answer" },
   ],
+  // What a later attempt says does not make an earlier one certain.
+  [notSent, uncertain, { kind: "retry", afterMs: 1_000, isKnownUnsent: false }],
+  [{ kind: "refused", reason: "gone" }, uncertain, { kind: "over", state: "uncertain", reason: "gone" }],
+  [notSent, { ...uncertain, ageMs: maxReplyAgeMs }, { kind: "over", state: "uncertain", reason: "down" }],
 ] as const)("%j with %j", (delivery, others, expected) => {
   expect(decideAfterAttempt({ delivery, ...others })).toEqual(expected);
 });
@@ -28,4 +33,13 @@ test.each([
 test("after a crash only a platform that makes one message of both attempts is asked again", () => {
   expect(decideAfterCrash(true)).toMatchObject({ kind: "retry" });
   expect(decideAfterCrash(false)).toMatchObject({ kind: "over", state: "uncertain" });
+});
+
+test.each([
+  [{ provesNonce: false }, 0, false],
+  [{ provesNonce: true }, 1e12, true],
+  [{ provesNonce: true, nonceExpiresInMs: 100 }, 99, true],
+  [{ provesNonce: true, nonceExpiresInMs: 100 }, 100, false],
+])("with %j, a first attempt %d ms ago is recognised: %s", (limits, ageMs, expected) => {
+  expect(isProven(limits, ageMs)).toBe(expected);
 });

@@ -1,5 +1,5 @@
 /** Decides what happens to a reply after an attempt to send it. Pure: `outbox.ts` acts on it. */
-import type { Delivery } from "./channel.ts";
+import type { ChannelLimits, Delivery } from "./channel.ts";
 
 export type AfterAttempt =
   | { readonly kind: "sent" }
@@ -12,9 +12,17 @@ interface AttemptFacts {
   readonly attempts: number;
   /** Since the reply was recorded. */
   readonly ageMs: number;
-  /** See `ChannelLimits`. */
+  /** See `isProven`. */
   readonly provesNonce: boolean;
+  /** Whether an earlier attempt may have delivered it. */
+  readonly wasUncertain: boolean;
 }
+
+/** Whether the platform still recognises a message whose first attempt began `ageMs` ago. */
+export const isProven = (
+  { provesNonce, nonceExpiresInMs = Infinity }: Pick<ChannelLimits, "provesNonce" | "nonceExpiresInMs">,
+  ageMs: number,
+): boolean => provesNonce && ageMs < nonceExpiresInMs;
 
 /** After this, what could not be delivered is given up: an answer to a question of yesterday helps nobody. */
 export const maxReplyAgeMs = 24 * 60 * 60_000;
@@ -22,17 +30,23 @@ export const maxReplyAgeMs = 24 * 60 * 60_000;
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
 
-export function decideAfterAttempt({ delivery, attempts, ageMs, provesNonce }: AttemptFacts): AfterAttempt {
+export function decideAfterAttempt(facts: AttemptFacts): AfterAttempt {
+  const { delivery, attempts, ageMs, provesNonce, wasUncertain } = facts;
   switch (delivery.kind) {
     case "sent":
       return { kind: "sent" };
     case "refused":
-      return { kind: "over", state: "refused", reason: delivery.reason };
+      return { kind: "over", state: wasUncertain ? "uncertain" : "refused", reason: delivery.reason };
     case "unknown":
       if (!provesNonce) return { kind: "over", state: "uncertain", reason: delivery.reason };
       return retry(delivery.reason, { attempts, ageMs, isKnownUnsent: false });
     case "not_sent":
-      return retry(delivery.reason, { attempts, ageMs, isKnownUnsent: true, afterMs: delivery.retryAfterMs });
+      return retry(delivery.reason, {
+        attempts,
+        ageMs,
+        isKnownUnsent: !wasUncertain,
+        afterMs: delivery.retryAfterMs,
+      });
   }
 }
 
@@ -46,12 +60,12 @@ function retry(
   return { kind: "retry", afterMs: Math.max(backoffMs, facts.afterMs ?? 0), isKnownUnsent };
 }
 
-/** Decides about a reply whose attempt was cut by a crash: sent again only where the platform makes one message of both. */
+/** Decides about a reply whose last attempt has no known end: sent again only where the platform makes one message of both. */
 export const decideAfterCrash = (provesNonce: boolean): AfterAttempt =>
   provesNonce
     ? { kind: "retry", afterMs: 0, isKnownUnsent: false }
     : {
         kind: "over",
         state: "uncertain",
-        reason: "The gateway was stopped while this was being sent: it may have been delivered.",
+        reason: "How the last attempt to send this ended is not known: it may have been delivered.",
       };

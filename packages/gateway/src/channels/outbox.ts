@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { Channel, Delivery } from "./channel.ts";
-import { type AfterAttempt, decideAfterAttempt, decideAfterCrash } from "./decide-delivery.ts";
+import { type AfterAttempt, decideAfterAttempt, decideAfterCrash, isProven } from "./decide-delivery.ts";
 import type { OutboxReply, StoredReply } from "./records.ts";
 import type { ChannelStore } from "./store.ts";
 
@@ -125,14 +125,16 @@ export class ChannelOutbox {
     const { store, clock } = this.#parts;
     const reply = store.table.getReply(id);
     if (reply?.state !== "waiting" && reply?.state !== "sending") return undefined;
-    const { provesNonce } = channel.limits;
+    const now = clock.now();
     // An attempt whose end is not known: the process that made it is gone, or the platform did not answer.
-    if (reply.state === "sending" && !provesNonce) return await this.#settle(reply, decideAfterCrash(provesNonce));
-    await store.append({ type: "attempt", id });
+    const wasUncertain = reply.state === "sending";
+    const provesNonce = isProven(channel.limits, wasUncertain ? now - (reply.uncertainSince ?? 0) : 0);
+    if (wasUncertain && !provesNonce) return await this.#settle(reply, decideAfterCrash(provesNonce));
+    await store.append({ type: "attempt", id, at: now });
     const delivery = await attempt(channel, reply);
     const attempts = reply.attempts + 1;
     const ageMs = clock.now() - reply.recordedAt;
-    return await this.#settle(reply, decideAfterAttempt({ delivery, attempts, ageMs, provesNonce }));
+    return await this.#settle(reply, decideAfterAttempt({ delivery, attempts, ageMs, provesNonce, wasUncertain }));
   }
 
   async #settle({ id, accountId }: OutboxReply, next: AfterAttempt): Promise<number | undefined> {

@@ -25,6 +25,8 @@ export type ReplyState = "waiting" | "sending" | "uncertain" | "refused";
 export interface OutboxReply extends StoredReply {
   readonly state: ReplyState;
   readonly attempts: number;
+  /** When the first attempt began that may have delivered it, in milliseconds since the epoch. */
+  readonly uncertainSince?: number;
   /** Why it is uncertain or was refused. */
   readonly reason?: string;
 }
@@ -58,7 +60,7 @@ export type ChannelRecord =
   | { type: "replies"; replies: readonly StoredReply[] }
   /** Nothing runs or waits in the session. */
   | { type: "idle"; sessionId: string }
-  | { type: "attempt"; id: string }
+  | { type: "attempt"; id: string; at: number }
   | { type: "sent"; id: string }
   /** The attempt is known to have delivered nothing. */
   | { type: "not_sent"; id: string }
@@ -150,7 +152,12 @@ export class ChannelTable {
         return;
       }
       case "attempt":
-        return this.#change(record.id, ({ attempts }) => ({ state: "sending", attempts: attempts + 1 }));
+        return this.#change(record.id, ({ state, attempts, uncertainSince }) => ({
+          state: "sending",
+          attempts: attempts + 1,
+          // Records of earlier versions have no time: such an attempt is too old to be recognised.
+          uncertainSince: (state === "sending" ? uncertainSince : record.at) ?? 0,
+        }));
       case "not_sent":
         return this.#change(record.id, () => ({ state: "waiting" }));
       case "over":

@@ -24,10 +24,13 @@ interface ChannelToolParts {
   ids: Ids;
 }
 
+/** Names of the tool for reactions where it is not `TYPE_reaction`, by type. */
+const reactionNames: Readonly<Record<string, string>> = { discord: "discord_add_reaction" };
+
 /** The names of the tools of a channel. */
 export const getToolNames = (type: string) => ({
   reply: `${type}_reply`,
-  react: type === "discord" ? "discord_add_reaction" : `${type}_reaction`,
+  react: reactionNames[type] ?? `${type}_reaction`,
   sendFile: `${type}_send_file`,
 });
 

@@ -74,6 +74,22 @@ describe("an attempt whose end is not known", () => {
     expect(new Set(channel.attempts.map(({ nonce }) => nonce))).toEqual(new Set(["1"]));
   });
 
+  test("is not made again once the platform has forgotten the nonce, whatever later attempts said", async () => {
+    const channel = new TestChannel({ provesNonce: true, nonceExpiresInMs: 10_000 });
+    const { outbox, clock, states, end } = await openOutbox(await createDirectory(), channel);
+    onTestFinished(end);
+    channel.nextDeliveries.push({ kind: "unknown", reason: "No answer came." });
+    channel.nextDeliveries.push({ kind: "not_sent", reason: "limited", retryAfterMs: 9_500 });
+    await outbox.add([reply("1"), reply("2")]);
+    await expect.poll(() => clock.waiting).toBe(1);
+    await clock.advance(1_000);
+    await expect.poll(() => channel.attempts).toHaveLength(2);
+    await expect.poll(() => clock.waiting).toBe(1);
+    await clock.advance(9_500);
+    await expect.poll(() => channel.textsTo("a")).toEqual(["2"]);
+    expect(states()).toEqual([["1", "uncertain"]]);
+  });
+
   test.each([false, true])(
     "because the process was killed: sent again only if that is safe (%s)",
     async (provesNonce) => {
