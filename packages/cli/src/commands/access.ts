@@ -53,6 +53,7 @@ export async function openAccess(io: Io): Promise<Access> {
     getSettings: () => settings.get(),
     env,
     hasKey: (provider, key) => key !== undefined || stored.has(provider) || findEnvKeys(provider, env) !== undefined,
+    getServed: (provider) => stored.get(provider)?.serves,
   });
   return { agentDir, auth, registry, stored, settings, keyChain, env, notices, close: async () => registry.close() };
 }

@@ -97,6 +97,7 @@ async function logIn(
     },
     ...(isInteractive(io) && {
       paste: (signal: AbortSignal) => ask(io, "Or paste the final address, or the code in it: ", { signal }),
+      ask: ({ message }: { message: string }, signal: AbortSignal) => ask(io, `${message}: `, { signal }),
     }),
   };
   const outcome = await auth.login(provider, interaction, { method, signal: io.signal });

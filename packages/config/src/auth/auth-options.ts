@@ -8,7 +8,8 @@ import type { NoKey } from "./key-choice.ts";
 import type { KeyCommands } from "./key-command.ts";
 import type { KeyList, KeySource, ModelsKey } from "./key-source.ts";
 import type { CredentialPlace } from "./move-credentials.ts";
-import type { OAuthProvider } from "./oauth-providers.ts";
+import type { OAuthProvider } from "./oauth-provider.ts";
+import type { ServedModels } from "./served-models.ts";
 
 /** A variable of the environment. */
 export type Env = (name: string) => string | undefined;
@@ -55,4 +56,6 @@ export interface CredentialInfo {
   source: "explicit" | "stored";
   /** Where it is stored; absent for one that is not. */
   place?: CredentialPlace;
+  /** Absent if it serves all models of the provider, as they are. */
+  serves?: ServedModels;
 }

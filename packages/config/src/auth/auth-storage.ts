@@ -13,19 +13,21 @@ import type { ApiKeyOutcome, AuthStorageOptions, CredentialInfo, Env, GetApiKeyO
 import type { AuthEntries } from "./auth-file.ts";
 import { type AuthStore, createMemoryAuthStore } from "./auth-store.ts";
 import { type Credential, formatCredentialProblem, parseCredential } from "./credential.ts";
-import type { CredentialOutcome, CustomLogin } from "./custom-login.ts";
-import { type AuthNotice, failed } from "./failure.ts";
+import type { CustomLogin } from "./custom-login.ts";
+import { type AuthNotice, type Failed, failed } from "./failure.ts";
 import { FileAuthStore } from "./file-auth-store.ts";
 import { chooseKey, type KeyCandidate } from "./key-choice.ts";
 import type { KeyList, KeySource } from "./key-source.ts";
 import { formatKeyHint, formatLoginCommand } from "./key-hint.ts";
 import { type KeyCommands, keyCommands } from "./key-command.ts";
 import { parseHosts, providerHosts } from "./key-host.ts";
-import { checkKey, type KeyValue, resolveKey } from "./key-value.ts";
+import { checkKey, type KeyValue, literalKey, resolveKey } from "./key-value.ts";
 import type { LoginOptions, LoginOutcome } from "./login.ts";
 import type { LoginInteraction } from "./login-interaction.ts";
 import type { CredentialPlace, MoveOptions } from "./move-credentials.ts";
-import { checkOAuthProvider, type OAuthProvider, oauthProviders } from "./oauth-providers.ts";
+import { checkOAuthProvider, type OAuthProvider } from "./oauth-provider.ts";
+import { oauthProviders } from "./oauth-providers.ts";
+import { parseServed, type ServedModels } from "./served-models.ts";
 import {
   findStoredName,
   isInChain,
@@ -42,6 +44,8 @@ export interface AuthChange {
   provider: string;
   /** Whether the provider has one of them now. */
   hasCredential: boolean;
+  /** See `CredentialInfo`. */
+  serves?: ServedModels;
 }
 
 const checkArguments = createCheck({ path: text, credentials: jsonObject, options: jsonObject, listener: fn });
@@ -122,7 +126,7 @@ export class AuthStorage {
         formerName === provider ? changed : await withoutCredential(changed, formerName, this.#secretStore);
       return { result: undefined, entries: others };
     });
-    this.#listeners.emit({ provider, hasCredential: true });
+    this.#emitStored(provider, checked);
   }
 
   /**
@@ -135,15 +139,17 @@ export class AuthStorage {
   ): Promise<void> {
     const provider = toProviderId(name);
     const secretStore = this.#secretStore;
-    const hasCredential = await this.#store.change(async (entries) => {
+    const changed = await this.#store.change<Credential | "removed" | undefined>(async (entries) => {
       const stored = await this.#stored(provider, entries);
       const next = await work(stored.kind === "credential" ? stored.credential : undefined);
       if (next === undefined) return { result: undefined };
-      if (next === "remove") return { result: false, entries: await withoutCredential(entries, provider, secretStore) };
+      if (next === "remove")
+        return { result: "removed", entries: await withoutCredential(entries, provider, secretStore) };
       const credential = checkCredential(name, next);
-      return { result: true, entries: await withCredential(entries, { provider, credential, secretStore }) };
+      return { result: credential, entries: await withCredential(entries, { provider, credential, secretStore }) };
     });
-    if (hasCredential !== undefined) this.#listeners.emit({ provider, hasCredential });
+    if (changed === "removed") this.#listeners.emit({ provider, hasCredential: false });
+    else if (changed !== undefined) this.#emitStored(provider, changed);
   }
 
   /** Resolves to whether there was a credential. */
@@ -171,7 +177,8 @@ export class AuthStorage {
       const provider = toProviderId(name);
       const type = isRecord(entry) ? entry["type"] : undefined;
       const place = isInChain(entry) ? "keychain" : "file";
-      if (type === "api_key" || type === "oauth") infos.set(provider, { provider, type, source: "stored", place });
+      if (type !== "api_key" && type !== "oauth") continue;
+      infos.set(provider, { provider, type, source: "stored", place, ...this.#getServed(provider, entry) });
     }
     for (const provider of this.#explicit.keys()) {
       infos.set(provider, { provider, type: "api_key", source: "explicit" });
@@ -205,8 +212,9 @@ export class AuthStorage {
     const provider = toProviderId(name);
     if (!this.#explicit.delete(provider)) return;
     const entries = await this.#store.read();
-    const isStored = entries.has(findStoredName(entries, provider));
-    this.#listeners.emit({ provider, hasCredential: isStored || this.#explicit.has(provider) });
+    const entry = entries.get(findStoredName(entries, provider));
+    if (entry !== undefined && !this.#explicit.has(provider)) return this.#emitStored(provider, entry);
+    this.#listeners.emit({ provider, hasCredential: this.#explicit.has(provider) });
   }
 
   /**
@@ -288,6 +296,18 @@ export class AuthStorage {
     }
   }
 
+  #emitStored(provider: string, entry: unknown): void {
+    const served = this.#explicit.has(provider) ? {} : this.#getServed(provider, entry);
+    this.#listeners.emit({ provider, hasCredential: true, ...served });
+  }
+
+  #getServed(provider: string, entry: unknown): { serves?: ServedModels } {
+    if (!isRecord(entry) || entry["type"] !== "oauth" || this.#hasCustomLogin(provider)) return {};
+    const modelsOf = this.#providers.get(provider)?.modelsOf;
+    const serves = { ...parseServed(entry["serves"]), ...(modelsOf !== undefined && { modelsOf }) };
+    return Object.keys(serves).length > 0 ? { serves } : {};
+  }
+
   #hasCustomLogin(provider: string): boolean {
     return this.#customLogins.some(({ id }) => id === provider);
   }
@@ -300,7 +320,7 @@ export class AuthStorage {
     provider: OAuthProvider | CustomLogin,
     interaction: LoginInteraction,
     options: LoginOptions,
-  ): Promise<CredentialOutcome> {
+  ): Promise<{ kind: "credential"; credential: Credential } | Failed> {
     if ("login" in provider) {
       const { logInCustom } = await import("./custom-login.ts");
       return await logInCustom(provider, interaction, options.signal);
@@ -309,7 +329,11 @@ export class AuthStorage {
     const { clock, env } = this.#options;
     const outcome = await login(provider, interaction, { ...options, clock, env });
     if (outcome.kind === "failed") return outcome;
-    return { kind: "credential", credential: { type: "oauth", ...outcome.tokens } };
+    const isKey = outcome.kind === "key";
+    const credential: Credential = isKey
+      ? { type: "api_key", key: literalKey(outcome.key) }
+      : { type: "oauth", ...outcome.tokens };
+    return { kind: "credential", credential };
   }
 
   #addUsed(key: string): void {

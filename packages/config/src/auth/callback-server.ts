@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemCode } from "@tau/tools/platform";
-import type { BrowserLogin } from "./oauth-providers.ts";
+import type { BrowserLogin } from "./oauth-provider.ts";
 import { type AuthorizationAnswer, readAnswer } from "./pasted-code.ts";
 import { isSameState } from "./pkce.ts";
 
@@ -14,10 +14,10 @@ export interface CallbackServer {
   close(): void;
 }
 
-/** Undefined if the port is fixed and in use, or no server can be opened. */
+/** Undefined if the port is fixed and in use, or no server can be opened. Without `state`, the path is secret. */
 export async function openCallbackServer(
   { port, path, isFixed = false, host = "localhost" }: BrowserLogin["redirect"],
-  state: string,
+  state: string | undefined,
 ): Promise<CallbackServer | undefined> {
   for (const wanted of isFixed || port === 0 ? [port] : [port, 0]) {
     const listener = createListener(path, state);
@@ -32,7 +32,7 @@ export async function openCallbackServer(
   return undefined;
 }
 
-function createListener(path: string, state: string) {
+function createListener(path: string, state: string | undefined) {
   let isUsed = false;
   let resolve: (answer: AuthorizationAnswer) => void;
   const answered = new Promise<AuthorizationAnswer>((settle) => (resolve = settle));
@@ -44,7 +44,8 @@ function createListener(path: string, state: string) {
     if (isUsed) return show(410, "This login is over. You can close this window.");
     const answer = readAnswer(url.searchParams);
     // Any page in the browser can send a request here. Only the right state proves that it belongs to this login.
-    if (!isSameState(answer.state ?? "", state)) return show(400, "This belongs to another login. Start again.");
+    if (state !== undefined && !isSameState(answer.state ?? "", state))
+      return show(400, "This belongs to another login. Start again.");
     if (!answer.code && !answer.error) return show(400, "The answer is incomplete. Start again.");
     isUsed = true;
     // When the page was sent, or the browser closed the connection.

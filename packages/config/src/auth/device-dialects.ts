@@ -2,7 +2,7 @@
 import { type Failed, failed } from "./failure.ts";
 import type { DeviceCode } from "./login-interaction.ts";
 import type { OAuthAnswer, OAuthPost } from "./oauth-post.ts";
-import { type DeviceLogin, isSafeUrl, type OAuthProvider } from "./oauth-providers.ts";
+import { type DeviceLogin, isSafeUrl, type OAuthProvider } from "./oauth-provider.ts";
 import { getErrorCode, readTokens, type Tokens } from "./oauth-tokens.ts";
 
 /** A device login that waits for the user. */
@@ -14,7 +14,7 @@ interface DeviceStart extends DeviceCode {
 
 type DevicePoll =
   | { kind: "pending" }
-  | { kind: "slow_down" }
+  | { kind: "slow_down"; intervalMs?: number }
   | { kind: "tokens"; tokens: Tokens }
   /** To be exchanged like that of a browser. */
   | { kind: "code"; fields: Record<string, string> }
@@ -39,7 +39,11 @@ function standard(provider: OAuthProvider, device: DeviceLogin): DeviceDialect {
   const { clientId: client_id, format = "form" } = provider;
   const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
   return {
-    start: () => ({ url: device.startUrl, format, fields: { client_id, scope: provider.scopes.join(" ") } }),
+    start: () => ({
+      url: device.startUrl,
+      format,
+      fields: { client_id, ...(provider.scopes.length > 0 && { scope: provider.scopes.join(" ") }) },
+    }),
     readStart: (answer) =>
       getStart(provider, answer, {
         deviceCode: answer.json?.["device_code"],
@@ -50,8 +54,11 @@ function standard(provider: OAuthProvider, device: DeviceLogin): DeviceDialect {
       format,
       fields: { grant_type, device_code, client_id },
     }),
+    // GitHub sends refusals with HTTP 200.
     readPoll: (answer, nowMs) =>
-      answer.status === 200 ? readTokens(answer, { provider, nowMs }) : refusal(provider, answer),
+      answer.status === 200 && getErrorCode(answer.json) === undefined
+        ? readTokens(answer, { provider, nowMs })
+        : refusal(provider, answer),
   };
 }
 
@@ -120,8 +127,10 @@ function refusal(provider: OAuthProvider, answer: OAuthAnswer): DevicePoll {
     case "authorization_pending":
     case "deviceauth_authorization_pending":
       return { kind: "pending" };
-    case "slow_down":
-      return { kind: "slow_down" };
+    case "slow_down": {
+      const seconds = readSeconds(answer.json?.["interval"], 0);
+      return { kind: "slow_down", ...(seconds > 0 && { intervalMs: seconds * 1000 }) };
+    }
     case "expired_token":
       return expired(provider);
     case "access_denied":

@@ -12,5 +12,7 @@ export { literalKey } from "./key-value.ts";
 export { checkProvider, type ProviderSources } from "./known-provider.ts";
 export type { LoginEvent, LoginInteraction, LoginQuestion } from "./login-interaction.ts";
 export { type LoginMethod, loginMethods, type LoginOptions, type LoginOutcome } from "./login.ts";
-export { type BrowserLogin, type DeviceLogin, type OAuthProvider, oauthProviders } from "./oauth-providers.ts";
+export type { BrowserLogin, DeviceLogin, OAuthProvider, TokenExchange } from "./oauth-provider.ts";
+export { oauthProviders } from "./oauth-providers.ts";
+export type { ServedModels } from "./served-models.ts";
 export { parseTypedKey, type TypedKey } from "./typed-key.ts";

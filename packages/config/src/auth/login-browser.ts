@@ -2,8 +2,8 @@
 import { systemClock } from "@tau/ai";
 import { failed } from "./failure.ts";
 import { type OAuthPorts, post } from "./oauth-post.ts";
-import type { BrowserLogin, OAuthProvider } from "./oauth-providers.ts";
-import { readTokens, type TokenOutcome } from "./oauth-tokens.ts";
+import type { BrowserLogin, OAuthProvider } from "./oauth-provider.ts";
+import { isToken, type LoginTokens, readTokens, type TokenOutcome } from "./oauth-tokens.ts";
 import type { LoginInteraction } from "./login-interaction.ts";
 import { type Attempt, createAttempt } from "./pkce.ts";
 import { receiveCode } from "./receive-code.ts";
@@ -16,7 +16,7 @@ interface BrowserRequest {
   isPasted: boolean;
 }
 
-export async function loginWithBrowser(request: BrowserRequest, ports: OAuthPorts): Promise<TokenOutcome> {
+export async function loginWithBrowser(request: BrowserRequest, ports: OAuthPorts): Promise<LoginTokens> {
   const { provider, browser, interaction, isPasted } = request;
   const attempt = createAttempt();
   const received = await receiveCode(
@@ -24,6 +24,7 @@ export async function loginWithBrowser(request: BrowserRequest, ports: OAuthPort
       name: provider.name,
       state: attempt.state,
       redirect: browser.redirect,
+      hasStateInPath: browser.dialect === "key",
       isPasted,
       pasteRedirectUrl: browser.pasteRedirectUrl,
       interaction,
@@ -33,6 +34,7 @@ export async function loginWithBrowser(request: BrowserRequest, ports: OAuthPort
   );
   if (received.kind === "failed") return received;
   const { code, redirectUrl } = received;
+  if (browser.dialect === "key") return await exchangeForKey(provider, { code, verifier: attempt.verifier }, ports);
   const state = browser.sendsState ? { state: attempt.state } : {};
   return await exchangeCode(
     provider,
@@ -43,18 +45,23 @@ export async function loginWithBrowser(request: BrowserRequest, ports: OAuthPort
 
 export function createAuthorizeUrl(
   { clientId, scopes }: OAuthProvider,
-  { authorizeUrl: address, parameters = {} }: BrowserLogin,
+  { authorizeUrl: address, parameters = {}, dialect = "standard" }: BrowserLogin,
   { attempt, redirectUrl }: { attempt: Omit<Attempt, "verifier">; redirectUrl: string },
 ): string {
   const url = new URL(address);
+  const challenge = { code_challenge: attempt.challenge, code_challenge_method: "S256" };
+  if (dialect === "key") {
+    const all = { ...parameters, callback_url: redirectUrl, ...challenge };
+    for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
+    return url.href;
+  }
   const all = {
     ...parameters,
     response_type: "code",
     client_id: clientId,
     redirect_uri: redirectUrl,
     scope: scopes.join(" "),
-    code_challenge: attempt.challenge,
-    code_challenge_method: "S256",
+    ...challenge,
     state: attempt.state,
   };
   for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
@@ -76,4 +83,24 @@ export async function exchangeCode(
     "login_required",
     `${provider.name} did not accept the code: it is valid once and for a short time. Start again.`,
   );
+}
+
+async function exchangeForKey(
+  { name, tokenUrl: url, format = "form" }: OAuthProvider,
+  { code, verifier }: { code: string; verifier: string },
+  ports: OAuthPorts,
+): Promise<LoginTokens> {
+  const fields = { code, code_verifier: verifier, code_challenge_method: "S256" };
+  const answer = await post({ url, fields, format }, ports);
+  if (answer.kind === "failed") return answer;
+  const { status, json } = answer;
+  const key = json?.["key"];
+  if (status === 200 && isToken(key)) return { kind: "key", key };
+  if (status === 400 || status === 403 || status === 409) {
+    return failed(
+      "login_required",
+      `${name} did not accept the code: it is valid once and for a short time. Start again.`,
+    );
+  }
+  return failed("server", `${name} gave no key (HTTP ${status}). Try again later.`);
 }

@@ -6,7 +6,7 @@ import { cancelled } from "./failure.ts";
 import { exchangeCode } from "./login-browser.ts";
 import type { LoginInteraction } from "./login-interaction.ts";
 import { type OAuthPorts, post } from "./oauth-post.ts";
-import type { DeviceLogin, OAuthProvider } from "./oauth-providers.ts";
+import type { DeviceLogin, OAuthProvider } from "./oauth-provider.ts";
 import type { TokenOutcome } from "./oauth-tokens.ts";
 
 interface DeviceRequest {
@@ -38,6 +38,7 @@ export async function loginWithDevice(request: DeviceRequest, ports: OAuthPorts)
     if (poll.kind === "tokens") return poll;
     if (poll.kind === "code") return await exchangeCode(provider, poll.fields, ports);
     if (poll.kind === "failed" && poll.failure.kind !== "network") return poll;
-    if (poll.kind !== "pending") waitMs += slowDownMs;
+    if (poll.kind === "pending") continue;
+    waitMs = Math.max(waitMs + slowDownMs, poll.kind === "slow_down" ? (poll.intervalMs ?? 0) : 0);
   }
 }

@@ -1,11 +1,13 @@
 /** Logs in with the chosen method. */
-import { type Failed, failed } from "./failure.ts";
+import { cancelled, type Failed, failed } from "./failure.ts";
 import { loginWithBrowser } from "./login-browser.ts";
 import { loginWithDevice } from "./login-device.ts";
+import { parseDomain, withDomain } from "./provider-domain.ts";
+import { exchangeToken } from "./token-exchange.ts";
 import type { LoginInteraction } from "./login-interaction.ts";
 import type { OAuthPorts } from "./oauth-post.ts";
-import type { OAuthProvider } from "./oauth-providers.ts";
-import type { TokenOutcome } from "./oauth-tokens.ts";
+import type { OAuthProvider } from "./oauth-provider.ts";
+import type { LoginTokens } from "./oauth-tokens.ts";
 
 /** `paste` needs no redirect to this machine; `device` needs a browser on any device. */
 export type LoginMethod = "browser" | "paste" | "device";
@@ -25,8 +27,37 @@ export function loginMethods({ browser, device }: OAuthProvider): LoginMethod[] 
 export async function login(
   provider: OAuthProvider,
   interaction: LoginInteraction,
+  options: Pick<LoginOptions, "method"> & OAuthPorts,
+): Promise<LoginTokens> {
+  if (!provider.domain) return await logIn(provider, interaction, options);
+  const { question, default: defaultDomain } = provider.domain;
+  const signal = options.signal ?? new AbortController().signal;
+  const message = `${question} (empty for ${defaultDomain})`;
+  const typed = interaction.ask ? await interaction.ask({ message, placeholder: defaultDomain }, signal) : "";
+  if (typed === undefined) return cancelled();
+  const domain = parseDomain(typed, defaultDomain);
+  if (domain === undefined) return failed("unsupported", `${JSON.stringify(typed)} is not a host. Start again.`);
+  const outcome = await logIn(withDomain(provider, domain), interaction, options);
+  if (outcome.kind !== "tokens" || domain === defaultDomain) return outcome;
+  return { kind: "tokens", tokens: { ...outcome.tokens, domain } };
+}
+
+async function logIn(
+  provider: OAuthProvider,
+  interaction: LoginInteraction,
+  options: Pick<LoginOptions, "method"> & OAuthPorts,
+): Promise<LoginTokens> {
+  const { method: _method, ...ports } = options;
+  const outcome = await logInWith(provider, interaction, options);
+  if (outcome.kind !== "tokens" || !provider.exchange) return outcome;
+  return await exchangeToken({ provider, exchange: provider.exchange, token: outcome.tokens.access }, ports);
+}
+
+async function logInWith(
+  provider: OAuthProvider,
+  interaction: LoginInteraction,
   { method = provider.browser ? "browser" : "device", ...ports }: Pick<LoginOptions, "method"> & OAuthPorts,
-): Promise<TokenOutcome> {
+): Promise<LoginTokens> {
   const { browser, device } = provider;
   if (method === "device") {
     return device ? await loginWithDevice({ provider, device, interaction }, ports) : unsupported(provider, method);

@@ -1,10 +1,10 @@
-/** Sends a request to an authorization server. Messages have nothing of its answer, which may repeat a secret. */
+/** Sends requests to an authorization server. Messages have nothing of its answer, which may repeat a secret. */
 import { type Clock, systemClock } from "@tau/ai";
 import { isRecord, platform, tryParseJson } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";
 import type { Env } from "./auth-options.ts";
 import { cancelled, type Failed, failed } from "./failure.ts";
-import type { BodyFormat } from "./oauth-providers.ts";
+import type { BodyFormat } from "./oauth-provider.ts";
 
 export interface OAuthPost {
   url: string;
@@ -31,12 +31,25 @@ export interface OAuthAnswer {
 const maxBytes = 256 * 1024;
 
 export async function post(content: OAuthPost, ports: OAuthPorts = {}): Promise<OAuthAnswer | Failed> {
+  return await send({ method: "POST", url: content.url, headers: getHeaders(content), body: encode(content) }, ports);
+}
+
+/** `headers` hold the token. */
+export async function get(
+  { url, headers }: { url: string; headers: Readonly<Record<string, string>> },
+  ports: OAuthPorts = {},
+): Promise<OAuthAnswer | Failed> {
+  return await send({ method: "GET", url, headers: { accept: "application/json", ...headers }, body: "" }, ports);
+}
+
+type Request = Parameters<typeof platform.send>[0];
+
+async function send(request: Request, ports: OAuthPorts): Promise<OAuthAnswer | Failed> {
   const { clock = systemClock, env = platform.env, signal, timeoutMs = 30_000 } = ports;
   if (signal?.aborted) return cancelled();
-  const { host } = new URL(content.url);
+  const { host } = new URL(request.url);
   const limit = new AbortController();
   const stopTimer = clock.setTimer(timeoutMs, () => limit.abort());
-  const request = { method: "POST", url: content.url, headers: getHeaders(content), body: encode(content) } as const;
   try {
     const signals = AbortSignal.any([limit.signal, ...(signal ? [signal] : [])]);
     const response = await platform.send(request, { signal: signals, env });

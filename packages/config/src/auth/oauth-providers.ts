@@ -1,56 +1,27 @@
-/** The OAuth providers, as data. */
-import { HarnessError } from "@tau/protocol";
-import { isLoopback } from "./key-host.ts";
-
-export interface OAuthProvider {
-  /** The provider's id, as in `auth.json` and in models. */
-  id: string;
-  /** The display name. */
-  name: string;
-  /** Identifies the program. It is not a secret. */
-  clientId: string;
-  scopes: readonly string[];
-  tokenUrl: string;
-  /** The format of requests to `tokenUrl`. Default `form`, as in the standard. */
-  format?: BodyFormat;
-  /** Absent if there is no login in a browser. */
-  browser?: BrowserLogin;
-  /** Absent if there is no login with a device code. */
-  device?: DeviceLogin;
-  /** Fields to store, each with its path in the claims of the access token. */
-  claims?: Readonly<Record<string, readonly string[]>>;
-  /** Where its tokens may be sent. Default: the hosts of the provider's models. */
-  hosts?: readonly string[];
-}
-
-export type BodyFormat = "form" | "json";
-
-/** Authorization code with PKCE (RFC 7636, S256). */
-export interface BrowserLogin {
-  authorizeUrl: string;
-  /** Sent in addition to the parameters of the standard. */
-  parameters?: Readonly<Record<string, string>>;
-  redirect: {
-    /** The port to try first; 0 for any. */
-    port: number;
-    /** Whether the provider accepts no other port. Default false. */
-    isFixed?: boolean;
-    path: string;
-    /** The host as registered with the provider. Default `localhost`. */
-    host?: "localhost" | "127.0.0.1";
-  };
-  /** A page of the provider that shows the code to paste. */
-  pasteRedirectUrl?: string;
-  /** Whether the exchange of the code sends the state too. Default false. */
-  sendsState?: boolean;
-}
-
-/** `standard` is RFC 8628; `openai` returns a code that is exchanged like that of a browser. */
-export type DeviceLogin =
-  | { dialect: "standard"; startUrl: string }
-  | { dialect: "openai"; startUrl: string; pollUrl: string; verificationUrl: string; redirectUrl: string };
+/** The OAuth providers, as data. Where the addresses and ids are from: `docs/decisions/providers.md`. */
+import type { OAuthProvider } from "./oauth-provider.ts";
 
 const openai = "https://auth.openai.com";
+
+const chatgpt = {
+  name: "OpenAI (ChatGPT Plus or Pro)",
+  clientId: "app_EMoamEEZ73f0CkXaXp7hrann",
+  scopes: ["openid", "profile", "email", "offline_access"],
+  tokenUrl: `${openai}/oauth/token`,
+  browser: {
+    authorizeUrl: `${openai}/oauth/authorize`,
+    parameters: { id_token_add_organizations: "true", codex_cli_simplified_flow: "true", originator: "tau" },
+    redirect: { port: 1455, isFixed: true, path: "/auth/callback" },
+  },
+  device: {
+    dialect: "openai",
+    startUrl: `${openai}/api/accounts/deviceauth/usercode`,
+    pollUrl: `${openai}/api/accounts/deviceauth/token`,
+    verificationUrl: `${openai}/codex/device`,
+    redirectUrl: `${openai}/deviceauth/callback`,
+  },
+  claims: { accountId: ["https://api.openai.com/auth", "chatgpt_account_id"] },
+} as const satisfies Omit<OAuthProvider, "id">;
 
 export const oauthProviders: readonly OAuthProvider[] = [
   {
@@ -75,48 +46,45 @@ export const oauthProviders: readonly OAuthProvider[] = [
       sendsState: true,
     },
   },
+  { id: "openai", ...chatgpt, hosts: ["chatgpt.com"], modelsOf: "openai-codex" },
+  { id: "openai-codex", ...chatgpt },
   {
-    id: "openai-codex",
-    name: "OpenAI (ChatGPT Plus or Pro)",
-    clientId: "app_EMoamEEZ73f0CkXaXp7hrann",
-    scopes: ["openid", "profile", "email", "offline_access"],
-    tokenUrl: `${openai}/oauth/token`,
+    id: "github-copilot",
+    name: "GitHub Copilot",
+    clientId: "Iv1.b507a08c87ecfe98",
+    scopes: ["read:user"],
+    domain: { default: "github.com", question: "Host of GitHub Enterprise, such as company.ghe.com" },
+    tokenUrl: "https://{domain}/login/oauth/access_token",
+    device: { dialect: "standard", startUrl: "https://{domain}/login/device/code" },
+    exchange: { url: "https://api.{domain}/copilot_internal/v2/token", modelsPath: "/models" },
+  },
+  {
+    id: "kimi-coding",
+    name: "Kimi Code",
+    clientId: "17e5f671-d194-4dfb-9706-5516cb48c098",
+    scopes: [],
+    tokenUrl: "https://auth.kimi.com/api/oauth/token",
+    device: { dialect: "standard", startUrl: "https://auth.kimi.com/api/oauth/device_authorization" },
+  },
+  {
+    id: "openrouter",
+    name: "OpenRouter",
+    clientId: "",
+    scopes: [],
+    tokenUrl: "https://openrouter.ai/api/v1/auth/keys",
+    format: "json",
     browser: {
-      authorizeUrl: `${openai}/oauth/authorize`,
-      parameters: { id_token_add_organizations: "true", codex_cli_simplified_flow: "true", originator: "tau" },
-      redirect: { port: 1455, isFixed: true, path: "/auth/callback" },
+      authorizeUrl: "https://openrouter.ai/auth",
+      dialect: "key",
+      redirect: { port: 3000, path: "/callback" },
     },
-    device: {
-      dialect: "openai",
-      startUrl: `${openai}/api/accounts/deviceauth/usercode`,
-      pollUrl: `${openai}/api/accounts/deviceauth/token`,
-      verificationUrl: `${openai}/codex/device`,
-      redirectUrl: `${openai}/deviceauth/callback`,
-    },
-    claims: { accountId: ["https://api.openai.com/auth", "chatgpt_account_id"] },
+  },
+  {
+    id: "xai",
+    name: "xAI (SuperGrok or X Premium)",
+    clientId: "b1a00492-073a-47ea-816f-4c329264a828",
+    scopes: ["openid", "profile", "email", "offline_access", "grok-cli:access", "api:access"],
+    tokenUrl: "https://auth.x.ai/oauth2/token",
+    device: { dialect: "standard", startUrl: "https://auth.x.ai/oauth2/device/code" },
   },
 ];
-
-/** Throws for a provider that has no safe login. */
-export function checkOAuthProvider(provider: OAuthProvider): void {
-  const { id, clientId, tokenUrl, browser, device } = provider;
-  const refuse = (problem: string) => {
-    throw new HarnessError("invalid_input", `The OAuth provider ${JSON.stringify(id)} ${problem}.`);
-  };
-  if (id.trim() === "") refuse("has no id");
-  if (clientId === "") refuse("has no client id");
-  if (!browser && !device) refuse("has no login: set browser, device, or both");
-  if (browser && !browser.redirect.path.startsWith("/")) refuse('has a redirect path that does not begin with "/"');
-  const urls = [tokenUrl, browser?.authorizeUrl, device?.startUrl];
-  if (device?.dialect === "openai") urls.push(device.pollUrl, device.verificationUrl, device.redirectUrl);
-  for (const url of urls) {
-    if (url !== undefined && !isSafeUrl(url)) refuse(`has the address ${JSON.stringify(url)}: use https`);
-  }
-}
-
-/** Encrypted, or on this machine. */
-export function isSafeUrl(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const { protocol, hostname } = new URL(address);
-  return protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
-}

@@ -2,7 +2,7 @@
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { type Failed, failed } from "./failure.ts";
 import type { OAuthAnswer } from "./oauth-post.ts";
-import type { OAuthProvider } from "./oauth-providers.ts";
+import type { OAuthProvider } from "./oauth-provider.ts";
 
 /** The tokens as they are stored. */
 export interface Tokens {
@@ -14,6 +14,9 @@ export interface Tokens {
 }
 
 export type TokenOutcome = { kind: "tokens"; tokens: Tokens } | Failed;
+
+/** `key`: one that does not expire. */
+export type LoginTokens = TokenOutcome | { kind: "key"; key: string };
 
 interface ReadTokensOptions {
   provider: OAuthProvider;
@@ -65,7 +68,8 @@ export function getErrorCode(json: Record<string, unknown> | undefined): string 
 }
 
 /** A token is sent in a header. */
-const isToken = (value: unknown): value is string => typeof value === "string" && /^[\u0021-\u007e]+$/.test(value);
+export const isToken = (value: unknown): value is string =>
+  typeof value === "string" && /^[\u0021-\u007e]+$/.test(value);
 
 /** The claims of the token. They are not verified: the token came from the server and is sent only to its host. */
 function getClaims(access: string, { claims = {} }: OAuthProvider): Record<string, string> {

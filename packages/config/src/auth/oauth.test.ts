@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
 import { deviceDialect } from "./device-dialects.ts";
 import { createAuthorizeUrl } from "./login-browser.ts";
-import { checkOAuthProvider, type OAuthProvider, oauthProviders } from "./oauth-providers.ts";
+import { checkOAuthProvider, type OAuthProvider } from "./oauth-provider.ts";
+import { oauthProviders } from "./oauth-providers.ts";
 import { isDue, readTokens } from "./oauth-tokens.ts";
+import { parseDomain, withDomain } from "./provider-domain.ts";
+import { readModelIds } from "./served-models.ts";
+import { readExchange } from "./token-exchange.ts";
 import { toChallenge, isSameState, createAttempt } from "./pkce.ts";
 
 const provider = (id: string): OAuthProvider => {
@@ -14,7 +18,15 @@ const answer = (status: number, json?: Record<string, unknown>) => ({ kind: "ans
 
 test("the built-in providers are valid", () => {
   for (const each of oauthProviders) expect(() => checkOAuthProvider(each)).not.toThrow();
-  expect(oauthProviders.map(({ id }) => id)).toEqual(["anthropic", "openai-codex"]);
+  expect(oauthProviders.map(({ id }) => id)).toEqual([
+    "anthropic",
+    "openai",
+    "openai-codex",
+    "github-copilot",
+    "kimi-coding",
+    "openrouter",
+    "xai",
+  ]);
 });
 
 test("the authorize URL of Anthropic is as it expects", () => {
@@ -133,4 +145,73 @@ test.each([
   const dialect = deviceDialect(standard, standard.device);
   expect(dialect.readStart(answer(200, good))).toMatchObject({ kind: "started", intervalMs: 5_000 });
   expect(dialect.readStart(answer(200, { ...good, ...change }))).toMatchObject({ failure: { kind: "server" } });
+});
+
+test("the addresses of GitHub Copilot are those of the chosen server", () => {
+  const copilot = provider("github-copilot");
+  const addresses = (domain: string) => {
+    const { tokenUrl, device, exchange } = withDomain(copilot, domain);
+    return [device?.startUrl, tokenUrl, exchange?.url];
+  };
+  expect(addresses("github.com")).toEqual([
+    "https://github.com/login/device/code",
+    "https://github.com/login/oauth/access_token",
+    "https://api.github.com/copilot_internal/v2/token",
+  ]);
+  expect(addresses("company.ghe.com")).toEqual([
+    "https://company.ghe.com/login/device/code",
+    "https://company.ghe.com/login/oauth/access_token",
+    "https://api.company.ghe.com/copilot_internal/v2/token",
+  ]);
+});
+
+test.each([
+  ["", "github.com"],
+  ["  Company.GHE.com ", "company.ghe.com"],
+  ["https://company.ghe.com/login", "company.ghe.com"],
+  ["company.ghe.com:8443", "company.ghe.com:8443"],
+  ["https://me:secret@company.ghe.com", undefined],
+  ["not a host", undefined],
+])("the host in %j is %j", (typed, domain) => {
+  expect(parseDomain(typed, "github.com")).toBe(domain);
+});
+
+test("GitHub's refusals come with HTTP 200, and slow_down names the new pause", () => {
+  const copilot = provider("github-copilot");
+  const dialect = deviceDialect(copilot, copilot.device!);
+  const poll = (json: Record<string, unknown>) => dialect.readPoll(answer(200, json), 0);
+  expect(poll({ error: "authorization_pending" })).toEqual({ kind: "pending" });
+  expect(poll({ error: "slow_down", interval: 12 })).toEqual({ kind: "slow_down", intervalMs: 12_000 });
+  expect(poll({ error: "access_denied" })).toMatchObject({ failure: { kind: "denied" } });
+  expect(poll({ error: "expired_token" })).toMatchObject({ failure: { kind: "expired" } });
+  expect(poll({ access_token: "ghu_1", token_type: "bearer", scope: "" })).toMatchObject({ kind: "tokens" });
+});
+
+test.each([
+  [200, { token: "t", expires_at: 10, endpoints: { api: "https://api.x.ghe.com/" } }, "https://api.x.ghe.com"],
+  [200, { token: "t", expires_at: 10, endpoints: { api: "http://api.x.ghe.com" } }, undefined],
+  [200, { token: "t", expires_at: 10 }, undefined],
+])("an exchange with HTTP %i and %j is for %j", (status, json, baseUrl) => {
+  const outcome = readExchange(answer(status, json), { provider: provider("github-copilot"), token: "gh", nowMs: 1 });
+  expect(outcome).toMatchObject({ kind: "tokens", tokens: { access: "t", refresh: "gh", expires: 10_000 } });
+  expect((outcome as { baseUrl?: string }).baseUrl).toBe(baseUrl);
+});
+
+test.each([
+  [401, { message: "canary" }, "login_required"],
+  [403, { message: "canary" }, "denied"],
+  [404, undefined, "denied"],
+  [500, undefined, "server"],
+  [200, { token: "two\nlines canary", expires_at: 10 }, "server"],
+  [200, { token: "canary", expires_at: 0 }, "server"],
+])("an exchange with HTTP %i and %j fails as %s", (status, json, kind) => {
+  const outcome = readExchange(answer(status, json), { provider: provider("github-copilot"), token: "gh", nowMs: 1 });
+  expect(outcome).toMatchObject({ failure: { kind } });
+  expect(JSON.stringify(outcome)).not.toContain("canary");
+});
+
+test("models that the policy of an account has turned off are not in its list", () => {
+  const data = [{ id: "a" }, { id: "b", policy: { state: "disabled" } }, { id: "c", policy: { state: "enabled" } }, 7];
+  expect(readModelIds({ data })).toEqual(["a", "c"]);
+  expect(readModelIds({ data: "none" })).toBeUndefined();
 });

@@ -5,7 +5,7 @@ import { type CallbackServer, openCallbackServer } from "./callback-server.ts";
 import { cancelled, type Failed, failed } from "./failure.ts";
 import type { LoginInteraction } from "./login-interaction.ts";
 import type { OAuthPorts } from "./oauth-post.ts";
-import type { BrowserLogin } from "./oauth-providers.ts";
+import type { BrowserLogin } from "./oauth-provider.ts";
 import { type AuthorizationAnswer, parsePasted } from "./pasted-code.ts";
 import { isSameState } from "./pkce.ts";
 
@@ -17,6 +17,8 @@ export interface CodeRequest {
   name: string;
   state: string;
   redirect: BrowserLogin["redirect"];
+  /** Whether the path of the redirect holds the state, for a server that gives none back. Default false. */
+  hasStateInPath?: boolean;
   /** The user pastes the code, and no server is opened. With an address: the page of the provider that shows the code. */
   isPasted?: boolean;
   pasteRedirectUrl?: string | undefined;
@@ -30,9 +32,12 @@ export interface CodeRequest {
 /** `issuer` is the one that the answer names (RFC 9207). */
 export type ReceivedCode = { kind: "code"; code: string; issuer: string | undefined; redirectUrl: string } | Failed;
 
-export async function receiveCode(request: CodeRequest, ports: OAuthPorts): Promise<ReceivedCode> {
-  const { interaction, redirect, state, isPasted = false } = request;
-  const server = isPasted ? undefined : await openCallbackServer(redirect, state);
+export async function receiveCode(options: CodeRequest, ports: OAuthPorts): Promise<ReceivedCode> {
+  const { hasStateInPath = false, state } = options;
+  const path = hasStateInPath ? `${options.redirect.path}/${state}` : options.redirect.path;
+  const request = { ...options, redirect: { ...options.redirect, path } };
+  const { interaction, redirect, isPasted = false } = request;
+  const server = isPasted ? undefined : await openCallbackServer(redirect, hasStateInPath ? undefined : state);
   try {
     if (!server && (!interaction.paste || (!isPasted && redirect.port === 0))) return failNoServer(request);
     const redirectUrl = getRedirect(request, server);

@@ -59,7 +59,9 @@ export async function withCredential(
   if (!chain) return new Map(entries).set(provider, credential);
   const instead = " To store keys in auth.json instead: tau auth move file";
   await changeChain(provider, () => chain.set(service, provider, JSON.stringify(credential)), instead);
-  return new Map(entries).set(provider, { type: credential.type, keyChain: true });
+  const { serves } = credential;
+  // It is no secret, and decides which models are listed before the key chain is asked.
+  return new Map(entries).set(provider, { type: credential.type, keyChain: true, ...(isRecord(serves) && { serves }) });
 }
 
 export async function withoutCredential(entries: AuthEntries, provider: string, secretStore: SecretStore) {

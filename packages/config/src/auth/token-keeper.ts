@@ -9,8 +9,9 @@ import { type AuthFailure, type AuthNotice, failed } from "./failure.ts";
 import { formatLoginCommand } from "./key-hint.ts";
 import type { KeyValue } from "./key-value.ts";
 import type { CredentialOutcome, CustomLogin } from "./custom-login.ts";
-import type { OAuthProvider } from "./oauth-providers.ts";
-import { isDue, readTokens } from "./oauth-tokens.ts";
+import type { OAuthProvider } from "./oauth-provider.ts";
+import { isDue, readTokens, type TokenOutcome } from "./oauth-tokens.ts";
+import { withStoredDomain } from "./provider-domain.ts";
 import { type SecretStore, readCredential, withCredential } from "./stored-credential.ts";
 
 interface TokenKeeperOptions {
@@ -126,15 +127,19 @@ export class TokenKeeper {
       return failed("login_required", `The login to ${provider.name} has expired. Log in again: tau auth login ${id}`);
     }
     const { tokenUrl: url, clientId: client_id, format = "form" } = provider;
+    if (provider.exchange) {
+      const { exchangeToken } = await import("./token-exchange.ts");
+      const { exchange } = withStoredDomain(provider, credential["domain"]);
+      const request = { provider, exchange: exchange!, token: refresh_token, stored: credential };
+      return toCredential(credential, await exchangeToken(request, { clock, env }));
+    }
     const { post } = await import("./oauth-post.ts");
     const answer = await post(
       { url, format, fields: { grant_type: "refresh_token", refresh_token, client_id } },
       { clock, env },
     );
     if (answer.kind === "failed") return answer;
-    const outcome = readTokens(answer, { provider, nowMs: clock.now(), refresh: refresh_token });
-    if (outcome.kind === "failed") return outcome;
-    return { kind: "credential", credential: { ...credential, ...outcome.tokens } };
+    return toCredential(credential, readTokens(answer, { provider, nowMs: clock.now(), refresh: refresh_token }));
   }
 
   /** Returns the key that is sent with requests. */
@@ -153,3 +158,6 @@ export class TokenKeeper {
     return await this.#toKey(id, credential);
   }
 }
+
+const toCredential = (stored: OAuthCredential, outcome: TokenOutcome): CredentialOutcome =>
+  outcome.kind === "failed" ? outcome : { kind: "credential", credential: { ...stored, ...outcome.tokens } };

@@ -11,6 +11,7 @@ import { check, createCheck, fn, param } from "../fields/arguments.ts";
 import { jsonObject, text } from "../fields/kinds.ts";
 import type { FileProblem } from "../files/file-problem.ts";
 import { createBaseModels } from "./base-models.ts";
+import { type GetServed, withLogins } from "./login-models.ts";
 import { StoredCatalogue } from "./catalogue/stored-catalogue.ts";
 import { type BaseModels, ConfiguredModels } from "./configured.ts";
 import { type DefaultChoice, type DefaultModel, defaultProviderOrder } from "./defaults.ts";
@@ -36,6 +37,8 @@ export type ResolveValue = (written: string) => Promise<string | undefined>;
 export interface ModelRegistryOptions {
   /** Default: a key is in the environment or in `models.json`. Local servers never need one. */
   hasKey?: HasKey;
+  /** Returns what a stored login serves. It is called often: keep it fast. Default: the models of each provider as they are. */
+  getServed?: GetServed;
   /** Default: only literal values can be resolved. */
   resolveValue?: ResolveValue;
   /** Providers in order of preference. Default: `defaultProviderOrder`. */
@@ -84,7 +87,7 @@ const checkArguments = createCheck({
 });
 
 export class ModelRegistry {
-  readonly #options: Required<Omit<ModelRegistryOptions, "localServers">>;
+  readonly #options: Required<Omit<ModelRegistryOptions, "localServers" | "getServed">>;
   readonly #files: ModelFiles | undefined;
   /** The models that the user added to the catalogue. */
   readonly #renewed: StoredCatalogue | undefined;
@@ -108,7 +111,12 @@ export class ModelRegistry {
     this.#renewed = renewed;
     this.#local = new LocalModels({ clock, timeoutMs: localTimeoutMs, maxAgeMs: localMaxAgeMs });
     const listExtra = () => (this.#virtual.isEmpty ? extra : [...extra, ...this.#virtual.list()]);
-    this.#base = createBaseModels({ local: this.#local, listExtra, renewed });
+    const base = createBaseModels({ local: this.#local, listExtra, renewed });
+    this.#base = withLogins(base, (provider) => {
+      const served = options.getServed?.(provider);
+      // Keys in the settings have precedence over the login, and serve the models as they are.
+      return served && this.listKeys(provider).length === 0 ? served : undefined;
+    });
     this.#providers = new ProviderConfigs(files);
     this.#configured = new ConfiguredModels(this.#base, this.#providers.all);
     this.#names = new ModelNames({

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import type { OAuthProvider } from "../../src/auth/oauth-providers.ts";
+import type { OAuthProvider } from "../../src/auth/oauth-provider.ts";
 
 /** Instead of a proper answer. */
 export interface Raw {

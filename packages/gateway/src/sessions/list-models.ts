@@ -8,11 +8,12 @@ export async function listModels(agentDir: string, settings: SettingsManager): P
   const env = (name: string) => process.env[name];
   // Only the names of the providers are read, not the keys.
   const auth = AuthStorage.create(agentDir, { keyChain: chooseKeyChain(() => settings.get()) });
-  const stored = new Set((await auth.list()).map(({ provider }) => provider));
+  const stored = new Map((await auth.list()).map((info) => [info.provider, info]));
   const registry = await ModelRegistry.create(agentDir, {
     watch: false,
     getSettings: () => settings.get(),
     hasKey: (provider, key) => key !== undefined || stored.has(provider) || findEnvKeys(provider, env) !== undefined,
+    getServed: (provider) => stored.get(provider)?.serves,
   });
   const models = registry.getAvailable();
   registry.close();

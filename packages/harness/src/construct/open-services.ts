@@ -116,17 +116,19 @@ async function ownRegistry(
   { agentDir, clock }: SessionBase,
   closers: Closers,
 ) {
-  const known = new Set((await auth.list()).map(({ provider }) => provider));
+  const known = new Map((await auth.list()).map(({ provider, serves }) => [provider, serves]));
   closers.add(
-    auth.subscribe(
-      ({ provider, hasCredential }) => void (hasCredential ? known.add(provider) : known.delete(provider)),
-    ),
+    auth.subscribe(({ provider, hasCredential, serves }) => {
+      if (hasCredential) known.set(provider, serves);
+      else known.delete(provider);
+    }),
   );
   const registry = await ModelRegistry.create(agentDir, {
     clock,
     watch,
     getSettings: () => (roles ? withRoles(settings.get(), roles) : settings.get()),
     hasKey: (provider, written) => written !== undefined || known.has(provider) || getEnvApiKey(provider) !== undefined,
+    getServed: (provider) => known.get(provider),
     resolveValue: async (written) => {
       const value = await resolveKey(written, {
         subject: "a value in models.json",
