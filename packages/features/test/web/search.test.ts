@@ -53,17 +53,17 @@ const documented: Readonly<
     answer: { query: "how kites fly", results: [{ title: "Kites", url: page, content: "They fly.", score: 0.9 }] },
   },
   kagi: {
-    path: "/api/v0/search",
-    sent: "q=how+kites+fly+site%3Akites.example&limit=3",
-    headers: { authorization: "Bot key" },
+    path: "/api/v1/search",
+    sent: { query: "how kites fly site:kites.example", limit: 3, filters: { after: "2026-05-03" } },
+    headers: { authorization: "Bearer key" },
     answer: {
-      meta: { id: "m", ms: 1 },
-      data: [
-        { t: 0, url: page, title: "Kites", snippet: "They <b>fly</b>.", published: "2026-05-01" },
-        { t: 1, list: ["kites for sale"] },
-      ],
+      meta: { trace: "m", node: "us", ms: 1 },
+      data: {
+        search: [{ url: page, title: "Kites", snippet: "They <b>fly</b>.", time: "2026-05-01T00:00:00Z" }],
+        related_search: [{ url: "https://kites.example/sale", title: "kites for sale" }],
+      },
     },
-    date: "2026-05-01",
+    date: "2026-05-01T00:00:00Z",
   },
   perplexity: {
     path: "/search",
@@ -107,7 +107,7 @@ const documented: Readonly<
   },
   you: {
     path: "/v1/search",
-    sent: { query: "how kites fly site:kites.example", count: 3, freshness: "week" },
+    sent: { query: "how kites fly", count: 3, freshness: "week", include_domains: ["kites.example"] },
     headers: { "x-api-key": "key" },
     answer: {
       results: {
@@ -173,6 +173,18 @@ test.each(searchProviders.map((provider) => [provider.name, provider] as const))
     expect(() => provider.parse("<p>Sorry.</p>")).toThrow(/JSON|list of results/);
   },
 );
+
+test("a query that is longer than a provider takes is cut, but not the site", () => {
+  const long = { ...query, query: "kite ".repeat(200).trim() };
+  const [brave, firecrawl] = ["brave", "firecrawl"].map((name) =>
+    searchProviders
+      .find((provider) => provider.name === name)!
+      .request(long, { baseUrl: "https://api.example", key: "key", extra: "" }),
+  );
+  const sent = [new URL(brave!.url).searchParams.get("q")!, firecrawl!.json!["query"] as string];
+  expect(sent.map(({ length }) => length)).toEqual([400, 500]);
+  for (const text of sent) expect(text).toMatch(/^kite .* site:kites\.example$/);
+});
 
 test("fourteen providers are known, and those without a key are left out", () => {
   expect(searchProviders.map(({ name }) => name).toSorted()).toEqual(Object.keys(documented).toSorted());

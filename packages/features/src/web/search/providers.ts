@@ -71,7 +71,7 @@ export const searchProviders: readonly SearchProvider[] = [
     keys: ["BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"],
     request: (query, { baseUrl, key }) => ({
       url: toUrl(`${baseUrl}/res/v1/web/search`, {
-        q: withSite(query),
+        q: withSite(query, 400),
         count: Math.min(query.count, 20),
         freshness: query.recency && `p${query.recency[0]!}`,
       }),
@@ -130,11 +130,15 @@ export const searchProviders: readonly SearchProvider[] = [
     baseUrl: "https://kagi.com",
     keys: ["KAGI_API_KEY"],
     request: (query, { baseUrl, key }) => ({
-      url: toUrl(`${baseUrl}/api/v0/search`, { q: withSite(query), limit: query.count }),
-      headers: { authorization: `Bot ${key}` },
+      url: `${baseUrl}/api/v1/search`,
+      headers: bearer(key),
+      json: toJson({
+        query: withSite(query),
+        limit: query.count,
+        filters: query.recency && { after: getFirstDay(query) },
+      }),
     }),
-    // Other kinds of results, such as related searches, have no address.
-    parse: readList(["data"], { title: "title", url: "url", excerpt: ["snippet"], date: ["published"] }),
+    parse: readList(["data", "search"], { title: "title", url: "url", excerpt: ["snippet"], date: ["time"] }),
   },
   {
     name: "perplexity",
@@ -219,7 +223,12 @@ export const searchProviders: readonly SearchProvider[] = [
     request: (query, { baseUrl, key }) => ({
       url: `${baseUrl}/v1/search`,
       headers: { "x-api-key": key },
-      json: toJson({ query: withSite(query), count: query.count, freshness: query.recency }),
+      json: toJson({
+        query: query.query,
+        count: query.count,
+        freshness: query.recency,
+        include_domains: toDomains(query),
+      }),
     }),
     parse: readList(["results", "web"], {
       title: "title",
@@ -236,7 +245,7 @@ export const searchProviders: readonly SearchProvider[] = [
     request: (query, { baseUrl, key }) => ({
       url: `${baseUrl}/v2/search`,
       headers: bearer(key),
-      json: toJson({ query: withSite(query), limit: query.count, sources: ["web"], tbs: toTbs(query.recency) }),
+      json: toJson({ query: withSite(query, 500), limit: query.count, sources: ["web"], tbs: toTbs(query.recency) }),
     }),
     parse: readList(["data", "web"], { title: "title", url: "url", excerpt: ["description"] }),
   },

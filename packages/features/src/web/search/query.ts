@@ -56,6 +56,8 @@ const days: Readonly<Record<Recency, number>> = { day: 1, week: 7, month: 31, ye
 export const getFirstDay = ({ recency, nowMs }: SearchQuery): string | undefined =>
   recency === undefined ? undefined : new Date(nowMs - days[recency] * 86_400_000).toISOString().slice(0, 10);
 
-/** The query with the operator that most search engines know. */
-export const withSite = ({ query, site }: SearchQuery): string =>
-  site === undefined ? query : `${query} site:${site}`;
+/** Adds the operator that most search engines know. A query that is longer than a provider takes is cut, but not the operator. */
+export function withSite({ query, site }: SearchQuery, maxLength = Number.POSITIVE_INFINITY): string {
+  const operator = site === undefined ? "" : ` site:${site}`;
+  return query.slice(0, Math.max(0, maxLength - operator.length)).trimEnd() + operator;
+}
