@@ -20,22 +20,15 @@ const ipv4 = [
   ["240.0.0.0", 4],
 ] as const;
 
+/** Only 2000::/3 is given to hosts on the internet. All forms of IPv4 as IPv6, which would lead around the list above, are here. */
 const ipv6 = [
-  // Unspecified, loopback, and IPv4 in its forms as IPv6, which would lead around the list above.
-  ["::", 96],
-  ["::ffff:0:0", 96],
-  ["64:ff9b::", 96],
-  ["64:ff9b:1::", 48],
-  ["100::", 64],
+  ["::", 3],
+  ["4000::", 2],
+  ["8000::", 1],
   ["2001::", 23],
   ["2001:db8::", 32],
   ["2002::", 16],
   ["3fff::", 20],
-  ["5f00::", 16],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["fec0::", 10],
-  ["ff00::", 8],
 ] as const;
 
 /** Two lists, because in one list the forms of IPv4 as IPv6 would cover all of IPv4. Created with the first request. */

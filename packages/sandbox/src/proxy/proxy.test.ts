@@ -344,11 +344,11 @@ test.each([
   "0.1.2.3 10.1.2.3 100.64.1.2 127.1.2.3 169.254.169.254 172.16.0.1 172.31.255.1 192.0.0.8 192.0.2.1 192.88.99.1",
   "192.168.1.1 198.18.0.1 198.19.255.1 198.51.100.1 203.0.113.1 224.0.0.1 239.1.2.3 240.0.0.1 255.255.255.255",
   ":: ::1 ::127.0.0.1 ::ffff:10.0.0.1 64:ff9b::a00:1 64:ff9b:1::1 100::1 2001::1 2001:db8::1 2002:a00:1::1 3fff::1",
-  "5f00::1 fc00::1 fd12::1 fe80::1 fec0::1 ff02::1",
+  "5f00::1 fc00::1 fd12::1 fe80::1 fec0::1 ff02::1 ::ffff:0:10.0.0.1 1::1 200::1 4000::1 7fff::1 8000::1 e000::1",
 ])("none of these is an address on the internet: %s", (addresses) => {
   const isPublic = (address: string) => isPublicAddress({ address, family: address.includes(":") ? 6 : 4 });
   expect(addresses.split(" ").filter(isPublic)).toEqual([]);
-  expect(["1.1.1.1", "172.32.0.1", "192.0.1.1", "2606:4700::1", "2a00::1"].every(isPublic)).toBe(true);
+  expect(["1.1.1.1", "172.32.0.1", "192.0.1.1", "2606:4700::1", "2a00::1", "2001:4860::1", "3ffe::1"].every(isPublic)).toBe(true);
 });
 
 test.each(["a.example:0", "a.example:65536", "a.example:99999"])(
