@@ -1,11 +1,11 @@
 /** The body of a response as what it is. Pure. */
-import { detectImageType } from "@tau/tools/platform";
+import { detectImageType, type ImageType } from "@tau/tools/platform";
 import type { WebResponse } from "../../kit/http/send.ts";
 import { decodeWindows1252 } from "../../kit/windows-1252.ts";
 
 export type WebContent =
   | { readonly kind: "html" | "text" | "json"; readonly text: string }
-  | { readonly kind: "image"; readonly mimeType: string; readonly data: string }
+  | { readonly kind: "image"; readonly image: { readonly type: ImageType; readonly bytes: Buffer } }
   | { readonly kind: "pdf"; readonly bytes: Uint8Array }
   | { readonly kind: "other"; readonly type: string; readonly size: number };
 
@@ -13,7 +13,7 @@ export function toContent({ headers, body }: Pick<WebResponse, "headers" | "body
   const [declared = "", ...parameters] = (headers["content-type"] ?? "").toLowerCase().split(";");
   const type = declared.trim();
   const image = detectImageType(body);
-  if (image !== undefined) return { kind: "image", mimeType: image, data: body.toString("base64") };
+  if (image !== undefined) return { kind: "image", image: { type: image, bytes: body } };
   if (body.subarray(0, 1_024).includes("%PDF-")) return { kind: "pdf", bytes: body };
   // Files that servers call a text.
   const mark = findByteOrder(body);

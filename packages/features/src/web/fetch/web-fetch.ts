@@ -1,6 +1,8 @@
 /** The tool `web_fetch`. */
-import type { ImageContent, TextContent } from "@tau/ai";
+import { type ImageContent, systemClock, type TextContent } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { type ExtensionAPI, type ExtensionToolContext, getFeatureSettings } from "@tau/extensions";
+import { prepareImage } from "@tau/tools";
 import type { FetchArguments } from "../feature.ts";
 import { WebFailure } from "../../kit/http/failure.ts";
 import { webSettings } from "../settings.ts";
@@ -8,7 +10,7 @@ import { findSite } from "../sites/index.ts";
 import type { SiteRequest } from "../sites/site.ts";
 import { answerQuestion } from "./answer-question.ts";
 import { toContent } from "./content.ts";
-import { describePage, formatPage, type PageView } from "./describe-page.ts";
+import { describePage, formatPage, type PageImage, type PageView } from "./describe-page.ts";
 import { isListed, parseAddress } from "../../kit/http/hosts.ts";
 import { isKnownAddress } from "./known-address.ts";
 import type { Page, PageOptions, Pages } from "./pages.ts";
@@ -45,12 +47,28 @@ export async function fetchPage(
   };
   const { page, view } = await readPage(address, pages, options);
   const details = { url: page.url, title: view.title, redirects: page.redirects };
-  const format = { redirects: page.redirects, url: page.url, keepText: (whole: string) => tau.keepText(whole) };
+  const image = view.image && (await toImage(view.image, page.url, signal));
+  const { url, redirects } = page;
+  const format = { redirects, url, image, keepText: (whole: string) => tau.keepText(whole) };
   if (question === undefined || view.text === "")
     return { content: await formatPage(view, { ...format, maxChars: Math.min(maxChars, maxMaxChars) }), details };
   const { answer, model } = await answerQuestion(question, { url: page.url, text: view.text }, { context, signal });
   const answered = { ...view, text: answer, notes: [...view.notes, `${model} read the page to answer: ${question}`] };
   return { content: await formatPage(answered, { ...format, maxChars: maxMaxChars }), details };
+}
+
+/** Makes an image fit for a model. Throws a `WebFailure` for one that is damaged, or too large to be decoded. */
+async function toImage(
+  { bytes, type }: PageImage,
+  url: string,
+  signal: AbortSignal | undefined,
+): Promise<ImageContent> {
+  try {
+    return (await prepareImage(bytes, type, { clock: systemClock, signal, path: url })).image;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new WebFailure("unreadable", getErrorMessage(error), { cause: error });
+  }
 }
 
 /** Asks the policy about a host. Only the address of the call itself can be one that the person wrote. */
