@@ -9,11 +9,11 @@ export interface TypedContent<Image> {
   images: Image[];
 }
 
-/** Matches a mentioned file or directory, as it is written after the text. */
-const attachment = /^<((?:file|directory)(?:-\d+)?) name="[^"\n]*">\n[\s\S]*\n<\/\1>$/;
+/** Matches a mentioned file, directory or resource, as it is written after the text. */
+const attachment = /^<((?:file|directory|resource)(?:-\d+)?) name="[^"\n]*"(?: source="external")?>\n[\s\S]*\n<\/\1>$/;
 
 /**
- * Without the files that the text mentions: when it is sent again, these are read again. The image of a mentioned file comes
+ * Without what the text mentions: when it is sent again, that is read again. The image of a mentioned file comes
  * after its name. Pure.
  */
 export function getTypedContent<Image extends AnyImage>(

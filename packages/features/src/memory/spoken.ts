@@ -1,5 +1,6 @@
 /** Lists what was said in a session, without what files, tools and pages brought into it. Pure. */
-import { asRecord, isRecord } from "@tau/ai/internal";
+import { asRecord } from "@tau/ai/internal";
+import { getWrittenText } from "../kit/written-text.ts";
 
 export interface Spoken {
   readonly by: "user" | "model";
@@ -19,9 +20,13 @@ export interface Taint {
 
 /** Undefined if no text of others came into the session, on whichever branch. */
 export function findTaint(entries: readonly LogEntry[]): Taint | undefined {
-  const entry = entries.find(({ type, customType }) => type === "custom" && customType === taintedType);
-  if (!entry) return undefined;
-  const { source, detail } = asRecord(entry["data"]);
+  const taints = entries
+    .filter(({ type, customType }) => type === "custom" && customType === taintedType)
+    .map(({ data }) => asRecord(data));
+  // That others wrote the prompts matters most.
+  const taint = taints.find(({ source }) => source === "message") ?? taints[0];
+  if (!taint) return undefined;
+  const { source, detail } = taint;
   return { source: String(source), detail: typeof detail === "string" ? detail : "an unknown source" };
 }
 
@@ -34,22 +39,7 @@ export function listSpoken(entries: readonly LogEntry[], after?: string | null):
     if (entry["type"] !== "message") return [];
     const { role, content } = asRecord(entry["message"]);
     if (role !== "user" && role !== "assistant") return [];
-    const text = joinTexts(content).trim();
+    const text = getWrittenText(content).trim();
     return text === "" ? [] : [{ by: role === "user" ? "user" : "model", text: text.slice(0, maxMessageLength) }];
   });
-}
-
-/** Files and skills that a prompt names are in it as elements, which their authors wrote. */
-const included = /<(file|skill|template)(-\d+)?\b[^>]*>[^]*?(?:<\/\1\2>|$)/g;
-
-function joinTexts(content: unknown): string {
-  const texts =
-    typeof content === "string"
-      ? [content]
-      : Array.isArray(content)
-        ? content
-            .filter(isRecord)
-            .flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? [text] : []))
-        : [];
-  return texts.map((text) => text.replaceAll(included, "")).join("\n");
 }

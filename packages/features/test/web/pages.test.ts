@@ -119,8 +119,10 @@ test.each<[text: string, path: string, isAllowed: boolean]>([
   expect(isAllowedByRobots(text, path)).toBe(isAllowed);
 });
 
-const user = (content: string): SessionEntry =>
-  ({ type: "message", message: { role: "user", content, timestamp: 0 } }) as unknown as SessionEntry;
+const user = (...texts: string[]): SessionEntry => {
+  const content = texts.map((text) => ({ type: "text", text }));
+  return { type: "message", message: { role: "user", content, timestamp: 0 } } as unknown as SessionEntry;
+};
 const found = (url: string, isError = false): SessionEntry =>
   ({
     type: "message",
@@ -144,6 +146,14 @@ test.each<[url: string, branch: SessionEntry[], isKnown: boolean]>([
   ["https://a.example/b", [found("https://a.example/b")], true],
   ["https://a.example/b", [found("https://a.example/b", true)], false],
   ["https://a.example/b", [user("https://a.example/b"), stranger], false],
+  ["https://a.example/b", [user("see @x", '<file name="/x">\nhttps://a.example/b\n</file>')], false],
+  [
+    "https://a.example/b",
+    [user("@i", '<resource-2 name="@i" source="external">\nhttps://a.example/b </resource>')],
+    false,
+  ],
+  ["https://a.example/b", [user('<skill name="s" location="/s">\nhttps://a.example/b\n</skill>\n\ngo')], false],
+  ["https://a.example/b", [user('<skill name="s" location="/s">\nx\n</skill>\n\nhttps://a.example/b')], true],
 ])("%s with %j is known: %s", (url, branch, isKnown) => {
   expect(isKnownAddress(new URL(url), { branch, isChild: false })).toBe(isKnown);
 });

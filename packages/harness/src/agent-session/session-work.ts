@@ -49,7 +49,7 @@ export function createSessionWork(parts: SessionParts, core: SessionCore, callba
   const { sessionManager: session, extensions, features, policy, cwd, clock } = parts;
   const { inbox, notices, scopes, transcript, mustBeUsable } = core;
   const getExtensions = () => extensions.current;
-  const addTaint = (detail: string) => policy.taint.add({ source: "message", detail });
+  const addTaint = (detail: string) => policy.taint.add({ source: "tool", detail });
   const mentions = new ExtensionMentions({ getExtensions, features, namedFiles, addTaint, clock });
   return {
     tools,

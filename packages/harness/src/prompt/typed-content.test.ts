@@ -9,6 +9,7 @@ test("what was mentioned is left out, and what was typed and attached is not", a
   const files: Record<string, Mentioned> = {
     "a.ts": { kind: "file", path: "/a.ts", text: "one </file> two" },
     src: { kind: "directory", path: "/src", text: "x.ts" },
+    "issue://a/b/1": { kind: "content", path: "@issue://a/b/1", text: "an issue", images: [] },
     "b.png": { kind: "image", path: '/b "1".png', image: toImage("mentioned"), note: "800 × 600" },
   };
   const port: ExpandPort = {
@@ -17,10 +18,10 @@ test("what was mentioned is left out, and what was typed and attached is not", a
     readSkill: async () => ({ kind: "failed", reason: "" }),
     readMention: async (path) => files[path] ?? { kind: "missing" },
   };
-  const text = "Look at @a.ts, @src and @b.png\n\nand <file> tags";
+  const text = "Look at @a.ts, @src, @issue://a/b/1 and @b.png\n\nand <file> tags";
   const expansion = await expandPrompt(text, port);
   if (expansion.kind !== "message") throw new Error(expansion.reason);
-  expect(expansion.content).toHaveLength(5);
+  expect(expansion.content).toHaveLength(6);
   const attached = toImage("attached");
   expect(getTypedContent([...expansion.content, attached])).toEqual({ text, images: [attached] });
 });

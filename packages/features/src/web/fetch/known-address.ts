@@ -1,6 +1,7 @@
 /** Addresses that need no question: those that the person wrote, and those that a search returned. Pure. */
 import { asRecord, isRecord } from "@tau/ai/internal";
 import type { SessionEntry } from "@tau/protocol";
+import { getWrittenText } from "../../kit/written-text.ts";
 import { searchTool } from "../feature.ts";
 
 interface SessionFacts {
@@ -14,7 +15,7 @@ export function isKnownAddress(url: URL, { branch, isChild }: SessionFacts): boo
   if (branch.some((entry) => listSearched(entry).includes(url.href))) return true;
   // Messages of strangers look like those of the person.
   if (isChild || branch.some(isMessageOfStranger)) return false;
-  return branch.some((entry) => listWritten(entry).some((text) => hasAddress(text, url)));
+  return branch.some((entry) => hasAddress(getWritten(entry), url));
 }
 
 const isMessageOfStranger = (entry: SessionEntry): boolean =>
@@ -28,13 +29,8 @@ function listSearched(entry: SessionEntry): readonly unknown[] {
   return Array.isArray(results) ? results.filter(isRecord).map(({ url }) => url) : [];
 }
 
-function listWritten(entry: SessionEntry): string[] {
-  if (entry.type !== "message" || entry.message.role !== "user") return [];
-  const { content } = entry.message;
-  return typeof content === "string"
-    ? [content]
-    : content.flatMap((block) => (block.type === "text" ? [block.text] : []));
-}
+const getWritten = (entry: SessionEntry): string =>
+  entry.type === "message" && entry.message.role === "user" ? getWrittenText(entry.message.content) : "";
 
 /** Whether a text has the address as a word of its own, with or without its scheme or the slash at its end. */
 function hasAddress(text: string, url: URL): boolean {
