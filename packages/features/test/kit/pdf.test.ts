@@ -1,4 +1,6 @@
 /** Texts of PDFs: layouts, fonts, filters, and files that are damaged or hostile. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -105,11 +107,40 @@ test("pages are in their order, and changes at the end of the file replace what 
   expect(readText(Buffer.concat([bytes, Buffer.from(update)]))).toBe("newer\fone");
 });
 
+const readEncrypted = (name: string): Buffer => readFileSync(join(import.meta.dirname, "encrypted", `${name}.pdf`));
+
+/** Files that qpdf has encrypted, with an empty password of the user and one of the owner. */
+test.each(["rc4-40", "rc4-128", "rc4-v4", "aes-128", "aes-256-r5", "aes-256"])("encrypted with %s", (name) => {
+  const bytes = readEncrypted(name);
+  expect(readText(bytes)).toBe("Replaced text\n\nAn encrypted page");
+  const withoutTable = bytes.toString("latin1").replace(/startxref\n\d+/, "startxref\n7");
+  expect(readText(Buffer.from(withoutTable, "latin1"))).toBe("Replaced text\n\nAn encrypted page");
+});
+
+test("a file that is encrypted with a password of the user says so", () => {
+  expect(read(readEncrypted("password"))).toEqual({
+    kind: "encrypted",
+    message: "The PDF is encrypted, and its text cannot be read. It can only be opened with a password.",
+  });
+});
+
+test("an encrypted file that is damaged is text, or a failure", () => {
+  const files = ["rc4-v4", "aes-128", "aes-256"].map(readEncrypted);
+  fc.assert(
+    fc.property(fc.constantFrom(...files), fc.nat(), fc.nat({ max: 255 }), (file, position, byte) => {
+      const bytes = Buffer.from(file);
+      bytes[position % bytes.length] = byte;
+      expect(["text", "encrypted", "damaged", "no_text"]).toContain(read(bytes).kind);
+    }),
+    { numRuns: 300 },
+  );
+});
+
 test.each<[name: string, bytes: Uint8Array, said: string]>([
   [
     "encrypted",
     writePdf(createPage(show("x")), "/Root 1 0 R /Encrypt << /Filter /Standard >>"),
-    "encrypted: The PDF is encrypted",
+    "encrypted: The PDF is encrypted, and its text cannot be read. The way in which",
   ],
   [
     "scanned",

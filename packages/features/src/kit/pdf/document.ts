@@ -1,4 +1,5 @@
 /** The objects of a PDF: where they are, and what they refer to. */
+import { type Decryption, type ObjectId, openEncryption } from "./encryption.ts";
 import { decodeStream, type FilterStep } from "./filters.ts";
 import { endOfBytes, PdfParser } from "./parser.ts";
 import {
@@ -8,6 +9,7 @@ import {
   PdfName,
   PdfRef,
   PdfStream,
+  PdfString,
   type PdfValue,
   PdfWord,
 } from "./values.ts";
@@ -29,6 +31,9 @@ export class PdfDocument {
   readonly #objects = new Map<number, PdfValue>();
   readonly #objectStreams = new Map<number, readonly PdfValue[]>();
   readonly #reading = new Set<number>();
+  /** The objects that streams are, by which their keys are made. */
+  readonly #streamIds = new WeakMap<PdfStream, ObjectId>();
+  #decryption: Decryption | undefined;
   #streamEnds: readonly number[] | undefined;
   trailer: PdfDict = empty;
 
@@ -36,8 +41,8 @@ export class PdfDocument {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#budget = budget;
     this.#readSections();
+    this.#openEncryption();
     if (!this.#hasPages()) this.#findObjects();
-    if (this.trailer.has("Encrypt")) throw new PdfFailure("encrypted", "It is encrypted.");
     if (!this.#hasPages()) throw new PdfFailure("damaged", "It has no pages that can be found.");
   }
 
@@ -75,7 +80,8 @@ export class PdfDocument {
   }
 
   /** Undefined for an image, or a stream that cannot be decoded. */
-  decode({ dict, raw }: PdfStream): Uint8Array | undefined {
+  decode(stream: PdfStream): Uint8Array | undefined {
+    const { dict, raw } = stream;
     const names = toList(this.get(dict, dict.has("Filter") ? "Filter" : "F"));
     const parameters = toList(this.get(dict, dict.has("DecodeParms") ? "DecodeParms" : "DP"));
     const steps = names.map((each, index): FilterStep => {
@@ -84,7 +90,28 @@ export class PdfDocument {
       const resolved = new Map([...own].map(([key, value]) => [key, this.resolve(value)]));
       return { name: name instanceof PdfName ? name.name : "", parameters: resolved };
     });
-    return decodeStream(raw, steps, this.#budget);
+    const id = this.#streamIds.get(stream);
+    // A stream may say itself that it is not encrypted.
+    const isPlain = !id || this.#isTable(dict) || steps[0]?.name === "Crypt";
+    const bytes = this.#decryption && !isPlain ? this.#decryption.decryptStream(raw, id) : raw;
+    return decodeStream(bytes, steps[0]?.name === "Crypt" ? steps.slice(1) : steps, this.#budget);
+  }
+
+  /** Tables of objects are never encrypted. */
+  #isTable(dict: PdfDict): boolean {
+    return this.getName(dict, "Type") === "XRef";
+  }
+
+  /** Throws if a password is needed. */
+  #openEncryption(): void {
+    const dict = this.getDict(this.trailer, "Encrypt");
+    if (this.#decryption || !this.trailer.has("Encrypt")) return;
+    const [first] = this.getList(this.trailer, "ID");
+    const id = this.resolve(first);
+    const fileId = id instanceof PdfString ? id.bytes : new Uint8Array();
+    this.#decryption = openEncryption(dict, { get: (from, key) => this.get(from, key), fileId });
+    // What was read before has its texts encrypted.
+    this.#objects.clear();
   }
 
   #hasPages(): boolean {
@@ -115,7 +142,9 @@ export class PdfDocument {
     const parser = new PdfParser(this.#bytes, this.#budget, position);
     const [number, generation, word] = [parser.read(), parser.read(), parser.read()];
     if (typeof number !== "number" || typeof generation !== "number" || !isWord(word, "obj")) return null;
-    return this.#readBody(parser);
+    const value = this.#readBody(parser);
+    if (value instanceof PdfStream) this.#streamIds.set(value, { number, generation });
+    return this.#decryption ? decryptStrings(value, this.#decryption, { number, generation }) : value;
   }
 
   #readBody(parser: PdfParser): PdfValue {
@@ -257,8 +286,10 @@ export class PdfDocument {
       if (/\/ObjStm\b/.test(this.#bytes.toString("latin1", found, found + 300))) streams.push(number);
       if (this.#places.size > maxObjects) break;
     }
-    for (const number of streams) this.#addFromStream(number);
     this.#findTrailer();
+    this.#openEncryption();
+    for (const number of streams) this.#addFromStream(number);
+    if (streams.length > 0) this.#findTrailer();
   }
 
   #addFromStream(number: number): void {
@@ -293,6 +324,14 @@ export class PdfDocument {
     }
     this.trailer = trailer;
   }
+}
+
+/** Streams are decrypted when they are read. */
+function decryptStrings(value: PdfValue, decryption: Decryption, id: ObjectId): PdfValue {
+  if (value instanceof PdfString) return new PdfString(decryption.decryptString(value.bytes, id));
+  if (Array.isArray(value)) return value.map((each: PdfValue) => decryptStrings(each, decryption, id));
+  if (!(value instanceof Map)) return value;
+  return new Map([...(value as PdfDict)].map(([key, each]) => [key, decryptStrings(each, decryption, id)]));
 }
 
 function findAll(bytes: Buffer, word: string): number[] {

@@ -52,7 +52,7 @@ export function extractPdfText(
 function describe({ kind, message }: PdfFailure): string {
   switch (kind) {
     case "encrypted":
-      return "The PDF is encrypted, so its text cannot be read.";
+      return `The PDF is encrypted, and its text cannot be read. ${message}`;
     case "no_text":
       return message;
     case "damaged":

@@ -28,6 +28,7 @@ export type PdfDict = ReadonlyMap<string, PdfValue>;
 /** A stream as it is in the file. */
 export class PdfStream {
   readonly dict: PdfDict;
+  /** In a file that is encrypted, so are these. */
   readonly raw: Uint8Array;
   constructor(dict: PdfDict, raw: Uint8Array) {
     this.dict = dict;
