@@ -348,7 +348,9 @@ test.each([
 ])("none of these is an address on the internet: %s", (addresses) => {
   const isPublic = (address: string) => isPublicAddress({ address, family: address.includes(":") ? 6 : 4 });
   expect(addresses.split(" ").filter(isPublic)).toEqual([]);
-  expect(["1.1.1.1", "172.32.0.1", "192.0.1.1", "2606:4700::1", "2a00::1", "2001:4860::1", "3ffe::1"].every(isPublic)).toBe(true);
+  expect(
+    ["1.1.1.1", "172.32.0.1", "192.0.1.1", "2606:4700::1", "2a00::1", "2001:4860::1", "3ffe::1"].every(isPublic),
+  ).toBe(true);
 });
 
 test.each(["a.example:0", "a.example:65536", "a.example:99999"])(
