@@ -1,4 +1,4 @@
-/** What a person wrote themselves in a message, without what was put into it from files, skills, resources or standard input. Pure. */
+/** Reads what a person wrote themselves in a message, without what was put into it: files, skills, resources, standard input. Pure. */
 import { isRecord } from "@tau/ai/internal";
 
 /** The names of elements that such texts are enclosed in; the tag has a number where the text could close it. */

@@ -15,7 +15,7 @@ const png = Buffer.from(
   "base64",
 );
 
-/** The same image, whose header says another size. */
+/** Copies an image, whose header then says another size. */
 function withSize(image: Buffer, width: number, height: number): Buffer {
   const copy = Buffer.from(image);
   copy.writeUInt32BE(width, 16);

@@ -93,7 +93,7 @@ const getName = (value: PdfValue): string | undefined => (value instanceof PdfNa
 const unknownEncryption = (): PdfFailure =>
   new PdfFailure("encrypted", "The way in which it is encrypted is not known here.");
 
-/** What passwords are filled up with; an empty one consists of it. */
+/** Fills up passwords; an empty one consists of it. */
 const padding = Buffer.from("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a", "hex");
 
 const md5 = (...parts: readonly Uint8Array[]): Buffer => hash("md5", ...parts);

@@ -15,7 +15,7 @@ export interface PageImage {
 
 export interface PageView {
   readonly title: string;
-  /** What the page says about itself, if it has no text without its scripts. */
+  /** From the head of a page that has no text without its scripts. */
   readonly description?: string;
   /** The text as Markdown, or as it is. Empty beside an image. */
   readonly text: string;
