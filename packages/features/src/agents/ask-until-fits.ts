@@ -1,5 +1,5 @@
 /** Asks for an answer again until it fits its schema. */
-import type { FanoutSchema, Validator } from "../kit/answers/contract.ts";
+import type { FanoutSchema, Validator } from "./contract.ts";
 import { getMessage } from "../kit/thrown-values.ts";
 import { buildCorrection } from "./task-prompt.ts";
 

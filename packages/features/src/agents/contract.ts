@@ -1,16 +1,15 @@
 /** The types of a fan-out: its tasks and results, and the two parts that can be replaced. */
-import type { Static, TSchema } from "@tau/ai";
-import type { FanoutSchema, StandardSchemaOf } from "../kit/answers/contract.ts";
+import type { OutputOf, OutputSchema } from "@tau/ai";
 
 /** The type of the values that fit a schema. */
-export type FanoutOutput<Schema> =
-  Schema extends StandardSchemaOf<infer Output>
-    ? Output
-    : Schema extends { parse(value: unknown): infer Output }
-      ? Output
-      : Schema extends TSchema
-        ? Static<Schema>
-        : unknown;
+export type FanoutOutput<Schema> = OutputOf<Schema>;
+
+export type FanoutSchema<T = unknown> = OutputSchema<T>;
+
+/** Reads the value of an answer. Throws if the answer does not fit. */
+export interface Validator {
+  parse(text: string, schema: FanoutSchema): unknown;
+}
 
 export interface FanoutTask<T = unknown> {
   id: string;

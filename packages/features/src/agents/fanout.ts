@@ -1,15 +1,13 @@
 /** Gives tasks to children that work side by side. */
 import { type Clock, systemClock } from "@tau/ai";
-import { followSignal, withoutUndefined } from "@tau/ai/internal";
+import { followSignal, parseOutput, withoutUndefined } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
 import { checkAgent, type FanoutAgent, followAgent, isAgent } from "./child.ts";
-import type { Executor, FanoutOptions, FanoutOutput, FanoutResult, FanoutTask } from "./contract.ts";
-import type { Validator } from "../kit/answers/contract.ts";
+import type { Executor, FanoutOptions, FanoutOutput, FanoutResult, FanoutTask, Validator } from "./contract.ts";
 import type { ChildPlace, IsolatedOutcome, TaskIsolation } from "./isolate-task.ts";
 import { getStopError, mergeResults, type TaskOutcome, toResult } from "./results.ts";
 import { runTask } from "./run-task.ts";
 import { createSessionExecutor } from "./session-executor.ts";
-import { schemaValidator } from "../kit/answers/validator.ts";
 
 export interface TaskFanoutParts {
   /** Default: that of the machine. */
@@ -30,7 +28,7 @@ export class TaskFanout {
   constructor(
     agent: FanoutAgent,
     executor?: Executor,
-    validator: Validator = schemaValidator,
+    validator: Validator = { parse: parseOutput },
     { clock = systemClock }: TaskFanoutParts = {},
   ) {
     if (!executor) checkAgent(agent);

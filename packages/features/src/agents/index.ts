@@ -29,6 +29,6 @@ export {
   type OwnWorktreeOptions,
 } from "./worktrees/own-worktree.ts";
 export { type WorktreeHandle, WorktreeManager, type WorktreeManagerOptions } from "./worktrees/worktree-manager.ts";
-export type { FanoutSchema, StandardSchemaOf, Validator } from "../kit/answers/contract.ts";
+export type { StandardSchemaOf } from "@tau/ai";
 export { hostPrograms } from "../kit/host-programs.ts";
 export { type GitOptions, type GitResult, runGit } from "../kit/run-git.ts";

@@ -3,8 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "@tau/ai";
 import { followSignal, untilAborted, untilTimeout } from "@tau/ai/internal";
 import { askUntilFits, checkAnswer } from "./ask-until-fits.ts";
-import type { Executor, FanoutTask, Subagent, TextStream } from "./contract.ts";
-import type { Validator } from "../kit/answers/contract.ts";
+import type { Executor, FanoutTask, Subagent, TextStream, Validator } from "./contract.ts";
 import type { TaskOutcome } from "./results.ts";
 import { buildSystemPrompt } from "./task-prompt.ts";
 

@@ -1,7 +1,7 @@
 /** Does what the code of a kernel asks the host for. Each call of a tool is judged, asked about and logged like one of the model. */
 import type { ExtensionAPI, ExtensionToolContext } from "@tau/extensions";
 import type { Model } from "@tau/ai";
-import { asRecord, isRecord, joinTextBlocks } from "@tau/ai/internal";
+import { asRecord, isRecord, joinTextBlocks, parseOutput } from "@tau/ai/internal";
 import { evalToolName } from "./feature.ts";
 import type { AnswerRequest } from "./kernel.ts";
 import { KernelError } from "./kernel-error.ts";
@@ -86,8 +86,7 @@ async function complete(
     );
   const text = joinTextBlocks(answer.content.filter((block) => block.type === "text"));
   if (!isRecord(schema)) return text;
-  const { schemaValidator } = await import("../kit/answers/validator.ts");
-  return await schemaValidator.parse(text, schema);
+  return await parseOutput(text, schema);
 }
 
 async function startAgent(
@@ -99,8 +98,7 @@ async function startAgent(
   if (outcome.isError) return toData("task", outcome);
   const text = getText(outcome.result);
   if (!isRecord(options["schema"])) return text;
-  const { schemaValidator } = await import("../kit/answers/validator.ts");
-  return await schemaValidator.parse(text, options["schema"]);
+  return await parseOutput(text, options["schema"]);
 }
 
 /** A part of a text as the tool gives it; `next` is the line after it, and null at the end. */

@@ -1,8 +1,7 @@
 /** Asks a small model what of a session is worth remembering. */
 import type { Context, Model } from "@tau/ai";
-import { asRecord, joinTextBlocks } from "@tau/ai/internal";
+import { asRecord, findJson, joinTextBlocks } from "@tau/ai/internal";
 import type { ExtensionContext } from "@tau/extensions";
-import { findJson } from "../kit/answers/find-json.ts";
 import { describeSource, factKinds, getFactId } from "./fact.ts";
 import type { FoundFact } from "./fact-file.ts";
 import type { Spoken } from "./spoken.ts";

@@ -1,11 +1,10 @@
 /** Runs the task of one agent to its end. */
 import { systemClock } from "@tau/ai";
-import { assertNever, getErrorMessage, withoutUndefined } from "@tau/ai/internal";
+import { assertNever, getErrorMessage, parseOutput, withoutUndefined } from "@tau/ai/internal";
 import type { ChildOptions, ChildOutcome, ChildSession, ExtensionAPI } from "@tau/extensions";
 import type { ChildPlace } from "../isolate-task.ts";
 import { askUntilFits, checkAnswer, maxCorrections } from "../ask-until-fits.ts";
 import { buildSystemPrompt } from "../task-prompt.ts";
-import { schemaValidator } from "../../kit/answers/validator.ts";
 import { followChild } from "./follow-child.ts";
 import { describeChanges } from "./describe-changes.ts";
 import { cutAnswer, type TaskReport } from "./reports.ts";
@@ -130,7 +129,7 @@ async function converse(
       for (const path of outcome.filesChanged) filesChanged.add(path);
       return toEnded(outcome);
     },
-    check: ({ status, answer }) => checkAnswer(answer, status === "done" ? schema : undefined, schemaValidator),
+    check: ({ status, answer }) => checkAnswer(answer, status === "done" ? schema : undefined, { parse: parseOutput }),
     maxCorrections,
   });
   const changed = { filesChanged: [...filesChanged] };

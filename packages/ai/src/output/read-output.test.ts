@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { FanoutSchema } from "./contract.ts";
-import { schemaValidator } from "./validator.ts";
+import type { OutputSchema } from "./output-schema.ts";
+import { parseOutput } from "./read-output.ts";
 
 const json = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
-const schemas: Record<string, FanoutSchema> = {
+const schemas: Record<string, OutputSchema> = {
   zod: z.object({ n: z.number() }),
   async: z.object({ n: z.number() }).refine(async () => true),
   typebox: Type.Object({ n: Type.Number() }),
@@ -21,12 +21,12 @@ const fitting = [
 ];
 
 test.each(Object.keys(schemas))("%s finds the JSON of an answer", async (name) => {
-  for (const text of fitting) expect(await schemaValidator.parse(text, schemas[name]!)).toEqual({ n: 1 });
+  for (const text of fitting) expect(await parseOutput(text, schemas[name]!)).toEqual({ n: 1 });
 });
 
 test.each(Object.keys(schemas))("%s corrects nothing and names the property", async (name) => {
-  await expect(schemaValidator.parse('{"n":"1"}', schemas[name]!)).rejects.toThrow(/^n: /);
-  await expect(schemaValidator.parse("none", schemas[name]!)).rejects.toThrow("The answer contains no JSON.");
+  await expect(parseOutput('{"n":"1"}', schemas[name]!)).rejects.toThrow(/^n: /);
+  await expect(parseOutput("none", schemas[name]!)).rejects.toThrow("The answer contains no JSON.");
 });
 
 test("an object with parse is a schema", async () => {
@@ -36,10 +36,10 @@ test("an object with parse is a schema", async () => {
       return "one";
     },
   };
-  expect(await schemaValidator.parse("1", schema)).toBe("one");
-  await expect(schemaValidator.parse("2", schema)).rejects.toThrow("not one");
+  expect(await parseOutput("1", schema)).toBe("one");
+  await expect(parseOutput("2", schema)).rejects.toThrow("not one");
 });
 
 test("a flood of brackets is searched within limits", async () => {
-  await expect(schemaValidator.parse("{[".repeat(500_000), json)).rejects.toThrow("no JSON");
+  await expect(parseOutput("{[".repeat(500_000), json)).rejects.toThrow("no JSON");
 });

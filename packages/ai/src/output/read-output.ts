@@ -1,0 +1,31 @@
+/** Reads the value of an answer. */
+import { getErrorMessage } from "../errors.ts";
+import { findJson } from "./find-json.ts";
+import { checkOutput, type OutputCheck, type OutputSchema } from "./output-schema.ts";
+
+/** Takes the first JSON value of an answer that fits the schema. Otherwise says what is wrong with the most likely one. */
+export async function readOutput(text: string, schema: OutputSchema): Promise<OutputCheck> {
+  let problem: string | undefined;
+  for (const { value } of findJson(text)) {
+    const check = await tryCheck(schema, value);
+    if (check.kind === "fits") return check;
+    problem ??= check.problem;
+  }
+  return { kind: "unfit", problem: problem ?? "The answer contains no JSON." };
+}
+
+/** Code of the caller's schema may throw; `parse` of a schema does so to refuse a value. */
+async function tryCheck(schema: OutputSchema, value: unknown): Promise<OutputCheck> {
+  try {
+    return await checkOutput(schema, value);
+  } catch (error) {
+    return { kind: "unfit", problem: getErrorMessage(error) };
+  }
+}
+
+/** Resolves with the value that `readOutput` finds, and rejects with what is wrong if there is none. */
+export async function parseOutput(text: string, schema: OutputSchema): Promise<unknown> {
+  const check = await readOutput(text, schema);
+  if (check.kind === "fits") return check.value;
+  throw new Error(check.problem);
+}
