@@ -69,6 +69,14 @@ export {
   type SessionPlace,
   type ToolCategory,
 } from "./api/feature.ts";
+export {
+  type DefinedTool,
+  defineTool,
+  type InputOf,
+  type InputSchema,
+  type ToolCallScope,
+  type ToolOptions,
+} from "./api/define-tool.ts";
 export { askProjectTrust, type AskProjectTrustParts } from "./load/ask-project-trust.ts";
 export { createEventBus } from "./runner/create-api.ts";
 export { execProgram } from "./api/exec.ts";

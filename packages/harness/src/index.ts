@@ -18,6 +18,7 @@ export { ModelRegistry } from "@tau/config/models";
 export { createDebugLog, type DebugLog, type DebugLogOptions } from "./observe/debug-log.ts";
 export { findTracer } from "./observe/opentelemetry.ts";
 export type { RequestSpan, RunSpan, ToolSpan, Tracer } from "./observe/trace.ts";
+export { type DefinedTool, defineTool, type ToolCallScope, type ToolOptions } from "@tau/extensions/internal";
 export type { ChannelBinding, DroppedTool, GivenTool, InputSchemaTool, PipelineTool } from "@tau/extensions/internal";
 export {
   buildSystemPrompt,
@@ -25,12 +26,9 @@ export {
   type SystemPrompt,
   type SystemPromptInput,
 } from "./prompt/system-prompt.ts";
-export { listNamedAgents, loadNamedAgent, type NamedAgent, type NamedAgentOptions } from "@tau/config/resources";
-export type { ResourceProblem } from "@tau/config/resources";
-export type { PromptTemplate } from "@tau/config/resources";
+export { listNamedAgents, loadNamedAgent, type NamedAgent } from "@tau/config/resources";
 export { createResourceLoader, type ResourceLoader, type ResourceLoaderOptions } from "@tau/config/resources";
 export type { Resources } from "@tau/config/resources";
-export type { Skill } from "@tau/config/resources";
 export { recordRuns } from "./run/record.ts";
 export type { RunOutcome } from "./run/run.ts";
 export { isSilent } from "./run/silent.ts";

@@ -13,6 +13,7 @@ export {
   type PolicyReason,
   resolvePolicy,
 } from "./extension-policy.ts";
+export { extendPolicy, type PolicyExtension, type PolicyRule } from "./extend-policy.ts";
 export { getLedgerPath, type LedgerProblem, type LedgerRecord, verifyLedger } from "./ledger.ts";
 export type { PathRules } from "./paths.ts";
 export {
@@ -23,6 +24,7 @@ export {
   type Capability,
   type Decide,
   type Decision,
+  type PolicyCall,
   type PolicyRequest,
   type Question,
   type Subject,

@@ -2,7 +2,7 @@
 import type { DescribedTool } from "@tau/tools";
 import { expect, test } from "vitest";
 import type { JudgeParts } from "./judge.ts";
-import type { Decision } from "./policy.ts";
+import type { Answer, Decision } from "./policy.ts";
 import { noScript, builtIn, createTestJudge } from "../test/judge-kit.ts";
 
 const custom = (more: Partial<DescribedTool>): DescribedTool => ({
@@ -134,4 +134,72 @@ test("a path that cannot be looked at counts as one that exists", async () => {
   });
   await call("open", {});
   expect(questions.map(({ path }) => path)).toEqual(["/outside/unseen"]);
+});
+
+const allow: Answer = { decision: "allow" };
+
+test.each<[string, DescribedTool["needsApproval"], string | undefined]>([
+  ["always", true, "The tool weather needs permission for this call."],
+  ["for these arguments", ({ place }) => place === "Rome", "The tool weather needs permission for this call."],
+  ["once a promise says so", async () => true, "The tool weather needs permission for this call."],
+  [
+    "when it cannot say",
+    () => {
+      throw new Error("no idea");
+    },
+    "The tool weather failed to say whether this call needs permission (no idea).",
+  ],
+  [
+    "when it says something else than yes or no",
+    () => undefined as never,
+    "The tool weather needs permission for this call.",
+  ],
+  ["not for other arguments", ({ place }) => place === "Oslo", undefined],
+  ["never", false, undefined],
+])("a tool that needs approval asks a person each time: %s", async (_when, needsApproval, reason) => {
+  const { call, questions, outcomes } = createTestJudge({
+    tools: [custom(needsApproval === undefined ? {} : { needsApproval })],
+    answers: [allow, allow],
+  });
+  for (let count = 0; count < 2; count++) expect(await call("weather", { place: "Rome" })).toBeUndefined();
+  expect(questions.map((question) => question.reason)).toEqual(reason === undefined ? [] : [reason, reason]);
+  expect(questions.flatMap(({ choices }) => choices.map(({ choice }) => choice))).toEqual(
+    reason === undefined ? [] : ["once", "once"],
+  );
+  expect(outcomes()).toHaveLength(2);
+});
+
+test("a call that needs approval is denied where nobody can be asked", async () => {
+  const { call } = createTestJudge({ tools: [custom({ needsApproval: true })] });
+  expect(await call("weather", {})).toMatchObject({
+    reason: expect.stringContaining("needs permission for this call. No person is there"),
+  });
+});
+
+test("approval is asked for beside what the call wants, and cannot open what is denied", async () => {
+  const path = "/home/ann/.ssh/id_rsa";
+  const access: DescribedTool["access"] = () => [{ capability: "read", target: { kind: "path", path } }];
+  const { call, questions } = createTestJudge({ tools: [custom({ access, needsApproval: true })], answers: [allow] });
+  expect(await call("weather", {})).toMatchObject({ reason: expect.stringContaining("credentials") });
+  expect(questions).toEqual([]);
+});
+
+test("who wrote the text of a call is known also if it needs approval", async () => {
+  const access: DescribedTool["access"] = () => [
+    { capability: "tool", target: { kind: "name", name: "weather" }, textFrom: "the weather service" },
+  ];
+  const { call, decisions } = createTestJudge({ tools: [custom({ access, needsApproval: true })], answers: [allow] });
+  expect(await call("weather", {})).toBeUndefined();
+  expect(decisions).toMatchObject([{ textFrom: "the weather service", by: "person" }]);
+});
+
+test("the policy is told which call a request is part of", async () => {
+  const calls: unknown[] = [];
+  const decide: JudgeParts["decide"] = (_request, call) => {
+    calls.push(call);
+    return { kind: "allow", rule: "test" };
+  };
+  const { call } = createTestJudge({ tools: [custom({ needsApproval: true })], decide, answers: [allow] });
+  await call("weather", { place: "Rome" });
+  expect(calls).toEqual([{ toolName: "weather", args: { place: "Rome" }, needsApproval: true }]);
 });

@@ -15,7 +15,7 @@ import { listOffers, toOfferedChoice } from "./offers.ts";
 import { applyEachTime, applyRisk, askRule } from "./permission-mode.ts";
 import { mayWriteUnseen } from "./plan-mode.ts";
 import type { RememberedRules } from "./remembered-rules.ts";
-import type { Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
+import type { Ask, Audit, Decide, Decision, PolicyCall, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
 
 export interface JudgeParts {
   /** Must not be called anywhere else. A call is denied when it throws. */
@@ -69,6 +69,12 @@ interface Call extends CalledTool {
   id: string;
 }
 
+const toPolicyCall = ({ name, args }: Call, needsApproval: boolean): PolicyCall => ({
+  toolName: name,
+  args,
+  needsApproval,
+});
+
 interface Judgement {
   request: PolicyRequest;
   verdict: Verdict;
@@ -89,9 +95,12 @@ async function judgeAll(parts: JudgeParts, call: Call): Promise<Judgement[]> {
   }
   try {
     const wanted = await getWanted(call, parts.cwd);
+    const approval = await getApproval(call);
+    const all = addUnseen(parts, call, wanted.length > 0 ? wanted : [byName], byName);
+    const policyCall = toPolicyCall(call, approval !== undefined);
     const judged: Judgement[] = [];
-    for (const access of addUnseen(parts, call, wanted.length > 0 ? wanted : [byName], byName))
-      judged.push(...(await judgeAccess(parts, access)));
+    for (const access of approval === undefined ? all : addApproval(all, { ...byName, eachTime: approval }))
+      judged.push(...(await judgeAccess(parts, access, policyCall)));
     return uniqueTargets(judged);
   } catch (error) {
     // A tool that cannot say what it wants gets nothing.
@@ -121,6 +130,26 @@ async function getWanted({ tool, args, name }: Call, cwd: string): Promise<reado
   throw new HarnessError("invalid_input", message);
 }
 
+/** Why a person has to allow the call because its tool says so; undefined if it does not. A tool that cannot say is asked about. */
+async function getApproval({ tool, name, args }: Call): Promise<string | undefined> {
+  const { needsApproval = false } = tool ?? {};
+  try {
+    const isNeeded = typeof needsApproval === "function" ? await needsApproval(args) : needsApproval;
+    return isNeeded === false ? undefined : `The tool ${name} needs permission for this call.`;
+  } catch (error) {
+    return `The tool ${name} failed to say whether this call needs permission (${getErrorMessage(error)}).`;
+  }
+}
+
+/** Asks about the call itself, unless something that it wants is asked about each time anyway. */
+function addApproval(wanted: readonly AccessRequest[], approval: AccessRequest): readonly AccessRequest[] {
+  if (wanted.some(({ eachTime }) => eachTime !== undefined)) return wanted;
+  const isItself = ({ capability, target }: AccessRequest) =>
+    capability === approval.capability && isSameTarget(target, approval.target);
+  const itself = wanted.find(isItself);
+  return [...wanted.filter((access) => access !== itself), { ...itself, ...approval }];
+}
+
 const uniqueTargets = (judged: readonly Judgement[]): Judgement[] => [
   ...new Map(
     judged.map((judgement) => [JSON.stringify([judgement.request.capability, judgement.request.target]), judgement]),
@@ -131,18 +160,14 @@ const uniqueTargets = (judged: readonly Judgement[]): Judgement[] => [
  * Every path that the call may open is decided on. A person is asked only for those that exist, or for the one that was
  * typed: the others are neither there nor granted.
  */
-async function judgeAccess(parts: JudgeParts, access: AccessRequest) {
+async function judgeAccess(parts: JudgeParts, access: AccessRequest, call: PolicyCall) {
   const { capability, target, risk, textFrom, alternatives = [], sends, chosen, eachTime } = access;
   const { subject, ask, files, getMode } = parts;
   const paths = alternatives.map((path) => ({ kind: "path", path }) as const);
   const all: Judgement[] = [];
   for (const each of [target, ...paths]) {
-    const { request, verdict } = await judgeTarget(parts, {
-      subject,
-      capability,
-      target: each,
-      ...withoutUndefined({ sends, chosen }),
-    });
+    const typed = { subject, capability, target: each, ...withoutUndefined({ sends, chosen }) };
+    const { request, verdict } = await judgeTarget(parts, typed, call);
     const mode = getMode();
     all.push({ request, verdict: applyEachTime(mode, eachTime, applyRisk(mode, risk, verdict)), textFrom });
   }
@@ -169,6 +194,7 @@ async function exists(files: JudgeParts["files"], target: PolicyRequest["target"
 export async function judgeTarget(
   { decide, files, cwd }: Pick<JudgeParts, "decide" | "files" | "cwd">,
   typed: PolicyRequest,
+  call?: PolicyCall,
 ): Promise<Judgement> {
   let request = typed;
   try {
@@ -177,7 +203,7 @@ export async function judgeTarget(
       const path = isAbsolute(target.path) ? target.path : resolve(cwd, target.path);
       request = { ...typed, target: { kind: "path", path: await files.realPath(path) } };
     }
-    return { request, verdict: await decide(request) };
+    return { request, verdict: await decide(request, call) };
   } catch (error) {
     return { request, verdict: notDecided(error) };
   }

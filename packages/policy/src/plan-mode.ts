@@ -40,8 +40,8 @@ export function withPlanMode(
   decide: Decide,
   { isPlanning, isSandboxed }: { isPlanning: () => boolean; isSandboxed: () => Promise<boolean> },
 ): Decide {
-  return async (request) => {
-    const verdict = await decide(request);
+  return async (request, call) => {
+    const verdict = await decide(request, call);
     if (!isPlanning()) return verdict;
     const needsSandbox = request.capability === "exec" && verdict.kind !== "deny";
     return applyPlanMode(request, verdict, { isSandboxed: needsSandbox && (await isSandboxed()) });

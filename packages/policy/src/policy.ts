@@ -53,8 +53,20 @@ export type Verdict = { rule: string; exec?: ExecFacts } & (
   | { kind: "deny"; reason: string }
 );
 
-/** Decides whether a request is allowed. It may load code, but depends on nothing that changes. */
-export type Decide = (request: PolicyRequest) => Verdict | Promise<Verdict>;
+/** The tool call that a request is part of. */
+export interface PolicyCall {
+  readonly toolName: string;
+  /** Validated. */
+  readonly args: unknown;
+  /** Whether the tool itself wants a person to allow this call; see `ToolDescription.needsApproval`. They are asked in any case. */
+  readonly needsApproval: boolean;
+}
+
+/**
+ * Decides whether a request is allowed. It may load code, but depends on nothing that changes. `call` is undefined for what
+ * no tool asks for, such as a request of an isolated extension.
+ */
+export type Decide = (request: PolicyRequest, call?: PolicyCall) => Verdict | Promise<Verdict>;
 
 /** A question for a person, with the request that it is about. */
 export interface Question extends Omit<Approval, "expiresAt"> {

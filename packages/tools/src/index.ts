@@ -78,5 +78,6 @@ export type {
   ToolContext,
   ToolFacilities,
   ToolLifecycle,
+  ToolSession,
   ToolLogLevel,
 } from "./tool-lifecycle.ts";

@@ -29,6 +29,15 @@ export interface ToolContext extends ToolFacilities, Partial<ToolCallContext> {
   toolCallId: string;
   /** The channel that the session serves. Absent: none. */
   binding?: ToolBinding;
+  /** The session that called. Absent outside of a session. */
+  session?: ToolSession;
+}
+
+/** The session that calls a tool, for tools that keep something for each session. */
+export interface ToolSession {
+  readonly id: string;
+  /** Where its commands run and relative paths begin. */
+  readonly cwd: string;
 }
 
 /** Where the messages of a session come from, for tools that answer there. */

@@ -48,6 +48,11 @@ export interface ToolDescription<TArguments = any> {
    * this throws. Default: the capability `tool`, for the tool's name.
    */
   access?: (args: TArguments, cwd: string) => readonly AccessRequest[];
+  /**
+   * Whether a person has to allow a call, beside what the policy says of its access: for all calls, or for those of some arguments.
+   * They are asked each time. A function that throws asks. Default false.
+   */
+  needsApproval?: boolean | ((args: TArguments) => boolean | Promise<boolean>);
   /** Says what a call would do, as one sentence for a person. Default, also for undefined: the name and the arguments. */
   summarise?: (args: TArguments) => string | undefined;
   /**

@@ -1,5 +1,6 @@
 /** Shared by the packages of tau; users do not need it. It may change in any version. */
 export type { BashResult } from "../api/bash-result.ts";
+export { type DefinedTool, defineTool, type ToolCallScope, type ToolOptions } from "../api/define-tool.ts";
 export type { CompactionTrigger, SessionEnd } from "../api/events.ts";
 export type { SessionWriter } from "../api/session-writer.ts";
 export type { OpenExtensionsParts } from "../load/open-extensions.ts";

@@ -88,8 +88,11 @@ function fromInputSchema(source: InputSchemaTool): PipelineTool {
 
 /** Copies a tool's description of itself. Its functions may be methods that need the tool they belong to. */
 function copyDescription(tool: ToolDescription): ToolDescription {
-  const { shows, readOnly, parameterNeeds, promptSnippet, promptGuidelines } = tool;
+  const { shows, readOnly, needsApproval, parameterNeeds, promptSnippet, promptGuidelines } = tool;
   return {
+    ...(typeof needsApproval === "function"
+      ? { needsApproval: (args) => needsApproval.call(tool, args) }
+      : withoutUndefined({ needsApproval })),
     ...(tool.access && { access: (args, cwd) => tool.access!(args, cwd) }),
     ...(tool.summarise && { summarise: (args) => tool.summarise!(args) }),
     ...(tool.touches && { touches: (args) => tool.touches!(args) }),

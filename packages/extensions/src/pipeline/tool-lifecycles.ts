@@ -1,7 +1,7 @@
 /** Loads and unloads the tools of one session, and calls the methods that accompany their calls. */
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, oncePer, untilAborted, untilTimeout } from "@tau/ai/internal";
-import type { ToolBinding, ToolCallContext, ToolContext, ToolFacilities, ToolLogLevel } from "@tau/tools";
+import type { ToolBinding, ToolCallContext, ToolContext, ToolFacilities, ToolLogLevel, ToolSession } from "@tau/tools";
 import { HarnessError } from "@tau/protocol";
 import { adaptTool } from "./adapt-tool.ts";
 import type { GivenTool, LifecyclePort, PipelineTool } from "./layer.ts";
@@ -16,6 +16,7 @@ interface ToolLifecyclesParts {
   log: (tool: string, level: ToolLogLevel, message: string) => void;
   /** The channel that the session serves. */
   binding: ToolBinding | undefined;
+  session: ToolSession;
 }
 
 interface Loaded {
@@ -39,9 +40,9 @@ export class ToolLifecycles implements LifecyclePort {
     this.#parts = parts;
   }
 
-  get #binding(): Pick<ToolContext, "binding"> {
-    const { binding } = this.#parts;
-    return binding ? { binding } : {};
+  get #place(): Pick<ToolContext, "binding" | "session"> {
+    const { binding, session } = this.#parts;
+    return { session, ...(binding && { binding }) };
   }
 
   readonly bind = oncePer((tool: PipelineTool): PipelineTool => {
@@ -53,7 +54,7 @@ export class ToolLifecycles implements LifecyclePort {
         await this.#load(tool);
         const { failure, facilities } = this.#tools.get(tool)!;
         if (failure !== undefined) throw new HarnessError("denied", `${tool.name} was not called. ${failure}`);
-        const context: ToolContext = { ...callContext, ...facilities, ...this.#binding, signal, toolCallId };
+        const context: ToolContext = { ...callContext, ...facilities, ...this.#place, signal, toolCallId };
         await this.#ask(tool, params, context);
         const result = await tool.execute(
           toolCallId,
@@ -122,7 +123,7 @@ export class ToolLifecycles implements LifecyclePort {
   }
 
   #createContext({ facilities }: Loaded): ToolContext {
-    return { ...facilities, ...this.#binding, signal: this.#parts.signal, toolCallId: "" };
+    return { ...facilities, ...this.#place, signal: this.#parts.signal, toolCallId: "" };
   }
 
   async #ask(tool: PipelineTool, params: unknown, context: ToolContext): Promise<void> {

@@ -26,8 +26,8 @@ export const getRawResult = (result: AgentToolResult): unknown =>
 
 export const textResult = (text: string): AgentToolResult => ({ content: [{ type: "text", text }] });
 
-/** Data may have a field `content` too: it is a result only if all of that can be shown to a model. */
-const isResult = (value: unknown): value is AgentToolResult =>
+/** Whether a value is a result as a model reads it. Data may have a field `content` too: it is a result only if all of that can be shown to a model. */
+export const isResult = (value: unknown): value is AgentToolResult =>
   isRecord(value) && Array.isArray(value["content"]) && value["content"].every(isBlock);
 
 const isBlock = (block: unknown): boolean =>

@@ -128,6 +128,7 @@ export function createSessionCore(parts: SessionParts): SessionCore {
       notice,
       log: (tool, level, message) => logTool(parts, notices, { tool, level, message }),
       binding: tools.binding && toToolBinding(tools.binding),
+      session: { id: session.id, cwd },
     }),
     moves: new TreeMoves({ session, publisher }),
     currentRun: new CurrentRun(),

@@ -174,7 +174,13 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
       (value) => isRecord(value) && isFunction(value["isAttended"]),
     ),
   ),
-  decide: param(fn),
+  decide: param(
+    either(
+      "a function, or what `extendPolicy` returns",
+      isFunction,
+      (value) => isRecord(value) && isFunction(value["extend"]),
+    ),
+  ),
   policyProfile: param(text),
   permissionMode: param(oneOf(...permissionModes)),
   planMode: param(flag),

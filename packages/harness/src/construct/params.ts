@@ -7,7 +7,7 @@ import type { ModelRegistry } from "@tau/config/models";
 import type { DebugLog } from "../observe/debug-log.ts";
 import type { ExtensionsParams, Feature } from "@tau/extensions";
 import type { ChannelBinding, GivenTool } from "@tau/extensions/internal";
-import type { Audit, Decide } from "@tau/policy";
+import type { Audit, Decide, PolicyExtension } from "@tau/policy";
 import type { ResourceLoader, ResourceLoaderOptions } from "@tau/config/resources";
 import type { AdmitRun } from "../agent-session/agent-session.ts";
 import type { AskChoice } from "../agent-session/approvals.ts";
@@ -122,9 +122,9 @@ export interface AgentSessionParams {
   fileAuthority?: FileAuthority;
   /**
    * Default: the workspace is free, reading and writing outside asks, credentials are denied, and commands are judged by
-   * what they do.
+   * what they do. `extendPolicy` of `@tau/policy` adds a rule to that.
    */
-  decide?: Decide;
+  decide?: Decide | PolicyExtension;
   /** The profile of the policy, over that of the settings: `safe`, `balanced` or `permissive`. */
   policyProfile?: string;
   /** How much the session does without a question. Default: the session's if it is stricter than the settings', else theirs. */

@@ -53,8 +53,7 @@ export async function createPolicyParts(
     isSandboxMissing,
   });
   const isSandboxed = createSandboxCheck(report, sandboxSettings, setup);
-  const decide =
-    params.decide ??
+  const createOwnPolicy = () =>
     createPolicy({
       rules,
       getPolicy,
@@ -70,6 +69,8 @@ export async function createPolicyParts(
       getTaint: () => taint.get(),
       shell: workspace.shell,
     });
+  const { decide: given } = params;
+  const decide = typeof given === "function" ? given : (given?.extend(createOwnPolicy()) ?? createOwnPolicy());
   const audit = taint.watch(params.audit ?? createSessionAudit(setup));
   const remembered = createRememberedRules({ agentDir, cwd: permissionsDirectory, ids });
   return {

@@ -11,7 +11,9 @@ export const decide: Decide = ({ capability, target }) => {
 /** `confirm` shows a question to the user. It should stop when the signal aborts, because the run may end first. */
 export const askWith =
   (confirm: (question: string, signal: AbortSignal) => Promise<boolean>): Ask =>
-  async ({ summary, reason }, signal) => {
+  async ({ summary, reason, choices }, signal) => {
     const isAllowed = await confirm(`${summary}\n${reason}`, signal);
-    return isAllowed ? { decision: "allow", choice: "session" } : { decision: "deny", message: "Not this one." };
+    if (!isAllowed) return { decision: "deny", message: "Not this one." };
+    // What is asked about each time can only be allowed once.
+    return { decision: "allow", choice: choices.some(({ choice }) => choice === "session") ? "session" : "once" };
   };

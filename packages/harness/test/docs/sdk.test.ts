@@ -26,11 +26,13 @@ import { delegate } from "./budget.example.ts";
 import { talkWhileBusy } from "./busy.example.ts";
 import { tryTwoWays } from "./conversation.example.ts";
 import { promptWithLog } from "./debug.example.ts";
+import { createRefundTool } from "./defined-tool.example.ts";
 import { createCountLines } from "./described-tool.example.ts";
 import { formatEnd } from "./end.example.ts";
 import { askTwice, createClient } from "./host.example.ts";
 import { openWithParts } from "./parts.example.ts";
 import { askWith, decide } from "./policy.example.ts";
+import { createShopPolicy } from "./extended-policy.example.ts";
 import { createStreamFn, houseModel } from "./provider.example.ts";
 import { continueById, continueLast } from "./resume.example.ts";
 import { answer } from "./session.example.ts";
@@ -227,6 +229,7 @@ test("the table of ends has a row for each, with its reason on the wire", () => 
 
 const toolFields: Record<keyof ToolDescription, true> = {
   access: true,
+  needsApproval: true,
   summarise: true,
   touches: true,
   shows: true,
@@ -375,6 +378,40 @@ test("tools: by name, in both forms, and lent by a channel; scopes hide", async 
     "result chat_reply: Sent 5 characters.",
     "assistant: ok",
   ]);
+});
+
+test("a defined tool: a person allows what is not reversible, and a rule beside the policy forbids it at the weekend", async () => {
+  const monday = new Date(2026, 10, 16);
+  const sunday = new Date(2026, 10, 15);
+  let today = monday;
+  const asked: string[] = [];
+  const refunds: string[] = [];
+  const agent = await tested(
+    [
+      [call("refund", { orderId: "a", amount: 20 })],
+      [call("refund", { orderId: "b", amount: 500 })],
+      [text("ok")],
+      [call("refund", { orderId: "c", amount: 20 })],
+      [text("no")],
+    ],
+    {
+      customTools: [
+        createRefundTool(async (orderId, amount) => {
+          refunds.push(`${orderId} ${amount}`);
+          return `r-${orderId}`;
+        }),
+      ],
+      decide: createShopPolicy(() => today),
+      ask: askWith(async (question) => asked.push(question) > 0),
+    },
+  );
+  await agent.prompt("Refund them.");
+  today = sunday;
+  await agent.prompt("Another.");
+  expect(refunds).toEqual(["a 20", "b 500"]);
+  expect(asked).toEqual([expect.stringContaining("The tool refund needs permission for this call.")]);
+  expect(agent.transcript()).toContain('result refund: {"reference":"r-b"}');
+  expect(agent.transcript().join("\n")).toContain("Refunds are made from Monday to Friday.");
 });
 
 test("a tool that describes itself: it reads with the permissions of its call, and asks with its own summary", async () => {
