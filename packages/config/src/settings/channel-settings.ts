@@ -41,6 +41,16 @@ const account = group("An account on a platform.", {
     description: "What happens to messages during a run. Default: `gateway.queue.mode`.",
     project,
   }),
+  stream: setting(flag, {
+    default: true,
+    description: "Whether answers are shown while they are written, where the platform lets messages be edited.",
+    project,
+  }),
+  reactions: setting(flag, {
+    default: false,
+    description: "Whether reactions to a message say that it was received, answered, or that the run failed.",
+    project,
+  }),
   mode: setting(nonEmptyText, {
     default: undefined,
     description: "How messages come: for `telegram`, `polling` (the default) or `webhook`.",

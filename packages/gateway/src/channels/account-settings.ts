@@ -9,6 +9,8 @@ interface AccountDefaults {
   readonly enabled: boolean;
   readonly groups: NonNullable<WrittenSettings["groups"]>;
   readonly policy: string;
+  readonly stream: boolean;
+  readonly reactions: boolean;
   /** See `gateway.channels.*.tools`. */
   readonly tools: readonly string[];
 }
@@ -20,17 +22,21 @@ const defaults: AccountDefaults = {
   enabled: true,
   groups: "mention",
   policy: "safe",
+  stream: true,
+  reactions: false,
   tools: ["read", "grep", "find", "ls"],
 };
 
 export function resolveAccountSettings(written: WrittenSettings = {}): AccountSettings {
-  const { type, enabled, groups, policy, tools } = written;
+  const { type, enabled, groups, policy, stream, reactions, tools } = written;
   return {
     ...written,
     type: type ?? defaults.type,
     enabled: enabled ?? defaults.enabled,
     groups: groups ?? defaults.groups,
     policy: policy ?? defaults.policy,
+    stream: stream ?? defaults.stream,
+    reactions: reactions ?? defaults.reactions,
     tools: tools ?? defaults.tools,
   };
 }

@@ -88,7 +88,7 @@ export class Channels {
 
   /** Lists the replies that are not delivered, oldest first. */
   listUndelivered(): ChannelReplyData[] {
-    return [...this.#parts.store.table.replies()].map(describeReply);
+    return [...this.#parts.store.table.replies()].flatMap(describeReply);
   }
 
   /** Sends a short message to the conversation of the account that was used last. */

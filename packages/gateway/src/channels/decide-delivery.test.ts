@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import type { Delivery } from "./channel.ts";
 import { decideAfterAttempt, decideAfterCrash, isProven, maxReplyAgeMs } from "./decide-delivery.ts";
 
-const facts = { attempts: 1, ageMs: 0, provesNonce: false, wasUncertain: false };
-const uncertain = { ...facts, provesNonce: true, wasUncertain: true };
+const facts = { attempts: 1, ageMs: 0, isRepeatable: false, wasUncertain: false };
+const uncertain = { ...facts, isRepeatable: true, wasUncertain: true };
 const notSent: Delivery = { kind: "not_sent", reason: "down" };
 const unknown: Delivery = { kind: "unknown", reason: "no answer" };
 
@@ -16,10 +16,10 @@ test.each([
   [{ ...notSent, retryAfterMs: 5_000 }, facts, { kind: "retry", afterMs: 5_000, isKnownUnsent: true }],
   [notSent, { ...facts, ageMs: maxReplyAgeMs }, { kind: "over", state: "refused", reason: "down" }],
   [unknown, facts, { kind: "over", state: "uncertain", reason: "no answer" }],
-  [unknown, { ...facts, provesNonce: true }, { kind: "retry", afterMs: 1_000, isKnownUnsent: false }],
+  [unknown, { ...facts, isRepeatable: true }, { kind: "retry", afterMs: 1_000, isKnownUnsent: false }],
   [
     unknown,
-    { ...facts, provesNonce: true, ageMs: maxReplyAgeMs },
+    { ...facts, isRepeatable: true, ageMs: maxReplyAgeMs },
     { kind: "over", state: "uncertain", reason: "no answer" },
   ],
   // What a later attempt says does not make an earlier one certain.

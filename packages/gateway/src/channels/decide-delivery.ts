@@ -12,8 +12,8 @@ interface AttemptFacts {
   readonly attempts: number;
   /** Since the reply was recorded. */
   readonly ageMs: number;
-  /** See `isProven`. */
-  readonly provesNonce: boolean;
+  /** Whether another attempt makes no second message: see `ChannelLimits.provesNonce`; and an edit never does. */
+  readonly isRepeatable: boolean;
   /** Whether an earlier attempt may have delivered it. */
   readonly wasUncertain: boolean;
 }
@@ -31,14 +31,14 @@ const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
 
 export function decideAfterAttempt(facts: AttemptFacts): AfterAttempt {
-  const { delivery, attempts, ageMs, provesNonce, wasUncertain } = facts;
+  const { delivery, attempts, ageMs, isRepeatable, wasUncertain } = facts;
   switch (delivery.kind) {
     case "sent":
       return { kind: "sent" };
     case "refused":
       return { kind: "over", state: wasUncertain ? "uncertain" : "refused", reason: delivery.reason };
     case "unknown":
-      if (!provesNonce) return { kind: "over", state: "uncertain", reason: delivery.reason };
+      if (!isRepeatable) return { kind: "over", state: "uncertain", reason: delivery.reason };
       return retry(delivery.reason, { attempts, ageMs, isKnownUnsent: false });
     case "not_sent":
       return retry(delivery.reason, {
@@ -61,8 +61,8 @@ function retry(
 }
 
 /** Decides about a reply whose last attempt has no known end: sent again only where the platform makes one message of both. */
-export const decideAfterCrash = (provesNonce: boolean): AfterAttempt =>
-  provesNonce
+export const decideAfterCrash = (isRepeatable: boolean): AfterAttempt =>
+  isRepeatable
     ? { kind: "retry", afterMs: 0, isKnownUnsent: false }
     : {
         kind: "over",

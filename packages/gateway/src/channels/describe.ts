@@ -34,24 +34,22 @@ export const describePeer = (
   sinceMs: number,
 ): ChannelPeerData => ({ channel: accountId, id, name, state, since: new Date(sinceMs).toISOString() });
 
-export const describeReply = ({
-  id,
-  accountId,
-  address,
-  state,
-  reason,
-  text,
-  file,
-  recordedAt,
-}: OutboxReply): ChannelReplyData => ({
-  id,
-  channel: accountId,
-  to: formatAddress(address),
-  state,
-  ...(reason !== undefined && { reason }),
-  text: file ? `the file ${file.name}` : getFirstWords(text),
-  recordedAt: new Date(recordedAt).toISOString(),
-});
+/** Nothing for a reply that is being written where people see it. */
+export function describeReply(reply: OutboxReply): ChannelReplyData[] {
+  const { id, accountId, address, state, reason, text, file, recordedAt } = reply;
+  if (state === "shown") return [];
+  return [
+    {
+      id,
+      channel: accountId,
+      to: formatAddress(address),
+      state,
+      ...(reason !== undefined && { reason }),
+      text: file ? `the file ${file.name}` : getFirstWords(text),
+      recordedAt: new Date(recordedAt).toISOString(),
+    },
+  ];
+}
 
 export const formatAddress = ({ channelId, threadId }: ChannelAddress): string =>
   threadId === undefined ? channelId : `${channelId}/${threadId}`;

@@ -7,8 +7,18 @@ import type { Inbox } from "../inbox/inbox.ts";
 import type { Account } from "./accounts.ts";
 import type { ChannelOutbox } from "./outbox.ts";
 import type { Conversation } from "./records.ts";
-import { createReplies, formatQuestion, getReplyText, isUnfinished, listUnanswered } from "./session-replies.ts";
+import { ProgressSigns } from "./progress-signs.ts";
+import {
+  createDraft,
+  createReplies,
+  formatQuestion,
+  getReplyText,
+  getTextId,
+  isUnfinished,
+  listUnanswered,
+} from "./session-replies.ts";
 import type { ChannelStore } from "./store.ts";
+import { AnswerStream } from "./stream-answer.ts";
 
 interface FollowParts {
   store: ChannelStore;
@@ -25,26 +35,48 @@ interface FollowParts {
 const continueText =
   "The gateway was restarted while you were answering. Continue where you stopped, and answer the last message.";
 
+/** Below an answer that ended before it was complete. */
+const interruptedText = "(The answer ends here, because the run was ended.)";
+
 /** The smallest that platforms have, for an account that is not open now. */
 const smallestTextLength = 2_000;
 
+/** The events that something is done about, one after the other. */
+const takenEvents: ReadonlySet<SessionEvent["type"]> = new Set([
+  "message_start",
+  "tool_execution_start",
+  "entry_appended",
+  "approval_requested",
+  "agent_end",
+]);
+
+/** A session that is followed. */
+interface Followed {
+  readonly sessionId: string;
+  /** Work for the session, one piece at a time and in order. */
+  readonly queue: SerialQueue;
+  /** The answer that is being written, or was written last. */
+  stream?: AnswerStream;
+}
+
 export class FollowedSessions {
+  readonly signs: ProgressSigns;
   readonly #parts: FollowParts;
-  /** Work for each session that is followed, one piece at a time and in order. */
-  readonly #queues = new Map<string, SerialQueue>();
+  readonly #followed = new Map<string, Followed>();
 
   constructor(parts: FollowParts) {
     this.#parts = parts;
+    this.signs = new ProgressSigns(parts.findAccount);
   }
 
   /** Follows a session that answers in a channel, until it is closed. */
   follow(hosted: HostedSession): void {
     const { sessionId } = hosted.session;
-    if (this.#queues.has(sessionId) || !this.#parts.store.table.getConversation(sessionId)) return;
-    const queue = new SerialQueue();
-    this.#queues.set(sessionId, queue);
+    if (this.#followed.has(sessionId) || !this.#parts.store.table.getConversation(sessionId)) return;
+    const followed: Followed = { sessionId, queue: new SerialQueue() };
+    this.#followed.set(sessionId, followed);
     const add = (work: () => Promise<void>) => {
-      queue.add(work).catch((error: unknown) => {
+      followed.queue.add(work).catch((error: unknown) => {
         this.#parts.log(`An answer of the session ${sessionId} could not be recorded: ${getErrorMessage(error)}`);
       });
     };
@@ -56,7 +88,10 @@ export class FollowedSessions {
         const { event } = item;
         if (event.type === "error") failure = event.message;
         if (event.type === "agent_start") failure = "";
-        add(() => this.#take(sessionId, event, failure));
+        if (event.type === "text_delta") return followed.stream?.add(event.delta);
+        this.#followStream(followed, event);
+        const { stream } = followed;
+        if (takenEvents.has(event.type)) add(() => this.#take(sessionId, event, { failure, stream }));
       },
       { epoch, seq },
     );
@@ -64,12 +99,14 @@ export class FollowedSessions {
   }
 
   onClosed(sessionId: string): void {
-    this.#queues.delete(sessionId);
+    this.#followed.get(sessionId)?.stream?.end();
+    this.#followed.delete(sessionId);
+    this.signs.forget(sessionId);
   }
 
   /** Waits until everything that a session has said so far is recorded. */
   async settled(sessionId: string): Promise<void> {
-    await this.#queues.get(sessionId)?.add(async () => {});
+    await this.#followed.get(sessionId)?.queue.add(async () => {});
   }
 
   /** Continues a conversation whose answer a crash has cut. */
@@ -90,11 +127,67 @@ export class FollowedSessions {
     });
   }
 
-  async #take(sessionId: string, event: SessionEvent, failure: string): Promise<void> {
+  /** Begins to show an answer with its first piece, and ends with its last. */
+  #followStream(followed: Followed, event: SessionEvent): void {
+    if (event.type === "message_end" || event.type === "agent_end") followed.stream?.end();
+    if (event.type !== "message_start") return;
+    followed.stream?.end();
+    const stream = this.#openStream(followed, event.messageId);
+    if (stream) followed.stream = stream;
+    else delete followed.stream;
+  }
+
+  #openStream({ sessionId, queue }: Followed, messageId: string): AnswerStream | undefined {
+    const { store, outbox, findAccount, clock, log } = this.#parts;
+    const conversation = store.table.getConversation(sessionId);
+    const account = conversation && findAccount(conversation.accountId);
+    const { minEditIntervalMs, maxTextLength } = account?.channel.limits ?? {};
+    if (!account?.settings.stream || !account.channel.edit || minEditIntervalMs === undefined) return undefined;
+    const stream: AnswerStream = new AnswerStream({
+      clock,
+      limits: { minEditIntervalMs, maxTextLength: maxTextLength ?? smallestTextLength },
+      // In the order of the session's other work, so that no part is opened after the answer was recorded.
+      open: (text, index) =>
+        queue.add(async () =>
+          stream.isEnded ? undefined : await this.#openDraft(sessionId, text, { messageId, index }),
+        ),
+      edit: (id, text) => outbox.showDraft(id, text),
+      log,
+    });
+    return stream;
+  }
+
+  /** Returns the id of the part. An answer that failed on its way is written again where people see it. */
+  async #openDraft(
+    sessionId: string,
+    text: string,
+    { messageId, index }: { messageId: string; index: number },
+  ): Promise<string | undefined> {
+    const { store, outbox } = this.#parts;
+    const conversation = store.table.getConversation(sessionId);
+    if (!conversation) return undefined;
+    const open = store.table.listOpen(sessionId);
+    const known = open[index];
+    if (known) {
+      void outbox.showDraft(known.id, text);
+      return known.id;
+    }
+    const id = open[0] ? getTextId(open[0]) : `draft/${sessionId}/${messageId}`;
+    const draft = createDraft(text, { id, index }, this.#getOptions(conversation));
+    await outbox.add([draft]);
+    return draft.id;
+  }
+
+  async #take(
+    sessionId: string,
+    event: SessionEvent,
+    { failure, stream }: { failure: string; stream: AnswerStream | undefined },
+  ): Promise<void> {
     const conversation = this.#parts.store.table.getConversation(sessionId);
     if (!conversation) return;
     switch (event.type) {
       case "message_start":
+      case "tool_execution_start":
         void this.#parts.findAccount(conversation.accountId)?.channel.showTyping?.(conversation.address);
         return;
       case "entry_appended":
@@ -106,12 +199,14 @@ export class FollowedSessions {
       case "agent_end":
         // The gateway stops: the answer is given after the next start.
         if (event.terminationReason === "gateway_disconnected") return;
+        await this.#closeDrafts(conversation, stream?.text);
         if (event.terminationReason === "error") {
           const id = `end/${sessionId}/${this.#parts.clock.now()}`;
           await this.#say(conversation, `The run failed: ${failure}`, { id });
         }
-        if (!this.#hasWaiting(sessionId)) await this.#parts.store.append({ type: "idle", sessionId });
-        return;
+        if (this.#hasWaiting(sessionId)) return;
+        this.signs.onOver(sessionId, event.terminationReason === "error" ? "failed" : "done");
+        return await this.#parts.store.append({ type: "idle", sessionId });
       default:
         return;
     }
@@ -123,6 +218,8 @@ export class FollowedSessions {
     for (const entry of listUnanswered(branch, conversation?.answeredEntryId)) {
       if (conversation) await this.#record(conversation, entry);
     }
+    // Nobody completes what the last process began to show: the run is continued with another answer.
+    if (conversation) await this.#closeDrafts(conversation, undefined);
   }
 
   async #record(conversation: Conversation, entry: SessionEntry): Promise<void> {
@@ -130,9 +227,25 @@ export class FollowedSessions {
     const { sessionId } = conversation;
     const text = getReplyText(entry);
     if (text === "") return;
-    const replies = createReplies(redact(sessionId, text), `${sessionId}/${entry.id}`, this.#getOptions(conversation));
+    const [draft] = store.table.listOpen(sessionId);
+    const id = draft ? getTextId(draft) : `${sessionId}/${entry.id}`;
+    const replies = createReplies(redact(sessionId, text), id, this.#getOptions(conversation));
     await store.append({ type: "answered", sessionId, entryId: entry.id, replies });
     outbox.onRecorded(replies);
+    // An answer that was begun again may be shorter.
+    await this.#closeDrafts(conversation, undefined);
+  }
+
+  /** Ends what is shown of an answer that nobody completes. `text` is what there is of it, if that is known. */
+  async #closeDrafts(conversation: Conversation, text: string | undefined): Promise<void> {
+    const { store, outbox } = this.#parts;
+    const [draft] = store.table.listOpen(conversation.sessionId);
+    if (draft && text) {
+      await outbox.add(
+        createReplies(`${text}\n\n${interruptedText}`, getTextId(draft), this.#getOptions(conversation)),
+      );
+    }
+    for (const { id } of store.table.listOpen(conversation.sessionId)) await outbox.dropDraft(id);
   }
 
   async #say(

@@ -8,6 +8,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { Channel, Delivery } from "./channel.ts";
 import { type AfterAttempt, decideAfterAttempt, decideAfterCrash, isProven } from "./decide-delivery.ts";
 import type { OutboxReply, StoredReply } from "./records.ts";
+import { ShownDrafts } from "./shown-drafts.ts";
 import type { ChannelStore } from "./store.ts";
 
 interface OutboxParts {
@@ -20,20 +21,25 @@ interface OutboxParts {
 
 /** Replies of one conversation, in the order in which they are sent. */
 interface Lane {
+  readonly key: string;
   readonly accountId: string;
   readonly ids: string[];
   isWorking: boolean;
-  cancelTimer: () => void;
+  /** Ends the pause before the next attempt. Undefined: there is none. */
+  endPause: (() => void) | undefined;
 }
 
 export class ChannelOutbox {
   readonly #parts: OutboxParts;
   readonly #lanes = new Map<string, Lane>();
+  readonly #drafts: ShownDrafts;
   #isStopped = false;
 
   constructor(parts: OutboxParts) {
     this.#parts = parts;
-    for (const reply of parts.store.table.replies()) this.#queue(reply);
+    this.#drafts = new ShownDrafts(parts.clock);
+    // A draft of before is completed or dropped once its session is opened.
+    for (const reply of parts.store.table.replies()) if (!reply.isOpen) this.#queue(reply);
   }
 
   /** Resolves when the replies are on the disk. Those that are recorded already stay as they are. */
@@ -47,9 +53,23 @@ export class ChannelOutbox {
     const { table } = this.#parts.store;
     for (const { id } of replies) {
       const reply = table.getReply(id);
-      if (reply) this.#queue(reply);
+      const lane = reply && this.#queue(reply);
+      // A platform that wants a pause gets it.
+      if (lane && !lane.endPause) void this.#work(lane);
     }
-    for (const { accountId } of replies) this.wake(accountId);
+  }
+
+  /**
+   * Shows a newer text of a reply that is still being written. Nothing of it is recorded: the complete reply is. Undefined if
+   * nobody sees the reply yet: then it begins with the newest text.
+   */
+  async showDraft(id: string, text: string): Promise<Delivery | undefined> {
+    this.#drafts.write(id, text);
+    const reply = this.#parts.store.table.getReply(id);
+    if (reply?.state !== "shown" || this.#isStopped || this.#drafts.getShown(id) === text) return undefined;
+    const channel = this.#parts.findChannel(reply.accountId);
+    if (!channel) return undefined;
+    return await this.#drafts.edit(id, text, () => attempt(channel, reply, text));
   }
 
   /** Sends what waits for an account that is open now. */
@@ -76,48 +96,70 @@ export class ChannelOutbox {
     return true;
   }
 
+  /** Forgets what was shown of an answer that nobody completes. What people see of it stays. */
+  async dropDraft(id: string): Promise<void> {
+    await this.#parts.store.append({ type: "dropped", id });
+    this.#drafts.forget(id);
+  }
+
   /** Begins no more attempts. What waits stays on the disk. */
   stop(): void {
     this.#isStopped = true;
-    for (const { cancelTimer } of this.#lanes.values()) cancelTimer();
+    for (const { endPause } of this.#lanes.values()) endPause?.();
   }
 
-  #queue(reply: OutboxReply): void {
-    if (reply.state !== "waiting" && reply.state !== "sending") return;
-    const key = JSON.stringify([reply.accountId, reply.address]);
+  #queue(reply: OutboxReply): Lane | undefined {
+    if (reply.state !== "waiting" && reply.state !== "sending") return undefined;
+    const { accountId, address } = reply;
+    const key = JSON.stringify([accountId, address]);
     const lane = this.#lanes.get(key) ?? {
-      accountId: reply.accountId,
+      key,
+      accountId,
       ids: [],
       isWorking: false,
-      cancelTimer: () => {},
+      endPause: undefined,
     };
     this.#lanes.set(key, lane);
     if (!lane.ids.includes(reply.id)) lane.ids.push(reply.id);
+    return lane;
   }
 
   async #work(lane: Lane): Promise<void> {
     if (lane.isWorking) return;
     lane.isWorking = true;
-    lane.cancelTimer();
+    lane.endPause?.();
     try {
       for (let [id] = lane.ids; id !== undefined && !this.#isStopped; [id] = lane.ids) {
         const channel = this.#parts.findChannel(lane.accountId);
         if (!channel) return;
         const afterMs = await this.#send(channel, id);
-        if (afterMs === undefined) lane.ids.shift();
-        else if (afterMs > 0) {
-          // A stop during the attempt has cancelled the timers that were there.
-          if (!this.#isStopped) lane.cancelTimer = this.#parts.clock.setTimer(afterMs, () => void this.#work(lane));
-          return;
+        if (afterMs === undefined) {
+          lane.ids.shift();
+          // A draft may have been completed meanwhile.
+          const reply = this.#parts.store.table.getReply(id);
+          if (reply) this.#queue(reply);
+        } else if (afterMs > 0) {
+          return this.#pause(lane, afterMs);
         }
       }
     } catch (error) {
       // The disk refuses. What was not recorded is not sent.
       this.#parts.log(`Replies of ${lane.accountId} cannot be sent: ${getErrorMessage(error)}`);
-      if (!this.#isStopped) lane.cancelTimer = this.#parts.clock.setTimer(diskRetryMs, () => void this.#work(lane));
+      this.#pause(lane, diskRetryMs);
     } finally {
       lane.isWorking = false;
+      if (lane.ids.length === 0) this.#lanes.delete(lane.key);
     }
+  }
+
+  #pause(lane: Lane, forMs: number): void {
+    // A stop during the attempt has ended the pauses that were there.
+    if (this.#isStopped) return;
+    const cancelTimer = this.#parts.clock.setTimer(forMs, () => void this.#work(lane));
+    lane.endPause = () => {
+      cancelTimer();
+      lane.endPause = undefined;
+    };
   }
 
   /** Returns after how long the reply is to be sent again; undefined if it is done with. */
@@ -125,16 +167,41 @@ export class ChannelOutbox {
     const { store, clock } = this.#parts;
     const reply = store.table.getReply(id);
     if (reply?.state !== "waiting" && reply?.state !== "sending") return undefined;
+    const isEdit = reply.messageId !== undefined;
     const now = clock.now();
     // An attempt whose end is not known: the process that made it is gone, or the platform did not answer.
     const wasUncertain = reply.state === "sending";
-    const provesNonce = isProven(channel.limits, wasUncertain ? now - (reply.uncertainSince ?? 0) : 0);
-    if (wasUncertain && !provesNonce) return await this.#settle(reply, decideAfterCrash(provesNonce));
+    const isRepeatable = isEdit || isProven(channel.limits, wasUncertain ? now - (reply.uncertainSince ?? 0) : 0);
+    if (wasUncertain && !isRepeatable) return await this.#settle(reply, decideAfterCrash(isRepeatable));
+    const text = (reply.isOpen && this.#drafts.getNewest(id)) || reply.text;
+    if (isEdit) {
+      if (this.#drafts.getShown(id) === text) return await this.#settle(reply, { kind: "sent" });
+      const waitMs = this.#drafts.getWaitMs(id, channel.limits.minEditIntervalMs ?? 0);
+      if (waitMs > 0) return waitMs;
+    }
     await store.append({ type: "attempt", id, at: now });
-    const delivery = await attempt(channel, reply);
+    const delivery = isEdit
+      ? await this.#drafts.edit(id, text, () => attempt(channel, reply, text))
+      : await attempt(channel, reply, text);
+    // The message is gone, or too old. Nobody sees the reply, so it is sent as a new one.
+    if (isEdit && delivery.kind === "refused") {
+      await store.append({ type: "not_sent", id, isReplaced: true });
+      return 0;
+    }
+    if (delivery.kind === "sent" && reply.isDraft && !isEdit) return await this.#show(reply, text, delivery.messageId);
     const attempts = reply.attempts + 1;
     const ageMs = clock.now() - reply.recordedAt;
-    return await this.#settle(reply, decideAfterAttempt({ delivery, attempts, ageMs, provesNonce, wasUncertain }));
+    return await this.#settle(reply, decideAfterAttempt({ delivery, attempts, ageMs, isRepeatable, wasUncertain }));
+  }
+
+  /** People see a draft now. If it was completed meanwhile, what they see is compared with that. */
+  async #show({ id, state }: OutboxReply, text: string, messageId: string): Promise<number | undefined> {
+    const { store } = this.#parts;
+    await store.append({ type: "shown", id, messageId });
+    this.#drafts.write(id, this.#drafts.getNewest(id) ?? text);
+    // The message of an earlier attempt may have an earlier text.
+    if (state === "waiting") this.#drafts.setShown(id, text);
+    return store.table.getReply(id)?.state === "waiting" ? 0 : undefined;
   }
 
   async #settle({ id, accountId }: OutboxReply, next: AfterAttempt): Promise<number | undefined> {
@@ -142,9 +209,11 @@ export class ChannelOutbox {
     switch (next.kind) {
       case "sent":
         await store.append({ type: "sent", id });
+        this.#drafts.forget(id);
         return undefined;
       case "over": {
         await store.append({ type: "over", id, state: next.state, reason: next.reason });
+        this.#drafts.forget(id);
         const what = next.state === "refused" ? "was not delivered" : "may not have been delivered";
         log(`A reply of ${accountId} ${what}: ${next.reason} tau channels outbox shows it.`);
         return undefined;
@@ -159,10 +228,16 @@ export class ChannelOutbox {
 const diskRetryMs = 5_000;
 
 /** An adapter that throws has perhaps delivered it. */
-async function attempt(channel: Channel, reply: OutboxReply): Promise<Delivery> {
-  const { id: nonce, address, text, replyTo, buttons, file } = reply;
+async function attempt(channel: Channel, reply: OutboxReply, text: string): Promise<Delivery> {
+  const { id, address, replyTo, buttons, file, messageId, isReplaced } = reply;
+  // With the same one, the platform would find the message that cannot be edited.
+  const nonce = isReplaced ? `${id}/new` : id;
   const to = { address, nonce, ...(replyTo !== undefined && { replyTo }) };
   try {
+    if (messageId !== undefined) {
+      if (!channel.edit) return { kind: "refused", reason: "The platform edits no messages." };
+      return await channel.edit({ ...to, text, messageId });
+    }
     if (!file) return await channel.send({ ...to, text, ...(buttons && { buttons }) });
     if (!channel.sendFile) return { kind: "refused", reason: "The platform takes no files." };
     const bytes = await readFile(file.path);

@@ -140,6 +140,7 @@ export class MessageReceiver implements AccountEvents {
       origin: { kind: "client", deviceId: getChannelDevice(accountId), scopes: [] },
       requestKey,
     });
+    this.#parts.followed.signs.onReceived(sessionId, { accountId, address, messageId: sourceMessageId });
   }
 
   async #answerCommand({ account, message, key }: RoutedMessage, command: ChatCommand): Promise<void> {

@@ -17,16 +17,27 @@ export interface StoredReply {
   readonly file?: { readonly path: string; readonly name: string; readonly mimeType: string };
   /** Milliseconds since the epoch. */
   readonly recordedAt: number;
+  /** The answer is still being written: people see what there is. Recorded again without this when it is complete. */
+  readonly isOpen?: true;
 }
 
-/** `sending`: an attempt began, and how it ended is not known. `uncertain` and `refused` ones are not sent again by themselves. */
-export type ReplyState = "waiting" | "sending" | "uncertain" | "refused";
+/**
+ * `sending`: an attempt began, and how it ended is not known. `shown`: people see a part of it, and the rest is not written yet.
+ * `uncertain` and `refused` ones are not sent again by themselves.
+ */
+export type ReplyState = "waiting" | "sending" | "shown" | "uncertain" | "refused";
 
 export interface OutboxReply extends StoredReply {
   readonly state: ReplyState;
   readonly attempts: number;
   /** When the first attempt began that may have delivered it, in milliseconds since the epoch. */
   readonly uncertainSince?: number;
+  /** It was sent before it was complete, so that what people see may have to be edited. */
+  readonly isDraft?: true;
+  /** The message that people see. It is edited instead of sending another one. */
+  readonly messageId?: string;
+  /** The message that people saw cannot be edited any more: a new one is sent. */
+  readonly isReplaced?: true;
   /** Why it is uncertain or was refused. */
   readonly reason?: string;
 }
@@ -62,8 +73,10 @@ export type ChannelRecord =
   | { type: "idle"; sessionId: string }
   | { type: "attempt"; id: string; at: number }
   | { type: "sent"; id: string }
-  /** The attempt is known to have delivered nothing. */
-  | { type: "not_sent"; id: string }
+  /** A part of a reply that is being written is on the platform. */
+  | { type: "shown"; id: string; messageId: string }
+  /** The attempt is known to have delivered nothing. `isReplaced`: nor can the message be edited that is there. */
+  | { type: "not_sent"; id: string; isReplaced?: true }
   | { type: "over"; id: string; state: "uncertain" | "refused"; reason: string }
   | { type: "dropped"; id: string }
   /** The next message with this key begins a session. */
@@ -120,6 +133,11 @@ export class ChannelTable {
     return this.#replies.values();
   }
 
+  /** Lists the parts of the answer that a session is writing, as far as people were sent any. */
+  listOpen(sessionId: string): readonly OutboxReply[] {
+    return [...this.#replies.values()].filter((reply) => reply.isOpen && reply.sessionId === sessionId);
+  }
+
   /** Records that lead to the same state. */
   *snapshot(): Iterable<ChannelRecord> {
     for (const conversation of this.#conversations.values()) yield { type: "state", conversation };
@@ -152,16 +170,13 @@ export class ChannelTable {
         return;
       }
       case "attempt":
-        return this.#change(record.id, ({ state, attempts, uncertainSince }) => ({
-          state: "sending",
-          attempts: attempts + 1,
-          // Records of earlier versions have no time: such an attempt is too old to be recognised.
-          uncertainSince: (state === "sending" ? uncertainSince : record.at) ?? 0,
-        }));
+        return this.#change(record.id, (reply) => beginAttempt(reply, record.at));
+      case "shown":
+        return this.#change(record.id, (reply) => showDraft(reply, record.messageId));
       case "not_sent":
-        return this.#change(record.id, () => ({ state: "waiting" }));
+        return this.#change(record.id, (reply) => (record.isReplaced ? replaceDraft(reply) : waitAgain(reply)));
       case "over":
-        this.#change(record.id, () => ({ state: record.state, reason: record.reason }));
+        this.#change(record.id, (reply) => ({ ...reply, state: record.state, reason: record.reason }));
         return this.#forgetOldest();
       case "sent":
       case "dropped":
@@ -195,17 +210,53 @@ export class ChannelTable {
 
   #add(replies: readonly StoredReply[]): void {
     for (const reply of replies) {
-      if (!this.#replies.has(reply.id)) this.#replies.set(reply.id, { ...reply, state: "waiting", attempts: 0 });
+      const known = this.#replies.get(reply.id);
+      if (!known) {
+        const isDraft = reply.isOpen && ({ isDraft: true } as const);
+        this.#replies.set(reply.id, { ...reply, ...isDraft, state: "waiting", attempts: 0 });
+      } else if (known.isOpen && !reply.isOpen) this.#replies.set(reply.id, completeDraft(known, reply));
     }
   }
 
-  #change(id: string, change: (reply: OutboxReply) => Partial<OutboxReply>): void {
+  #change(id: string, change: (reply: OutboxReply) => OutboxReply): void {
     const reply = this.#replies.get(id);
-    if (reply) this.#replies.set(id, { ...reply, ...change(reply) });
+    if (reply) this.#replies.set(id, change(reply));
   }
 
   #forgetOldest(): void {
     const over = [...this.#replies.values()].filter(({ state }) => state === "uncertain" || state === "refused");
     if (over.length > maxOver) this.#replies.delete(over[0]!.id);
   }
+}
+
+const beginAttempt = (reply: OutboxReply, atMs: number): OutboxReply => ({
+  ...reply,
+  state: "sending",
+  attempts: reply.attempts + 1,
+  // Records of earlier versions have no time: such an attempt is too old to be recognised.
+  uncertainSince: (reply.state === "sending" ? reply.uncertainSince : atMs) ?? 0,
+});
+
+const waitAgain = (reply: OutboxReply): OutboxReply => ({ ...reply, state: "waiting" });
+
+const showDraft = (reply: OutboxReply, messageId: string): OutboxReply => ({
+  ...reply,
+  messageId,
+  state: reply.isOpen ? "shown" : "waiting",
+});
+
+function replaceDraft({ messageId: _gone, ...reply }: OutboxReply): OutboxReply {
+  return { ...reply, isReplaced: true, attempts: 0, state: "waiting" };
+}
+
+/** Keeps the attempts of the draft: only they can say whether it was delivered. */
+function completeDraft({ isOpen: _open, reason, ...draft }: OutboxReply, complete: StoredReply): OutboxReply {
+  const { state } = draft;
+  const isUncertain = state === "uncertain" && reason !== undefined;
+  return {
+    ...draft,
+    ...complete,
+    state: state === "shown" || state === "refused" ? "waiting" : state,
+    ...(isUncertain && { reason }),
+  };
 }

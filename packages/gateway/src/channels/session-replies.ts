@@ -2,6 +2,7 @@
 import type { SessionEntry } from "@tau/protocol";
 import type { Approval } from "@tau/protocol";
 import type { ChannelButton } from "./channel.ts";
+import { isSilentText } from "./decide-stream.ts";
 import type { Conversation, StoredReply } from "./records.ts";
 import { splitText } from "./split-text.ts";
 
@@ -16,21 +17,32 @@ interface ReplyOptions {
 export function createReplies(
   text: string,
   id: string,
-  options: ReplyOptions & { buttons?: readonly ChannelButton[] },
-) {
-  const { conversation, maxTextLength, nowMs, buttons } = options;
-  const { sessionId, accountId, address, sourceMessageId } = conversation;
-  const parts = splitText(text, maxTextLength);
-  return parts.map((part, index): StoredReply => ({
-    id: `${id}/${index}`,
-    sessionId,
-    accountId,
-    address,
-    text: part,
-    recordedAt: nowMs,
-    ...(index === 0 && { replyTo: sourceMessageId }),
+  { buttons, ...options }: ReplyOptions & { buttons?: readonly ChannelButton[] },
+): StoredReply[] {
+  const parts = splitText(text, options.maxTextLength);
+  return parts.map((part, index) => ({
+    ...createReply(part, { id, index }, options),
     ...(buttons && index === parts.length - 1 && { buttons }),
   }));
+}
+
+/** A part of an answer that is still being written. The complete answer has the same `id`. */
+export const createDraft = (text: string, part: { id: string; index: number }, options: ReplyOptions): StoredReply => ({
+  ...createReply(text, part, options),
+  isOpen: true,
+});
+
+/** The name of the text that a reply is a part of. */
+export const getTextId = ({ id }: Pick<StoredReply, "id">): string => id.slice(0, id.lastIndexOf("/"));
+
+function createReply(
+  text: string,
+  { id, index }: { id: string; index: number },
+  { conversation, nowMs }: ReplyOptions,
+): StoredReply {
+  const { sessionId, accountId, address, sourceMessageId } = conversation;
+  const reply = { id: `${id}/${index}`, sessionId, accountId, address, text, recordedAt: nowMs };
+  return index === 0 ? { ...reply, replyTo: sourceMessageId } : reply;
 }
 
 /** The text that people get of an entry: that of an answer, without thinking and calls. Empty for everything else. */
@@ -39,10 +51,12 @@ export function getReplyText(entry: SessionEntry): string {
   const { content, stopReason } = entry.message;
   // A failed or aborted answer is reported with the end of its run.
   if (stopReason === "error" || stopReason === "aborted" || typeof content === "string") return "";
-  return content
+  const text = content
     .flatMap((block) => (block.type === "text" ? [block.text] : []))
     .join("\n\n")
     .trim();
+  // Beside a call it is no silent answer, but nobody is to read the word either.
+  return isSilentText(text) ? "" : text;
 }
 
 /** The entries of a branch whose replies are not recorded. */

@@ -33,6 +33,16 @@ export function splitText(text: string, maxLength: number): string[] {
   return parts.filter((part) => part.trim() !== "");
 }
 
+/** Closes the code block that is open at the end of a text, so that nothing else is read as code. */
+export function closeFence(text: string, maxLength: number): string {
+  const fence = findOpenFence(text, undefined);
+  if (!fence) return text;
+  const closing = `\n${fence.marker}`;
+  const cut = text.slice(0, toWholeCharacter(text, maxLength - closing.length));
+  // The beginning of the code block may have been cut off again.
+  return findOpenFence(cut, undefined) ? cut + closing : cut;
+}
+
 /** Finds where to cut a text that is too long, and the code block that is open there. */
 function findCut(
   text: string,

@@ -24,6 +24,12 @@ export class TestChannel implements Channel {
   readonly nextDeliveries: Delivery[] = [];
   /** Each attempt, also those that failed. */
   readonly attempts: OutgoingText[] = [];
+  /** The texts that people see, by the id of the message. */
+  readonly shown = new Map<string, string>();
+  /** Every text that people saw. */
+  readonly seen: string[] = [];
+  /** How the next attempts to edit end, before those that succeed. */
+  readonly nextEdits: Delivery[] = [];
   #events: ChannelEvents | undefined;
   #count = 0;
 
@@ -43,7 +49,21 @@ export class TestChannel implements Channel {
     const delivery = this.nextDeliveries.shift();
     if (delivery && delivery.kind !== "sent") return delivery;
     this.sent.push(message);
-    return { kind: "sent", messageId: `sent-${this.sent.length}` };
+    const messageId = `sent-${this.sent.length}`;
+    this.#show(messageId, message.text);
+    return { kind: "sent", messageId };
+  }
+
+  async edit({ messageId, text }: OutgoingText & { messageId: string }): Promise<Delivery> {
+    const delivery = this.nextEdits.shift();
+    if (delivery && delivery.kind !== "sent") return delivery;
+    this.#show(messageId, text);
+    return { kind: "sent", messageId };
+  }
+
+  #show(messageId: string, text: string): void {
+    this.shown.set(messageId, text);
+    this.seen.push(text);
   }
 
   async react(_address: unknown, messageId: string, emoji: string): Promise<Delivery> {
@@ -107,6 +127,8 @@ export async function openChannelGateway(options: ChannelGatewayOptions = {}) {
   for (const id of paired) await pairWith(opened.gateway.parts.channels, channel, id);
   channel.sent.length = 0;
   channel.attempts.length = 0;
+  channel.shown.clear();
+  channel.seen.length = 0;
   return { ...opened, channel };
 }
 

@@ -129,3 +129,134 @@ test("the same reply recorded twice is sent once", async () => {
   await outbox.add([reply("2")]);
   await expect.poll(() => channel.textsTo("a")).toEqual(["1", "2"]);
 });
+
+describe("an answer that is shown while it is written", () => {
+  const draft = (text: string): StoredReply => ({ ...reply("1"), text, isOpen: true });
+  const complete = { ...reply("1"), text: "All of it." };
+  const limits = { minEditIntervalMs: 1_000 };
+
+  async function openDraft(channel = new TestChannel(limits), directory?: string) {
+    const opened = await openOutbox(directory ?? (await createDirectory()), channel);
+    await opened.outbox.add([draft("All")]);
+    await expect.poll(opened.states).toEqual([["1", "shown"]]);
+    return opened;
+  }
+
+  test("is one message, and what comes meanwhile does not wait for its end", async () => {
+    const { outbox, channel, clock, states, end } = await openDraft();
+    onTestFinished(end);
+    await outbox.add([reply("2")]);
+    await expect.poll(() => channel.textsTo("a")).toEqual(["All", "2"]);
+    await clock.advance(1_000);
+    expect(await outbox.showDraft("1", "All of")).toMatchObject({ kind: "sent" });
+    await outbox.add([complete, reply("3")]);
+    // The limit of the platform holds for the last edit too.
+    await expect.poll(() => clock.waiting).toBe(1);
+    await clock.advance(1_000);
+    await expect.poll(states).toEqual([]);
+    expect([...channel.shown.values()]).toEqual(["All of it.", "2", "3"]);
+    expect(channel.attempts).toHaveLength(3);
+  });
+
+  test("needs no last edit if people see all of it", async () => {
+    const { outbox, channel, states, end } = await openDraft();
+    onTestFinished(end);
+    await outbox.add([{ ...complete, text: "All" }]);
+    await expect.poll(states).toEqual([]);
+    expect(channel.seen).toEqual(["All"]);
+  });
+
+  test.each([
+    ["limited", { kind: "not_sent", reason: "limited", retryAfterMs: 2_000 }],
+    ["without an end that is known", { kind: "unknown", reason: "no answer" }],
+  ] as const)("is edited again after an edit that was %s", async (_name, delivery) => {
+    const { outbox, channel, clock, states, end } = await openDraft();
+    onTestFinished(end);
+    channel.nextEdits.push(delivery, delivery);
+    await outbox.showDraft("1", "All of");
+    await outbox.add([complete]);
+    for (let count = 0; count < 3; count++) {
+      await expect.poll(() => clock.waiting + states().length).not.toBe(1);
+      await clock.advance(5_000);
+    }
+    await expect.poll(states).toEqual([]);
+    expect([...channel.shown.values()]).toEqual(["All of it."]);
+    expect(channel.attempts).toHaveLength(1);
+  });
+
+  test("is sent as a new message, which the platform does not take for the old one, if it cannot be edited", async () => {
+    const { outbox, channel, clock, states, end } = await openDraft();
+    onTestFinished(end);
+    channel.nextEdits.push({ kind: "refused", reason: "It was deleted." });
+    await outbox.add([complete]);
+    await expect.poll(() => clock.waiting).toBe(1);
+    await clock.advance(1_000);
+    await expect.poll(states).toEqual([]);
+    expect(channel.textsTo("a")).toEqual(["All", "All of it."]);
+    expect(new Set(channel.attempts.map(({ nonce }) => nonce)).size).toBe(2);
+  });
+
+  test("begins with what is newest, and is sent whole if it was complete before anybody saw it", async () => {
+    const { outbox, channel, clock, states, end } = await openOutbox(await createDirectory(), new TestChannel(limits));
+    onTestFinished(end);
+    channel.nextDeliveries.push({ kind: "not_sent", reason: "down" }, { kind: "not_sent", reason: "down" });
+    await outbox.add([draft("All")]);
+    await expect.poll(() => clock.waiting).toBe(1);
+    await outbox.showDraft("1", "All of");
+    await clock.advance(1_000);
+    await expect.poll(() => channel.attempts.map(({ text }) => text)).toEqual(["All", "All of"]);
+    await outbox.add([complete]);
+    await expect.poll(() => clock.waiting).toBe(1);
+    await clock.advance(2_000);
+    await expect.poll(states).toEqual([]);
+    expect(channel.seen).toEqual(["All of it."]);
+  });
+
+  test("is uncertain if it is not known whether its beginning was delivered", async () => {
+    const { outbox, channel, store, states, end } = await openOutbox(await createDirectory(), new TestChannel(limits));
+    onTestFinished(end);
+    channel.nextDeliveries.push({ kind: "unknown", reason: "no answer" });
+    await outbox.add([draft("All")]);
+    await expect.poll(states).toEqual([["1", "uncertain"]]);
+    await outbox.add([complete, reply("2")]);
+    await expect.poll(() => channel.textsTo("a")).toEqual(["2"]);
+    expect(store.table.getReply("1")).toMatchObject({ state: "uncertain", text: "All of it.", reason: "no answer" });
+    expect(await outbox.sendAgain("1")).toBe(true);
+    await expect.poll(states).toEqual([]);
+    expect(channel.textsTo("a")).toEqual(["2", "All of it."]);
+  });
+
+  test.each([false, true])(
+    "is completed where people see it after the process was killed (%s)",
+    async (provesNonce) => {
+      const directory = await createDirectory();
+      const first = await openDraft(new TestChannel({ ...limits, provesNonce }), directory);
+      await first.end();
+      const second = await openOutbox(directory, first.channel);
+      onTestFinished(second.end);
+      second.outbox.wake("chat");
+      await second.outbox.add([complete]);
+      await expect.poll(second.states).toEqual([]);
+      expect([...first.channel.shown.values()]).toEqual(["All of it."]);
+    },
+  );
+
+  test.each([false, true])(
+    "whose first attempt was cut by a kill is sent again only if that is safe (%s)",
+    async (provesNonce) => {
+      const directory = await createDirectory();
+      const first = await openOutbox(directory, new TestChannel(limits));
+      first.channel.send = () => new Promise(() => {});
+      await first.outbox.add([draft("All")]);
+      await expect.poll(first.states).toEqual([["1", "sending"]]);
+      await first.end();
+      const second = await openOutbox(directory, new TestChannel({ ...limits, provesNonce }));
+      onTestFinished(second.end);
+      second.outbox.wake("chat");
+      await second.outbox.add([complete]);
+      await expect.poll(second.states).toEqual(provesNonce ? [] : [["1", "uncertain"]]);
+      // The platform may have taken the first attempt, so what it shows is edited.
+      expect(second.channel.seen).toEqual(provesNonce ? ["All of it.", "All of it."] : []);
+    },
+  );
+});
