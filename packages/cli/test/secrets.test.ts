@@ -156,3 +156,22 @@ test("a terminal is not told to change the direction of text, by an answer, a na
   expect(missing.err).toMatch(/There is no file/);
   for (const { out, err } of [answer, list, missing]) expect(out + err).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
 });
+
+test("a key that a command of the user prints is not stored, also one that is new and never used", async () => {
+  const workspace = await createModelWorkspace([textReply("Here.")]);
+  const rpc = serve(workspace);
+  const file = join(workspace.agentDir, "auth.json");
+  const entry = JSON.stringify({ groq: { type: "api_key", key: "groq-key-0123456789" } });
+  // As `tau auth print-bearer-token` does, which may renew what it prints.
+  await rpc.ask("bash", {
+    command: `printf '%s' '${entry}' > '${file}' && chmod 600 '${file}' && echo groq-key-0123456789`,
+  });
+  await rpc.ask("prompt", { message: "Hi" });
+  await rpc.seen(({ type }) => type === "agent_end");
+  await rpc.close();
+  const kept = await readdir(join(workspace.agentDir, "sessions"), { recursive: true, withFileTypes: true });
+  const logs = kept.filter((each) => each.isFile() && each.name.endsWith(".jsonl"));
+  const texts = await Promise.all(logs.map((each) => readFile(join(each.parentPath, each.name), "utf8")));
+  expect(texts.join("")).toContain("bashExecution");
+  expect(texts.join("").match(/"output":"[^"]*"/)?.[0]).toBe(`"output":"[secret]"`);
+});

@@ -42,6 +42,9 @@ export const commands: readonly Command[] = [
       "tau auth logout [PROVIDER] [--yes]  Remove the stored key or login",
       "tau auth move keychain|file  Store keys and logins in the key chain of the operating system, or in auth.json",
       "tau auth status [--json]  Where each key comes from",
+      "tau auth check [--provider NAME] [--model MODEL] [--json] [--credentials] [--no-refresh]  Whether requests have a key: ready, not_ready or invalid (exit codes 0, 1 and 2)",
+      "tau auth print-api-key [--provider NAME] [--model MODEL] [--no-refresh]  Print the key of a provider, for scripts",
+      "tau auth print-bearer-token [--provider NAME] [--model MODEL] [--min-expiry DURATION] [--no-refresh]  Print the token of a login, valid for at least 30m, say",
     ],
   },
   {

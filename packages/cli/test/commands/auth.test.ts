@@ -39,11 +39,11 @@ test("a key from standard input is stored, readable only by its owner, and used"
 test("a typed key is not shown, and is stored literally", async () => {
   const workspace = await createWorkspace();
   const key = "!fake$key-for-tests";
-  const result = await run(workspace, ["auth", "login", "openai"], { ...interactive, input: `${key}\n` });
+  const result = await run(workspace, ["auth", "login", "groq"], { ...interactive, input: `${key}\n` });
   expect(result.code).toBe(exitCodes.done);
-  expect(result.err).toBe("Key for openai (not shown): \n");
+  expect(result.err).toBe("Key for groq (not shown): \n");
   expect(result.out + result.err).not.toContain("fake$key");
-  expect((await readStored(workspace))["openai"]?.key).toBe("$!fake$$key-for-tests");
+  expect((await readStored(workspace))["groq"]?.key).toBe("$!fake$$key-for-tests");
 });
 
 test("text that cannot be a key, or an unknown provider, is a usage error and changes nothing", async () => {

@@ -45,8 +45,17 @@ export interface GetApiKeyOptions {
   /** Where the key will be sent: a host or a base URL. Without it any host is allowed: only for showing, never for sending. */
   host?: string;
   signal?: AbortSignal;
+  /** How a login is renewed. Default: shortly before it expires. */
+  renewal?: Renewal;
   /** The keys that the settings have for the provider. They come after the key that was set explicitly. */
   list?: KeyList | undefined;
+}
+
+export interface Renewal {
+  /** The token is used while it is valid, and never renewed. Default false. */
+  isOff?: boolean;
+  /** The token is renewed if it is valid for less than this. Default 0. */
+  minLifetimeMs?: number;
 }
 
 /** Has no secrets. */

@@ -31,6 +31,7 @@ import { parseServed, type ServedModels } from "./served-models.ts";
 import {
   findStoredName,
   isInChain,
+  listSecrets,
   type SecretStore,
   readCredential,
   type Stored,
@@ -59,6 +60,7 @@ export class AuthStorage {
   readonly #tokens: TokenKeeper;
   readonly #explicit = new Map<string, { key: string; host?: string }>();
   #used: readonly string[] = [];
+  #seen: readonly string[] = [];
   readonly #providers = new Map<string, OAuthProvider>();
   /** The last one of a provider applies: each session adds those of its extensions. */
   #customLogins: readonly CustomLogin[] = [];
@@ -173,7 +175,7 @@ export class AuthStorage {
   /** The stored credentials and those of this process, by provider. Runs no commands. */
   async list(): Promise<CredentialInfo[]> {
     const infos = new Map<string, CredentialInfo>();
-    for (const [name, entry] of await this.#store.read()) {
+    for (const [name, entry] of await this.#read()) {
       const provider = toProviderId(name);
       const type = isRecord(entry) ? entry["type"] : undefined;
       const place = isInChain(entry) ? "keychain" : "file";
@@ -211,7 +213,7 @@ export class AuthStorage {
   async removeRuntimeApiKey(name: string): Promise<void> {
     const provider = toProviderId(name);
     if (!this.#explicit.delete(provider)) return;
-    const entries = await this.#store.read();
+    const entries = await this.#read();
     const entry = entries.get(findStoredName(entries, provider));
     if (entry !== undefined && !this.#explicit.has(provider)) return this.#emitStored(provider, entry);
     this.#listeners.emit({ provider, hasCredential: this.#explicit.has(provider) });
@@ -231,7 +233,7 @@ export class AuthStorage {
     });
     if (choice.kind === "none") return choice;
     const { source, origin } = choice.candidate;
-    const value = await this.#getValue(provider, choice.candidate, options.signal);
+    const value = await this.#getValue(provider, choice.candidate, options);
     if (value.kind !== "value") return { ...value, source };
     this.#addUsed(value.value);
     return { kind: "found", key: value.value, source, origin };
@@ -246,6 +248,14 @@ export class AuthStorage {
   /** All keys that were set for this process or returned by `getApiKey` so far. The same array until there is another one. */
   usedKeys(): readonly string[] {
     return this.#used;
+  }
+
+  /**
+   * All keys and tokens that were in the store when it was last read, and before: also those that were never used here. The
+   * same array until there is another one. Keys in the key chain are not among them.
+   */
+  storedKeys(): readonly string[] {
+    return this.#seen;
   }
 
   registerOAuthProvider(provider: OAuthProvider): void {
@@ -336,12 +346,19 @@ export class AuthStorage {
     return { kind: "credential", credential };
   }
 
+  async #read(): Promise<AuthEntries> {
+    const entries = await this.#store.read();
+    const keys = [...entries.values()].flatMap(listSecrets).filter((key) => !this.#seen.includes(key));
+    if (keys.length > 0) this.#seen = [...this.#seen, ...keys];
+    return entries;
+  }
+
   #addUsed(key: string): void {
     if (!this.#used.includes(key)) this.#used = [...this.#used, key];
   }
 
   async #stored(provider: string, entries?: AuthEntries): Promise<Stored> {
-    const all = entries ?? (await this.#store.read());
+    const all = entries ?? (await this.#read());
     const stored = await readCredential(all, findStoredName(all, toProviderId(provider)), this.#secretStore);
     if (stored.kind !== "bad") return stored;
     const { path } = stored.problem;
@@ -367,7 +384,7 @@ export class AuthStorage {
     if (explicit) candidates.push({ ...fromProcess, hosts: boundTo(explicit.host), literal: explicit.key });
     const fromSettings = { source: "settings", origin: `from the setting apiKeys.${provider}` } as const;
     if (list && list.written.length > 0) candidates.push({ ...fromSettings, hosts: boundTo(list.host), list });
-    const entries = await this.#store.read();
+    const entries = await this.#read();
     const stored = await this.#stored(provider, entries);
     const place = isInChain(entries.get(findStoredName(entries, provider))) ? "the key chain" : this.#store.name;
     const fromStore = { source: "stored", origin: `from ${place}` } as const;
@@ -389,7 +406,11 @@ export class AuthStorage {
     return candidates;
   }
 
-  async #getValue(provider: string, candidate: KeyCandidate, signal: AbortSignal | undefined): Promise<KeyValue> {
+  async #getValue(
+    provider: string,
+    candidate: KeyCandidate,
+    options: Pick<GetApiKeyOptions, "signal" | "renewal">,
+  ): Promise<KeyValue> {
     const { env } = this.#options;
     const subject = `the key of ${provider}`;
     const run = this.#commands && { run: this.#commands };
@@ -401,7 +422,7 @@ export class AuthStorage {
       return await resolveKey(key, { subject: `${subject} in ${place}`, env, ...(isOwn && run) });
     }
     const { credential } = candidate;
-    if (credential.type === "oauth") return await this.#tokens.fresh(provider, credential, signal);
+    if (credential.type === "oauth") return await this.#tokens.fresh(provider, credential, options);
     return await resolveKey(credential.key ?? "", {
       subject: `${subject} in ${this.#store.name}`,
       env: getEnv(credential, env),

@@ -1,5 +1,5 @@
 /** Credentials, and logging in. */
-export type { ApiKeyOutcome, AuthStorageOptions, CredentialInfo, GetApiKeyOptions } from "./auth-options.ts";
+export type { ApiKeyOutcome, AuthStorageOptions, CredentialInfo, GetApiKeyOptions, Renewal } from "./auth-options.ts";
 export { type AuthChange, AuthStorage } from "./auth-storage.ts";
 export type { CustomLogin } from "./custom-login.ts";
 export type { ApiKeyCredential, Credential, OAuthCredential } from "./credential.ts";

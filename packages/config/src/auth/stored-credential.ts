@@ -5,6 +5,7 @@ import { type AuthEntries, parseAuthFile } from "./auth-file.ts";
 import { type Credential, parseCredential, type ParsedCredential } from "./credential.ts";
 import { type Failed, failed } from "./failure.ts";
 import type { KeyChain } from "./key-chain.ts";
+import { parseKey } from "./key-value.ts";
 
 /** Where secrets are stored. Without `chain`, in the entry itself. */
 export interface SecretStore {
@@ -14,6 +15,15 @@ export interface SecretStore {
 }
 
 export type Stored = { kind: "none" } | ParsedCredential | Failed;
+
+/** The secrets of an entry that are written in it: not those that a variable or a command gives. Pure. */
+export function listSecrets(entry: unknown): string[] {
+  if (!isRecord(entry)) return [];
+  const { access, refresh, key } = entry;
+  const parts = typeof key === "string" ? parseKey(key) : undefined;
+  const texts = parts?.kind === "parts" ? parts.parts.flatMap((part) => (part.kind === "text" ? part.text : [])) : [];
+  return [access, refresh, ...texts].filter((value): value is string => typeof value === "string" && value !== "");
+}
 
 export const isInChain = (entry: unknown) => isRecord(entry) && entry["keyChain"] === true;
 

@@ -2,7 +2,7 @@
 import type { Clock } from "@tau/ai";
 import { untilAborted } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
-import type { Env } from "./auth-options.ts";
+import type { Env, GetApiKeyOptions } from "./auth-options.ts";
 import type { AuthStore, Change } from "./auth-store.ts";
 import type { OAuthCredential } from "./credential.ts";
 import { type AuthFailure, type AuthNotice, failed } from "./failure.ts";
@@ -49,16 +49,32 @@ export class TokenKeeper {
    * A token that is valid now. `signal` ends the wait, not the renewal: the server may no longer accept the old tokens, so
    * the new ones have to be stored.
    */
-  async fresh(id: string, stored: OAuthCredential, signal?: AbortSignal): Promise<KeyValue> {
+  async fresh(
+    id: string,
+    stored: OAuthCredential,
+    { signal, renewal = {} }: Pick<GetApiKeyOptions, "signal" | "renewal"> = {},
+  ): Promise<KeyValue> {
+    const { isOff = false, minLifetimeMs = 0 } = renewal;
+    if (isOff) return await this.#unrenewed(id, stored);
     let renewing = this.#renewing.get(id);
     if (!renewing) {
       const isStored = this.#latest(id, stored) === stored;
-      if (isStored && !isDue(stored, this.#options.clock.now())) return await this.#toKey(id, stored);
-      renewing = this.#renew(id).finally(() => this.#renewing.delete(id));
+      if (isStored && !this.#isDue(stored, minLifetimeMs)) return await this.#toKey(id, stored);
+      renewing = this.#renew(id, minLifetimeMs).finally(() => this.#renewing.delete(id));
       this.#renewing.set(id, renewing);
     }
     const outcome = await untilAborted(renewing, signal);
     return outcome.kind === "aborted" ? failed("aborted", "The renewal of the token was cancelled.") : outcome.value;
+  }
+
+  async #unrenewed(id: string, stored: OAuthCredential): Promise<KeyValue> {
+    if (this.#options.clock.now() < stored.expires) return await this.#toKey(id, stored);
+    return failed("login_required", `The token for ${id} has expired, and was not renewed.`);
+  }
+
+  #isDue(credential: OAuthCredential, minLifetimeMs: number): boolean {
+    const nowMs = this.#options.clock.now();
+    return isDue(credential, nowMs) || credential.expires - nowMs < minLifetimeMs;
   }
 
   #latest(id: string, stored: OAuthCredential): OAuthCredential {
@@ -66,10 +82,10 @@ export class TokenKeeper {
     return unsaved?.replaces === stored.access ? unsaved.credential : stored;
   }
 
-  async #renew(id: string): Promise<KeyValue> {
+  async #renew(id: string, minLifetimeMs: number): Promise<KeyValue> {
     const { store, notify } = this.#options;
     try {
-      const { value, isStored } = await store.change((entries) => this.#change(id, entries));
+      const { value, isStored } = await store.change((entries) => this.#change(id, entries, minLifetimeMs));
       if (isStored) this.#unsaved.delete(id);
       return value;
     } catch (error) {
@@ -83,8 +99,8 @@ export class TokenKeeper {
   }
 
   /** No other process changes the entries meanwhile, so no other process asks the server. */
-  async #change(id: string, entries: ReadonlyMap<string, unknown>): Promise<Change<Renewed>> {
-    const { secretStore, clock } = this.#options;
+  async #change(id: string, entries: ReadonlyMap<string, unknown>, minLifetimeMs: number): Promise<Change<Renewed>> {
+    const { secretStore } = this.#options;
     const stored = await readCredential(entries, id, secretStore);
     if (stored.kind !== "credential" || stored.credential.type !== "oauth") {
       const login = this.#options.getLogin(id);
@@ -94,7 +110,7 @@ export class TokenKeeper {
     }
     const replaces = stored.credential.access;
     let credential = this.#latest(id, stored.credential);
-    if (isDue(credential, clock.now())) {
+    if (this.#isDue(credential, minLifetimeMs)) {
       const outcome = await this.#ask(id, credential);
       if (outcome.kind === "failed") {
         const value = await this.#afterFailure(id, credential, outcome.failure);

@@ -7,7 +7,7 @@ import type { AuthStorage } from "./auth-storage.ts";
 import { parseKey } from "./key-value.ts";
 
 interface UsedKeysParts {
-  auth: Pick<AuthStorage, "usedKeys">;
+  auth: Pick<AuthStorage, "usedKeys" | "storedKeys">;
   /** Like the other lists: the same array as long as nothing was added or removed. */
   registry: { writtenValues(): readonly string[] };
   /** The provider that the session begins with: its key in the environment applies before the first request. */
@@ -53,11 +53,14 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
   };
   const listForms = (keys: readonly string[]) => [...new Set(keys.flatMap(getForms))];
   /**
-   * Lists what must not be stored: also secrets that commands got. Another key of the provider is included when it is used.
+   * Lists what must not be stored: also secrets that commands got, and keys that a command of the user may have printed.
+   * Another key of the provider is included when it is used.
    */
-  const listStored = forSameItems(() => listForms([...getKeys(), ...(parts.listGiven?.() ?? [])]));
+  const listStored = forSameItems(() =>
+    listForms([...getKeys(), ...auth.storedKeys(), ...(parts.listGiven?.() ?? [])]),
+  );
   const getStoredForms = () =>
-    listStored([auth.usedKeys(), registry.writtenValues(), parts.listGiven?.(), ...getNamed()]);
+    listStored([auth.usedKeys(), auth.storedKeys(), registry.writtenValues(), parts.listGiven?.(), ...getNamed()]);
   return {
     createIsSecret() {
       const [{ variables }, forms] = [getWritten(), listForms(getKeys())];

@@ -15,7 +15,7 @@ export async function createSecretCheck(
   );
   const auth = await openAuth();
   const redactor = createRedactor(
-    [...auth.usedKeys(), ...Object.values(settings.get().apiKeys).flat(), ...variables],
+    [...auth.usedKeys(), ...auth.storedKeys(), ...Object.values(settings.get().apiKeys).flat(), ...variables],
     limits,
   );
   return (text) => redactor.redact(text) !== text;

@@ -81,6 +81,7 @@ export function createSessionWork(parts: SessionParts, core: SessionCore, callba
       activity,
       notices,
       clock,
+      readKeys: () => parts.services.auth.list(),
     }),
     live: createLiveSession({
       sessionManager: session,

@@ -29,6 +29,8 @@ interface UserBashParts {
   activity: Activity;
   notices: Notices;
   clock: Clock;
+  /** Reads the stored keys again, which a command may have renewed and printed. */
+  readKeys: () => Promise<unknown>;
 }
 
 /** Runs one command at a time. */
@@ -66,6 +68,7 @@ export class UserBash {
       ...(excludeFromContext && { excludeFromContext }),
       timestamp: this.#parts.clock.now(),
     };
+    await this.#parts.readKeys();
     await this.#remember(message).catch((error: unknown) => {
       const reason = `The command was run, but could not be written into the session: ${getErrorMessage(error)}`;
       if (!session.readOnly) throw new HarnessError("write_failed", reason, { cause: error });

@@ -16,7 +16,7 @@ export function createSessionRedactor(
     value && (isSecretName(name) || holdsPassword(value)) ? [value] : [],
   );
   const written = [...modelRegistry.writtenValues(), ...Object.values(apiKeys).flat()];
-  return createRedactor([...authStorage.usedKeys(), ...written, ...variables], limits);
+  return createRedactor([...authStorage.usedKeys(), ...authStorage.storedKeys(), ...written, ...variables], limits);
 }
 
 export async function readRedacted(session: AgentSession): Promise<ExportSource> {

@@ -3,9 +3,9 @@ import { encodeLine } from "@tau/harness/session";
 import { createUsedKeys } from "@tau/config/internal";
 
 const env = { MY_VAR: "named-in-the-file-1", OPENAI_API_KEY: "openai-key-12345", UNRELATED: "42" };
-const createKeys = (used: string[], written: string[]) =>
+const createKeys = (used: string[], written: string[], stored: string[] = []) =>
   createUsedKeys({
-    auth: { usedKeys: () => [...used] },
+    auth: { usedKeys: () => [...used], storedKeys: () => stored },
     registry: { writtenValues: () => written },
     provider: "openai",
     env,
@@ -54,7 +54,7 @@ test("a plain word that a server of one's own takes as a key stays in texts", ()
 
 test("every variable of the provider counts, whichever of them is used", () => {
   const keys = createUsedKeys({
-    auth: { usedKeys: () => [] },
+    auth: { usedKeys: () => [], storedKeys: () => [] },
     registry: { writtenValues: () => [] },
     provider: "anthropic",
     env: { ANTHROPIC_AUTH_TOKEN: "token-of-a-gateway", ANTHROPIC_API_KEY: "key-of-the-company-1" },
@@ -69,7 +69,7 @@ test("a key counts from its first use on, and a variable of the models file with
   // The same array as long as nothing changes, as the registry has it.
   const written = ["Bearer $MY_VAR"];
   const keys = createUsedKeys({
-    auth: { usedKeys: () => used },
+    auth: { usedKeys: () => used, storedKeys: () => [] },
     registry: { writtenValues: () => written },
     provider: "openai",
     env: changing,
@@ -82,4 +82,10 @@ test("a key counts from its first use on, and a variable of the models file with
   changing["OPENAI_API_KEY"] = "openai-key-12345";
   used = ["openai-key-12345"];
   expect(keys.redact("openai-key-12345")).toBe("[secret]");
+});
+
+test("a stored key that was never used is removed from texts, and commands may have it", () => {
+  const keys = createKeys([], [], ["stored-key-4711"]);
+  expect(keys.redact("printed: stored-key-4711")).toBe("printed: [secret]");
+  expect(keys.createIsSecret()("GH_TOKEN", "stored-key-4711")).toBe(false);
 });

@@ -1,7 +1,29 @@
 /** Passwords, keys and stored logins. */
-import type { Programs, SecretCall } from "./program.ts";
+import type { Effect, Programs, SecretCall } from "./program.ts";
 
 const runsPrintEnvironment: SecretCall = { words: /(?:^| )(?:run|exec\S*)(?: \S+)*? (?:env|printenv)(?: |$)/ };
+
+/** Calls of tau, and of pi, that print keys. Options may be before the command. */
+const keyPrinting: readonly Effect[] = [
+  {
+    does: "critical exfiltration",
+    says: "$n prints a key or a token of a provider.",
+    words: /(?:^| )auth print-(?:api-key|bearer-token)(?: |$)/,
+    yields: "credential",
+  },
+  {
+    does: "critical exfiltration",
+    says: "$n prints a key or a token of a provider.",
+    words: /(?:^| )auth check(?: |$)/,
+    arg: /^--credentials(?:=|$)/,
+    yields: "credential",
+  },
+];
+
+/** Whether the arguments of a script are those of such a call, whatever the script is called. */
+export const printsKeys = (words: string): boolean =>
+  /(?:^| )auth print-(?:api-key|bearer-token)(?: |$)/.test(words) ||
+  (/(?:^| )auth check(?: |$)/.test(words) && / --credentials(?:[ =]|$)/.test(words));
 
 export const credentials: Programs = {
   "passwd chpasswd chage vipw vigr pwconv pwunconv chgpasswd saslpasswd2 smbpasswd ldappasswd kpasswd pw dscl": {
@@ -59,9 +81,11 @@ export const credentials: Programs = {
   "keepassxc-cli": { secrets: [{ words: /(?:^| )(?:show|export|clip)(?: |$)/ }] },
   "kwallet-query": { secrets: [{ option: /^-r/ }] },
   // Tau itself: what lets somebody in, or changes what tools may do, is the user's alone.
+  "pi pi-coding-agent": { is: ["partial"], effects: keyPrinting },
   tau: {
     is: ["partial"],
     effects: [
+      ...keyPrinting,
       {
         does: "critical exfiltration",
         says: "$n $c prints the token of the account for the gateway.",

@@ -13,6 +13,7 @@ import {
   type Options,
   type Text,
 } from "../shell/text.ts";
+import { printsKeys } from "../programs/credentials.ts";
 import { judgeOrigin, runCode } from "../code/run-code.ts";
 import { judgeInlineCode } from "../code/inline-code.ts";
 import { judgePublished } from "./network.ts";
@@ -61,6 +62,10 @@ export const runLanguage: Judge = ({ args, words, program }, scope) => {
       if (spec.verb?.test(text)) {
         const code = args.slice(index + 1).find((next) => !next.text.startsWith("-"));
         return code ? runInline(code, language, scope) : undefined;
+      }
+      if (/^(?:node|bun|deno)$/.test(language) && printsKeys(joinWords(args.slice(index + 1)).text)) {
+        report(scope, "critical", "exfiltration", "It prints a key or a token of a provider.");
+        return [unknown(origins.credential)];
       }
       if (language === "deno" || language === "bun") return runDeno(args.slice(index), language, scope);
       if (!hasCode) judgeLoaded(arg, language, scope);

@@ -1,6 +1,7 @@
 /** Package managers: code from a registry that runs at once, settings, publishing, and what is installed outside of the workspace. */
 import { runCode } from "../code/run-code.ts";
 import { getZone } from "../paths.ts";
+import { printsKeys } from "../programs/credentials.ts";
 import type { OptionSpec } from "../programs/program.ts";
 import { type Scope, deepen, report } from "../shell/analysis.ts";
 import { type Options, type Text, known } from "../shell/text.ts";
@@ -70,6 +71,9 @@ function runPackage(
       !/[:/].*[:/]/.test(first.text));
   if (!isLocal || call.packages.length > 0)
     report(scope, "medium", "pipe_to_shell", `${name} may run code from a registry: ${first.text}.`);
+  // The program has another name than the package, or one that nobody knows.
+  if (printsKeys(joinWords(operands.slice(1)).text))
+    report(scope, "critical", "exfiltration", "It prints a key or a token of a provider.");
   const program = bare.split("/").at(-1)!;
   // Only programs with the name of a tool are also judged as that tool: a package called `kill-port` is not `kill`.
   return scope.interpreter.runCommand([known(program || first.text), ...operands.slice(1)], deepen(scope));
