@@ -83,10 +83,13 @@ export class FactFile {
     const handle = tryOpen(this.path);
     if (handle === undefined) return [];
     try {
-      const { dev, ino, size, mtimeNs } = fstatSync(handle, { bigint: true });
-      const mark = [dev, ino, size, mtimeNs].join(" ");
+      const { dev, ino, size, ctimeNs } = fstatSync(handle, { bigint: true });
+      const mark = [dev, ino, size, ctimeNs].join(" ");
       if (this.#loaded?.mark !== mark) this.#loaded = { mark, index: await this.#openIndex(handle, mark) };
-      return work(this.#loaded.index, (start, end) => parseLine(readText(handle, start, end).replace(/\r$/, "")));
+      const max = Number(size);
+      return work(this.#loaded.index, (start, end) =>
+        parseLine(readText(handle, start, Math.min(end, max)).replace(/\r$/, "")),
+      );
     } finally {
       closeSync(handle);
     }
@@ -94,12 +97,26 @@ export class FactFile {
 
   /** A disk that refuses the index does not prevent the search. */
   async #openIndex(handle: number, mark: string): Promise<FactIndex> {
-    const stored = await orUndefined(readWhole(nodeFileSystem, this.#indexPath, maxBytes));
+    const stored = readStored(this.#indexPath);
     const opened = stored && openIndex(stored, mark);
     if (opened) return opened;
     const made = buildIndex(readFileSync(handle), mark);
     await orUndefined(writeWhole(nodeFileSystem, { path: this.#indexPath, bytes: made, ids: systemIds, syncs: false }));
     return openIndex(made, mark)!;
+  }
+}
+
+/** Undefined if there is no index that can be read. Read at once: a search waits for it, and it is small. */
+function readStored(path: string): Buffer | undefined {
+  let handle: number | undefined;
+  try {
+    handle = tryOpen(path);
+    return handle === undefined ? undefined : readFileSync(handle);
+  } catch {
+    // It is made again.
+    return undefined;
+  } finally {
+    if (handle !== undefined) closeSync(handle);
   }
 }
 
