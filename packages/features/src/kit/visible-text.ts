@@ -1,9 +1,9 @@
 /** Texts of servers and models are data: nothing in them may act on a terminal or hide from a reader. Pure. */
 
-/** Control characters but for tabs and line breaks, and characters that change the direction of reading or cannot be seen. */
+/** Control characters but for tabs and line breaks, characters that change the direction of reading or cannot be seen, halves of characters. */
 const hidden =
   // oxlint-disable-next-line no-control-regex -- they are what it looks for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]|[\u{e0000}-\u{e007f}]/gu;
 
 /** Most texts: what they have can be seen, and looking for the rest is slow. */
 const plain = /^[\n\t\x20-\x7e]*$/;
@@ -16,8 +16,11 @@ export const toVisible = (text: string): string =>
 
 /** Makes one visible line of at most `max` characters. */
 export function toVisibleLine(text: string, max: number): string {
-  const line = toVisible(text.slice(0, max * 2))
+  const line = toVisible(cutText(text, max * 2))
     .replaceAll(/\s+/g, " ")
     .trim();
-  return line.length > max ? `${line.slice(0, max - 1)}…` : line;
+  return line.length > max ? `${cutText(line, max - 1)}…` : line;
 }
+
+/** Cuts a text, but no character in the middle. */
+const cutText = (text: string, max: number): string => text.slice(0, max).replace(/[\ud800-\udbff]$/, "");

@@ -22,9 +22,9 @@ export interface Fact {
 export const maxFactLength = 500;
 const maxOriginLength = 100;
 
-/** Makes one line of a text, in which nothing looks like the end of a line of the file. */
+/** Makes one line of a text, in which nothing looks like the beginning or the end of a line of the file. */
 export const toFactText = (text: string): string =>
-  toVisibleLine(text.replace(/^\s*[-*]\s+/, ""), maxFactLength).replaceAll(/_+\(/g, "(");
+  toVisibleLine(text.replace(/^(?:\s*[-*]\s+)+/, ""), maxFactLength).replaceAll(/_+\(/g, "(");
 
 /** Texts of others become part of a line only with characters that cannot end it. */
 const toOrigin = (origin: string): string =>
@@ -53,9 +53,10 @@ export function parseLine(text: string): Fact | undefined {
 }
 
 export function formatLine({ text, kind, date, session, origin, replaces }: Fact): string {
+  if (date === "") return `- ${toFactText(text)}`;
   const parts = [
     kind,
-    date === "" ? "1970-01-01" : date,
+    date,
     session === undefined ? "you" : `session ${session.replaceAll(/[^\w-]/g, "") || "unknown"}`,
     ...(origin === undefined ? [] : [`from ${toOrigin(origin)}`]),
     ...(replaces === undefined ? [] : [`replaces "${toFactText(replaces)}"`]),
@@ -67,14 +68,17 @@ export function formatLine({ text, kind, date, session, origin, replaces }: Fact
 export const getFactId = ({ text }: Pick<Fact, "text">): string =>
   createHash("sha256").update(text).digest("hex").slice(0, 8);
 
-/** For people and models: where it comes from. */
-export function describeSource({ kind, date, session, origin, replaces }: Fact): string {
+/** Says where it comes from. The fact that it replaces is left out: its text may be that of others, and models read this. */
+export function describeSource({ kind, date, session, origin }: Fact): string {
   const parts = [
     kind,
     ...(date === "" ? [] : [date]),
     session === undefined ? "written by the user" : `session ${session}`,
     ...(origin === undefined ? [] : [`after text from ${origin} was read`]),
-    ...(replaces === undefined ? [] : [`replaces: ${replaces}`]),
   ];
   return parts.join(", ");
 }
+
+/** For people: where it comes from, and what it replaces. */
+export const describeFact = (fact: Fact): string =>
+  fact.replaces === undefined ? describeSource(fact) : `${describeSource(fact)}, replaces: ${fact.replaces}`;

@@ -4,7 +4,7 @@ import type { ExtensionCommandContext, FeaturePlace } from "@tau/extensions";
 import type { SessionEntry } from "@tau/protocol";
 import { type MenuRow, showMenu } from "../kit/show-menu.ts";
 import { toVisibleLine } from "../kit/visible-text.ts";
-import { describeSource, type Fact, getFactId } from "./fact.ts";
+import { describeFact, type Fact, getFactId } from "./fact.ts";
 import type { FactFile } from "./fact-file.ts";
 import { isOn } from "./feature.ts";
 
@@ -78,7 +78,7 @@ function listDetails(details: unknown): { id: string; reason: string }[] {
 }
 
 const formatRow = (fact: Fact, reason: string | undefined): string =>
-  `${reason === undefined ? "" : "* "}${fact.text} (${describeSource(fact)}${reason === undefined ? "" : `; ${reason}`})`;
+  `${reason === undefined ? "" : "* "}${fact.text} (${describeFact(fact)}${reason === undefined ? "" : `; ${reason}`})`;
 
 function toTurnRow(parts: MenuParts): MenuRow {
   const label = isOn(parts.place) ? "Turn memory off" : "Turn memory on";
@@ -100,7 +100,7 @@ function toRow(fact: Fact, reason: string | undefined, { facts, context, today }
     label: toVisibleLine(`${reason === undefined ? "" : "* "}${fact.text}`, maxLabel),
     details: [
       fact.text,
-      describeSource(fact),
+      describeFact(fact),
       ...(reason === undefined ? [] : [`Used in this session: ${reason}`]),
       ...(fact.origin === undefined ? [] : ["It is only found by searches, never given with a prompt."]),
     ],

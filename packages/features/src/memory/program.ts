@@ -6,7 +6,7 @@ import type { ProgramContext } from "@tau/extensions";
 import { HarnessError } from "@tau/protocol";
 import { orUndefined } from "@tau/tools/durable";
 import { toVisible } from "../kit/visible-text.ts";
-import { describeSource, type Fact, formatLine, getFactId } from "./fact.ts";
+import { describeFact, type Fact, formatLine, getFactId } from "./fact.ts";
 import { FactFile } from "./fact-file.ts";
 import { getFactsDirectory, getMemoryRoot } from "./project-directory.ts";
 
@@ -42,7 +42,7 @@ const toJson = (fact: Fact) => ({ id: getFactId(fact), ...fact });
 function printFacts({ has, out }: ProgramContext, facts: readonly Fact[], empty: string): void {
   if (has("json")) return out(`${JSON.stringify(facts.map(toJson))}\n`);
   if (facts.length === 0) return out(`${empty}\n`);
-  for (const fact of facts) out(`${getFactId(fact)}  ${toVisible(fact.text)}\n          ${describeSource(fact)}\n`);
+  for (const fact of facts) out(`${getFactId(fact)}  ${toVisible(fact.text)}\n          ${describeFact(fact)}\n`);
 }
 
 const describeMissing = (id: string): HarnessError =>

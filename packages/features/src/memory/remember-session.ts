@@ -34,7 +34,9 @@ export async function rememberSession(
   const spoken = selectTrusted(listSpoken(entries, after), taint);
   const said = spoken.flatMap(({ by, text }) => (by === "user" ? [text] : [])).join("\n");
   if (said.length < minSaidLength) return { kind: "done", count: 0 };
-  const known = await facts.search(said.slice(-maxQueryLength), maxKnown);
+  const found = await facts.search(said.slice(-maxQueryLength), maxKnown);
+  // The model that proposes reads no text of others.
+  const known = found.filter(({ fact }) => fact.origin === undefined);
   const proposals = await proposeFacts(spoken, known, { port, signal });
   if (!proposals || signal?.aborted) return { kind: "later" };
   const knownIds = new Set(known.map(({ fact }) => getFactId(fact)));

@@ -18,6 +18,7 @@ export interface ToolParts {
 }
 
 const maxFound = 10;
+const maxSimilar = 4;
 const maxReflected = 60;
 const maxReflectedTokens = 20_000;
 
@@ -100,7 +101,10 @@ export async function retainFact(
     origin === undefined ? "" : " Only searches find it, since the user did not say it in these words.";
   switch (change.kind) {
     case "added": {
-      const similar = (await facts.search(text, 4)).filter((each) => each.fact.text !== change.fact.text);
+      // Text of others would have to be asked about.
+      const similar = (await facts.search(text, maxSimilar)).filter(
+        (each) => each.fact.text !== change.fact.text && each.fact.origin === undefined,
+      );
       const hint =
         similar.length === 0
           ? ""
@@ -110,7 +114,10 @@ export async function retainFact(
     case "merged":
       return toResult(`It was remembered already: ${formatFact(change.fact)}.`, change);
     case "replaced":
-      return toResult(`Remembered: ${formatFact(change.fact)}.${isOnlyFound}`, change);
+      return toResult(
+        `Remembered: ${formatFact(change.fact)}. It replaces the fact ${getFactId(change.old)}.${isOnlyFound}`,
+        change,
+      );
     case "refused":
       throw new Error(
         `It contradicts what the user said: ${formatFact(change.old)}. Ask the user, who can change it with /memory.`,
