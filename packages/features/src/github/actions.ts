@@ -29,6 +29,9 @@ const defaultWatchMs = 600_000;
 const maxWatchMs = 3_600_000;
 const pollMs = 5_000;
 
+/** The form of answers in which results of searches have the text that was found. */
+const withMatches = "application/vnd.github.text-match+json";
+
 const needs = <T>(value: T | undefined, name: string): T => {
   if (value !== undefined && value !== "") return value;
   throw new GitHubFailure("arguments", `It needs ${name}.`);
@@ -210,7 +213,12 @@ export const actions: Record<GitHubArguments["kind"], Actions> = {
       const query = needs(args.query, "query");
       const q = /\b(?:repo|org|user):/.test(query) ? query : `${query} repo:${repository}`;
       return showList(
-        await api.list(`/search/code${toQuery({ q })}`, { limit: getLimit(args), key: "items", signal }),
+        await api.list(`/search/code${toQuery({ q })}`, {
+          limit: getLimit(args),
+          key: "items",
+          accept: withMatches,
+          signal,
+        }),
         format.formatCodeLine,
       );
     },

@@ -9,6 +9,8 @@ export interface ApiRequest {
   /** Begins with a slash. With the query. */
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
+  /** The form of the answer. Default: that of GitHub for JSON. */
+  readonly accept?: string;
 }
 
 export interface ApiResponse {
@@ -25,7 +27,9 @@ export type Json = Readonly<Record<string, unknown>>;
 
 /** A limit that ends sooner is waited for, once. */
 const maxWaitMs = 30_000;
-const pageSize = 100;
+const maxPageSize = 100;
+/** A list in which little is wanted is not read to its end. */
+const maxPages = 20;
 
 export class GitHubApi {
   readonly #send: Transport;
@@ -51,18 +55,20 @@ export class GitHubApi {
    */
   async list(
     path: string,
-    { limit, key, isWanted = () => true, signal }: ListOptions,
+    { limit, key, accept, isWanted, signal }: ListOptions,
   ): Promise<{ items: Json[]; hasMore: boolean }> {
     const items: Json[] = [];
-    const size = Math.min(limit, pageSize);
+    const size = isWanted ? maxPageSize : Math.min(limit, maxPageSize);
     let next: string | undefined = `${path}${path.includes("?") ? "&" : "?"}per_page=${size}`;
-    while (next !== undefined && items.length < limit) {
-      const response: ApiResponse = await this.#request({ method: "GET", path: next }, signal);
+    for (let page = 0; next !== undefined && items.length < limit && page < maxPages; page++) {
+      const request: ApiRequest = { method: "GET", path: next, ...(accept !== undefined && { accept }) };
+      const response: ApiResponse = await this.#request(request, signal);
       const value: unknown = parseJson(response);
       const list: unknown = key === undefined ? value : asRecord(value)[key];
       if (!Array.isArray(list))
         throw new GitHubFailure("unreadable", "GitHub answered with something that is not a list.");
-      items.push(...list.filter(isRecord).filter(isWanted));
+      const records = list.filter(isRecord);
+      items.push(...(isWanted ? records.filter(isWanted) : records));
       next = findNext(response.headers["link"]);
     }
     return { items: items.slice(0, limit), hasMore: next !== undefined || items.length > limit };
@@ -85,6 +91,7 @@ export class GitHubApi {
 interface ListOptions {
   readonly limit: number;
   readonly key?: string;
+  readonly accept?: string;
   readonly isWanted?: (item: Json) => boolean;
   readonly signal?: AbortSignal | undefined;
 }

@@ -1,6 +1,7 @@
 /** Checks a pull request out into a branch of its own. */
 import { runGit } from "../kit/run-git.ts";
 import type { ExtensionAPI } from "@tau/extensions";
+import { toVisibleLine } from "../kit/visible-text.ts";
 import { GitHubFailure } from "./failure.ts";
 import { defaultApiUrl } from "./settings.ts";
 
@@ -47,9 +48,15 @@ export async function checkOut(number: number, parts: CheckoutParts): Promise<st
   const token = await getToken();
   const header = token === undefined ? undefined : Buffer.from(`x-access-token:${token}`).toString("base64");
   const ref = `refs/remotes/github/pr/${number}`;
+  if (header !== undefined) mustConnectPlainly(await git([...listConnectionSettings]));
   await mustRun(["fetch", "--no-tags", `${web}/${repository}.git`, `+refs/pull/${number}/head:${ref}`], {
     network: "all",
-    ...(header !== undefined && { config: [[`http.${web}/.extraHeader`, `Authorization: Basic ${header}`]] }),
+    // An address that the repository replaces by another must not start a program.
+    env: { GIT_ALLOW_PROTOCOL: new URL(web).protocol.slice(0, -1) },
+    config: [
+      ["credential.helper", ""],
+      ...(header === undefined ? [] : [[`http.${web}/.extraHeader`, `Authorization: Basic ${header}`] as const]),
+    ],
   });
   const exists = (await git(["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`])).code === 0;
   if (!exists) await mustRun(["checkout", "-b", branch, "--no-track", ref]);
@@ -58,4 +65,26 @@ export async function checkOut(number: number, parts: CheckoutParts): Promise<st
     await mustRun(["merge", "--ff-only", ref]);
   }
   return `${repository}#${number} is checked out as the branch ${branch}.`;
+}
+
+const listConnectionSettings = [
+  "config",
+  "--show-scope",
+  "--name-only",
+  "--get-regexp",
+  String.raw`^http\..*(proxy|ssl)`,
+];
+
+/** Throws if the repository itself says through which proxy git connects, or whom it trusts: that could lead the token elsewhere. */
+function mustConnectPlainly({ stdout }: { stdout: Buffer }): void {
+  const own = stdout
+    .toString("utf8")
+    .split("\n")
+    .map((line) => /^(?:local|worktree)\s+(.+)$/.exec(line)?.[1])
+    .find((key) => key !== undefined);
+  if (own === undefined) return;
+  throw new GitHubFailure(
+    "git",
+    `Nothing was fetched: the configuration of this repository sets ${toVisibleLine(own, 100)}, which could lead the login of GitHub elsewhere. The user can remove it, or fetch the pull request.`,
+  );
 }

@@ -104,8 +104,10 @@ async function runGh(
 
 const createGhTransport =
   (parts: Pick<TransportParts, "tau" | "env">, gh: string): Transport =>
-  async ({ method, path, body }, signal) => {
-    const args = ["api", "--hostname", host, "--include", "--method", method, path, ...(body ? ["--input", "-"] : [])];
+  async ({ method, path, body, accept }, signal) => {
+    const form = accept === undefined ? [] : ["--header", `Accept: ${accept}`];
+    const sent = body ? ["--input", "-"] : [];
+    const args = ["api", "--hostname", host, "--include", "--method", method, ...form, path, ...sent];
     const input = body && { input: JSON.stringify(body) };
     const { stdout, stderr } = await runGh(parts, gh, args, { ...input, signal });
     const response = parseIncluded(stdout);
@@ -127,7 +129,7 @@ export function parseIncluded(text: string): ApiResponse | undefined {
 
 const createRestTransport =
   ({ apiUrl, env, lookup }: Pick<TransportParts, "apiUrl" | "env" | "lookup">, token: string | undefined): Transport =>
-  async ({ method, path, body }, signal) => {
+  async ({ method, path, body, accept = "application/vnd.github+json" }, signal) => {
     const url = new URL(apiUrl.replace(/\/+$/, "") + path);
     try {
       const send = async (address: URL) =>
@@ -136,7 +138,7 @@ const createRestTransport =
             url: address,
             method,
             headers: {
-              accept: "application/vnd.github+json",
+              accept,
               "x-github-api-version": "2022-11-28",
               ...(token !== undefined && { authorization: `Bearer ${token}` }),
               ...(body && { "content-type": "application/json" }),

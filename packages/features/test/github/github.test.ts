@@ -1,6 +1,6 @@
 /** The tool `github` in real sessions, against a server that plays the REST API and a program that plays `gh`. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { createFakeClock } from "@tau/ai/testing";
@@ -47,7 +47,18 @@ const routes: Record<string, Route> = {
   "GET /repos/o/r/actions/runs": pages([{ id: 9, name: "CI", status: "completed", conclusion: "success" }], (page) => ({
     workflow_runs: page,
   })),
-  "GET /search/code": pages([{ path: "a.ts", repository: { full_name: "o/r" } }], (page) => ({ items: page })),
+  "GET /search/code": (request, response, origin) => {
+    // Only who asks for it gets the text that was found.
+    const text_matches = request.headers.accept?.includes("text-match") ? [{ fragment: "parse(line)" }] : undefined;
+    const found = { path: "a.ts", repository: { full_name: "o/r" }, text_matches };
+    pages([found], (page) => ({ items: page }))(request, response, origin);
+  },
+  "GET /repos/o/endless/issues": (request, response, origin) =>
+    json([issue(1, { pull_request: {} })], 200, { link: `<${origin}${request.url}>; rel="next"` })(
+      request,
+      response,
+      origin,
+    ),
   "GET /search/issues": pages([issue(4)], (page) => ({ items: page })),
   "GET /repos/o/old/issues/1": (_request, response, origin) =>
     void response.writeHead(301, { location: `${origin}/repos/o/r/issues/1` }).end(),
@@ -103,7 +114,7 @@ test("everything is read without a question, page by page, and marked as text of
     [{ kind: "release", action: "list", repo }, /v1 First \(2026-01-01\)/],
     [{ kind: "release", action: "view", repo }, /Notes[\s\S]*a\.tgz \(5 bytes\)/],
     [{ kind: "run", action: "list", repo }, /9 \[success\] CI/],
-    [{ kind: "code", action: "list", repo, query: "parse" }, /o\/r: a\.ts/],
+    [{ kind: "code", action: "list", repo, query: "parse" }, /o\/r: a\.ts\n {4}parse\(line\)/],
   ];
   for (const [args, expected] of rows) expect((await use(args)).text, JSON.stringify(args)).toMatch(expected);
   expect(server.seen.find(({ url }) => url.startsWith("/search/code"))!.url).toContain("q=parse+repo%3Ao%2Fr");
@@ -111,6 +122,17 @@ test("everything is read without a question, page by page, and marked as text of
   expect(questions).toEqual([]);
   const entries = await session.sessionManager.getEntries();
   expect(entries.filter((entry) => entry.type === "custom" && entry.customType === "tau.tainted")).toHaveLength(1);
+});
+
+test("a list in which little is wanted is read in large pages, and not without end", async () => {
+  const server = await startGitHub(routes);
+  const { use } = await openGitHub({ settings: { github: { apiUrl: server.origin } } });
+  const one = await use({ kind: "issue", action: "list", repo, limit: 1 });
+  expect(one.text).toMatch(/#1 \[open\][^]*There are more/);
+  expect(server.seen.map(({ url }) => url)).toEqual(["/repos/o/r/issues?state=open&per_page=100"]);
+  const endless = await use({ kind: "issue", action: "list", repo: "o/endless" });
+  expect(endless.text).toMatch(/There is nothing\.\n\[There are more/);
+  expect(server.seen).toHaveLength(1 + 20);
 });
 
 test("what goes wrong is said: renamed, limited, refused, unreadable, misspelt", async () => {
@@ -306,6 +328,19 @@ test("a pull request is checked out into a branch of its own after a question, w
     expect(git("status", "--porcelain")).toBe("");
     expect((await session.use({ kind: "pr", action: "checkout", repo, number: 7 })).text).toContain("is checked out");
     expect((await session.use({ kind: "pr", action: "checkout", repo, number: 8 })).text).toContain("git fetch failed");
+    // A repository whose configuration would start a program, or lead the token elsewhere.
+    git("config", "credential.helper", `!touch ${join(cwd, "helped")}; true`);
+    git("config", "protocol.ext.allow", "always");
+    git("config", `url.ext::touch ${join(cwd, "started")} #.insteadOf`, `http://127.0.0.1:${port}/o/other`);
+    const other = await session.use({ kind: "pr", action: "checkout", repo: "o/other", number: 7 });
+    expect(other.text).toContain("transport 'ext' not allowed");
+    git("config", "http.proxy", "http://evil.example");
+    const env = { GITHUB_TOKEN: "the-token" };
+    const settings = { github: { apiUrl: `http://127.0.0.1:${port}` } };
+    const withToken = await openGitHub({ cwd, settings, env });
+    const refused = await withToken.use({ kind: "pr", action: "checkout", repo, number: 7 });
+    expect(refused.text).toMatch(/Nothing was fetched: the configuration of this repository sets http\.proxy/);
+    expect(["helped", "started"].filter((name) => existsSync(join(cwd, name)))).toEqual([]);
   } finally {
     server.close();
   }
