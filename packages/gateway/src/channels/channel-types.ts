@@ -5,6 +5,7 @@ import type { ChannelType } from "./channel.ts";
 export type ChannelTypes = Readonly<Record<string, () => Promise<ChannelType>>>;
 
 export const ownChannelTypes: ChannelTypes = {
+  slack: async () => (await import("./slack/slack-channel.ts")).slackChannel,
   telegram: async () => (await import("./telegram/telegram-channel.ts")).telegramChannel,
   webhook: async () => (await import("./webhook/webhook-channel.ts")).webhookChannel,
   stdio: async () => (await import("./stdio/stdio-channel.ts")).stdioChannel,
