@@ -61,7 +61,9 @@ const parts = {
  */
 const chunkFiles = {
   tools: /^packages\/(tools\/src\/(files|hashline|search|shell)|sandbox\/src|policy\/src\/exec)\//,
-  gateway: /^packages\/(gateway\/src|cli\/src\/(gateway|commands\/gateway))/,
+  gateway: /^packages\/(gateway\/src\/(?!channels\/slack\/)|cli\/src\/(gateway|commands\/gateway))/,
+  // Slack's own libraries, with what uses them: only gateways with an account of Slack read them.
+  slack: /^packages\/gateway\/src\/channels\/slack\//,
   // Most gateways are alone.
   cluster: /^packages\/cluster\/src\//,
   // The cache of an extension that has not changed does without.
