@@ -11,7 +11,7 @@ const queueMode = oneOf("steer", "followup", "collect", "interrupt");
 const account = group("An account on a platform.", {
   type: setting(nonEmptyText, {
     default: "stdio",
-    description: "The platform: `telegram`, `webhook` or `stdio`.",
+    description: "The platform: `slack`, `telegram`, `webhook` or `stdio`.",
     project,
   }),
   enabled: setting(flag, { default: true, description: "Whether the gateway connects it.", project }),
@@ -53,7 +53,8 @@ const account = group("An account on a platform.", {
   }),
   mode: setting(nonEmptyText, {
     default: undefined,
-    description: "How messages come: for `telegram`, `polling` (the default) or `webhook`.",
+    description:
+      "How messages come: for `slack`, `socket` (the default) or `events`; for `telegram`, `polling` (the default) or `webhook`.",
     project,
   }),
   url: setting(url, {
