@@ -3,7 +3,15 @@ import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { GatewaySettings } from "../settings.ts";
 import { type AccountSettings, resolveAccountSettings } from "./account-settings.ts";
-import type { Channel, ChannelEvents, ChannelPress, ChannelState, ChannelType, IncomingMessage } from "./channel.ts";
+import type {
+  Channel,
+  ChannelEvents,
+  ChannelPosition,
+  ChannelPress,
+  ChannelState,
+  ChannelType,
+  IncomingMessage,
+} from "./channel.ts";
 
 export interface Account {
   readonly accountId: string;
@@ -23,6 +31,7 @@ export interface AccountHealth {
 interface AccountsParts {
   loadType: (name: string) => Promise<ChannelType | undefined>;
   getSecret: (accountId: string, name: string) => Promise<string>;
+  openPosition: (accountId: string) => ChannelPosition;
   clock: Clock;
   log: (line: string) => void;
 }
@@ -114,7 +123,7 @@ export class ChannelAccounts {
   }
 
   async #run(accountId: string, account: OpenAccount): Promise<void> {
-    const { loadType, getSecret, clock, log } = this.#parts;
+    const { loadType, getSecret, openPosition, clock, log } = this.#parts;
     const { settings, events, closing } = account;
     const setState = (state: ChannelState) => {
       account.state = state;
@@ -128,6 +137,7 @@ export class ChannelAccounts {
         settings,
         getSecret: (name) => getSecret(accountId, name),
         clock,
+        position: openPosition(accountId),
         log: (line) => log(`${accountId}: ${line}`),
       });
       account.channel = channel;

@@ -136,8 +136,18 @@ export interface ChannelOptions {
   /** Reads one of the account's secrets, such as `token`. Throws if the user has stored none. */
   readonly getSecret: (name: string) => Promise<string>;
   readonly clock: Clock;
+  /** Keeps where the account has got to. Undefined: it begins anew with each start. */
+  readonly position?: ChannelPosition;
   /** Writes a line to the gateway's log. */
   readonly log: (line: string) => void;
+}
+
+/** Where an account has got to among what its platform sends, kept over restarts. Only the adapter knows the format. */
+export interface ChannelPosition {
+  /** Undefined if there is none. */
+  read(): Promise<string | undefined>;
+  /** Resolves when a killed process would not lose it. A power cut may. */
+  write(text: string): Promise<void>;
 }
 
 /** The settings of an account that are the adapter's concern. */

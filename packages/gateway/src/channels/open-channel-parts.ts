@@ -12,6 +12,7 @@ import { type ChannelTypes, ownChannelTypes } from "./channel-types.ts";
 import { Channels, type ChannelsParts } from "./channels.ts";
 import { ChannelOutbox } from "./outbox.ts";
 import { ChannelPeers } from "./peers.ts";
+import { createPosition } from "./position.ts";
 import { getChannelSessionParams } from "./session-params.ts";
 import type { ChannelStore } from "./store.ts";
 
@@ -34,6 +35,7 @@ export function openChannelParts(options: ChannelPartsOptions) {
   const accounts = new ChannelAccounts({
     loadType: async (name) => (Object.hasOwn(types, name) ? await types[name]?.() : undefined),
     getSecret: (accountId, name) => getChannelSecret({ agentDir, settings }, accountId, name),
+    openPosition: (accountId) => createPosition(directory, accountId, ids),
     clock,
     log,
   });
