@@ -11,7 +11,7 @@ const queueMode = oneOf("steer", "followup", "collect", "interrupt");
 const account = group("An account on a platform.", {
   type: setting(nonEmptyText, {
     default: "stdio",
-    description: "The platform: `slack`, `telegram`, `webhook` or `stdio`.",
+    description: "The platform: `discord`, `slack`, `telegram`, `webhook` or `stdio`.",
     project,
   }),
   enabled: setting(flag, { default: true, description: "Whether the gateway connects it.", project }),

@@ -7,6 +7,7 @@ export type ChannelTypes = Readonly<Record<string, () => Promise<ChannelType>>>;
 export const ownChannelTypes: ChannelTypes = {
   slack: async () => (await import("./slack/slack-channel.ts")).slackChannel,
   telegram: async () => (await import("./telegram/telegram-channel.ts")).telegramChannel,
+  discord: async () => (await import("./discord/discord-type.ts")).discordType,
   webhook: async () => (await import("./webhook/webhook-channel.ts")).webhookChannel,
   stdio: async () => (await import("./stdio/stdio-channel.ts")).stdioChannel,
 };
