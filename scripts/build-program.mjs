@@ -61,8 +61,9 @@ const parts = {
  */
 const chunkFiles = {
   tools: /^packages\/(tools\/src\/(files|hashline|search|shell)|sandbox\/src|policy\/src\/exec)\//,
-  gateway: /^packages\/(gateway\/src\/(?!channels\/slack\/)|cli\/src\/(gateway|commands\/gateway))/,
-  // Slack's own libraries, with what uses them: only gateways with an account of Slack read them.
+  gateway: /^packages\/(gateway\/src\/(?!channels\/(discord|slack)\/)|cli\/src\/(gateway|commands\/gateway))/,
+  // Each library of a platform, with what uses it: only gateways with an account of it read it.
+  discord: /^packages\/gateway\/src\/channels\/discord\//,
   slack: /^packages\/gateway\/src\/channels\/slack\//,
   // Most gateways are alone.
   cluster: /^packages\/cluster\/src\//,
@@ -166,7 +167,7 @@ async function buildChunks(entry) {
     outdir: directory,
     splitting: true,
     format: "esm",
-    plugins: [otherFiles, directImports, lateBuiltIns],
+    plugins: [otherFiles, directImports, discordLibrary, lateBuiltIns],
     sourcemap: "external",
     sourcesContent: false,
   });
@@ -238,6 +239,24 @@ const otherFiles = {
         .join("\n"),
     }));
     bundler.onResolve({ filter: /^\.\/schema-engine\.cjs$/ }, ({ path }) => ({ path, external: true }));
+  },
+};
+
+/**
+ * Takes the build of Discord's REST library that brings no HTTP client, because we give it Node's own. Its socket library
+ * reads its own address as a URL, and asks for a native module that is used only for compression, which we do not ask for.
+ */
+const discordLibrary = {
+  name: "discord-library",
+  setup(bundler) {
+    bundler.onResolve({ filter: /^@discordjs\/rest$/ }, () => ({
+      path: join(root, "node_modules", "@discordjs", "rest", "dist", "web.mjs"),
+      sideEffects: false,
+    }));
+    bundler.onResolve({ filter: /^zlib-sync$/ }, ({ path }) => ({ path, external: true }));
+    bundler.onLoad({ filter: /@discordjs[\\/]ws[\\/]dist[\\/]index\.mjs$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replace("fileURLToPath(import.meta.url)", () => "__filename"),
+    }));
   },
 };
 
