@@ -78,7 +78,9 @@ async function openAccount({
   onTestFinished(close);
   const send = (text: string, others: object = {}) =>
     channel.send({ address: { channelId: directId }, text, nonce: "n", ...others });
-  const isConnected = () => expect.poll(() => states.at(-1)).toEqual({ kind: "connected" });
+  const isConnected = async () => {
+    await expect.poll(() => states.at(-1)).toEqual({ kind: "connected" });
+  };
   return { channel, messages, presses, states, lines, stored, send, close, isConnected };
 }
 
@@ -541,5 +543,5 @@ test("an error of a library of another copy is read by its fields", () => {
   expect(toFailure(new TypeError("fetch failed", { cause }))).toMatchObject({ kind: "not_sent" });
   const reset = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
   expect(toFailure(new TypeError("fetch failed", { cause: reset }))).toMatchObject({ kind: "unknown" });
-  expect(toFailure(undefined ?? {})).toEqual({ kind: "unknown", reason: "Discord gave no reason." });
+  expect(toFailure({})).toEqual({ kind: "unknown", reason: "Discord gave no reason." });
 });
