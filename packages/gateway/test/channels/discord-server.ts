@@ -9,7 +9,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 
 type Fields = Record<string, unknown>;
 
-/** What happens to a request in place of the ordinary answer. `after` it is the ordinary effect without its answer. */
+/** Says what happens to a request in place of the ordinary answer. `after` it is the ordinary effect without its answer. */
 export type DiscordFault =
   | {
       readonly kind: "answer";

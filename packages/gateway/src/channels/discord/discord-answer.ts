@@ -8,7 +8,7 @@ export type DiscordFailure =
   | { readonly kind: "limited"; readonly reason: string; readonly retryAfterMs: number }
   | { readonly kind: "not_sent" | "unknown"; readonly reason: string };
 
-/** What a person can do about a refusal, by Discord's code for it. */
+/** Tells what a person can do about a refusal, by Discord's code for it. */
 const advice: Readonly<Record<number, string>> = {
   10003: "The channel does not exist any more.",
   10014: "Discord does not know this emoji: send the character itself, or NAME:ID for one of the server's own.",

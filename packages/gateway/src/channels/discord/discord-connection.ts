@@ -1,5 +1,5 @@
 /**
- * One connection to Discord's gateway, from the first byte to the last. The library speaks the protocol: heartbeats,
+ * Holds one connection to Discord's gateway, from the first byte to the last. The library speaks the protocol: heartbeats,
  * identification and resumption. When the connection is lost, the library's own attempt to connect again is kept from
  * running, because it knows no growing pauses and forgets the session when the network fails.
  */
@@ -27,7 +27,7 @@ export interface ConnectionOptions {
 
 /** Why a connection is over. */
 export interface ConnectionEnd {
-  /** Of the WebSocket. Undefined: there was no connection. */
+  /** The code of the WebSocket. Undefined: there was no connection. */
   readonly code?: number;
   readonly reason: string;
 }

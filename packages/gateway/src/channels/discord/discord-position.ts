@@ -18,7 +18,7 @@ const maxChannels = 200;
 
 export class DiscordPosition {
   readonly #storage: ChannelPosition | undefined;
-  /** As the library has it: with everything that was received. */
+  /** The session as the library has it: with everything that was received. */
   #session: SessionInfo | null = null;
   /** The last dispatch that was received, of this session. */
   #seen = 0;
