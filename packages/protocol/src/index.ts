@@ -129,6 +129,7 @@ export {
   type LiveView,
   type LogView,
   reduce,
+  type StreamedEvent,
   type View,
   viewFromEntries,
   windowSize,

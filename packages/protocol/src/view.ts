@@ -17,6 +17,9 @@ export interface View {
   readonly live: LiveView;
 }
 
+/** The data of an event that is sent over HTTP: an event to reduce, or first the view to begin with. */
+export type StreamedEvent = SessionEvent | { type: "view"; view: View };
+
 export interface LogView {
   /** The end of the shown branch, oldest first. */
   readonly entries: readonly SessionEntry[];

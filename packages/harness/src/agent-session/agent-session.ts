@@ -7,8 +7,14 @@
  */
 import type { AgentMessage, AgentTool, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
-import type { ApprovalAnswer, PermissionData, QueuedMessage, Termination } from "@tau/protocol";
+import { followSignal, getErrorMessage } from "@tau/ai/internal";
+import {
+  type ApprovalAnswer,
+  HarnessError,
+  type PermissionData,
+  type QueuedMessage,
+  type Termination,
+} from "@tau/protocol";
 import { changedNames } from "@tau/config/internal";
 import {
   type SessionEnd,
@@ -35,7 +41,7 @@ import type { ExtensionMentions } from "./extension-mentions.ts";
 import type { NamedFiles } from "./named-files.ts";
 import type { NavigateOptions } from "./navigate.ts";
 import type { RunPlace } from "./run-place.ts";
-import type { PromptOptions, SteerOptions, SubmitOptions } from "./prompts.ts";
+import { type PromptOptions, type SteerOptions, type SubmitOptions, toPromptOutcome } from "./prompts.ts";
 import { createSessionCore, type SessionCore } from "./session-core.ts";
 import { SessionLifetime } from "./session-lifetime.ts";
 import type { SessionParts } from "./session-parts.ts";
@@ -170,19 +176,23 @@ export class AgentSession extends SessionState {
    * throws `busy`, unless `streamingBehavior` says where to queue it.
    */
   async prompt(text: string, options: PromptOptions = {}): Promise<PromptOutcome> {
-    const { streamingBehavior: queue, ...content } = options;
-    return await this.#work.prompts.send(text, { ...content, ...(queue && { queue }) });
+    const { streamingBehavior: queue, signal, ...content } = options;
+    if (signal?.aborted) throw new HarnessError("aborted", "The prompt was not sent, because its signal was aborted.");
+    const submission = await this.#work.prompts.submit(text, { ...content, ...(queue && { queue }) });
+    if (submission.disposition !== "started") return await toPromptOutcome(submission);
+    const stop = followSignal(signal, (reason) => void this.abort(toRunAborted(reason, "signal")));
+    return await toPromptOutcome(submission).finally(stop);
   }
 
   /** Queues a message that is sent before the next request. When the session is idle, it is a prompt. */
   async steer(text: string, options: SteerOptions | ImageContent[] = {}): Promise<PromptOutcome> {
     const content = Array.isArray(options) ? { images: options } : options;
-    return await this.#work.prompts.send(text, { ...content, queue: "steer" });
+    return await toPromptOutcome(await this.#work.prompts.submit(text, { ...content, queue: "steer" }));
   }
 
   /** Queues a message that is sent when the model would stop. When the session is idle, it is a prompt. */
   async followUp(text: string, images: ImageContent[] = []): Promise<PromptOutcome> {
-    return await this.#work.prompts.send(text, { images, queue: "followUp" });
+    return await toPromptOutcome(await this.#work.prompts.submit(text, { images, queue: "followUp" }));
   }
 
   /** Takes a prompt as `prompt`, `steer` and `followUp` do, but resolves as soon as the message is in the log. */

@@ -20,6 +20,8 @@ import type { RunScopes } from "./run-scopes.ts";
 export interface PromptOptions extends PromptContent {
   /** Where to queue the prompt while a run is in progress; without it, the prompt is refused then. */
   streamingBehavior?: "steer" | "followUp";
+  /** Aborts the run that the prompt begins. A prompt whose signal is aborted already is refused with `aborted`. */
+  signal?: AbortSignal;
 }
 
 export interface SteerOptions {
@@ -145,19 +147,6 @@ export class Prompts {
     activity.runQueued();
   }
 
-  /** Resolves when the run that the message begins is over. */
-  async send(text: string, options: SubmitOptions): Promise<PromptOutcome> {
-    const submission = await this.submit(text, options);
-    switch (submission.disposition) {
-      case "queued":
-        return { kind: "queued", id: submission.id };
-      case "handled":
-        return { kind: "handled" };
-      case "started":
-        return { kind: "ran", ...(await submission.outcome) };
-    }
-  }
-
   /** Changes the text of a queued message; answers with its new id. */
   async editQueued(id: string, text: string): Promise<string> {
     return await this.#parts.inbox.edit(id, (await this.#expand(text, {}, {})).content);
@@ -208,6 +197,18 @@ export class Prompts {
     if (read.kind === "denied") return { kind: "failed", reason: read.reason };
     const isMissing = read.value.kind === "missing" && isLast;
     return isMissing ? await this.#parts.mentions.read(path, reading) : read.value;
+  }
+}
+
+/** Resolves when the run that the message began is over. */
+export async function toPromptOutcome(submission: Submission): Promise<PromptOutcome> {
+  switch (submission.disposition) {
+    case "queued":
+      return { kind: "queued", id: submission.id };
+    case "handled":
+      return { kind: "handled" };
+    case "started":
+      return { kind: "ran", ...(await submission.outcome) };
   }
 }
 

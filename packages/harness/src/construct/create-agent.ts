@@ -1,6 +1,9 @@
 /** The three-line version: an AI, tools by name, and a text in, a text out. */
-import { type AI, modelsAreEqual, streamSimple } from "@tau/ai";
+import { type AI, modelsAreEqual, streamSimple, systemClock, systemIds } from "@tau/ai";
 import type { AgentSession } from "../agent-session/agent-session.ts";
+import { HostedSession, openView } from "../host/hosted-session.ts";
+import { resumeEvents, RunStream, type SentEvents, startRun, type StreamOptions } from "../host/run-stream.ts";
+import { createSessionFrameRedactor } from "../observe/frame-redactor.ts";
 import { createAgentSession } from "./create-agent-session.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "@tau/protocol";
@@ -18,7 +21,17 @@ export interface SimpleAgent {
    * Runs to the end and resolves with the answer's text. Rejects with `HarnessError` `run_failed` when there is none, and
    * when a limit ended the run: what the model said last is then no answer, or only the beginning of one.
    */
-  run(text: string): Promise<string>;
+  run(text: string, options?: StreamOptions): Promise<string>;
+  /**
+   * Runs to the end, and gives the events as they come: `for await (const event of agent.stream(text))`. `result()` of it resolves with
+   * how the run ended, and `toResponse()` and `pipeTo(response)` send it to a client over HTTP. tau's own keys are not in the events.
+   */
+  stream(text: string, options?: StreamOptions): RunStream;
+  /**
+   * Sends a client that lost its connection what came after the event with this id (the header `Last-Event-ID`), until the
+   * session is idle. Rejects with `invalid_input` for a text that is no id.
+   */
+  resume(lastEventId?: string): Promise<SentEvents>;
   /** The session behind it, for everything else. */
   session(): Promise<AgentSession>;
   dispose(): Promise<void>;
@@ -58,10 +71,28 @@ export function createAgent(options: CreateAgentOptions): SimpleAgent {
     });
     return opened;
   };
+  const { clock = systemClock, ids = systemIds } = params;
+  let following: Promise<HostedSession> | undefined;
+  const host = () =>
+    (following ??= (async () => {
+      const opened = await session();
+      const hosted = new HostedSession(opened, { epoch: ids(), view: await openView(opened) });
+      hosted.redactWith(createSessionFrameRedactor(opened));
+      return hosted;
+    })().catch((error: unknown) => {
+      following = undefined;
+      throw error;
+    }));
   return {
     session,
-    async run(text) {
-      const outcome = await (await session()).prompt(text);
+    stream: (text, streamOptions = {}) =>
+      new RunStream(
+        host().then((hosted) => startRun(hosted, text, streamOptions)),
+        clock,
+      ),
+    resume: async (lastEventId) => resumeEvents(await host(), lastEventId, clock),
+    async run(text, runOptions) {
+      const outcome = await (await session()).prompt(text, runOptions);
       if (outcome.kind !== "ran")
         throw new HarnessError("busy", "A run is already in progress. Wait for it before you start another.");
       const { end, terminationReason: reason, detail, failure, answer } = outcome;

@@ -13,7 +13,7 @@ import {
   isCommandName,
   HarnessError,
 } from "@tau/protocol";
-import { type Ids, systemIds } from "@tau/ai";
+import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { didYouMean, isRecord } from "@tau/ai/internal";
 import { unlessMissing } from "@tau/tools/platform";
 import type { AgentSession, StartReason } from "../agent-session/agent-session.ts";
@@ -30,6 +30,7 @@ import type { SessionManager } from "../session/session-manager.ts";
 import type { CommandContext, CommandOptions } from "./commands/command.ts";
 import { createExtensionHost } from "./extension-host.ts";
 import { type Cursor, HostedSession, type HostListener, openView } from "./hosted-session.ts";
+import { resumeEvents, RunStream, type SentEvents, startRun, type StreamOptions } from "./run-stream.ts";
 
 /** Parameters of the sessions of a host. */
 export interface HostParams extends Omit<AgentSessionParams, "sessionId" | "sessions"> {
@@ -88,6 +89,10 @@ export class Host {
 
   get ids(): Ids {
     return this.#options.params.ids ?? systemIds;
+  }
+
+  get #clock(): Clock {
+    return this.#options.params.clock ?? systemClock;
   }
 
   /** The ids of the open sessions, in the order they were opened. */
@@ -182,6 +187,19 @@ export class Host {
   /** See `HostedSession.subscribe`. */
   subscribe(sessionId: string, listener: HostListener, from?: Cursor): () => void {
     return this.get(sessionId).subscribe(listener, from);
+  }
+
+  /** Sends a prompt to a session, for a client that follows the run. Its `result` rejects with `busy` if a run is in progress. */
+  stream(sessionId: string, text: string, options: StreamOptions = {}): RunStream {
+    return new RunStream(startRun(this.get(sessionId), text, options), this.#clock);
+  }
+
+  /**
+   * Follows a session until it is idle, for a client that was away: what came after the event with this id, or a view and then
+   * what comes. Throws `invalid_input` for a text that is no id.
+   */
+  resume(sessionId: string, lastEventId?: string): SentEvents {
+    return resumeEvents(this.get(sessionId), lastEventId, this.#clock);
   }
 
   /** Reports the sessions that are open, and then each that is opened or closed. Returns how to stop. */

@@ -82,7 +82,7 @@ export class HostedSession {
   subscribe(listener: HostListener, from?: Cursor): () => void {
     let cursor = from;
     do {
-      for (const event of this.#catchUp(cursor)) {
+      for (const event of this.listEventsAfter(cursor)) {
         listener(event);
         cursor = event.position;
       }
@@ -96,7 +96,8 @@ export class HostedSession {
     return seq <= this.#seq && this.#ring.after(seq, this.#seq) !== undefined;
   }
 
-  #catchUp(from: Cursor | undefined): HostEvent[] {
+  /** Lists what came after `from`, or a snapshot where that is not there any more, and for a reader that has seen nothing. */
+  listEventsAfter(from: Cursor | undefined): HostEvent[] {
     const snapshot: HostEvent = { kind: "snapshot", view: this.view, position: this.position };
     if (from?.epoch !== this.epoch) return [snapshot];
     if (!Number.isInteger(from.seq) || from.seq > this.#seq) {

@@ -10,6 +10,8 @@ export { maxPageBytes } from "./commands/state.ts";
 export { getMessageText, toModelData, toSessionSummary } from "./data.ts";
 export { createHost, Host, type HostOptions, type HostParams, type HostWatcher } from "./host.ts";
 export { type Cursor, type EventRedactor, HostedSession, type HostEvent, type HostListener } from "./hosted-session.ts";
+export type { SendEventsOptions } from "./send-events.ts";
+export { RunStream, SentEvents, type StreamOptions } from "./run-stream.ts";
 export { runPrompt } from "./run-prompt.ts";
 export { createRequestUi, findMisfit, OpenDialogs, type OpenDialogsOptions } from "@tau/extensions/internal";
 export { createSessionFrameRedactor, type FrameRedactor } from "../observe/frame-redactor.ts";

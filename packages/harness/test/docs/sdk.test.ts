@@ -1,10 +1,17 @@
 /** docs/sdk.md is true: its examples are compiled and run here, and its tables have a row for each name in the code. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AI, type Model, complete, completeSimple, stream, streamSimple } from "@tau/ai";
-import { AgentSession, type AgentSessionParams, createAgentSession, type HarnessErrorCode } from "@tau/harness";
+import {
+  AgentSession,
+  type AgentSessionParams,
+  createAgent,
+  createAgentSession,
+  type HarnessErrorCode,
+} from "@tau/harness";
 import { type RunEnd, type SessionEvent, toTermination, type View } from "@tau/protocol";
 import { createHost } from "@tau/harness/host";
 import type { MemoryLog } from "@tau/harness/session";
@@ -38,6 +45,7 @@ import { continueById, continueLast } from "./resume.example.ts";
 import { answer } from "./session.example.ts";
 import { createStorage, openStored } from "./storage.example.ts";
 import "./testing.example.ts";
+import { createAnswerServer, printAnswer } from "./streaming.example.ts";
 import { countFiles } from "./three-lines.example.ts";
 import { openWithTools } from "./tools.example.ts";
 import { follow } from "./view.example.ts";
@@ -268,6 +276,21 @@ test("three lines: it runs to the end and gives the answer", async () => {
   const { model, cwd } = scripted([[call("bash", { command: "ls | wc -l" })], [text("None.")]]);
   expect(await countFiles(cwd, createFakeAI(model))).toBe("None.");
   expect(model.left).toBe(0);
+});
+
+test("streaming: printed while it comes, and sent to a browser", async () => {
+  const { model, cwd } = scripted([[text("Look: "), call("ls")], [text("none.")], [text("Still none.")]]);
+  const agent = createAgent({ ai: createFakeAI(model), cwd });
+  onTestFinished(() => agent.dispose());
+  let printed = "";
+  await printAnswer(agent, "Which files?", (piece) => (printed += piece));
+  expect(printed).toBe("Look: [ls]none.");
+  const server = createAnswerServer(agent);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const response = await fetch(`http://127.0.0.1:${port}/?question=Sure%3F`);
+  expect(await response.text()).toContain('"text":"Still none."');
 });
 
 test("a session: what it says and does is printed while it comes", async () => {
