@@ -23,7 +23,7 @@ export const platform: Platform = {
     }
   },
   readRetiredModels: () => load("#catalog/retired.json"),
-  awsCredentials: async (env, profile) => (await import("../auth/aws-credentials-node.ts")).load(env, profile),
+  awsCredentials: async (env, profile) => (await import("../auth/aws/load.ts")).load(env, profile),
   googleAccessToken: async (env) => (await import("../auth/google-credentials-node.ts")).accessToken(env),
 };
 

@@ -920,6 +920,7 @@ describe("where a request goes and how it is signed", () => {
     const env: Record<string, string> = {
       AWS_SHARED_CREDENTIALS_FILE: join(folder, "no-credentials"),
       AWS_CONFIG_FILE: join(folder, "no-config"),
+      AWS_EC2_METADATA_DISABLED: "true",
       ...given.env,
     };
     const auth: AuthContext<BedrockOptions> = {

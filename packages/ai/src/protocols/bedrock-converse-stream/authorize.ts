@@ -34,5 +34,5 @@ export async function authorize(request: HttpRequest, auth: AuthContext<BedrockO
 
 const describeMissing = (provider: string, profile: string | undefined): string =>
   profile === undefined
-    ? `There are no AWS credentials for ${provider}. Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE for a profile in ~/.aws/credentials.`
-    : `The AWS profile ${JSON.stringify(profile)} holds no keys for ${provider}. Add aws_access_key_id and aws_secret_access_key to it in ~/.aws/credentials, or name another profile. For a profile with single sign-on or a role, set the variables that \`aws configure export-credentials\` prints.`;
+    ? `There are no AWS credentials for ${provider}. Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE for a profile in ~/.aws.`
+    : `The AWS profile ${JSON.stringify(profile)} has no credentials for ${provider}. Give it keys, a role, sso_session, credential_process or web_identity_token_file in ~/.aws/config, or name another profile.`;

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { envAwsCredentials } from "./aws-credentials.ts";
-import { load } from "./aws-credentials-node.ts";
+import { envAwsCredentials } from "../aws-credentials.ts";
+import { load } from "./load.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -36,8 +36,8 @@ beforeAll(() => {
       "  aws_access_key_id = AKNESTED",
       "aws_access_key_id = AKCONFIG",
       "aws_secret_access_key = secret-config",
-      "[profile sso]",
-      "sso_session = somewhere",
+      "[profile empty]",
+      "region = eu-west-1",
       "[default]",
       "aws_access_key_id = AKLOSES",
     ].join("\n"),
@@ -49,7 +49,9 @@ const files = () => ({
   AWS_SHARED_CREDENTIALS_FILE: join(folder, "credentials"),
   AWS_CONFIG_FILE: join(folder, "config"),
 });
-const env = (variables: Record<string, string>) => (name: string) => variables[name];
+// The metadata service of an instance is tested in `sources.test.ts`, at an address of this machine.
+const env = (variables: Record<string, string>) => (name: string) =>
+  name === "AWS_EC2_METADATA_DISABLED" ? "true" : variables[name];
 
 describe("the environment", () => {
   test("both keys make credentials, one alone does not", () => {
@@ -82,7 +84,7 @@ describe("the shared files", () => {
   });
 
   test("a profile without keys, one that is not there, and missing files give nothing", async () => {
-    expect(await load(env(files()), "sso")).toBeUndefined();
+    expect(await load(env(files()), "empty")).toBeUndefined();
     expect(await load(env(files()), "nobody")).toBeUndefined();
     const nowhere = { AWS_SHARED_CREDENTIALS_FILE: join(folder, "none"), AWS_CONFIG_FILE: join(folder, "none") };
     expect(await load(env(nowhere))).toBeUndefined();
