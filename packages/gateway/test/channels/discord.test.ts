@@ -5,6 +5,7 @@ import { toFailure } from "../../src/channels/discord/discord-answer.ts";
 import { isOfDiscord } from "../../src/channels/discord/discord-files.ts";
 import { toDiscordText } from "../../src/channels/discord/discord-text.ts";
 import { discordType } from "../../src/channels/discord/discord-type.ts";
+import { getToolNames } from "../../src/channels/tools.ts";
 import {
   ann,
   directId,
@@ -21,7 +22,6 @@ import {
 /** Pauses are short, so that nobody waits for them. */
 const fastClock: Clock = {
   ...systemClock,
-  now: () => systemClock.now(),
   setTimer: (afterMs, fire) => systemClock.setTimer(Math.min(afterMs, 5), fire),
 };
 
@@ -536,6 +536,14 @@ test.each([
   ["no address", false],
 ])("files come from Discord: %s is %s", (url, expected) => {
   expect(isOfDiscord(url, undefined)).toBe(expected);
+});
+
+test("its tools are called as people know them", () => {
+  expect(Object.values(getToolNames("discord"))).toEqual([
+    "discord_reply",
+    "discord_add_reaction",
+    "discord_send_file",
+  ]);
 });
 
 test("an error of a library of another copy is read by its fields", () => {
