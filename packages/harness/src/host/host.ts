@@ -20,7 +20,7 @@ import type { AgentSession, StartReason } from "../agent-session/agent-session.t
 import { createAgentSession } from "../construct/create-agent-session.ts";
 import { LiveSessions } from "../agent-session/live-sessions.ts";
 import type { AgentSessionParams } from "../construct/params.ts";
-import type { ChildOptions, ChildSession } from "@tau/extensions";
+import type { ChildOptions, ChildSession, Feature } from "@tau/extensions";
 import type { SessionEnd } from "@tau/extensions/internal";
 import { createChildSession } from "../extension-port/child-session.ts";
 import { check, createCheck } from "@tau/config/internal";
@@ -35,8 +35,16 @@ import { resumeEvents, RunStream, type SentEvents, startRun, type StreamOptions 
 /** Parameters of the sessions of a host. */
 export interface HostParams extends Omit<AgentSessionParams, "sessionId" | "sessions"> {
   /** Further parameters of the session with this id when it is opened. `cwd` is its directory. */
-  forSession?: (sessionId: string, cwd: string) => Pick<AgentSessionParams, "binding" | "allowedTools"> | undefined;
+  forSession?: (sessionId: string, cwd: string) => SessionSpecificParams | undefined;
+  /** Features besides `features`, such as those of the program that hosts the sessions. Default: none. */
+  addedFeatures?: readonly Feature[];
 }
+
+/** Parameters that differ between the sessions of a host. They replace those of the host. */
+export type SessionSpecificParams = Pick<
+  AgentSessionParams,
+  "binding" | "allowedTools" | "permissionMode" | "model" | "budgets" | "systemPrompt" | "resources"
+>;
 
 export interface HostOptions {
   /** Parameters of every session besides `agentDir`, which they can replace. */
@@ -80,7 +88,9 @@ export class Host {
     checkArguments({ options });
     const { agentDir, params } = options;
     checkArguments({ agentDir, params });
-    this.#options = { ...options, params: { agentDir, ...params } };
+    const { addedFeatures, features = [], ...others } = params;
+    const all = addedFeatures ? [...features, ...addedFeatures] : features;
+    this.#options = { ...options, params: { agentDir, ...others, ...(all.length > 0 && { features: all }) } };
   }
 
   get agentDir(): string {

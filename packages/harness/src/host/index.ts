@@ -8,7 +8,14 @@ export { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
 export { listFields } from "./commands/sessions.ts";
 export { maxPageBytes } from "./commands/state.ts";
 export { getMessageText, toModelData, toSessionSummary } from "./data.ts";
-export { createHost, Host, type HostOptions, type HostParams, type HostWatcher } from "./host.ts";
+export {
+  createHost,
+  Host,
+  type HostOptions,
+  type HostParams,
+  type HostWatcher,
+  type SessionSpecificParams,
+} from "./host.ts";
 export { type Cursor, type EventRedactor, HostedSession, type HostEvent, type HostListener } from "./hosted-session.ts";
 export type { SendEventsOptions } from "./send-events.ts";
 export { RunStream, SentEvents, type StreamOptions } from "./run-stream.ts";
