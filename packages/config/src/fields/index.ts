@@ -1,6 +1,7 @@
 /** Checking values that come from programs and files, field by field. */
 export type { Field, Fields, FieldValues, OptionalField } from "./field.ts";
 export {
+  decimal,
   flag,
   jsonObject,
   image,

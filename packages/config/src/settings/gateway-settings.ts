@@ -3,6 +3,7 @@ import type { Field } from "../fields/field.ts";
 import { list, nonEmptyText, oneOf, scalar, wholeNumber } from "../fields/kinds.ts";
 import { channelSettings } from "./channel-settings.ts";
 import { group, mapSetting, setting } from "./node.ts";
+import { scheduleSettings } from "./schedule-settings.ts";
 import { paths } from "./shape.ts";
 
 const project = "never";
@@ -137,5 +138,6 @@ export const gatewaySettings = {
     }),
     hooks: mapSetting(hook, { by: "the name in the address", description: "Webhooks.", project }),
     ...channelSettings,
+    ...scheduleSettings,
   }),
 };

@@ -104,6 +104,13 @@ describe("merging", () => {
         devices: { maxOpenSessions: 32, maxWaitingBytes: 67_108_864 },
         idleCloseMs: 300_000,
         bindings: [],
+        schedules: { enabled: true },
+        heartbeat: {
+          policy: "safe",
+          tools: ["read", "grep", "find", "ls"],
+          maxTokens: 30_000,
+          activeHours: { start: "00:00", end: "24:00" },
+        },
         channels: {},
         session: { scope: "per-account-channel-peer", identityLinks: {} },
         lanes: { global: 64, subagents: 8, scheduled: 1 },

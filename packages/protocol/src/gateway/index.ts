@@ -41,4 +41,5 @@ export {
   type UsageData,
 } from "./methods.ts";
 export type { PairClaimData, PairClaimParams, PairRequestData, PairRequestParams } from "./pairing.ts";
+export type { ScheduleData, ScheduleParams, ScheduleRunData } from "./schedules.ts";
 export { createProof, deriveKey, importToken, type ProofInput, seedPrefix, seedText, toProofText } from "./proof.ts";

@@ -3,6 +3,7 @@
  * a session are methods too: `session.<command>`, with the session's id.
  */
 import type { ChannelData, ChannelPeerData, ChannelReplyData } from "./channels.ts";
+import type { ScheduleData, ScheduleParams, ScheduleRunData } from "./schedules.ts";
 import type { Approval } from "../approval.ts";
 import {
   type CommandData,
@@ -222,6 +223,17 @@ interface OwnMethods {
   /** Only replies that were refused or are uncertain. */
   "channels.resend": { params: { id: string }; data: null };
   "channels.drop": { params: { id: string }; data: null };
+  "schedules.list": { params: None; data: { schedules: ScheduleData[] } };
+  /** Refuses a time that is over or never comes. */
+  "schedules.add": { params: ScheduleParams; data: ScheduleData };
+  "schedules.remove": { params: { id: string }; data: null };
+  "schedules.pause": { params: { id: string }; data: null };
+  /** Due times while it was paused are left out. */
+  "schedules.resume": { params: { id: string }; data: null };
+  /** Begins a run now. */
+  "schedules.run": { params: { id: string }; data: ScheduleRunData };
+  /** The latest first; without `id`, those of all schedules. Default limit 50. */
+  "schedules.runs": { params: { id?: string; limit?: number }; data: { runs: ScheduleRunData[] } };
   "inbox.list": { params: { sessionId?: string; state?: "waiting" | "dead" }; data: { messages: InboxMessageData[] } };
   /** The message that a request of this device with that key brought, for 24 hours. */
   "inbox.get": { params: { idempotencyKey: string }; data: InboxRequestData };
@@ -290,6 +302,13 @@ const ownScopes = {
   "channels.outbox": "admin",
   "channels.resend": "admin",
   "channels.drop": "admin",
+  "schedules.list": "read",
+  "schedules.add": "write",
+  "schedules.remove": "write",
+  "schedules.pause": "write",
+  "schedules.resume": "write",
+  "schedules.run": "write",
+  "schedules.runs": "read",
   "inbox.list": "read",
   "inbox.get": "read",
   "inbox.replay": "write",
