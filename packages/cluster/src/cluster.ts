@@ -18,6 +18,7 @@ import { ClusterKeys } from "./cluster-keys.ts";
 import { ClusterInbox } from "./inbox-store.ts";
 import { type ClusterNode, type NodeOptions, openNode } from "./open-node.ts";
 import { ServingNode } from "./serving-node.ts";
+import { ClusterSchedules } from "./schedule-store.ts";
 import { ClusterSessionKeys } from "./session-keys.ts";
 
 export interface ClusterOptions extends NodeOptions {
@@ -37,6 +38,7 @@ export class Cluster implements ClusterPort {
   readonly catalogue: Catalogue;
   readonly requestKeys: ClusterKeys;
   readonly sessionKeys: ClusterSessionKeys;
+  readonly schedules: ClusterSchedules;
   /** Undefined before the gateway of this node has started. */
   #serving: ServingNode | undefined;
 
@@ -48,6 +50,7 @@ export class Cluster implements ClusterPort {
     this.inbox = new ClusterInbox({ bus, clock, ids });
     this.catalogue = new Catalogue({ bus, membership, leases, storage, wholeStorage, clock, ids, log });
     this.requestKeys = new ClusterKeys({ bus, membership, clock, ids, log });
+    this.schedules = new ClusterSchedules({ bus, membership, ids });
     this.sessionKeys = new ClusterSessionKeys({
       bus,
       storage,

@@ -27,6 +27,8 @@ import {
   logStreams,
   logSubjects,
   nodeBucket,
+  scheduleStream,
+  scheduleSubject,
 } from "./names.ts";
 import { readVersions } from "./server-versions.ts";
 import { refuseVersion } from "./version.ts";
@@ -123,6 +125,7 @@ function listStreams(replicas: number): StreamConfig[] {
   const logs = logStreams.map((name) => ({ ...common, name, subjects: [logSubjects(name)] }));
   // A snapshot of a session's messages takes the place of their records.
   const inbox = { ...common, name: inboxStream, subjects: ["tau.inbox.*"], allow_rollup_hdrs: true };
+  const schedules = { ...common, name: scheduleStream, subjects: [scheduleSubject], allow_rollup_hdrs: true };
   // As `nats kv` would create them, so that they can be looked at with it.
   const createBucket = (bucket: string) => ({
     ...common,
@@ -134,7 +137,7 @@ function listStreams(replicas: number): StreamConfig[] {
   const buckets = [leaseBucket, nodeBucket, catalogueBucket, hookBucket].map(createBucket);
   // A day is counted in nanoseconds.
   const keys = { ...createBucket(keyBucket), max_age: maxAgeMs * 1_000_000 };
-  return [...logs, inbox, ...buckets, keys] as StreamConfig[];
+  return [...logs, inbox, schedules, ...buckets, keys] as StreamConfig[];
 }
 
 /** Servers that have just been started do not know each other yet. */

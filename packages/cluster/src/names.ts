@@ -11,6 +11,8 @@ export const keyBucket = "tau-keys";
 /** The sessions that webhooks share by name. */
 export const hookBucket = "tau-hooks";
 export const inboxStream = "tau-inbox";
+export const scheduleStream = "tau-schedules";
+export const scheduleSubject = "tau.schedules";
 
 export const logStreams: readonly string[] = Array.from({ length: logStreamCount }, (_, index) => logStream(index));
 

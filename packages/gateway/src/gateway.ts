@@ -41,11 +41,25 @@ async function openGateway(options: GatewayOptions, closers: Closers): Promise<G
   const binding = new Binding(getSettings());
   const stopping = new AbortController();
   const parts = await openParts(options, { getSettings, binding, stopping: stopping.signal, closers });
-  const { channels, cluster, clock, connections, devices, inbox, lanes, pairing, runs, sessions, sessionWatch } = parts;
+  const {
+    channels,
+    cluster,
+    clock,
+    connections,
+    devices,
+    inbox,
+    lanes,
+    pairing,
+    runs,
+    schedules,
+    sessions,
+    sessionWatch,
+  } = parts;
   const server = await listen(options, binding, parts);
   void cluster?.start(createClusterGateway(parts));
   void inbox.start();
   channels.start().catch((error: unknown) => parts.log(`The channels could not be opened: ${getErrorMessage(error)}`));
+  void schedules.start();
   const stopWatching = devices.watch();
   devices.onRemoved((id) => {
     for (const client of connections.list(id)) client.close(1008, "the device was revoked");
@@ -53,6 +67,7 @@ async function openGateway(options: GatewayOptions, closers: Closers): Promise<G
   /** Begins no more runs: what waits stays on the disk for the next start. */
   const beginNothing = () => {
     stopping.abort();
+    schedules.stop();
     inbox.stop();
     lanes.close();
   };
@@ -82,7 +97,7 @@ async function openGateway(options: GatewayOptions, closers: Closers): Promise<G
       sessionWatch.close();
       pairing.close();
       // An extension that hangs must not hold up the end.
-      await untilTimeout(inbox.settled(), maxSettleMs, clock);
+      await untilTimeout(Promise.all([inbox.settled(), schedules.settled()]), maxSettleMs, clock);
       await closers.close();
     },
   };

@@ -21,6 +21,7 @@ import { LogLines } from "./log-lines.ts";
 import type { GatewayParts } from "./parts.ts";
 import type { JoinCluster } from "./port/cluster.ts";
 import { reloadGateway } from "./reload.ts";
+import { openScheduleParts } from "./schedules/index.ts";
 import type { Binding } from "./server/binding.ts";
 import { Connections } from "./server/connections.ts";
 import { listModels } from "./sessions/list-models.ts";
@@ -79,6 +80,7 @@ export async function openParts(
     log,
     inboxStore: cluster?.inbox,
     requestKeys: cluster?.requestKeys,
+    scheduleStore: cluster?.schedules,
   });
   closers.add(() => stores.close());
   const { inboxStore: store, runs } = stores;
@@ -102,6 +104,17 @@ export async function openParts(
     types: options.channelTypes,
     store: stores.channels,
     getSettings,
+    clock,
+    ids,
+    log,
+  });
+
+  const scheduleParts = openScheduleParts({
+    agentDir,
+    store: stores.schedules,
+    channelStore: stores.channels,
+    getSettings,
+    isStopping: () => stopping.aborted,
     clock,
     ids,
     log,
@@ -132,7 +145,9 @@ export async function openParts(
     log,
     getPosition: (sessionId) => waitingSessions.getPosition(sessionId),
     isAttended: channelParts.isAttended,
-    getSessionParams: channelParts.getSessionParams,
+    getSessionParams: (sessionId, cwd) =>
+      channelParts.getSessionParams(sessionId, cwd) ?? scheduleParts.getSessionParams(sessionId),
+    addedFeatures: [scheduleParts.feature],
     ...(cluster && { storage: cluster.storage, beforeOpen: (sessionId) => cluster.inbox.load(sessionId) }),
     reloadGateway: async (open) => (await reload(open)).changed,
     afterCrash: createAfterCrash({
@@ -164,6 +179,13 @@ export async function openParts(
   });
   sessions.watch({ onOpened: (hosted) => inbox.onOpened(hosted) });
   const channels = channelParts.open({ sessions, inbox, requestKeys: stores.requestKeys });
+
+  const schedules = scheduleParts.open({
+    sessions,
+    inbox,
+    channels,
+    findRequest: async (key) => (cluster ? await cluster.inbox.findRequest(key) : inbox.findRequest(key)),
+  });
 
   const sessionWatch = new SessionWatch({ clock, describe: (sessionId) => sessions.find(sessionId)?.describe() });
   sessions.watch({
@@ -197,6 +219,7 @@ export async function openParts(
     sessions,
     sessionIndex,
     channels,
+    schedules,
     sessionKeys:
       cluster?.sessionKeys ??
       new SessionKeyFile({
@@ -208,7 +231,11 @@ export async function openParts(
     sessionWatch,
     cluster,
     listModels: () => listModels(agentDir, settings),
-    reload: () => reload(sessions),
+    reload: async () => {
+      const reloaded = await reload(sessions);
+      void schedules.wake();
+      return reloaded;
+    },
     logs,
     lanes,
     waitingSessions,

@@ -14,6 +14,7 @@ import type { WaitingSessions } from "./lanes/waiting-sessions.ts";
 import type { RunRecords } from "./lanes/run-records.ts";
 import type { LogLines } from "./log-lines.ts";
 import type { ClusterPort } from "./port/cluster.ts";
+import type { Schedules } from "./schedules/index.ts";
 import type { Reloaded } from "./reload.ts";
 import type { Connections } from "./server/connections.ts";
 import type { OpenSessions } from "./sessions/open-sessions.ts";
@@ -43,6 +44,7 @@ export interface GatewayParts {
   readonly sessions: OpenSessions;
   readonly sessionIndex: SessionIndex;
   readonly channels: Channels;
+  readonly schedules: Schedules;
   readonly subscriptions: Subscriptions;
   readonly sessionWatch: SessionWatch;
   /** Undefined: this gateway is alone. */

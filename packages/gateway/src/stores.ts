@@ -1,4 +1,4 @@
-/** The stores of a gateway besides sessions: accepted messages, runs, keys of requests, and conversations of channels. */
+/** The stores of a gateway besides sessions: accepted messages, runs, keys of requests, conversations of channels, and schedules. */
 import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { Closers } from "@tau/ai/internal";
@@ -6,6 +6,7 @@ import { type ChannelStore, openChannelStore } from "./channels/store.ts";
 import { IdempotencyKeys, type RequestKeys } from "./idempotency/idempotency-keys.ts";
 import { type InboxStore, openInboxFile } from "./inbox/inbox-store.ts";
 import { RunRecords } from "./lanes/run-records.ts";
+import { openScheduleFile, type ScheduleStore } from "./schedules/index.ts";
 
 interface StoresOptions {
   agentDir: string;
@@ -16,6 +17,8 @@ interface StoresOptions {
   inboxStore: InboxStore | undefined;
   /** Default: a file. */
   requestKeys: RequestKeys | undefined;
+  /** Default: a file. */
+  scheduleStore: ScheduleStore | undefined;
 }
 
 interface Stores {
@@ -23,6 +26,7 @@ interface Stores {
   readonly runs: RunRecords;
   readonly requestKeys: RequestKeys;
   readonly channels: ChannelStore;
+  readonly schedules: ScheduleStore;
   close(): Promise<void>;
 }
 
@@ -38,6 +42,8 @@ export function openStores({ agentDir, clock, ids, log, ...shared }: StoresOptio
     closers.add(() => requestKeys.close());
     const channels = await openChannelStore(directory, { clock, ids, log });
     closers.add(() => channels.close());
-    return { inboxStore, runs, requestKeys, channels, close: () => closers.close() };
+    const schedules = shared.scheduleStore ?? (await openScheduleFile(directory, { clock, ids, log }));
+    closers.add(() => schedules.close());
+    return { inboxStore, runs, requestKeys, channels, schedules, close: () => closers.close() };
   });
 }

@@ -48,8 +48,17 @@ export class Channels {
     return this.#parts.peers;
   }
 
+  get accounts(): ChannelAccounts {
+    return this.#parts.accounts;
+  }
+
   get outbox(): ChannelOutbox {
     return this.#parts.outbox;
+  }
+
+  /** Finds the conversation of an account that was used last. */
+  findLastConversation(accountId: string): Conversation | undefined {
+    return [...this.#parts.store.table.conversations()].findLast((each) => each.accountId === accountId);
   }
 
   /** Takes a request of a platform. An account that takes none answers like one that does not exist. */
@@ -93,10 +102,10 @@ export class Channels {
 
   /** Sends a short message to the conversation of the account that was used last. */
   async test(accountId: string): Promise<MethodData<"channels.test">> {
-    const { accounts, store, ids } = this.#parts;
+    const { accounts, ids } = this.#parts;
     const account = accounts.find(accountId);
     if (!account) return { sent: false, reason: "It is not open; tau channels list says why." };
-    const conversation = [...store.table.conversations()].findLast((each) => each.accountId === accountId);
+    const conversation = this.findLastConversation(accountId);
     if (!conversation) return { sent: false, reason: "Nobody has written to it yet, so there is nobody to write to." };
     const { address } = conversation;
     const delivery = await account.channel.send({ address, text: "This is a test of the connection.", nonce: ids() });

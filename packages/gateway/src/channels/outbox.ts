@@ -48,6 +48,12 @@ export class ChannelOutbox {
     this.onRecorded(replies);
   }
 
+  /** Like `add`, for messages that come from elsewhere: those of a source are recorded once, however often this is called. */
+  async addOnce(source: string, replies: readonly StoredReply[]): Promise<void> {
+    await this.#parts.store.append({ type: "told", source, replies });
+    this.onRecorded(replies);
+  }
+
   /** Sends replies that are on the disk. */
   onRecorded(replies: readonly StoredReply[]): void {
     const { table } = this.#parts.store;

@@ -69,6 +69,8 @@ export type ChannelRecord =
   | { type: "answered"; sessionId: string; entryId: string; replies: readonly StoredReply[] }
   /** Messages that are no answer of the log. */
   | { type: "replies"; replies: readonly StoredReply[] }
+  /** Messages that come from elsewhere, such as a schedule: those of a source are taken once. */
+  | { type: "told"; source: string; replies: readonly StoredReply[] }
   /** Nothing runs or waits in the session. */
   | { type: "idle"; sessionId: string }
   | { type: "attempt"; id: string; at: number }
@@ -90,6 +92,8 @@ export type ChannelRecord =
 const maxConversations = 20_000;
 /** How many replies that are not sent again are kept for people to look at. */
 const maxOver = 1_000;
+/** How many sources of messages are remembered. */
+const maxSources = 1_000;
 
 export class ChannelTable {
   readonly #conversations = new Map<string, Conversation>();
@@ -98,6 +102,8 @@ export class ChannelTable {
   /** How often people began a new session, by key. */
   readonly #generations = new Map<string, number>();
   readonly #queueModes = new Map<string, QueueMode>();
+  /** Oldest first. */
+  readonly #sources = new Set<string>();
 
   getConversation(sessionId: string): Conversation | undefined {
     return this.#conversations.get(sessionId);
@@ -144,6 +150,7 @@ export class ChannelTable {
     for (const reply of this.#replies.values()) yield { type: "kept", reply };
     for (const [key, generation] of this.#generations) yield { type: "renewed", key, generation };
     for (const [key, mode] of this.#queueModes) yield { type: "queue", key, mode };
+    for (const source of this.#sources) yield { type: "told", source, replies: [] };
   }
 
   take(record: ChannelRecord): void {
@@ -157,6 +164,11 @@ export class ChannelTable {
         return this.#add(record.replies);
       }
       case "replies":
+        return this.#add(record.replies);
+      case "told":
+        if (this.#sources.has(record.source)) return;
+        this.#sources.add(record.source);
+        if (this.#sources.size > maxSources) this.#sources.delete([...this.#sources][0]!);
         return this.#add(record.replies);
       case "renewed":
         this.#generations.set(record.key, record.generation);

@@ -16,6 +16,7 @@ import { interruptMethods } from "./interrupt.ts";
 import type { MethodContext, MethodDefinitions, OwnMethod } from "./method.ts";
 import { modelMethods } from "./models.ts";
 import { getCommandRoute, runCommand } from "./session.ts";
+import { scheduleMethods } from "./schedules.ts";
 import { sessionsMethods } from "./sessions.ts";
 import { usageMethods } from "./usage.ts";
 
@@ -32,6 +33,7 @@ const methodTable: MethodDefinitions = {
   ...devicesMethods,
   ...inboxMethods,
   ...channelMethods,
+  ...scheduleMethods,
 };
 
 /** Throws for a method that does not exist, that the client may not call, or whose parameters are wrong. */

@@ -9,6 +9,7 @@ import type { RequestKeys } from "../idempotency/idempotency-keys.ts";
 import type { InboxStore } from "../inbox/inbox-store.ts";
 import type { StoredMessage } from "../inbox/message.ts";
 import type { RequestContext } from "../request-context.ts";
+import type { ScheduleStore } from "../schedules/index.ts";
 import type { OpenSessions } from "../sessions/open-sessions.ts";
 import type { PageOptions } from "../sessions/session-page.ts";
 import type { MethodRoute } from "./method-route.ts";
@@ -31,6 +32,8 @@ export interface ClusterPort {
   readonly requestKeys: RequestKeys;
   readonly sessionKeys: SessionKeys;
   readonly catalogue: ClusterCatalogue;
+  /** The schedules of all nodes. */
+  readonly schedules: ScheduleStore;
   /** Whether the node that ran a session before this one was lost. */
   wasAbandoned(sessionId: string): boolean;
   /** Serves other nodes from now on, and continues with what waits for sessions that no node runs. Called once. */

@@ -20,6 +20,7 @@ export { type InboxRecord, MessageTable } from "../inbox/records.ts";
 export { mustParse } from "../must-parse.ts";
 export { createOwnClient } from "../own-client.ts";
 export type { RequestContext } from "../request-context.ts";
+export { type ScheduleRecord, type ScheduleStore, ScheduleTable } from "../schedules/index.ts";
 export { cutPage } from "../sessions/session-page.ts";
 export { toListedSession } from "../sessions/session-status.ts";
 export {

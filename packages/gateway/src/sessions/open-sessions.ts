@@ -2,6 +2,7 @@
 import { rm } from "node:fs/promises";
 import type { Clock, Ids } from "@tau/ai";
 import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
+import type { Feature } from "@tau/extensions";
 import { SessionManager } from "@tau/harness";
 import {
   type AdmitRun,
@@ -26,7 +27,14 @@ import { resolveDirectory } from "./session-roots.ts";
 export type GatewaySessionParams = Required<
   Pick<
     HostParams,
-    "ask" | "forSession" | "reloadGateway" | "afterCrash" | "admitRun" | "waitsForBusyProvider" | "fileAuthority"
+    | "ask"
+    | "forSession"
+    | "addedFeatures"
+    | "reloadGateway"
+    | "afterCrash"
+    | "admitRun"
+    | "waitsForBusyProvider"
+    | "fileAuthority"
   >
 >;
 
@@ -71,6 +79,8 @@ interface OpenSessionsOptions {
   isAttended: (sessionId: string) => boolean;
   /** Further parameters of the session with this id, which works in `cwd`. */
   getSessionParams: NonNullable<HostParams["forSession"]>;
+  /** Features that sessions have besides those of their directory. */
+  addedFeatures: readonly Feature[];
   /** The place of a session in the line of those that wait for a run, from 1. Undefined if it does not wait. */
   getPosition: (sessionId: string) => number | undefined;
   clock: Clock;
@@ -310,12 +320,14 @@ export class OpenSessions {
   }
 
   async #openHost(cwd: string): Promise<Host> {
-    const { openDirectory, subscriptions, reloadGateway, afterCrash, admitRun, getSessionParams } = this.#options;
+    const { openDirectory, subscriptions, reloadGateway, afterCrash, admitRun, getSessionParams, addedFeatures } =
+      this.#options;
     const isAttended = (sessionId: string) =>
       subscriptions.isAttended(sessionId) || this.#options.isAttended(sessionId);
     const host = await openDirectory(cwd, {
       ask: { isAttended },
       forSession: getSessionParams,
+      addedFeatures,
       reloadGateway: () => reloadGateway(this),
       afterCrash,
       admitRun,

@@ -1,0 +1,5 @@
+export { openScheduleParts } from "./open-schedule-parts.ts";
+export type { ScheduleRecord } from "./records.ts";
+export { ScheduleTable } from "./records.ts";
+export type { ScheduleDraft, Schedules } from "./schedules.ts";
+export { openScheduleFile, type ScheduleStore } from "./store.ts";

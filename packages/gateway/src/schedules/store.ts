@@ -1,0 +1,54 @@
+/** Where schedules and their runs are kept: a file, or a stream that several nodes share. */
+import { join } from "node:path";
+import { type Ids, systemIds } from "@tau/ai";
+import { Journal, type JournalOptions } from "../journal/journal.ts";
+import { type ScheduleRecord, ScheduleTable } from "./records.ts";
+
+export interface ScheduleStore {
+  readonly table: Omit<ScheduleTable, "take" | "snapshot" | "clear">;
+  /** Names this process among those that begin runs. */
+  readonly owner: string;
+  /** Whether other nodes have the same schedules. */
+  readonly isShared: boolean;
+  /** Calls the listener after another node may have written. */
+  onChange(listener: () => void): void;
+  /** Reads what other nodes have written. */
+  refresh(): Promise<void>;
+  /**
+   * Resolves with true when the record is on the disk. False: another node has written meanwhile, the table has its records now, and
+   * nothing was written; decide again. Rejects with `unavailable` if the disk refuses.
+   */
+  append(record: ScheduleRecord): Promise<boolean>;
+  /** Whether the process that began a run has ended. */
+  isGone(owner: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+type StoreOptions = Pick<JournalOptions<ScheduleRecord>, "fileSystem" | "clock" | "ids" | "maxBytes" | "log">;
+
+/** Schedules in a file. `directory` is that of the gateway. */
+export async function openScheduleFile(directory: string, options: StoreOptions = {}): Promise<ScheduleStore> {
+  const { ids = systemIds }: { ids?: Ids } = options;
+  const table = new ScheduleTable();
+  const journal = await Journal.open<ScheduleRecord>({
+    ...options,
+    path: join(directory, "schedules.jsonl"),
+    take: (record) => table.take(record),
+    snapshot: () => table.snapshot(),
+  });
+  const owner = ids();
+  return {
+    table,
+    owner,
+    isShared: false,
+    onChange: () => {},
+    refresh: async () => {},
+    append: async (record) => {
+      await journal.append(record);
+      return true;
+    },
+    // Only one process at a time has the file.
+    isGone: async (other) => other !== owner,
+    close: () => journal.close(),
+  };
+}
