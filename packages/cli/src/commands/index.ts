@@ -178,6 +178,19 @@ export const commands: readonly Command[] = [
       "tau routes explain CHANNEL [--account NAME] [--peer KIND:ID] [--parent KIND:ID] [--guild ID] [--roles LIST] [--team ID] [--json]  Which agent would answer such a message, and why",
     ],
   },
+  {
+    name: "cron",
+    summary: "Let agents work at certain times, and see what came of it",
+    usage: [
+      "tau cron list [--json]  The schedules, when they are due next, and what they have cost",
+      "tau cron add PROMPT... [--at TIME] [--every TIME] [--cron FIELDS] [--tz ZONE] [--name NAME] [--agent NAME] [--model MODEL] [--cwd DIR] [--policy safe|balanced|permissive] [--tools LIST] [--max-tokens N] [--max-cost USD] [--channel NAME] [--json]  Add one: --at 20m or 2026-12-24T18:00, --every 30m, or --cron '0 7 * * 1-5'",
+      "tau cron remove ID  Remove one; a run that has begun continues",
+      "tau cron run ID  Begin a run now",
+      "tau cron runs [ID] [--json]  The last runs, also those that were missed",
+      "tau cron pause ID  Let no run begin",
+      "tau cron resume ID  Let runs begin again; those that were due meanwhile are left out",
+    ],
+  },
   ...featureCommands.filter(({ name }) => name !== "mcp"),
   {
     name: "mcp",

@@ -44,6 +44,7 @@ export const pages: readonly Page[] = [
   { name: "rpc", summary: "RPC mode: tau as a part of another program" },
   { name: "gateway", summary: "sessions for other terminals, browsers and programs: protocol, pairing, webhooks" },
   { name: "channels", summary: "agents that answer where people talk: pairing, routing, what is delivered" },
+  { name: "schedules", summary: "agents that work at certain times: schedules, the heartbeat, what is missed" },
   { name: "cluster", summary: "several gateways as one" },
   { name: "sdk", summary: "sessions in a program of your own" },
   { name: "embedding", summary: "an agent with `@tau/agent` alone" },

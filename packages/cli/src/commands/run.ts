@@ -100,6 +100,15 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     list: async (args, io) => (await import("./routes.ts")).listRoutes(args, io),
     explain: async (args, io) => (await import("./routes.ts")).explainRoute(args, io),
   },
+  cron: {
+    list: async (args, io) => (await import("./cron.ts")).listSchedules(args, io),
+    add: async (args, io) => (await import("./cron.ts")).addSchedule(args, io),
+    remove: async (args, io) => (await import("./cron.ts")).removeSchedule(args, io),
+    run: async (args, io) => (await import("./cron.ts")).runSchedule(args, io),
+    runs: async (args, io) => (await import("./cron.ts")).listScheduleRuns(args, io),
+    pause: async (args, io) => (await import("./cron.ts")).pauseSchedule(args, io),
+    resume: async (args, io) => (await import("./cron.ts")).resumeSchedule(args, io),
+  },
   acp: {
     "": async (args, io) => (await import("./acp.ts")).serveEditor(args, io),
     login: async (args, io) => (await import("./auth-login.ts")).login(args, io),
