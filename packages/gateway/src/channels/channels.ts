@@ -4,6 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { ChannelData, ChannelPeerData, ChannelReplyData, MethodData } from "@tau/protocol/gateway";
 import { isGatewayError } from "../errors.ts";
 import { resolveAccountSettings } from "./account-settings.ts";
+import type { ChannelAccounts } from "./accounts.ts";
 import type { ReceivedRequest } from "./channel.ts";
 import { describeAccount, describePeer, describeReply, formatAddress } from "./describe.ts";
 import { FollowedSessions } from "./follow-sessions.ts";
