@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { call, createFakeClock, scriptedModel, text } from "@tau/ai/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openChannelGateway } from "../channels/kit.ts";
-import { add, getAsked, listRuns, minute, openScheduleGateway, startMs, waitForRuns } from "./kit.ts";
+import { add, fireOverdue, getAsked, listRuns, minute, openScheduleGateway, startMs, waitForRuns } from "./kit.ts";
 
 test("each due time has a run of its own, in a session of its own, and says what it cost", async () => {
   const model = scriptedModel([[text("First.")], [text("Second.")]]);
@@ -80,7 +80,11 @@ test("a person starts a run at any time, but not a second one beside it", async 
   await expect(schedules.run(id)).rejects.toMatchObject({ code: "busy" });
   // What is due while it lasts is reported once, as one line.
   await opened.clock.advance(30 * minute);
-  await expect.poll(async () => (await listRuns(opened)).map(({ missed }) => missed)).toEqual([3, undefined]);
+  const listMissed = async () => {
+    await fireOverdue(opened);
+    return (await listRuns(opened)).map(({ missed }) => missed);
+  };
+  await expect.poll(listMissed, { timeout: 30_000 }).toEqual([3, undefined]);
   expect((await listRuns(opened))[0]!.missedText).toContain("the run before was not over");
   finish();
   await waitForRuns(opened, 2);
