@@ -24,7 +24,13 @@ function runDriver(load: (name: string) => unknown): void {
 
   const maxTabs = 20;
   const maxDownloads = 50;
+  /** Of all downloads together. */
+  const maxDownloadBytes = 500 * 1024 * 1024;
+  const downloadCheckMs = 200;
   const maxKept = 300;
+  /** A page that prints more in this time is closed: each line passes through here, so that no other tab would react. */
+  const maxPrinted = 2_000;
+  const printedMs = 5_000;
   const maxNotes = 50;
   const maxLine = 1_000;
   /** How long a page may take to begin to load after an action, and how long it is then waited for. */
@@ -37,6 +43,8 @@ function runDriver(load: (name: string) => unknown): void {
     readonly page: Page;
     readonly console: string[];
     readonly network: string[];
+    /** How many lines the page has printed in the time that began at `since`. */
+    readonly printed: { since: number; count: number };
     /** The request of the page itself that has no answer yet. */
     loading: Request | undefined;
   }
@@ -50,20 +58,31 @@ function runDriver(load: (name: string) => unknown): void {
 
   let browser: Browser | undefined;
   let context: BrowserContext | undefined;
+  let isAttached = false;
   /** Tabs that were opened here; in a browser of the user the others stay. */
   const own = new Set<Page>();
+  /** Pages that appear while a tab is opened here: one of them is that. */
+  let arrivals: Page[] | undefined;
+  /** How many popups pages may still open: the library's scripts look like clicks to the browser, so its own blocker is not enough. */
+  let popupsLeft = 0;
   let home: string | undefined;
   let downloads = 0;
-  const downloading = new Set<Promise<void>>();
+  const downloading = new Map<Download, Promise<void>>();
   const tabs = new Map<Page, OpenTab>();
   let lastTab = 0;
   let current: OpenTab | undefined;
   let dialogRule: DialogRule | undefined;
-  const notes: string[] = [];
+  const notes = new Map<string, number>();
 
   const cut = (text: string, max = maxLine): string => (text.length > max ? `${text.slice(0, max)}…` : text);
   const note = (text: string): void => {
-    if (notes.length < maxNotes) notes.push(cut(text));
+    const count = notes.get(cut(text)) ?? 0;
+    if (count > 0 || notes.size < maxNotes) notes.set(cut(text), count + 1);
+  };
+  const takeNotes = (): string[] => {
+    const taken = [...notes].map(([text, count]) => (count === 1 ? text : `${text} (${count} times)`));
+    notes.clear();
+    return taken;
   };
   const keep = (list: string[], text: string): void => {
     list.push(cut(text));
@@ -94,6 +113,7 @@ function runDriver(load: (name: string) => unknown): void {
     fs.mkdirSync(path.join(home, "downloads"));
     try {
       if (request.cdpUrl !== undefined) {
+        isAttached = true;
         browser = await chromium.connectOverCDP(request.cdpUrl, { timeout: request.timeoutMs });
         context = browser.contexts()[0] ?? (await browser.newContext());
       } else {
@@ -123,22 +143,58 @@ function runDriver(load: (name: string) => unknown): void {
     }
     browser.on("disconnected", () => process.exit(0));
     for (const page of context.pages()) addTab(page);
-    context.on("page", addTab);
+    context.on("page", (page) => (arrivals ? arrivals.push(page) : admit(page)));
   };
+
+  /** Closes a page that another one opened, unless it is the one that an action may open. Those of a person stay. */
+  function admit(page: Page): void {
+    if (isAttached || own.has(page)) return void addTab(page);
+    if (popupsLeft > 0 && tabs.size < maxTabs) {
+      popupsLeft--;
+      return void addTab(page);
+    }
+    note("A page opened more than one tab for an action: the others were closed.");
+    void page.close().catch(() => undefined);
+  }
+
+  async function openTab(): Promise<OpenTab> {
+    if (tabs.size >= maxTabs) throw new Failure("tab", `There are ${maxTabs} tabs already: close one first.`);
+    arrivals = [];
+    try {
+      const page = await context!.newPage();
+      own.add(page);
+      return (current = addTab(page));
+    } finally {
+      const others = arrivals;
+      arrivals = undefined;
+      for (const page of others) admit(page);
+    }
+  }
 
   function addTab(page: Page): OpenTab {
     const known = tabs.get(page);
     if (known) return known;
-    const tab: OpenTab = { id: `t${++lastTab}`, page, console: [], network: [], loading: undefined };
+    const tab: OpenTab = {
+      id: `t${++lastTab}`,
+      page,
+      console: [],
+      network: [],
+      printed: { since: 0, count: 0 },
+      loading: undefined,
+    };
     tabs.set(page, tab);
     page.on("close", () => {
+      own.delete(page);
       tabs.delete(page);
       if (current === tab) current = [...tabs.values()].at(-1);
     });
     current ??= tab;
     page.on("dialog", (dialog) => void answerDialog(tab, dialog));
     page.on("download", (download) => void keepDownload(download));
-    page.on("console", (message) => keep(tab.console, `${message.type()}: ${message.text()}`));
+    page.on("console", (message) => {
+      keep(tab.console, `${message.type()}: ${message.text()}`);
+      limitPrinting(tab);
+    });
     page.on("pageerror", (error) => keep(tab.console, `uncaught: ${getMessage(error)}`));
     page.on("crash", () => note(`The page of ${tab.id} crashed.`));
     page.on("request", (request) => {
@@ -151,6 +207,17 @@ function runDriver(load: (name: string) => unknown): void {
     page.on("response", (response) => finish(response.request(), String(response.status())));
     page.on("requestfailed", (request) => finish(request, request.failure()?.errorText ?? "failed"));
     return tab;
+  }
+
+  function limitPrinting({ id, page, printed }: OpenTab): void {
+    const now = Date.now();
+    if (now - printed.since > printedMs) {
+      printed.since = now;
+      printed.count = 0;
+    }
+    if (++printed.count !== maxPrinted) return;
+    note(`${id} was closed: its page printed ${maxPrinted} lines in ${printedMs / 1_000} seconds.`);
+    void page.close().catch(() => undefined);
   }
 
   const isOfPage = ({ page }: OpenTab, request: Request): boolean => {
@@ -187,12 +254,30 @@ function runDriver(load: (name: string) => unknown): void {
       return note(`The download of ${name} was refused: there were ${maxDownloads} already.`);
     }
     const file = path.join(home!, "downloads", `${downloads}-${name}`);
-    const work = download.saveAs(file).then(
-      () => note(`Downloaded ${file} (${fs.statSync(file).size} bytes).`),
-      (error: unknown) => note(`The download of ${name} failed: ${getMessage(error).split("\n")[0]}`),
-    );
-    downloading.add(work);
-    void work.finally(() => downloading.delete(work));
+    const work = download
+      .saveAs(file)
+      .then(
+        () => note(`Downloaded ${file} (${fs.statSync(file).size} bytes).`),
+        (error: unknown) => note(`The download of ${name} failed: ${getMessage(error).split("\n")[0]}`),
+      )
+      // The library has a copy of its own.
+      .finally(() => download.delete().catch(() => undefined));
+    downloading.set(download, work);
+    void work.finally(() => downloading.delete(download));
+    if (downloading.size === 1) void limitDownloads();
+  }
+
+  /** Ends downloads that would fill the disk, such as one without an end. */
+  async function limitDownloads(): Promise<void> {
+    const directory = path.join(home!, "downloads");
+    for (; downloading.size > 0; await delay(downloadCheckMs)) {
+      const sizes = fs
+        .readdirSync(directory)
+        .map((name) => fs.statSync(path.join(directory, name), { throwIfNoEntry: false })?.size ?? 0);
+      if (sizes.reduce((sum, size) => sum + size, 0) <= maxDownloadBytes) continue;
+      note("Downloads were ended: all of them together may have 500 MB.");
+      await Promise.all([...downloading.keys()].map((download) => download.cancel().catch(() => undefined)));
+    }
   }
 
   const findTab = (id: string | undefined): OpenTab => {
@@ -220,7 +305,7 @@ function runDriver(load: (name: string) => unknown): void {
     while (tab.loading && Date.now() < end && !tab.page.isClosed()) await delay(20);
     if (!tab.page.isClosed())
       await tab.page.waitForLoadState("domcontentloaded", { timeout: maxSettleMs }).catch(() => undefined);
-    if (downloading.size > 0) await Promise.race([Promise.all(downloading), delay(maxDownloadWaitMs)]);
+    if (downloading.size > 0) await Promise.race([Promise.all(downloading.values()), delay(maxDownloadWaitMs)]);
   };
 
   const goTo = async (tab: OpenTab, url: string, timeout: number): Promise<string | undefined> => {
@@ -357,10 +442,7 @@ function runDriver(load: (name: string) => unknown): void {
         return await within(page.close(), 5_000, "Closing the tab");
       }
       case "open": {
-        if (tabs.size >= maxTabs) throw new Failure("tab", `There are ${maxTabs} tabs already: close one first.`);
-        const tab = addTab(await context.newPage());
-        own.add(tab.page);
-        current = tab;
+        const tab = await openTab();
         return request.url === undefined ? undefined : { text: await goTo(tab, request.url, request.timeoutMs) };
       }
       default:
@@ -368,8 +450,21 @@ function runDriver(load: (name: string) => unknown): void {
     }
   };
 
+  /** Requests after which no page has a reason to open another. */
+  const looking: readonly DriverRequest["kind"][] = [
+    "start",
+    "tabs",
+    "close",
+    "observe",
+    "screenshot",
+    "console",
+    "network",
+    "wait",
+  ];
+
   const answer = async (request: DriverRequest): Promise<DistributiveOmit<DriverAnswer, "id">> => {
     dialogRule = "dialog" in request ? request.dialog : undefined;
+    if (!looking.includes(request.kind)) popupsLeft = 1;
     try {
       // The library's own limits come first; its words are better.
       const result = await within(
@@ -378,11 +473,11 @@ function runDriver(load: (name: string) => unknown): void {
         `The page does not react: ${request.kind}`,
       );
       const all = await listTabs();
-      return JSON.parse(JSON.stringify({ kind: "done", tabs: all, notes: notes.splice(0), ...result })) as DriverAnswer;
+      return JSON.parse(JSON.stringify({ kind: "done", tabs: all, notes: takeNotes(), ...result })) as DriverAnswer;
     } catch (error) {
       const reason =
         error instanceof Failure ? error.reason : /Timeout \d+ms exceeded/.test(getMessage(error)) ? "time" : "page";
-      return { kind: "failed", reason, message: cut(getMessage(error), 2_000), notes: notes.splice(0) };
+      return { kind: "failed", reason, message: cut(getMessage(error), 2_000), notes: takeNotes() };
     } finally {
       dialogRule = undefined;
     }
