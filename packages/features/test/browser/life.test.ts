@@ -34,45 +34,40 @@ const findBrowsers = (cwd: string): string[] =>
   });
 
 describe.skipIf(whyNoBrowser !== undefined)("the browser of a session", () => {
-  test("is shown and closed by /browser, starts again, and ends with half an hour without use and with the session", async () => {
+  test("is shown and closed by /browser, starts again, and ends with half an hour without use", async () => {
     const clock = createFakeClock();
     const opened = await openBrowser({ features: [browser({ clock }), discovery()] });
     const { session, must, use, cwd } = opened;
-    try {
-      expect((await use("observe")).text).toContain("The browser is not open. Open a page first.");
-      expect(findBrowsers(cwd)).toEqual([]);
-      await must("open");
-      expect(findBrowsers(cwd)).not.toEqual([]);
-      const surface = new DialogSurface([
-        "[t1, current] about:blank",
-        "Close the tab",
-        "All of it",
-        "Close the browser",
-        undefined,
-      ]);
-      await session.attachSurface(surface);
-      await opened.prompt("/browser");
-      expect(surface.dialogs.map(({ title, options }) => [title, options])).toEqual([
-        ["Browser", ["[t1, current] about:blank", "All of it"]],
-        ["[t1, current] about:blank", ["Close the tab"]],
-        ["Browser", ["All of it"]],
-        ["All of it", ["Close the browser"]],
-        ["Browser", []],
-      ]);
-      await expect.poll(() => findBrowsers(cwd), { timeout: 20_000 }).toEqual([]);
-      await opened.prompt("/browser");
-      expect(surface.notices).toEqual(["The browser is not open."]);
-      await must("open");
-      await clock.advance(29 * 60_000);
-      await must("tabs");
-      await clock.advance(29 * 60_000);
-      expect(findBrowsers(cwd)).not.toEqual([]);
-      await clock.advance(60_000);
-      await expect.poll(() => findBrowsers(cwd), { timeout: 20_000 }).toEqual([]);
-      await must("open");
-    } finally {
-      await opened.dispose();
-    }
+    onTestFinished(() => opened.dispose());
+    expect((await use("observe")).text).toContain("The browser is not open. Open a page first.");
+    expect(findBrowsers(cwd)).toEqual([]);
+    await must("open");
+    expect(findBrowsers(cwd)).not.toEqual([]);
+    const surface = new DialogSurface([
+      "[t1, current] about:blank",
+      "Close the tab",
+      "All of it",
+      "Close the browser",
+      undefined,
+    ]);
+    await session.attachSurface(surface);
+    await opened.prompt("/browser");
+    expect(surface.dialogs.map(({ title, options }) => [title, options])).toEqual([
+      ["Browser", ["[t1, current] about:blank", "All of it"]],
+      ["[t1, current] about:blank", ["Close the tab"]],
+      ["Browser", ["All of it"]],
+      ["All of it", ["Close the browser"]],
+      ["Browser", []],
+    ]);
+    await expect.poll(() => findBrowsers(cwd), { timeout: 20_000 }).toEqual([]);
+    await opened.prompt("/browser");
+    expect(surface.notices).toEqual(["The browser is not open."]);
+    await must("open");
+    await clock.advance(29 * 60_000);
+    await must("tabs");
+    await clock.advance(29 * 60_000);
+    expect(findBrowsers(cwd)).not.toEqual([]);
+    await clock.advance(60_000);
     await expect.poll(() => findBrowsers(cwd), { timeout: 20_000 }).toEqual([]);
   });
 
@@ -105,12 +100,11 @@ describe.skipIf(whyNoBrowser !== undefined)("the browser of a session", () => {
     }
   });
 
-  test("without a sandbox asks about servers of the machine", async () => {
+  test("without a sandbox asks about servers of the machine, and ends with the session", async () => {
     const server = createServer((_request, response) => void response.end("of the machine"));
     onTestFinished(() => void server.close());
     await once(server.listen(0, "127.0.0.1"), "listening");
     const opened = await openBrowser({ sandbox: { mode: "off" } } as never);
-    onTestFinished(() => opened.dispose());
     opened.setAnswer(({ host }) => (host === undefined ? "allow" : "deny"));
     const { port } = server.address() as AddressInfo;
     const denied = await opened.use("open", { url: `http://127.0.0.1:${port}/` });
@@ -119,22 +113,36 @@ describe.skipIf(whyNoBrowser !== undefined)("the browser of a session", () => {
     opened.setAnswer(() => "allow");
     await opened.must("open", { url: `http://127.0.0.1:${port}/` });
     expect(await opened.must("observe")).toContain("of the machine");
+    expect(findBrowsers(opened.cwd)).not.toEqual([]);
+    await opened.dispose();
+    await expect.poll(() => findBrowsers(opened.cwd), { timeout: 20_000 }).toEqual([]);
   });
 
   test("that is attached to is asked about in every session, and stays open", async () => {
     const profile = makeDirectory();
     const child = spawn(
       findBrowser(undefined, process.env["PATH"])!,
-      ["--headless", "--no-sandbox", "--remote-debugging-port=0", `--user-data-dir=${profile}`, "about:blank"],
+      [
+        "--headless",
+        "--no-sandbox",
+        "--remote-debugging-port=0",
+        `--user-data-dir=${profile}`,
+        "data:text/html,<title>Mine</title><p>Logged in as Ada",
+      ],
       { stdio: ["ignore", "ignore", "pipe"], detached: true },
     );
     onTestFinished(async () => {
       process.kill(-child.pid!, "SIGKILL");
       await once(child, "exit");
     });
-    let cdpUrl = "";
+    let address = "";
     for await (const line of createInterface({ input: child.stderr }))
-      if ((cdpUrl = /DevTools listening on (ws:\/\/\S+)/.exec(line)?.[1] ?? "") !== "") break;
+      if ((address = /DevTools listening on (ws:\/\/\S+)/.exec(line)?.[1] ?? "") !== "") break;
+    const cdpUrl = `http://${new URL(address).host}`;
+    const listPages = async () => {
+      const targets = (await (await fetch(`${cdpUrl}/json/list`)).json()) as { type: string; title: string }[];
+      return targets.filter(({ type }) => type === "page").map(({ title }) => title);
+    };
     for (const answer of ["deny", "allow"] as const) {
       const opened = await openBrowser({ settings: { browser: { cdpUrl } } });
       opened.setAnswer(() => answer);
@@ -144,10 +152,13 @@ describe.skipIf(whyNoBrowser !== undefined)("the browser of a session", () => {
       expect(opened.questions[0]!.choices.map(({ choice }) => choice)).toEqual(["once"]);
       expect(result.isError, result.text).toBe(answer === "deny");
       if (answer === "allow") {
-        expect(await opened.must("tabs")).toMatch(/\[t1\] about:blank\n\[t2, current\] about:blank/);
+        expect(await opened.must("tabs")).toMatch(/\[t1\] Mine data:.+\n\[t2, current\] about:blank/);
+        expect(await opened.must("observe", { tab: "t1" })).toContain("Logged in as Ada");
         expect((await opened.use("navigate", { url: "file:///etc/passwd" })).isError).toBe(true);
       }
       await opened.dispose();
+      // Only what the model opened is closed.
+      await expect.poll(listPages, { timeout: 20_000 }).toEqual(["Mine"]);
       expect(child.exitCode).toBe(null);
     }
   });
