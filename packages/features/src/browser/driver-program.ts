@@ -24,7 +24,7 @@ function runDriver(load: (name: string) => unknown): void {
 
   const maxTabs = 20;
   const maxDownloads = 50;
-  /** Of all downloads together. */
+  /** Limits all downloads together. */
   const maxDownloadBytes = 500 * 1024 * 1024;
   const downloadCheckMs = 200;
   const maxKept = 300;
