@@ -90,8 +90,11 @@ export class ChannelAccounts {
     const events = this.#events;
     if (!events) return;
     const next = new Map(Object.entries(wanted).map(([name, written]) => [name, resolveAccountSettings(written)]));
-    const isSame = (accountId: string, { settings }: OpenAccount) =>
-      next.get(accountId)?.enabled === true && JSON.stringify(next.get(accountId)) === JSON.stringify(settings);
+    // Whatever an account failed for may be repaired, such as a token that is not in the settings.
+    const isSame = (accountId: string, { settings, state }: OpenAccount) =>
+      state.kind !== "failed" &&
+      next.get(accountId)?.enabled === true &&
+      JSON.stringify(next.get(accountId)) === JSON.stringify(settings);
     const closed = [...this.#open].filter(([accountId, account]) => !isSame(accountId, account));
     await Promise.all(closed.map(([accountId]) => this.#close(accountId)));
     for (const [accountId, settings] of next) {
@@ -151,7 +154,9 @@ export class ChannelAccounts {
         onState: setState,
       };
       await channel.run(received, closing.signal);
-      if (!closing.signal.aborted) setState({ kind: "failed", reason: "It ended by itself." });
+      // An adapter that gives up has said why.
+      const isExplained = closing.signal.aborted || account.state.kind === "failed";
+      if (!isExplained) setState({ kind: "failed", reason: "It ended by itself." });
     } catch (error) {
       setState({ kind: "failed", reason: getErrorMessage(error) });
     }

@@ -6,6 +6,7 @@ import { isOfDiscord } from "../../src/channels/discord/discord-files.ts";
 import { toDiscordText } from "../../src/channels/discord/discord-text.ts";
 import { discordType } from "../../src/channels/discord/discord-type.ts";
 import { getToolNames } from "../../src/channels/tools.ts";
+import { connectRaw, openTestGateway } from "../../src/testing/index.ts";
 import {
   ann,
   directId,
@@ -536,6 +537,35 @@ test.each([
   ["no address", false],
 ])("files come from Discord: %s is %s", (url, expected) => {
   expect(isOfDiscord(url, undefined)).toBe(expected);
+});
+
+test("an account that gives up shows why, and a reload tries it again", async () => {
+  const server = new DiscordServer();
+  const baseUrl = await server.listen();
+  onTestFinished(() => server.close());
+  let token = "wrong";
+  const getSecret = async () => token;
+  const {
+    gateway,
+    logged,
+    close,
+    token: gatewayToken,
+  } = await openTestGateway({
+    settings: { gateway: { channels: { club: { type: "discord", baseUrl } } } },
+    options: {
+      channelTypes: {
+        discord: async () => ({ ...discordType, open: (options) => discordType.open({ ...options, getSecret }) }),
+      },
+    },
+  });
+  onTestFinished(close);
+  await expect.poll(() => gateway.parts.channels.list()[0]?.state).toBe("failed");
+  expect(gateway.parts.channels.list()[0]).toMatchObject({ reason: expect.stringContaining("tau channels login") });
+  expect(logged.filter((line) => line.includes("club failed"))).toHaveLength(1);
+  token = discordToken;
+  const client = await connectRaw(gateway.url, { token: gatewayToken });
+  await client.must("gateway.reload", {});
+  await expect.poll(() => gateway.parts.channels.list()[0]?.state).toBe("connected");
 });
 
 test("its tools are called as people know them", () => {
