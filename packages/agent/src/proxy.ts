@@ -41,6 +41,7 @@ const proxiedOptions = [
   "reasoning",
   "thinkingBudgets",
   "cacheRetention",
+  "serviceTier",
   "sessionId",
   "metadata",
   "transport",

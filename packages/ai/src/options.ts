@@ -11,6 +11,8 @@ export type Transport = "sse" | "websocket" | "websocket-cached" | "auto";
 /** How long the provider should cache the prompt's prefix. */
 export type CacheRetention = "none" | "short" | "long";
 
+export type ServiceTier = "auto" | "default" | "flex" | "priority" | (string & {});
+
 /**
  * Whether the model may, must or must not call tools, or which tool it must call. The providers' own forms (`required`,
  * `{type:"tool",name}`, `{type:"function",function:{name}}`) are accepted too.
@@ -52,6 +54,8 @@ export interface StreamOptions {
   transport?: Transport;
   /** Default `short`. */
   cacheRetention?: CacheRetention;
+  /** The service that OpenAI is asked for; other APIs have none. Default: the account's. */
+  serviceTier?: ServiceTier;
   /** Groups requests of one conversation for caching and routing. */
   sessionId?: string;
   /** Added to the request; `null` removes a header that would be sent otherwise. */

@@ -57,3 +57,9 @@ test("a price that the service reports is used instead of the prices of tokens",
     expect(usage.cost.total).toBe(2);
   }
 });
+
+test("the prices of a dearer service are multiplied, also in the total", () => {
+  const usage = emptyUsage();
+  applyUsage(usage, { input: 1_000_000, priceFactor: 2.5 }, model);
+  expect(usage.cost).toMatchObject({ input: 5, total: 5 });
+});

@@ -16,7 +16,10 @@ export type UsageReport = Partial<
     "input" | "output" | "cacheRead" | "cacheWrite" | "cacheWrite1h" | "reasoning" | "totalTokens" | "cost",
     unknown
   >
->;
+> & {
+  /** The factor of the prices of the model. Default 1. */
+  priceFactor?: number;
+};
 
 /** Parses an untrusted token count into a safe one: finite, whole, not negative, and small enough to add up. */
 export function parseTokenCount(value: unknown): number | undefined {
@@ -33,6 +36,9 @@ export function applyUsage(usage: Usage, report: UsageReport, model: Model): voi
   usage.totalTokens =
     parseTokenCount(report.totalTokens) ?? usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
   calculateCost(model, usage);
+  const { priceFactor = 1 } = report;
+  if (priceFactor !== 1)
+    for (const key of Object.keys(usage.cost) as (keyof Usage["cost"])[]) usage.cost[key] *= priceFactor;
   // In US dollars: a service that reports a price knows more than the prices of tokens.
   if (typeof report.cost === "number" && Number.isFinite(report.cost) && report.cost >= 0)
     usage.cost.total = report.cost;

@@ -22,6 +22,8 @@ interface ProviderInfo {
   tellsInitiator?: boolean;
   /** The page where the user sees and raises what may be spent. */
   billingUrl?: string;
+  /** Requests may ask for a faster or a cheaper service. */
+  hasServiceTiers?: boolean;
   /** The address and the names of deployments are configured by the user, as `azure-endpoint.ts` describes. */
   usesDeployments?: boolean;
   /** Earlier ids, which stay usable in settings, credentials, models.json and sessions. */
@@ -103,11 +105,13 @@ const table: Record<string, ProviderInfo> = {
     name: "OpenAI",
     billingUrl: "https://platform.openai.com/settings/organization/billing",
     keys: ["OPENAI_API_KEY"],
+    hasServiceTiers: true,
   },
   "openai-codex": {
     name: "OpenAI Codex",
     billingUrl: "https://chatgpt.com/codex/settings/usage",
     keys: ["OPENAI_CODEX_TOKEN"],
+    hasServiceTiers: true,
   },
   opencode: { name: "OpenCode Zen", billingUrl: "https://opencode.ai/zen", keys: ["OPENCODE_API_KEY"] },
   "opencode-go": { name: "OpenCode Go", keys: ["OPENCODE_API_KEY"] },

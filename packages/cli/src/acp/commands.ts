@@ -44,6 +44,7 @@ export const editorCommands: SurfaceCommands<CommandPort> = {
   role: here(chooseRole),
   "scoped-models": inTerminal,
   thinking: here(chooseThinking),
+  fast: elsewhere("Faster answers are turned on with /fast in the terminal, or with the setting serviceTier."),
   tools: inTerminal,
   settings: inTerminal,
   theme: byEditor,

@@ -10,6 +10,7 @@ import {
 import { type SelectItem, toPlainLine } from "@tau/tui";
 import { listConfigured, listProviders, login, logout } from "./commands/connect.ts";
 import { showExtensions } from "./commands/extensions.ts";
+import { toggleFast } from "./commands/fast.ts";
 import { exportSession, importFile, share, writeBugReport } from "./commands/files.ts";
 import { chooseModel, chooseScopedModels, listModels } from "./commands/models.ts";
 import { showJobs } from "./commands/jobs.ts";
@@ -46,6 +47,7 @@ export const terminalCommands: Readonly<Record<SlashCommandName, TerminalCommand
   role: here(chooseRole, listRoles),
   "scoped-models": here(chooseScopedModels),
   thinking: here(chooseThinking, listLevels),
+  fast: here(toggleFast),
   tools: here(chooseTools),
   settings: here(changeSettings),
   theme: here(chooseTheme, listThemes),

@@ -23,7 +23,16 @@ export const referenceSections: readonly ReferenceSection[] = [
   },
   {
     title: "Requests",
-    names: ["transport", "cacheRetention", "httpIdleTimeoutMs", "httpProxy", "retry", "limits", "budgets"],
+    names: [
+      "transport",
+      "cacheRetention",
+      "serviceTier",
+      "httpIdleTimeoutMs",
+      "httpProxy",
+      "retry",
+      "limits",
+      "budgets",
+    ],
   },
   { title: "Output for programs", names: ["json"] },
   { title: "Context", names: ["compaction", "pruning", "branchSummary", "contextSources"] },

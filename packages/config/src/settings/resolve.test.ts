@@ -39,6 +39,7 @@ describe("merging", () => {
       pruning: { enabled: true, keepRecentTokens: 40_000 },
       httpIdleTimeoutMs: 120_000,
       cacheRetention: undefined,
+      serviceTier: undefined,
       json: { events: "tau" },
       limits: { runMs: 172_800_000, bashMs: undefined, maxBashMs: undefined },
       budgets: { tokens: undefined, cost: undefined, turns: undefined, timeMs: undefined },

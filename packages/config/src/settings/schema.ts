@@ -189,6 +189,11 @@ export const settingsTable = group("The settings of tau.", {
     description:
       "How long a provider keeps what was sent in its cache: `short` is its usual time, `long` costs more where it is offered, `none` uses no cache. Default: `short`, or what `PI_CACHE_RETENTION` says.",
   }),
+  serviceTier: setting(oneOf("auto", "default", "flex", "priority"), {
+    default: undefined,
+    description:
+      "The service that OpenAI's models are asked for: `priority` is faster and costs about twice as much, `flex` is slower and costs half. `/fast` turns `priority` on and off. Other providers have none. Default: the account's.",
+  }),
   httpIdleTimeoutMs: setting(idleTimeout, {
     default: 120_000,
     description:

@@ -1,7 +1,7 @@
 /** Adds the key, the headers, the time limits and the settings to each request. Retries belong to the run. */
 import type { StreamFn } from "@tau/agent";
 import { AssistantMessageEventStream, type Clock, type Failure, findEnvKeys, type Model } from "@tau/ai";
-import { createAssistantMessage, withFailure } from "@tau/ai/internal";
+import { createAssistantMessage, getProviderInfo, withFailure } from "@tau/ai/internal";
 import type { AuthStorage } from "@tau/config/auth";
 import { isLocalProvider } from "@tau/config/internal";
 import type { ModelRegistry } from "@tau/config/models";
@@ -32,7 +32,12 @@ export function withRunOptions(
     const { timeoutMs: idleTimeoutMs = httpIdleTimeoutMs, ...retries } = retry.provider;
     const cacheRetention = settings().cacheRetention ?? readRetention(process.env["PI_CACHE_RETENTION"]);
     const defaults = { ...retries, idleTimeoutMs, sessionId, transport, thinkingBudgets, clock };
-    const chosen = { ...(cacheRetention && { cacheRetention }), ...createProxyEnv(httpProxy) };
+    const serviceTier = getProviderInfo(model.provider)?.hasServiceTiers ? settings().serviceTier : undefined;
+    const chosen = {
+      ...(cacheRetention && { cacheRetention }),
+      ...(serviceTier && { serviceTier }),
+      ...createProxyEnv(httpProxy),
+    };
     return streamFn(model, context, { ...defaults, ...chosen, ...options });
   };
 }

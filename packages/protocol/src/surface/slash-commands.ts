@@ -17,6 +17,7 @@ const table = {
   role: { description: "Choose the role whose model is used", argument: "NAME", yields: true },
   "scoped-models": { description: "Choose the models to cycle through" },
   thinking: { description: "Choose how much the model thinks", argument: "LEVEL" },
+  fast: { description: "Ask for faster answers, which cost more, or stop that", argument: "off" },
   tools: { description: "Choose the tools that the model is shown", yields: true },
   settings: { description: "Change settings" },
   theme: { description: "Choose the colors", argument: "NAME", yields: true },

@@ -5,7 +5,6 @@ import { resolveSamplingParams } from "../sampling.ts";
 
 type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | (string & {});
 type ReasoningSummary = "auto" | "concise" | "detailed" | (string & {});
-type ServiceTier = "auto" | "default" | "flex" | "priority" | (string & {});
 type TextVerbosity = "low" | "medium" | "high";
 
 export interface OpenAIResponsesOptions extends StreamOptions {
@@ -13,7 +12,6 @@ export interface OpenAIResponsesOptions extends StreamOptions {
   reasoningEffort?: ReasoningEffort;
   /** How the reasoning is summarised. Default `auto` if reasoning is on, else no summary. */
   reasoningSummary?: ReasoningSummary;
-  serviceTier?: ServiceTier;
   /** How detailed the answer is. Default: the provider's; for Codex `low`. */
   textVerbosity?: TextVerbosity;
 }

@@ -1,6 +1,7 @@
 import type { AssistantMessageEvent } from "../../event.ts";
 import { classifyError, describeError } from "../../failure.ts";
 import { parseTokenCount, type UsageReport } from "../../usage.ts";
+import { getPriceFactor } from "./service-tier.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { asArray, asRecord, asString, joinText } from "../../json.ts";
@@ -230,7 +231,8 @@ function closeCall(state: ResponsesState, item: Item, whole: string): void {
 function endResponse(state: ResponsesState, response: Fields, impliedStatus: string): void {
   const { draft } = state;
   identify(state, response);
-  draft.usage(readUsage(response["usage"]));
+  const priceFactor = getPriceFactor(draft.model.id, asString(response["service_tier"]));
+  draft.usage({ ...readUsage(response["usage"]), priceFactor });
   readOutput(state, asArray(response["output"]));
   const status = asString(response["status"]) || impliedStatus;
   const reason = asString(asRecord(response["incomplete_details"])["reason"]);
