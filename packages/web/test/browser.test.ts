@@ -10,6 +10,7 @@ import { listCases } from "./cases/list.ts";
 import { messageCases } from "./cases/messages.ts";
 import { networkCases } from "./cases/network.ts";
 import { pairingCases } from "./cases/pairing.ts";
+import { scheduleCases } from "./cases/schedules.ts";
 import { scrollingCases } from "./cases/scrolling.ts";
 import { sessionCases } from "./cases/sessions.ts";
 import { sizeCases } from "./cases/size.ts";
@@ -45,6 +46,7 @@ describe.skipIf(problem !== undefined)("the page", () => {
   commandCases(shared);
   extensionCases(shared);
   treeCases(shared);
+  scheduleCases(shared);
   networkCases(shared);
   keyboardCases(shared);
   layoutCases(shared);

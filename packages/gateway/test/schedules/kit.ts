@@ -46,7 +46,7 @@ export async function waitForRuns(opened: TestGateway, count: number): Promise<S
     await fireOverdue(opened);
     return (await listRuns(opened)).filter(({ state }) => state !== "running").length;
   };
-  await expect.poll(countOver, { timeout: 30_000 }).toBe(count);
+  await expect.poll(countOver).toBe(count);
   return await listRuns(opened);
 }
 

@@ -4,6 +4,7 @@ import type { GatewayClient } from "@tau/protocol/client";
 import { DevicesPanel } from "../panels/devices-panel.tsx";
 import { HelpPanel } from "../panels/help-panel.tsx";
 import { InboxPanel } from "../panels/inbox-panel.tsx";
+import { SchedulesPanel } from "../panels/schedules-panel.tsx";
 import { NewSession } from "../sessions/new-session.tsx";
 import { type PanelName, SessionList } from "../sessions/session-list.tsx";
 import { SessionSidebar } from "../sessions/session-sidebar.ts";
@@ -53,6 +54,7 @@ export function Shell({ client, onForget }: { client: GatewayClient; onForget: (
       {panel === "new" && <NewSession client={client} pages={pages} onClose={close} />}
       {panel === "help" && <HelpPanel shortcuts={shortcuts} onClose={close} />}
       {panel === "devices" && <DevicesPanel client={client} onClose={close} onForget={onForget} />}
+      {panel === "schedules" && <SchedulesPanel client={client} onClose={close} />}
       {panel === "inbox" && <InboxPanel client={client} onClose={close} />}
     </div>
   );

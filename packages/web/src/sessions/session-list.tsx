@@ -11,7 +11,7 @@ import { Name } from "../text/name.tsx";
 import type { SessionSidebar, SessionRow } from "./session-sidebar.ts";
 
 /** Panels that belong to no session. */
-export type PanelName = "new" | "help" | "devices" | "inbox";
+export type PanelName = "new" | "help" | "devices" | "inbox" | "schedules";
 
 interface SessionListProps {
   client: GatewayClient;
@@ -78,6 +78,9 @@ export function SessionList({ client, pages, shownId, onOpenPanel }: SessionList
       <footer class="sidebar-foot">
         <button class="text-button" onClick={() => onOpenPanel("inbox")}>
           Not delivered
+        </button>
+        <button class="text-button" onClick={() => onOpenPanel("schedules")}>
+          Schedules
         </button>
         {scopes.includes("pair") && (
           <button class="text-button" onClick={() => onOpenPanel("devices")}>
