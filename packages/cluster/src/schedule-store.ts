@@ -34,6 +34,7 @@ export class ClusterSchedules implements ScheduleStore {
   readonly #table = new ScheduleTable();
   readonly #queue = new SerialQueue();
   #lastSeq = 0;
+  #revision = 0;
   /** How many records the subject has. */
   #count = 0;
   #stopListening = () => {};
@@ -46,6 +47,10 @@ export class ClusterSchedules implements ScheduleStore {
 
   get table(): ScheduleStore["table"] {
     return this.#table;
+  }
+
+  get revision(): number {
+    return this.#revision;
   }
 
   get owner(): string {
@@ -62,11 +67,12 @@ export class ClusterSchedules implements ScheduleStore {
     return this.#queue.add(() => this.#read());
   }
 
-  append(record: ScheduleRecord): Promise<boolean> {
+  append(record: ScheduleRecord, after?: number): Promise<number | undefined> {
     return this.#queue.add(async () => {
-      if (!(await this.#publish(record))) return false;
+      if (after !== undefined && after !== this.#revision) return undefined;
+      if (!(await this.#publish(record))) return undefined;
       await this.#compact();
-      return true;
+      return this.#revision;
     });
   }
 
@@ -127,6 +133,7 @@ export class ClusterSchedules implements ScheduleStore {
 
   #take(seq: number, record: StoredRecord): void {
     this.#lastSeq = seq;
+    this.#revision++;
     this.#count = record.type === "snapshot" ? 1 : this.#count + 1;
     if (record.type !== "snapshot") return this.#table.take(record);
     // It stands for all before it, which a reader may have seen.

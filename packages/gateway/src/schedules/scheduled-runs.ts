@@ -79,12 +79,14 @@ export class ScheduledRuns {
   /** Takes over the runs of processes that have ended. */
   async takeOver(): Promise<void> {
     const { store } = this.#parts;
-    const all = Array.from(store.table.runs());
-    for (const run of all) {
-      if (run.state !== "begun" || run.owner === store.owner || !(await store.isGone(run.owner))) continue;
-      // Another node was faster.
-      if (!(await store.append({ type: "taken", runId: run.id, owner: store.owner }))) continue;
-      void this.resume(run.id);
+    const ids = Array.from(store.table.runs(), ({ id }) => id);
+    for (const runId of ids) {
+      const { revision } = store;
+      const run = store.table.getRun(runId);
+      if (run?.state !== "begun" || run.owner === store.owner || !(await store.isGone(run.owner))) continue;
+      // If another node was faster, the next look decides.
+      const taken = await store.append({ type: "taken", runId, owner: store.owner }, revision);
+      if (taken !== undefined) void this.resume(runId);
     }
   }
 
@@ -249,5 +251,5 @@ export async function appendAlways(
   store: ScheduleStore,
   record: Parameters<ScheduleStore["append"]>[0],
 ): Promise<void> {
-  while (!(await store.append(record)));
+  while ((await store.append(record)) === undefined);
 }

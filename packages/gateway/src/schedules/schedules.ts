@@ -137,12 +137,13 @@ export class Schedules {
       throw new GatewayError("conflict", "The heartbeat has nothing to look at: its list is empty.");
     }
     for (;;) {
+      const { revision } = store;
       if (store.table.isBusy(scheduleId)) {
         throw new GatewayError("busy", `A run of the schedule ${scheduleId} is not over yet.`);
       }
       const dueMs = clock.now();
       const run = this.#createRun(scheduleId, { id: `${scheduleId}/${ids()}`, dueMs, cause: "person" });
-      if (!(await store.append({ type: "begun", run, untilMs: 0 }))) continue;
+      if ((await store.append({ type: "begun", run, untilMs: 0 }, revision)) === undefined) continue;
       void this.#parts.runs.resume(run.id);
       return describeRun(run, schedule.name);
     }
@@ -173,9 +174,9 @@ export class Schedules {
     await runs.takeOver();
     let nextMs: number | undefined;
     for (let isWhole = false; !isWhole;) {
-      const due = await this.#decide();
-      nextMs = due.nextMs;
-      isWhole = await this.#takeAll(due.steps);
+      const { steps, revision, nextMs: dueMs } = await this.#decide();
+      nextMs = dueMs;
+      isWhole = await this.#takeAll(steps, revision);
     }
     for (const { id } of runs.listOwn()) void runs.resume(id);
     await messages.tell();
@@ -195,6 +196,8 @@ export class Schedules {
         this.#parts.log(`The schedule ${id} has no next time: ${getErrorMessage(error)}`);
       });
     }
+    // From here on, nothing is waited for: what is decided belongs to this revision.
+    const { revision } = store;
     const facts = schedules.flatMap((schedule) => {
       const state = table.get(schedule.id);
       if (!state) return [];
@@ -203,7 +206,7 @@ export class Schedules {
       return [{ id: schedule.id, doneUntilMs, isPaused, isBusy, leavesOutMissed: schedule.leavesOutMissed === true }];
     });
     const byId = new Map(schedules.map((schedule) => [schedule.id, schedule]));
-    return decideDue(facts, clock.now(), (id, afterMs) => this.#getNext(byId.get(id)!, afterMs));
+    return { ...decideDue(facts, clock.now(), (id, afterMs) => this.#getNext(byId.get(id)!, afterMs)), revision };
   }
 
   #getNext({ id, time }: Schedule, afterMs: number): number | undefined {
@@ -212,19 +215,23 @@ export class Schedules {
     return getNextHeartbeat(this.#parts.getSettings().heartbeat, afterMs, getNext);
   }
 
-  /** False if another node was faster: then the others have to be decided anew. */
-  async #takeAll(steps: readonly DueStep[]): Promise<boolean> {
-    for (const step of steps) if (!(await this.#take(step))) return false;
+  /** False if something was recorded meanwhile: then the others have to be decided anew. */
+  async #takeAll(steps: readonly DueStep[], decidedAt: number): Promise<boolean> {
+    let revision: number | undefined = decidedAt;
+    for (const step of steps) {
+      revision = await this.#take(step, revision);
+      if (revision === undefined) return false;
+    }
     return true;
   }
 
-  async #take(step: DueStep): Promise<boolean> {
+  async #take(step: DueStep, revision: number): Promise<number | undefined> {
     const { store, runs, log, clock } = this.#parts;
     const { scheduleId, untilMs } = step;
     const schedule = this.find(scheduleId);
-    if (!schedule) return true;
+    if (!schedule) return undefined;
     if (step.kind === "run" && scheduleId === heartbeatId && (await readHeartbeatPrompt(schedule)) === undefined) {
-      return await store.append({ type: "passed", scheduleId, untilMs });
+      return await store.append({ type: "passed", scheduleId, untilMs }, revision);
     }
     const dueMs = step.kind === "run" ? step.dueMs : step.missed.toMs;
     const cause = step.kind === "run" ? step.cause : "due";
@@ -237,10 +244,11 @@ export class Schedules {
     const report = formatMissedReport(schedule.name, run);
     const isSaid = report !== undefined && schedule.conversation !== undefined && !schedule.isLight;
     const type = step.kind === "run" ? "begun" : "missed";
-    if (!(await store.append({ type, run, untilMs, ...(isSaid && { say: report }) }))) return false;
+    const next = await store.append({ type, run, untilMs, ...(isSaid && { say: report }) }, revision);
+    if (next === undefined) return undefined;
     if (report !== undefined) log(report);
     if (step.kind === "run") void runs.resume(run.id);
-    return true;
+    return next;
   }
 
   #createRun(scheduleId: string, named: Pick<ScheduleRun, "id" | "dueMs" | "cause">): ScheduleRun {

@@ -1,6 +1,7 @@
 /** Where schedules and their runs are kept: a file, or a stream that several nodes share. */
 import { join } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
+import { SerialQueue } from "@tau/ai/internal";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
 import { type ScheduleRecord, ScheduleTable } from "./records.ts";
 
@@ -12,13 +13,16 @@ export interface ScheduleStore {
   readonly isShared: boolean;
   /** Calls the listener after another node may have written. */
   onChange(listener: () => void): void;
+  /** Grows with each record that the table takes. */
+  readonly revision: number;
   /** Reads what other nodes have written. */
   refresh(): Promise<void>;
   /**
-   * Resolves with true when the record is on the disk. False: another node has written meanwhile, the table has its records now, and
-   * nothing was written; decide again. Rejects with `unavailable` if the disk refuses.
+   * Resolves with the table's revision when the record is on the disk. With `after`, it is written only if the table still has that
+   * revision: a decision is valid only for what it was made of. Undefined: there are newer records, which the table has now, and nothing
+   * was written; decide again. Rejects with `unavailable` if the disk refuses.
    */
-  append(record: ScheduleRecord): Promise<boolean>;
+  append(record: ScheduleRecord, after?: number): Promise<number | undefined>;
   /** Whether the process that began a run has ended. */
   isGone(owner: string): Promise<boolean>;
   close(): Promise<void>;
@@ -30,10 +34,15 @@ type StoreOptions = Pick<JournalOptions<ScheduleRecord>, "fileSystem" | "clock" 
 export async function openScheduleFile(directory: string, options: StoreOptions = {}): Promise<ScheduleStore> {
   const { ids = systemIds }: { ids?: Ids } = options;
   const table = new ScheduleTable();
+  const appends = new SerialQueue();
+  let revision = 0;
   const journal = await Journal.open<ScheduleRecord>({
     ...options,
     path: join(directory, "schedules.jsonl"),
-    take: (record) => table.take(record),
+    take: (record) => {
+      table.take(record);
+      revision++;
+    },
     snapshot: () => table.snapshot(),
   });
   const owner = ids();
@@ -41,12 +50,17 @@ export async function openScheduleFile(directory: string, options: StoreOptions 
     table,
     owner,
     isShared: false,
+    get revision() {
+      return revision;
+    },
     onChange: () => {},
     refresh: async () => {},
-    append: async (record) => {
-      await journal.append(record);
-      return true;
-    },
+    append: (record, after) =>
+      appends.add(async () => {
+        if (after !== undefined && after !== revision) return undefined;
+        await journal.append(record);
+        return revision;
+      }),
     // Only one process at a time has the file.
     isGone: async (other) => other !== owner,
     close: () => journal.close(),
