@@ -66,6 +66,7 @@ export type {
   ProviderStreamOptions,
   SimpleStreamOptions,
   StreamOptions,
+  OutputFormat,
   ToolChoice,
   Transport,
 } from "./options.ts";

@@ -87,6 +87,8 @@ export interface OpenAICompletionsCompat {
   supportsTools?: boolean;
   /** Accepts `strict` on tools. Default true. */
   supportsStrictMode?: boolean;
+  /** Accepts a schema as `response_format`. Default false, but true for OpenAI and xAI. */
+  supportsOutputFormat?: boolean;
   /** Default `max_completion_tokens`. */
   maxTokensField?: "max_completion_tokens" | "max_tokens";
   /** `tool` messages carry the tool's `name`. Default false. */

@@ -1,4 +1,5 @@
 import type { Clock, Random } from "./clock.ts";
+import type { JsonSchema } from "./context.ts";
 import type { Model, ModelThinkingLevel, SamplingParams, ThinkingBudgets } from "./model.ts";
 
 /**
@@ -27,6 +28,13 @@ export type ToolChoice =
   | { type: "tool"; name: string }
   | { type: "function"; function: { name: string } };
 
+/** A form of an answer. */
+export interface OutputFormat {
+  /** At most 64 letters, digits, `_` and `-`. */
+  name: string;
+  schema: JsonSchema;
+}
+
 export interface ProviderResponse {
   status: number;
   /** Names in lower case. */
@@ -41,6 +49,11 @@ export interface StreamOptions {
   /** Maximum tokens of the answer. Default: the provider's; if it has none, the model's, at most 32,000. */
   maxTokens?: number;
   toolChoice?: ToolChoice;
+  /**
+   * Makes the provider enforce that the answer is JSON of this form, where the API and the model can; a diagnostic says where not.
+   * Optional properties may come as null. Check the answer in any case.
+   */
+  output?: OutputFormat;
   /** Stops the request and its retries at once; the stream then ends with reason `aborted`. */
   signal?: AbortSignal;
   /** Default: the provider's environment variable. */

@@ -23,7 +23,7 @@ const withoutEffort: OpenAICompletionsCompat = { ...older, supportsReasoningEffo
  * come before its domain.
  */
 const rows: readonly (readonly [domains: readonly string[], compat: OpenAICompletionsCompat])[] = [
-  [["api.openai.com"], { supportsPromptCacheKey: true }],
+  [["api.openai.com"], { supportsPromptCacheKey: true, supportsOutputFormat: true }],
   [["deepseek.com"], { ...older, thinkingFormat: "deepseek", requiresReasoningContentOnAssistantMessages: true }],
   [["xiaomimimo.com"], { ...basic, thinkingFormat: "deepseek", requiresReasoningContentOnAssistantMessages: true }],
   [["moonshot.ai", "moonshot.cn"], { ...withoutEffort, thinkingFormat: "deepseek", supportsStrictMode: false }],
@@ -44,7 +44,7 @@ const rows: readonly (readonly [domains: readonly string[], compat: OpenAIComple
   [["ai-gateway.vercel.sh"], { ...basic, thinkingFormat: "openrouter" }],
   [["together.ai", "together.xyz"], { ...withoutEffort, thinkingFormat: "together", supportsStrictMode: false }],
   [["ant-ling.com"], { ...withoutEffort, thinkingFormat: "ant-ling" }],
-  [["x.ai"], { ...basic, supportsReasoningEffort: false }],
+  [["x.ai"], { ...basic, supportsReasoningEffort: false, supportsOutputFormat: true }],
   [
     // Rejects unknown fields, also in messages.
     ["mistral.ai"],

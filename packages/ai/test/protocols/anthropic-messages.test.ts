@@ -18,6 +18,7 @@ import {
   user,
   weatherTool,
 } from "./kit.ts";
+import { personOutput, strictPerson } from "./output-form.ts";
 
 const claude = (baseUrl: string) =>
   createModel({ api: "anthropic-messages", provider: "anthropic", id: "claude-test", baseUrl });
@@ -111,6 +112,17 @@ const cases: OracleCase<Omit<Params, "stream">>[] = [
       messages: [{ role: "user" as const, content: [lastBlock("Weather?")] }],
     },
   })),
+  {
+    name: "a form of the answer",
+    context: { messages: [user("Who?")] },
+    model: { compat: { supportsStrictTools: true } },
+    options: { output: personOutput },
+    params: {
+      ...base,
+      output_config: { format: { type: "json_schema", schema: strictPerson } },
+      messages: [{ role: "user", content: [lastBlock("Who?")] }],
+    },
+  },
   {
     name: "a demanded tool",
     context: { messages: [user("Weather?")], tools: [weatherTool] },

@@ -46,6 +46,7 @@ import {
   user,
   weatherTool,
 } from "./kit.ts";
+import { personOutput, strictPerson } from "./output-form.ts";
 
 const modelId = "anthropic.claude-sonnet-4-5-20250929-v1:0";
 
@@ -185,6 +186,22 @@ const cases: BedrockCase[] = [
       ...base,
       toolConfig: { tools: [sdkTool(weatherTool)], toolChoice: { tool: { name: "weather" } } },
       messages: [said({ text: "Weather?" }, point)],
+    },
+  },
+  {
+    name: "a form of the answer",
+    context: { messages: [user("Who?")] },
+    model: { compat: { supportsStrictMode: true } },
+    options: { output: personOutput },
+    params: {
+      ...base,
+      outputConfig: {
+        textFormat: {
+          type: "json_schema",
+          structure: { jsonSchema: { name: "person", schema: JSON.stringify(strictPerson) } },
+        },
+      },
+      messages: [said({ text: "Who?" }, point)],
     },
   },
   {

@@ -32,6 +32,7 @@ import {
   user,
   weatherTool,
 } from "./kit.ts";
+import { geminiPerson, personOutput } from "./output-form.ts";
 
 const gemini = (serverUrl: string) =>
   createModel({
@@ -140,6 +141,22 @@ const cases: OracleCase<GenerateContentParameters>[] = [
         },
       },
     },
+  },
+  {
+    name: "a form of the answer, without tools",
+    context: { messages: [user("Who?")] },
+    options: { output: personOutput },
+    params: {
+      model: model.id,
+      contents: [said("Who?")],
+      config: { ...off, responseMimeType: "application/json", responseJsonSchema: geminiPerson },
+    },
+  },
+  {
+    name: "a form of the answer beside tools, which older models refuse",
+    context: { messages: [user("Weather?")], tools: [weatherTool] },
+    options: { output: personOutput },
+    params: { model: model.id, contents: [said("Weather?")], config: { ...off, tools: declared(weatherTool) } },
   },
   {
     name: "strict tools, where the model can be held to them",

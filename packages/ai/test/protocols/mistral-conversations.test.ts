@@ -23,6 +23,7 @@ import {
   user,
   weatherTool,
 } from "./kit.ts";
+import { personOutput, strictPerson } from "./output-form.ts";
 
 const mistral = (baseUrl: string) =>
   createModel({ api: "mistral-conversations", provider: "mistral", id: "magistral-test", baseUrl, maxTokens: 40_000 });
@@ -91,6 +92,19 @@ const cases: OracleCase<Params>[] = [
       tools: [sdkTool(weatherTool)],
       toolChoice: { type: "function", function: { name: "weather" } },
       messages: weatherQuestion,
+    },
+  },
+  {
+    name: "a form of the answer",
+    context: { messages: [user("Hello")] },
+    options: { output: personOutput },
+    params: {
+      ...base,
+      responseFormat: {
+        type: "json_schema",
+        jsonSchema: { name: "person", schemaDefinition: strictPerson, strict: true },
+      },
+      messages: hello,
     },
   },
   {

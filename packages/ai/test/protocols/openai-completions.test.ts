@@ -24,6 +24,7 @@ import {
   user,
   weatherTool,
 } from "./kit.ts";
+import { personOutput, strictPerson } from "./output-form.ts";
 
 /** OpenAI's own flags; on loopback the host's defaults would be those of a local server. */
 const openai: OpenAICompletionsCompat = {
@@ -104,6 +105,17 @@ const cases: OracleCase<AnyParams>[] = [
     context: { messages: [user("Hello")] },
     options: { temperature: 0.5, maxTokens: 100 },
     params: { ...base, messages: hello, temperature: 0.5, max_completion_tokens: 100 },
+  },
+  {
+    name: "a form of the answer",
+    context: { messages: [user("Hello")] },
+    options: { output: personOutput },
+    model: { compat: { supportsOutputFormat: true } },
+    params: {
+      ...base,
+      messages: hello,
+      response_format: { type: "json_schema", json_schema: { name: "person", schema: strictPerson, strict: true } },
+    },
   },
   {
     name: "a limit under its older name",
@@ -1255,6 +1267,26 @@ describe("what depends on the server", () => {
     expect(payload).not.toHaveProperty("tools");
     expect(payload).not.toHaveProperty("tool_choice");
     expect(notes.map(({ type }) => type)).toEqual(["tools_left_out"]);
+  });
+
+  test("a form of the answer is not sent to a server that is not known to enforce one", () => {
+    const { payload, notes } = openaiCompletions.encode(model, { messages: [user("x")] }, { output: personOutput });
+    expect(payload).not.toHaveProperty("response_format");
+    expect(notes).toMatchObject([{ type: "option_ignored", details: { option: "output" } }]);
+  });
+
+  test.each([
+    { type: "array", items: { type: "string" } },
+    { type: "object", properties: { any: {} } },
+  ])("a form that cannot be enforced is not sent: %j", (schema) => {
+    const able = { ...model, compat: { supportsOutputFormat: true } };
+    const { payload, notes } = openaiCompletions.encode(
+      able,
+      { messages: [user("x")] },
+      { output: { name: "x", schema } },
+    );
+    expect(payload).not.toHaveProperty("response_format");
+    expect(notes).toMatchObject([{ message: "output was not sent: its schema cannot be enforced." }]);
   });
 
   test("a strict tool goes out unstrict where it must, and says so when strictness was required", () => {

@@ -28,6 +28,7 @@ import {
   user,
   weatherTool,
 } from "./kit.ts";
+import { personOutput, strictPerson } from "./output-form.ts";
 
 const dialect = openaiResponsesDialect("openai-responses");
 const gpt = (baseUrl: string) => createModel({ api: "openai-responses", provider: "openai", id: "gpt-test", baseUrl });
@@ -115,6 +116,16 @@ const cases: (OracleCase<Params> & { ownOptions?: ProviderStreamOptions })[] = [
     context: { messages: [user("Hello")] },
     options: { temperature: 0.5, maxTokens: 100 },
     params: { ...base, temperature: 0.5, max_output_tokens: 100, input: [asked("Hello")] },
+  },
+  {
+    name: "a form of the answer",
+    context: { messages: [user("Who?")] },
+    options: { output: personOutput },
+    params: {
+      ...base,
+      text: { format: { type: "json_schema", name: "person", schema: strictPerson, strict: true } },
+      input: [asked("Who?")],
+    },
   },
   {
     name: "a limit that is lower than the lowest",

@@ -132,7 +132,7 @@ const flags = [
   ..."supportsExplicitPromptCacheMode supportsOpenAIGrammarTools supportsAdditionalTools supportsToolSearch".split(" "),
   ..."supportsEagerToolInputStreaming supportsCacheControlOnTools supportsTemperature".split(" "),
   ..."forceAdaptiveThinking allowEmptySignature supportsStrictTools supportsFinishReason".split(" "),
-  ..."supportsThinkingTokenBudget supportsMaxOutputTokens".split(" "),
+  ..."supportsThinkingTokenBudget supportsMaxOutputTokens supportsOutputFormat".split(" "),
 ];
 
 const anyNumber = scalar({

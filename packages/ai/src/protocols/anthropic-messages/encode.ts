@@ -7,6 +7,7 @@ import { getDefaultMaxTokens, thinkingLeftOutNote } from "../claude-thinking.ts"
 import { createStrictNote } from "../function-tool.ts";
 import { getSessionAffinityHeaders } from "../session-affinity.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
+import { resolveOutput } from "../output-format.ts";
 import { isForced, resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools, createIgnoredNote, selectTools } from "../tools.ts";
 import { type Block, encodeTurns, separateImages, type Turn } from "../turns.ts";
@@ -43,6 +44,11 @@ export function encode(anyModel: Model, context: Context, options: AnthropicOpti
   const acceptsTemperature = model.compat?.supportsTemperature !== false && !thinking.on;
   if (options.temperature !== undefined && !acceptsTemperature)
     notes.push(createIgnoredNote("temperature", thinking.on ? "thinking is on" : `${model.id} does not accept it`));
+  const output = resolveOutput(options.output, { isSupported: model.compat?.supportsStrictTools === true, notes });
+  const outputConfig = {
+    ...(thinking.effort !== undefined && { effort: thinking.effort }),
+    ...(output && { format: { type: "json_schema", schema: output.schema } }),
+  };
   const userId = options.metadata?.["user_id"];
   const payload: Record<string, unknown> = {
     model: model.id,
@@ -54,6 +60,7 @@ export function encode(anyModel: Model, context: Context, options: AnthropicOpti
     ...(tools.length > 0 && { tools }),
     ...(tools.length > 0 && choice && { tool_choice: encodeToolChoice(choice) }),
     ...thinking.fields,
+    ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
     ...(options.temperature !== undefined && acceptsTemperature && { temperature: options.temperature }),
     ...(typeof userId === "string" && { metadata: { user_id: userId } }),
     stream: true,
@@ -91,7 +98,7 @@ function encodeThinking(
   options: AnthropicOptions,
   choice: ResolvedToolChoice | undefined,
   notes: EncodeNote[],
-): { on: boolean; fields: Record<string, unknown> } {
+): { on: boolean; fields: Record<string, unknown>; effort?: string } {
   if (!model.reasoning || options.thinkingEnabled === undefined) return { on: false, fields: {} };
   const canBeOff = model.thinkingLevelMap?.off !== null;
   if (options.thinkingEnabled && canBeOff && isForced(choice)) {
@@ -109,7 +116,7 @@ function encodeThinking(
     ? { type: "adaptive", display: "summarized", ...display }
     : { type: "enabled", budget_tokens: options.thinkingBudgetTokens ?? 1_024, ...display };
   const effort = isAdaptive(model) && options.effort;
-  return { on: true, fields: { thinking, ...(effort && { output_config: { effort } }) } };
+  return { on: true, fields: { thinking }, ...(effort && { effort }) };
 }
 
 function createCacheControl(model: AnthropicModel, options: AnthropicOptions): CacheControl | undefined {

@@ -1,7 +1,8 @@
-import type { Context } from "../../context.ts";
+import type { Context, JsonSchema } from "../../context.ts";
 import type { Model } from "../../model.ts";
 import { getDefaultMaxTokens, thinkingLeftOutNote } from "../claude-thinking.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
+import { resolveOutput } from "../output-format.ts";
 import { isForced, resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { createIgnoredNote, selectTools } from "../tools.ts";
 import type { Turn } from "../turns.ts";
@@ -25,6 +26,7 @@ export function encode(anyModel: Model, context: Context, options: BedrockOption
   const toolConfig = encodeToolConfig({ model, tools, choice, messages, notes });
   if (cache) markLastTurn(messages, family, cache);
   const inference = encodeInference(model, options, thinking, notes);
+  const output = resolveOutput(options.output, { isSupported: model.compat?.supportsStrictMode === true, notes });
   const payload: Fields = {
     ...(context.systemPrompt?.trim() && {
       system: [{ text: context.systemPrompt.toWellFormed() }, ...(cache ? [cache] : [])],
@@ -32,6 +34,7 @@ export function encode(anyModel: Model, context: Context, options: BedrockOption
     messages,
     ...(Object.keys(inference).length > 0 && { inferenceConfig: inference }),
     ...(toolConfig && { toolConfig }),
+    ...(output && { outputConfig: encodeOutput(output) }),
     ...(thinking.fields && { additionalModelRequestFields: thinking.fields }),
     ...(options.requestMetadata && { requestMetadata: options.requestMetadata }),
   };
@@ -42,6 +45,11 @@ export function encode(anyModel: Model, context: Context, options: BedrockOption
     notes,
   };
 }
+
+/** The schema crosses as a text. */
+const encodeOutput = ({ name, schema }: { name: string; schema: JsonSchema }): Fields => ({
+  textFormat: { type: "json_schema", structure: { jsonSchema: { name, schema: JSON.stringify(schema) } } },
+});
 
 interface Thinking {
   on: boolean;

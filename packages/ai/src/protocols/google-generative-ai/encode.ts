@@ -1,10 +1,11 @@
-import type { Context, Tool } from "../../context.ts";
+import type { Context, JsonSchema, Tool } from "../../context.ts";
 import { handOff, type HandoffRules, toPlainId, toPlainName } from "../../handoff.ts";
 import type { AssistantMessage, ImageContent, TextContent, ToolResultMessage } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { toGeminiJsonSchema, toGeminiSchema } from "../../schema/gemini.ts";
 import { createStrictNote } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
+import { resolveOutput } from "../output-format.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools, selectTools } from "../tools.ts";
 import { type Block as Part, encodeTurns } from "../turns.ts";
@@ -45,10 +46,14 @@ export function encodePayload(
   const declarations = encodeTools(tools, (tool) => encodeTool(model, tool, family, notes), notes);
   const calling = encodeCalling(resolveToolChoice(options.toolChoice, tools, notes), tools, family);
   const thinking = encodeThinking(model, options);
+  // Older models refuse it beside tools.
+  const isSupported = family.validatedCalls || declarations.length === 0;
+  const output = resolveOutput(options.output, { isSupported, notes });
   const config = {
     ...(options.temperature !== undefined && { temperature: options.temperature }),
     ...(options.maxTokens !== undefined && { maxOutputTokens: options.maxTokens }),
     ...(thinking && { thinkingConfig: thinking }),
+    ...(output && { responseMimeType: "application/json", ...encodeOutput(output.schema, family) }),
   };
   const payload: Record<string, unknown> = {
     contents: encodeContents(model, context, family),
@@ -61,6 +66,9 @@ export function encodePayload(
   };
   return { payload, notes };
 }
+
+const encodeOutput = (schema: JsonSchema, family: GoogleFamily): Part =>
+  family.jsonSchema ? { responseJsonSchema: toGeminiJsonSchema(schema) } : { responseSchema: toGeminiSchema(schema) };
 
 function encodeTool(model: Model, tool: Tool, family: GoogleFamily, notes: EncodeNote[]): Part {
   if (tool.strict === "require" && !family.validatedCalls) {

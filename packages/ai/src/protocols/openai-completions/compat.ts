@@ -10,6 +10,7 @@ const defaults = {
   supportsFinishReason: true,
   supportsTools: true,
   supportsStrictMode: true,
+  supportsOutputFormat: false,
   maxTokensField: "max_completion_tokens",
   requiresToolResultName: false,
   requiresAssistantAfterToolResult: false,

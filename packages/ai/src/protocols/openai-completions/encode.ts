@@ -4,6 +4,7 @@ import { encodeFunctionTool } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { encodeSamplingParams } from "../sampling.ts";
 import { getSessionAffinityHeaders } from "../session-affinity.ts";
+import { resolveOutput } from "../output-format.ts";
 import { type ResolvedToolChoice, resolveToolChoice } from "../tool-choice.ts";
 import { encodeTools, createIgnoredNote, selectTools } from "../tools.ts";
 import { encodeCacheFields, markCacheable } from "./cache.ts";
@@ -29,6 +30,7 @@ export function encode(anyModel: Model, context: Context, options: OpenAIComplet
     (tool) => encodeFunctionTool(model, tool, { supportsStrict: compat.supportsStrictMode, isClosed: true, notes }),
     notes,
   );
+  const output = resolveOutput(options.output, { isSupported: compat.supportsOutputFormat, notes });
   const system = encodeSystem(model, context.systemPrompt);
   const history = encodeHistory(model, context.messages, thinking.on);
   markCacheable(model, options, { system, tools, history });
@@ -38,6 +40,7 @@ export function encode(anyModel: Model, context: Context, options: OpenAIComplet
     ...(tools.length > 0 && { tools }),
     ...(tools.length > 0 && choice && { tool_choice: encodeToolChoice(choice) }),
     ...(tools.length > 0 && compat.zaiToolStream && { tool_stream: true }),
+    ...(output && { response_format: { type: "json_schema", json_schema: { ...output, strict: true } } }),
     ...(options.maxTokens !== undefined && { [compat.maxTokensField]: options.maxTokens }),
     ...(options.temperature !== undefined && { temperature: options.temperature }),
     ...thinking.fields,

@@ -7,6 +7,7 @@ import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { encodeSamplingParams } from "../sampling.ts";
 import { getPromptCacheKey } from "../session-affinity.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
+import { resolveOutput } from "../output-format.ts";
 import { encodeTools, createIgnoredNote, selectTools } from "../tools.ts";
 import { encodeInput } from "./input.ts";
 import { getOffEffort, type OpenAIResponsesOptions } from "./options.ts";
@@ -43,6 +44,11 @@ export function encodeRequest(
   const selected = selectTools(model, context.tools, notes);
   const tools = encodeTools(selected, (tool) => encodeTool(model, tool, notes), notes);
   const choice = resolveToolChoice(options.toolChoice, selected, notes);
+  const output = resolveOutput(options.output, { isSupported: model.compat?.supportsStrictMode !== false, notes });
+  const text = {
+    ...(options.textVerbosity && { verbosity: options.textVerbosity }),
+    ...(output && { format: { type: "json_schema", ...output, strict: true } }),
+  };
   const reasoning = encodeReasoning(model, options);
   const acceptsOutputLimit = supportsOutputLimit(variant, model);
   const prompt = context.systemPrompt?.trim() ? context.systemPrompt.toWellFormed() : undefined;
@@ -62,7 +68,7 @@ export function encodeRequest(
       options.maxTokens !== undefined && { max_output_tokens: Math.max(options.maxTokens, minOutputTokens) }),
     ...(options.temperature !== undefined && { temperature: options.temperature }),
     ...(options.serviceTier && { service_tier: options.serviceTier }),
-    ...(options.textVerbosity && { text: { verbosity: options.textVerbosity } }),
+    ...(Object.keys(text).length > 0 && { text }),
     ...(cacheKey && { prompt_cache_key: cacheKey }),
     ...(variant.cacheRetention && encodeRetention(model, options)),
     store: false,
