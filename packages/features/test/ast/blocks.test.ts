@@ -77,3 +77,25 @@ test("an edit that breaks the syntax says so; one of a file without a grammar, o
   expect(off.results[1]).toMatch(/^Edited a\.ts\./);
   expect(off.results[1]).not.toContain("syntax");
 });
+
+test("a byte order mark, line ends of Windows and a last line without one stay as they are, in both inputs", async () => {
+  const lines = ["class A {", "  f() {", "    g();", "  }", "}", "", "// last", "function h() {", "  g();", "}"];
+  const files = { "a.ts": `\ufeff${lines.join("\r\n")}` };
+  const shown = await run(files, [readAll("a.ts")]);
+  const tag = (line: number) => new RegExp(`^${line}(#..):`, "m").exec(shown.results[0]!)![1];
+  const fileTag = /#([0-9a-f]{4})$/m.exec(shown.results[0]!)![1];
+  const asEdits = [
+    { op: "replace", pos: `8*${tag(8)}`, lines: ["h();"] },
+    { op: "append", pos: `2*${tag(2)}`, lines: ["  i() {}"] },
+  ];
+  const asPatch = `¶a.ts#${fileTag}\n8*:h();\n2*↓  i() {}`;
+  for (const edit of [
+    ["hashline_edit", { path: "a.ts", edits: asEdits }],
+    ["hashline_patch", { patch: asPatch }],
+  ] satisfies [string, object][]) {
+    const { results, read } = await run(files, [readAll("a.ts"), edit]);
+    expect(results[1]).toContain("the block is lines 8-10.");
+    const expected = [...lines.slice(0, 4), "  i() {}", ...lines.slice(4, 7), "h();"];
+    expect(read("a.ts")).toBe(`\ufeff${expected.join("\r\n")}`);
+  }
+});

@@ -23,19 +23,22 @@ export async function makeDirectory(): Promise<string> {
 /** A test that needs an adapter of this machine: which one, and why not another, or why it is skipped. */
 export type Adapter = { isHere: true; name: string; command: string; note?: string } | { isHere: false; why: string };
 
-const find = (name: string): string | undefined => {
+const findAll = (name: string): string[] => {
   const adapter = builtinAdapters.find((known) => known.name === name)!;
-  return findCommands(adapter, { cwd: "/", isProjectTrusted: false, path: process.env["PATH"] })[0];
+  return findCommands(adapter, { cwd: "/", isProjectTrusted: false, path: process.env["PATH"] });
 };
 
-/** Finds a python with debugpy. */
+const find = (name: string): string | undefined => findAll(name)[0];
+
+/** Finds the first python with debugpy, which is the one that a session uses. */
 export function findDebugpy(): Adapter {
-  const command = find("debugpy");
-  if (command === undefined) return { isHere: false, why: "there is no python3" };
-  const { status } = spawnSync(command, ["-c", "import debugpy"], { stdio: "ignore" });
-  return status === 0
-    ? { isHere: true, name: "debugpy", command }
-    : { isHere: false, why: `${command} has no debugpy` };
+  const commands = findAll("debugpy");
+  const hasDebugpy = (command: string) =>
+    spawnSync(command, ["-c", "import debugpy"], { cwd: "/", stdio: "ignore" }).status === 0;
+  const command = commands.find(hasDebugpy);
+  if (command !== undefined) return { isHere: true, name: "debugpy", command };
+  const why = commands.length === 0 ? "there is no python3" : `${commands.join(" and ")} have no debugpy`;
+  return { isHere: false, why };
 }
 
 /** Finds an adapter that needs another program too. */

@@ -1,5 +1,6 @@
-/** Lists the symbols and blocks of a syntax tree. Its text is part of the parser's program, so it uses nothing from outside. */
-import type { OutlineSymbol, SyntaxBlock } from "@tau/tools";
+/** Lists the symbols of a syntax tree, and the nodes that may be blocks. Its text is part of the parser's program, so it uses nothing from outside. */
+import type { OutlineSymbol } from "@tau/tools";
+import type { LongNode } from "./find-blocks.ts";
 
 /** A node of a syntax tree, whichever library parsed it. Lines and columns are counted from 1, offsets are in UTF-16 units. */
 export interface TreeNode {
@@ -67,9 +68,9 @@ export const symbolKinds = {
 export function outlineTree(
   root: TreeNode,
   kinds: Readonly<Record<string, string>>,
-): { symbols: OutlineSymbol[]; blocks: SyntaxBlock[] } {
+): { symbols: OutlineSymbol[]; longNodes: LongNode[] } {
   const symbols: OutlineSymbol[] = [];
-  const blocks = new Map<number, number>();
+  const longNodes: LongNode[] = [];
   /** C has the name inside of declarators. */
   const getDeclared = (node: TreeNode): TreeNode | undefined => {
     let name = node.getField("declarator");
@@ -85,16 +86,15 @@ export function outlineTree(
   /** A list of statements without a bracket, as in Python, begins with its first statement and is not opened by it. */
   const isList = (node: TreeNode) =>
     /block|body|list|statements|declarations$/.test(node.kind) && node.getChildren()[0]?.isNamed === true;
+  const isDecorator = ({ kind }: TreeNode) => kind === "decorator" || kind === "attribute_item";
   // Without recursion: a file can be nested more deeply than the stack.
   const pending: { node: TreeNode; depth: number; isInner: boolean }[] = [{ node: root, depth: 0, isInner: false }];
-  const maxNodes = 200_000;
-  for (let count = 0; pending.length > 0 && count < maxNodes; count++) {
-    const { node, depth, isInner } = pending.pop()!;
-    const { line, column, endLine } = node;
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { node, depth, isInner } = next;
+    const { line, column, endLine, start, end } = node;
     const isRoot = node === root;
     const isLong = endLine > line;
-    if (!isRoot && node.isNamed && isLong && endLine > (blocks.get(line) ?? 0) && !isList(node))
-      blocks.set(line, endLine);
+    if (!isRoot && isLong) longNodes.push({ line, endLine, start, end, isBlock: node.isNamed && !isList(node) });
     let kind = node.isNamed && !isRoot ? kinds[node.kind] : undefined;
     let name = kind === undefined ? undefined : getName(node, kind);
     if (node.kind === "variable_declarator") {
@@ -112,7 +112,17 @@ export function outlineTree(
       depth: depth + (isSymbol ? 1 : 0),
       isInner: isInner || (isSymbol && kind !== "namespace") || node.kind === "arrow_function",
     };
-    for (const child of node.getChildren().toReversed()) pending.push({ node: child, ...inside });
+    let following: TreeNode | undefined;
+    for (const child of node.getChildren().toReversed()) {
+      if (isDecorator(child) && following) {
+        // What it decorates is the node after it, or the node that both are a part of.
+        const decorated = following.isNamed ? following : node;
+        const place = { line: child.line, start: child.start, endLine: decorated.endLine, end: decorated.end };
+        if (place.endLine > place.line) longNodes.push({ ...place, isBlock: true });
+      } else if (!child.kind.includes("comment")) following = child;
+      // Tokens such as brackets hold nothing.
+      if (child.isNamed) pending.push({ node: child, ...inside });
+    }
   }
-  return { symbols, blocks: [...blocks].map(([line, endLine]) => ({ line, endLine })) };
+  return { symbols, longNodes };
 }

@@ -8,6 +8,7 @@ import type { Interface } from "node:readline";
 import type * as Napi from "@ast-grep/napi";
 import type { OutlineSymbol, SyntaxBlock } from "@tau/tools";
 import type * as Wasm from "web-tree-sitter";
+import { findBlocks } from "./find-blocks.ts";
 import { type Captures, compilePattern } from "./match-tree.ts";
 import { outlineTree, symbolKinds, type TreeNode } from "./outline-tree.ts";
 
@@ -59,14 +60,21 @@ export type ParserAnswer =
 
 /** The source of the program. Its arguments are the paths of the modules of both parsers; empty for one that is missing. */
 export const getProgramSource = (): string =>
-  `(${runParser.toString()})(require, ${outlineTree.toString()}, ${compilePattern.toString()}, ${JSON.stringify(symbolKinds)})`;
+  `(${runParser.toString()})(require, {
+    outlineTree: ${outlineTree.toString()},
+    findBlocks: ${findBlocks.toString()},
+    compilePattern: ${compilePattern.toString()},
+    symbolKinds: ${JSON.stringify(symbolKinds)},
+  })`;
 
-function runParser(
-  load: (name: string) => unknown,
-  outlineOf: typeof outlineTree,
-  compile: typeof compilePattern,
-  kinds: Readonly<Record<string, string>>,
-): void {
+interface ParserParts {
+  outlineTree: typeof outlineTree;
+  findBlocks: typeof findBlocks;
+  compilePattern: typeof compilePattern;
+  symbolKinds: Readonly<Record<string, string>>;
+}
+
+function runParser(load: (name: string) => unknown, parts: ParserParts): void {
   const [, napiPath = "", wasmPath = ""] = process.argv;
   const { createInterface } = load("node:readline") as { createInterface(options: object): Interface };
   const { readFileSync, statSync } = load("node:fs") as typeof Fs;
@@ -106,6 +114,11 @@ function runParser(
         return field ? fromNapi(field) : undefined;
       },
     };
+  };
+
+  const describe = (root: TreeNode, text: string) => {
+    const { symbols, longNodes } = parts.outlineTree(root, parts.symbolKinds);
+    return { symbols, blocks: parts.findBlocks(longNodes, text) };
   };
 
   let napi: typeof Napi;
@@ -150,7 +163,7 @@ function runParser(
     const errors = [root.find({ rule: { kind: "ERROR" as never } }), isEmpty ? undefined : missing[0]];
     const errorLines = errors.flatMap((node) => (node ? [node.range().start.line + 1] : []));
     const errorLine = errorLines.length > 0 ? Math.min(...errorLines) : undefined;
-    return { kind: "outline", ...outlineOf(fromNapi(root), kinds), errorLine };
+    return { kind: "outline", ...describe(fromNapi(root), request.text), errorLine };
   };
 
   const fromWasm = (node: Wasm.Node): TreeNode => {
@@ -200,7 +213,7 @@ function runParser(
         tree.delete();
       }
     };
-    if (request.kind === "outline") return withTree(text, outlineWasm);
+    if (request.kind === "outline") return withTree(text, (root) => outlineWasm(root, text));
     const { pattern, rewrite, limit, contexts = [] } = request;
     const trees: Wasm.Tree[] = [];
     const parsePattern = (code: string, isLenient: boolean) => {
@@ -216,7 +229,7 @@ function runParser(
       ["", ";"],
       ["", ";\n"],
     ] as const;
-    const compiled = compile(pattern, [...contexts, ...everywhere], parsePattern);
+    const compiled = parts.compilePattern(pattern, [...contexts, ...everywhere], parsePattern);
     for (const tree of trees) tree.delete();
     if (!compiled) return { kind: "refused", reason: "it is not one piece of code." };
     return withTree(text, (root) => {
@@ -243,10 +256,10 @@ function runParser(
     }
     return undefined;
   };
-  const outlineWasm = (root: Wasm.Node): unknown => {
+  const outlineWasm = (root: Wasm.Node, text: string): unknown => {
     const error = findError(root, true);
     const errorLine = error ? error.startPosition.row + 1 : undefined;
-    return { kind: "outline", ...outlineOf(fromWasm(root), kinds), errorLine };
+    return { kind: "outline", ...describe(fromWasm(root), text), errorLine };
   };
 
   const answer = async (request: ParserRequest): Promise<unknown> => {
