@@ -106,22 +106,33 @@ async function start(args: DebugArguments, ports: ActionPorts, target: DebugTarg
   const session = await ports.debugger.start(target, { timeoutMs: startMs, signal });
   await session.wait(getWaitMs(args), signal);
   const answer = await describe(ports, ports.debugger.current ?? session);
-  const unset = listUnset(ports);
-  return { ...answer, text: joinParts([`Started ${target.label} with ${target.adapter.name}.`, unset, answer.text]) };
+  const started = `Started ${target.label} with ${target.adapter.name}.`;
+  return { ...answer, text: joinParts([started, describeBreakpoints(ports), answer.text]) };
 }
 
-/** Breakpoints that the adapter could not set, which a model would wait for in vain. */
-function listUnset({ debugger: { breakpoints }, cwd }: ActionPorts): string {
-  const lines = [...breakpoints.files].flatMap(([file, records]) =>
-    records.flatMap(({ line, isVerified, message }) =>
-      isVerified === false ? [`${formatFile(file, line, cwd)}${message === undefined ? "" : `: ${message}`}`] : [],
+/** Breakpoints that the adapter could not set, which a model would wait for in vain, and what it says about the others. */
+function describeBreakpoints({ debugger: { breakpoints }, cwd }: ActionPorts): string {
+  const inFiles = [...breakpoints.files].flatMap(([file, records]) =>
+    records.map((record) => ({ ...record, place: formatFile(file, record.line, cwd) })),
+  );
+  const atFunctions = breakpoints.functions.map((record) => ({ ...record, place: record.name }));
+  const all = [...inFiles, ...atFunctions].map(({ place, isVerified, message }) => ({
+    isUnset: isVerified === false,
+    text: toVisibleLine(message === undefined ? place : `${place}: ${message}`, 200),
+    hasMessage: message !== undefined,
+  }));
+  const list = (title: string, those: typeof all) =>
+    those.length === 0 ? "" : `${title}: ${those.map(({ text }) => text).join("; ")}`;
+  return joinParts([
+    list(
+      "Breakpoints that are not set yet",
+      all.filter(({ isUnset }) => isUnset),
     ),
-  );
-  const functions = breakpoints.functions.flatMap(({ name, isVerified, message }) =>
-    isVerified === false ? [`${name}${message === undefined ? "" : `: ${message}`}`] : [],
-  );
-  const all = [...lines, ...functions].map((text) => toVisibleLine(text, 200));
-  return all.length === 0 ? "" : `Breakpoints that are not set yet: ${all.join("; ")}`;
+    list(
+      "Breakpoints that are set",
+      all.filter(({ isUnset, hasMessage }) => !isUnset && hasMessage),
+    ),
+  ]);
 }
 
 const formatFile = (file: string, line: number, cwd: string): string =>
@@ -206,8 +217,8 @@ function formatBreakpoint(
   isSent: boolean,
 ): string {
   if (!isSent) return `The next launch stops at ${place}.`;
-  if (isVerified) return `The program stops at ${place}.`;
   const why = message === undefined ? "" : ` ${toVisibleLine(message, 200)}`;
+  if (isVerified) return `The program stops at ${place}.${why}`;
   return `The breakpoint at ${place} is not set yet: the adapter does not know the place so far.${why}`;
 }
 
@@ -313,10 +324,10 @@ const output: Run = async (_args, ports) => {
 };
 
 const terminate: Run = async (_args, ports) => {
-  const { isActive, target, current } = ports.debugger;
-  await ports.debugger.end();
-  if (!isActive) return { text: "No program is being debugged." };
-  return { text: joinParts([`Ended ${target?.label ?? "the program"}.`, current ? formatOutput(current) : ""]) };
+  const label = await ports.debugger.end();
+  if (label === undefined) return { text: "No program is being debugged." };
+  const { current } = ports.debugger;
+  return { text: joinParts([`Ended ${label}.`, current ? formatOutput(current) : ""]) };
 };
 
 const sessions: Run = async (_args, { debugger: { sessions: list, ended, target } }) => {

@@ -68,7 +68,7 @@ export const createDebugExtension =
       },
     });
     tau.registerCommand("debugger", createDebuggerCommand(inSession));
-    tau.on("session_shutdown", () => inSession.end());
+    tau.on("session_shutdown", async () => void (await inSession.end()));
   };
 
 /**

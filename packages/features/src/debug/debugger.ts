@@ -31,6 +31,13 @@ export const idleMs = 10 * 60_000;
 const maxChildren = 8;
 const maxEnded = 5;
 
+interface Starting {
+  readonly label: string;
+  isCancelled: boolean;
+  /** Rejects if it fails. */
+  session?: Promise<DapSession>;
+}
+
 export class Debugger {
   readonly breakpoints = new Breakpoints();
   readonly #parts: DebuggerParts;
@@ -41,6 +48,10 @@ export class Debugger {
   #current: DapSession | undefined;
   #ended: { label: string; session: DapSession }[] = [];
   #started = 0;
+  /** The start that is under way. It looks here whether it has been cancelled meanwhile. */
+  #starting: Starting | undefined;
+  /** Settles when the programs that were ended so far are gone. */
+  #ending: Promise<unknown> = Promise.resolve();
   #cancelIdle: (() => void) | undefined;
 
   constructor(parts: DebuggerParts) {
@@ -74,22 +85,41 @@ export class Debugger {
     target: DebugTarget,
     options: { timeoutMs: number; signal?: AbortSignal | undefined },
   ): Promise<DapSession> {
-    if (this.isActive)
-      throw new DebugFailure("invalid", `${this.#target!.label} is being debugged. Terminate it first.`);
-    await this.end();
+    const active = this.#starting ?? (this.isActive ? this.#target! : undefined);
+    if (active) throw new DebugFailure("invalid", `${active.label} is being debugged. Terminate it first.`);
+    const starting: Starting = { label: target.label, isCancelled: false };
+    this.#starting = starting;
+    starting.session = this.#start(target, starting, options);
+    try {
+      return await starting.session;
+    } finally {
+      this.#starting = undefined;
+    }
+  }
+
+  async #start(
+    target: DebugTarget,
+    starting: Starting,
+    options: { timeoutMs: number; signal?: AbortSignal | undefined },
+  ): Promise<DapSession> {
+    await this.#endSessions();
     const { spawn, clock } = this.#parts;
     const { adapter, cwd, isOutside = false } = target;
     const client = await DapClient.spawn({ adapter, cwd, spawn, clock, isOutside });
+    if (starting.isCancelled) {
+      await client.close();
+      throw new DebugFailure("ended", `${target.label} was terminated while it was started.`);
+    }
     const session = this.#open(client, adapter, cwd);
     this.#target = target;
     this.#current = session;
     try {
       await session.start({ command: target.command, arguments: target.arguments, ...options });
+      return session;
     } catch (error) {
-      await this.end();
+      await this.#endSessions();
       throw error;
     }
-    return session;
   }
 
   /** Notes that the debugger is used: while `work` is done, and from its end on for the time of an idle program. */
@@ -102,15 +132,32 @@ export class Debugger {
     }
   }
 
-  /** Ends the program, its children and the adapters. Resolves when nothing is left. */
-  async end(): Promise<void> {
+  /**
+   * Ends the program, its children and the adapters, also one that is being started. Resolves when nothing is left, with the label of
+   * what was ended; undefined if there was nothing.
+   */
+  async end(): Promise<string | undefined> {
+    const starting = this.#starting;
+    const active = starting ?? (this.isActive ? this.#target! : undefined);
+    if (starting) starting.isCancelled = true;
+    await this.#endSessions();
+    // Whoever has started it gets its failure.
+    await starting?.session?.catch(() => undefined);
+    return active?.label;
+  }
+
+  async #endSessions(): Promise<void> {
     this.#cancelIdle?.();
     const sessions = this.#sessions;
     this.#sessions = [];
     const keepsProgram = this.#target?.command === "attach";
-    await Promise.all(sessions.toReversed().map((session) => session.terminate({ keepsProgram })));
     const [own] = sessions;
     if (own) this.#ended = [...this.#ended, { label: this.#target?.label ?? "", session: own }].slice(-maxEnded);
+    const terminated = Promise.all(sessions.toReversed().map((session) => session.terminate({ keepsProgram })));
+    const ending = Promise.allSettled([this.#ending, terminated]);
+    this.#ending = ending;
+    await ending;
+    await terminated;
   }
 
   #watchIdle(): void {

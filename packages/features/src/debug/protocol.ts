@@ -129,7 +129,7 @@ export function parseSetBreakpoint(value: unknown): DapSetBreakpoint {
   const fields = asRecord(value);
   const id = toId(fields["id"]);
   const line = toPosition(fields["line"]);
-  const message = toText(fields["message"]);
+  const message = toText(fields["message"])?.slice(0, maxMessageLength);
   return {
     isVerified: fields["verified"] === true,
     ...(id !== undefined && { id }),
@@ -137,6 +137,9 @@ export function parseSetBreakpoint(value: unknown): DapSetBreakpoint {
     ...(message !== undefined && { message }),
   };
 }
+
+/** Messages about breakpoints are kept as long as these. */
+const maxMessageLength = 1_000;
 
 /** More items than this are not looked at. */
 const maxItems = 10_000;

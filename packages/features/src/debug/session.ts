@@ -66,7 +66,7 @@ export class DapSession {
   readonly #output = new OutputBuffer();
   readonly #waiting = new Set<() => void>();
   #status: DapSessionStatus = "launching";
-  #capabilities: Record<string, unknown> = {};
+  readonly #capabilities: Record<string, unknown> = {};
   #hasInitialized = false;
   /** Whether the adapter may still report that the program continues because it was asked to. */
   #expectsContinued = false;
@@ -142,6 +142,7 @@ export class DapSession {
     const breakpoints = records.map((record) => ({ line: record.line, ...this.#toConditions(record) }));
     const body = await this.client.request("setBreakpoints", { source: { path }, breakpoints }, options);
     note(records, parseSetBreakpoints(body));
+    this.#noteIgnored(records);
   }
 
   async sendFunctionBreakpoints(options: RequestOptions = {}): Promise<void> {
@@ -152,6 +153,7 @@ export class DapSession {
     }
     const breakpoints = records.map((record) => ({ name: record.name, ...this.#toConditions(record) }));
     note(records, parseSetBreakpoints(await this.client.request("setFunctionBreakpoints", { breakpoints }, options)));
+    this.#noteIgnored(records);
   }
 
   /** Lets the program continue, or step. Rejects if the adapter refuses; then the program is still stopped. */
@@ -265,6 +267,16 @@ export class DapSession {
     });
   }
 
+  /** Without its condition a breakpoint stops the program each time, which a model would not expect. */
+  #noteIgnored(records: readonly (DapBreakpointRecord | DapFunctionBreakpointRecord)[]): void {
+    const conditions = this.can("supportsConditionalBreakpoints") ? [] : (["condition"] as const);
+    const hits = this.can("supportsHitConditionalBreakpoints") ? [] : (["hitCondition"] as const);
+    for (const record of records) {
+      const ignored = [...conditions, ...hits].filter((name) => record[name] !== undefined);
+      if (ignored.length > 0) record.message = `This adapter ignores ${ignored.join(" and ")}.`;
+    }
+  }
+
   #toConditions({ condition, hitCondition }: { condition?: string; hitCondition?: string }) {
     return {
       ...(condition !== undefined && { condition }),
@@ -338,7 +350,8 @@ export class DapSession {
   }
 
   #addCapabilities(value: unknown): void {
-    this.#capabilities = { ...this.#capabilities, ...asRecord(value) };
+    const fields = asRecord(value);
+    for (const name of usedCapabilities) if (fields[name] !== undefined) this.#capabilities[name] = fields[name];
   }
 
   #change(status: DapSessionStatus, stop: DapStopLocation = {}): void {
@@ -355,6 +368,16 @@ export class DapSession {
     for (const check of this.#waiting) check();
   }
 }
+
+/** The only capabilities that are kept: an adapter may report others without end. */
+const usedCapabilities = [
+  "exceptionBreakpointFilters",
+  "supportsConditionalBreakpoints",
+  "supportsConfigurationDoneRequest",
+  "supportsFunctionBreakpoints",
+  "supportsHitConditionalBreakpoints",
+  "supportsVariablePaging",
+] as const;
 
 const cannotFunction = "This adapter has no breakpoints at functions.";
 

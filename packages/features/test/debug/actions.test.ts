@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { idleMs } from "../../src/debug/debugger.ts";
-import { DapClient, DapSession } from "../../src/debug/index.ts";
+import { DapClient, DapSession, type DebugFailure } from "../../src/debug/index.ts";
 import { Breakpoints } from "../../src/debug/breakpoints.ts";
 import { systemClock } from "@tau/ai";
 import { openScripted } from "./scripted.ts";
@@ -97,6 +97,15 @@ test("breakpoints are kept as they are wanted, and sent again", async () => {
   expect(again.text).toContain("function breakpoint at program.x:5");
 });
 
+test("a condition that the adapter ignores is reported, before and after the launch", async () => {
+  const scripted = await openScripted("good");
+  await scripted.run({ action: "set_breakpoint", file: "program.x", line: 3, hitCondition: "2" });
+  const launched = await scripted.run({ action: "launch", program: "program.x" });
+  expect(launched.text).toContain("Breakpoints that are set: program.x:3: This adapter ignores hitCondition.");
+  const added = await scripted.run({ action: "set_breakpoint", function: "five", condition: "a", hitCondition: "2" });
+  expect(added.text).toBe("The program stops at the function five. This adapter ignores hitCondition.");
+});
+
 test("a program that runs is said to, can be paused, and refuses looks meanwhile", async () => {
   const scripted = await openScripted("runs-for-ever");
   await scripted.launch();
@@ -161,6 +170,59 @@ test("a program that nobody uses for 10 minutes is ended, and not one that is us
   await expect.poll(scripted.listRunning).toEqual([]);
   await expect(scripted.run({ action: "continue" })).rejects.toMatchObject({ kind: "invalid" });
 });
+
+test("of two launches at once one is refused, and nothing is left of either", async () => {
+  const scripted = await openScripted("good");
+  const launches = await Promise.allSettled([scripted.launch(), scripted.launch()]);
+  expect(launches.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  expect(launches.find(({ status }) => status === "rejected")).toMatchObject({ reason: { kind: "invalid" } });
+  expect(scripted.started()).toBe(1);
+  await scripted.run({ action: "terminate" });
+  await expect.poll(scripted.listRunning).toEqual([]);
+});
+
+test("a second terminate, and a launch after it, wait until the first program is gone", async () => {
+  const scripted = await openScripted("ignores-end");
+  await scripted.launch();
+  const order: string[] = [];
+  const note = async (name: string, work: Promise<{ text: string }>) => {
+    const { text } = await work;
+    order.push(name);
+    return text;
+  };
+  const texts = await Promise.all([
+    note("first", scripted.run({ action: "terminate" })),
+    note("second", scripted.run({ action: "terminate" })),
+    note("launch", scripted.run({ action: "launch", program: "program.x" })),
+  ]);
+  expect(order).toEqual(["first", "second", "launch"]);
+  expect(texts).toEqual([
+    expect.stringContaining("Ended ./program.x."),
+    "No program is being debugged.",
+    expect.stringContaining("Stopped: breakpoint"),
+  ]);
+  await expect.poll(scripted.listRunning).toHaveLength(1);
+});
+
+test.each(["before it runs", "while it is asked"])(
+  "a program can be terminated while it starts: %s",
+  async (moment) => {
+    const scripted = await openScripted("hangs-in-initialize");
+    const { inSession, adapter, cwd } = scripted;
+    const target = { adapter, cwd, command: "launch" as const, arguments: {}, label: "it" };
+    const started = inSession.start(target, { timeoutMs: 60_000 });
+    const kind = started.then(
+      () => "started",
+      (error: DebugFailure) => error.kind,
+    );
+    if (moment === "while it is asked")
+      await expect.poll(scripted.listReceived, { timeout: 10_000 }).toContain("initialize");
+    expect(await inSession.end()).toBe("it");
+    expect(await kind).toBe("ended");
+    expect(inSession.isActive).toBe(false);
+    await expect.poll(scripted.listRunning).toEqual([]);
+  },
+);
 
 test("the client and the session work without tau around them", async () => {
   const { adapter, cwd } = await openScripted("good");

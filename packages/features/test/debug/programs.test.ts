@@ -1,10 +1,25 @@
 /** Real adapters in a real session: a program with a planted bug, which a model finds with `debug` alone. */
+import { execFile } from "node:child_process";
 import { readlinkSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Context } from "@tau/ai";
 import { type ScriptedTurn, text } from "@tau/ai/testing";
 import { isSandboxMissing } from "@tau/sandbox/internal";
 import { describe, expect, test } from "vitest";
-import { type Adapter, callDebug, compile, findAdapter, findDebugpy, findDelve, findNative, open } from "./kit.ts";
+import { buildSessionProgram } from "../session-program.ts";
+import {
+  type Adapter,
+  callDebug,
+  compile,
+  findAdapter,
+  findDebugpy,
+  findDelve,
+  findNative,
+  makeDirectory,
+  open,
+} from "./kit.ts";
 
 /** Says why a test is skipped. */
 function needs(adapter: Adapter): boolean {
@@ -92,6 +107,63 @@ describe.skipIf(!needs(debugpy))("Python with debugpy", () => {
     expect(namespace).toBeDefined();
     if (!isSandboxMissing(opened.cwd)) expect(namespace).not.toBe(readlinkSync("/proc/self/ns/pid"));
   });
+});
+
+const floodMegabytes = process.env["TAU_LONG"] === undefined ? 8 : 100;
+const flood = `import sys
+for index in range(${floodMegabytes}):
+    sys.stdout.write(("y" * 999 + "\\n") * 1000)
+last = 1
+print("after")
+last = 2
+`;
+
+describe.skipIf(!needs(debugpy))("Python that floods", () => {
+  test(
+    `${floodMegabytes} MB of output take no more memory than what is kept, and steps answer`,
+    { timeout },
+    async () => {
+      const directory = await makeDirectory();
+      const program = await buildSessionProgram(
+        directory,
+        `
+    import { scriptedModel, text, call } from "@tau/ai/testing";
+    import { SettingsManager } from "@tau/config/settings";
+    import { createAgentSession } from "@tau/harness";
+    import { debug, discovery } from "../src/index.ts";
+    const features = [discovery(), debug()];
+    const [,, cwd, agentDir, calls] = process.argv;
+    const session = await createAgentSession({
+      cwd, agentDir, features, settingsManager: SettingsManager.inMemory({}, { features }),
+      model: scriptedModel([...JSON.parse(calls).map((each) => [each]), [text("Done.")]]),
+    });
+    const before = process.memoryUsage().rss;
+    await session.prompt("go");
+    const results = session.messages.flatMap((message) => message.role === "toolResult" ? [message.content[0].text] : []);
+    const grownBytes = process.resourceUsage().maxRSS * 1024 - before;
+    await session.dispose();
+    process.stdout.write(JSON.stringify({ results, grownBytes }), () => process.exit(0));
+  `,
+      );
+      const [cwd, agentDir] = [join(directory, "work"), join(directory, "agent")];
+      for (const path of [cwd, agentDir]) await mkdir(path);
+      await writeFile(join(cwd, "flood.py"), flood);
+      const calls = [
+        { action: "set_breakpoint", file: "flood.py", line: 4 },
+        { action: "launch", program: "flood.py", timeoutMs: 240_000 },
+        { action: "step_over" },
+        { action: "step_over" },
+        { action: "terminate" },
+      ].map((args, index) => ({ ...callDebug(args), id: String(index) }));
+      const { stdout } = await promisify(execFile)(process.execPath, [program, cwd, agentDir, JSON.stringify(calls)]);
+      const { results, grownBytes } = JSON.parse(stdout) as { results: string[]; grownBytes: number };
+      expect(results[1]).toContain("Stopped: breakpoint at flood.py:4");
+      expect(results[2]).toContain("last: int = 1");
+      expect(results[3]).toContain("flood.py:6");
+      // The program starts with 80 MB, and grows by 50 MB while it loads its code, however much is written.
+      expect(grownBytes).toBeLessThan(150_000_000);
+    },
+  );
 });
 
 const list = `#include <stdio.h>

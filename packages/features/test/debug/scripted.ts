@@ -53,7 +53,7 @@ export async function openScripted(behaviour: string, options: ScriptedOptions =
     install: "nothing",
   };
   const inSession = new Debugger({ spawn: hostPrograms.spawn, clock, log: () => {} });
-  onTestFinished(() => inSession.end());
+  onTestFinished(async () => void (await inSession.end()));
   const ports: ActionPorts = {
     debugger: inSession,
     cwd,

@@ -72,6 +72,30 @@ test("a step of a session has the view of a stop", async () => {
   expect(debug().tools![0]!.shows).toBe("step");
 });
 
+test("two sessions of a process debug the same program, each its own, and one goes on when the other ends", async () => {
+  const stopsAt = (line: number) => callDebug({ action: "set_breakpoint", file: "program.x", line });
+  const continues = [callDebug({ action: "continue" })];
+  const openAt = (line: number, turns: Parameters<typeof open>[0], cwd?: string) =>
+    open([[stopsAt(line)], [launch], [text("Started.")], ...turns], {
+      settings: createSettings(),
+      files,
+      ...(cwd !== undefined && { cwd }),
+    });
+  const first = await openAt(3, [[...continues], [text("Done.")]]);
+  const second = await openAt(5, [[...continues], [text("Done.")]], first.cwd);
+  await Promise.all([first.prompt("go"), second.prompt("go")]);
+  expect([first, second].map(({ getResults }) => /program\.x:\d/.exec(getResults()[1]!.text)?.[0])).toEqual([
+    "program.x:3",
+    "program.x:5",
+  ]);
+  await first.dispose();
+  await second.prompt("continue");
+  expect(second.getResults()[2]).toMatchObject({
+    isError: false,
+    text: expect.stringContaining("The program has ended with code 3.") as unknown,
+  });
+});
+
 describe("attaching outside of the sandbox", () => {
   const attach = callDebug({ action: "attach", adapter: "scripted", pid: 1 });
 
