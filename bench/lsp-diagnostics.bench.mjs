@@ -21,7 +21,7 @@ const lines = new TextLines("const value = 1;\\n".repeat(1_000));
 const before = process.cpuUsage();
 const store = new DiagnosticStore(systemClock);
 const [frame] = new ContentLengthReader().read(bytes);
-store.set("/a", frame.message.params.diagnostics, 1);
+store.set("/a", frame.message.params.diagnostics, { version: 1, messageBytes: frame.bytes });
 const places = store.get("/a").diagnostics.map((each) => toProblemPlace(each, { path: "a", encoding: "utf-16", lines }));
 if (formatPlaces(places).length < 50_000) throw new Error("They are not all there.");
 const { user, system } = process.cpuUsage(before);

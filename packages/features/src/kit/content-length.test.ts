@@ -5,7 +5,11 @@ import { ContentLengthReader, type ContentLengthLimits, type Frame, toFrame } fr
 const read = (bytes: Buffer | string, limits?: ContentLengthLimits): Frame[] =>
   new ContentLengthReader(limits).read(Buffer.from(bytes));
 
-const message = (value: unknown): Frame => ({ kind: "message", message: value });
+const message = (value: unknown): Frame => ({
+  kind: "message",
+  message: value,
+  bytes: Buffer.byteLength(JSON.stringify(value)),
+});
 
 test("messages are read whatever pieces they arrive in", () => {
   fc.assert(

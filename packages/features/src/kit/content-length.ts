@@ -2,7 +2,7 @@
 
 /** A message of a stream, or why there is none. */
 export type Frame =
-  | { kind: "message"; message: unknown }
+  | { kind: "message"; message: unknown; bytes: number }
   /** This one is no JSON. Later ones can be read. */
   | { kind: "unreadable"; problem: string }
   /** Where messages begin is no longer known. Nothing is read after it. */
@@ -91,7 +91,7 @@ export class ContentLengthReader {
     this.#length = undefined;
     this.#headerBytes = 0;
     try {
-      return { kind: "message", message: JSON.parse(body.toString("utf8")) };
+      return { kind: "message", message: JSON.parse(body.toString("utf8")), bytes: body.length };
     } catch (error) {
       return { kind: "unreadable", problem: `A message is no JSON: ${(error as Error).message}` };
     }

@@ -14,8 +14,12 @@ export const toVisible = (text: string): string =>
     ? text
     : text.replaceAll("\r\n", "\n").replaceAll(hidden, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 
+/** Words with single spaces between them. */
+const plainLine = /^[!-~]+(?: [!-~]+)*$/;
+
 /** Makes one visible line of at most `max` characters. */
 export function toVisibleLine(text: string, max: number): string {
+  if (text.length <= max && plainLine.test(text)) return text;
   const line = toVisible(cutText(text, max * 2))
     .replaceAll(/\s+/g, " ")
     .trim();

@@ -55,7 +55,11 @@ export class AfterWrite {
       const reported = client.diagnostics.get(path);
       if (reported) before.set(client, reported.diagnostics);
     }
+    // A change that is refused is never checked.
+    this.#before.delete(path);
     this.#before.set(path, before);
+    const [oldest] = this.#before.keys();
+    if (this.#before.size > maxFiles && oldest !== undefined) this.#before.delete(oldest);
   }
 
   /** The text as the server formats it; undefined if no server does. */

@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Clock } from "@tau/ai";
 import { isRecord, version } from "@tau/ai/internal";
 import { clientCapabilities } from "./capabilities.ts";
-import { Connection, RefusedRequest, type RequestOptions, UnknownMethod } from "./connection.ts";
+import { type Answer, Connection, RefusedRequest, type RequestOptions, UnknownMethod } from "./connection.ts";
 import { DiagnosticStore } from "./diagnostics.ts";
 import { Documents, type SetOptions, type SyncedDocument } from "./documents.ts";
 import { LspError } from "./failure.ts";
@@ -16,6 +16,9 @@ const maxStartMs = 60_000;
 /** How long a server may take to answer to `shutdown`. */
 const maxShutdownMs = 1_000;
 const maxProgress = 1_000;
+const maxTokenLength = 1_000;
+/** More edits than this of one command are refused. */
+const maxWantedEdits = 100;
 const maxSettings = 1_000;
 
 export interface ClientOptions {
@@ -88,7 +91,7 @@ export class LspClient {
     this.#connection = new Connection(program, {
       name,
       clock,
-      onNotification: (method, params) => this.#takeNotification(method, params),
+      onNotification: (method, params, bytes) => this.#takeNotification(method, params, bytes),
       onRequest: (method, params) => this.#answerRequest(method, isRecord(params) ? params : {}),
       onEnd: (reason) => {
         options.log?.(`The language server ${name} in ${root} has ended: ${reason}`);
@@ -146,6 +149,10 @@ export class LspClient {
   }
 
   async request(method: string, params: unknown, options: RequestOptions): Promise<unknown> {
+    return (await this.#ask(method, params, options)).result;
+  }
+
+  async #ask(method: string, params: unknown, options: RequestOptions): Promise<Answer> {
     this.#lastUsedAt = this.clock.monotonic();
     try {
       return await this.#connection.request(method, params, options);
@@ -172,10 +179,10 @@ export class LspClient {
     const provider = this.#capabilities["diagnosticProvider"] as Fields;
     const { identifier } = provider;
     const params = { textDocument: { uri }, ...(typeof identifier === "string" && { identifier }) };
-    const report = await this.request("textDocument/diagnostic", params, options);
+    const { result: report, bytes: messageBytes } = await this.#ask("textDocument/diagnostic", params, options);
     // Without a `previousResultId` there is nothing that could be unchanged.
     if (isRecord(report) && Array.isArray(report["items"]))
-      this.diagnostics.set(path, report["items"], documentVersion);
+      this.diagnostics.set(path, report["items"], { version: documentVersion, messageBytes });
   }
 
   /** Collects the edits that the server asks for while `work` executes one of its commands. */
@@ -204,7 +211,7 @@ export class LspClient {
   async #initialise(): Promise<void> {
     const { root, initOptions = {}, settings } = this.#options;
     const rootUri = pathToFileURL(root).href;
-    const result = await this.#connection.request(
+    const { result } = await this.#connection.request(
       "initialize",
       {
         // Many servers end when they cannot see the process of the client, and from inside of the sandbox none of them can.
@@ -230,18 +237,20 @@ export class LspClient {
     if (settings) this.#connection.notify("workspace/didChangeConfiguration", { settings });
   }
 
-  #takeNotification(method: string, params: unknown): void {
+  #takeNotification(method: string, params: unknown, messageBytes: number): void {
     if (!isRecord(params)) return;
     if (method === "textDocument/publishDiagnostics") {
       const path = toPath(params["uri"]);
       const reported = params["version"];
       if (path === undefined) return;
-      this.diagnostics.set(path, params["diagnostics"], typeof reported === "number" ? reported : null);
+      const documentVersion = typeof reported === "number" ? reported : null;
+      this.diagnostics.set(path, params["diagnostics"], { version: documentVersion, messageBytes });
     } else if (method === "$/progress") this.#takeProgress(params);
   }
 
   #takeProgress({ token, value }: Fields): void {
-    if ((typeof token !== "string" && typeof token !== "number") || !isRecord(value)) return;
+    const isToken = typeof token === "number" || (typeof token === "string" && token.length <= maxTokenLength);
+    if (!isToken || !isRecord(value)) return;
     if (value["kind"] === "end") this.#progress.delete(token);
     else if (value["kind"] === "begin" && this.#progress.size < maxProgress) this.#progress.add(token);
   }
@@ -293,6 +302,8 @@ export class LspClient {
   #takeEdit(edit: unknown): object {
     if (!this.#wantedEdits)
       return { applied: false, failureReason: "Files are changed only while a command of the client is executed." };
+    if (this.#wantedEdits.length >= maxWantedEdits)
+      return { applied: false, failureReason: `A command may ask for ${maxWantedEdits} edits at most.` };
     this.#wantedEdits.push(edit);
     return { applied: true };
   }

@@ -22,8 +22,8 @@ export interface ConnectionParts {
   /** For messages. */
   name: string;
   clock: Clock;
-  /** Called for each notification of the server. */
-  onNotification(method: string, params: unknown): void;
+  /** Called for each notification of the server. `bytes` is the size of its message. */
+  onNotification(method: string, params: unknown, bytes: number): void;
   /** Returns the result of a request of the server. Throws `RefusedRequest` for one that it does not answer. */
   onRequest(method: string, params: unknown): unknown;
   /** Called once, when nothing can be asked any more. */
@@ -49,9 +49,16 @@ export class UnknownMethod extends RefusedRequest {
   }
 }
 
+/** The answer to a request. */
+export interface Answer {
+  readonly result: unknown;
+  /** The size of its message. */
+  readonly bytes: number;
+}
+
 interface Pending {
   readonly method: string;
-  resolve(result: unknown): void;
+  resolve(answer: Answer): void;
   reject(error: LspError): void;
 }
 
@@ -98,7 +105,7 @@ export class Connection {
   }
 
   /** Rejects with an `LspError`. The server is told when an answer is not needed any more. */
-  request(method: string, params: unknown, { timeoutMs, signal }: RequestOptions): Promise<unknown> {
+  request(method: string, params: unknown, { timeoutMs, signal }: RequestOptions): Promise<Answer> {
     if (signal?.aborted) return Promise.reject(new LspError("aborted", "The call was stopped."));
     if (this.#endReason !== undefined) return Promise.reject(this.#toEnded());
     const id = ++this.#lastId;
@@ -124,7 +131,7 @@ export class Connection {
       );
       this.#pending.set(id, {
         method,
-        resolve: (result) => (settle(), resolve(result)),
+        resolve: (answer) => (settle(), resolve(answer)),
         reject: (error) => (settle(), reject(error)),
       });
       this.#write({ jsonrpc: "2.0", id, method, params });
@@ -173,19 +180,19 @@ export class Connection {
       if (this.#endReason !== undefined) return;
       if (frame.kind === "message") {
         this.#unreadable = 0;
-        this.#take(frame.message);
+        this.#take(frame.message, frame.bytes);
       } else if (frame.kind === "broken") this.#refuse(`It sent something that is no message: ${frame.problem}`);
       else if (++this.#unreadable > maxUnreadable) this.#refuse(frame.problem);
     }
   }
 
-  #take(message: unknown): void {
+  #take(message: unknown, bytes: number): void {
     // Servers are lenient with `jsonrpc`, and so are we.
     if (!isRecord(message)) return;
     const { id, method, params } = message;
     if (typeof method === "string") {
       if (typeof id === "number" || typeof id === "string") this.#answer(id, method, params);
-      else if (id === undefined) this.#parts.onNotification(method, params);
+      else if (id === undefined) this.#parts.onNotification(method, params, bytes);
       return;
     }
     // An answer to a request that is not open, or a second one, is ignored.
@@ -193,7 +200,7 @@ export class Connection {
     if (!pending) return;
     this.#unaskedBytes = 0;
     if (isRecord(message["error"])) pending.reject(this.#toRefused(pending.method, message["error"]));
-    else pending.resolve(message["result"]);
+    else pending.resolve({ result: message["result"], bytes });
   }
 
   #toRefused(method: string, error: Readonly<Record<string, unknown>>): LspError {

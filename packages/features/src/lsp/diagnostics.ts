@@ -4,11 +4,18 @@ import { isRecord, sleep } from "@tau/ai/internal";
 import type { CodePlace, CodeSeverity } from "@tau/protocol/surface";
 import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 import { LspError } from "./failure.ts";
+import { estimateBytes } from "./estimate-bytes.ts";
 import { parseRange, type PositionEncoding, type Range, type TextLines, toColumn } from "./positions.ts";
 
 /** So many problems of a file are kept, and so many files. */
 export const maxPerFile = 1_000;
 const maxFiles = 5_000;
+/** Problems of messages that are larger than this are looked at one by one: each is kept up to this size. */
+const largeMessageBytes = 1024 * 1024;
+const maxProblemBytes = 8 * 1024;
+/** The problems of all files that are kept, as the messages that they came in or, from large ones, as their own sizes. */
+const maxKeptBytes = 32 * 1024 * 1024;
+const maxMessageLength = 4_000;
 
 export interface Diagnostic {
   range: Range;
@@ -16,7 +23,7 @@ export interface Diagnostic {
   message: string;
   /** Such as `ts 2322`. */
   source?: string;
-  /** The diagnostic as the server sent it: code actions want it back. */
+  /** The diagnostic as the server sent it: code actions want it back. Only its place and message if it is very large. */
   raw: Readonly<Record<string, unknown>>;
 }
 
@@ -28,6 +35,10 @@ export interface ReportedDiagnostics {
   readonly version: number | null;
   /** When they arrived, on the monotonic clock. */
   readonly at: number;
+}
+
+interface KeptReport extends ReportedDiagnostics {
+  readonly bytes: number;
 }
 
 const severities: readonly CodeSeverity[] = ["error", "warning", "info", "hint"];
@@ -54,15 +65,34 @@ function parseDiagnostic(item: unknown): Diagnostic | undefined {
     range,
     // A server that leaves it out lets the client choose.
     severity: severities[Number(severity) - 1] ?? "error",
-    message: toVisible(item["message"].slice(0, 4_000)),
+    message: toVisible(item["message"].slice(0, maxMessageLength)),
     ...(words.length > 0 && { source: toVisibleLine(words.join(" "), 100) }),
     raw: item,
   };
 }
 
+/** Keeps of very large problems only what people see. The bytes are an estimate of the memory that all of them take. */
+function shorten(diagnostics: readonly Diagnostic[]): { diagnostics: Diagnostic[]; bytes: number } {
+  const sizes = diagnostics.map(({ raw }) => estimateBytes(raw, maxProblemBytes));
+  const shortened = diagnostics.map((diagnostic, index) =>
+    sizes[index]! <= maxProblemBytes ? diagnostic : withoutExtras(diagnostic),
+  );
+  return { diagnostics: shortened, bytes: sizes.reduce((sum, bytes) => sum + Math.min(bytes, maxProblemBytes), 0) };
+}
+
+function withoutExtras({ range, severity, message, source }: Diagnostic): Diagnostic {
+  // A part of a text keeps the whole in memory.
+  const copy = (text: string): string => Buffer.from(text).toString();
+  const raw = { range, severity: severities.indexOf(severity) + 1, message: copy(message) };
+  return { range, severity, message: raw.message, ...(source !== undefined && { source: copy(source) }), raw };
+}
+
 /** Formats a problem for comparisons. Lines are left out: they move when something above them changes. */
-export const getProblemKey = ({ severity, source = "", message }: Omit<Diagnostic, "range" | "raw">): string =>
-  `${severity}\n${source}\n${message}`;
+export const getProblemKey = ({
+  severity,
+  source = "",
+  message,
+}: Pick<Diagnostic, "severity" | "source" | "message">): string => `${severity}\n${source}\n${message}`;
 
 /** Lists those of `now` that `before` does not have. The same problem may be there several times. */
 export function findNewProblems(before: readonly Diagnostic[], now: readonly Diagnostic[]): Diagnostic[] {
@@ -81,8 +111,10 @@ export function findNewProblems(before: readonly Diagnostic[], now: readonly Dia
 
 export class DiagnosticStore {
   readonly #clock: Clock;
-  readonly #byPath = new Map<string, ReportedDiagnostics>();
+  /** The file that was reported last is the last one. */
+  readonly #byPath = new Map<string, KeptReport>();
   #version = 0;
+  #bytes = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -102,19 +134,24 @@ export class DiagnosticStore {
     return [...this.#byPath].flatMap(([path, { total }]) => (total > 0 ? [path] : []));
   }
 
-  /** A report about an older text than the last one is late, and ignored. */
-  set(path: string, items: unknown, version: number | null): void {
+  /** A report about an older text than the last one is late, and ignored. `messageBytes` is the size of the message with it. */
+  set(path: string, items: unknown, { version, messageBytes }: { version: number | null; messageBytes: number }): void {
     const known = this.#byPath.get(path);
     if (version !== null && known && known.version !== null && version < known.version) return;
     this.#version++;
-    // The file that was reported last is the last one.
-    this.#byPath.delete(path);
-    this.#byPath.set(path, { ...parseDiagnostics(items), version, at: this.#clock.monotonic() });
-    const [oldest] = this.#byPath.keys();
-    if (this.#byPath.size > maxFiles && oldest !== undefined) this.#byPath.delete(oldest);
+    this.delete(path);
+    const parsed = { ...parseDiagnostics(items), bytes: messageBytes };
+    const kept = messageBytes > largeMessageBytes ? { ...parsed, ...shorten(parsed.diagnostics) } : parsed;
+    this.#byPath.set(path, { ...kept, version, at: this.#clock.monotonic() });
+    this.#bytes += kept.bytes;
+    for (const oldest of this.#byPath.keys()) {
+      if (this.#byPath.size <= maxFiles && this.#bytes <= maxKeptBytes) break;
+      this.delete(oldest);
+    }
   }
 
   delete(path: string): void {
+    this.#bytes -= this.#byPath.get(path)?.bytes ?? 0;
     this.#byPath.delete(path);
   }
 }

@@ -27,7 +27,8 @@ export function parsePosition(value: unknown): Position | undefined {
 /** Undefined for a range that ends before it starts. */
 export function parseRange(value: unknown): Range | undefined {
   if (!isRecord(value)) return undefined;
-  const [start, end] = [parsePosition(value["start"]), parsePosition(value["end"])];
+  const start = parsePosition(value["start"]);
+  const end = parsePosition(value["end"]);
   if (!start || !end) return undefined;
   const isReversed = end.line < start.line || (end.line === start.line && end.character < start.character);
   return isReversed ? undefined : { start, end };

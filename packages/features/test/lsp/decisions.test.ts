@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { findTargetColumn } from "../../src/lsp/arguments.ts";
 import { findCheckers, parseProblems } from "../../src/lsp/checkers.ts";
 import { DiagnosticStore, waitForDiagnostics, type WaitForDiagnosticsOptions } from "../../src/lsp/diagnostics.ts";
+import { estimateBytes } from "../../src/lsp/estimate-bytes.ts";
 import { serverTable } from "../../src/lsp/server-table.ts";
 import { makeDirectory } from "./kit.ts";
 
@@ -45,7 +46,7 @@ describe("reports of problems", () => {
     const store = new DiagnosticStore(clock);
     const start = clock.monotonic();
     for (const { atMs, version, items = [problem] } of reports) {
-      clock.setTimer(atMs, () => store.set("/a", items, version));
+      clock.setTimer(atMs, () => store.set("/a", items, { version, messageBytes: 100 }));
     }
     let result: { count: number | undefined; afterMs: number } | undefined;
     const sentAt = options.sentAt === undefined ? {} : { sentAt: start + options.sentAt };
@@ -163,4 +164,34 @@ test("the table has at least 30 servers, and each says what it is for and what i
   }
   const forScripts = serverTable.filter(({ fileTypes, needsMarker }) => fileTypes.includes(".ts") && !needsMarker);
   expect(forScripts[0]).toMatchObject({ command: "tsc", args: ["--lsp", "--stdio"], needsPackage: { major: 7 } });
+});
+
+test("problems of a server that floods take a bounded part of the memory: the files that were reported last are kept", () => {
+  const store = new DiagnosticStore(createFakeClock());
+  const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } };
+  const related = [{ message: "x".repeat(1_000_000) }];
+  const items = Array.from({ length: 40 }, () => ({ range, message: "y".repeat(20_000), relatedInformation: related }));
+  for (let file = 0; file < 500; file++) store.set(`/${file}`, items, { version: null, messageBytes: 40_000_000 });
+  const kept = store.listPaths().flatMap((path) => store.get(path)!.diagnostics.map(({ raw }) => raw));
+  expect(estimateBytes(kept, Infinity)).toBeLessThan(40_000_000);
+  expect(store.get("/499")!.diagnostics[0]).toMatchObject({ message: "y".repeat(4_000), raw: { severity: 1 } });
+  expect(store.get("/0")).toBeUndefined();
+  const small = [{ range, message: "small", data: { id: 1 } }];
+  for (let file = 0; file < 500; file++) store.set(`/${file}`, small, { version: null, messageBytes: 900_000 });
+  expect(store.listPaths().length).toBeLessThan(40);
+  expect(store.get("/499")!.diagnostics[0]!.raw).toBe(small[0]);
+});
+
+test("the size of a value is estimated without its depth being a danger, and no further than is asked for", () => {
+  let deep: unknown = "x";
+  for (let depth = 0; depth < 100_000; depth++) deep = { a: deep };
+  expect(estimateBytes(deep, 1_000)).toBeGreaterThan(1_000);
+  expect(estimateBytes(deep, Infinity)).toBeGreaterThan(3_000_000);
+  expect(
+    estimateBytes(
+      Array.from({ length: 1_000_000 }, () => 1),
+      10_000,
+    ),
+  ).toBeLessThan(20_000);
+  expect(estimateBytes({ message: "x".repeat(1_000) }, Infinity)).toBeGreaterThan(2_000);
 });
