@@ -420,6 +420,30 @@ describe("the connection", () => {
     expect(server.identifies).toHaveLength(1);
   });
 
+  test("that is lost again and again leaves nothing behind, and a full disk does not end it", async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ message }: Error) => void warnings.push(message);
+    process.on("warning", onWarning);
+    onTestFinished(() => void process.off("warning", onWarning));
+    const stored = {
+      set text(_text: string) {
+        throw new Error("The disk is full.");
+      },
+    };
+    const { server, messages, lines, isConnected } = await openDiscord({ stored });
+    for (let index = 0; index < 12; index++) {
+      await isConnected();
+      await expect.poll(() => server.connections).toBe(1);
+      server.write(String(index));
+      await expect.poll(() => messages.length).toBe(index + 1);
+      server.cutSockets();
+      await expect.poll(() => server.resumes).toBe(index + 1);
+    }
+    await isConnected();
+    expect(warnings).toEqual([]);
+    expect(lines.join("\n")).toContain("The disk is full.");
+  });
+
   test("whose heartbeats are not answered is given up and resumed", async () => {
     const { server, messages, isConnected } = await openDiscord({ prepare: (server) => (server.heartbeatMs = 60) });
     await isConnected();

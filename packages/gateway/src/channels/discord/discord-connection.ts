@@ -64,6 +64,7 @@ export async function holdConnection(options: ConnectionOptions): Promise<Connec
   return await new Promise((resolve) => {
     const end = (ended: ConnectionEnd) => {
       isOver = true;
+      signal.removeEventListener("abort", onAbort);
       resolve(ended);
     };
     const onAbort = () => {

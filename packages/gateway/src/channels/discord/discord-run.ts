@@ -1,6 +1,7 @@
 /** Keeps an account connected: finds out who it is, connects, and connects again with growing pauses. */
 import { type RESTGetAPIGatewayBotResult, Routes } from "@discordjs/core";
 import type { Clock } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import type { ChannelEvents, ChannelOptions } from "../channel.ts";
 import { pause } from "../pause.ts";
 import type { DiscordFailure } from "./discord-answer.ts";
@@ -31,7 +32,7 @@ const identifyIntervalMs = 5_000;
 
 /** Resolves when the signal is aborted, or when a person has to change something first. */
 export async function receiveFromDiscord(options: RunOptions): Promise<void> {
-  const { events, clock, signal } = options;
+  const { events, clock, log, signal } = options;
   const position = new DiscordPosition(options.position);
   await position.load();
   const connect = createConnect(options, position);
@@ -42,7 +43,9 @@ export async function receiveFromDiscord(options: RunOptions): Promise<void> {
       events.onState({ kind: "connected" });
     });
     // With the next start the session is resumed from here.
-    await position.save();
+    await position
+      .save()
+      .catch((error: unknown) => log(`The position in Discord is not saved: ${getErrorMessage(error)}`));
     if (signal.aborted) return;
     if (lost.isFinal) return events.onState({ kind: "failed", reason: lost.reason });
     const forMs = Math.max(lost.retryAfterMs ?? 0, Math.min(firstPauseMs * 2 ** failures, maxPauseMs));
