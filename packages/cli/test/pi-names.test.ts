@@ -5,6 +5,7 @@ import { extensionEventNames } from "@tau/extensions";
 import { isCommandName } from "@tau/protocol";
 import { expect, test } from "vitest";
 import { commands } from "../src/commands/index.ts";
+import { keybindingDefinitions } from "../src/interactive/keybindings.ts";
 import { terminalCommands } from "../src/interactive/slash-commands.ts";
 import { flags } from "../src/start/flags.ts";
 import { writeExtension } from "./extension-kit.ts";
@@ -74,11 +75,19 @@ async function inspectExtension(
 }
 
 /** Writes a file with the names, and asks what is wrong with it. */
-async function findModelNames(names: readonly string[], where: "model" | "compat"): Promise<string[]> {
+async function findModelNames(
+  names: readonly string[],
+  where: "model" | "compat" | "provider" | "modelOverrides",
+): Promise<string[]> {
   const workspace = await createWorkspace();
   const fields = Object.fromEntries(names.map((name) => [name, null]));
-  const model = { id: "m", ...(where === "compat" ? { compat: fields } : fields) };
-  const provider = { baseUrl: "http://127.0.0.1:1/v1", api: "openai-completions", apiKey: "x", models: [model] };
+  const model = { id: "m", ...(where === "compat" && { compat: fields }), ...(where === "model" && fields) };
+  const usual = { baseUrl: "http://127.0.0.1:1/v1", api: "openai-completions", apiKey: "x", models: [model] };
+  const provider = {
+    ...(where === "provider" && fields),
+    ...usual,
+    ...(where === "modelOverrides" && { modelOverrides: { m: fields } }),
+  };
   await mkdir(workspace.agentDir, { recursive: true, mode: 0o700 });
   await writeFile(join(workspace.agentDir, "models.json"), JSON.stringify({ providers: { p: provider } }));
   const { out } = await run(workspace, ["doctor", "--json"]);
@@ -89,6 +98,15 @@ async function findModelNames(names: readonly string[], where: "model" | "compat
     .filter((line) => /is not used by tau yet|unknown|no such|is not known/i.test(line));
   return names.filter((name) => !lines.some((line) => line.includes(`${name}"`)));
 }
+
+/** Looks for names in quotes, or as keys of objects, in sources or documents. */
+const inTexts =
+  (...paths: readonly string[]) =>
+  async (): Promise<Find> => {
+    const text = (await Promise.all(paths.map(readText))).join("\n");
+    return (names) =>
+      names.filter((name) => new RegExp(`["'\`/]${name.replaceAll(".", "\\.")}["'\`/]|\\b${name}: `).test(text));
+  };
 
 /** Types are gone at runtime, so the declarations are read. */
 async function listToolFields(): Promise<string[]> {
@@ -121,6 +139,34 @@ const finders: Partial<Record<Category, () => Promise<Find> | Find>> = {
   rpc: () => (names) => names.filter((name) => isCommandName(name)),
   toolDefinition: async () => among(await listToolFields()),
   modelFields: () => (names) => findModelNames(names, "model"),
+  providerFields: () => (names) => findModelNames(names, "provider"),
+  modelOverrides: () => (names) => findModelNames(names, "modelOverrides"),
+  shortFlags: () => among(flags.flatMap(({ short }) => short ?? [])),
+  authUsage: () => {
+    const { usage } = commands.find(({ name }) => name === "auth")!;
+    return (names) => names.filter((name) => usage.some((line) => new RegExp(`[ [|]${name}[ \\]]`).test(line)));
+  },
+  keybindings: () => among(Object.keys(keybindingDefinitions)),
+  themeColors: async () => {
+    const text = await readText("packages/tui/src/theme/tokens.ts");
+    return among([...text.matchAll(/"(\w+)"|readonly (\w+Bg)\?/g)].map(([, token, page]) => (token ?? page)!));
+  },
+  records: inTexts(
+    "packages/cli/src/rpc/pi-events.ts",
+    "packages/cli/src/rpc/framing.ts",
+    "packages/cli/src/rpc/rpc.ts",
+    "packages/protocol/src/event.ts",
+    "packages/agent/src/types.ts",
+  ),
+  uiRequests: inTexts("packages/cli/src/rpc/framing.ts", "packages/protocol/src/ui-request.ts"),
+  entryTypes: inTexts("packages/harness/src/session/entry-table.ts", "packages/protocol/src/entry.ts"),
+  tools: inTexts("docs/tools.md"),
+  files: async () => {
+    const pages = ["resources", "trust", "keybindings", "models", "mcp", "auth", "coming-from", "themes"];
+    const text = (await Promise.all(pages.map((page) => readText(`docs/${page}.md`)))).join("\n");
+    return (names) => names.filter((name) => text.includes(name));
+  },
+  packageFields: inTexts("packages/config/src/installs/package-resources.ts"),
   modelCompat: () => (names) => findModelNames(names, "compat"),
 };
 

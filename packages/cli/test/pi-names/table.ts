@@ -19,6 +19,12 @@ const accounts = "Telemetry, updates of itself and sharing";
 const warming = "Warming of caches";
 const own = "Done in another way";
 const screen = "Parts of pi's terminal";
+const classifiers = "Images for classifiers";
+const fallbacks = "Other models after a refusal";
+const summaries = "Retries of summaries";
+const shells = "PowerShell";
+const extensionErrors = "Errors of extensions";
+const gateway = "pi's own gateway";
 
 export const piNames = {
   flags: {
@@ -135,7 +141,84 @@ export const piNames = {
       supportsMidConvoToolAdditions supportsMidConvoToolChanges supportsOpenAIGrammarTools supportsStrictTools
       supportsToolSearch supportsFinishReason supportsMaxOutputTokens thinkingTokenBudgetField supportsThinkingTokenBudget
       vllmPriority`,
-    missing: "imageInput sendImageOptInHeader allowedFallbackModels",
+    decided: { imageInput: classifiers, sendImageOptInHeader: classifiers, allowedFallbackModels: fallbacks },
+  },
+  /** Fields of a provider in `models.json`. */
+  providerFields: {
+    same: "name baseUrl apiKey api headers compat authHeader models modelOverrides",
+    decided: { oauth: gateway },
+  },
+  modelOverrides: {
+    same: `name reasoning thinkingLevelMap input inputLimits cost promptCache contextWindow maxTokens samplingParams
+      samplingParamsByThinkingLevel headers compat`,
+  },
+  shortFlags: { same: "p c r n t xt nbt nt e ne ns np nc a na h v" },
+  authUsage: {
+    same: `check print-api-key print-bearer-token --provider --model --json --credentials --no-refresh --min-expiry`,
+  },
+  /** In the order of `keybindings.schema.json`. */
+  keybindings: {
+    same: `tui.editor.cursorUp tui.editor.cursorDown tui.editor.historyPrevious tui.editor.historyNext
+      tui.editor.cursorLeft tui.editor.cursorRight tui.editor.cursorWordLeft tui.editor.cursorWordRight
+      tui.editor.cursorLineStart tui.editor.cursorLineEnd tui.editor.jumpForward tui.editor.jumpBackward
+      tui.editor.pageUp tui.editor.pageDown tui.editor.deleteCharBackward tui.editor.deleteCharForward
+      tui.editor.deleteWordBackward tui.editor.deleteWordForward tui.editor.deleteToLineStart
+      tui.editor.deleteToLineEnd tui.editor.yank tui.editor.yankPop tui.editor.undo tui.input.newLine tui.input.submit
+      tui.input.tab tui.input.copy tui.select.up tui.select.down tui.select.pageUp tui.select.pageDown
+      tui.select.confirm tui.select.cancel tui.altScreen.pageUp tui.altScreen.pageDown tui.altScreen.halfPageUp
+      tui.altScreen.halfPageDown tui.altScreen.lineUp tui.altScreen.lineDown tui.altScreen.previousPrompt
+      tui.altScreen.nextPrompt tui.altScreen.search tui.altScreen.searchNext tui.altScreen.searchPrevious
+      tui.altScreen.searchClose tui.altScreen.top tui.altScreen.bottom app.interrupt app.clear app.exit app.suspend
+      app.thinking.cycle app.thinking.save app.model.cycleForward app.model.cycleBackward app.model.select
+      app.tools.expand app.thinking.toggle app.session.toggleNamedFilter app.editor.external app.message.copy
+      app.message.followUp app.message.dequeue app.clipboard.pasteImage app.session.new app.session.tree
+      app.session.fork app.session.resume app.tree.foldOrUp app.tree.unfoldOrDown app.tree.editLabel
+      app.tree.toggleLabelTimestamp app.session.togglePath app.session.toggleSort app.session.rename
+      app.session.delete app.session.deleteNoninvasive app.models.save app.models.enableAll app.models.clearAll
+      app.models.toggleProvider app.models.reorderUp app.models.reorderDown app.tree.filter.default
+      app.tree.filter.noTools app.tree.filter.userOnly app.tree.filter.labeledOnly app.tree.filter.all
+      app.tree.filter.cycleForward app.tree.filter.cycleBackward`,
+  },
+  themeColors: {
+    same: `accent border borderAccent borderMuted success error warning muted dim text thinkingText scrollbarTrack
+      scrollbarThumb selectedBg searchMatchBg searchMatchText userMessageBg userMessageText customMessageBg
+      customMessageText customMessageLabel toolPendingBg toolSuccessBg toolErrorBg toolTitle toolOutput mdHeading
+      mdLink mdLinkUrl mdCode mdCodeBlock mdCodeBlockBorder mdQuote mdQuoteBorder mdHr mdListBullet toolDiffAdded
+      toolDiffRemoved toolDiffContext syntaxComment syntaxKeyword syntaxFunction syntaxVariable syntaxString
+      syntaxNumber syntaxType syntaxOperator syntaxPunctuation thinkingOff thinkingMinimal thinkingLow thinkingMedium
+      thinkingHigh thinkingXhigh thinkingMax bashMode pageBg cardBg infoBg`,
+  },
+  /** Records of JSON mode and of RPC. */
+  records: {
+    same: `agent_start agent_end agent_settled turn_start turn_end message_start message_update message_end
+      tool_execution_start tool_execution_update tool_execution_end queue_update entry_appended session_info_changed
+      thinking_level_changed compaction_start compaction_end auto_retry_start auto_retry_end bash_execution_update
+      response`,
+    decided: {
+      extension_error: extensionErrors,
+      summarization_retry_scheduled: summaries,
+      summarization_retry_attempt_start: summaries,
+      summarization_retry_finished: summaries,
+    },
+  },
+  uiRequests: { same: "select confirm input editor notify setStatus setWidget setTitle set_editor_text" },
+  entryTypes: {
+    same: `session message model_change thinking_level_change usage compaction context_edit branch_summary custom
+      custom_message label session_info`,
+  },
+  tools: {
+    same: "read bash edit write grep find ls codemode",
+    decided: { powershell: shells },
+    ofFeatures: "tool_search",
+  },
+  packageFields: {
+    same: "extensions skills prompts themes",
+    decided: { changelogPath: own },
+    notApplicable: "image video",
+  },
+  files: {
+    same: `settings.json keybindings.json mcp.json models.json auth.json AGENTS.override.md AGENTS.md AGENTS.MD CLAUDE.md CLAUDE.MD
+      SYSTEM.md APPEND_SYSTEM.md extensions/ skills/ prompts/ themes/`,
   },
 } satisfies Record<string, Verdicts>;
 
