@@ -1,6 +1,7 @@
 /** The tool `github`, and issues and pull requests in prompts and for `read`, for one session. */
 import { systemClock } from "@tau/ai";
 import { type ExtensionAPI, type FeaturePlace, getFeatureSettings } from "@tau/extensions";
+import { cutText } from "../kit/cut-text.ts";
 import { toVisible } from "../kit/visible-text.ts";
 import { actions, type ActionContext, viewThread } from "./actions.ts";
 import { GitHubApi } from "./api.ts";
@@ -57,6 +58,9 @@ export function registerGitHub(
     return `${fromOutside}\n\n${toVisible(text)}`;
   };
 
+  const show = async (text: string): Promise<string> =>
+    await cutText(`${fromOutside}\n\n${toVisible(text)}`, { maxChars, keepText: (whole) => tau.keepText(whole) });
+
   tau.registerTool({
     ...githubTool,
     async execute(_id, args: GitHubArguments, signal, onUpdate, context) {
@@ -84,7 +88,7 @@ export function registerGitHub(
             signal,
           }),
       });
-      return { content: [{ type: "text", text: await cut(`${fromOutside}\n\n${toVisible(text)}`, tau) }], details: {} };
+      return { content: [{ type: "text", text: await show(text) }], details: {} };
     },
   });
 
@@ -144,12 +148,3 @@ const createConfirm =
     );
     if (verdict.kind === "denied") throw new GitHubFailure("denied", `Nothing was posted. ${verdict.reason}`);
   };
-
-/** Cuts a long text at the end of a line. The whole is in a file. */
-async function cut(text: string, tau: Pick<ExtensionAPI, "keepText">): Promise<string> {
-  if (text.length <= maxChars) return text;
-  const end = text.lastIndexOf("\n", maxChars);
-  const shown = text.slice(0, end > 0 ? end : maxChars);
-  const path = await tau.keepText(text);
-  return `${shown}\n[${text.length - shown.length} more characters.${path === undefined ? "" : ` All of it is in ${path}.`}]`;
-}

@@ -4,6 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { ExtensionContext, ExtensionFactory, FeaturePlace } from "@tau/extensions";
 import { writeWhole } from "@tau/tools/durable";
 import { type Lease, nodeFileSystem } from "@tau/tools/platform";
+import { isChildSession } from "../kit/is-child-session.ts";
 import { chooseFacts, formatChosen } from "./choose-facts.ts";
 import { FactFile } from "./fact-file.ts";
 import {
@@ -103,7 +104,8 @@ export const createMemoryExtension =
       after = context.sessionManager.getLeafId();
       // Print and JSON mode end with their answer.
       const stays = context.mode === "tui" || context.mode === "rpc";
-      if (isOn(place) && stays && !isChild(context)) cancelVisit = setTimer(startMs, () => visitPending(context));
+      if (isOn(place) && stays && !isChildSession(context))
+        cancelVisit = setTimer(startMs, () => visitPending(context));
     });
     tau.on("before_agent_start", async (event, context) => {
       if (event.messageType !== "user") return;
@@ -114,7 +116,7 @@ export const createMemoryExtension =
         isOfferDue ||= isOfferedAfter({ prompt: event.prompt, mode: context.mode, hasAnswer });
         return;
       }
-      if (hasAnswer || isChild(context)) return;
+      if (hasAnswer || isChildSession(context)) return;
       const found = await facts.search(event.prompt, maxFoundForPrompt);
       const chosen = chooseFacts({ prompt: event.prompt, found, newest: await facts.listNewest(maxNewest) });
       if (chosen.length === 0) return;
@@ -132,7 +134,7 @@ export const createMemoryExtension =
       if (isOfferDue) {
         isOfferDue = false;
         inBackground(() => offer(context));
-      } else if (isOn(place) && !isChild(context)) inBackground(() => expectIdle(context));
+      } else if (isOn(place) && !isChildSession(context)) inBackground(() => expectIdle(context));
     });
     tau.on("session_shutdown", async (_event, context) => {
       cancelVisit();
@@ -190,9 +192,3 @@ export const createMemoryExtension =
       });
     }
   };
-
-/** Whether another session writes the prompts. */
-function isChild({ sessionManager }: ExtensionContext): boolean {
-  const header = sessionManager.getHeader() as { parentId?: string | null; branchPoint?: string | null } | null;
-  return typeof header?.parentId === "string" && typeof header.branchPoint !== "string";
-}

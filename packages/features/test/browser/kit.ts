@@ -95,7 +95,12 @@ const server = createServer((request, response) => {
       return response.end("got " + url.search + Buffer.concat(chunks).toString("latin1").replaceAll(/[^\x20-\x7e\n]/g, "."));
     }
     if (!page) return response.writeHead(404).end("Not here.");
-    response.writeHead(page.status ?? 200, { "content-type": "text/html", ...page.headers }).end(page.body ?? "");
+    response.writeHead(page.status ?? 200, { "content-type": "text/html", ...page.headers });
+    if (!page.isEndless) return response.end(page.body ?? "");
+    const chunk = Buffer.alloc(1 << 20);
+    const send = () => { while (response.write(chunk)); };
+    response.on("drain", send).on("error", () => undefined);
+    send();
   });
 });
 server.listen(Number(process.argv[2]), "127.0.0.1", () => console.log("listening at " + server.address().port));

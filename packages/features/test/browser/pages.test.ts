@@ -53,6 +53,7 @@ const pages = {
   "/popups": { body: popups },
   "/downloads": { body: downloads },
   "/file": { body: "the report", headers: { "content-type": "application/octet-stream" } },
+  "/endless": { isEndless: true, headers: { "content-type": "application/octet-stream" } },
   "/log": { body: log },
   "/long": { body: long },
   "/worker": { body: worker },
@@ -151,6 +152,22 @@ describe.skipIf(whyNoBrowser !== undefined)("a page of a server of the session",
     // Nothing of it is among the temporary files of the machine.
     expect(existsSync(path!)).toBe(false);
   });
+
+  test.runIf(isLong)(
+    "that downloads without end is stopped, and the next download is not",
+    { timeout: 180_000 },
+    async () => {
+      expect(await go("/endless")).toContain("It was downloaded.");
+      const poll = { timeout: 90_000, interval: 500 };
+      await expect.poll(() => session.must("tabs"), poll).toContain("Downloads were ended");
+      await expect
+        .poll(async () => {
+          await go("/downloads");
+          return await session.must("click", { ref: findRef(await session.must("observe"), "Get the report") });
+        }, poll)
+        .toMatch(/Downloaded \S+report\.txt/);
+    },
+  );
 
   test("gets files of the workspace only, and each time after a question", async () => {
     await go("/upload");

@@ -33,6 +33,9 @@ test("an issue and a pull request have their comments", () => {
     title: "owner/kite#7: Kite falls",
     text: "# Kite falls\n\n- state: open\n- author: ann\n- labels: bug\n\nIt *falls*.\n\n## bob, 2026-05-02\n\nIs there wind?",
   });
+  expect(read("https://github.com/owner/kite/issues/7", { ...issue, comments: 101 }, comments).text).toMatch(
+    /Is there wind\?\n\n\[100 more comments are not shown\.\]$/,
+  );
   const pull = { ...issue, merged: true, head: { label: "ann:wing" }, base: { label: "owner:main" }, changed_files: 3 };
   const { urls, text } = read("https://github.com/owner/kite/pull/8", pull, []);
   expect(urls[0]).toBe("https://api.github.com/repos/owner/kite/pulls/8");

@@ -5,6 +5,7 @@ import { type ExtensionAPI, type ExtensionToolContext, getFeatureSettings } from
 import { prepareImage } from "@tau/tools";
 import type { FetchArguments } from "../feature.ts";
 import { WebFailure } from "../../kit/http/failure.ts";
+import { isChildSession } from "../../kit/is-child-session.ts";
 import { webSettings } from "../settings.ts";
 import { findSite } from "../sites/index.ts";
 import type { SiteRequest } from "../sites/site.ts";
@@ -74,12 +75,10 @@ async function toImage(
 /** Asks the policy about a host. Only the address of the call itself can be one that the person wrote. */
 async function requestHost(url: URL, { tau, context, signal }: FetchCall, isFirst: boolean): Promise<void> {
   const { sessionManager } = context;
-  const header = sessionManager.getHeader() as { parentId?: string | null; branchPoint?: string | null } | null;
-  const isChild = typeof header?.parentId === "string" && typeof header.branchPoint !== "string";
   const { allowedHosts } = getFeatureSettings(tau, webSettings).web;
   const chosen = isListed(url, allowedHosts)
     ? "host"
-    : isFirst && isKnownAddress(url, { branch: sessionManager.getBranch(), isChild })
+    : isFirst && isKnownAddress(url, { branch: sessionManager.getBranch(), isChild: isChildSession(context) })
       ? "address"
       : undefined;
   const verdict = await tau.requestAccess(

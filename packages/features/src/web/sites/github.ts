@@ -46,12 +46,15 @@ const readThread = (name: string, kind: "issues" | "pull", number: string): Site
       branches: kind === "pull" ? `${getRef(head)} → ${getRef(base)}` : "",
       files: item["changed_files"],
     });
-    const answers = (Array.isArray(list) ? list.filter(isRecord) : []).map(
+    const shown = Array.isArray(list) ? list.filter(isRecord) : [];
+    const answers = shown.map(
       (comment) => `## ${getLogin(comment)}, ${toText(comment["created_at"])}\n\n${toText(comment["body"])}`,
     );
+    const left = Number(item["comments"] ?? 0) - shown.length;
+    const rest = left > 0 ? `[${left} more comments are not shown.]` : "";
     return {
       title: `${name}#${number}: ${toText(title)}`,
-      text: joinParts([`# ${toText(title)}`, facts, toText(body), ...answers]),
+      text: joinParts([`# ${toText(title)}`, facts, toText(body), ...answers, rest]),
     };
   },
 });
