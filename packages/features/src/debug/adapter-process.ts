@@ -8,6 +8,7 @@ import { type Clock, systemClock } from "@tau/ai";
 import { closeAfter } from "@tau/ai/internal";
 import type { Program } from "@tau/tools";
 import { unlessMissing } from "@tau/tools/platform";
+import { formatCommandLine } from "../kit/command-line.ts";
 import { hostPrograms } from "../kit/host-programs.ts";
 import type { Spawner } from "../kit/run-git.ts";
 import type { DapResolvedAdapter } from "./adapters.ts";
@@ -174,13 +175,11 @@ export class AdapterProcess {
   }
 }
 
-const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
 /** Throws for a command that does not fit into a line. */
 function formatCommand({ args, cwd, env }: TerminalCommand): string {
-  const unset = Object.entries(env).flatMap(([name, value]) => (value === null ? ["-u", quote(name)] : []));
-  const set = Object.entries(env).flatMap(([name, value]) => (value === null ? [] : [quote(`${name}=${value}`)]));
-  const line = `cd ${quote(cwd)} && exec env ${[...unset, ...set].join(" ")} ${args.map(quote).join(" ")}`;
+  const unset = Object.entries(env).flatMap(([name, value]) => (value === null ? ["-u", name] : []));
+  const set = Object.entries(env).flatMap(([name, value]) => (value === null ? [] : [`${name}=${value}`]));
+  const line = `${formatCommandLine(["cd", cwd])} && exec ${formatCommandLine(["env", ...unset, ...set, ...args])}`;
   // oxlint-disable-next-line no-control-regex -- they cannot be in a line
   if (/[\0\n\r]/.test(line)) throw new DebugFailure("refused", "The command has a line break in it.");
   if (line.length > maxCommandLength) throw new DebugFailure("refused", "The command is too long.");

@@ -6,12 +6,13 @@ import {
   type FeaturePlace,
   getFeatureSettings,
 } from "@tau/extensions";
+import { formatCommandLine } from "../kit/command-line.ts";
 import { actions, type ActionPorts } from "./actions.ts";
 import type { DapAdapter, DapResolvedAdapter } from "./adapters.ts";
 import { chooseAdapter, listAdapters, probeAdapter, type ProbeResult } from "./choose-adapter.ts";
 import { Debugger } from "./debugger.ts";
 import { DebugFailure } from "./failure.ts";
-import { type DebugArguments, debugTool, formatCommandLine } from "./feature.ts";
+import { type DebugArguments, debugTool } from "./feature.ts";
 import { createDebuggerCommand } from "./menu.ts";
 import { debugSettings } from "./settings.ts";
 

@@ -2,6 +2,7 @@
 import { extname } from "node:path";
 import type { Feature, FeatureTool } from "@tau/extensions";
 import type { AccessRequest } from "@tau/tools";
+import { formatCommandLine } from "../kit/command-line.ts";
 import { debugSettings } from "./settings.ts";
 
 export const debugActions = [
@@ -65,18 +66,12 @@ const interpreters: Readonly<Record<string, string>> = {
   ".exs": "elixir",
 };
 
-const quote = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
-
-/** The command line of these words, as a shell reads it. */
-export const formatCommandLine = (words: readonly string[]): string => words.map(quote).join(" ");
-
 /** The command line that would run the program without a debugger. It is judged as that. */
 export function formatProgram({ program = "", args = [], cwd }: DebugArguments): string {
   const interpreter = interpreters[extname(program).toLowerCase()];
   const path = interpreter !== undefined || program.includes("/") ? program : `./${program}`;
   const line = [...(interpreter === undefined ? [] : [interpreter]), formatCommandLine([path, ...args])].join(" ");
-  return cwd === undefined ? line : `cd ${quote(cwd)} && ${line}`;
+  return cwd === undefined ? line : `${formatCommandLine(["cd", cwd])} && ${line}`;
 }
 
 /** Steps and looks follow from the start that was allowed; code that is evaluated does not. */

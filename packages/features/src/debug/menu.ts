@@ -1,10 +1,10 @@
 /** `/debugger`: what is being debugged, and ending or restarting it. */
 import type { CommandDefinition } from "@tau/extensions";
 import { getErrorMessage } from "@tau/ai/internal";
+import { formatCommandLine } from "../kit/command-line.ts";
 import { type MenuRow, showMenu } from "../kit/show-menu.ts";
 import { toVisibleLine } from "../kit/visible-text.ts";
 import type { Debugger } from "./debugger.ts";
-import { formatCommandLine } from "./feature.ts";
 
 const restartMs = 60_000;
 

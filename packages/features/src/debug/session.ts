@@ -177,20 +177,7 @@ export class DapSession {
   async wait(timeoutMs: number, signal?: AbortSignal): Promise<WaitOutcome> {
     const getOutcome = (): WaitOutcome | undefined =>
       this.#status === "stopped" || this.#status === "terminated" ? this.#status : undefined;
-    const outcome = getOutcome();
-    if (outcome || signal?.aborted) return outcome ?? "running";
-    await new Promise<void>((resolve) => {
-      const settle = () => {
-        this.#waiting.delete(check);
-        cancelTimer();
-        signal?.removeEventListener("abort", settle);
-        resolve();
-      };
-      const check = () => void (getOutcome() && settle());
-      const cancelTimer = this.#parts.clock.setTimer(timeoutMs, settle);
-      this.#waiting.add(check);
-      signal?.addEventListener("abort", settle, { once: true });
-    });
+    await this.#waitUntil(() => getOutcome() !== undefined, timeoutMs, signal);
     return getOutcome() ?? "running";
   }
 
@@ -226,21 +213,25 @@ export class DapSession {
     this.#change("terminated");
   }
 
+  /** Resolves when something is done, the time is over, or `signal` is aborted. */
+  async #waitUntil(isDone: () => boolean, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+    if (isDone() || signal?.aborted) return;
+    await new Promise<void>((resolve) => {
+      const settle = () => {
+        this.#waiting.delete(check);
+        cancelTimer();
+        signal?.removeEventListener("abort", settle);
+        resolve();
+      };
+      const check = () => void (isDone() && settle());
+      const cancelTimer = this.#parts.clock.setTimer(timeoutMs, settle);
+      this.#waiting.add(check);
+      signal?.addEventListener("abort", settle, { once: true });
+    });
+  }
+
   async #untilInitialized({ timeoutMs = 0, signal }: RequestOptions): Promise<void> {
-    const isDone = () => this.#hasInitialized || this.#status === "terminated";
-    if (!isDone()) {
-      await new Promise<void>((resolve) => {
-        const settle = () => {
-          this.#waiting.delete(check);
-          cancelTimer();
-          resolve();
-        };
-        const check = () => void (isDone() && settle());
-        const cancelTimer = this.#parts.clock.setTimer(timeoutMs, settle);
-        this.#waiting.add(check);
-        signal?.addEventListener("abort", settle, { once: true });
-      });
-    }
+    await this.#waitUntil(() => this.#hasInitialized || this.#status === "terminated", timeoutMs, signal);
     if (this.#hasInitialized) return;
     if (signal?.aborted) throw new DebugFailure("aborted", "The call was stopped.");
     throw (

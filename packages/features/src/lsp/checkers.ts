@@ -2,6 +2,7 @@
 import { join, relative, isAbsolute } from "node:path";
 import type { CodePlace, CodeSeverity } from "@tau/protocol/surface";
 import { isWithin } from "@tau/tools/platform";
+import { formatCommandLine } from "../kit/command-line.ts";
 import { toVisibleLine } from "../kit/visible-text.ts";
 import { findProgram, type FindOptions, hasMarker } from "./find-server.ts";
 
@@ -60,11 +61,6 @@ export function findCheckers(options: FindOptions): FoundChecker[] {
     return [{ checker, command: formatCommandLine([program, ...checker.args]) }];
   });
 }
-
-const quote = (word: string): string => (/^[\w./=:@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
-
-/** The command line of these words, as a shell reads it. */
-export const formatCommandLine = (words: readonly string[]): string => words.map(quote).join(" ");
 
 const severities: Readonly<Record<string, CodeSeverity>> = {
   error: "error",

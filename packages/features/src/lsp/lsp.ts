@@ -8,12 +8,13 @@ import {
   type FeaturePlace,
   getFeatureSettings,
 } from "@tau/extensions";
+import { formatCommandLine } from "../kit/command-line.ts";
 import { createSyntaxSymbols, type SyntaxSymbols } from "../kit/syntax/symbols.ts";
 import { type ActionCall, type ActionResult, findReferences, findSymbols, hover, locate, request } from "./actions.ts";
 import { AfterWrite } from "./after-write.ts";
 import { isWholeProject, type LspArguments } from "./arguments.ts";
 import { codeActions, rename, renameFile } from "./changes.ts";
-import { findCheckers, formatCommandLine } from "./checkers.ts";
+import { findCheckers } from "./checkers.ts";
 import { LspError } from "./failure.ts";
 import type { FoundServer } from "./find-server.ts";
 import { lspTool } from "./feature.ts";

@@ -13,18 +13,20 @@ const describe = ({ name, serverName, root, pid, isLoading, documents, idleMs }:
   return `${name}${own} in ${root}: ${state}, ${pluralise(documents.list().length, "file")} open${pid === undefined ? "" : `, pid ${pid}`}`;
 };
 
+/** The servers that fit this project, a line each. */
+const listProjectServers = (servers: LspServers): string[] =>
+  servers
+    .listFitting()
+    .map(({ definition: { name, install }, program }) =>
+      program === undefined ? `${name}: not installed (${install})` : `${name}: ${program}`,
+    );
+
 export async function showStatus({ session }: ActionCall): Promise<ActionResult> {
   const running = (await session.servers.listRunning()).map(({ client }) => describe(client));
   const failed = (await session.servers.listFailures()).map(
     ({ key, message }) => `${key}: could not be started: ${message}`,
   );
-  const fitting = session.servers
-    .listFitting()
-    .map(({ definition, program }) =>
-      program === undefined
-        ? `${definition.name}: not installed (${definition.install})`
-        : `${definition.name}: ${program}`,
-    );
+  const fitting = listProjectServers(session.servers);
   const sections = [
     running.length === 0 ? "No language server is running." : `Running:\n${running.join("\n")}`,
     ...(failed.length === 0 ? [] : [`Failed:\n${failed.join("\n")}`]),
@@ -78,15 +80,7 @@ export const createMenuCommand = (servers: LspServers): CommandDefinition => ({
       return [...running, ...failed];
     };
     if ((await getRows()).length > 0) return await showMenu(ui, { title: "Language servers", getRows });
-    const fitting = servers
-      .listFitting()
-      .map(({ definition, program }) =>
-        program === undefined
-          ? `${definition.name}: not installed (${definition.install})`
-          : `${definition.name}: ${program}`,
-      );
-    ui.notify(
-      ["No language server is running. One starts when it is first asked about a file.", ...fitting].join("\n"),
-    );
+    const title = "No language server is running. One starts when it is first asked about a file.";
+    ui.notify([title, ...listProjectServers(servers)].join("\n"));
   },
 });

@@ -6,6 +6,7 @@
 import { mkdir, readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
+import { call } from "@tau/ai/testing";
 import { expect, test, vi } from "vitest";
 import { isProgram } from "../../src/kit/programs.ts";
 import type { LspArguments } from "../../src/lsp/arguments.ts";
@@ -183,6 +184,21 @@ test.skipIf(isMissing("pyright-langserver", "npm install pyright"))("pyright", {
   expect(await read("main.py")).toContain("square = Box()");
   expect(await read("forms.py")).toContain("class Box(Shape):");
 });
+
+test.skipIf(isMissing("pyright-langserver", "npm install pyright"))(
+  "pyright resolves an import once a tool has written the file",
+  { timeout },
+  async () => {
+    vi.stubEnv("PATH", path.join(delimiter));
+    const cwd = await makeDirectory();
+    await writeFiles(cwd, { "pyproject.toml": "", "main.py": "from shape import Square\n\nsquare = Square()\n" });
+    const check = (id: string) => lspCall({ action: "diagnostics", file: "main.py", timeoutMs }, id);
+    const write = call("write", { path: "shape.py", content: "class Square:\n    pass\n" }, "write");
+    const { results } = await runCalls([check("before"), write, check("after")], { cwd });
+    expect(results[0]!.text).toContain('Import "shape" could not be resolved');
+    expect(results[2]!.text).toBe("No problems.");
+  },
+);
 
 test.skipIf(isMissing("clangd", "apt install clangd"))("clangd", { timeout }, async () => {
   const files = {
