@@ -1,8 +1,8 @@
-/** A gateway with a stdio channel in a process of its own, to be killed. Arguments: directories, and how many messages. */
+/** A gateway with channels in a process of its own, to be killed. Arguments: the agent directory, and `gateway.channels`. */
 import { scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
 import { openTestGateway } from "../../src/testing/index.ts";
 
-const [agentDir = "", platformDirectory = "", count = "0", program = ""] = process.argv.slice(2);
+const [agentDir = "", channels = "{}"] = process.argv.slice(2);
 
 /** Answers every question that has no answer yet: a run that was cut has left one. */
 const answer: ScriptedTurn = async ({ messages }) => {
@@ -11,7 +11,7 @@ const answer: ScriptedTurn = async ({ messages }) => {
     ({ role, content }) => role === "assistant" && JSON.stringify(content).includes("answer"),
   );
   const asked = [...JSON.stringify(messages.slice(last + 1)).matchAll(/question (\d+)/g)].map(([, index]) => index);
-  return [text(`answer ${asked.join(" ")}`)];
+  return [text(`answer ${asked.join(" ")}.`)];
 };
 
 await openTestGateway({
@@ -21,9 +21,7 @@ await openTestGateway({
     gateway: {
       queue: { mode: "followup" },
       lanes: { global: 50 },
-      channels: {
-        platform: { type: "stdio", command: process.execPath, args: [program, platformDirectory, count] },
-      },
+      channels: JSON.parse(channels),
     },
   },
   options: { agentDir },

@@ -34,8 +34,11 @@ test(
     let child: ChildProcess;
     onTestFinished(() => void child.kill("SIGKILL"));
     const start = async () => {
-      const args = [agentDir, platform, String(messageCount), toPath("platform.mjs")];
-      child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+      const args = [toPath("platform.mjs"), platform, String(messageCount)];
+      const channels = { platform: { type: "stdio", command: process.execPath, args } };
+      child = spawn(process.execPath, [program, agentDir, JSON.stringify(channels)], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
       await once(child.stdout!, "data");
     };
     const readSent = async () =>

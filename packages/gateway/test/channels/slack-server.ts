@@ -46,8 +46,8 @@ export class SlackServer {
   readonly fileTokens: (string | undefined)[] = [];
   /** How often a connection was made. */
   connections = 0;
-  /** Whether acknowledgements of envelopes are understood. */
-  hearsAcknowledgements = true;
+  /** Decides whether an acknowledgement of an envelope is understood. */
+  hearsAcknowledgement: () => boolean = () => true;
   /** Whether a new connection is greeted. */
   saysHello = true;
   readonly #deliveries = new Map<string, Delivery>();
@@ -143,7 +143,7 @@ export class SlackServer {
     socket.on("close", () => this.#sockets.delete(socket));
     socket.on("error", () => {});
     socket.on("message", (data) => {
-      if (!this.hearsAcknowledgements) return;
+      if (!this.hearsAcknowledgement()) return;
       const { envelope_id: id } = JSON.parse(String(data)) as { envelope_id: string };
       const delivery = this.#deliveries.get(id);
       for (const [other, each] of this.#deliveries) if (each === delivery) this.#deliveries.delete(other);
@@ -213,8 +213,12 @@ export class SlackServer {
         this.posted.push({ ...params, ts });
         return { ok: true, channel: params["channel"], ts };
       }
-      case "chat.update":
+      case "chat.update": {
+        const message = this.posted.find(({ channel, ts }) => channel === params["channel"] && ts === params["ts"]);
+        if (!message) return { ok: false, error: "message_not_found" };
+        message["text"] = params["text"];
         return { ok: true, channel: params["channel"], ts: params["ts"] };
+      }
       case "files.info":
         return { ok: true, file: { url_private_download: `${this.baseUrl}/files/${String(params["file"])}` } };
       case "files.getUploadURLExternal":

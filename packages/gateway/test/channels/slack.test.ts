@@ -82,10 +82,10 @@ describe("what people write", () => {
     const asMessage = server.createMessage(`${mention} what now?`, inChannel);
     const { channel_type: _, ...event } = asMessage["event"] as Record<string, unknown>;
     const asMention = { ...asMessage, event_id: "Ev2", event: { ...event, type: "app_mention" } };
-    server.hearsAcknowledgements = false;
+    server.hearsAcknowledgement = () => false;
     const written = [server.deliver("events_api", asMention), server.deliver("events_api", asMessage)];
     await expect.poll(() => messages.length).toBe(2);
-    server.hearsAcknowledgements = true;
+    server.hearsAcknowledgement = () => true;
     server.disconnect("refresh_requested");
     await Promise.all(written);
     expect(messages).toHaveLength(4);
@@ -296,11 +296,15 @@ describe("what is sent", () => {
 
   test("is edited with its time, and loses its blocks", async () => {
     const { server, channel } = await openSlack();
-    const message = { address: { channelId: "C1", threadId: "1" }, messageId: "C1/1700.1", text: "Now", nonce: "n" };
-    expect(await channel.edit!(message)).toEqual({ kind: "sent", messageId: "C1/1700.1" });
+    const message = { address: { channelId: "C1", threadId: "1" }, text: "Now", nonce: "n" };
+    const delivery = await channel.send({ ...message, text: "First" });
+    const messageId = delivery.kind === "sent" ? delivery.messageId : "";
+    expect(await channel.edit!({ ...message, messageId })).toEqual({ kind: "sent", messageId });
+    const [, ts] = messageId.split("/");
     expect(server.callsOf("chat.update")).toEqual([
-      { channel: "C1", ts: "1700.1", text: "Now", blocks: [], parse: "none", link_names: false },
+      { channel: "C1", ts, text: "Now", blocks: [], parse: "none", link_names: false },
     ]);
+    expect(await channel.edit!({ ...message, messageId: "C1/1.1" })).toMatchObject({ kind: "refused" });
   });
 
   test("as a reaction has Slack's name for the emoji, and is there already the second time", async () => {
@@ -368,10 +372,10 @@ describe("the connection", () => {
     async (reason) => {
       const { server, states, messages, whenConnected } = await openSlack();
       await whenConnected();
-      server.hearsAcknowledgements = false;
+      server.hearsAcknowledgement = () => false;
       const before = server.write("Before");
       await expect.poll(() => messages.length).toBe(1);
-      server.hearsAcknowledgements = true;
+      server.hearsAcknowledgement = () => true;
       server.disconnect(reason);
       await before;
       await server.write("After");
