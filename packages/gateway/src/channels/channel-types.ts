@@ -5,9 +5,9 @@ import type { ChannelType } from "./channel.ts";
 export type ChannelTypes = Readonly<Record<string, () => Promise<ChannelType>>>;
 
 export const ownChannelTypes: ChannelTypes = {
+  discord: async () => (await import("./discord/discord-type.ts")).discordType,
   slack: async () => (await import("./slack/slack-channel.ts")).slackChannel,
   telegram: async () => (await import("./telegram/telegram-channel.ts")).telegramChannel,
-  discord: async () => (await import("./discord/discord-type.ts")).discordType,
   webhook: async () => (await import("./webhook/webhook-channel.ts")).webhookChannel,
   stdio: async () => (await import("./stdio/stdio-channel.ts")).stdioChannel,
 };

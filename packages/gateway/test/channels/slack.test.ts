@@ -1,8 +1,11 @@
 import { systemClock } from "@tau/ai";
+import { scriptedModel, text } from "@tau/ai/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { ChannelPress, ChannelState, IncomingMessage } from "../../src/channels/channel.ts";
+import { ChannelAccounts } from "../../src/channels/accounts.ts";
+import type { ChannelOptions, ChannelPress, ChannelState, IncomingMessage } from "../../src/channels/channel.ts";
 import { slackChannel } from "../../src/channels/slack/slack-channel.ts";
 import { isSlackFileUrl } from "../../src/channels/slack/slack-files.ts";
+import { openTestGateway } from "../../src/testing/index.ts";
 import { createSlackRequest, slackBotId, SlackServer, slackTokens } from "./slack-server.ts";
 
 interface OpenOptions {
@@ -447,6 +450,29 @@ describe("the connection", () => {
   });
 });
 
+test("an account that has failed is opened again when the gateway reads its settings again", async () => {
+  const server = new SlackServer();
+  onTestFinished(() => server.close());
+  const secrets: Record<string, string> = { token: "xoxb-wrong", app: slackTokens.app };
+  const accounts = new ChannelAccounts({
+    loadType: async () => slackChannel,
+    getSecret: async (_, name) => secrets[name]!,
+    openPosition: () => ({ read: async () => undefined, write: async () => {} }),
+    clock: systemClock,
+    log: () => {},
+  });
+  onTestFinished(() => accounts.close());
+  const wanted = { work: { type: "slack", baseUrl: await server.listen() } };
+  const getState = () => accounts.list()[0]!.state.kind;
+  await accounts.start(wanted, { onMessage: async () => {}, onPress: async () => {}, onOpen: () => {} });
+  await expect.poll(getState).toBe("failed");
+  secrets["token"] = slackTokens.bot;
+  await accounts.apply(wanted);
+  await expect.poll(getState).toBe("connected");
+  await accounts.apply(wanted);
+  expect([getState(), server.connections]).toEqual(["connected", 1]);
+});
+
 describe("by signed requests", () => {
   const openEvents = () => openSlack({ settings: { mode: "events" }, secrets: { app: slackTokens.signing } });
 
@@ -488,6 +514,53 @@ describe("by signed requests", () => {
     expect(messages.map(({ text }) => text)).toEqual(["Hi", "/status"]);
     expect(presses.map(({ value }) => value)).toEqual(["/approve x no"]);
     expect(server.connections).toBe(0);
+  });
+
+  test("is answered by a gateway at the address of the account, once however often Slack asks", async () => {
+    const server = new SlackServer();
+    onTestFinished(() => server.close());
+    const baseUrl = await server.listen();
+    const secrets: Record<string, string> = { token: slackTokens.bot, app: slackTokens.signing };
+    const open = (options: ChannelOptions) =>
+      slackChannel.open({ ...options, getSecret: async (name) => secrets[name]! });
+    const { gateway, close } = await openTestGateway({
+      model: scriptedModel([[text("Hello, Ann.")], [text("Twice!")]]),
+      settings: {
+        gateway: { queue: { debounceMs: 1 }, channels: { work: { type: "slack", mode: "events", baseUrl } } },
+      },
+      options: { channelTypes: { slack: async () => ({ ...slackChannel, open }) } },
+    });
+    onTestFinished(close);
+    const address = `${gateway.url.replace(/^ws/, "http")}/channels/work`;
+    const post = async (...args: Parameters<typeof createSlackRequest>) => {
+      const { headers, body } = createSlackRequest(...args);
+      const answer = await fetch(address, { method: "POST", headers, body: new Uint8Array(body) });
+      return [answer.status, await answer.json()];
+    };
+    await expect.poll(() => post({ type: "url_verification", challenge: "abc" })).toEqual([200, { challenge: "abc" }]);
+    expect((await post(server.createMessage("Hi"), { secret: "another" }))[0]).toBe(401);
+    const { channels } = gateway.parts;
+    const stranger = { id: "T1/U1", name: "Ann" };
+    await channels.peers.pair((await channels.peers.offer("work", stranger))!);
+    const event = server.createMessage("Hi", { thread_ts: "1699.1" });
+    await expect.poll(() => post(event)).toEqual([200, {}]);
+    expect(await Promise.all([post(event), post(event)])).toEqual([
+      [200, {}],
+      [200, {}],
+    ]);
+    const command = {
+      command: "/tau",
+      text: "status",
+      user_id: "U1",
+      team_id: "T1",
+      channel_id: "D1",
+      trigger_id: "1",
+    };
+    expect(await post(new URLSearchParams(command))).toEqual([200, {}]);
+    await expect.poll(() => server.posted.length).toBe(2);
+    await expect
+      .poll(() => server.posted.find((message) => message["thread_ts"] === "1699.1")?.["text"])
+      .toBe("Hello, Ann.");
   });
 
   test("asks Slack to send again what was not kept", async () => {
