@@ -8,6 +8,7 @@ export {
   getUnlistedModel,
   isRegisteredModel,
 } from "../catalog/catalog.ts";
+export { resolveLocalBaseUrl } from "../providers/local-servers.ts";
 export { getPriceFactor } from "../protocols/openai-responses/service-tier.ts";
 export { getProviderInfo, toProviderId } from "../providers/index.ts";
 export { createCustomApiProvider } from "../custom-provider.ts";

@@ -45,6 +45,7 @@ export const editorCommands: SurfaceCommands<CommandPort> = {
   "scoped-models": inTerminal,
   thinking: here(chooseThinking),
   fast: elsewhere("Faster answers are turned on with /fast in the terminal, or with the setting serviceTier."),
+  llama: inTerminal,
   tools: inTerminal,
   settings: inTerminal,
   theme: byEditor,

@@ -1,5 +1,6 @@
 /** The part of the interface that depends on the terminal's own machine. The session may be on another one. */
 import type { ImageContent } from "@tau/ai";
+import type { LlamaRouter } from "../terminal/llama-router.ts";
 import type { SessionClient } from "./session-client.ts";
 
 export interface Program {
@@ -21,6 +22,8 @@ export interface Program {
   openAddress(url: string): void;
   /** Runs the checks of `tau doctor`; resolves to what they say. */
   runDoctor(cwd: string): Promise<string>;
+  /** Finds the router of llama.cpp. It may not be running. */
+  openLlamaRouter(): Promise<LlamaRouter>;
   /** Undefined if it is not installed. */
   readChangelog(): Promise<string | undefined>;
   /** How files are shared; a text if that is not possible, which says why. */

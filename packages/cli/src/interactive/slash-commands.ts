@@ -12,6 +12,7 @@ import { listConfigured, listProviders, login, logout } from "./commands/connect
 import { showExtensions } from "./commands/extensions.ts";
 import { toggleFast } from "./commands/fast.ts";
 import { exportSession, importFile, share, writeBugReport } from "./commands/files.ts";
+import { manageLlama } from "./commands/llama.ts";
 import { chooseModel, chooseScopedModels, listModels } from "./commands/models.ts";
 import { showJobs } from "./commands/jobs.ts";
 import { choosePermissions, listPermissionModes } from "./commands/permissions.ts";
@@ -48,6 +49,7 @@ export const terminalCommands: Readonly<Record<SlashCommandName, TerminalCommand
   "scoped-models": here(chooseScopedModels),
   thinking: here(chooseThinking, listLevels),
   fast: here(toggleFast),
+  llama: here(manageLlama),
   tools: here(chooseTools),
   settings: here(changeSettings),
   theme: here(chooseTheme, listThemes),

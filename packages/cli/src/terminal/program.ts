@@ -22,6 +22,7 @@ export function createProgram(io: Io, others: OtherSessions): Program {
     openDemo: () => others.openDemo(),
     openAddress: (url) => openAddress(url, io.env),
     runDoctor: (cwd) => runDoctor({ ...io, cwd, columns: Number.POSITIVE_INFINITY }),
+    openLlamaRouter: async () => await (await import("./llama-router.ts")).openLlamaRouter(io),
     readChangelog: () => readChangelog(),
     findSharing: async () => await (await import("./share.ts")).findSharing(io.env),
   };

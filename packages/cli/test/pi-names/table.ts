@@ -36,9 +36,8 @@ export const piNames = {
   commands: { same: "install remove uninstall update list config auth", ofFeatures: "mcp" },
   slashCommands: {
     same: `settings model scoped-models thinking login logout new resume name session tree fork clone compact import export share
-      copy changelog hotkeys trust reload bug quit`,
+      copy changelog hotkeys trust reload bug quit llama`,
     ofFeatures: "mcp",
-    missing: "llama",
   },
   settings: {
     same: `defaultProvider defaultModel defaultThinkingLevel modelThinkingLevels codemode.mode codemode.inlineBudget transport steeringMode followUpMode theme compaction.enabled

@@ -88,7 +88,6 @@ const table: Readonly<Record<string, OtherCommand>> = {
   stop: hint("Escape stops the run."),
   upgrade: hint("In a shell: tau update --self"),
   update: hint("In a shell: tau update"),
-  llama: notYet,
   debug: notYet,
 };
 

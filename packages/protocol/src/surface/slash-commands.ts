@@ -18,6 +18,7 @@ const table = {
   "scoped-models": { description: "Choose the models to cycle through" },
   thinking: { description: "Choose how much the model thinks", argument: "LEVEL" },
   fast: { description: "Ask for faster answers, which cost more, or stop that", argument: "off" },
+  llama: { description: "Load and unload models of llama.cpp", argument: "MODEL", yields: true },
   tools: { description: "Choose the tools that the model is shown", yields: true },
   settings: { description: "Change settings" },
   theme: { description: "Choose the colors", argument: "NAME", yields: true },

@@ -39,6 +39,7 @@ export const pageCommands: SurfaceCommands<CommandPort> = {
   "scoped-models": elsewhere("Models are cycled through with a key of the terminal. /model chooses one here."),
   thinking: here(chooseThinking),
   fast: elsewhere("Faster answers are turned on with /fast in the terminal, or with the setting serviceTier."),
+  llama: elsewhere("Models of llama.cpp are loaded and unloaded with /llama in the terminal."),
   tools: here(({ openPanel }) => openPanel("tools")),
   settings: here(({ openPanel }) => openPanel("settings"), { description: "Show the settings" }),
   theme: here(toggleTheme, { description: "Light or dark" }),
