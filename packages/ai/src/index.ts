@@ -99,7 +99,7 @@ export {
   type StreamFunction,
   unregisterApiProviders,
 } from "./registry.ts";
-export type { OutputOf, OutputSchema, StandardSchemaOf } from "./output/output-schema.ts";
+export type { OutputCheck, OutputOf, OutputSchema, StandardSchemaOf } from "./output/output-schema.ts";
 export { optionalStringEnum, StringEnum } from "./schema/string-enum.ts";
 export { complete, completeSimple, stream, streamSimple } from "./stream.ts";
 export { clampThinkingLevel, getSupportedThinkingLevels, parseThinkingLevel } from "./thinking.ts";

@@ -33,6 +33,7 @@ export { unwrapToolCall } from "../wrapped-call.ts";
 export { findSchemaProblems } from "../validate.ts";
 export { findJson } from "../output/find-json.ts";
 export { checkOutput, describeOutput, type OutputCheck } from "../output/output-schema.ts";
+export { formatCorrection, formatOutputRequest } from "../output/output-prompt.ts";
 export { parseOutput, readOutput } from "../output/read-output.ts";
 export { closeAfter } from "./close-after.ts";
 export { Closers } from "./closers.ts";

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { OutputSchema } from "./output-schema.ts";
-import { parseOutput } from "./read-output.ts";
+import { parseOutput, readOutput } from "./read-output.ts";
 
 const json = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
 const schemas: Record<string, OutputSchema> = {
@@ -38,6 +38,13 @@ test("an object with parse is a schema", async () => {
   };
   expect(await parseOutput("1", schema)).toBe("one");
   await expect(parseOutput("2", schema)).rejects.toThrow("not one");
+});
+
+test("what providers that enforce a form send for absent properties is removed, and only then", async () => {
+  const optional = z.object({ n: z.number(), note: z.string().optional() });
+  const answer = '{"n":1,"note":null}';
+  expect(await readOutput(answer, optional, { isEnforced: true })).toEqual({ kind: "fits", value: { n: 1 } });
+  expect(await readOutput(answer, optional)).toMatchObject({ kind: "unfit" });
 });
 
 test("a flood of brackets is searched within limits", async () => {

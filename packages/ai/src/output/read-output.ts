@@ -1,15 +1,26 @@
 /** Reads the value of an answer. */
 import { getErrorMessage } from "../errors.ts";
 import { findJson } from "./find-json.ts";
-import { checkOutput, type OutputCheck, type OutputSchema } from "./output-schema.ts";
+import { createCoercion } from "../schema/coerce.ts";
+import { checkOutput, describeOutput, type OutputCheck, type OutputSchema } from "./output-schema.ts";
 
-/** Takes the first JSON value of an answer that fits the schema. Otherwise says what is wrong with the most likely one. */
-export async function readOutput(text: string, schema: OutputSchema): Promise<OutputCheck> {
+/**
+ * Takes the first JSON value of an answer that fits the schema. Otherwise says what is wrong with the most likely one. With
+ * `isEnforced`, a provider may have enforced the form, in which optional properties are null instead of absent: they are removed.
+ */
+export async function readOutput(
+  text: string,
+  schema: OutputSchema,
+  { isEnforced = false } = {},
+): Promise<OutputCheck> {
   let problem: string | undefined;
   for (const { value } of findJson(text)) {
     const check = await tryCheck(schema, value);
     if (check.kind === "fits") return check;
     problem ??= check.problem;
+    const form = isEnforced ? describeOutput(schema) : undefined;
+    const corrected = form && (await tryCheck(schema, createCoercion(form)(value, false)));
+    if (corrected?.kind === "fits") return corrected;
   }
   return { kind: "unfit", problem: problem ?? "The answer contains no JSON." };
 }

@@ -1,7 +1,7 @@
 /** Asks for an answer again until it fits its schema. */
+import { formatCorrection } from "@tau/ai/internal";
 import type { FanoutSchema, Validator } from "./contract.ts";
 import { getMessage } from "../kit/thrown-values.ts";
-import { buildCorrection } from "./task-prompt.ts";
 
 /** How often sub-agents are sent back an answer that does not fit. */
 export const maxCorrections = 2;
@@ -27,7 +27,7 @@ export async function askUntilFits<Answer>(
     const answer = await ask(nextPrompt);
     const checked = await check(answer);
     if (checked.kind !== "unfit" || corrections >= maxCorrections) return { answer, check: checked };
-    nextPrompt = buildCorrection(getMessage(checked.error));
+    nextPrompt = formatCorrection(getMessage(checked.error));
   }
 }
 

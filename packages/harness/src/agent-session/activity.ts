@@ -14,7 +14,7 @@
  */
 import type { AgentMessage } from "@tau/agent";
 import type { Clock, ImageContent, TextContent, UserMessage } from "@tau/ai";
-import { followSignal, getErrorMessage, SerialQueue, withoutUndefined } from "@tau/ai/internal";
+import { followSignal, getErrorMessage, type OutputCheck, SerialQueue, withoutUndefined } from "@tau/ai/internal";
 import { type RunEnd, HarnessError } from "@tau/protocol";
 import { createBudget, type Budget, type BudgetLimits } from "../budget/budget.ts";
 import { modelName } from "../request/prefix.ts";
@@ -35,8 +35,11 @@ export type Content = (TextContent | ImageContent)[];
 
 type GetContent = (signal: AbortSignal) => Promise<Content>;
 
-/** Outcome of a prompt: the run that it began, or its id in the queue. */
-export type PromptOutcome = ({ kind: "ran" } & RunOutcome) | { kind: "queued"; id: string } | { kind: "handled" };
+/** Outcome of a prompt: the run that it began, with the value if a form was asked for, or its id in the queue. */
+export type PromptOutcome =
+  | ({ kind: "ran"; output?: OutputCheck } & RunOutcome)
+  | { kind: "queued"; id: string }
+  | { kind: "handled" };
 
 /** A prompt that was taken: a run began with it, or it is queued. `isWritten` is false when the log refused the prompt. */
 export type Submission = (

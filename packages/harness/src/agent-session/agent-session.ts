@@ -6,7 +6,7 @@
  * `extension-port/` lets extensions use the session, and `construct/` puts it together.
  */
 import type { AgentMessage, AgentTool, ThinkingLevel } from "@tau/agent";
-import type { ImageContent, Model } from "@tau/ai";
+import type { ImageContent, Model, OutputFormat } from "@tau/ai";
 import { followSignal, getErrorMessage } from "@tau/ai/internal";
 import {
   type ApprovalAnswer,
@@ -34,6 +34,7 @@ import { compactSession } from "../run/compacting.ts";
 import { toRunAborted } from "../run/run-aborted.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { PromptOutcome, Submission } from "./activity.ts";
+import { askForOutput } from "./ask-for-output.ts";
 import { Children } from "./children.ts";
 import type { Spending } from "./live-sessions.ts";
 import type { ModelSource } from "./model-choice.ts";
@@ -176,9 +177,24 @@ export class AgentSession extends SessionState {
    * throws `busy`, unless `streamingBehavior` says where to queue it.
    */
   async prompt(text: string, options: PromptOptions = {}): Promise<PromptOutcome> {
-    const { streamingBehavior: queue, signal, ...content } = options;
+    const { output, ...others } = options;
+    if (!output) return await this.#prompt(text, others);
+    return await askForOutput(text, output, (prompt, format) =>
+      this.#prompt(prompt, { ...others, ...(format && { format }) }),
+    );
+  }
+
+  async #prompt(
+    text: string,
+    options: Omit<PromptOptions, "output"> & { format?: OutputFormat },
+  ): Promise<PromptOutcome> {
+    const { streamingBehavior: queue, signal, toolChoice, format: output, ...content } = options;
     if (signal?.aborted) throw new HarnessError("aborted", "The prompt was not sent, because its signal was aborted.");
-    const submission = await this.#work.prompts.submit(text, { ...content, ...(queue && { queue }) });
+    const submission = await this.#work.prompts.submit(text, {
+      ...content,
+      choices: { output, toolChoice },
+      ...(queue && { queue }),
+    });
     if (submission.disposition !== "started") return await toPromptOutcome(submission);
     const stop = followSignal(signal, (reason) => void this.abort(toRunAborted(reason, "signal")));
     return await toPromptOutcome(submission).finally(stop);

@@ -5,6 +5,7 @@ import type { RunHost } from "../run/run-host.ts";
 import { RunningCalls } from "../run/running-calls.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { CallJudge } from "./call-judge.ts";
+import type { RunChoices } from "./run-choices.ts";
 import type { RunRole } from "./run-role.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import type { ShownTools, ToolSources } from "./shown-tools.ts";
@@ -34,6 +35,7 @@ interface RunHostParts extends Pick<
   settings: SessionSettings;
   judge: CallJudge;
   runRole: RunRole;
+  runChoices: RunChoices;
   sent: PrefixTracker;
 }
 
@@ -67,7 +69,11 @@ export function createRunHost(parts: RunHostParts): RunHost {
     }),
     findTool: (call) => tools.found.find(call),
     touches,
-    noteCall: (call) => parts.runRole.noteCall(call, touches),
+    noteCall: (call) => {
+      parts.runChoices.noteCall();
+      parts.runRole.noteCall(call, touches);
+    },
+    getRequestChoices: () => parts.runChoices.current,
     takeCalls: () => parts.runRole.takeCalls(),
     judge,
     calls: new RunningCalls(),

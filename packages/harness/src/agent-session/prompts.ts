@@ -1,5 +1,5 @@
 /** Takes prompts into a session: each is offered to extensions, expanded, and then begins a run or is queued. */
-import type { ImageContent } from "@tau/ai";
+import type { ImageContent, OutputSchema, ToolChoice } from "@tau/ai";
 import type { Files } from "@tau/tools";
 import { HarnessError } from "@tau/protocol";
 import type { ExtensionEvent, InputSource, SessionExtensions } from "@tau/extensions";
@@ -14,12 +14,20 @@ import type { Inbox } from "../run/inbox.ts";
 import type { ExtensionMentions } from "./extension-mentions.ts";
 import type { FileAuthority, NamedAccess, NamedFiles } from "./named-files.ts";
 import type { Notices } from "./notices.ts";
+import type { RequestChoices, RunChoices } from "./run-choices.ts";
 import type { RunRole } from "./run-role.ts";
 import type { RunScopes } from "./run-scopes.ts";
 
 export interface PromptOptions extends PromptContent {
   /** Where to queue the prompt while a run is in progress; without it, the prompt is refused then. */
   streamingBehavior?: "steer" | "followUp";
+  /**
+   * The form of the answer. The provider enforces it where it can, and an answer that does not fit is sent back at most twice. The
+   * outcome has the value as `output`.
+   */
+  output?: OutputSchema;
+  /** Whether the first request of the run may, must or must not call tools, or which one it must call. Default: that of the session. */
+  toolChoice?: ToolChoice;
   /** Aborts the run that the prompt begins. A prompt whose signal is aborted already is refused with `aborted`. */
   signal?: AbortSignal;
 }
@@ -44,6 +52,8 @@ export interface SubmitOptions extends PromptContent {
    * take scopes from it. Default: scopes are not checked.
    */
   scopes?: readonly string[];
+  /** Choices for the requests of the run that the prompt begins. A prompt that joins a run cannot have any. */
+  choices?: RequestChoices;
   /** Whose rights apply to the files that the prompt mentions. It can only be stricter than that of the session. */
   fileAuthority?: FileAuthority;
 }
@@ -60,6 +70,7 @@ export interface PromptsParts {
   inbox: Inbox;
   notices: Notices;
   scopes: RunScopes;
+  runChoices: Pick<RunChoices, "take">;
   /** Changes the role for a run. */
   runRole: Pick<RunRole, "takePrompt">;
   /** Throws when the session cannot run. */
@@ -87,7 +98,16 @@ export class Prompts {
   /** Resolves as soon as the message is in the log. */
   async submit(text: string, options: SubmitOptions): Promise<Submission> {
     const { activity, mustBeUsable } = this.#parts;
-    const { queue, interrupt = false, source = "rpc", messageId, scopes, fileAuthority, ...original } = options;
+    const {
+      queue,
+      interrupt = false,
+      source = "rpc",
+      messageId,
+      scopes,
+      choices = {},
+      fileAuthority,
+      ...original
+    } = options;
     refuseLargeImages(original.images);
     const { features } = this.#parts;
     if (features.isCommand(text)) await features.loadForCommand(text);
@@ -111,6 +131,7 @@ export class Prompts {
       );
     }
     this.#parts.scopes.take(scopes, activity.isBusy);
+    if (step.kind === "start") this.#parts.runChoices.take(choices);
     const notices: string[] = [];
     const expand = async (signal: AbortSignal) => {
       const expanded = await this.#expand(typed, content, { authority: fileAuthority, signal });

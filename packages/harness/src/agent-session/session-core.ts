@@ -16,6 +16,7 @@ import { JobReports } from "./job-reports.ts";
 import { ModelChoice } from "./model-choice.ts";
 import type { Notices } from "./notices.ts";
 import { PermissionModes } from "./permission-mode.ts";
+import { RunChoices } from "./run-choices.ts";
 import { RunRole } from "./run-role.ts";
 import { RunScopes } from "./run-scopes.ts";
 import type { SessionParts } from "./session-parts.ts";
@@ -31,6 +32,7 @@ export interface SessionCore {
   readonly permissionModes: PermissionModes;
   readonly model: ModelChoice;
   readonly runRole: RunRole;
+  readonly runChoices: RunChoices;
   /** Says what requests use: the model, or another one in its place. */
   readonly used: UsedModel;
   readonly transcript: Transcript;
@@ -96,6 +98,7 @@ export function createSessionCore(parts: SessionParts): SessionCore {
       isFile: async (path) => (await lookAt(nodeFileSystem, path).catch(() => undefined))?.isFile() ?? false,
       notice,
     }),
+    runChoices: new RunChoices({ toolChoice: parts.toolChoice }),
     transcript: new Transcript(),
     inbox: new Inbox({
       session,

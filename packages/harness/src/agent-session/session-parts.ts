@@ -1,6 +1,6 @@
 /** The parts that `createAgentSession` makes a session of. */
 import type { StreamFn } from "@tau/agent";
-import type { Clock, Ids } from "@tau/ai";
+import type { Clock, Ids, ToolChoice } from "@tau/ai";
 import type { Availability } from "@tau/config/internal";
 import type { ExtensionSessionPort } from "@tau/extensions";
 import type { ExtensionSlot, SessionFeatures } from "@tau/extensions/internal";
@@ -50,6 +50,8 @@ export interface SessionParts {
   keys: SessionKeys;
   /** Asks a model, with keys and headers. */
   request: StreamFn;
+  /** See `AgentSessionParams.toolChoice`. */
+  toolChoice: ToolChoice | undefined;
   /** See `AgentSessionParams.waitsForBusyProvider`. */
   waitsForBusyProvider: boolean;
   /** Keeps what is too long for the model in a file, and answers with its path. */

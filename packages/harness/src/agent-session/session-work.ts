@@ -70,6 +70,7 @@ export function createSessionWork(parts: SessionParts, core: SessionCore, callba
       notices,
       scopes,
       runRole: core.runRole,
+      runChoices: core.runChoices,
       mustBeUsable,
     }),
     bash: new UserBash({
@@ -171,6 +172,7 @@ function createSessionRunHost(parts: SessionParts, core: SessionCore, tools: Sho
     settings,
     judge,
     runRole: core.runRole,
+    runChoices: core.runChoices,
     transcript,
     inbox,
     publisher,
@@ -245,6 +247,7 @@ function createActivity(parts: SessionParts, core: SessionCore, work: ActivityWo
     },
     afterRun: async () => {
       tools.setRunPrompt(undefined);
+      core.runChoices.end();
       await core.runRole.end();
       await navigation.navigatePlanned(lifetime.signal);
     },

@@ -161,6 +161,13 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   allowedTools: param(list(text)),
   defaultTools: param(list(text)),
   excludedTools: param(list(text)),
+  toolChoice: param(
+    either(
+      "auto, any, required, none, or an object with the name of a tool",
+      (value) => ["auto", "any", "required", "none"].includes(String(value)),
+      isRecord,
+    ),
+  ),
   toolExecution: param(oneOf("ordered", "sequential")),
   scopes: param(list(text)),
   additionalDirectories: param(list(nonEmptyText)),

@@ -109,6 +109,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     personFiles: files.mentions,
     availability,
     keys: sessionKeys,
+    toolChoice: params.toolChoice,
     request: createRequest(setup, extensions, sessionKeys),
     waitsForBusyProvider: params.waitsForBusyProvider ?? false,
     keep: (text) => saveResult(keys.redact(text)),

@@ -1,8 +1,21 @@
 /** The three-line version: an AI, tools by name, and a text in, a text out. */
-import { type AI, modelsAreEqual, streamSimple, systemClock, systemIds } from "@tau/ai";
+import type { AgentMessage } from "@tau/agent";
+import {
+  type AI,
+  modelsAreEqual,
+  type OutputOf,
+  type OutputSchema,
+  streamSimple,
+  systemClock,
+  systemIds,
+  type ToolChoice,
+  type Usage,
+} from "@tau/ai";
+import type { PromptOutcome } from "../agent-session/activity.ts";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import { HostedSession, openView } from "../host/hosted-session.ts";
 import { resumeEvents, RunStream, type SentEvents, startRun, type StreamOptions } from "../host/run-stream.ts";
+import { sumUsage } from "../run/sum-usage.ts";
 import { createSessionFrameRedactor } from "../observe/frame-redactor.ts";
 import { createAgentSession } from "./create-agent-session.ts";
 import type { AgentSessionParams } from "./params.ts";
@@ -15,13 +28,35 @@ export interface CreateAgentOptions extends Omit<AgentSessionParams, "model" | "
   ai: AI;
 }
 
+export interface RunOptions extends StreamOptions {
+  /** Whether the first request may, must or must not call tools, or which one it must call. Default: that of the agent. */
+  toolChoice?: ToolChoice;
+}
+
+/** An answer of a given form. */
+export interface RunResult<Value> {
+  value: Value;
+  /** The tokens and the cost of all requests, corrections included. */
+  usage: Usage;
+  /** Everything that was said. */
+  messages: readonly AgentMessage[];
+}
+
 /** An agent with one session. It is made when the agent first runs, and kept in memory unless a manager is given. */
 export interface SimpleAgent {
   /**
    * Runs to the end and resolves with the answer's text. Rejects with `HarnessError` `run_failed` when there is none, and
    * when a limit ended the run: what the model said last is then no answer, or only the beginning of one.
    */
-  run(text: string, options?: StreamOptions): Promise<string>;
+  run(text: string, options?: RunOptions): Promise<string>;
+  /**
+   * Resolves with a value that fits the schema. An answer that does not fit is sent back at most twice; then it rejects with
+   * `run_failed` and what is wrong.
+   */
+  run<Schema extends OutputSchema>(
+    text: string,
+    options: RunOptions & { output: Schema },
+  ): Promise<RunResult<OutputOf<Schema>>>;
   /**
    * Runs to the end, and gives the events as they come: `for await (const event of agent.stream(text))`. `result()` of it resolves with
    * how the run ended, and `toResponse()` and `pipeTo(response)` send it to a client over HTTP. tau's own keys are not in the events.
@@ -83,6 +118,20 @@ export function createAgent(options: CreateAgentOptions): SimpleAgent {
       following = undefined;
       throw error;
     }));
+  function run(text: string, runOptions?: RunOptions): Promise<string>;
+  function run<Schema extends OutputSchema>(
+    text: string,
+    runOptions: RunOptions & { output: Schema },
+  ): Promise<RunResult<OutputOf<Schema>>>;
+  async function run(
+    text: string,
+    runOptions: RunOptions & { output?: OutputSchema } = {},
+  ): Promise<string | RunResult<unknown>> {
+    const outcome = await (await session()).prompt(text, runOptions);
+    if (outcome.kind !== "ran")
+      throw new HarnessError("busy", "A run is already in progress. Wait for it before you start another.");
+    return runOptions.output ? toResult(outcome) : toText(outcome);
+  }
   return {
     session,
     stream: (text, streamOptions = {}) =>
@@ -91,19 +140,27 @@ export function createAgent(options: CreateAgentOptions): SimpleAgent {
         clock,
       ),
     resume: async (lastEventId) => resumeEvents(await host(), lastEventId, clock),
-    async run(text, runOptions) {
-      const outcome = await (await session()).prompt(text, runOptions);
-      if (outcome.kind !== "ran")
-        throw new HarnessError("busy", "A run is already in progress. Wait for it before you start another.");
-      const { end, terminationReason: reason, detail, failure, answer } = outcome;
-      if ((end.kind === "done" || end.kind === "stopped") && answer) {
-        return answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");
-      }
-      const why = failure?.message ?? detail ?? "it was given no answer";
-      throw new HarnessError("run_failed", `The run ended for the reason ${reason}: ${why}`);
-    },
+    run,
     async dispose() {
       if (opened) await (await opened).dispose();
     },
   };
+}
+
+type Ran = Extract<PromptOutcome, { kind: "ran" }>;
+
+function toText({ end, answer, ...outcome }: Ran): string {
+  if ((end.kind !== "done" && end.kind !== "stopped") || !answer) throw toError(outcome);
+  return answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+function toResult({ output, messages, ...outcome }: Ran): RunResult<unknown> {
+  if (!output) throw toError(outcome);
+  if (output.kind === "fits") return { value: output.value, usage: sumUsage(messages), messages };
+  throw new HarnessError("run_failed", `The answer does not fit its schema, also after corrections: ${output.problem}`);
+}
+
+function toError({ terminationReason, detail, failure }: Pick<Ran, "terminationReason" | "detail" | "failure">) {
+  const why = failure?.message ?? detail ?? "it was given no answer";
+  return new HarnessError("run_failed", `The run ended for the reason ${terminationReason}: ${why}`);
 }

@@ -1,6 +1,6 @@
 /** The parameters of `createAgentSession`. */
 import type { StreamFn, ThinkingLevel } from "@tau/agent";
-import type { Clock, Ids, Model } from "@tau/ai";
+import type { Clock, Ids, Model, ToolChoice } from "@tau/ai";
 import type { LifecycleEvent, PermissionMode } from "@tau/protocol";
 import type { AuthStorage } from "@tau/config/auth";
 import type { ModelRegistry } from "@tau/config/models";
@@ -97,6 +97,8 @@ export interface AgentSessionParams {
   defaultTools?: readonly string[];
   /** Not these tools, besides what the settings say. */
   excludedTools?: readonly string[];
+  /** Whether the first request of each run may, must or must not call tools, or which one it must call. Default: it may. */
+  toolChoice?: ToolChoice;
   /** How the calls of one answer are executed. Default: the setting `tools.execution`. */
   toolExecution?: Settings["tools"]["execution"];
   /** Scopes that tools with a `requiredScope` need. Default: scopes are not checked. */

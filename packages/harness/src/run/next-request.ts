@@ -117,6 +117,7 @@ export class NextRequest {
       { ...context, ...(systemPrompt !== undefined && { systemPrompt }) },
       {
         ...(routed ? withLevel(options, routed.thinkingLevel) : options),
+        ...host.getRequestChoices(),
         ...(maxTokens !== undefined && { maxTokens }),
       },
     );

@@ -1,6 +1,6 @@
 /** The session as its runs see it. */
 import type { AgentLoopConfig, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
-import type { Clock, Ids, Model, ToolCall } from "@tau/ai";
+import type { Clock, Ids, Model, StreamOptions, ToolCall } from "@tau/ai";
 import type { CustomMessage } from "@tau/protocol";
 import type { RunExtensions } from "@tau/extensions/internal";
 import type { GetTouches } from "../compaction/files.ts";
@@ -50,6 +50,8 @@ export interface RunHost {
   readonly noteCall: (call: ToolCall) => void;
   /** Uses the role that calls of the last turn have decided. */
   readonly takeCalls: () => Promise<void>;
+  /** Returns what the prompt, or whoever created the session, chose for the next request. */
+  readonly getRequestChoices: () => Pick<StreamOptions, "output" | "toolChoice">;
   /** Which files a call touched. */
   readonly touches: GetTouches;
   /** Judges each call. */

@@ -37,6 +37,7 @@ import { createRefundTool } from "./defined-tool.example.ts";
 import { createCountLines } from "./described-tool.example.ts";
 import { formatEnd } from "./end.example.ts";
 import { askTwice, createClient } from "./host.example.ts";
+import { readInvoice } from "./output.example.ts";
 import { openWithParts } from "./parts.example.ts";
 import { askWith, decide } from "./policy.example.ts";
 import { createShopPolicy } from "./extended-policy.example.ts";
@@ -103,6 +104,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   defaultTools: true,
   excludedTools: true,
   toolExecution: true,
+  toolChoice: true,
   scopes: true,
   additionalDirectories: true,
   ask: true,
@@ -276,6 +278,17 @@ test("three lines: it runs to the end and gives the answer", async () => {
   const { model, cwd } = scripted([[call("bash", { command: "ls | wc -l" })], [text("None.")]]);
   expect(await countFiles(cwd, createFakeAI(model))).toBe("None.");
   expect(model.left).toBe(0);
+});
+
+test("an answer of a given form: its value, or what is wrong with it", async () => {
+  const { model, cwd } = scripted([[text('{"number":"7","total":12.5}')], [text("No.")], [text("No.")], [text("No.")]]);
+  const agent = createAgent({ ai: createFakeAI(model), cwd });
+  onTestFinished(() => agent.dispose());
+  expect(await readInvoice(agent, "Dear Sir, …")).toEqual({ total: 12.5, cost: 0 });
+  await expect(readInvoice(agent, "Dear Sir, …")).rejects.toMatchObject({
+    code: "run_failed",
+    message: "The answer does not fit its schema, also after corrections: The answer contains no JSON.",
+  });
 });
 
 test("streaming: printed while it comes, and sent to a browser", async () => {
