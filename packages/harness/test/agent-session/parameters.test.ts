@@ -388,7 +388,7 @@ test.each([
   ["sandbox", { mode: "always" }, '"sandbox.mode" has to be "off", "auto", or "required", not "always".'],
   ["toolExecution", "fast", '"toolExecution" has to be "ordered" or "sequential", not "fast".'],
   ["ask", "nobody", '"ask" has to be a function, "surface", or an object with a function `isAttended`, not "nobody".'],
-  ["decide", "allow", '"decide" has to be a function, not "allow".'],
+  ["decide", "allow", '"decide" has to be a function, or what `extendPolicy` returns, not "allow".'],
   ["budgets", { turns: "3" }, '"budgets.turns" has to be a number of 0 or more, not "3".'],
   ["budgets", { turns: null }, '"budgets.turns" has to be a number of 0 or more, not null.'],
   ["budgets", { turn: 3 }, 'There is no parameter "budgets.turn". Did you mean "turns"?'],
