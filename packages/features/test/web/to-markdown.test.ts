@@ -57,6 +57,19 @@ test.each(large)("the time for %s grows with the page", (_name, create) => {
   expect(measure(16_000)).toBeLessThan(Math.max(25, measure(2_000)) * 32);
 });
 
+test.each([
+  ["spans of cells", `<table>${`<tr>${"<td colspan=50 rowspan=50>x".repeat(10)}`.repeat(2_000)}`],
+  ["small tables with spans", "<table><tr><td colspan=50>x<td>y<tr><td>z<td>z</table>".repeat(10_000)],
+  ["a long base", `<base href="https://x.example/${"a/".repeat(100_000)}">${"<a href=y>z</a>".repeat(2_000)}`],
+  [
+    "a base of the usual length",
+    `<base href="https://x.example/${"a".repeat(1_900)}/">${"<a href=y>z</a>".repeat(50_000)}`,
+  ],
+])("the text does not grow beyond its page: %s", (_name, html) => {
+  const { markdown } = htmlToMarkdown(html, "https://kites.example/");
+  expect(markdown.length).toBeLessThan(10 * 1024 * 1024 + html.length * 10);
+});
+
 test("no page makes it fail, and all of its words are in the text or were left out with their element", () => {
   const tags = ["p", "div", "ul", "li", "table", "tr", "td", "b", "a", "pre", "code", "h2", "blockquote", "dl", "dd"];
   const piece = fc.oneof(

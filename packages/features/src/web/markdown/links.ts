@@ -5,11 +5,14 @@ const scheme = /^[a-z][a-z0-9+.-]*:/i;
 /** Characters that would end the address in Markdown. */
 const unsafe = /[\s()<>]/g;
 const maxLength = 2_000;
+/** How much longer than in the page all addresses together may become: a long base would be repeated with every link. */
+const maxAdded = 8 * 1024 * 1024;
 
 export class LinkBase {
   readonly #page: string;
   #base: string;
   #origin: string;
+  #added = 0;
 
   constructor(url: string) {
     this.#page = url;
@@ -19,7 +22,7 @@ export class LinkBase {
 
   /** Takes the address of an element `base`, which is relative to the page itself. */
   setBase(href: string): void {
-    if (!URL.canParse(href, this.#page)) return;
+    if (href.length > maxLength || !URL.canParse(href, this.#page)) return;
     this.#base = new URL(href, this.#page).href;
     this.#origin = new URL(this.#base).origin;
   }
@@ -30,10 +33,16 @@ export class LinkBase {
     if (link === "" || link.startsWith("#") || link.length > maxLength) return undefined;
     if (isAbsolute.test(link)) return link.includes("[") && !URL.canParse(link) ? undefined : toSafe(link);
     // Most links are of this form, and parsing takes longer than all else.
-    if (link.startsWith("/") && !link.startsWith("//") && !link.includes("/.")) return toSafe(this.#origin + link);
+    if (link.startsWith("/") && !link.startsWith("//") && !link.includes("/."))
+      return this.#limit(this.#origin + link, link);
     if (scheme.test(link)) return /^mailto:/i.test(link) ? toSafe(link) : undefined;
-    if (!URL.canParse(link, this.#base)) return undefined;
-    return toSafe(new URL(link, this.#base).href);
+    if (this.#added > maxAdded || !URL.canParse(link, this.#base)) return undefined;
+    return this.#limit(new URL(link, this.#base).href, link);
+  }
+
+  #limit(url: string, link: string): string | undefined {
+    this.#added += url.length - link.length;
+    return this.#added > maxAdded ? undefined : toSafe(url);
   }
 }
 

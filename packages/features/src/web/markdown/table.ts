@@ -9,6 +9,9 @@ interface Cell {
 
 /** Cells over several columns or rows are followed by at most this many empty ones. */
 const maxSpan = 50;
+/** Further empty cells for each cell of a table, and for the table: spans of many cells would add up to hundreds of megabytes. */
+const maxEmptyPerCell = 4;
+const maxEmpty = 50;
 /** Cells with more text than this on average are not data. */
 const maxDataLength = 400;
 
@@ -65,21 +68,24 @@ const isLayout = ({ columns, cells, length, hasStructure }: TableShape): boolean
 
 function formatRows(rows: readonly (readonly Cell[])[]): string {
   const lines: string[] = [];
+  let emptyLeft = rows.reduce((sum, { length }) => sum + length * maxEmptyPerCell, maxEmpty);
   /** For each column, in how many more rows a cell above covers it. */
   let covered: number[] = [];
   for (const [index, row] of rows.entries()) {
     const texts: string[] = [];
     const next: number[] = [];
     const skipCovered = (): void => {
-      while ((covered[texts.length] ?? 0) > 0) {
+      while ((covered[texts.length] ?? 0) > 0 && emptyLeft > 0) {
+        emptyLeft--;
         next[texts.length] = covered[texts.length]! - 1;
         texts.push("");
       }
     };
     for (const cell of row) {
       skipCovered();
-      for (let column = 0; column < cell.columns; column++) {
+      for (let column = 0; column < cell.columns && (column === 0 || emptyLeft > 0); column++) {
         if (cell.rows > 1) next[texts.length] = cell.rows - 1;
+        if (column > 0) emptyLeft--;
         texts.push(column === 0 ? formatCell(cell.content) : "");
       }
     }
