@@ -35,6 +35,10 @@ type KeyRecord = { body: string; nodeId: string } & (
   | { state: "done"; answer: StoredAnswer }
 );
 
+type Begun =
+  | { kind: "begun"; seq: number; nodeId: string }
+  | { kind: "known"; seq: number; answer: StoredAnswer | undefined };
+
 const stream = bucketStream(keyBucket);
 const writeMs = 10_000;
 const minPauseMs = 50;
@@ -71,10 +75,12 @@ export class ClusterKeys implements RequestKeys {
     await Promise.allSettled([...this.#running.values()].map(({ answer }) => answer));
   }
 
-  async #run(subject: string, { body, run, recover }: RequestWork): Promise<unknown> {
-    const begun = await this.#begin(subject, body);
+  async #run(subject: string, work: RequestWork, lostSeq?: number): Promise<unknown> {
+    const { body, run, recover } = work;
+    const begun = await this.#begin(subject, body, lostSeq);
     if (begun.kind === "known") {
       const recovered = isAnswer(begun.answer) ? undefined : await recover?.();
+      if (recovered?.kind === "no_effect") return await this.#run(subject, work, begun.seq);
       return recovered?.kind === "payload" ? recovered.payload : replay(begun.answer);
     }
     const { seq, nodeId } = begun;
@@ -89,21 +95,21 @@ export class ClusterKeys implements RequestKeys {
     }
   }
 
-  /** Waits while another node works on the same request. `answer` undefined: that node was lost. */
-  async #begin(
-    subject: string,
-    body: string,
-  ): Promise<{ kind: "begun"; seq: number; nodeId: string } | { kind: "known"; answer: StoredAnswer | undefined }> {
+  /**
+   * Waits while another node works on the same request. `answer` undefined: that node was lost. What was begun with the record
+   * `lostSeq` had no effect, and is begun again.
+   */
+  async #begin(subject: string, body: string, lostSeq: number | undefined): Promise<Begun> {
     const { bus, membership, clock, ids } = this.#options;
     for (let pauseMs = minPauseMs; !this.#isClosed; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       const last = await bus.retry(() => bus.readLast(stream, subject));
       const known = last && (JSON.parse(new TextDecoder().decode(last.data)) as KeyRecord);
-      if (known && known.state !== "free") {
+      if (known && known.state !== "free" && last.seq !== lostSeq) {
         mustBeSame(known.body, body);
-        if (known.state === "done") return { kind: "known", answer: known.answer };
+        if (known.state === "done") return { kind: "known", seq: last.seq, answer: known.answer };
         // What this node works on is in `#running`.
         if (known.nodeId === membership.nodeId || (await membership.isDead(known.nodeId))) {
-          return { kind: "known", answer: undefined };
+          return { kind: "known", seq: last.seq, answer: undefined };
         }
         await sleep(clock, pauseMs);
         continue;

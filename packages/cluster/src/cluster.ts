@@ -14,6 +14,7 @@ import {
 } from "@tau/gateway/port";
 import type { SessionStorage } from "@tau/harness/session";
 import { Catalogue } from "./catalogue.ts";
+import { ChannelLog } from "./channel-log.ts";
 import { ClusterKeys } from "./cluster-keys.ts";
 import { ClusterInbox } from "./inbox-store.ts";
 import { type ClusterNode, type NodeOptions, openNode } from "./open-node.ts";
@@ -36,6 +37,7 @@ export class Cluster implements ClusterPort {
   readonly #node: ClusterNode;
   readonly inbox: ClusterInbox;
   readonly catalogue: Catalogue;
+  readonly channels: ChannelLog;
   readonly requestKeys: ClusterKeys;
   readonly sessionKeys: ClusterSessionKeys;
   readonly schedules: ClusterSchedules;
@@ -49,6 +51,7 @@ export class Cluster implements ClusterPort {
     this.#node = node;
     this.inbox = new ClusterInbox({ bus, clock, ids });
     this.catalogue = new Catalogue({ bus, membership, leases, storage, wholeStorage, clock, ids, log });
+    this.channels = new ChannelLog({ bus, membership, clock, ids, log });
     this.requestKeys = new ClusterKeys({ bus, membership, clock, ids, log });
     this.schedules = new ClusterSchedules({ bus, membership, ids });
     this.sessionKeys = new ClusterSessionKeys({
@@ -77,8 +80,8 @@ export class Cluster implements ClusterPort {
 
   async start(gateway: ClusterGateway): Promise<void> {
     const { clock, ids, log } = this.#options;
-    const { inbox, catalogue } = this;
-    this.#serving = new ServingNode({ node: this.#node, inbox, catalogue, gateway, clock, ids, log });
+    const { inbox, catalogue, channels } = this;
+    this.#serving = new ServingNode({ node: this.#node, inbox, catalogue, channels, gateway, clock, ids, log });
     await this.#serving.start();
   }
 

@@ -18,6 +18,8 @@ import { type ClusterAddress, toConnectionOptions } from "./address.ts";
 import { Bus } from "./bus.ts";
 import {
   bucketStream,
+  channelStream,
+  channelSubject,
   catalogueBucket,
   hookBucket,
   inboxStream,
@@ -126,6 +128,7 @@ function listStreams(replicas: number): StreamConfig[] {
   // A snapshot of a session's messages takes the place of their records.
   const inbox = { ...common, name: inboxStream, subjects: ["tau.inbox.*"], allow_rollup_hdrs: true };
   const schedules = { ...common, name: scheduleStream, subjects: [scheduleSubject], allow_rollup_hdrs: true };
+  const channels = { ...common, name: channelStream, subjects: [channelSubject], allow_rollup_hdrs: true };
   // As `nats kv` would create them, so that they can be looked at with it.
   const createBucket = (bucket: string) => ({
     ...common,
@@ -137,7 +140,7 @@ function listStreams(replicas: number): StreamConfig[] {
   const buckets = [leaseBucket, nodeBucket, catalogueBucket, hookBucket].map(createBucket);
   // A day is counted in nanoseconds.
   const keys = { ...createBucket(keyBucket), max_age: maxAgeMs * 1_000_000 };
-  return [...logs, inbox, schedules, ...buckets, keys] as StreamConfig[];
+  return [...logs, inbox, channels, schedules, ...buckets, keys] as StreamConfig[];
 }
 
 /** Servers that have just been started do not know each other yet. */

@@ -4,6 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { ClusterGateway } from "@tau/gateway/port";
 import type { Following } from "./following.ts";
 import type { ForwardedRequests } from "./forwarded-requests.ts";
+import type { ChannelLog } from "./channel-log.ts";
 import type { ClusterInbox } from "./inbox-store.ts";
 import type { SessionLeases } from "./leases.ts";
 import type { Membership } from "./membership.ts";
@@ -15,6 +16,7 @@ interface FailoverParts {
   membership: Membership;
   leases: SessionLeases;
   inbox: ClusterInbox;
+  channels: ChannelLog;
   sessions: ClusterGateway["sessions"];
   link: NodeLink;
   owners: SessionOwners;
@@ -85,9 +87,12 @@ export class Failover {
 
   /** Opens those of these sessions that fall to this node, so that what was cut is closed and continues. */
   async #adopt(sessionIds: readonly string[]): Promise<void> {
-    const { sessions, membership, log } = this.#parts;
+    const { sessions, membership, channels, log } = this.#parts;
     const nodeIds = membership.liveNodes;
-    const mine = sessionIds.filter((id) => chooseNode(id, nodeIds) === membership.nodeId);
+    await channels.refresh();
+    // The node that connects the accounts of channels opens the sessions that answer there.
+    const isFree = (id: string) => channels.table.getConversation(id) === undefined;
+    const mine = sessionIds.filter((id) => chooseNode(id, nodeIds) === membership.nodeId && isFree(id));
     const work = async () => {
       for (let id = mine.shift(); id !== undefined && !this.#isClosed; id = mine.shift()) {
         await sessions

@@ -173,6 +173,8 @@ export class ClusterInbox implements ClusterInboxStore {
         throw new GatewayError("unavailable", `The cluster did not store the message: ${outcome.reason}. Try again.`);
       }
       await this.#read(sessionId, records);
+      // Another node has accepted the same request, because this one seemed to be lost.
+      if (record.type === "message" && isAccepted(records.table, record.message)) return;
     }
     throw new GatewayError("unavailable", `The session ${sessionId} is being taken over by another node. Try again.`);
   }
@@ -255,6 +257,11 @@ function take(table: MessageTable, record: StoredRecord): void {
   table.clear();
   for (const each of record.records) table.take(each);
 }
+
+const isAccepted = (table: MessageTable, { id, requestKey }: StoredMessage): boolean => {
+  const request = requestKey === undefined ? undefined : table.findRequest(requestKey);
+  return request !== undefined && request.messageId !== id;
+};
 
 const subjectStart = "tau.inbox.";
 const place = (sessionId: string) => ({ stream: inboxStream, subject: `${subjectStart}${toToken(sessionId)}` });

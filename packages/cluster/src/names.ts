@@ -13,6 +13,9 @@ export const hookBucket = "tau-hooks";
 export const inboxStream = "tau-inbox";
 export const scheduleStream = "tau-schedules";
 export const scheduleSubject = "tau.schedules";
+export const channelStream = "tau-channels";
+/** The log of what happens in channels. */
+export const channelSubject = "tau.channels";
 
 export const logStreams: readonly string[] = Array.from({ length: logStreamCount }, (_, index) => logStream(index));
 

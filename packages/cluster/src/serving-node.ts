@@ -2,6 +2,7 @@
 import type { Clock, Ids } from "@tau/ai";
 import type { ClusterGateway } from "@tau/gateway/port";
 import type { Catalogue } from "./catalogue.ts";
+import type { ChannelLog } from "./channel-log.ts";
 import { Failover } from "./failover.ts";
 import { Following } from "./following.ts";
 import { ForwardedRequests } from "./forwarded-requests.ts";
@@ -18,6 +19,7 @@ interface ServingNodeParts {
   node: ClusterNode;
   inbox: ClusterInbox;
   catalogue: Catalogue;
+  channels: ChannelLog;
   gateway: ClusterGateway;
   clock: Clock;
   ids: Ids;
@@ -39,7 +41,7 @@ export class ServingNode {
   #cancelReport = () => {};
 
   constructor(parts: ServingNodeParts) {
-    const { node, inbox, catalogue, gateway, clock, ids, log } = parts;
+    const { node, inbox, catalogue, channels, gateway, clock, ids, log } = parts;
     const { bus, membership, leases, storage, name } = node;
     const { sessions, subscriptions } = gateway;
     this.#parts = parts;
@@ -74,6 +76,7 @@ export class ServingNode {
       membership,
       leases,
       inbox,
+      channels,
       sessions,
       link,
       owners,

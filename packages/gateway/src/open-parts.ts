@@ -9,6 +9,7 @@ import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
 import type { ChannelTypes } from "./channels/channel-types.ts";
 import { openChannelParts } from "./channels/open-channel-parts.ts";
+import { acceptAnywhere } from "./http/accept-anywhere.ts";
 import { McpClients } from "./http/mcp-clients.ts";
 import { SessionKeyFile } from "./http/session-keys.ts";
 import { createAfterCrash } from "./inbox/after-crash.ts";
@@ -18,8 +19,9 @@ import { createAdmitRun } from "./lanes/hold-place.ts";
 import { Lanes } from "./lanes/lanes.ts";
 import { WaitingSessions } from "./lanes/waiting-sessions.ts";
 import { LogLines } from "./log-lines.ts";
+import { createOwnClient } from "./own-client.ts";
 import type { GatewayParts } from "./parts.ts";
-import type { JoinCluster } from "./port/cluster.ts";
+import type { ClusterPort, JoinCluster } from "./port/cluster.ts";
 import { reloadGateway } from "./reload.ts";
 import { openScheduleParts } from "./schedules/index.ts";
 import type { Binding } from "./server/binding.ts";
@@ -81,6 +83,7 @@ export async function openParts(
     inboxStore: cluster?.inbox,
     requestKeys: cluster?.requestKeys,
     scheduleStore: cluster?.schedules,
+    channels: cluster?.channels,
   });
   closers.add(() => stores.close());
   const { inboxStore: store, runs } = stores;
@@ -148,7 +151,7 @@ export async function openParts(
     getSessionParams: (sessionId, cwd) =>
       channelParts.getSessionParams(sessionId, cwd) ?? scheduleParts.getSessionParams(sessionId),
     addedFeatures: [scheduleParts.feature],
-    ...(cluster && { storage: cluster.storage, beforeOpen: (sessionId) => cluster.inbox.load(sessionId) }),
+    ...(cluster && { storage: cluster.storage, beforeOpen: (sessionId) => prepareSession(cluster, sessionId) }),
     reloadGateway: async (open) => (await reload(open)).changed,
     afterCrash: createAfterCrash({
       store,
@@ -178,7 +181,14 @@ export async function openParts(
     ...(cluster && { leaveToOthers: (sessionId) => void cluster.leaveMessages(sessionId) }),
   });
   sessions.watch({ onOpened: (hosted) => inbox.onOpened(hosted) });
-  const channels = channelParts.open({ sessions, inbox, requestKeys: stores.requestKeys });
+  const channels = channelParts.open({
+    sessions,
+    inbox,
+    requestKeys: stores.requestKeys,
+    accept: (draft) => acceptAnywhere({ parts: { inbox, cluster }, client: createOwnClient("channels") }, draft),
+    wasAccepted: async (key) => (cluster ? await cluster.inbox.findRequest(key) : inbox.findRequest(key)) !== undefined,
+    shared: cluster?.channels,
+  });
 
   const schedules = scheduleParts.open({
     sessions,
@@ -245,4 +255,9 @@ export async function openParts(
     mcpClients: new McpClients(clock),
     log,
   };
+}
+
+/** Reads what other nodes have written about a session that is opened here: what waits for it, and whether it is bound to a channel. */
+async function prepareSession({ inbox, channels }: ClusterPort, sessionId: string): Promise<void> {
+  await Promise.all([inbox.load(sessionId), channels.refresh()]);
 }

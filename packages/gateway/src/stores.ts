@@ -19,6 +19,8 @@ interface StoresOptions {
   requestKeys: RequestKeys | undefined;
   /** Default: a file. */
   scheduleStore: ScheduleStore | undefined;
+  /** Default: a file. */
+  channels: ChannelStore | undefined;
 }
 
 interface Stores {
@@ -40,7 +42,7 @@ export function openStores({ agentDir, clock, ids, log, ...shared }: StoresOptio
     closers.add(() => runs.close());
     const requestKeys = shared.requestKeys ?? (await IdempotencyKeys.open(directory, { clock, ids, log }));
     closers.add(() => requestKeys.close());
-    const channels = await openChannelStore(directory, { clock, ids, log });
+    const channels = shared.channels ?? (await openChannelStore(directory, { clock, ids, log }));
     closers.add(() => channels.close());
     const schedules = shared.scheduleStore ?? (await openScheduleFile(directory, { clock, ids, log }));
     closers.add(() => schedules.close());

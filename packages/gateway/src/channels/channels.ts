@@ -3,6 +3,7 @@ import type { Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ChannelData, ChannelPeerData, ChannelReplyData, MethodData } from "@tau/protocol/gateway";
 import { isGatewayError } from "../errors.ts";
+import type { Inbox } from "../inbox/inbox.ts";
 import { resolveAccountSettings } from "./account-settings.ts";
 import type { ChannelAccounts } from "./accounts.ts";
 import type { ReceivedRequest } from "./channel.ts";
@@ -11,10 +12,14 @@ import { FollowedSessions } from "./follow-sessions.ts";
 import type { ChannelOutbox } from "./outbox.ts";
 import type { ChannelPeers } from "./peers.ts";
 import { MessageReceiver, type ReceiverParts } from "./receive-messages.ts";
+import type { ClusterChannels } from "./store.ts";
 import type { Conversation } from "./records.ts";
 
 export interface ChannelsParts extends Omit<ReceiverParts, "followed"> {
+  inbox: Inbox;
   ids: Ids;
+  /** The conversations of all nodes of a cluster. Undefined: this gateway is alone. */
+  shared: ClusterChannels | undefined;
   log: (line: string) => void;
 }
 
@@ -114,9 +119,21 @@ export class Channels {
     return delivery.kind === "sent" ? { sent: true, to } : { sent: false, to, reason: delivery.reason };
   }
 
-  /** Opens the accounts, and continues with what a crash has cut. */
+  /** Opens the accounts, unless another node of the cluster has them. */
   async start(): Promise<void> {
-    const { accounts, getSettings } = this.#parts;
+    const { shared, outbox } = this.#parts;
+    if (!shared) return await this.#begin();
+    shared.lead({
+      onBegin: () => this.#begin(),
+      onEnd: () => this.#end(),
+      onRecord: (record) => outbox.onRecord(record),
+    });
+  }
+
+  /** Opens the accounts, and continues with what a crash has cut. */
+  async #begin(): Promise<void> {
+    const { accounts, getSettings, outbox } = this.#parts;
+    outbox.start();
     await accounts.start(getSettings().channels, this.#receiver);
     const cut = [...this.#parts.store.table.conversations()].filter(({ isExpecting }) => isExpecting);
     const recover = async () => {
@@ -127,6 +144,10 @@ export class Channels {
 
   /** Sends nothing more. What waits stays on the disk. */
   async stop(): Promise<void> {
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
     this.#parts.outbox.stop();
     await this.#parts.accounts.close();
   }

@@ -12,6 +12,7 @@ import { type ChannelTypes, ownChannelTypes } from "./channel-types.ts";
 import { Channels, type ChannelsParts } from "./channels.ts";
 import { ChannelOutbox } from "./outbox.ts";
 import { ChannelPeers } from "./peers.ts";
+import { createSharedPeers, openPeersFile } from "./peers-store.ts";
 import { createPosition } from "./position.ts";
 import { getChannelSessionParams } from "./session-params.ts";
 import type { ChannelStore } from "./store.ts";
@@ -52,8 +53,13 @@ export function openChannelParts(options: ChannelPartsOptions) {
     },
     getSessionParams: (sessionId: string, cwd: string) =>
       getChannelSessionParams({ ...sessionParts, filesDirectory }, sessionId, cwd),
-    open: (parts: Pick<ChannelsParts, "inbox" | "requestKeys"> & { sessions: OpenSessions }): Channels => {
-      const peers = new ChannelPeers({ directory, clock, ids });
+    open: (
+      parts: Pick<ChannelsParts, "inbox" | "requestKeys" | "accept" | "wasAccepted" | "shared"> & {
+        sessions: OpenSessions;
+      },
+    ): Channels => {
+      const peersStore = parts.shared ? createSharedPeers(store) : openPeersFile({ directory, ids });
+      const peers = new ChannelPeers({ store: peersStore, clock });
       return new Channels({ ...parts, store, accounts, outbox, peers, getSettings, agentDir, ids, clock, log });
     },
   };

@@ -24,34 +24,57 @@ interface ConversationOptions {
   readonly record: (sessionId: string) => Promise<void>;
 }
 
+export interface OpenConversation {
+  readonly sessionId: string;
+  readonly cwd: string;
+  /** Undefined: another node of the cluster runs the session, and answers. */
+  readonly open?: OpenSession;
+}
+
 /** The session of a key, or a new one if there is none or it was deleted. */
-export async function openConversation(parts: ConversationParts, options: ConversationOptions): Promise<OpenSession> {
+export async function openConversation(
+  parts: ConversationParts,
+  options: ConversationOptions,
+): Promise<OpenConversation> {
   const known = parts.store.table.findByKey(options.key);
-  if (!known) return await createSession(parts, options);
+  if (!known) return toConversation(await createSession(parts, options));
+  const { sessionId } = known;
+  await options.record(sessionId);
   try {
-    await options.record(known.sessionId);
-    return await parts.sessions.open(known.sessionId);
+    return toConversation(await parts.sessions.open(sessionId));
   } catch (error) {
-    if (!isGatewayError(error) || error.code !== "not_found") throw error;
-    return await createSession(parts, options);
+    if (!isGatewayError(error)) throw error;
+    if (error.code === "moved") return { sessionId, cwd: await openDirectory(parts, options) };
+    if (error.code !== "not_found") throw error;
+    return toConversation(await createSession(parts, options));
   }
 }
 
-async function createSession(
-  { sessions, agentDir }: ConversationParts,
-  { account, route, record }: ConversationOptions,
-): Promise<OpenSession> {
-  const { accountId, settings } = account;
-  const { agent } = route;
-  const cwd = settings.cwd ?? join(agentDir, "channels", accountId);
-  if (settings.cwd === undefined) await mkdir(cwd, { recursive: true, mode: 0o700 });
-  return await sessions.create(cwd, {
+function toConversation(open: OpenSession): OpenConversation {
+  const { sessionId, cwd } = open.hosted.session;
+  return { sessionId, cwd, open };
+}
+
+async function openDirectory(
+  { agentDir }: ConversationParts,
+  { account: { accountId, settings } }: ConversationOptions,
+): Promise<string> {
+  if (settings.cwd !== undefined) return settings.cwd;
+  const cwd = join(agentDir, "channels", accountId);
+  await mkdir(cwd, { recursive: true, mode: 0o700 });
+  return cwd;
+}
+
+async function createSession(parts: ConversationParts, options: ConversationOptions): Promise<OpenSession> {
+  const { accountId, settings } = options.account;
+  const { agent } = options.route;
+  return await parts.sessions.create(await openDirectory(parts, options), {
     ...(agent !== undefined && { agentName: agent }),
     policyProfile: settings.policy,
     isAnyDirectory: true,
     // From its beginning the session counts as one that has read text of others.
     fill: async (log) => {
-      await record(log.id);
+      await options.record(log.id);
       await log.appendCustomEntry(customTypes.tainted, { source: "message", detail: `the channel ${accountId}` });
     },
   });

@@ -7,7 +7,7 @@ import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { Channel, Delivery } from "./channel.ts";
 import { type AfterAttempt, decideAfterAttempt, decideAfterCrash, isProven } from "./decide-delivery.ts";
-import type { OutboxReply, StoredReply } from "./records.ts";
+import type { ChannelRecord, OutboxReply, StoredReply } from "./records.ts";
 import { ShownDrafts } from "./shown-drafts.ts";
 import type { ChannelStore } from "./store.ts";
 
@@ -33,13 +33,18 @@ export class ChannelOutbox {
   readonly #parts: OutboxParts;
   readonly #lanes = new Map<string, Lane>();
   readonly #drafts: ShownDrafts;
-  #isStopped = false;
+  #isStopped = true;
 
   constructor(parts: OutboxParts) {
     this.#parts = parts;
     this.#drafts = new ShownDrafts(parts.clock);
+  }
+
+  /** Begins, or begins again, with what is recorded. */
+  start(): void {
+    this.#isStopped = false;
     // A draft of before is completed or dropped once its session is opened.
-    for (const reply of parts.store.table.replies()) if (!reply.isOpen) this.#queue(reply);
+    for (const reply of this.#parts.store.table.replies()) if (!reply.isOpen) this.#queue(reply);
   }
 
   /** Resolves when the replies are on the disk. Those that are recorded already stay as they are. */
@@ -54,12 +59,19 @@ export class ChannelOutbox {
     this.onRecorded(replies);
   }
 
+  /** Takes what another node has recorded. */
+  onRecord(record: ChannelRecord): void {
+    if (record.type === "answered" || record.type === "replies" || record.type === "told")
+      return this.onRecorded(record.replies);
+    if (record.type === "not_sent") this.onRecorded([record]);
+  }
+
   /** Sends replies that are on the disk. */
-  onRecorded(replies: readonly StoredReply[]): void {
+  onRecorded(replies: readonly Pick<StoredReply, "id">[]): void {
     const { table } = this.#parts.store;
     for (const { id } of replies) {
       const reply = table.getReply(id);
-      const lane = reply && this.#queue(reply);
+      const lane = reply && !this.#isStopped && this.#queue(reply);
       // A platform that wants a pause gets it.
       if (lane && !lane.endPause) void this.#work(lane);
     }
@@ -112,6 +124,7 @@ export class ChannelOutbox {
   stop(): void {
     this.#isStopped = true;
     for (const { endPause } of this.#lanes.values()) endPause?.();
+    this.#lanes.clear();
   }
 
   #queue(reply: OutboxReply): Lane | undefined {
@@ -135,7 +148,7 @@ export class ChannelOutbox {
     lane.isWorking = true;
     lane.endPause?.();
     try {
-      for (let [id] = lane.ids; id !== undefined && !this.#isStopped; [id] = lane.ids) {
+      for (let [id] = lane.ids; id !== undefined && this.#isActive(lane); [id] = lane.ids) {
         const channel = this.#parts.findChannel(lane.accountId);
         if (!channel) return;
         const afterMs = await this.#send(channel, id);
@@ -154,13 +167,18 @@ export class ChannelOutbox {
       this.#pause(lane, diskRetryMs);
     } finally {
       lane.isWorking = false;
-      if (lane.ids.length === 0) this.#lanes.delete(lane.key);
+      if (lane.ids.length === 0 && this.#isActive(lane)) this.#lanes.delete(lane.key);
     }
+  }
+
+  /** False for a lane of before a stop, whose replies are in another one when the outbox begins again. */
+  #isActive(lane: Lane): boolean {
+    return !this.#isStopped && this.#lanes.get(lane.key) === lane;
   }
 
   #pause(lane: Lane, forMs: number): void {
     // A stop during the attempt has ended the pauses that were there.
-    if (this.#isStopped) return;
+    if (!this.#isActive(lane)) return;
     const cancelTimer = this.#parts.clock.setTimer(forMs, () => void this.#work(lane));
     lane.endPause = () => {
       cancelTimer();

@@ -1,41 +1,13 @@
 /** People who may write to the agents of a channel, and codes of strangers who asked to. */
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
-import type { Clock, Ids } from "@tau/ai";
-import { isRecord, SerialQueue, tryParseJson } from "@tau/ai/internal";
-import { readOwnFile } from "@tau/protocol/node";
-import { writeWhole } from "@tau/tools/durable";
-import { nodeFileSystem } from "@tau/tools/platform";
+import type { Clock } from "@tau/ai";
+import { SerialQueue } from "@tau/ai/internal";
 import { GatewayError } from "../errors.ts";
-
-export interface PairedPeer {
-  readonly accountId: string;
-  /** The identity on the platform. */
-  readonly id: string;
-  /** The person's name when they were paired. */
-  readonly name: string;
-  /** Milliseconds since the epoch. */
-  readonly pairedAt: number;
-}
-
-interface PairingCode {
-  readonly code: string;
-  readonly accountId: string;
-  readonly id: string;
-  readonly name: string;
-  readonly createdAt: number;
-}
-
-interface PeersState {
-  readonly peers: readonly PairedPeer[];
-  readonly codes: readonly PairingCode[];
-}
+import type { PairedPeer, PairingCode, PeersState, PeersStore } from "./peers-store.ts";
 
 interface PeersOptions {
-  /** That of the gateway. */
-  directory: string;
+  store: PeersStore;
   clock: Clock;
-  ids: Ids;
 }
 
 export const maxOpenCodes = 3;
@@ -47,14 +19,14 @@ const codeCharacters = "23456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 export class ChannelPeers {
   readonly #options: PeersOptions;
-  readonly #path: string;
   readonly #queue = new SerialQueue();
-  #state: PeersState;
 
   constructor(options: PeersOptions) {
     this.#options = options;
-    this.#path = join(options.directory, "channel-peers.json");
-    this.#state = parseState(readOwnFile(this.#path));
+  }
+
+  get #state(): PeersState {
+    return this.#options.store.read();
   }
 
   list(): readonly PairedPeer[] {
@@ -117,10 +89,7 @@ export class ChannelPeers {
   async #change<T>(work: (state: PeersState) => { result: T; state?: PeersState }): Promise<T> {
     return await this.#queue.add(async () => {
       const { result, state } = work(this.#state);
-      if (!state) return result;
-      const bytes = Buffer.from(`${JSON.stringify(state, null, 2)}\n`);
-      await writeWhole(nodeFileSystem, { path: this.#path, bytes, ids: this.#options.ids });
-      this.#state = state;
+      if (state) await this.#options.store.write(state);
       return result;
     });
   }
@@ -138,18 +107,4 @@ export function toPlainName(name: string): string {
     .slice(0, maxNameLength)
     .toWellFormed();
   return plain === "" ? "somebody" : plain;
-}
-
-/** A file that is damaged pairs nobody. */
-function parseState(text: string | undefined): PeersState {
-  const parsed = tryParseJson(text ?? "");
-  const list = <T>(name: string, time: string) => {
-    const values = isRecord(parsed) && Array.isArray(parsed[name]) ? (parsed[name] as unknown[]) : [];
-    const isWhole = (value: unknown) =>
-      isRecord(value) &&
-      ["accountId", "id", "name"].every((field) => typeof value[field] === "string") &&
-      typeof value[time] === "number";
-    return values.filter(isWhole) as T[];
-  };
-  return { peers: list<PairedPeer>("peers", "pairedAt"), codes: list<PairingCode>("codes", "createdAt") };
 }

@@ -5,7 +5,7 @@ import type { QueueMode } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
 import { getDigest } from "../idempotency/digest.ts";
 import type { Recovered, RequestKeys } from "../idempotency/idempotency-keys.ts";
-import type { Inbox } from "../inbox/inbox.ts";
+import type { MessageDraft } from "../inbox/session-inbox.ts";
 import { getSessionKey, resolveRoute, type Route, type RouteFacts } from "../routing/index.ts";
 import type { OpenSessions } from "../sessions/open-sessions.ts";
 import type { GatewaySettings } from "../settings.ts";
@@ -30,8 +30,11 @@ export interface ReceiverParts {
   outbox: ChannelOutbox;
   peers: ChannelPeers;
   sessions: OpenSessions;
-  inbox: Inbox;
   requestKeys: RequestKeys;
+  /** Puts a message into the inbox of whichever node runs its session. Resolves when it is on the disk. */
+  accept: (draft: MessageDraft) => Promise<unknown>;
+  /** Whether the message that a request with this key brought is in the inbox of any node. */
+  wasAccepted: (requestKey: string) => Promise<boolean>;
   getSettings: () => GatewaySettings;
   agentDir: string;
   clock: Clock;
@@ -114,23 +117,21 @@ export class MessageReceiver implements AccountEvents {
 
   /** After a crash: a message that is in the inbox is not accepted again. */
   async #findAccepted(requestKey: string): Promise<Recovered> {
-    const request = this.#parts.inbox.findRequest(requestKey);
-    return request ? { kind: "payload", payload: null } : { kind: "no_effect" };
+    return (await this.#parts.wasAccepted(requestKey)) ? { kind: "payload", payload: null } : { kind: "no_effect" };
   }
 
   async #accept({ account, message, route, key }: RoutedMessage, requestKey: string): Promise<void> {
-    const { store, inbox, getSettings } = this.#parts;
+    const { store, accept, getSettings } = this.#parts;
     const { accountId, settings } = account;
     const { address, id: sourceMessageId, sender } = message;
     const from = { accountId, address, sourceMessageId, senderId: sender.id, peer: message.peer };
     const received = { ...from, key: this.#getFullKey(key) };
     const record = (sessionId: string) => store.append({ type: "received", conversation: { ...received, sessionId } });
-    const open = await openConversation(this.#parts, { account, route, key: received.key, record });
-    const { session } = open.hosted;
-    const { images, saved } = await takeFiles(message, session.cwd);
-    const { sessionId } = session;
-    this.#parts.followed.follow(open.hosted);
-    await inbox.accept({
+    const options = { account, route, key: received.key, record };
+    const { sessionId, cwd, open } = await openConversation(this.#parts, options);
+    const { images, saved } = await takeFiles(message, cwd);
+    if (open) this.#parts.followed.follow(open.hosted);
+    await accept({
       sessionId,
       text: formatMessage(message, saved),
       ...(images.length > 0 && { images }),

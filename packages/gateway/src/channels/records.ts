@@ -85,6 +85,8 @@ export type ChannelRecord =
   | { type: "renewed"; key: string; generation: number }
   /** Says what happens to messages with this key while a run is in progress. */
   | { type: "queue"; key: string; mode: QueueMode }
+  /** Who may write, and who has a code; only in a cluster. See `ChannelPeers`. */
+  | { type: "peers"; peers: unknown }
   /** Only in a snapshot. */
   | { type: "state"; conversation: Conversation }
   | { type: "kept"; reply: OutboxReply };
@@ -104,6 +106,7 @@ export class ChannelTable {
   readonly #queueModes = new Map<string, QueueMode>();
   /** Oldest first. */
   readonly #sources = new Set<string>();
+  #peers: unknown;
 
   getConversation(sessionId: string): Conversation | undefined {
     return this.#conversations.get(sessionId);
@@ -139,6 +142,11 @@ export class ChannelTable {
     return this.#replies.values();
   }
 
+  /** The people as they were written; undefined if they never were. */
+  get peers(): unknown {
+    return this.#peers;
+  }
+
   /** Lists the parts of the answer that a session is writing, as far as people were sent any. */
   listOpen(sessionId: string): readonly OutboxReply[] {
     return [...this.#replies.values()].filter((reply) => reply.isOpen && reply.sessionId === sessionId);
@@ -151,6 +159,15 @@ export class ChannelTable {
     for (const [key, generation] of this.#generations) yield { type: "renewed", key, generation };
     for (const [key, mode] of this.#queueModes) yield { type: "queue", key, mode };
     for (const source of this.#sources) yield { type: "told", source, replies: [] };
+    if (this.#peers !== undefined) yield { type: "peers", peers: this.#peers };
+  }
+
+  /** Forgets everything, before a snapshot is taken. */
+  clear(): void {
+    for (const map of [this.#conversations, this.#sessionsByKey, this.#replies, this.#generations, this.#queueModes])
+      map.clear();
+    this.#sources.clear();
+    this.#peers = undefined;
   }
 
   take(record: ChannelRecord): void {
@@ -196,6 +213,9 @@ export class ChannelTable {
         return;
       case "state":
         return this.#setConversation(record.conversation);
+      case "peers":
+        this.#peers = record.peers;
+        return;
       case "kept":
         this.#replies.set(record.reply.id, record.reply);
     }

@@ -8,7 +8,7 @@ export const acceptCallName = "http.accept";
 
 /** Resolves when the message is on the disk. */
 export async function acceptAnywhere(
-  { parts, client }: { parts: GatewayParts; client: Client },
+  { parts, client }: { parts: Pick<GatewayParts, "inbox" | "cluster">; client: Client },
   draft: MessageDraft,
 ): Promise<{ messageId: string }> {
   const here = () => parts.inbox.accept(draft);

@@ -4,6 +4,7 @@ import type { HostedSession } from "@tau/harness/host";
 import type { SessionFilter, SessionStorage } from "@tau/harness/session";
 import type { GatewayMethod, InboxRequestData, MethodData } from "@tau/protocol/gateway";
 import type { Subscriptions } from "../bridge/subscriptions.ts";
+import type { ClusterChannels } from "../channels/store.ts";
 import type { SessionKeys } from "../http/session-keys.ts";
 import type { RequestKeys } from "../idempotency/idempotency-keys.ts";
 import type { InboxStore } from "../inbox/inbox-store.ts";
@@ -34,6 +35,7 @@ export interface ClusterPort {
   readonly catalogue: ClusterCatalogue;
   /** The schedules of all nodes. */
   readonly schedules: ScheduleStore;
+  readonly channels: ClusterChannels;
   /** Whether the node that ran a session before this one was lost. */
   wasAbandoned(sessionId: string): boolean;
   /** Serves other nodes from now on, and continues with what waits for sessions that no node runs. Called once. */

@@ -1,4 +1,6 @@
 /** The interface of a cluster of gateways, and what an implementation uses of this package. */
+export { type ChannelRecord, ChannelTable } from "../channels/records.ts";
+export type { ChannelLeader, ClusterChannels } from "../channels/store.ts";
 export { callSoon, type Client, type ClientAbilities } from "../client.ts";
 export { encodeJson, type EncodedFrame } from "../encoded-frame.ts";
 export { GatewayError, isGatewayError, toFault } from "../errors.ts";

@@ -31,6 +31,7 @@ async function openOutbox(directory: string, channel = new TestChannel()) {
   const store = await openChannelStore(directory);
   const lines: string[] = [];
   const outbox = new ChannelOutbox({ store, findChannel: () => channel, clock, log: (line) => void lines.push(line) });
+  outbox.start();
   const states = () => [...store.table.replies()].map(({ id, state }) => [id, state]);
   return { outbox, store, clock, channel, lines, states, end: () => store.close() };
 }
@@ -56,7 +57,7 @@ describe("an attempt whose end is not known", () => {
     channel.nextDeliveries.push({ kind: "unknown", reason: "No answer came." });
     await outbox.add([reply("1"), reply("2")]);
     await expect.poll(() => channel.textsTo("a")).toEqual(["2"]);
-    expect(states()).toEqual([["1", "uncertain"]]);
+    await expect.poll(states).toEqual([["1", "uncertain"]]);
     expect(lines.join()).toContain("may not have been delivered: No answer came.");
     expect(await outbox.sendAgain("1")).toBe(true);
     await expect.poll(() => channel.textsTo("a")).toEqual(["2", "1"]);
