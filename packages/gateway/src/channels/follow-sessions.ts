@@ -57,6 +57,8 @@ interface Followed {
   readonly queue: SerialQueue;
   /** The answer that is being written, or was written last. */
   stream?: AnswerStream;
+  /** The identity of the person whose message the run answers. Others may write meanwhile. */
+  answeredId?: string;
 }
 
 export class FollowedSessions {
@@ -87,7 +89,11 @@ export class FollowedSessions {
         if (item.kind !== "event") return;
         const { event } = item;
         if (event.type === "error") failure = event.message;
-        if (event.type === "agent_start") failure = "";
+        if (event.type === "agent_start") {
+          failure = "";
+          const { senderId } = this.#parts.store.table.getConversation(sessionId) ?? {};
+          if (senderId !== undefined) followed.answeredId = senderId;
+        }
         if (event.type === "text_delta") return followed.stream?.add(event.delta);
         this.#followStream(followed, event);
         const { stream } = followed;
@@ -102,6 +108,11 @@ export class FollowedSessions {
     this.#followed.get(sessionId)?.stream?.end();
     this.#followed.delete(sessionId);
     this.signs.forget(sessionId);
+  }
+
+  /** The identity of the person whose message a session answers. Undefined: it has answered none since it was opened. */
+  getAnsweredId(sessionId: string): string | undefined {
+    return this.#followed.get(sessionId)?.answeredId;
   }
 
   /** Waits until everything that a session has said so far is recorded. */

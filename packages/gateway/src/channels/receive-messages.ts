@@ -163,10 +163,11 @@ export class MessageReceiver implements AccountEvents {
     command: ChatCommand,
     { senderId, key, conversation }: { senderId: string; key: string; conversation: Conversation | undefined },
   ): Promise<string> {
-    const { store, sessions, getSettings } = this.#parts;
+    const { store, sessions, followed, getSettings } = this.#parts;
     return await runChatCommand({
       command,
       senderId,
+      answeredId: conversation && (followed.getAnsweredId(conversation.sessionId) ?? conversation.senderId),
       conversation,
       openSession: async () => conversation && (await sessions.open(conversation.sessionId)),
       renew: () => store.append({ type: "renewed", key, generation: store.table.getGeneration(key) + 1 }),

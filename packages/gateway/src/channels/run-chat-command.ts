@@ -8,6 +8,8 @@ export interface ChatCommandContext {
   readonly command: ChatCommand;
   /** Who types it. */
   readonly senderId: string;
+  /** The person whose message the run answers. */
+  readonly answeredId: string | undefined;
   /** Undefined: nothing was said here yet. */
   readonly conversation: Conversation | undefined;
   /** Opens the session of the conversation. */
@@ -71,10 +73,10 @@ async function run(context: ChatCommandContext): Promise<string> {
 }
 
 /** Only who the run is for may answer: somebody else in a group may not. */
-function approve({ command, senderId, conversation }: ChatCommandContext, { hosted }: OpenSession): string {
+function approve({ command, senderId, answeredId }: ChatCommandContext, { hosted }: OpenSession): string {
   const [, id = "", answer = ""] = /^(\S+)\s+(yes|no)$/i.exec(command.argument) ?? [];
   if (id === "") return "Write /approve ID yes, or /approve ID no.";
-  if (conversation?.senderId !== senderId) return "Only the person whose message is being answered can approve this.";
+  if (answeredId !== senderId) return "Only the person whose message is being answered can approve this.";
   const isTaken = hosted.session.approve(id, { decision: answer.toLowerCase() === "yes" ? "allow" : "deny" });
   return isTaken ? "Noted." : "This question is not open any more.";
 }

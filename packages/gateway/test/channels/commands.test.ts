@@ -86,6 +86,25 @@ describe("a question of the policy", () => {
     await expect.poll(() => channel.textsTo("group").at(-1)).toBe("This question is not open any more.");
   });
 
+  test("cannot be answered by somebody who writes meanwhile", async () => {
+    const model = asking();
+    const { channel } = await openChannelGateway({
+      model,
+      paired: ["ann", "bob"],
+      account: { queue: "followup" },
+    });
+    await channel.receive("Which host?", group);
+    await expect.poll(() => channel.sent.at(-1)?.buttons).toHaveLength(2);
+    const allow = channel.sent.at(-1)!.buttons![0]!.value;
+    const bob = { ...group, sender: { id: "bob", name: "Bob" } };
+    await channel.receive("Me too", bob);
+    await channel.receive(allow, bob);
+    await expect.poll(() => channel.textsTo("group").at(-1)).toMatch(/^Only the person/);
+    expect(model.asked).toHaveLength(1);
+    await channel.receive(allow, group);
+    await expect.poll(() => channel.textsTo("group")).toContain("Done.");
+  });
+
   test("is answered by a button, and not by the button of a stranger", async () => {
     const model = asking();
     const { channel } = await openChannelGateway({ model });

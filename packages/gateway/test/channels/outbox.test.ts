@@ -88,7 +88,7 @@ describe("an attempt whose end is not known", () => {
     await expect.poll(() => clock.waiting).toBe(1);
     await clock.advance(9_500);
     await expect.poll(() => channel.textsTo("a")).toEqual(["2"]);
-    expect(states()).toEqual([["1", "uncertain"]]);
+    await expect.poll(states).toEqual([["1", "uncertain"]]);
   });
 
   test.each([false, true])(
@@ -108,7 +108,7 @@ describe("an attempt whose end is not known", () => {
       onTestFinished(second.end);
       second.outbox.wake("chat");
       await expect.poll(() => second.channel.textsTo("a")).toEqual(provesNonce ? ["1", "2"] : ["2"]);
-      expect(second.states()).toEqual(provesNonce ? [] : [["1", "uncertain"]]);
+      await expect.poll(second.states).toEqual(provesNonce ? [] : [["1", "uncertain"]]);
     },
   );
 });
