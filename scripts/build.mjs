@@ -43,9 +43,6 @@ const packages = [
   { name: "cli" },
 ];
 
-/** Libraries that others of our dependencies are made for, and bring along. */
-const brought = ["@discordjs/rest", "@discordjs/ws"];
-
 /** Bundled because loading them as many small files costs more than their code. */
 const bundled = new Set(["typebox", "eventsource-parser"]);
 
@@ -55,7 +52,7 @@ for (const { name, others = [], core, commonjs = [] } of packages) {
   const entries = [...getEntries(manifest), ...others];
   // What is there only if the person installed it is not ours to bring along.
   const wanted = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies };
-  const dependencies = [...Object.keys(wanted), ...brought].filter((dependency) => !bundled.has(dependency));
+  const dependencies = Object.keys(wanted).filter((dependency) => !bundled.has(dependency));
   const outdir = join(directory, "dist");
   const sources = (names) => Object.fromEntries(names.map((entry) => [entry, join(directory, "src", `${entry}.ts`)]));
   const shared = {
