@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findEnvKeys, getModels, getProviders } from "@tau/ai";
 import { expect, test } from "vitest";
+import { awsVariables } from "../../../ai/src/auth/aws/load.ts";
 import { localServers } from "../../../ai/src/providers/local-servers.ts";
 import { cleanEnvironment } from "@tau/tools";
 import { variable as jobVariable } from "../../../tools/src/shell/process-tree.ts";
@@ -21,7 +22,7 @@ const readNames = (text: string): string[] =>
 
 /** The variables in the text of the sources: `env("X")`, `env["X"]`, `env.X`. */
 function findReadVariables(): string[] {
-  const names = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"];
+  const names = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", ...awsVariables];
   for (const name of readdirSync(join(root, "packages"))) {
     for (const file of readdirSync(join(root, "packages", name, "src"), { recursive: true }).map(String)) {
       if (!file.endsWith(".ts") || /test\.ts$|^testing/.test(file)) continue;

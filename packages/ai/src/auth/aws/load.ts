@@ -10,7 +10,7 @@ import { assumeRole, assumeRoleWithToken, type Role } from "./roles.ts";
 import { loadFromSso } from "./sso.ts";
 
 /** Everything that decides which credentials are found. */
-const variables =
+export const awsVariables =
   `HOME USERPROFILE AWS_PROFILE AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE AWS_REGION AWS_DEFAULT_REGION AWS_ROLE_ARN
 AWS_ROLE_SESSION_NAME AWS_WEB_IDENTITY_TOKEN_FILE AWS_CONTAINER_CREDENTIALS_RELATIVE_URI AWS_CONTAINER_CREDENTIALS_FULL_URI
 AWS_CONTAINER_AUTHORIZATION_TOKEN AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE AWS_EC2_METADATA_DISABLED
@@ -36,7 +36,7 @@ const kept = new Map<string, Kept>();
  * Undefined when there are none; throws `MissingCredentials` where something is configured and does not work.
  */
 export async function load(env: Env, profile?: string): Promise<AwsCredentials | undefined> {
-  const key = JSON.stringify([profile, ...variables.map((name) => env(name))]);
+  const key = JSON.stringify([profile, ...awsVariables.map((name) => env(name))]);
   const known = kept.get(key);
   if (known && Date.now() < known.untilMs) return toPlain(await known.credentials);
   // Requests at the same time ask once.
