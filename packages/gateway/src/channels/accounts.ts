@@ -48,6 +48,8 @@ interface OpenAccount {
   readonly settings: AccountSettings;
   readonly events: AccountEvents;
   readonly closing: AbortController;
+  /** The secrets that it was opened with, by their names. */
+  readonly secrets: Map<string, string>;
   /** Settles when nothing of the account runs any more. Never rejects. */
   readonly done: Promise<void>;
   channel?: Channel;
@@ -85,21 +87,33 @@ export class ChannelAccounts {
     await this.apply(wanted);
   }
 
-  /** Opens, closes and opens again what differs from the settings. Resolves when what was closed has ended. */
+  /** Opens, closes and opens again what differs from the settings or has another secret now. Resolves when what was closed has ended. */
   async apply(wanted: GatewaySettings["channels"]): Promise<void> {
     const events = this.#events;
     if (!events) return;
     const next = new Map(Object.entries(wanted).map(([name, written]) => [name, resolveAccountSettings(written)]));
-    // Whatever an account failed for may be repaired, such as a token that is not in the settings.
-    const isSame = (accountId: string, { settings, state }: OpenAccount) =>
-      state.kind !== "failed" &&
-      next.get(accountId)?.enabled === true &&
-      JSON.stringify(next.get(accountId)) === JSON.stringify(settings);
-    const closed = [...this.#open].filter(([accountId, account]) => !isSame(accountId, account));
-    await Promise.all(closed.map(([accountId]) => this.#close(accountId)));
+    const closed: string[] = [];
+    for (const [accountId, account] of this.#open) {
+      const { settings, state } = account;
+      const isWanted =
+        next.get(accountId)?.enabled === true && JSON.stringify(next.get(accountId)) === JSON.stringify(settings);
+      // Whatever an account failed for may be repaired.
+      const isKept = isWanted && state.kind !== "failed" && (await this.#hasSameSecrets(accountId, account));
+      if (!isKept) closed.push(accountId);
+    }
+    await Promise.all(closed.map((accountId) => this.#close(accountId)));
     for (const [accountId, settings] of next) {
       if (settings.enabled && !this.#open.has(accountId)) this.#start(accountId, settings, events);
     }
+  }
+
+  /** A secret that cannot be read now was not replaced. */
+  async #hasSameSecrets(accountId: string, { secrets }: OpenAccount): Promise<boolean> {
+    for (const [name, secret] of secrets) {
+      const stored = await this.#parts.getSecret(accountId, name).catch(() => secret);
+      if (stored !== secret) return false;
+    }
+    return true;
   }
 
   /** Nothing is opened afterwards. */
@@ -120,7 +134,14 @@ export class ChannelAccounts {
     let begin = (_account: OpenAccount) => {};
     const begun = new Promise<OpenAccount>((resolve) => (begin = resolve));
     const done = begun.then((account) => this.#run(accountId, account));
-    const account: OpenAccount = { settings, events, closing, done, state: { kind: "connecting" } };
+    const account: OpenAccount = {
+      settings,
+      events,
+      closing,
+      secrets: new Map(),
+      done,
+      state: { kind: "connecting" },
+    };
     this.#open.set(accountId, account);
     begin(account);
   }
@@ -138,7 +159,11 @@ export class ChannelAccounts {
       const channel = await type.open({
         accountId,
         settings,
-        getSecret: (name) => getSecret(accountId, name),
+        async getSecret(name) {
+          const secret = await getSecret(accountId, name);
+          account.secrets.set(name, secret);
+          return secret;
+        },
         clock,
         position: openPosition(accountId),
         log: (line) => log(`${accountId}: ${line}`),

@@ -450,7 +450,7 @@ describe("the connection", () => {
   });
 });
 
-test("an account that has failed is opened again when the gateway reads its settings again", async () => {
+test("an account that has failed, or has another secret now, is opened again when the gateway reads its settings again", async () => {
   const server = new SlackServer();
   onTestFinished(() => server.close());
   const secrets: Record<string, string> = { token: "xoxb-wrong", app: slackTokens.app };
@@ -471,6 +471,9 @@ test("an account that has failed is opened again when the gateway reads its sett
   await expect.poll(getState).toBe("connected");
   await accounts.apply(wanted);
   expect([getState(), server.connections]).toEqual(["connected", 1]);
+  secrets["app"] = "xapp-wrong";
+  await accounts.apply(wanted);
+  await expect.poll(getState).toBe("failed");
 });
 
 describe("by signed requests", () => {

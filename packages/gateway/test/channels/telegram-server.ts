@@ -62,7 +62,8 @@ export class TelegramServer {
       response.writeHead(status, { "content-type": "application/json" });
       response.end(JSON.stringify(value));
     };
-    if (fileToken === telegramToken) return void response.end(this.files.get(decodeURIComponent(path)) ?? "");
+    const file = this.files.get(decodeURIComponent(path));
+    if (fileToken === telegramToken) return void (file ? response.end(file) : answer(404, { ok: false }));
     if (token !== telegramToken) return answer(401, { ok: false, error_code: 401, description: "Unauthorized" });
     const isJson = request.headers["content-type"] === "application/json";
     const params = isJson ? (JSON.parse(body.toString()) as Record<string, unknown>) : {};

@@ -102,13 +102,16 @@ describe("what people write", () => {
       photo: [{ file_id: "small" }, { file_id: "big" }],
       document: { file_id: "doc", file_name: "a.csv", mime_type: "text/csv" },
     });
-    await expect.poll(() => messages.length).toBe(1);
+    server.write("", { caption: "Too old", document: { file_id: "gone", file_name: "b.csv" } });
+    await expect.poll(() => messages.length).toBe(2);
     expect(server.callsOf("getFile")).toEqual([]);
     const files = await messages[0]!.loadFiles!();
     expect(files.map(({ name, mimeType, bytes }) => [name, mimeType, Buffer.from(bytes).toString()])).toEqual([
       ["photo.jpg", "image/jpeg", "pixels"],
       ["a.csv", "text/csv", "figures"],
     ]);
+    const [missing] = await messages[1]!.loadFiles!();
+    expect(Buffer.from(missing!.bytes).toString()).toBe('The file "b.csv" was not loaded: The answer was 404.\n');
   });
 
   test("of buttons is answered, so that they stop blinking", async () => {

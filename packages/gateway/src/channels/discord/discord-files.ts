@@ -2,6 +2,7 @@
 import type { Clock } from "@tau/ai";
 import type { ChannelFile } from "../channel.ts";
 import { requestPlatform } from "../http-request.ts";
+import { createMissingFile } from "../load-file.ts";
 import { pause } from "../pause.ts";
 import type { DiscordFile } from "./discord-event.ts";
 
@@ -23,18 +24,14 @@ export async function loadFiles(files: readonly DiscordFile[], options: LoadOpti
   const loaded: ChannelFile[] = [];
   for (const file of files) {
     const { filename: name, content_type: mimeType = "application/octet-stream" } = file;
-    const bytes = await loadFile(file, options);
-    if (typeof bytes !== "string") loaded.push({ name, mimeType, bytes });
-    else {
-      const text = `The file ${JSON.stringify(name)} was not loaded: ${bytes}\n`;
-      loaded.push({ name: `${name}.not-loaded.txt`, mimeType: "text/plain", bytes: Buffer.from(text) });
-    }
+    const bytes = await load(file, options);
+    loaded.push(typeof bytes === "string" ? createMissingFile(name, bytes) : { name, mimeType, bytes });
   }
   return loaded;
 }
 
 /** Returns why not, if it cannot be loaded. */
-async function loadFile({ url, size }: DiscordFile, options: LoadOptions): Promise<Uint8Array | string> {
+async function load({ url, size }: DiscordFile, options: LoadOptions): Promise<Uint8Array | string> {
   const { baseUrl, clock, signal } = options;
   if (!isOfDiscord(url, baseUrl)) return "its address is not one of Discord's.";
   if (size > maxFileBytes) return `it has more than ${maxFileBytes / 1024 / 1024} MiB.`;

@@ -1,7 +1,8 @@
 /** Loads files from Slack, and sends files to it. The token goes to Slack's own servers only, and no redirect is followed. */
-import { getErrorMessage, isRecord } from "@tau/ai/internal";
+import { isRecord } from "@tau/ai/internal";
 import type { ChannelFile, Delivery, OutgoingFile } from "../channel.ts";
 import { requestPlatform } from "../http-request.ts";
+import { loadFile } from "../load-file.ts";
 import { getBaseUrl, type SlackApi } from "./slack-api.ts";
 import { type SlackFailure, toDelivery } from "./slack-answer.ts";
 import type { SlackFile } from "./slack-event.ts";
@@ -25,16 +26,8 @@ export function isSlackFileUrl(url: string, baseUrl: string | undefined): boolea
   return baseUrl !== undefined && parsed.origin === new URL(getBaseUrl(baseUrl)).origin;
 }
 
-/** A file that cannot be loaded becomes a text that says so: the message is worth more than its file. */
-export async function loadSlackFile(file: SlackFile, options: SlackFilesOptions): Promise<ChannelFile> {
-  const { name, mimeType } = file;
-  try {
-    return { name, mimeType, bytes: await downloadFile(file, options) };
-  } catch (error) {
-    const text = `The file ${JSON.stringify(name)} could not be loaded from Slack: ${getErrorMessage(error)}\n`;
-    return { name: `${name}.not-loaded.txt`, mimeType: "text/plain", bytes: Buffer.from(text) };
-  }
-}
+export const loadSlackFile = (file: SlackFile, options: SlackFilesOptions): Promise<ChannelFile> =>
+  loadFile(file, () => downloadFile(file, options));
 
 async function downloadFile(file: SlackFile, { api, token, baseUrl }: SlackFilesOptions): Promise<Uint8Array> {
   const url = file.url === "" ? await findUrl(file.id, api) : file.url;

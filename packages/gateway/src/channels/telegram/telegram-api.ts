@@ -61,11 +61,11 @@ export class TelegramApi {
   async download(fileId: string): Promise<Uint8Array> {
     const answer = await this.call("getFile", { file_id: fileId });
     const path = answer.kind === "ok" && isRecord(answer.result) ? answer.result["file_path"] : undefined;
-    if (typeof path !== "string") throw new Error(`A file could not be loaded: ${describeAnswer(answer)}`);
+    if (typeof path !== "string") throw new Error(describeAnswer(answer));
     const url = `${this.#baseUrl}/file/bot${this.#token}/${path.split("/").map(encodeURIComponent).join("/")}`;
     const file = await requestPlatform({ url, method: "GET", timeoutMs: 60_000, maxBytes: maxFileBytes });
-    if (file.kind !== "answer") throw new Error(`A file could not be loaded: ${file.reason}`);
-    if (file.status !== 200) throw new Error(`A file could not be loaded: the answer was ${file.status}.`);
+    if (file.kind !== "answer") throw new Error(file.reason.replaceAll(this.#token, "[secret]"));
+    if (file.status !== 200) throw new Error(`The answer was ${file.status}.`);
     return file.body;
   }
 

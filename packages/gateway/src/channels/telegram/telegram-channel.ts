@@ -12,6 +12,7 @@ import type {
   OutgoingText,
   ReceivedRequest,
 } from "../channel.ts";
+import { loadFile } from "../load-file.ts";
 import { pause } from "../pause.ts";
 import { describeAnswer, TelegramApi, toDelivery } from "./telegram-api.ts";
 import { toTelegramHtml } from "./telegram-html.ts";
@@ -192,9 +193,7 @@ class TelegramChannel implements Channel {
     if (update.kind !== "message") return;
     const { message, files } = update;
     const loadFiles = async () =>
-      await Promise.all(
-        files.map(async ({ fileId, name, mimeType }) => ({ name, mimeType, bytes: await this.#api.download(fileId) })),
-      );
+      await Promise.all(files.map((file) => loadFile(file, () => this.#api.download(file.fileId))));
     await events.onMessage({ ...message, ...(files.length > 0 && { loadFiles }) });
   }
 }
