@@ -81,6 +81,8 @@ describe.skipIf(!hasNats)("an account that two gateways of a cluster have", () =
         await expect.poll(async () => (await readSent()).length, { timeout: 30_000 }).toBeGreaterThan(before + 4);
         const owns = await Promise.all(nodes.map(hasAccount));
         expect(owns.filter(Boolean).length).toBeLessThanOrEqual(1);
+        const { channels } = await nodes[owns.indexOf(false)]!.client.must<{ channels: object[] }>("channels.list");
+        expect(channels[0]).not.toMatchObject({ state: "off" });
         const index = Math.max(0, owns.indexOf(true));
         const { child } = nodes[index]!;
         if (round % 3 === 1) {

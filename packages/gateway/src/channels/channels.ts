@@ -75,16 +75,18 @@ export class Channels {
 
   /** Lists the accounts of the settings, also those that are turned off. */
   list(): ChannelData[] {
-    const { accounts, store, getSettings } = this.#parts;
+    const { accounts, store, shared, getSettings } = this.#parts;
     const open = new Map(accounts.list().map((health) => [health.accountId, health]));
     const replies = [...store.table.replies()];
-    return Object.entries(getSettings().channels).map(([name, written]) =>
-      describeAccount(name, {
-        type: resolveAccountSettings(written).type,
+    return Object.entries(getSettings().channels).map(([name, written]) => {
+      const { type, enabled } = resolveAccountSettings(written);
+      return describeAccount(name, {
+        type,
         health: open.get(name),
+        isElsewhere: shared !== undefined && enabled && !open.has(name),
         replies: replies.filter(({ accountId }) => accountId === name),
-      }),
-    );
+      });
+    });
   }
 
   /** Lists who may write, and who waits with a code. The codes are not told: people get them in their chats. */

@@ -7,20 +7,23 @@ import type { OutboxReply } from "./records.ts";
 
 interface AccountFacts {
   readonly type: string;
-  /** Undefined: it is turned off. */
+  /** Undefined: it is not open here. */
   readonly health: AccountHealth | undefined;
+  /** Whether another node of the cluster connects it. */
+  readonly isElsewhere: boolean;
   /** Its replies that are not delivered. */
   readonly replies: readonly OutboxReply[];
 }
 
-export function describeAccount(name: string, { type, health, replies }: AccountFacts): ChannelData {
+export function describeAccount(name: string, { type, health, isElsewhere, replies }: AccountFacts): ChannelData {
   const state = health?.state;
   const isOver = ({ state: replyState }: OutboxReply) => replyState === "refused" || replyState === "uncertain";
   const undelivered = replies.filter(isOver).length;
   return {
     name,
     type,
-    state: state?.kind ?? "off",
+    state: state?.kind ?? (isElsewhere ? "waiting" : "off"),
+    ...(isElsewhere && { reason: "Another node of the cluster connects it." }),
     ...(state?.kind === "failed" && { reason: state.reason }),
     ...(state?.kind === "waiting" && { reason: `${state.reason} (pause of ${Math.ceil(state.forMs / 1_000)} s)` }),
     ...(health?.lastMessageAt !== undefined && { lastMessageAt: new Date(health.lastMessageAt).toISOString() }),
