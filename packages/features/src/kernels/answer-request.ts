@@ -3,7 +3,7 @@ import type { ExtensionAPI, ExtensionToolContext } from "@tau/extensions";
 import type { Model } from "@tau/ai";
 import { asRecord, isRecord, joinTextBlocks, parseOutput } from "@tau/ai/internal";
 import { evalToolName } from "./feature.ts";
-import type { AnswerRequest } from "./kernel.ts";
+import type { AnswerRequest } from "./requests.ts";
 import { KernelError } from "./kernel-error.ts";
 import type { KernelRequest } from "./messages.ts";
 import { getText, toArguments, toData } from "./tool-data.ts";

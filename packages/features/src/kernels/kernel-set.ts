@@ -1,17 +1,14 @@
 /** The kernels of one session, by language. */
 import type { Clock } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
-import type { ExtensionAPI, ToolDefinition } from "@tau/extensions";
-import { toVisible } from "../kit/visible-text.ts";
-import { createAnswer } from "./answer-request.ts";
+import type { ExtensionAPI } from "@tau/extensions";
+import { CellQueue, waitsForItself } from "./cell-queue.ts";
 import type { Language } from "./feature.ts";
 import { languages } from "./feature.ts";
-import { cut, maxValueLength } from "./format-cell.ts";
 import { KernelId } from "./ipc.ts";
-import { Kernel } from "./kernel.ts";
+import { type CellOptions, type CellOutcome, Kernel } from "./kernel.ts";
 import { KernelError } from "./kernel-error.ts";
 import { connectProcess, toArgv } from "./kernel-process.ts";
-import type { FromKernel } from "./messages.ts";
+import { RegisteredTools } from "./registered-tools.ts";
 import { javascriptRunner, nodeOptions } from "./runners/javascript.ts";
 import { pythonRunner } from "./runners/python.ts";
 
@@ -22,35 +19,63 @@ export interface KernelSetParts {
   findPython(): string | undefined;
 }
 
-type RegisterMessage = Extract<FromKernel, { type: "Register" }>;
+interface SetCell extends CellOptions {
+  language: Language;
+  /** Identifies the call. A call that it makes has an id that begins with it. */
+  callId: string;
+  /** Whether it has a new kernel. */
+  reset?: boolean | undefined;
+}
 
-const maxRegistered = 100;
-const maxDescriptionLength = 4_000;
-const maxSchemaLength = 64 * 1024;
 const titles: Readonly<Record<Language, string>> = { python: "Python", javascript: "JavaScript" };
 const ids: Readonly<Record<Language, KernelId>> = { python: KernelId.Python, javascript: KernelId.Bun };
 
 export class KernelSet {
   readonly #parts: KernelSetParts;
   readonly #kernels = new Map<Language, Kernel>();
+  readonly #queues: Readonly<Record<Language, CellQueue>> = { python: new CellQueue(), javascript: new CellQueue() };
   /** Why the last kernel of a language ended, until that was reported. */
   readonly #lost = new Map<Language, string>();
-  /** The kernel that has registered each tool. */
-  readonly #registered = new Map<string, Kernel>();
+  readonly #registered: RegisteredTools;
 
   constructor(parts: KernelSetParts) {
     this.#parts = parts;
+    this.#registered = new RegisteredTools(parts.tau);
   }
 
-  /** The kernel of a language, which is started by its first cell. `lost` says why variables of an earlier one are gone. */
-  take(language: Language): { kernel: Kernel; lost: string | undefined } {
-    const running = this.#kernels.get(language);
-    if (running && !running.hasEnded) return { kernel: running, lost: undefined };
-    const kernel = this.#create(language);
-    this.#kernels.set(language, kernel);
+  /**
+   * Runs a cell after those before it, in a kernel that the first one starts. `lost` says why the variables of an earlier kernel are
+   * gone. Rejects with a `KernelError` for one that would wait for itself.
+   */
+  async run(cell: SetCell): Promise<{ outcome: CellOutcome; lost: string | undefined }> {
+    const { language, callId, signal } = cell;
+    const queue = this.#queues[language];
+    if (waitsForItself(callId, queue, Object.values(this.#queues)))
+      throw new KernelError("busy", "This kernel is busy with the cell that the code was started from.");
+    const result = await queue.run(callId, signal, () => this.#runNow(cell));
+    if (result !== "aborted") return result;
+    return { outcome: { kind: "interrupted", by: "abort", displays: [], hasEnded: false }, lost: undefined };
+  }
+
+  async #runNow({ language, reset, ...cell }: SetCell): Promise<{ outcome: CellOutcome; lost: string | undefined }> {
+    if (reset) await this.end(language, "It was reset.");
+    const kernel = this.#take(language);
     const lost = this.#lost.get(language);
     this.#lost.delete(language);
-    return { kernel, lost };
+    try {
+      return { outcome: await kernel.run(cell), lost };
+    } finally {
+      // The next cell reports it where this one has not had a kernel.
+      if (lost !== undefined && kernel.runs === 0) this.#lost.set(language, lost);
+    }
+  }
+
+  #take(language: Language): Kernel {
+    const running = this.#kernels.get(language);
+    if (running && !running.hasEnded) return running;
+    const kernel = this.#create(language);
+    this.#kernels.set(language, kernel);
+    return kernel;
   }
 
   #create(language: Language): Kernel {
@@ -67,12 +92,14 @@ export class KernelSet {
         const limits = maxMemoryMb === undefined ? {} : { maxMemoryMb };
         return connectProcess(await tau.spawn(command, args, { env, ...limits }), events);
       },
-      onRegister: (tool) => this.#register(kernel, language, tool),
+      onRegister: (tool) => this.#registered.register(owner, tool),
       getPersonWaitMs: () => tau.getPersonWaitMs(),
       onEnd: (reason) => {
         if (kernel.runs > 0) this.#lost.set(language, reason);
+        this.#registered.removeOf(kernel);
       },
     });
+    const owner = { kernel, queue: this.#queues[language], title: titles[language] };
     return kernel;
   }
 
@@ -86,61 +113,9 @@ export class KernelSet {
     );
   }
 
-  /** Tools of kernels never take the place of others. Says why one is not registered. */
-  #register(kernel: Kernel, language: Language, tool: RegisterMessage): string | undefined {
-    const { name } = tool;
-    const owner = this.#registered.get(name);
-    if (!/^[A-Za-z_]\w{0,50}$/.test(name)) return "A tool was not registered: its name cannot be used.";
-    if (!owner && this.#registered.size >= maxRegistered)
-      return `The tool ${name} was not registered: there are ${maxRegistered} already.`;
-    if (owner && owner !== kernel && !owner.hasEnded)
-      return `The tool ${name} was not registered: the other kernel has one of this name.`;
-    try {
-      this.#parts.tau.registerTool(this.#createTool(language, tool));
-    } catch (error) {
-      return `The tool ${name} was not registered: ${getErrorMessage(error)}`;
-    }
-    this.#registered.set(name, kernel);
-    return undefined;
-  }
-
-  #createTool(language: Language, { name, description, parameters }: RegisterMessage): ToolDefinition {
-    const toolName = `kernel__${name}`;
-    const text = toVisible(description.slice(0, maxDescriptionLength));
-    return {
-      name: toolName,
-      label: toolName,
-      description: text || `The function ${name} that a ${titles[language]} cell has registered.`,
-      parameters: toParameters(parameters),
-      exposure: "deferred",
-      access: () => [{ capability: "exec", target: { kind: "name", name: toolName }, risk: "unknown" }],
-      execute: async (_id, params, signal, _onUpdate, context) => {
-        const kernel = this.#registered.get(name);
-        if (!kernel || kernel.hasEnded) throw new KernelError("ended", `The kernel of ${toolName} has ended.`);
-        const value = await kernel
-          .bridge(createAnswer({ context, signal, tau: this.#parts.tau }), signal)
-          .invokeTool(name, params);
-        const json = JSON.stringify(value);
-        if (json.length > maxValueLength)
-          throw new KernelError("failed", "The value is too large. Write it to a file, and give the path.");
-        const shown = typeof value === "string" ? value : json;
-        return { content: [{ type: "text", text: toVisible(cut(shown)) }], details: { structured: value } };
-      },
-    };
-  }
-
   /** Starts a kernel without a cell. */
   async start(language: Language): Promise<void> {
-    const { kernel } = this.take(language);
-    const outcome = await kernel.run({
-      code: "",
-      callId: "",
-      timeoutMs: undefined,
-      signal: undefined,
-      onOutput: () => undefined,
-      answer: () => Promise.reject(new KernelError("over", "No cell is running.")),
-    });
-    if (outcome.kind === "ended") throw new KernelError("ended", outcome.reason);
+    await this.#take(language).open();
   }
 
   /** Resolves with whether there was one. */
@@ -167,10 +142,4 @@ export class KernelSet {
   describe(): string[] {
     return languages.map((language) => this.describeOne(language));
   }
-}
-
-/** A schema that is too long is left out: the function checks its arguments itself. */
-function toParameters(schema: Readonly<Record<string, unknown>> | undefined): ToolDefinition["parameters"] {
-  const isUsable = schema?.["type"] === "object" && JSON.stringify(schema).length <= maxSchemaLength;
-  return isUsable ? schema : { type: "object", properties: {} };
 }

@@ -1,30 +1,24 @@
-/** A kernel: one process that runs cells, one after the other, and keeps their variables. */
+/** A kernel: one process that runs cells and keeps their variables. */
 import type { Clock } from "@tau/ai";
 import { followSignal, getErrorMessage } from "@tau/ai/internal";
-import { IpcChannel, type KernelId, type KernelMessage, type KernelResult } from "./ipc.ts";
+import type { KernelId, KernelResult } from "./ipc.ts";
 import { createDeferred } from "./deferred.ts";
 import { KernelError } from "./kernel-error.ts";
 import type { KernelProcess, KernelProcessEvents } from "./kernel-process.ts";
-import { type DoneMessage, type Display, type FromKernel, getAnswerType, type KernelRequest } from "./messages.ts";
+import type { DoneMessage, Display, FromKernel } from "./messages.ts";
+import { type AnswerRequest, KernelRequests } from "./requests.ts";
 
 /** How long a cell may take to end after an interrupt, before the kernel is ended. */
 export const interruptMs = 5_000;
 const minWatchMs = 50;
-/** More requests of one kernel at the same time are refused. */
-const maxRequests = 1_000;
 const maxDisplays = 100;
 /** Limits what is kept of all of them, as long as their lines are. */
 const maxDisplaySize = 32 * 1024 * 1024;
 /** The end of what is printed while no cell runs is shown with the next one. */
 const maxLateBytes = 16 * 1024;
 
-/** Does for a kernel what its code asks for, with the rights of one call. */
-export type AnswerRequest = (request: KernelRequest) => Promise<unknown>;
-
 export interface CellOptions {
   code: string;
-  /** Identifies the call. A call that it makes has an id that begins with it. */
-  callId: string;
   timeoutMs: number | undefined;
   signal: AbortSignal | undefined;
   onOutput(chunk: Buffer): void;
@@ -59,7 +53,6 @@ export interface KernelBridge {
 
 interface RunningCell {
   id: string;
-  callId: string;
   displays: Display[];
   displaySize: number;
   onOutput(chunk: Buffer): void;
@@ -68,13 +61,9 @@ interface RunningCell {
 
 export class Kernel {
   readonly #options: KernelOptions;
-  readonly #scopes = new Map<string, AnswerRequest>();
+  readonly #requests: KernelRequests;
   readonly #invokes = new Map<string, (result: KernelResult) => void>();
-  readonly #requests = IpcChannel(maxRequests);
-  /** Requests that were not answered, by their ids. */
-  readonly #waiting = new Map<number, { wire: string; request: KernelRequest; answer: AnswerRequest }>();
   #process: Promise<KernelProcess> | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
   #cell: RunningCell | undefined;
   #late: Buffer[] = [];
   #counts = { cells: 0, runs: 0 };
@@ -83,7 +72,10 @@ export class Kernel {
 
   constructor(options: KernelOptions) {
     this.#options = options;
-    void this.#answerRequests();
+    this.#requests = new KernelRequests({
+      id: options.id,
+      send: async (type, payload) => (await this.#process)?.send(type, payload),
+    });
   }
 
   get hasEnded(): boolean {
@@ -99,23 +91,15 @@ export class Kernel {
     return this.#cell !== undefined;
   }
 
-  /** Waits for earlier cells. Never rejects for what the code does. */
-  async run(options: CellOptions): Promise<CellOutcome> {
-    if (this.#cell && isWithin(options.callId, this.#cell.callId))
-      throw new KernelError("busy", "This kernel is busy with the cell that the code was started from.");
-    const before = this.#turn;
-    const { promise, resolve } = createDeferred<void>();
-    this.#turn = promise;
-    try {
-      await Promise.race([before, whenAborted(options.signal)]);
-      if (options.signal?.aborted) return { kind: "interrupted", by: "abort", displays: [], hasEnded: false };
-      return await this.#runNow(options);
-    } finally {
-      void before.then(() => resolve());
-    }
+  /** Starts the process before its first cell. */
+  async open(): Promise<void> {
+    await this.#open();
+    if (this.#endReason !== undefined) throw new KernelError("ended", this.#endReason);
+    this.#waitIdle();
   }
 
-  async #runNow({ code, callId, timeoutMs, signal, onOutput, answer }: CellOptions): Promise<CellOutcome> {
+  /** Runs a cell, after the one before has ended. Never rejects for what the code does. */
+  async run({ code, timeoutMs, signal, onOutput, answer }: CellOptions): Promise<CellOutcome> {
     const id = `c${++this.#counts.cells}`;
     const displays: Display[] = [];
     const stopped = createDeferred<{ by: "abort" | "timeout" }>();
@@ -132,8 +116,8 @@ export class Kernel {
         return { kind: "interrupted", by: opened.by, displays, hasEnded: true };
       }
       const done = createDeferred<DoneMessage | undefined>();
-      this.#cell = { id, callId, displays, displaySize: 0, onOutput, settle: done.resolve };
-      this.#scopes.set(id, answer);
+      this.#cell = { id, displays, displaySize: 0, onOutput, settle: done.resolve };
+      this.#requests.enter(id, answer);
       for (const chunk of this.#late.splice(0)) onOutput(chunk);
       this.#counts.runs++;
       opened.send("Cell", { id, code });
@@ -150,7 +134,7 @@ export class Kernel {
       stopFollowing();
       cancelTimeout?.();
       this.#cell = undefined;
-      this.#scopes.delete(id);
+      this.#requests.leave(id);
       this.#waitIdle();
     }
   }
@@ -230,7 +214,7 @@ export class Kernel {
         return settle?.(message.result);
       }
       case "Request":
-        return this.#request(message);
+        return this.#requests.accept(message);
     }
   }
 
@@ -239,53 +223,6 @@ export class Kernel {
     if (!cell || cell.displays.length >= maxDisplays || cell.displaySize + size > maxDisplaySize) return;
     cell.displaySize += size;
     cell.displays.push(display);
-  }
-
-  /** The host decides about requests: they wait for it in the channel. */
-  #request({ id, scope, wire, request }: Extract<FromKernel, { type: "Request" }>): void {
-    const answer = this.#scopes.get(scope);
-    const problem = !answer
-      ? new KernelError("over", "The cell that made this call is over. Await calls before the cell ends.")
-      : this.#waiting.has(id)
-        ? new KernelError("failed", `There is another call with the id ${id}.`)
-        : this.#waiting.size >= maxRequests
-          ? new KernelError("busy", `More than ${maxRequests} calls at once are not possible.`)
-          : undefined;
-    if (!answer || problem) return void this.#reply(wire, id, { error: toWireError(problem) });
-    this.#waiting.set(id, { wire, request, answer });
-    const [own] = this.#requests;
-    void own.send(toKernelMessage(this.#options.id, id, request)).catch(() => undefined);
-  }
-
-  async #answerRequests(): Promise<void> {
-    const [, host] = this.#requests;
-    for (let message; (message = await host.recv());) void this.#answerOne((message.payload as { id: number }).id);
-  }
-
-  async #answerOne(id: number): Promise<void> {
-    const waiting = this.#waiting.get(id);
-    if (!waiting) return;
-    const { wire, request, answer } = waiting;
-    let result: KernelResult;
-    try {
-      result = { value: (await answer(request)) ?? null };
-    } catch (error) {
-      result = { error: toWireError(error) };
-    }
-    this.#waiting.delete(id);
-    void this.#reply(wire, id, result);
-  }
-
-  async #reply(wire: string, id: number, result: KernelResult): Promise<void> {
-    const type = getAnswerType(wire);
-    const to = type === "ToolResult" ? { to: this.#options.id } : {};
-    const process = await this.#process;
-    try {
-      process?.send(type, { id, result, ...to });
-    } catch (error) {
-      // A value that cannot be written, such as one with too many levels.
-      process?.send(type, { id, result: { error: toWireError(error) }, ...to });
-    }
   }
 
   /** Gives the bridge for one call: requests of the tool have the rights of that call. */
@@ -302,7 +239,7 @@ export class Kernel {
         });
         this.#cancelIdle?.();
         this.#invokes.set(id, result.resolve);
-        this.#scopes.set(id, answer);
+        this.#requests.enter(id, answer);
         try {
           process.send("Invoke", { id, name: toolName, params });
           const settled = await result.promise;
@@ -312,7 +249,7 @@ export class Kernel {
         } finally {
           stopFollowing();
           this.#invokes.delete(id);
-          this.#scopes.delete(id);
+          this.#requests.leave(id);
           this.#waitIdle();
         }
       },
@@ -340,30 +277,7 @@ export class Kernel {
     this.#cell?.settle(undefined);
     for (const settle of this.#invokes.values())
       settle({ error: { message: `The kernel has ended: ${reason}`, kind: "ended" } });
-    this.#requests[0].close();
+    this.#requests.close();
     this.#options.onEnd(reason);
   }
-}
-
-const isWithin = (callId: string, outer: string): boolean => callId === outer || callId.startsWith(`${outer}/`);
-
-const whenAborted = (signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal) followSignal(signal, () => resolve());
-  });
-
-function toKernelMessage(from: KernelId, id: number, request: KernelRequest): KernelMessage {
-  if (request.kind === "exec") {
-    const type = request.language === "python" ? "PythonExec" : "BunExec";
-    return { type, payload: { code: request.code, id } };
-  }
-  if (request.kind === "tool")
-    return { type: "ToolCall", payload: { from, id, tool: request.tool, params: request.params } };
-  const { kind: tool, ...params } = request;
-  return { type: "ToolCall", payload: { from, id, tool, params } };
-}
-
-function toWireError(error: unknown): { message: string; kind: string } {
-  const message = error instanceof Error ? error.message : String(error);
-  return { message, kind: error instanceof KernelError ? error.kind : "failed" };
 }

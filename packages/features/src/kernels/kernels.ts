@@ -34,17 +34,16 @@ export function registerKernels(
     async execute(toolCallId, { language, code, timeoutMs, reset }: EvalArguments, signal, onUpdate, context) {
       if (tau.getPermissionMode() === "plan")
         throw new KernelError("denied", "Cells do not run in plan mode: a kernel can write files.");
-      const own = getSet(context.cwd);
-      if (reset) await own.end(language, "It was reset.");
       const startMs = clock.monotonic();
       const output = new CellOutput(
         clock,
         onUpdate && ((text) => onUpdate({ content: [{ type: "text", text }], updateType: "stdout" })),
       );
-      const { kernel, lost } = own.take(language);
-      const outcome = await kernel.run({
+      const { outcome, lost } = await getSet(context.cwd).run({
+        language,
         code: language === "javascript" ? rewriteImports(code) : code,
         callId: toolCallId,
+        reset,
         timeoutMs,
         signal,
         onOutput: (chunk) => output.push(chunk),
@@ -90,7 +89,7 @@ export function registerKernels(
 
 async function act(set: KernelSet, action: "restart" | "end", language: (typeof languages)[number]): Promise<string> {
   try {
-    const hadOne = await set.end(language, action === "restart" ? "You restarted it." : "You ended it.");
+    const hadOne = await set.end(language, action === "restart" ? "The user restarted it." : "The user ended it.");
     if (action === "end") return hadOne ? `The ${language} kernel was ended.` : `There is no ${language} kernel.`;
     await set.start(language);
     return `The ${language} kernel was restarted; its variables are gone.`;

@@ -344,8 +344,11 @@ thread.on("message", ({ type, payload }) => {
   calls.delete(payload.id);
   if (!call) return;
   const { error, value } = payload.result;
-  if (error) call.reject(new KernelError(error.message, error.kind));
-  else call.resolve(value);
+  if (!error) return call.resolve(value);
+  const failure = new KernelError(error.message, error.kind);
+  // Its stack would be that of this program.
+  failure.stack = failure.name + ": " + failure.message;
+  call.reject(failure);
 });
 // Not with the console: if its stream fails, that is an uncaught error too.
 const report = (error) => {

@@ -21,7 +21,11 @@ work = _queue.SimpleQueue()
 invokes = _queue.SimpleQueue()
 writing, reading, choosing = _thread.allocate_lock(), _thread.allocate_lock(), _thread.RLock()
 pending, sources, shown_figures, unread = {}, {}, [], []
-state = {"cell": None, "user": False, "next": 0, "loop": None, "count": 0, "reading": False, "interrupted": False, "early": None, "left": 0}
+# What was interrupted before it has begun.
+early = set()
+# The calls of functions that run beside a cell or another function.
+tasks = {}
+state = {"cell": None, "user": False, "next": 0, "loop": None, "count": 0, "reading": False, "interrupted": False, "left": 0}
 
 def load(name):
     loaded = sys.modules.get(name)
@@ -180,16 +184,20 @@ def begin(key):
     """Says whether it was not interrupted before it began."""
     with choosing:
         state.update(cell=key, left=0, interrupted=False)
-        return state["early"] != key
+        return key not in early
 
 def receive(message):
     kind, payload = message["type"], message["payload"]
     if kind == "Interrupt":
         with choosing:
-            state["early"] = payload["id"]
             is_running = state["cell"] == payload["id"]
-        if is_running:
+            if not is_running:
+                early.add(payload["id"])
+        task, loop = tasks.get(payload["id"]), state["loop"]
+        if is_running or (task and load("asyncio").current_task(loop) is task):
             interrupt()
+        elif task:
+            loop.call_soon_threadsafe(task.cancel)
     elif kind in ("ToolResult", "BunResult", "PythonResult"):
         waiting = pending.pop(payload["id"], None)
         if waiting:
@@ -395,7 +403,6 @@ def run_async(coroutine):
         return loop.run_until_complete(task)
     except KeyboardInterrupt:
         task.cancel()
-        state["user"] = False
         loop.run_until_complete(asyncio.wait([task], timeout=1))
         raise
 
@@ -500,7 +507,9 @@ async def invoke(payload):
         if answer["value"] is None and value is not None:
             answer["value"] = str(value)[:MAX_TEXT]
     except KeyboardInterrupt:
-        raise
+        if payload["id"] not in tasks:
+            raise
+        return refuse_invoke(payload["id"])
     except BaseException as error:
         answer = {"error": {"message": describe_error(error)["message"], "kind": "failed"}}
     flush()
@@ -512,7 +521,15 @@ def start_invokes():
             payload = invokes.get_nowait()
         except _queue.Empty:
             return
-        state["loop"].create_task(invoke(payload))
+        key = payload["id"]
+        if key in early:
+            refuse_invoke(key)
+            continue
+        tasks[key] = state["loop"].create_task(invoke(payload))
+        tasks[key].add_done_callback(lambda task, key=key: tasks.pop(key, None))
+
+def refuse_invoke(key):
+    send("Invoked", id=key, error={"message": "It was interrupted.", "kind": "aborted"})
 
 def do_invokes():
     while True:
@@ -526,10 +543,19 @@ def do_invokes():
             state["user"] = True
             run_async(invoke(payload))
         except KeyboardInterrupt:
-            send("Invoked", id=payload["id"], error={"message": "It was interrupted.", "kind": "aborted"})
+            refuse_invoke(payload["id"])
         finally:
             state["user"] = False
             state["cell"] = None
+
+def finish_tasks():
+    """Runs functions on that have begun beside a cell which is over, until there is something else to do."""
+    try:
+        while tasks and work.empty():
+            state["user"] = True
+            state["loop"].run_until_complete(load("asyncio").wait(list(tasks.values()), timeout=0.05))
+    finally:
+        state["user"] = False
 
 sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
 sys.argv = [""]
@@ -543,6 +569,7 @@ _thread.start_new_thread(read_messages, ())
 write(b'{"type":"Ready","payload":{}}\n')
 while True:
     try:
+        finish_tasks()
         payload = work.get()
         if payload is None:
             do_invokes()
