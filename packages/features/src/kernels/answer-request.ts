@@ -6,27 +6,30 @@ import { evalToolName } from "./feature.ts";
 import type { AnswerRequest } from "./requests.ts";
 import { KernelError } from "./kernel-error.ts";
 import type { KernelRequest } from "./messages.ts";
-import { getText, toArguments, toData } from "./tool-data.ts";
+import { getRemark, getText, toArguments, toData } from "./tool-data.ts";
 
 /** Tools that wait for a cell, or for a person who answers the model, and one that only code of features may call. */
 const refused: ReadonlySet<string> = new Set([evalToolName, "call_tool", "codemode", "change_files"]);
 const maxPromptLength = 1_000_000;
 const maxDescription = 60;
+const maxPaths = 100_000;
 
 interface AnswerParts {
   context: ExtensionToolContext;
   signal: AbortSignal | undefined;
   tau: Pick<ExtensionAPI, "findTools">;
+  /** Adds to the output of the cell. */
+  print(text: string): void;
 }
 
 /** Requests of one call. They are refused once it has ended. */
 export const createAnswer =
-  ({ context, signal, tau }: AnswerParts): AnswerRequest =>
+  ({ context, signal, tau, print }: AnswerParts): AnswerRequest =>
   async (request) => {
     switch (request.kind) {
       case "tool":
         await findTool(tau, context, request.tool);
-        return await callTool(context, request.tool, request.params);
+        return await callTool({ context, print }, request.tool, request.params);
       case "exec":
         return await execute(context, request);
       case "completion":
@@ -34,24 +37,41 @@ export const createAnswer =
       case "agent":
         return await startAgent(context, request);
       case "glob":
-        return await callTool(context, "find", { pattern: request.pattern, path: request.cwd, limit: 100_000 });
+        return await findPaths(context, request);
       case "readFile":
         return await readPart(context, request);
     }
   };
 
-/** Tools of servers are there once their servers were asked for them. */
-async function findTool(tau: AnswerParts["tau"], { tools }: ExtensionToolContext, name: string): Promise<void> {
-  if (name.startsWith("mcp__") && !tools.some((tool) => tool.name === name)) await tau.findTools();
+/** Tools of servers are there once their servers were asked for them. Listing the tools of a session is not cheap. */
+async function findTool(tau: AnswerParts["tau"], context: ExtensionToolContext, name: string): Promise<void> {
+  if (name.startsWith("mcp__") && !context.tools.some((tool) => tool.name === name)) await tau.findTools();
 }
 
-async function callTool(context: ExtensionToolContext, tool: string, params: unknown): Promise<unknown> {
+async function callTool(
+  { context, print }: Pick<AnswerParts, "context" | "print">,
+  tool: string,
+  params: unknown,
+): Promise<unknown> {
   if (refused.has(tool))
     throw new KernelError(
       "denied",
       `${tool} cannot be called from a cell. Call other tools by their names, and py or js.`,
     );
-  return toData(tool, await context.executeTool(tool, toArguments(tool, params)));
+  const outcome = await context.executeTool(tool, toArguments(tool, params));
+  const data = toData(tool, outcome);
+  const remark = getRemark(tool, outcome);
+  // The data does not show that it is not all.
+  if (remark !== undefined) print(`${tool}: ${remark}\n`);
+  return data;
+}
+
+/** All paths: code that gets a part of them would not know. */
+async function findPaths(context: ExtensionToolContext, { pattern, cwd }: KernelRequest & { kind: "glob" }) {
+  const outcome = await context.executeTool("find", { pattern, path: cwd, limit: maxPaths });
+  const paths = toData("find", outcome);
+  if (asRecord(outcome.result.details)["stoppedBy"] === undefined) return paths;
+  throw new KernelError("failed", getRemark("find", outcome) ?? "Not all files could be found.");
 }
 
 /** Code for the other kernel is a cell of its own, with its own judgement and entry. */
@@ -101,13 +121,15 @@ async function startAgent(
   return await parseOutput(text, options["schema"]);
 }
 
-/** A part of a text as the tool gives it; `next` is the line after it, and null at the end. */
+/** A part of the lines of a text; `next` is the line after it, and null at the end. */
 async function readPart(context: ExtensionToolContext, { path, offset }: KernelRequest & { kind: "readFile" }) {
   const outcome = await context.executeTool("read", { path, offset });
   const text = String(toData("read", outcome));
   const { shownLines, totalLines } = asRecord(outcome.result.details);
   if (typeof shownLines !== "number") return { text, next: null };
+  // An image, or a line that is too long.
+  if (shownLines === 0 && totalLines !== 0) throw new KernelError("failed", text);
   const next = offset + shownLines;
-  const isLast = shownLines === 0 || (typeof totalLines === "number" && next > totalLines);
+  const isLast = typeof totalLines === "number" && next > totalLines;
   return { text: text.split("\n").slice(0, shownLines).join("\n"), next: isLast ? null : next };
 }

@@ -47,7 +47,7 @@ export function registerKernels(
         timeoutMs,
         signal,
         onOutput: (chunk) => output.push(chunk),
-        answer: createAnswer({ context, signal, tau }),
+        answer: createAnswer({ context, signal, tau, print: (text) => output.push(Buffer.from(text)) }),
       });
       return await formatCell(outcome, {
         language,

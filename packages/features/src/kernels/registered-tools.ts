@@ -76,7 +76,9 @@ export class RegisteredTools {
       exposure: "deferred",
       access: () => [{ capability: "exec", target: { kind: "name", name: toolName }, risk: "unknown" }],
       execute: async (callId, params, signal, _onUpdate, context) => {
-        const answer = createAnswer({ context, signal, tau: this.#tau });
+        // The result of a function is its value alone.
+        const print = () => undefined;
+        const answer = createAnswer({ context, signal, tau: this.#tau, print });
         const value = await queue.runBeside(callId, () => kernel.bridge(answer, signal).invokeTool(name, params));
         const json = JSON.stringify(value);
         if (json.length > maxValueLength)

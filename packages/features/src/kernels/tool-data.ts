@@ -49,7 +49,16 @@ const kinds: Readonly<Record<string, KernelErrorKind>> = {
 
 const toKind = (code: string | undefined): KernelErrorKind => kinds[code ?? ""] ?? "failed";
 
-/** Tools end their results with remarks in brackets, after an empty line. */
+/** What a tool says about a list besides its items, such as how many were left out: in brackets, after an empty line. */
+export function getRemark(tool: string, { result, isError }: ToolCallOutcome): string | undefined {
+  if (isError || !listTools.has(tool)) return undefined;
+  const text = getText(result);
+  const start = text.indexOf("\n\n[");
+  return start < 0 ? undefined : text.slice(start).trim();
+}
+
+const listTools: ReadonlySet<string> = new Set(["ls", "find", "grep"]);
+
 function toLines(text: string, details: Readonly<Record<string, unknown>>): string[] {
   const shown = details["shown"] ?? details["shownEntries"];
   if (shown === 0) return [];

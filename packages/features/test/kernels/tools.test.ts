@@ -180,6 +180,31 @@ await agentBridge.writeFile("out.txt", "written");
   expect(await readFile(join(cwd, "out.txt"), "utf8")).toBe("written");
 });
 
+test("what a list leaves out is said, and whole texts and lists of paths are whole or fail", async () => {
+  const names = Array.from({ length: 1_000 }, (_unused, index) => `${"n".repeat(60)}${index}.dat`);
+  const { run } = await openKernels({
+    files: {
+      ...Object.fromEntries(names.map((name) => [name, ""])),
+      "many.txt": "needle\n".repeat(200),
+      "empty.txt": "",
+      "long.txt": `first\n${"x".repeat(200_000)}\nlast\n`,
+    },
+  });
+  const found = await run("javascript", '(await tool.grep({ pattern: "needle", limit: 3 })).length');
+  expect(found.details.value).toBe(3);
+  expect(found.text).toMatch(/^grep: \[.*limit.*\]\n\n3$/);
+  const fail = (code: string) => run("javascript", `await ${code}.catch((error) => [error.name, error.message])`);
+  expect((await fail('agentBridge.glob("*.dat")')).details.value).toEqual([
+    "KernelError",
+    expect.stringMatching(/of 1,000 files shown/),
+  ]);
+  expect((await fail('agentBridge.readFile("long.txt")')).details.value).toEqual([
+    "KernelError",
+    expect.stringMatching(/Line 2 is too long/),
+  ]);
+  expect((await fail('agentBridge.readFile("empty.txt")')).details.value).toBe("");
+});
+
 test.skipIf(!languages.includes("python"))("kernels run code in each other, and not in a circle", async () => {
   const { run, session } = await openKernels();
   expect((await run("javascript", 'await py("x = 20\\nx + 1")')).details.value).toBe(21);
