@@ -1,13 +1,12 @@
 /**
  * Measures a warm cell: the CPU of this process above a raw exchange of the same messages with the same process, how long kernels take to
- * be ready beside the bare interpreters, one more tool call of a cell beside one more of the model in the same turn, and what a
- * session has loaded and started before its first cell.
+ * be ready beside the bare interpreters, one more tool call of a cell beside one more of the model, each side by side with others, and what
+ * a session has loaded and started before its first cell.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { Session } from "node:inspector";
-import { scriptedModel, call, text } from "../packages/ai/dist/testing/index.js";
-import { systemClock } from "../packages/ai/dist/index.js";
+import { call } from "../packages/ai/dist/testing/index.js";
 import { createAgentSession } from "../packages/harness/dist/index.js";
 import { SettingsManager } from "../packages/config/dist/settings/index.js";
 import { discovery, kernels } from "../packages/features/dist/index.js";
@@ -15,11 +14,14 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { answerOnce, model } from "./memory-model.mjs";
 
 const rounds = 15;
 const cells = 200;
 /** Turns with many calls. */
-const manyRounds = 30;
+const manyRounds = 60;
+/** Figures that are compared are measured in turns, because a busy machine is not equally busy all the time. */
+const comparisons = 7;
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 const python = spawnSync("python3", ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" }).stdout?.trim();
 
@@ -71,11 +73,17 @@ async function measureExchange(child) {
 async function measureCalls(createCall, rounds = cells) {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), "tau-kernel-bench-")));
   writeFileSync(join(directory, "a.txt"), "x");
-  const turns = Array.from({ length: 2 * rounds }, (_unused, index) => [createCall(index)].flat());
+  let asked = 0;
+  // Not the scripted model, which keeps a copy of every request: only the session's own work is measured.
+  const streamFn = () =>
+    asked < 2 * rounds
+      ? answerOnce("toolUse", ...[createCall(asked++)].flat())
+      : answerOnce("stop", { type: "text", text: "Done." });
   const session = await createAgentSession({
     cwd: directory,
     agentDir: join(directory, "agent"),
-    model: scriptedModel([...turns, [text("Done.")]], { clock: systemClock }),
+    model,
+    streamFn,
     settingsManager: SettingsManager.inMemory({}, { features: [kernels(), discovery()] }),
     features: [kernels(), discovery()],
     policyProfile: "permissive",
@@ -99,9 +107,11 @@ const cell = (language, code) => (index) =>
 const list = (count) => (index) =>
   Array.from({ length: count }, (_unused, part) => call("ls", {}, `call-${index}-${part}`));
 
+/** A turn of the model has its calls side by side too. */
 const listInCell = (language, count) => {
-  const args = language === "python" ? "" : "{}";
-  return cell(language, Array.from({ length: count }, () => `await tool.ls(${args})`).join("\n"));
+  const calls = (args) => Array.from({ length: count }, () => `tool.ls(${args})`).join(", ");
+  if (language === "python") return cell(language, `import asyncio\nawait asyncio.gather(${calls("")})`);
+  return cell(language, `await Promise.all([${calls("{}")}])`);
 };
 
 /** Milliseconds of CPU of one more call in a turn that has some. */
@@ -128,7 +138,7 @@ function countLoaded() {
 }
 
 export default async function bench(report) {
-  const ls = await measureCalls(list(1));
+  await measureCalls(list(1));
   const { scripts, processes } = countLoaded();
   report("before the first cell: scripts of kernels that are loaded", scripts, "scripts");
   report("before the first cell: processes", processes, "processes");
@@ -145,17 +155,18 @@ export default async function bench(report) {
     const { child } = await startKernel(kernel);
     const rawMs = await measureExchange(child);
     child.kill("SIGKILL");
-    const one = await measureCalls(cell(language, "1"));
     report(`${language}: a raw exchange`, rawMs, "ms of CPU");
-    // A turn of the session with a small tool is what a cell costs besides its kernel.
-    report(`${language}: a warm cell above the exchange and a turn`, one - ls - rawMs, "ms of CPU");
-    const differences = [];
-    // Side by side, because a busy machine is not equally busy all the time.
-    for (let round = 0; round < 5; round++) {
+    const aboveTurn = [];
+    const aboveModel = [];
+    for (let round = 0; round < comparisons; round++) {
+      // A turn of the session with a small tool is what a cell costs besides its kernel.
+      const turn = await measureCalls(list(1));
+      aboveTurn.push((await measureCalls(cell(language, "1"))) - turn - rawMs);
       const ofModel = await measureMore(list);
-      differences.push((await measureMore((count) => listInCell(language, count))) - ofModel);
+      aboveModel.push((await measureMore((count) => listInCell(language, count))) - ofModel);
     }
-    report(`${language}: a tool call from a cell, above the same of the model`, median(differences), "ms of CPU");
+    report(`${language}: a warm cell above the exchange and a turn`, median(aboveTurn), "ms of CPU");
+    report(`${language}: a tool call from a cell, above the same of the model`, median(aboveModel), "ms of CPU");
   }
   if (countLoaded().scripts === 0)
     throw new Error("Scripts of kernels are not found, so the first figure says nothing.");

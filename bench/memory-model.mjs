@@ -44,13 +44,13 @@ export const textStream = (count) => () => {
   return stream;
 };
 
-/** Streams an answer that is one block. */
-export function answerOnce(stopReason, block) {
+/** Streams an answer that arrives as a whole. */
+export function answerOnce(stopReason, ...blocks) {
   const stream = new AssistantMessageEventStream();
   const message = { ...newAnswer(), stopReason };
   queueMicrotask(() => {
     stream.push({ type: "start", partial: message });
-    message.content.push(block);
+    message.content.push(...blocks);
     stream.push({ type: "done", reason: stopReason, message });
   });
   return stream;
