@@ -65,6 +65,7 @@ test.each([
   ["(1 s) ^ 101", /power of 100 at most/],
   ["((((1 s) ^ 90) ^ 90) ^ 90) ^ 90", /power of 100 at most/],
   ["0x", /not expected/],
+  ["0x_", /cannot be read|not expected/],
 ])("%j fails", (expression, message) => {
   expect(() => evaluate(expression)).toThrow(message);
 });

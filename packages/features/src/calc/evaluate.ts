@@ -32,7 +32,7 @@ const none = { bytes: 0, time: 0 };
 type Token = { readonly kind: "number" | "name" | "sign"; readonly text: string };
 
 const tokens =
-  /\s*(?:(?<number>0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)|(?<name>[A-Za-zµμ]+)|(?<sign>\*\*|[-+*/%^(),]))/uy;
+  /\s*(?:(?<number>0[xX][\da-fA-F][\da-fA-F_]*|0[oO][0-7][0-7_]*|0[bB][01][01_]*|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)|(?<name>[A-Za-zµμ]+)|(?<sign>\*\*|[-+*/%^(),]))/uy;
 
 function tokenize(expression: string): Token[] {
   const list: Token[] = [];
