@@ -170,6 +170,9 @@ test("OpenAI's Decisions get a list of questions and give a list of answers", as
       ],
     },
   });
+  const [approved, { choice: _choice, ...mood }] = body.answers as [object, Record<string, unknown>];
+  const withoutChoice = { body: { ...body, answers: [approved, mood] } };
+  expect((await call("openai", "gpt-6-luna", { state, questions }, [withoutChoice])).errorMessage).toMatch(/no choice/);
   const refused = { body: { answers: [{ name: "mood", type: "refusal" }], usage } };
   const { stopReason, errorMessage } = await call("openai", "gpt-6-luna", { state, questions }, [refused]);
   expect([stopReason, errorMessage]).toEqual(["error", expect.stringContaining("refused to answer")]);
@@ -247,6 +250,12 @@ test.each<[what: string, id: string, context: unknown, message: RegExp]>([
     "typesafe/jev-1.13",
     { state, questions: { a: { type: "bool" } } },
     /"a" is not complete/,
+  ],
+  [
+    "a text among the images",
+    "cloudflare/clef",
+    { state, questions, images: [{ type: "text", text: "x" }] },
+    /belongs into the state/,
   ],
   ["no input", "google/gemini-2.5-flash-image", {}, /list of blocks/],
   ["blocks of another kind", "google/gemini-2.5-flash-image", { input: [{ type: "video" }] }, /A block is/],

@@ -35,9 +35,7 @@ let areRegistered = false;
 export function registerOtherApis(): void {
   if (areRegistered) return;
   areRegistered = true;
-  for (const [api, protocol] of Object.entries(protocols)) {
-    registerApiProvider({ ...createApi(api, protocol) });
-  }
+  for (const [api, protocol] of Object.entries(protocols)) registerApiProvider(createApi(api, protocol));
 }
 
 /** Created per request, because an answer is read with what was asked. */

@@ -66,9 +66,10 @@ function toAnswer(id: string, value: unknown): Record<string, unknown> {
     case "predicate":
       return { type: "bool", probability: mustBeNumber(probability, `probability for ${id}`) };
     case "choice":
+      if (typeof choice !== "string") throw new Error(`The answer has no choice for ${id}.`);
       return {
         type,
-        choice: String(choice),
+        choice,
         probabilities: toRecord(probabilities),
         confidence: mustBeNumber(confidence, `confidence for ${id}`),
       };

@@ -43,7 +43,10 @@ export function parseClassifierContext(model: OtherModel, value: unknown): Class
   if (state === undefined) throw new Error("classify() needs a state.");
   const entries = isRecord(questions) ? Object.entries(questions) : [];
   if (entries.length === 0) throw new Error("classify() needs questions.");
-  const parsed = parseBlocks(images).filter((block) => block.type === "image");
+  const parsed = parseBlocks(images).map((block) => {
+    if (block.type === "image") return block;
+    throw new Error("The images of classify() are blocks of images. A text belongs into the state.");
+  });
   if (parsed.length > 0 && !model.input.includes("image"))
     throw new Error(`${model.provider}/${model.id} takes no images.`);
   return {
