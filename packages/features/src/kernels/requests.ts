@@ -1,4 +1,4 @@
-/** What the code of a kernel asks the host for, each request with the rights of the call that it was made in. */
+/** Requests of the code of a kernel to the host, each with the rights of the call that it was made in. */
 import { IpcChannel, type KernelId, type KernelMessage, type KernelResult } from "./ipc.ts";
 import { KernelError } from "./kernel-error.ts";
 import { type FromKernel, getAnswerType, type KernelRequest } from "./messages.ts";

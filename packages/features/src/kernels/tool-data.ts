@@ -49,7 +49,7 @@ const kinds: Readonly<Record<string, KernelErrorKind>> = {
 
 const toKind = (code: string | undefined): KernelErrorKind => kinds[code ?? ""] ?? "failed";
 
-/** What a tool says about a list besides its items, such as how many were left out: in brackets, after an empty line. */
+/** Finds the remark of a tool about a list, such as how many items were left out: in brackets, after an empty line. */
 export function getRemark(tool: string, { result, isError }: ToolCallOutcome): string | undefined {
   if (isError || !listTools.has(tool)) return undefined;
   const text = getText(result);
