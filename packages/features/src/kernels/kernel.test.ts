@@ -33,7 +33,6 @@ function open(changes: Partial<KernelOptions> = {}) {
 
 const cell = (changes: Partial<CellOptions> = {}): CellOptions => ({
   code: "",
-  callId: "call",
   timeoutMs: 300,
   signal: undefined,
   onOutput: () => {},
