@@ -203,3 +203,13 @@ test("the policy is told which call a request is part of", async () => {
   await call("weather", { place: "Rome" });
   expect(calls).toEqual([{ toolName: "weather", args: { place: "Rome" }, needsApproval: true }]);
 });
+
+test.each([[true], [false]])("of two wishes for one target the stricter applies, in either order", async (isFirst) => {
+  const target = { kind: "name", name: "weather" } as const;
+  const wished = { capability: "tool", target, eachTime: "It pays." } as const;
+  const plain = { capability: "tool", target } as const;
+  const access = () => (isFirst ? [wished, plain] : [plain, wished]);
+  const { call, outcomes } = createTestJudge({ tools: [custom({ access })] });
+  expect(await call("weather", {})).toMatchObject({ block: true });
+  expect(outcomes()).toEqual(["denied each-time"]);
+});

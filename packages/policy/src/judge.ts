@@ -150,11 +150,20 @@ function addApproval(wanted: readonly AccessRequest[], approval: AccessRequest):
   return [...wanted.filter((access) => access !== itself), { ...itself, ...approval }];
 }
 
-const uniqueTargets = (judged: readonly Judgement[]): Judgement[] => [
-  ...new Map(
-    judged.map((judgement) => [JSON.stringify([judgement.request.capability, judgement.request.target]), judgement]),
-  ).values(),
-];
+/** Keeps one verdict for each target: the strictest, and of equal ones the last. */
+function uniqueTargets(judged: readonly Judgement[]): Judgement[] {
+  const unique = new Map<string, Judgement>();
+  for (const judgement of judged) {
+    const { capability, target } = judgement.request;
+    const key = JSON.stringify([capability, target]);
+    const known = unique.get(key);
+    if (!known || rank(judgement.verdict) >= rank(known.verdict)) unique.set(key, judgement);
+  }
+  return [...unique.values()];
+}
+
+const rank = (verdict: Verdict): number =>
+  verdict.kind === "ask" ? (verdict.asksEachTime ? 2 : 1) : verdict.kind === "deny" ? 3 : 0;
 
 /**
  * Every path that the call may open is decided on. A person is asked only for those that exist, or for the one that was
