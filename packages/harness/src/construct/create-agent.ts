@@ -135,10 +135,7 @@ export function createAgent(options: CreateAgentOptions): SimpleAgent {
   return {
     session,
     stream: (text, streamOptions = {}) =>
-      new RunStream(
-        host().then((hosted) => startRun(hosted, text, streamOptions)),
-        clock,
-      ),
+      new RunStream(streamOptions, async (started) => await startRun(await host(), text, started), clock),
     resume: async (lastEventId) => resumeEvents(await host(), lastEventId, clock),
     run,
     async dispose() {

@@ -201,7 +201,8 @@ export class Host {
 
   /** Sends a prompt to a session, for a client that follows the run. Its `result` rejects with `busy` if a run is in progress. */
   stream(sessionId: string, text: string, options: StreamOptions = {}): RunStream {
-    return new RunStream(startRun(this.get(sessionId), text, options), this.#clock);
+    const hosted = this.get(sessionId);
+    return new RunStream(options ?? {}, (started) => startRun(hosted, text, started), this.#clock);
   }
 
   /**

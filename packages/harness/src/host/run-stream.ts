@@ -1,6 +1,7 @@
 /** A run as it happens: its events for a loop, its outcome, and both for a client over HTTP. */
 import type { ServerResponse } from "node:http";
 import type { Clock } from "@tau/ai";
+import { followSignal } from "@tau/ai/internal";
 import { HarnessError, type SessionEvent } from "@tau/protocol";
 import type { PromptContent } from "../agent-session/content.ts";
 import { toRunAborted } from "../run/run-aborted.ts";
@@ -38,15 +39,23 @@ export class SentEvents {
   }
 }
 
-/** A run that was started by `stream`. */
+/** A run that is started by `stream`. */
 export class RunStream extends SentEvents implements AsyncIterable<SessionEvent> {
   readonly #started: Promise<StartedRun>;
 
-  constructor(started: Promise<StartedRun>, clock: Clock) {
+  /** `start` gets the options with a signal that also aborts when the client is gone: then its run ends, and no other. */
+  constructor(
+    { signal, ...options }: StreamOptions,
+    start: (options: StreamOptions) => Promise<StartedRun>,
+    clock: Clock,
+  ) {
+    const controller = new AbortController();
+    const stop = followSignal(signal, (reason) => controller.abort(reason));
+    const started = start({ ...options, signal: controller.signal });
     const feed = started.then(({ hosted, from, outcome }) => ({ hosted, from, until: outcome }));
-    super({ feed, isEmpty: false, abort: () => void started.then(({ hosted }) => abortForClient(hosted)), clock });
+    super({ feed, isEmpty: false, abort: () => controller.abort(clientIsGone), clock });
     this.#started = started;
-    this.result().catch(() => {});
+    this.result().then(stop, stop);
   }
 
   /** Resolves when the run is over, however it ended. Rejects if it could not be started, such as with `busy`. */
@@ -99,14 +108,10 @@ export interface StartedRun extends Pick<EventFeed, "hosted"> {
 }
 
 /** Sends a prompt to a session. Rejects with `busy` if a run is in progress. */
-export async function startRun(
-  hosted: HostedSession,
-  text: string,
-  { signal, ...content }: StreamOptions,
-): Promise<StartedRun> {
+export async function startRun(hosted: HostedSession, text: string, options: StreamOptions): Promise<StartedRun> {
   const from = hosted.position;
   const outcome = (async (): Promise<RunOutcome> => {
-    const ended = await hosted.session.prompt(text, { ...content, ...(signal && { signal }) });
+    const ended = await hosted.session.prompt(text, options);
     if (ended.kind === "ran") return ended;
     throw new HarnessError("invalid_input", "An extension dealt with the prompt, so that there was no run.");
   })();
@@ -122,8 +127,7 @@ export function resumeEvents(hosted: HostedSession, lastEventId: string | undefi
   const from = lastEventId === undefined ? undefined : parseEventId(lastEventId);
   const isEmpty = !hosted.session.isStreaming && hosted.listEventsAfter(from).length === 0;
   const feed = Promise.resolve({ hosted, from, until: hosted.session.waitForIdle() });
-  return new SentEvents({ feed, isEmpty, abort: () => void abortForClient(hosted), clock });
+  return new SentEvents({ feed, isEmpty, abort: () => void hosted.abort(toRunAborted(clientIsGone, "signal")), clock });
 }
 
-const abortForClient = (hosted: HostedSession) =>
-  hosted.abort(toRunAborted("the client closed the connection", "signal"));
+const clientIsGone = "the client closed the connection";

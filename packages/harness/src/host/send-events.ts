@@ -80,6 +80,8 @@ export function toEventResponse({ feed, isEmpty, abort, clock }: SentFeed, optio
     cancel() {
       stopTimer();
       closing.abort();
+      // It waits at an event that nobody asks for any more.
+      void texts.return(undefined);
       if (abortOnClose) abort();
     },
   });
@@ -93,6 +95,8 @@ export async function pipeEvents(
   options: SendEventsOptions = {},
 ): Promise<void> {
   const { headers, abortOnClose = false, keepAliveMs = defaultKeepAliveMs } = options;
+  // One that is closed already says so to nobody.
+  if (response.destroyed || response.writableEnded) return abortOnClose ? abort() : undefined;
   if (isEmpty) return void response.writeHead(204, headers).end();
   const closing = new AbortController();
   let wake = () => {};

@@ -318,3 +318,63 @@ test("a host streams and resumes by the id of a session", async () => {
   expect(host.resume(sessionId, `${epoch}:${seq}`).toResponse().status).toBe(204);
   expect(() => host.resume("nobody")).toThrow(/not open/);
 });
+
+test("a client that leaves a stream that could not start ends no other run, and rejects nothing", async () => {
+  const gate = createGate();
+  const { agent } = await openAgent([[call("gate")], [text("Done.")]], { customTools: [gate.tool] });
+  const first = agent.stream("Hi");
+  await gate.entered;
+  const second = agent.stream("Me too");
+  await expect(second.result()).rejects.toMatchObject({ code: "busy" });
+  await second.toResponse({ abortOnClose: true }).body!.cancel();
+  const { cwd } = await openAgent([]);
+  const broken = createAgent({ ai: toAI(scriptedModel([])), cwd, agentDir: join(cwd, "agent"), tools: ["nothing"] });
+  await broken.stream("Hi").toResponse({ abortOnClose: true }).body!.cancel();
+  gate.open("on");
+  expect((await first.result()).end).toEqual({ kind: "done" });
+});
+
+test("a Response that is cancelled while nobody reads leaves no subscription behind", async () => {
+  const { cwd, model } = await openAgent([]);
+  const host = createHost({
+    agentDir: join(cwd, "agent"),
+    params: { cwd, model, settingsManager: SettingsManager.inMemory({}), tools: [] },
+  });
+  onTestFinished(() => host.dispose());
+  const sessionId = await host.create();
+  model.add([text("word ".repeat(200))]);
+  const hosted = host.get(sessionId);
+  const stops: string[] = [];
+  const subscribe = hosted.subscribe.bind(hosted);
+  hosted.subscribe = (...listening) => {
+    stops.push("open");
+    const stop = subscribe(...listening);
+    return () => {
+      stops.push("closed");
+      stop();
+    };
+  };
+  const run = host.stream(sessionId, "Hi");
+  const { body } = run.toResponse({ keepAliveMs: 0 });
+  const reader = body!.getReader();
+  await reader.read();
+  await run.result();
+  await reader.cancel();
+  await expect.poll(() => stops).toEqual(["open", "closed"]);
+});
+
+test("a connection that is closed already is written to no more, and aborts the run if that was asked for", async () => {
+  const gate = createGate();
+  const { agent } = await openAgent([[call("gate")], [text("Done.")]], { customTools: [gate.tool] });
+  const run = agent.stream("Hi");
+  await gate.entered;
+  let piped: Promise<void> | undefined;
+  const url = await serve((request, response) => {
+    request.socket.once("close", () => setImmediate(() => (piped = run.pipeTo(response, { abortOnClose: true }))));
+    request.socket.destroy();
+  });
+  await expect(receive(url)).rejects.toThrow("socket hang up");
+  await expect.poll(() => piped !== undefined).toBe(true);
+  await piped;
+  expect((await run.result()).end).toMatchObject({ kind: "aborted", by: "signal" });
+});
