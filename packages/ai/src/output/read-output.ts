@@ -1,4 +1,5 @@
 /** Reads the value of an answer. */
+import type { JsonSchema } from "../context.ts";
 import { getErrorMessage } from "../errors.ts";
 import { findJson } from "./find-json.ts";
 import { createCoercion } from "../schema/coerce.ts";
@@ -19,10 +20,19 @@ export async function readOutput(
     if (check.kind === "fits") return check;
     problem ??= check.problem;
     const form = isEnforced ? describeOutput(schema) : undefined;
-    const corrected = form && (await tryCheck(schema, createCoercion(form)(value, false)));
+    const corrected = form && (await tryCorrected(schema, form, value));
     if (corrected?.kind === "fits") return corrected;
   }
   return { kind: "unfit", problem: problem ?? "The answer contains no JSON." };
+}
+
+async function tryCorrected(schema: OutputSchema, form: JsonSchema, value: unknown): Promise<OutputCheck> {
+  try {
+    return await checkOutput(schema, createCoercion(form)(value, false));
+  } catch (error) {
+    // Such as a pattern that only some engines can read. The value itself was checked before.
+    return { kind: "unfit", problem: getErrorMessage(error) };
+  }
 }
 
 /** Code of the caller's schema may throw; `parse` of a schema does so to refuse a value. */

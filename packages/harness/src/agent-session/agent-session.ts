@@ -6,15 +6,9 @@
  * `extension-port/` lets extensions use the session, and `construct/` puts it together.
  */
 import type { AgentMessage, AgentTool, ThinkingLevel } from "@tau/agent";
-import type { ImageContent, Model, OutputFormat } from "@tau/ai";
-import { followSignal, getErrorMessage } from "@tau/ai/internal";
-import {
-  type ApprovalAnswer,
-  HarnessError,
-  type PermissionData,
-  type QueuedMessage,
-  type Termination,
-} from "@tau/protocol";
+import type { ImageContent, Model } from "@tau/ai";
+import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
+import { type ApprovalAnswer, type PermissionData, type QueuedMessage, type Termination } from "@tau/protocol";
 import { changedNames } from "@tau/config/internal";
 import {
   type SessionEnd,
@@ -34,7 +28,7 @@ import { compactSession } from "../run/compacting.ts";
 import { toRunAborted } from "../run/run-aborted.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { PromptOutcome, Submission } from "./activity.ts";
-import { askForOutput } from "./ask-for-output.ts";
+import { askForOutput, type FormedPrompt } from "./ask-for-output.ts";
 import { Children } from "./children.ts";
 import type { Spending } from "./live-sessions.ts";
 import type { ModelSource } from "./model-choice.ts";
@@ -42,7 +36,13 @@ import type { ExtensionMentions } from "./extension-mentions.ts";
 import type { NamedFiles } from "./named-files.ts";
 import type { NavigateOptions } from "./navigate.ts";
 import type { RunPlace } from "./run-place.ts";
-import { type PromptOptions, type SteerOptions, type SubmitOptions, toPromptOutcome } from "./prompts.ts";
+import {
+  type PromptOptions,
+  type SteerOptions,
+  type SubmitOptions,
+  refuseAborted,
+  toPromptOutcome,
+} from "./prompts.ts";
 import { createSessionCore, type SessionCore } from "./session-core.ts";
 import { SessionLifetime } from "./session-lifetime.ts";
 import type { SessionParts } from "./session-parts.ts";
@@ -89,6 +89,7 @@ export class AgentSession extends SessionState {
     this.#core = core;
     this.#work = createSessionWork(parts, core, {
       reload: () => this.#reloadAll(),
+      abort: (reason) => void this.abort(reason),
       admitRun: admitRun && ((signal) => admitRun(this, signal)),
     });
     this.namedFiles = this.#work.namedFiles;
@@ -179,25 +180,18 @@ export class AgentSession extends SessionState {
   async prompt(text: string, options: PromptOptions = {}): Promise<PromptOutcome> {
     const { output, ...others } = options;
     if (!output) return await this.#prompt(text, others);
-    return await askForOutput(text, output, (prompt, format) =>
-      this.#prompt(prompt, { ...others, ...(format && { format }) }),
-    );
+    return await askForOutput(text, { ...others, output }, (prompt, request) => this.#prompt(prompt, request));
   }
 
-  async #prompt(
-    text: string,
-    options: Omit<PromptOptions, "output"> & { format?: OutputFormat },
-  ): Promise<PromptOutcome> {
+  async #prompt(text: string, options: FormedPrompt): Promise<PromptOutcome> {
     const { streamingBehavior: queue, signal, toolChoice, format: output, ...content } = options;
-    if (signal?.aborted) throw new HarnessError("aborted", "The prompt was not sent, because its signal was aborted.");
+    refuseAborted(signal);
     const submission = await this.#work.prompts.submit(text, {
       ...content,
       choices: { output, toolChoice },
-      ...(queue && { queue }),
+      ...withoutUndefined({ queue, signal }),
     });
-    if (submission.disposition !== "started") return await toPromptOutcome(submission);
-    const stop = followSignal(signal, (reason) => void this.abort(toRunAborted(reason, "signal")));
-    return await toPromptOutcome(submission).finally(stop);
+    return await toPromptOutcome(submission);
   }
 
   /** Queues a message that is sent before the next request. When the session is idle, it is a prompt. */

@@ -11,6 +11,8 @@ export interface PromptContent {
   input?: string;
   /** Texts that go along as they are, each with the name of the file it is from, such as what is selected in an editor. */
   context?: readonly { name: string; text: string }[];
+  /** Text that the session adds at the end. Nothing in it is expanded. */
+  appended?: string;
   /** Whether templates, skills and file mentions are expanded. Default true. */
   expandPromptTemplates?: boolean;
 }
@@ -40,16 +42,17 @@ interface ExpandedContent {
 /** Throws `invalid_input` for what cannot be said. */
 export async function getContent(
   text: string,
-  { images = [], files = [], input, context = [], expandPromptTemplates = true }: PromptContent,
+  { images = [], files = [], input, context = [], appended, expandPromptTemplates = true }: PromptContent,
   port: ExpandPort,
 ): Promise<ExpandedContent> {
   const attached = await attachFiles(files, port);
   if (attached.kind === "refused") throw new HarnessError("invalid_input", attached.reason);
   const texts = [...(input === undefined ? [] : [inputBlock(input)]), ...context.map(fileBlock)];
-  const more = [...attached.content, ...texts, ...images];
-  if (more.length === 0 && text.trim() === "") {
+  const given = [...attached.content, ...texts, ...images];
+  if (given.length === 0 && text.trim() === "") {
     throw new HarnessError("invalid_input", "The prompt is empty.");
   }
+  const more = [...given, ...(appended === undefined ? [] : [{ type: "text", text: appended } as const])];
   if (!expandPromptTemplates) return { content: [{ type: "text", text }, ...more], notices: attached.notices };
   const expanded = await expandPrompt(text, port);
   if (expanded.kind === "refused") throw new HarnessError("invalid_input", expanded.reason);

@@ -1,12 +1,13 @@
 /** Takes prompts into a session: each is offered to extensions, expanded, and then begins a run or is queued. */
 import type { ImageContent, OutputSchema, ToolChoice } from "@tau/ai";
+import { followSignal } from "@tau/ai/internal";
 import type { Files } from "@tau/tools";
 import { HarnessError } from "@tau/protocol";
 import type { ExtensionEvent, InputSource, SessionExtensions } from "@tau/extensions";
 import type { SessionFeatures } from "@tau/extensions/internal";
 import type { Mentioned } from "../prompt/expand.ts";
 import type { ResourcePort } from "../prompt/expand-port.ts";
-import { RunAborted } from "../run/run-aborted.ts";
+import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
 import type { Activity, Content, PromptOutcome, Submission } from "./activity.ts";
 import { getContent, type PromptContent, refuseLargeImages } from "./content.ts";
 import { decideSubmission, type SubmissionStep } from "./decide-submission.ts";
@@ -54,6 +55,8 @@ export interface SubmitOptions extends PromptContent {
   scopes?: readonly string[];
   /** Choices for the requests of the run that the prompt begins. A prompt that joins a run cannot have any. */
   choices?: RequestChoices;
+  /** Aborts the run that the prompt begins, also before it is in the log. */
+  signal?: AbortSignal;
   /** Whose rights apply to the files that the prompt mentions. It can only be stricter than that of the session. */
   fileAuthority?: FileAuthority;
 }
@@ -75,6 +78,8 @@ export interface PromptsParts {
   runRole: Pick<RunRole, "takePrompt">;
   /** Throws when the session cannot run. */
   mustBeUsable: () => void;
+  /** Ends the run that is in progress or about to begin, and the runs of children. */
+  abort: (reason: RunAborted) => void;
 }
 
 type InputOrigin = Pick<ExtensionEvent<"input">, "source" | "streamingBehavior">;
@@ -105,6 +110,7 @@ export class Prompts {
       messageId,
       scopes,
       choices = {},
+      signal,
       fileAuthority,
       ...original
     } = options;
@@ -124,6 +130,7 @@ export class Prompts {
     let step = decide();
     for (; step.kind === "wait"; step = decide()) await activity.whenIdle();
     mustBeUsable();
+    refuseAborted(signal);
     if (step.kind === "refuse") {
       throw new HarnessError(
         "busy",
@@ -131,7 +138,6 @@ export class Prompts {
       );
     }
     this.#parts.scopes.take(scopes, activity.isBusy);
-    if (step.kind === "start") this.#parts.runChoices.take(choices);
     const notices: string[] = [];
     const expand = async (signal: AbortSignal) => {
       const expanded = await this.#expand(typed, content, { authority: fileAuthority, signal });
@@ -140,9 +146,30 @@ export class Prompts {
       return expanded.content;
     };
     const submission = await (step.kind === "start"
-      ? activity.start(expand, messageId)
+      ? this.#start({ expand, messageId, choices, signal })
       : this.#queue(step, expand, messageId));
     return notices.length > 0 ? { ...submission, notices } : submission;
+  }
+
+  async #start({ expand, messageId, choices, signal }: StartedPrompt): Promise<Submission> {
+    const { activity, runChoices, abort } = this.#parts;
+    const getContent = async (ended: AbortSignal) => {
+      const content = await expand(ended);
+      // A prompt that begins no run must not leave them to the next one.
+      runChoices.take(choices);
+      return content;
+    };
+    // The session is busy as soon as this was called: what is aborted from now on is this run.
+    const starting = activity.start(getContent, messageId);
+    const stop = followSignal(signal, (reason) => abort(toRunAborted(reason, "signal")));
+    try {
+      const submission = await starting;
+      if (submission.disposition === "started") submission.outcome.then(stop, stop);
+      return submission;
+    } catch (error) {
+      stop();
+      throw error;
+    }
   }
 
   async #queue(
@@ -219,6 +246,18 @@ export class Prompts {
     const isMissing = read.value.kind === "missing" && isLast;
     return isMissing ? await this.#parts.mentions.read(path, reading) : read.value;
   }
+}
+
+interface StartedPrompt {
+  messageId: string | undefined;
+  signal: AbortSignal | undefined;
+  expand: (signal: AbortSignal) => Promise<Content>;
+  choices: RequestChoices;
+}
+
+/** Throws `aborted` for a prompt that nobody wants any more. */
+export function refuseAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new HarnessError("aborted", "The prompt was not sent, because its signal was aborted.");
 }
 
 /** Resolves when the run that the message began is over. */

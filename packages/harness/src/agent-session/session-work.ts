@@ -12,7 +12,7 @@ import { ExtensionMentions } from "./extension-mentions.ts";
 import { createLiveSession, type LiveSession } from "./live-sessions.ts";
 import { NamedFiles } from "./named-files.ts";
 import { Navigation } from "./navigation.ts";
-import { Prompts } from "./prompts.ts";
+import { Prompts, type PromptsParts } from "./prompts.ts";
 import { readLog, type SessionCore } from "./session-core.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { ShownTools } from "./shown-tools.ts";
@@ -38,6 +38,7 @@ export interface SessionWork {
 interface SessionCallbacks {
   reload: HarnessActions["reload"];
   admitRun: ActivityParts["admitRun"];
+  abort: PromptsParts["abort"];
 }
 
 export function createSessionWork(parts: SessionParts, core: SessionCore, callbacks: SessionCallbacks): SessionWork {
@@ -72,6 +73,7 @@ export function createSessionWork(parts: SessionParts, core: SessionCore, callba
       runRole: core.runRole,
       runChoices: core.runChoices,
       mustBeUsable,
+      abort: callbacks.abort,
     }),
     bash: new UserBash({
       getTool: () => adaptTool(parts.tools.getBuiltIn("bash")),

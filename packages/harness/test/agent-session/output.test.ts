@@ -1,4 +1,6 @@
 /** Tests answers of a given form: enforced, corrected, refused, and cut. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { StringEnum } from "@tau/ai";
 import { call, text } from "@tau/ai/testing";
 import { createTestSession, type TestSessionParams, type TestTurn } from "@tau/harness/testing";
@@ -98,4 +100,90 @@ test("a tool choice applies until the run has made a call", async () => {
     { name: "now" },
     undefined,
   ]);
+});
+
+test("nothing in a schema, or in what is wrong with an answer, is read as the mention of a file", async () => {
+  const output = {
+    parse(): never {
+      throw new Error("@secret.txt is no name");
+    },
+  };
+  const described = { type: "object", properties: { at: { type: "string", description: "like @secret.txt" } } };
+  const { session, model, cwd } = await open([[text("{}")], [text("{}")], [text("{}")], [text("{}")]]);
+  await writeFile(join(cwd, "secret.txt"), "hunter2");
+  await session.prompt("Who?", { output });
+  await session.prompt("Where?", { output: described });
+  const said = JSON.stringify(model.asked.at(-1)!.context.messages);
+  expect(said).toContain("like @secret.txt");
+  expect(said).not.toContain("hunter2");
+});
+
+test("a correction sends no images again and leaves the choice of tools to the model", async () => {
+  const { session, model } = await open([[text("Ada.")], [text('{"name":"Ada"}')]]);
+  await session.prompt("Who?", {
+    output: person,
+    toolChoice: "none",
+    images: [{ type: "image", mimeType: "image/png", data: "aaaa" }],
+  });
+  expect(model.asked.map(({ options }) => options.toolChoice)).toEqual(["none", undefined]);
+  const { messages } = model.asked[1]!.context;
+  expect(JSON.stringify(messages).match(/aaaa/g)).toHaveLength(1);
+});
+
+test("a signal ends the wait for a schema that never answers", async () => {
+  const controller = new AbortController();
+  const output = {
+    parse: async () => {
+      controller.abort("enough");
+      return await new Promise<never>(() => {});
+    },
+  };
+  const { session } = await open([[text("{}")]]);
+  await expect(session.prompt("Who?", { output, signal: controller.signal })).rejects.toMatchObject({
+    code: "aborted",
+  });
+});
+
+test("a schema whose patterns cannot be used to correct an answer only does not fit", async () => {
+  const output = { type: "object", patternProperties: { "^[\\w-.]+$": { type: "string" } }, required: ["name"] };
+  const { session } = await open([[text('{"a":1}')], [text('{"a":1}')], [text('{"a":1}')]]);
+  expect(await session.prompt("Who?", { output })).toMatchObject({ output: { kind: "unfit" } });
+});
+
+test("a signal that aborts while extensions look at a prompt keeps it from being sent", async () => {
+  const controller = new AbortController();
+  const { session, model } = await open([[text("Never.")]], {
+    extensions: { factories: [(tau) => void tau.on("input", () => controller.abort("enough"))] },
+  });
+  await expect(session.prompt("Hi", { signal: controller.signal })).rejects.toMatchObject({ code: "aborted" });
+  expect(model.left).toBe(1);
+});
+
+test("a signal that aborts while a prompt waits to begin ends its run", async () => {
+  const controller = new AbortController();
+  let waiting: AbortSignal | undefined;
+  const { session, model } = await open([[text("Never.")]], {
+    fileAuthority: "model",
+    ask: async (_question, signal) => {
+      waiting = signal;
+      controller.abort("enough");
+      return await new Promise<never>((_resolve, reject) =>
+        signal.addEventListener("abort", () => reject(new Error("gone"))),
+      );
+    },
+  });
+  const outcome = await session.prompt("Look at @/etc/hostname", { signal: controller.signal });
+  expect(waiting?.aborted).toBe(true);
+  expect(outcome).toMatchObject({ kind: "ran", end: { kind: "aborted", by: "signal" } });
+  expect(model.left).toBe(1);
+});
+
+test("a prompt that could not begin leaves its choices to no other run", async () => {
+  const { session, model } = await open([[text("Fine.")]]);
+  const refused = session.prompt("Who?", { output: person, toolChoice: "none", files: ["/not/there"] });
+  const queued = session.followUp("How are you?");
+  await expect(refused).rejects.toMatchObject({ code: "invalid_input" });
+  await queued;
+  await session.waitForIdle();
+  expect(model.asked.map(({ options }) => [options.output, options.toolChoice])).toEqual([[undefined, undefined]]);
 });
