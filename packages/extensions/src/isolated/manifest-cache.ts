@@ -10,7 +10,7 @@ import type { Manifest } from "./manifest.ts";
 import { parseManifest } from "./parse-manifest.ts";
 
 /** Changes whenever a manifest of before means something else. */
-const version = 2;
+const version = 3;
 
 export interface ManifestCacheOptions {
   agentDir: string;

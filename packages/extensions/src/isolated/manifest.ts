@@ -27,7 +27,11 @@ export type ToolData = Pick<
   | "readOnly"
   | "shows"
   | "parameterNeeds"
-> & { parameters: ToolParameters };
+> & {
+  parameters: ToolParameters;
+  /** A function does not leave its process: then a person is asked about every call. */
+  needsApproval?: boolean;
+};
 
 export const toolDataKeys = [
   "name",
@@ -46,6 +50,7 @@ export const toolDataKeys = [
   "readOnly",
   "shows",
   "parameterNeeds",
+  "needsApproval",
 ] as const satisfies readonly (keyof ToolData)[];
 
 export type ProviderData = Omit<ProviderConfig, "streamSimple" | "oauth" | "refreshModels">;

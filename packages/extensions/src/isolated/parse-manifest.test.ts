@@ -15,6 +15,7 @@ test.each([
   { namespace: "mine" },
   { annotations: null },
   { readOnly: "yes" },
+  { needsApproval: "yes" },
   { shows: 1 },
   { parameterNeeds: { path: "bash" } },
 ])("a tool is taken without %j, which a session could not work with", (fields) => {
@@ -31,6 +32,7 @@ test("a tool keeps the fields that are valid", () => {
     namespace: { name: "mine" },
     annotations: { readOnlyHint: true },
     readOnly: true,
+    needsApproval: true,
     shows: "text",
     parameterNeeds: { path: ["bash"] },
     outputSchema: { type: "object" },

@@ -111,6 +111,7 @@ const toolFields: Partial<Record<(typeof toolDataKeys)[number], (value: unknown)
   namespace: (value) => isRecord(value) && isText(value["name"]),
   annotations: isRecord,
   readOnly: isFlag,
+  needsApproval: isFlag,
   shows: isText,
   parameterNeeds: (value) => isRecord(value) && Object.values(value).every(isListOf(isText)),
 };

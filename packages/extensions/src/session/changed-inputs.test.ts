@@ -2,7 +2,7 @@ import type { BeforeToolCallContext } from "@tau/agent";
 import { createTools } from "@tau/tools";
 import { expect, test } from "vitest";
 import { Grants, type JudgeParts } from "@tau/policy/internal";
-import type { Question, Verdict } from "@tau/policy";
+import type { PolicyCall, Question, Verdict } from "@tau/policy";
 import { ChangedInputs } from "./changed-inputs.ts";
 import { type LoadedExtensions, SessionExtensions, type SessionExtensionsParts } from "./session-extensions.ts";
 
@@ -15,8 +15,12 @@ const call = {
 
 function createChanged(verdict: Verdict) {
   const questions: Question[] = [];
+  const calls: (PolicyCall | undefined)[] = [];
   const parts: JudgeParts = {
-    decide: () => verdict,
+    decide: (_request, decided) => {
+      calls.push(decided);
+      return verdict;
+    },
     ask: async (question) => {
       questions.push(question);
       return { decision: "deny" };
@@ -35,7 +39,7 @@ function createChanged(verdict: Verdict) {
     },
     ids: () => "q",
   };
-  return { changed: new ChangedInputs({ getJudgeParts: () => parts }), questions };
+  return { changed: new ChangedInputs({ getJudgeParts: () => parts }), questions, calls };
 }
 
 test("who changed a call is named where the changed call is denied or asked about", async () => {
@@ -47,6 +51,8 @@ test("who changed a call is named where the changed call is denied or asked abou
   asking.changed.add("c1", "guest");
   expect(await asking.changed.judge(call)).toMatchObject({ block: true });
   expect(asking.questions).toMatchObject([{ reason: named }]);
+  // A rule beside the policy knows the call too.
+  expect(asking.calls).toMatchObject([{ toolName: "bash", args: { command: "echo changed" } }]);
 });
 
 test("a call that was blocked leaves nothing for a later one with its id", async () => {

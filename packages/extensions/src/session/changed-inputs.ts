@@ -47,8 +47,8 @@ export class ChangedInputs {
 /** The call looks like one of the model, which may make it. */
 const nameExtension =
   (decide: Decide, name: string): Decide =>
-  async (request) => {
-    const verdict = await decide(request);
+  async (request, call) => {
+    const verdict = await decide(request, call);
     if (verdict.kind === "allow") return verdict;
     return {
       ...verdict,

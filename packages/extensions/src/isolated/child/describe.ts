@@ -53,10 +53,14 @@ function describeTool(tool: ToolDefinition, needsTrust: NeedsTrust): Manifest["t
   if (tool.renderCall || tool.renderResult) needsTrust.note(`the renderer of its tool ${tool.name}`);
   if (tool.prepareArguments) needsTrust.note(`preparing the arguments of its tool ${tool.name}`);
   return {
-    tool: { parameters: noParameters, ...pick(tool, toolDataKeys) } as ToolData,
+    tool: { parameters: noParameters, ...pick(tool, toolDataKeys), ...describeApproval(tool) } as ToolData,
     phases: lifecyclePhases.filter((phase) => typeof tool[phase] === "function"),
   };
 }
+
+/** A function cannot be called before the call is judged, so that a person is asked about every call. */
+const describeApproval = ({ needsApproval = false }: ToolDefinition): Pick<ToolData, "needsApproval"> =>
+  needsApproval === false ? {} : { needsApproval: true };
 
 /** Nothing, if it cannot be data. */
 export function describeProvider(
