@@ -213,3 +213,14 @@ test.each([[true], [false]])("of two wishes for one target the stricter applies,
   expect(await call("weather", {})).toMatchObject({ block: true });
   expect(outcomes()).toEqual(["denied each-time"]);
 });
+
+test("an abort ends the wait for a tool that never says whether it needs permission", async () => {
+  const controller = new AbortController();
+  const needsApproval = () => {
+    controller.abort();
+    return new Promise<boolean>(() => {});
+  };
+  const { call, outcomes } = createTestJudge({ tools: [custom({ needsApproval })] });
+  expect(await call("weather", {}, controller.signal)).toMatchObject({ block: true });
+  expect(outcomes()).toEqual(["denied each-time"]);
+});

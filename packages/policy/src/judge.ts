@@ -52,7 +52,7 @@ type Judge = (call: BeforeToolCallContext, signal?: AbortSignal) => Promise<Befo
 export function createJudge(parts: JudgeParts): Judge {
   return async ({ toolCall: { id, name }, args, context }, signal = new AbortController().signal) => {
     const call: Call = { id, name, args, tool: context.tools?.find((tool) => tool.name === name) };
-    const judged = await judgeAll(parts, call);
+    const judged = await judgeAll(parts, call, signal);
     const denied = judged.filter(({ verdict }) => verdict.kind === "deny");
     for (const access of denied.length > 0 ? denied : judged) {
       const reason = await settle(parts, call, access, signal);
@@ -83,7 +83,7 @@ interface Judgement {
 }
 
 /** Judges each target once, however often and in however many spellings the call names it. */
-async function judgeAll(parts: JudgeParts, call: Call): Promise<Judgement[]> {
+async function judgeAll(parts: JudgeParts, call: Call, signal: AbortSignal): Promise<Judgement[]> {
   const byName: AccessRequest = { capability: "tool", target: { kind: "name", name: call.name } };
   const { requiredScope } = (call.tool ?? {}) as { requiredScope?: string };
   if (requiredScope !== undefined && parts.hasScope?.(requiredScope) === false) {
@@ -95,7 +95,7 @@ async function judgeAll(parts: JudgeParts, call: Call): Promise<Judgement[]> {
   }
   try {
     const wanted = await getWanted(call, parts.cwd);
-    const approval = await getApproval(call);
+    const approval = await getApproval(call, signal);
     const all = addUnseen(parts, call, wanted.length > 0 ? wanted : [byName], byName);
     const policyCall = toPolicyCall(call, approval !== undefined);
     const judged: Judgement[] = [];
@@ -131,11 +131,15 @@ async function getWanted({ tool, args, name }: Call, cwd: string): Promise<reado
 }
 
 /** Why a person has to allow the call because its tool says so; undefined if it does not. A tool that cannot say is asked about. */
-async function getApproval({ tool, name, args }: Call): Promise<string | undefined> {
+async function getApproval({ tool, name, args }: Call, signal: AbortSignal): Promise<string | undefined> {
   const { needsApproval = false } = tool ?? {};
   try {
-    const isNeeded = typeof needsApproval === "function" ? await needsApproval(args) : needsApproval;
-    return isNeeded === false ? undefined : `The tool ${name} needs permission for this call.`;
+    // Its code may wait for ever. A call that was aborted meanwhile is denied where a person would be asked.
+    const asking = (async () => (typeof needsApproval === "function" ? await needsApproval(args) : needsApproval))();
+    const answer = await untilAborted(asking, typeof needsApproval === "function" ? signal : undefined);
+    return answer.kind === "done" && answer.value === false
+      ? undefined
+      : `The tool ${name} needs permission for this call.`;
   } catch (error) {
     return `The tool ${name} failed to say whether this call needs permission (${getErrorMessage(error)}).`;
   }
