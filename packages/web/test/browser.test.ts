@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { addressCases } from "./cases/address.ts";
 import { approvalCases } from "./cases/approvals.ts";
+import { channelCases } from "./cases/channels.ts";
 import { codeCases } from "./cases/code.ts";
 import { commandCases } from "./cases/commands.ts";
 import { extensionCases } from "./cases/extensions.ts";
@@ -47,6 +48,7 @@ describe.skipIf(problem !== undefined)("the page", () => {
   extensionCases(shared);
   treeCases(shared);
   scheduleCases(shared);
+  channelCases(shared);
   networkCases(shared);
   keyboardCases(shared);
   layoutCases(shared);

@@ -9,6 +9,7 @@ import type { GatewayScope } from "@tau/protocol/gateway";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { build } from "vite";
 import { expect, onTestFailed, onTestFinished } from "vitest";
+import { DeskChannel } from "./desk-channel.ts";
 import { vectors } from "./cases/xss-vectors.ts";
 import { Pace } from "./script.ts";
 
@@ -40,6 +41,8 @@ export interface PageKit extends OpenContext, TestGateway {
   model: ScriptedModel;
   /** Decides when the model continues. */
   pace: Pace;
+  /** The account `desk`. The account `broken` is of a type that does not exist. */
+  desk: DeskChannel;
   /** The answers to `/ask` of the extension in every session. */
   answers: unknown[];
 }
@@ -128,11 +131,13 @@ export async function openPageKit(): Promise<PageKit> {
       });
     }
   };
+  const desk = new DeskChannel();
+  const channels = { desk: { type: "desk" }, broken: { type: "pigeon" } };
   const opened = await openTestGateway({
     model,
     params: { extensions: { factories: [extension] } } as never,
-    settings: { gateway: { queue: { cap: 2 } }, compaction: { keepRecentTokens: 100 } },
-    options: { pageDirectory },
+    settings: { gateway: { queue: { cap: 2 }, channels }, compaction: { keepRecentTokens: 100 } },
+    options: { pageDirectory, channelTypes: { desk: async () => ({ secrets: {}, open: async () => desk }) } },
   });
   const url = opened.gateway.url.replace(/^ws/, "http");
   const context = await openContext(browser, opened.gateway);
@@ -146,6 +151,7 @@ export async function openPageKit(): Promise<PageKit> {
     url,
     model,
     pace,
+    desk,
     answers,
     async close() {
       await browser.close();

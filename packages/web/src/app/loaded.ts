@@ -17,5 +17,5 @@ export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[])
       isOver = true;
     };
   }, [...inputs, round]);
-  return [state, () => setRound(round + 1)];
+  return [state, () => setRound((last) => last + 1)];
 }

@@ -1,6 +1,7 @@
 /** The page: sessions on the left, one of them on the right. On a phone, one or the other. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { GatewayClient } from "@tau/protocol/client";
+import { ChannelsPanel } from "../panels/channels-panel.tsx";
 import { DevicesPanel } from "../panels/devices-panel.tsx";
 import { HelpPanel } from "../panels/help-panel.tsx";
 import { InboxPanel } from "../panels/inbox-panel.tsx";
@@ -55,6 +56,7 @@ export function Shell({ client, onForget }: { client: GatewayClient; onForget: (
       {panel === "help" && <HelpPanel shortcuts={shortcuts} onClose={close} />}
       {panel === "devices" && <DevicesPanel client={client} onClose={close} onForget={onForget} />}
       {panel === "schedules" && <SchedulesPanel client={client} onClose={close} />}
+      {panel === "channels" && <ChannelsPanel client={client} onClose={close} />}
       {panel === "inbox" && <InboxPanel client={client} onClose={close} />}
     </div>
   );

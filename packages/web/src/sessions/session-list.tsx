@@ -11,7 +11,7 @@ import { Name } from "../text/name.tsx";
 import type { SessionSidebar, SessionRow } from "./session-sidebar.ts";
 
 /** Panels that belong to no session. */
-export type PanelName = "new" | "help" | "devices" | "inbox" | "schedules";
+export type PanelName = "new" | "help" | "devices" | "inbox" | "schedules" | "channels";
 
 interface SessionListProps {
   client: GatewayClient;
@@ -81,6 +81,9 @@ export function SessionList({ client, pages, shownId, onOpenPanel }: SessionList
         </button>
         <button class="text-button" onClick={() => onOpenPanel("schedules")}>
           Schedules
+        </button>
+        <button class="text-button" onClick={() => onOpenPanel("channels")}>
+          Channels
         </button>
         {scopes.includes("pair") && (
           <button class="text-button" onClick={() => onOpenPanel("devices")}>
