@@ -126,9 +126,8 @@ export async function logInChannel(args: CommandArgs, io: Io): Promise<void> {
 
 export async function showChannelLogs(args: CommandArgs, io: Io): Promise<void> {
   const [name = ""] = args.positionals;
-  const { lines } = await mustCall<"logs.tail">(io, "logs.tail", { limit: 1_000 });
-  const own = lines.filter((line) => line.includes(name));
-  io.out(own.map((line) => `${cleanLine(line)}\n`).join(""));
+  const { lines } = await mustCall<"logs.tail">(io, "logs.tail", { limit: 1_000, channel: name });
+  io.out(lines.map((line) => `${cleanLine(line)}\n`).join(""));
 }
 
 async function mustCall<Name extends GatewayMethod>(

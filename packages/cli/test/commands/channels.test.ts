@@ -63,13 +63,21 @@ test("a stranger is let in by the code that they got, listed, and shut out again
   expect((await run(workspace, ["channels", "unpair", "club", "ann"])).code).toBe(1);
 });
 
-test("a channel of an unknown type fails alone, and says why", async () => {
+test("a channel of an unknown type fails alone, and says why, also in its own lines of the log", async () => {
   const workspace = await createWorkspace();
-  await writeSettings(workspace, { channels: { x: { type: "pigeon" }, off: { type: "stdio", enabled: false } } });
+  await writeSettings(workspace, {
+    channels: { x: { type: "pigeon" }, xx: { type: "pigeon" }, off: { type: "stdio", enabled: false } },
+  });
   await startGateway(workspace);
   await expect
     .poll(async () => (await run(workspace, ["channels", "list"])).out)
     .toMatch(/^x +pigeon +failed: There is no/m);
+  await expect
+    .poll(async () => (await run(workspace, ["channels", "logs", "xx"])).out)
+    .toBe("The channel xx failed: There is no channel of the type pigeon.\n");
+  expect((await run(workspace, ["channels", "logs", "x"])).out).toBe(
+    "The channel x failed: There is no channel of the type pigeon.\n",
+  );
   expect((await run(workspace, ["channels", "list"])).out).toMatch(/^off +stdio +off /m);
   expect((await run(workspace, ["channels", "login", "off"])).out).toContain("needs no secret");
   expect((await run(workspace, ["channels", "login", "nobody"])).code).not.toBe(0);

@@ -1,6 +1,7 @@
 /** The accounts that are open, as the settings say. A change of one does not touch the others. */
 import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
+import type { ChannelLog } from "../log-lines.ts";
 import type { GatewaySettings } from "../settings.ts";
 import { type AccountSettings, resolveAccountSettings } from "./account-settings.ts";
 import type {
@@ -33,7 +34,7 @@ interface AccountsParts {
   getSecret: (accountId: string, name: string) => Promise<string>;
   openPosition: (accountId: string) => ChannelPosition;
   clock: Clock;
-  log: (line: string) => void;
+  log: ChannelLog;
 }
 
 /** Receives what happens in the accounts. */
@@ -151,7 +152,8 @@ export class ChannelAccounts {
     const { settings, events, closing } = account;
     const setState = (state: ChannelState) => {
       account.state = state;
-      if (state.kind === "failed" && !closing.signal.aborted) log(`The channel ${accountId} failed: ${state.reason}`);
+      if (state.kind !== "failed" || closing.signal.aborted) return;
+      log(`The channel ${accountId} failed: ${state.reason}`, accountId);
     };
     try {
       const type = await loadType(settings.type);
@@ -166,7 +168,7 @@ export class ChannelAccounts {
         },
         clock,
         position: openPosition(accountId),
-        log: (line) => log(`${accountId}: ${line}`),
+        log: (line) => log(`${accountId}: ${line}`, accountId),
       });
       account.channel = channel;
       events.onOpen(accountId);

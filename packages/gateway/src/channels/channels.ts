@@ -4,6 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { ChannelData, ChannelPeerData, ChannelReplyData, MethodData } from "@tau/protocol/gateway";
 import { isGatewayError } from "../errors.ts";
 import type { Inbox } from "../inbox/inbox.ts";
+import type { ChannelLog } from "../log-lines.ts";
 import { resolveAccountSettings } from "./account-settings.ts";
 import type { ChannelAccounts } from "./accounts.ts";
 import type { ReceivedRequest } from "./channel.ts";
@@ -20,7 +21,7 @@ export interface ChannelsParts extends Omit<ReceiverParts, "followed"> {
   ids: Ids;
   /** The conversations of all nodes of a cluster. Undefined: this gateway is alone. */
   shared: ClusterChannels | undefined;
-  log: (line: string) => void;
+  log: ChannelLog;
 }
 
 /** How many conversations are looked at together after a crash. */
@@ -154,14 +155,18 @@ export class Channels {
     await this.#parts.accounts.close();
   }
 
-  async #recover({ sessionId }: Conversation): Promise<void> {
+  async #recover({ sessionId, accountId }: Conversation): Promise<void> {
     const { sessions, store, log } = this.#parts;
     try {
       const { hosted } = await sessions.open(sessionId);
       await this.#followed.recover(hosted);
     } catch (error) {
       if (isGatewayError(error) && error.code === "not_found") await store.append({ type: "idle", sessionId });
-      else log(`The conversation of the session ${sessionId} could not be continued: ${getErrorMessage(error)}`);
+      else
+        log(
+          `The conversation of the session ${sessionId} could not be continued: ${getErrorMessage(error)}`,
+          accountId,
+        );
     }
   }
 }

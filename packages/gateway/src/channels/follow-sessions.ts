@@ -4,6 +4,7 @@ import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import type { HostedSession } from "@tau/harness/host";
 import type { SessionEntry, SessionEvent } from "@tau/protocol";
 import type { Inbox } from "../inbox/inbox.ts";
+import type { ChannelLog } from "../log-lines.ts";
 import type { Account } from "./accounts.ts";
 import type { ChannelOutbox } from "./outbox.ts";
 import type { Conversation } from "./records.ts";
@@ -28,7 +29,7 @@ interface FollowParts {
   redact: (sessionId: string, text: string) => string;
   inbox: Pick<Inbox, "list" | "accept">;
   clock: Clock;
-  log: (line: string) => void;
+  log: ChannelLog;
 }
 
 /** Tells the model to continue a run that was cut, so that the person gets an answer all the same. */
@@ -74,12 +75,16 @@ export class FollowedSessions {
   /** Follows a session that answers in a channel, until it is closed. */
   follow(hosted: HostedSession): void {
     const { sessionId } = hosted.session;
-    if (this.#followed.has(sessionId) || !this.#parts.store.table.getConversation(sessionId)) return;
+    const { accountId } = this.#parts.store.table.getConversation(sessionId) ?? {};
+    if (this.#followed.has(sessionId) || accountId === undefined) return;
     const followed: Followed = { sessionId, queue: new SerialQueue() };
     this.#followed.set(sessionId, followed);
     const add = (work: () => Promise<void>) => {
       followed.queue.add(work).catch((error: unknown) => {
-        this.#parts.log(`An answer of the session ${sessionId} could not be recorded: ${getErrorMessage(error)}`);
+        this.#parts.log(
+          `An answer of the session ${sessionId} could not be recorded: ${getErrorMessage(error)}`,
+          accountId,
+        );
       });
     };
     let failure = "";
@@ -163,7 +168,7 @@ export class FollowedSessions {
           stream.isEnded ? undefined : await this.#openDraft(sessionId, text, { messageId, index }),
         ),
       edit: (id, text) => outbox.showDraft(id, text),
-      log,
+      log: (line) => log(line, account.accountId),
     });
     return stream;
   }

@@ -5,6 +5,7 @@ import { AuthStorage, chooseKeyChain } from "@tau/config/auth";
 import type { SettingsManager } from "@tau/config/settings";
 import { getGatewayFiles } from "@tau/protocol/node";
 import { GatewayError } from "../errors.ts";
+import type { ChannelLog } from "../log-lines.ts";
 import type { OpenSessions } from "../sessions/open-sessions.ts";
 import type { GatewaySettings } from "../settings.ts";
 import { ChannelAccounts } from "./accounts.ts";
@@ -26,7 +27,7 @@ interface ChannelPartsOptions {
   getSettings: () => GatewaySettings;
   clock: Clock;
   ids: Ids;
-  log: (line: string) => void;
+  log: ChannelLog;
 }
 
 export function openChannelParts(options: ChannelPartsOptions) {

@@ -5,6 +5,7 @@
 import { readFile } from "node:fs/promises";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
+import type { ChannelLog } from "../log-lines.ts";
 import type { Channel, Delivery } from "./channel.ts";
 import { type AfterAttempt, decideAfterAttempt, decideAfterCrash, isProven } from "./decide-delivery.ts";
 import type { ChannelRecord, OutboxReply, StoredReply } from "./records.ts";
@@ -16,7 +17,7 @@ interface OutboxParts {
   /** Undefined while the account is not open: its replies wait. */
   findChannel: (accountId: string) => Channel | undefined;
   clock: Clock;
-  log: (line: string) => void;
+  log: ChannelLog;
 }
 
 /** Replies of one conversation, in the order in which they are sent. */
@@ -163,7 +164,8 @@ export class ChannelOutbox {
       }
     } catch (error) {
       // The disk refuses. What was not recorded is not sent.
-      this.#parts.log(`Replies of ${lane.accountId} cannot be sent: ${getErrorMessage(error)}`);
+      const { accountId } = lane;
+      this.#parts.log(`Replies of ${accountId} cannot be sent: ${getErrorMessage(error)}`, accountId);
       this.#pause(lane, diskRetryMs);
     } finally {
       lane.isWorking = false;
@@ -239,7 +241,7 @@ export class ChannelOutbox {
         await store.append({ type: "over", id, state: next.state, reason: next.reason });
         this.#drafts.forget(id);
         const what = next.state === "refused" ? "was not delivered" : "may not have been delivered";
-        log(`A reply of ${accountId} ${what}: ${next.reason} tau channels outbox shows it.`);
+        log(`A reply of ${accountId} ${what}: ${next.reason} tau channels outbox shows it.`, accountId);
         return undefined;
       }
       case "retry":

@@ -32,9 +32,9 @@ export const configMethods = {
   "gateway.reload": method(here, {}, ({ parts }) => parts.reload()),
   "logs.tail": method(
     here,
-    { limit: optional(wholeNumber({ min: 1, unit: "lines" })) },
-    ({ parts }, { limit = 200 }) => ({
-      lines: parts.logs.tail(limit),
+    { limit: optional(wholeNumber({ min: 1, unit: "lines" })), channel: optional(nonEmptyText) },
+    ({ parts }, { limit = 200, channel }) => ({
+      lines: parts.logs.tail(limit, channel),
     }),
   ),
 } satisfies SomeMethods;

@@ -194,7 +194,8 @@ interface OwnMethods {
   "dialogs.answer": { params: WithSession & { id: string; answer: UiAnswer }; data: { accepted: boolean } };
   "models.list": { params: { cwd?: string }; data: { models: ModelData[] } };
   "usage.get": { params: { sessionId?: string; since?: string }; data: UsageData };
-  "logs.tail": { params: { limit?: number }; data: { lines: string[] } };
+  /** `channel`: only lines about that account. */
+  "logs.tail": { params: { limit?: number; channel?: string }; data: { lines: string[] } };
   /** `hash` identifies the content that a change was made for. */
   "config.get": { params: None; data: { settings: Record<string, unknown>; hash: string } };
   /** Without `value`, the setting is removed. */
