@@ -379,9 +379,9 @@ describe("commands", () => {
     app.type("/mod");
     await app.sees("Choose a model");
     app.press("escape", "ctrlC");
-    app.type("/llama");
+    app.type("/debug");
     app.press("escape", "enter");
-    await app.sees("There is no command /llama here. It is not there yet.");
+    await app.sees("There is no command /debug here. It is not there yet.");
   });
 
   test("a word that is no command is not sent, and comes back to be changed", async () => {
