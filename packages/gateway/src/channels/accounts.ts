@@ -4,6 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { ChannelLog } from "../log-lines.ts";
 import type { GatewaySettings } from "../settings.ts";
 import { type AccountSettings, resolveAccountSettings } from "./account-settings.ts";
+import type { ChannelCounts } from "./counts.ts";
 import type {
   Channel,
   ChannelEvents,
@@ -34,6 +35,7 @@ interface AccountsParts {
   getSecret: (accountId: string, name: string) => Promise<string>;
   openPosition: (accountId: string) => ChannelPosition;
   clock: Clock;
+  counts: ChannelCounts;
   log: ChannelLog;
 }
 
@@ -55,6 +57,7 @@ interface OpenAccount {
   readonly done: Promise<void>;
   channel?: Channel;
   state: ChannelState;
+  wasConnected: boolean;
   lastMessageAt?: number;
 }
 
@@ -142,15 +145,20 @@ export class ChannelAccounts {
       secrets: new Map(),
       done,
       state: { kind: "connecting" },
+      wasConnected: false,
     };
     this.#open.set(accountId, account);
     begin(account);
   }
 
   async #run(accountId: string, account: OpenAccount): Promise<void> {
-    const { loadType, getSecret, openPosition, clock, log } = this.#parts;
+    const { loadType, getSecret, openPosition, clock, counts, log } = this.#parts;
     const { settings, events, closing } = account;
     const setState = (state: ChannelState) => {
+      if (state.kind === "connected") {
+        if (account.wasConnected && account.state.kind !== "connected") counts.add(accountId, "reconnects");
+        account.wasConnected = true;
+      }
       account.state = state;
       if (state.kind !== "failed" || closing.signal.aborted) return;
       log(`The channel ${accountId} failed: ${state.reason}`, accountId);
@@ -175,6 +183,7 @@ export class ChannelAccounts {
       const received: ChannelEvents = {
         async onMessage(message) {
           account.lastMessageAt = clock.now();
+          counts.add(accountId, "received");
           await events.onMessage(accountId, message);
         },
         onPress: (press) => events.onPress(accountId, press),

@@ -1,13 +1,20 @@
 /** The channels of a gateway, as its methods see them: they begin, end, and describe themselves. */
 import type { Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { ChannelData, ChannelPeerData, ChannelReplyData, MethodData } from "@tau/protocol/gateway";
+import type {
+  ChannelCountsData,
+  ChannelData,
+  ChannelPeerData,
+  ChannelReplyData,
+  MethodData,
+} from "@tau/protocol/gateway";
 import { isGatewayError } from "../errors.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { ChannelLog } from "../log-lines.ts";
 import { resolveAccountSettings } from "./account-settings.ts";
 import type { ChannelAccounts } from "./accounts.ts";
 import type { ReceivedRequest } from "./channel.ts";
+import type { ChannelCounts } from "./counts.ts";
 import { describeAccount, describePeer, describeReply, formatAddress } from "./describe.ts";
 import { FollowedSessions } from "./follow-sessions.ts";
 import type { ChannelOutbox } from "./outbox.ts";
@@ -21,6 +28,7 @@ export interface ChannelsParts extends Omit<ReceiverParts, "followed"> {
   ids: Ids;
   /** The conversations of all nodes of a cluster. Undefined: this gateway is alone. */
   shared: ClusterChannels | undefined;
+  counts: ChannelCounts;
   log: ChannelLog;
 }
 
@@ -88,6 +96,12 @@ export class Channels {
         replies: replies.filter(({ accountId }) => accountId === name),
       });
     });
+  }
+
+  /** Counts what happened in each account of the settings since the gateway was started. */
+  getCounts(): Record<string, ChannelCountsData> {
+    const { counts, getSettings } = this.#parts;
+    return Object.fromEntries(Object.keys(getSettings().channels).map((name) => [name, counts.get(name)]));
   }
 
   /** Lists who may write, and who waits with a code. The codes are not told: people get them in their chats. */

@@ -11,6 +11,7 @@ import type { GatewaySettings } from "../settings.ts";
 import { ChannelAccounts } from "./accounts.ts";
 import { type ChannelTypes, ownChannelTypes } from "./channel-types.ts";
 import { Channels, type ChannelsParts } from "./channels.ts";
+import { ChannelCounts } from "./counts.ts";
 import { ChannelOutbox } from "./outbox.ts";
 import { ChannelPeers } from "./peers.ts";
 import { createSharedPeers, openPeersFile } from "./peers-store.ts";
@@ -34,14 +35,16 @@ export function openChannelParts(options: ChannelPartsOptions) {
   const { agentDir, settings, store, getSettings, clock, ids, log } = options;
   const types: ChannelTypes = { ...ownChannelTypes, ...options.types };
   const { directory } = getGatewayFiles(agentDir);
+  const counts = new ChannelCounts();
   const accounts = new ChannelAccounts({
     loadType: async (name) => (Object.hasOwn(types, name) ? await types[name]?.() : undefined),
     getSecret: (accountId, name) => getChannelSecret({ agentDir, settings }, accountId, name),
     openPosition: (accountId) => createPosition(directory, accountId, ids),
     clock,
+    counts,
     log,
   });
-  const outbox = new ChannelOutbox({ store, findChannel: (id) => accounts.find(id)?.channel, clock, log });
+  const outbox = new ChannelOutbox({ store, findChannel: (id) => accounts.find(id)?.channel, clock, counts, log });
   const sessionParts = { store, accounts, outbox, getSettings, clock, ids };
   const filesDirectory = join(directory, "channel-files");
   return {
@@ -61,7 +64,7 @@ export function openChannelParts(options: ChannelPartsOptions) {
     ): Channels => {
       const peersStore = parts.shared ? createSharedPeers(store) : openPeersFile({ directory, ids });
       const peers = new ChannelPeers({ store: peersStore, clock });
-      return new Channels({ ...parts, store, accounts, outbox, peers, getSettings, agentDir, ids, clock, log });
+      return new Channels({ ...parts, store, accounts, outbox, peers, getSettings, agentDir, ids, clock, counts, log });
     },
   };
 }

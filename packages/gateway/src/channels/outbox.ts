@@ -7,6 +7,7 @@ import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ChannelLog } from "../log-lines.ts";
 import type { Channel, Delivery } from "./channel.ts";
+import type { ChannelCounts } from "./counts.ts";
 import { type AfterAttempt, decideAfterAttempt, decideAfterCrash, isProven } from "./decide-delivery.ts";
 import type { ChannelRecord, OutboxReply, StoredReply } from "./records.ts";
 import { ShownDrafts } from "./shown-drafts.ts";
@@ -17,6 +18,7 @@ interface OutboxParts {
   /** Undefined while the account is not open: its replies wait. */
   findChannel: (accountId: string) => Channel | undefined;
   clock: Clock;
+  counts: ChannelCounts;
   log: ChannelLog;
 }
 
@@ -231,14 +233,16 @@ export class ChannelOutbox {
   }
 
   async #settle({ id, accountId }: OutboxReply, next: AfterAttempt): Promise<number | undefined> {
-    const { store, log } = this.#parts;
+    const { store, counts, log } = this.#parts;
     switch (next.kind) {
       case "sent":
         await store.append({ type: "sent", id });
+        counts.add(accountId, "sent");
         this.#drafts.forget(id);
         return undefined;
       case "over": {
         await store.append({ type: "over", id, state: next.state, reason: next.reason });
+        counts.add(accountId, next.state);
         this.#drafts.forget(id);
         const what = next.state === "refused" ? "was not delivered" : "may not have been delivered";
         log(`A reply of ${accountId} ${what}: ${next.reason} tau channels outbox shows it.`, accountId);

@@ -12,6 +12,7 @@ export const healthMethods = {
       runningSessions: open.filter(({ hosted }) => hosted.session.isStreaming).length,
       inbox: parts.inbox.counts,
       memoryBytes: process.memoryUsage.rss(),
+      channels: parts.channels.getCounts(),
     };
   }),
 } satisfies SomeMethods;

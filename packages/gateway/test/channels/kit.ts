@@ -5,6 +5,7 @@ import type {
   Channel,
   ChannelEvents,
   ChannelLimits,
+  ChannelState,
   Delivery,
   IncomingMessage,
   OutgoingFile,
@@ -92,6 +93,10 @@ export class TestChannel implements Channel {
       sender,
       text,
     });
+  }
+
+  setState(state: ChannelState): void {
+    this.#events!.onState(state);
   }
 
   async press(value: string, senderId = "ann"): Promise<void> {

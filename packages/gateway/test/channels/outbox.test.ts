@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeClock } from "@tau/ai/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { ChannelCounts } from "../../src/channels/counts.ts";
 import { ChannelOutbox } from "../../src/channels/outbox.ts";
 import type { StoredReply } from "../../src/channels/records.ts";
 import { openChannelStore } from "../../src/channels/store.ts";
@@ -30,7 +31,9 @@ async function openOutbox(directory: string, channel = new TestChannel()) {
   const clock = createFakeClock(startedAt);
   const store = await openChannelStore(directory);
   const lines: string[] = [];
-  const outbox = new ChannelOutbox({ store, findChannel: () => channel, clock, log: (line) => void lines.push(line) });
+  const counts = new ChannelCounts();
+  const log = (line: string) => void lines.push(line);
+  const outbox = new ChannelOutbox({ store, findChannel: () => channel, clock, counts, log });
   outbox.start();
   const states = () => [...store.table.replies()].map(({ id, state }) => [id, state]);
   return { outbox, store, clock, channel, lines, states, end: () => store.close() };

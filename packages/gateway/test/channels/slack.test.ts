@@ -2,6 +2,7 @@ import { systemClock } from "@tau/ai";
 import { scriptedModel, text } from "@tau/ai/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ChannelAccounts } from "../../src/channels/accounts.ts";
+import { ChannelCounts } from "../../src/channels/counts.ts";
 import type { ChannelOptions, ChannelPress, ChannelState, IncomingMessage } from "../../src/channels/channel.ts";
 import { slackChannel } from "../../src/channels/slack/slack-channel.ts";
 import { isSlackFileUrl } from "../../src/channels/slack/slack-files.ts";
@@ -459,6 +460,7 @@ test("an account that has failed, or has another secret now, is opened again whe
     getSecret: async (_, name) => secrets[name]!,
     openPosition: () => ({ read: async () => undefined, write: async () => {} }),
     clock: systemClock,
+    counts: new ChannelCounts(),
     log: () => {},
   });
   onTestFinished(() => accounts.close());

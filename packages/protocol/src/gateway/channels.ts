@@ -15,6 +15,20 @@ export interface ChannelData {
   undelivered: number;
 }
 
+/** How often something happened in an account since the gateway was started. */
+export interface ChannelCountsData {
+  /** Messages that the platform reported, also of people who are not paired; one that it reports twice is counted twice. */
+  received: number;
+  /** Replies that were delivered. */
+  sent: number;
+  /** Replies that were given up because they were certainly not delivered. */
+  refused: number;
+  /** Replies that may not have been delivered. */
+  uncertain: number;
+  /** How often it was connected again after the connection was lost. */
+  reconnects: number;
+}
+
 /** A person who may write to the agents of a channel, or who waits with a code. */
 export interface ChannelPeerData {
   channel: string;

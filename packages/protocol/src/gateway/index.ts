@@ -1,5 +1,5 @@
 /** Frames, methods and proofs that a gateway and its clients exchange. */
-export type { ChannelData, ChannelPeerData, ChannelReplyData } from "./channels.ts";
+export type { ChannelCountsData, ChannelData, ChannelPeerData, ChannelReplyData } from "./channels.ts";
 export {
   type ChallengePayload,
   type DialogFrame,

@@ -2,7 +2,7 @@
  * Everything that a client may ask of a gateway, in one map: what a method takes and what it answers with. The commands of
  * a session are methods too: `session.<command>`, with the session's id.
  */
-import type { ChannelData, ChannelPeerData, ChannelReplyData } from "./channels.ts";
+import type { ChannelCountsData, ChannelData, ChannelPeerData, ChannelReplyData } from "./channels.ts";
 import type { ScheduleData, ScheduleParams, ScheduleRunData } from "./schedules.ts";
 import type { Approval } from "../approval.ts";
 import {
@@ -93,6 +93,8 @@ export interface HealthData {
   /** How many messages wait, and how many were given up. */
   inbox: { waiting: number; dead: number };
   memoryBytes: number;
+  /** By the name of the account. */
+  channels: Record<string, ChannelCountsData>;
 }
 
 export interface DeviceData {
