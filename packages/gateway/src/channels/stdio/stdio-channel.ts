@@ -100,7 +100,10 @@ class StdioChannel implements Channel {
       return settle?.(toDelivery(value));
     }
     const parsed = parseStdioMessage(value);
-    if (parsed.kind === "wrong") return log(`A message is not complete: ${parsed.reason}`);
+    if (parsed.kind === "wrong") {
+      log(`A message is not complete: ${parsed.reason}`);
+      return this.#write({ type: "failed", id: value["id"], reason: parsed.reason });
+    }
     try {
       if (parsed.kind === "message") await events.onMessage(parsed.message);
       else await events.onPress(parsed.press);
