@@ -252,7 +252,8 @@ async function writePicture(app: OpenedApp, directory: string, name: string): Pr
   await writeFile(join(directory, `${name}.json`), JSON.stringify(rows));
 }
 
-test.each(Object.entries(views))("%s", async (name, { replies, options, act }) => {
+// A command that takes longer than 200 ms to end is given up, which is said in other words: a busy machine may need another try.
+test.each(Object.entries(views))("%s", { retry: 2 }, async (name, { replies, options, act }) => {
   const mode = pictures === undefined ? "none" : "16color";
   // The status line of a machine without bubblewrap would say so.
   const settings: SettingsInput = { sandbox: { mode: "off" } };

@@ -178,7 +178,8 @@ Promise.all(tried).then((names) => (document.title = "Tried " + names.length));
       .toContain("opened more than one tab for an action");
     await go("/inject");
     const tabs = [...(await session.must("tabs")).matchAll(/^\[(t\d+)\]/gm)].map(([, tab]) => tab!);
-    expect(tabs.length + 1).toBeLessThanOrEqual(before + 2);
+    // Going there, pressing and going away are three actions.
+    expect(tabs.length + 1).toBeLessThanOrEqual(before + 3);
     for (const tab of tabs) await session.must("close", { tab });
   });
 

