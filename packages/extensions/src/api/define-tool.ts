@@ -74,8 +74,8 @@ export interface DefinedTool extends DescribedTool {
 }
 
 /**
- * Creates a tool. Throws `invalid_input` for a name or schema that cannot be used, so that an error in it is found where it is
- * written and not when a model first calls it.
+ * Creates a tool. Throws `invalid_input` for an input that cannot be shown to a model, so that the error is found where it is
+ * written and not when a model is first asked.
  */
 export function defineTool<
   const Input extends InputSchema = Record<string, never>,

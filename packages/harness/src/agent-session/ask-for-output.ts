@@ -25,8 +25,8 @@ export type FormedPrompt = Omit<PromptOptions, "output"> & {
 const maxCorrections = 2;
 
 /**
- * Resolves with the outcome of the last run and the messages of all, and with the value in its answer or what is wrong with that. Without `output` there is
- * no answer, because the run did not end by itself.
+ * Resolves with the outcome of the last run and the messages of all, and with the value in its answer or what is wrong with
+ * that. Without `output` there is no answer, because the run did not end by itself.
  */
 export async function askForOutput(
   prompt: string,

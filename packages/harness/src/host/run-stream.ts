@@ -33,7 +33,7 @@ export class SentEvents {
     return toEventResponse(this.#sent, options);
   }
 
-  /** Does the same with a response of `node:http`. Resolves when everything was written, or the client has gone. Never rejects. */
+  /** Does the same with a response of `node:http`. Resolves when everything was written, or the client has gone. */
   async pipeTo(response: ServerResponse, options?: SendEventsOptions): Promise<void> {
     await pipeEvents(this.#sent, response, options);
   }
