@@ -216,6 +216,21 @@ describe("the connection", () => {
     await expect.poll(() => messages.map(({ text }) => text)).toEqual(["Before", "After"]);
   });
 
+  test.each([{}, { mode: "webhook", url: "https://tau.example.com/channels/phone" }])(
+    "ends also if the account is closed just when it is made (%j)",
+    async (settings) => {
+      const closing = new AbortController();
+      const { channel } = await openTelegram({ settings });
+      const states: string[] = [];
+      const onState = ({ kind }: ChannelState) => {
+        states.push(kind);
+        if (kind === "connected") closing.abort();
+      };
+      await channel.run({ onMessage: async () => {}, onPress: async () => {}, onState }, closing.signal);
+      expect(states).toEqual(["connecting", "connected"]);
+    },
+  );
+
   test("by a webhook takes only requests with the secret that Telegram was given", async () => {
     const settings = { mode: "webhook", url: "https://tau.example.com/channels/phone" };
     const { server, channel, messages } = await openTelegram({ settings });

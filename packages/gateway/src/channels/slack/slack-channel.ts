@@ -11,7 +11,7 @@ import type {
   OutgoingText,
   ReceivedRequest,
 } from "../channel.ts";
-import { pause } from "../pause.ts";
+import { pause, whenAborted } from "../pause.ts";
 import { isTokenRefused, type SlackAnswer, type SlackFailure, type SlackResult, toDelivery } from "./slack-answer.ts";
 import { createSlackApi, type SlackApi } from "./slack-api.ts";
 import { toContent } from "./slack-content.ts";
@@ -161,7 +161,7 @@ class SlackChannel implements Channel {
     if (failure) return toLost(failure);
     if (mode === "events") {
       events.onState({ kind: "connected" });
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      await whenAborted(signal);
       return { reason: "Slack refused the token.", isFinal: false, isRenewal: true, livedMs: 0 };
     }
     const socket = await openSlackSocket({

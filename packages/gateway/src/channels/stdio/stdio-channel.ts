@@ -3,7 +3,7 @@
  * answered like those of a platform, so that a small program is enough for any network that people use.
  */
 import { createInterface } from "node:readline";
-import { getErrorMessage, isRecord, tryParseJson } from "@tau/ai/internal";
+import { followSignal, getErrorMessage, isRecord, tryParseJson } from "@tau/ai/internal";
 import { createSpawn, type RunningProcess } from "@tau/tools";
 import type { Channel, ChannelEvents, ChannelOptions, ChannelType, Delivery } from "../channel.ts";
 import { pause } from "../pause.ts";
@@ -73,7 +73,7 @@ class StdioChannel implements Channel {
     this.#process = child;
     child.stdin?.on("error", () => {});
     const end = () => child.signal("SIGTERM", "group");
-    signal.addEventListener("abort", end, { once: true });
+    const stopFollowing = followSignal(signal, end);
     const errors = createInterface({ input: child.stderr });
     errors.on("line", (line) => log(line.slice(0, 500)));
     events.onState({ kind: "connected" });
@@ -81,7 +81,7 @@ class StdioChannel implements Channel {
       await this.#take(line, events);
     }
     const status = await child.exit;
-    signal.removeEventListener("abort", end);
+    stopFollowing();
     child.signal("SIGKILL", "group");
     this.#process = undefined;
     for (const settle of this.#waiting.values()) settle({ kind: "unknown", reason: "The program ended." });

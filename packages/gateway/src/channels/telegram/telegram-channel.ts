@@ -13,7 +13,7 @@ import type {
   ReceivedRequest,
 } from "../channel.ts";
 import { loadFile } from "../load-file.ts";
-import { pause } from "../pause.ts";
+import { pause, whenAborted } from "../pause.ts";
 import { describeAnswer, TelegramApi, toDelivery } from "./telegram-api.ts";
 import { toTelegramHtml } from "./telegram-html.ts";
 import { parseUpdate, type TelegramBot, type TelegramUpdate } from "./telegram-update.ts";
@@ -154,7 +154,7 @@ class TelegramChannel implements Channel {
   /** Receives updates until the connection is lost. */
   async #receive(signal: AbortSignal): Promise<Lost> {
     if (this.#isWebhook) {
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      await whenAborted(signal);
       return { text: "", isFinal: true };
     }
     for (let offset = 0; ;) {

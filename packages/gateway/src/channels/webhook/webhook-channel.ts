@@ -12,6 +12,7 @@ import type {
   ReceivedRequest,
 } from "../channel.ts";
 import { requestPlatform } from "../http-request.ts";
+import { whenAborted } from "../pause.ts";
 import { parseStdioMessage } from "../stdio/stdio-message.ts";
 import { isSigned, sign } from "./signature.ts";
 
@@ -41,7 +42,7 @@ class WebhookChannel implements Channel {
   async run(events: ChannelEvents, signal: AbortSignal): Promise<void> {
     this.#events = events;
     events.onState({ kind: "connected" });
-    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    await whenAborted(signal);
     this.#events = undefined;
   }
 
