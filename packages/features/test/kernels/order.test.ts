@@ -94,7 +94,11 @@ register_tool("slow", slow)`,
     );
     const cell = await run(
       "javascript",
-      `await Promise.all([py("await begun.wait()\\nover.set()"), tool.kernel__slow({})])`,
+      // A function that begins without a cell is waited for before the next cell begins.
+      `const { existsSync } = await import("node:fs");
+const cell = py("open('began', 'w').close()\\nawait begun.wait()\\nover.set()");
+while (!existsSync("began")) await new Promise((resolve) => setTimeout(resolve, 10));
+await Promise.all([cell, tool.kernel__slow({})])`,
     );
     expect(cell.details.value, cell.text).toEqual([null, 5]);
   },
