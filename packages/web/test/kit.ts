@@ -124,8 +124,11 @@ export async function openPageKit(): Promise<PageKit> {
         description: "",
         shows: name,
         parameters: { type: "object", properties: {} },
-        execute: async (_id: string, { text, details }: { text: string; details: object }) => ({
-          content: [{ type: "text", text }],
+        execute: async (_id: string, { text, details, image }: { text: string; details: object; image?: string }) => ({
+          content: [
+            { type: "text", text },
+            ...(image === undefined ? [] : [{ type: "image", mimeType: "image/png", data: image }]),
+          ],
           details,
         }),
       });

@@ -3,6 +3,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { say, type Shared, waitForText } from "../kit.ts";
 import { vectors } from "./xss-vectors.ts";
 
+/** A PNG of one white pixel. */
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+
 const excerpt = { firstLine: 11, lines: ["const a = 1;", "const width: number = label;"] };
 
 export function codeCases(shared: Shared): void {
@@ -61,11 +64,12 @@ export function codeCases(shared: Shared): void {
     await step.getByText("two").waitFor();
   });
 
-  test("the code of a cell is shown while it arrives, and its output and its value below it", async () => {
+  test("the code of a cell is shown while it arrives, and its output, its value and its figure below it", async () => {
     const code = `${Array.from({ length: 40 }, (_, index) => `print(${index})`).join("\n")}\n"last line"`;
     const { page, pace } = await shared.begin(() => {
       pace.deltasLeft = 12;
-      return [call("cell", { language: "python", code, text: "one\ntwo", details: { result: "forty-two" } })];
+      const details = { result: "forty-two" };
+      return [call("cell", { language: "python", code, text: "one\ntwo", details, image: pixel })];
     }, [text("It ran.")]);
     onTestFinished(() => pace.goOn());
     await say(page, "Run it.");
@@ -78,6 +82,10 @@ export function codeCases(shared: Shared): void {
       expect.stringMatching(/^print\(0\)\n[\s\S]*print\(11\)$/),
       "one\ntwo",
       "→ forty-two",
+    ]);
+    const figure = cell.locator("img");
+    expect(await figure.evaluate((image: HTMLImageElement) => [image.naturalWidth, image.naturalHeight])).toEqual([
+      1, 1,
     ]);
     await cell.getByRole("button", { name: "Show all 41 lines" }).click();
     await cell.getByText('"last line"').waitFor();
