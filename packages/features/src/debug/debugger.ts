@@ -141,7 +141,7 @@ export class Debugger {
     const active = starting ?? (this.isActive ? this.#target! : undefined);
     if (starting) starting.isCancelled = true;
     await this.#endSessions();
-    // Whoever has started it gets its failure.
+    // The caller that started it gets its failure.
     await starting?.session?.catch(() => undefined);
     return active?.label;
   }

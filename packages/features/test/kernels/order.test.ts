@@ -54,7 +54,7 @@ test("a cell that waits while its kernel dies has a new one", async () => {
 test.skipIf(languages.length < 2)("cells that call each other's kernels do not wait for each other", async () => {
   const { run, runTogether, callTool } = await open();
   for (const language of languages) await run(language, "1");
-  // Whoever calls last is refused, and so the other one is answered.
+  // The last call is refused, so that the other one is answered.
   const results = await runTogether(
     { language: "javascript", code: "await py('5')" },
     { language: "python", code: "await js('5')" },

@@ -56,7 +56,7 @@ const pickPlace = ({ accountId, address, peer }: Conversation) => ({ accountId, 
 
 async function add({ parts, client }: MethodContext, params: ScheduleParams) {
   const { cwd, agent, model, policy, tools, channel, maxTokens, maxCost, ...draft } = params;
-  // Whoever may change the settings could change the roots too.
+  // A client that may change the settings could change the roots too.
   const roots = client.scopes.has("admin") ? ["/"] : parts.sessions.roots;
   const directory = await resolveDirectory(cwd ?? parts.sessions.defaultDirectory, roots);
   const conversation = channel === undefined ? undefined : parts.channels.findLastConversation(channel);

@@ -73,7 +73,7 @@ test(
     for (let dueMs = firstMs; dueMs <= lastMs; dueMs += 1_000)
       if (!isKnown(dueMs)) lost.push(new Date(dueMs).toISOString());
     expect(lost).toEqual([]);
-    // Whoever was begun has ended, but for the last one.
+    // Everything that was begun has ended, but for the last one.
     expect(dueTimes.length - ended.length).toBeLessThanOrEqual(1);
   },
 );

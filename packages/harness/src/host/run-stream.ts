@@ -20,7 +20,7 @@ export class SentEvents {
   readonly #sent: SentFeed;
 
   constructor(sent: SentFeed) {
-    // Whoever sends the events reports it; without anybody it is not an error of the process.
+    // The method that sends the events reports it; without a call of one it is not an error of the process.
     sent.feed.catch(() => {});
     this.#sent = sent;
   }
