@@ -324,7 +324,9 @@ function readOwnFacts(bytes: Buffer): LineFacts | undefined {
   const parentStart = idStart + 8 + parentField.length;
   if (!hasText(bytes, typeEnd, idField) || !hasText(bytes, idStart + 8, parentField)) return undefined;
   const isRoot = bytes[parentStart] === n;
-  const parent = isRoot ? undefined : readHex(bytes, parentStart + 1);
+  // A longer id may begin with eight hex digits.
+  const isShort = bytes[parentStart + 1 + 8] === quote;
+  const parent = isRoot || !isShort ? undefined : readHex(bytes, parentStart + 1);
   if (id === undefined || (!isRoot && parent === undefined) || type === "session") return undefined;
   if (type !== "message") return { kind: getKind(type, undefined), id, parent };
   const fieldStart = parentStart + (isRoot ? "null".length : 10) + timestampLength;

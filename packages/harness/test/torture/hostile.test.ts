@@ -266,6 +266,17 @@ test("an id of zeros is found, whatever is damaged after it", async () => {
     if (table.find(0) !== 0) throw new Error(`not found the ${index}th time`);
 });
 
+test("an id is compared as a whole, also one that begins with eight hex digits", async () => {
+  const parent = { ...entry(1), id: "01a1ec68-c947-737a-aa98-b90e865b97cc" };
+  const { id, timestamp } = entry(2);
+  const child = { type: "model_change", id, parentId: parent.id, timestamp, provider: "p", modelId: "m" };
+  const lines = [header(), parent, child, entry(3)];
+  const session = await SessionManager.open(newFile(Buffer.concat(lines.map(encodeLine))));
+  expect(session.problems).toEqual([]);
+  expect(await sessionIds(session)).toEqual([parent.id, id, entry(3).id]);
+  await session.close();
+});
+
 test("a session of a newer version is read and written as the current version, with a problem", async () => {
   const path = newFile(Buffer.concat([{ ...header(), version: 4 }, entry(1)].map(plainLine)));
   const session = await SessionManager.open(path);
