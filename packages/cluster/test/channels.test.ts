@@ -105,6 +105,9 @@ describe.skipIf(!hasNats)("an account that two gateways of a cluster have", () =
         return Array.from({ length: messageCount }, (_, number) => number).filter((number) => !known.has(number));
       };
       await expect.poll(listMissing, { timeout: 240_000, interval: 200 }).toEqual([]);
+      // Nobody reads what became of the nodes.
+      const others = (await readSent()).map(([, text]) => text).filter((text) => !/^answer(?: \d+)+$/.test(text));
+      expect(others).toEqual([]);
       for (const id of people) {
         const order = (await readSent()).filter(([to]) => to === id).flatMap(([, text]) => toNumbers(text));
         // Nobody gets an answer twice, or before the answer to an earlier message.

@@ -49,6 +49,7 @@ export class Channels {
       findAccount: (accountId) => accounts.find(accountId),
       redact: (sessionId, text) => sessions.find(sessionId)?.redactLine(text) ?? text,
       inbox,
+      isShared: parts.shared !== undefined,
       clock,
       log,
     });

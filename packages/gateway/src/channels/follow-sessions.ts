@@ -6,6 +6,7 @@ import type { SessionEntry, SessionEvent } from "@tau/protocol";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { ChannelLog } from "../log-lines.ts";
 import type { Account } from "./accounts.ts";
+import { formatFailure, type RunFailure } from "./format-failure.ts";
 import type { ChannelOutbox } from "./outbox.ts";
 import type { Conversation } from "./records.ts";
 import { ProgressSigns } from "./progress-signs.ts";
@@ -28,6 +29,8 @@ interface FollowParts {
   /** Takes known secrets out of a text. */
   redact: (sessionId: string, text: string) => string;
   inbox: Pick<Inbox, "list" | "accept">;
+  /** Whether other nodes of a cluster continue what this one loses. */
+  isShared: boolean;
   clock: Clock;
   log: ChannelLog;
 }
@@ -87,22 +90,22 @@ export class FollowedSessions {
         );
       });
     };
-    let failure = "";
+    let failure: RunFailure | undefined;
     const { epoch, seq } = hosted.position;
     hosted.subscribe(
       (item) => {
         if (item.kind !== "event") return;
         const { event } = item;
-        if (event.type === "error") failure = event.message;
+        if (event.type === "error") failure = event;
         if (event.type === "agent_start") {
-          failure = "";
+          failure = undefined;
           const { senderId } = this.#parts.store.table.getConversation(sessionId) ?? {};
           if (senderId !== undefined) followed.answeredId = senderId;
         }
         if (event.type === "text_delta") return followed.stream?.add(event.delta);
         this.#followStream(followed, event);
         const { stream } = followed;
-        if (takenEvents.has(event.type)) add(() => this.#take(sessionId, event, { failure, stream }));
+        if (takenEvents.has(event.type)) add(() => this.#take(hosted, event, { failure, stream }));
       },
       { epoch, seq },
     );
@@ -195,10 +198,11 @@ export class FollowedSessions {
   }
 
   async #take(
-    sessionId: string,
+    { session }: HostedSession,
     event: SessionEvent,
-    { failure, stream }: { failure: string; stream: AnswerStream | undefined },
+    { failure, stream }: { failure: RunFailure | undefined; stream: AnswerStream | undefined },
   ): Promise<void> {
+    const { sessionId } = session;
     const conversation = this.#parts.store.table.getConversation(sessionId);
     if (!conversation) return;
     switch (event.type) {
@@ -215,17 +219,23 @@ export class FollowedSessions {
       case "agent_end":
         // The gateway stops: the answer is given after the next start.
         if (event.terminationReason === "gateway_disconnected") return;
+        // Another node has the session, and the answer is its to give: this one's failure is none.
+        if (this.#parts.isShared && session.readOnly?.reason === "overtaken") return;
         await this.#closeDrafts(conversation, stream?.text);
-        if (event.terminationReason === "error") {
-          const id = `end/${sessionId}/${this.#parts.clock.now()}`;
-          await this.#say(conversation, `The run failed: ${failure}`, { id });
-        }
+        if (failure && event.terminationReason === "error") await this.#sayFailed(conversation, failure);
         if (this.#hasWaiting(sessionId)) return;
         this.signs.onOver(sessionId, event.terminationReason === "error" ? "failed" : "done");
         return await this.#parts.store.append({ type: "idle", sessionId });
       default:
         return;
     }
+  }
+
+  async #sayFailed(conversation: Conversation, failure: RunFailure): Promise<void> {
+    const { clock, log } = this.#parts;
+    const { sessionId, accountId } = conversation;
+    log(`The run of the session ${sessionId} failed: ${failure.message}`, accountId);
+    await this.#say(conversation, formatFailure(failure), { id: `end/${sessionId}/${clock.now()}` });
   }
 
   /** Records what the log has from before the session was followed. */

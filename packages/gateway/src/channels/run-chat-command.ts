@@ -28,6 +28,13 @@ export async function runChatCommand(context: ChatCommandContext): Promise<strin
   }
 }
 
+const compactionSentences = {
+  compacted: "The history is shorter now.",
+  nothing: "There was nothing to shorten.",
+  failed: "The history could not be shortened. Try again later.",
+  aborted: "Shortening the history was stopped.",
+} as const;
+
 const nothingYet = "There is no session yet. Write something first.";
 
 async function run(context: ChatCommandContext): Promise<string> {
@@ -65,7 +72,7 @@ async function run(context: ChatCommandContext): Promise<string> {
       return "The run is stopped.";
     case "compact": {
       const outcome = await session.compact();
-      return outcome.kind === "compacted" ? "The history is shorter now." : "There was nothing to shorten.";
+      return compactionSentences[outcome.kind];
     }
     case "approve":
       return approve(context, open);

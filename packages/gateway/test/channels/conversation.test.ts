@@ -178,8 +178,11 @@ test("a file of the workspace is sent as it was when the tool was called", async
   ]);
 });
 
-test("a run that fails says so", async () => {
-  const { channel } = await openChannelGateway({ model: scriptedModel([]) });
+test("a run that fails says so in plain words, and its details are in the log", async () => {
+  const { channel, gateway } = await openChannelGateway({ model: scriptedModel([]) });
   await channel.receive("Hi");
-  await expect.poll(() => channel.textsTo()[0]).toMatch(/^The run failed: /);
+  await expect.poll(() => channel.textsTo()).toHaveLength(1);
+  expect(channel.textsTo()[0]).toMatch(/^I could not answer: /);
+  expect(channel.textsTo()[0]).not.toMatch(/\d/);
+  expect(gateway.parts.logs.tail(5, "chat").join("\n")).toMatch(/^The run of the session \S+ failed: /m);
 });

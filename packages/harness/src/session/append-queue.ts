@@ -1,7 +1,7 @@
 /** Appends lines to a log in batches, one batch at a time, and resolves when the lines are acknowledged. */
 import { getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
-import { copyAdvice } from "./read-only.ts";
+import { copyAdvice, type ReadOnly } from "./read-only.ts";
 import type { AppendOutcome, LogStore } from "./store.ts";
 
 /**
@@ -54,9 +54,9 @@ export class AppendQueue {
     this.#isLineOpen = isLineOpen;
   }
 
-  /** Why nothing can be written any more, as a part of a sentence. */
-  get failure(): string | undefined {
-    return this.#failure?.reason;
+  /** Why nothing can be written any more. Its message is a part of a sentence. */
+  get failure(): Extract<ReadOnly, { reason: "failed" | "overtaken" }> | undefined {
+    return this.#failure && { reason: this.#failure.kind, message: this.#failure.reason };
   }
 
   /** Throws the permanent failure if no caller has seen it: callers that did not wait do not know of it. */

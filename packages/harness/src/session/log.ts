@@ -94,8 +94,7 @@ export class SessionLog {
 
   /** Undefined if entries can be appended. A failed write may set it later. */
   get readOnly(): ReadOnly | undefined {
-    const { failure } = this.#queue;
-    return this.#openedReadOnly ?? (failure === undefined ? undefined : { reason: "failed", message: failure });
+    return this.#openedReadOnly ?? this.#queue.failure;
   }
 
   /** Undefined if the log has no readable header. */

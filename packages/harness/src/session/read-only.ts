@@ -9,8 +9,10 @@ export type ReadOnly =
   | { reason: "held"; holder: LeaseHolder; advice?: string }
   /** It could not be opened for writing: the disk refuses (full, read-only, no permission), or the file is not a session. */
   | { reason: "refused"; message: string }
-  /** A write failed for good, for example because the file was removed. What is in the log can still be read and copied. */
-  | { reason: "failed"; message: string };
+  /** A write failed for good, for example because the disk refuses. What is in the log can still be read and copied. */
+  | { reason: "failed"; message: string }
+  /** The log belongs to another writer now: another node of a cluster runs the session, or a program changed its file. */
+  | { reason: "overtaken"; message: string };
 
 /** A copy is made of what this process has, so it needs no file that may be gone. */
 export const copyAdvice = "Continue with a copy of it: /clone.";
@@ -36,6 +38,7 @@ function formatReadOnly(readOnly: ReadOnly): string {
     case "refused":
       return `cannot be written: ${readOnly.message}. Fix that, close the session and open it again.`;
     case "failed":
+    case "overtaken":
       return `can no longer be written: ${readOnly.message}. ${copyAdvice}`;
     default:
       return assertNever(readOnly);

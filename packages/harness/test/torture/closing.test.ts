@@ -175,7 +175,7 @@ test("an overtaken log is read-only", async () => {
   expect(log.readOnly).toBeUndefined();
   rmSync(path);
   await expect(log.append([entry(2)])).rejects.toMatchObject({ code: "overtaken" });
-  expect(log.readOnly).toMatchObject({ reason: "failed", message: expect.stringContaining("removed") });
+  expect(log.readOnly).toMatchObject({ reason: "overtaken", message: expect.stringContaining("removed") });
   await expect(log.append([entry(3)])).rejects.toMatchObject({ code: "overtaken" });
   await log.close();
 });
