@@ -53,7 +53,7 @@ export default defineConfig({
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     globalSetup: ["scripts/memory-directory.ts"],
-    setupFiles: ["scripts/without-disk.ts"],
+    setupFiles: ["scripts/without-disk.ts", "scripts/same-cases.ts"],
     // Generous, because a busy machine is no failure. A condition that never comes is reported with its reason first.
     testTimeout: 300_000,
     hookTimeout: 300_000,
