@@ -2,6 +2,7 @@
 import type { Static, TSchema } from "typebox";
 import type { JsonSchema } from "../context.ts";
 import type { StandardSchema } from "../schema/adapt.ts";
+import { findSchemaFault } from "../schema/check-schema.ts";
 import { findSchemaProblems } from "../validate.ts";
 
 /** A Standard Schema, such as one of zod. `T` is the type of valid values. */
@@ -56,6 +57,15 @@ export function describeOutput(schema: OutputSchema): JsonSchema | undefined {
     // Such as a transformation of zod, which has no JSON Schema. Who answers is then corrected by what validation reports.
     return undefined;
   }
+}
+
+/**
+ * Returns why no answer can be checked against the schema, as a sentence; undefined if one can. A Standard Schema and an object
+ * with `parse` are trusted.
+ */
+export function findOutputFault(schema: OutputSchema): string | undefined {
+  if (typeof schema !== "object" && typeof schema !== "function") return findSchemaFault(schema);
+  return classifySchema(schema).kind === "json" ? findSchemaFault(describeOutput(schema)) : undefined;
 }
 
 export type OutputCheck =

@@ -46,7 +46,7 @@ async function runScript({ project, agentDir }: { project: string; agentDir: str
     const outcome = await session.prompt(demoRequest);
     const file = sessionManager.getSessionFile();
     io.out(`${formatLabel(io, "log")} ${sessionManager.getEntryCount()} entries in ${file}\n`);
-    return outcome.kind === "ran" ? toExitCode(outcome.end, 0) : exitCodes.failed;
+    return outcome.kind === "ran" ? toExitCode(outcome, 0) : exitCodes.failed;
   } finally {
     await session.dispose();
     model.dispose();

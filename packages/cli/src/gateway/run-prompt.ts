@@ -6,6 +6,7 @@ import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import type { ExitCode } from "../process/exit-codes.ts";
 import { canAnswer } from "../hosting/open-directory.ts";
+import { prepareOutput } from "../modes/answer-file.ts";
 import { readInput } from "../modes/read-input.ts";
 import { mustHavePrompt, type PromptSession, sendPrompt, toAbsolute } from "../modes/send-prompt.ts";
 import type { ShownSession } from "../modes/shown-session.ts";
@@ -13,6 +14,7 @@ import { version } from "../start/version.ts";
 import { waitUntilLoaded } from "./remote-client.ts";
 
 export async function runPromptInGateway(options: SessionOptions, io: Io): Promise<ExitCode> {
+  await prepareOutput(options, io);
   const input = await readInput(io);
   mustHavePrompt(options, input);
   const isAttended = canAnswer(options, io);

@@ -96,7 +96,7 @@ export class ServedSession {
     try {
       const end = await runPrompt(this.#hosted, prompt, { source: "rpc" });
       await this.#hosted.session.waitForIdle();
-      const code = toExitCode(end.end, denied.length);
+      const code = toExitCode(end, denied.length);
       const reason = formatEnd(end, denied);
       this.#last = {
         state: code === exitCodes.failed || code === exitCodes.interrupted ? "failed" : "done",

@@ -2,8 +2,8 @@
  * JSON mode: the header of the session, every event, and the result, one JSON object per line. With `--output-format json`,
  * only the result, and notices on standard error as in print mode. With `--events pi`, the header and the records of pi.
  */
-import { roundCost } from "@tau/ai/internal";
-import { type SessionEvent, type StatsData, toTermination, type View } from "@tau/protocol";
+import { type OutputCheck, roundCost } from "@tau/ai/internal";
+import { type RunEnd, type SessionEvent, type StatsData, toTermination, type View } from "@tau/protocol";
 import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import { jsonLine } from "./json-line.ts";
@@ -35,16 +35,21 @@ export async function showAsJson(
       stop();
       stopProgress?.();
     },
-    showEnd: async ({ answer, end }, reason) => {
+    showEnd: async ({ answer, end, output }, reason) => {
       if (reason !== undefined && !options.quiet) io.err(`tau: ${reason}\n`);
       const { terminationReason, detail = null } = toTermination(end);
       const after = await session.getStats();
       const { sessionFile = null } = after;
       const result = { sessionId: session.id, sessionFile, terminationReason, detail, turns };
-      const error = "failure" in end ? { kind: end.failure.kind, message: end.failure.message } : undefined;
-      write({ type: "result", answer, ...result, ...subtract(after, before), error });
+      const value = output?.kind === "fits" ? { output: output.value } : {};
+      write({ type: "result", answer, ...value, ...result, ...subtract(after, before), error: toError(end, output) });
     },
   };
+}
+
+function toError(end: RunEnd, output: OutputCheck | undefined): { kind: string; message: string } | undefined {
+  if ("failure" in end) return { kind: end.failure.kind, message: end.failure.message };
+  return output?.kind === "unfit" ? { kind: "unfit_output", message: output.problem } : undefined;
 }
 
 /** The events that pi documents. What tau alone reports is left out. */

@@ -1,15 +1,35 @@
 /** Formats the end of a prompt for print and JSON mode. Pure. */
 import type { Failure } from "@tau/ai";
-import { defaultRunMs, formatLimit, type PromptEnd, type RunEnd } from "@tau/protocol";
+import type { OutputCheck } from "@tau/ai/internal";
+import { defaultRunMs, formatLimit, type PromptEnd } from "@tau/protocol";
 import { getFailureAdvice } from "@tau/protocol/surface";
 import { logAdvice } from "../process/errors.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 
+export interface PromptResult extends PromptEnd {
+  /** The value in the answer, or what is wrong with it, if a form was asked for. */
+  output?: OutputCheck;
+}
+
+/** Adds that there is no value to a run that ended by itself without one, for example because an extension dealt with the prompt. */
+export function withForm(result: PromptResult, hasForm: boolean): PromptResult {
+  const isOver = result.end.kind === "done" || result.end.kind === "stopped";
+  if (!hasForm || result.output || !isOver) return result;
+  return { ...result, output: { kind: "unfit", problem: "There is no answer." } };
+}
+
+/** The text that is printed or written to a file: that of the value if a form was asked for. Undefined if there is none. */
+export function getAnswerText({ answer, output }: PromptResult): string | undefined {
+  if (output) return output.kind === "fits" ? JSON.stringify(output.value) : undefined;
+  return answer === "" ? undefined : answer;
+}
+
 /** `denied` is the number of denied tool calls. A run that a limit ended has failed. */
-export function toExitCode(end: RunEnd, denied: number): ExitCode {
+export function toExitCode({ end, output }: Pick<PromptResult, "end" | "output">, denied: number): ExitCode {
   switch (end.kind) {
     case "done":
     case "stopped":
+      if (output?.kind === "unfit") return exitCodes.failed;
       return denied > 0 ? exitCodes.denied : exitCodes.done;
     case "aborted":
       return exitCodes.interrupted;
@@ -26,10 +46,12 @@ export function toExitCode(end: RunEnd, denied: number): ExitCode {
 }
 
 /** Why the run ended; undefined if it is done and has an answer. `denied` has the advice about each denied call. */
-export function formatEnd({ answer, end, silent }: PromptEnd, denied: readonly string[]): string | undefined {
+export function formatEnd(result: PromptResult, denied: readonly string[]): string | undefined {
+  const { answer, end, silent, output } = result;
   switch (end.kind) {
     case "done":
     case "stopped":
+      if (output?.kind === "unfit") return formatUnfit(output.problem, denied);
       if (denied.length > 0) return formatDenied(denied);
       return end.kind === "done" && !silent && answer.trim() === "" ? "the answer is empty." : undefined;
     case "length":
@@ -54,6 +76,11 @@ export function formatEnd({ answer, end, silent }: PromptEnd, denied: readonly s
 function withAdvice({ kind, message }: Failure): string {
   const advice = getFailureAdvice(kind, "program");
   return advice === undefined ? message : `${message}\n  ${advice}`;
+}
+
+function formatUnfit(problem: string, denied: readonly string[]): string {
+  const reason = `the answer does not fit the schema: ${problem}`;
+  return denied.length === 0 ? reason : `${reason}\n  ${formatDenied(denied)}`;
 }
 
 const maxAdvice = 5;

@@ -8,11 +8,13 @@ import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import { firstRunText } from "../start/first-run.ts";
 import { canAnswer } from "../hosting/open-directory.ts";
 import { askAtTerminal, openHost } from "../hosting/open-host.ts";
+import { prepareOutput } from "./answer-file.ts";
 import { readInput } from "./read-input.ts";
 import { mustHavePrompt, type PromptSession, sendPrompt, toAbsolute } from "./send-prompt.ts";
 import { toShownSession } from "./shown-session.ts";
 
 export async function runPrompts(options: SessionOptions, io: Io): Promise<ExitCode> {
+  const output = await prepareOutput(options, io);
   const input = await readInput(io);
   // An option of an extension may change what the prompt is.
   if (!options.unknownFlags) mustHavePrompt(options, input);
@@ -33,6 +35,7 @@ export async function runPrompts(options: SessionOptions, io: Io): Promise<ExitC
       prompt: message,
       files: cwd === io.cwd ? [...files] : toAbsolute(files, io.cwd),
       ...(input !== undefined && { input }),
+      ...(output && { output }),
     };
     return await sendPrompt(toPromptSession(hosted, options, io), prompt, { options, io, isAttended });
   } finally {

@@ -1,14 +1,19 @@
 /** Print and JSON mode: sends the prompt of the command line, and shows how it ended. */
 import { resolve } from "node:path";
-import type { CommandParams, PromptEnd, SessionEvent, SessionHeader, StatsData } from "@tau/protocol";
+import type { JsonSchema } from "@tau/ai";
+import type { CommandParams, SessionEvent, SessionHeader, StatsData } from "@tau/protocol";
 import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import type { ExitCode } from "../process/exit-codes.ts";
-import { formatEnd, toExitCode } from "./prompt-end.ts";
+import { formatEnd, type PromptResult, toExitCode, withForm } from "./prompt-end.ts";
 import type { ShownSession } from "./shown-session.ts";
 import { UsageError } from "../process/errors.ts";
+import { writeAnswer } from "./answer-file.ts";
 
-type Prompt = CommandParams<"execute">;
+type Prompt = CommandParams<"execute"> & {
+  /** The form of the answer. Only for a session of this process. */
+  output?: JsonSchema;
+};
 
 /** A session that a prompt is sent to: in this process, or in a gateway. */
 export interface PromptSession {
@@ -25,7 +30,7 @@ export interface PromptSession {
   /** The setting `json.events`. */
   readonly jsonEvents: "tau" | "pi";
   /** Resolves when the run is over, however it ended. */
-  run(prompt: Prompt): Promise<PromptEnd>;
+  run(prompt: Prompt): Promise<PromptResult>;
 }
 
 export interface Redactor {
@@ -38,7 +43,7 @@ export interface Shown {
   /** Called when the run is over, also if it could not begin. */
   stop(): void;
   /** Called after that. `reason` says why the run ended, unless the answer is all there is to say. */
-  showEnd(end: PromptEnd, reason: string | undefined): Promise<void> | void;
+  showEnd(end: PromptResult, reason: string | undefined): Promise<void> | void;
 }
 
 interface PromptContext {
@@ -63,10 +68,12 @@ export async function sendPrompt(session: PromptSession, prompt: Prompt, context
     session.shown.onEvent((event) => void (event.type === "tool_denied" && denied.push(event.advice)));
     return await session.run(prompt);
   };
-  const end = await run().finally(() => shown.stop());
+  const end = withForm(await run().finally(() => shown.stop()), prompt.output !== undefined);
+  // Before the end is shown: who reads the result may look for the file.
+  if (options.output !== undefined) await writeAnswer(resolve(io.cwd, options.output), end, redactor);
   // If the reader of the output has closed it, as `head` does, that is no interruption to report.
   await shown.showEnd(end, io.signal.reason === "SIGPIPE" ? undefined : formatEnd(end, denied));
-  return toExitCode(end.end, denied.length);
+  return toExitCode(end, denied.length);
 }
 
 /** Everything that is shown of a run goes through this, on both streams. */

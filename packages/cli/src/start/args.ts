@@ -80,7 +80,7 @@ const modes: Readonly<Record<string, SessionOptions["mode"]>> = { text: "text", 
 
 /** Flags of a prompt that runs in the gateway, which has its own settings. */
 const gatewayFlags: readonly string[] =
-  "gateway print mode output-format events quiet verbose directory model thinking agent continue session name".split(
+  "gateway print mode output-format events output quiet verbose directory model thinking agent continue session name".split(
     " ",
   );
 
@@ -103,7 +103,7 @@ function toOptions(values: FlagValues, positionals: readonly string[]): Parsed {
   const { mode = "text", outputFormat, approve, noApprove, help: _, version: __, ...others } = readFlags(values);
   const options = {
     ...others,
-    print: others["print"] || others["gateway"] || outputFormat !== undefined,
+    print: others["print"] || others["gateway"] || outputFormat !== undefined || hasOutput(others),
     mode: outputFormat === undefined ? mode : modes[outputFormat as string],
     ...(approve === noApprove ? {} : { approve }),
     words,
@@ -112,6 +112,9 @@ function toOptions(values: FlagValues, positionals: readonly string[]): Parsed {
   };
   return { kind: "session", options: options as unknown as SessionOptions };
 }
+
+const hasOutput = ({ output, outputSchema }: Record<string, unknown>) =>
+  output !== undefined || outputSchema !== undefined;
 
 /** The first flags that do not go together, for people. */
 function findContradiction(values: FlagValues, words: readonly string[]): string | undefined {
@@ -124,6 +127,9 @@ function findContradiction(values: FlagValues, words: readonly string[]): string
     return "--tools has either names or changes (+name, -name), not both";
   if (pair) return `--${pair[0]} and --${pair[1]} do not go together`;
   if (has("export") && words.length > 1) return `--export takes one file to write, not ${words.length}`;
+  const output = ["output-schema", "output"].find(has);
+  if (output !== undefined && values.get("mode")?.at(-1) === "rpc")
+    return `--mode rpc and --${output} do not go together`;
   const [mode, format] = [values.get("mode")?.at(-1), values.get("output-format")?.at(-1)];
   if (mode === undefined || format === undefined || mode === modes[String(format)]) return undefined;
   return `--mode ${mode} and --output-format ${format} do not go together`;

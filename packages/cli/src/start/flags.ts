@@ -36,6 +36,12 @@ export const flagGroups: readonly FlagGroup[] = [
         choices: ["tau", "pi"],
         summary: "The events of --mode json: tau's own, or pi's",
       },
+      {
+        name: "output-schema",
+        value: "FILE",
+        summary: "The answer is JSON that fits the JSON Schema in FILE; implies -p",
+      },
+      { name: "output", short: "o", value: "FILE", summary: "Write the answer to FILE too; implies -p" },
       { name: "quiet", summary: "Show no progress on standard error" },
       { name: "verbose", summary: "Show tool calls on standard error" },
       { name: "max-turns", value: "N", number: "whole", summary: "Stop after N turns" },

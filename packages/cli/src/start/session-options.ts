@@ -8,6 +8,10 @@ export interface SessionOptions {
   mode: "text" | "json" | "result" | "rpc";
   /** The form of the events of `json`. Absent: the setting says it. */
   events?: "tau" | "pi";
+  /** The file with the JSON Schema of the answer. */
+  outputSchema?: string;
+  /** The file to write the answer to. */
+  output?: string;
   quiet: boolean;
   verbose: boolean;
   offline: boolean;

@@ -118,6 +118,26 @@ describe("a tool with an output", () => {
     ).rejects.toThrow("The result of weather does not fit its schema: celsius: ");
   });
 
+  test("is not waited for when the call is aborted while code of the schema checks it", async () => {
+    const controller = new AbortController();
+    const output = {
+      parse: async () => {
+        controller.abort();
+        return await new Promise<never>(() => {});
+      },
+    };
+    const tool = defineTool({ name: "slow", description: "Waits", output, execute: () => 1 as never });
+    const result = tool.execute("call-1", {}, controller.signal);
+    await expect(result).rejects.toMatchObject({ code: "aborted" });
+  });
+
+  test("has a schema that something can fit", () => {
+    const output = { type: "objekt" };
+    expect(() => defineTool({ name: "a", description: "", output, execute: () => ({}) })).toThrow(
+      "The output schema of the tool a cannot be used: type must",
+    );
+  });
+
   test("may fail without a value", async () => {
     const failed = { content: [{ type: "text", text: "No such place" }], isError: true };
     expect(

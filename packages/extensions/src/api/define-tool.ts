@@ -9,7 +9,14 @@ import type {
   ToolParameters,
   TSchema,
 } from "@tau/ai";
-import { checkOutput, describeOutput, toJsonSchema, withoutUndefined } from "@tau/ai/internal";
+import {
+  checkOutput,
+  describeOutput,
+  findOutputFault,
+  toJsonSchema,
+  untilAborted,
+  withoutUndefined,
+} from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
 import type { DescribedTool, ToolContext, ToolDescription } from "@tau/tools";
 import { noParameters } from "../pipeline/adapt-tool.ts";
@@ -74,7 +81,7 @@ export interface DefinedTool extends DescribedTool {
 }
 
 /**
- * Creates a tool. Throws `invalid_input` for an input that cannot be shown to a model, so that the error is found where it is
+ * Creates a tool. Throws `invalid_input` for an input that cannot be shown to a model and an output that nothing can fit, so that the error is found where it is
  * written and not when a model is first asked.
  */
 export function defineTool<
@@ -84,6 +91,9 @@ export function defineTool<
   const { input, output, execute, name, label = name, ...description } = options;
   const parameters = (input ?? noParameters) as ToolParameters;
   checkSchema(name, parameters);
+  const fault = output && findOutputFault(output);
+  if (fault !== undefined)
+    throw new HarnessError("invalid_input", `The output schema of the tool ${name} cannot be used: ${fault}`);
   const outputSchema = output && describeOutput(output);
   return {
     ...description,
@@ -100,7 +110,7 @@ export function defineTool<
         progress: (update) => onUpdate?.(toUpdate(update)),
       };
       const value = await execute(args as InputOf<Input>, scope);
-      return output ? await toStructuredResult(name, output, value) : toolResult(value);
+      return output ? await toStructuredResult(name, output, { value, signal }) : toolResult(value);
     },
   };
 }
@@ -122,10 +132,18 @@ function toUpdate(update: Parameters<ToolCallScope["progress"]>[0]): AgentToolUp
 }
 
 /** A result that the tool wrote itself has its data in `structuredContent`. */
-async function toStructuredResult(name: string, schema: OutputSchema, value: unknown): Promise<AgentToolResult> {
+async function toStructuredResult(
+  name: string,
+  schema: OutputSchema,
+  { value, signal }: { value: unknown; signal: AbortSignal },
+): Promise<AgentToolResult> {
   const isOwn = isResult(value);
   if (isOwn && value.isError) return value;
-  const check = await checkOutput(schema, isOwn ? value.structuredContent : value);
+  // Code of the schema checks it, which may take as long as it likes.
+  const checked = await untilAborted(checkOutput(schema, isOwn ? value.structuredContent : value), signal);
+  if (checked.kind === "aborted")
+    throw new HarnessError("aborted", `The result of ${name} was not checked, because the call was aborted.`);
+  const check = checked.value;
   if (check.kind === "unfit")
     throw new HarnessError("invalid_input", `The result of ${name} does not fit its schema: ${check.problem}`);
   return { ...(isOwn ? value : toolResult(check.value)), structuredContent: check.value };

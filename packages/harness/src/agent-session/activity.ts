@@ -23,10 +23,12 @@ import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
 import type { RunHost } from "../run/run-host.ts";
 import { Run, type RunOutcome } from "../run/run.ts";
 import { sumUsage } from "../run/sum-usage.ts";
+import type { AnswerForm } from "./answer-form.ts";
 import type { CurrentRun } from "./current-run.ts";
 import type { Inbox, QueueKind } from "../run/inbox.ts";
 import type { LiveSession } from "./live-sessions.ts";
 import type { ModelChoice } from "./model-choice.ts";
+import type { RequestChoices, RunChoices } from "./run-choices.ts";
 import type { RunPlace } from "./run-place.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import type { ShownTools } from "./shown-tools.ts";
@@ -35,15 +37,15 @@ export type Content = (TextContent | ImageContent)[];
 
 type GetContent = (signal: AbortSignal) => Promise<Content>;
 
-/** Outcome of a prompt: the run that it began, with the value if a form was asked for, or its id in the queue. */
-export type PromptOutcome =
-  | ({ kind: "ran"; output?: OutputCheck } & RunOutcome)
-  | { kind: "queued"; id: string }
-  | { kind: "handled" };
+/** How the run of a prompt ended, with the value in its answer if a form was asked for. */
+export type PromptRun = RunOutcome & { output?: OutputCheck };
+
+/** Outcome of a prompt: the run that it began, or its id in the queue. */
+export type PromptOutcome = ({ kind: "ran" } & PromptRun) | { kind: "queued"; id: string } | { kind: "handled" };
 
 /** A prompt that was taken: a run began with it, or it is queued. `isWritten` is false when the log refused the prompt. */
 export type Submission = (
-  | { disposition: "started"; isWritten: boolean; outcome: Promise<RunOutcome> }
+  | { disposition: "started"; isWritten: boolean; outcome: Promise<PromptRun> }
   | { disposition: "queued"; id: string }
   /** An extension dealt with it. */
   | { disposition: "handled" }
@@ -51,6 +53,16 @@ export type Submission = (
   /** Notices for the sender, such as a mentioned file that was not read. */
   notices?: readonly string[];
 };
+
+/** A prompt that begins a run. */
+export interface StartedPrompt {
+  /** The signal aborts when nobody needs the content any more. */
+  getContent: (signal: AbortSignal) => Promise<Content>;
+  /** The id of its message in the log. */
+  messageId: string | undefined;
+  choices: RequestChoices;
+  form: AnswerForm | undefined;
+}
 
 /** At most one of these at a time. Work that is no run may be under way while a prompt waits for it (`starting`). */
 type State =
@@ -72,6 +84,7 @@ export interface ActivityParts {
   abortSignal: AbortSignal | undefined;
   parent: LiveSession | undefined;
   budget: Budget;
+  runChoices: Pick<RunChoices, "take">;
   /** The requests that a run of the session's agent may make. */
   getMaxTurns: () => number | undefined;
   clock: Clock;
@@ -161,18 +174,20 @@ export class Activity {
   }
 
   /**
-   * Begins a run with a prompt. Resolves when the prompt is in the log, with `messageId` if there is one. The signal aborts
-   * when nobody needs the content any more. Not while a run is in progress.
+   * Begins a run with a prompt. Resolves when the prompt is in the log. Not while a run is in progress.
    */
-  async start(getContent: GetContent, messageId: string | undefined): Promise<Submission> {
+  async start({ getContent, messageId, choices, form }: StartedPrompt): Promise<Submission> {
     let onWritten = () => {};
     const written = new Promise<true>((resolve) => (onWritten = () => resolve(true)));
-    const outcome = this.#whileBusy(async () => {
+    const ended = this.#whileBusy(async () => {
       const content = await this.#waitFor(getContent);
-      const message: UserMessage = { role: "user", content, timestamp: this.#parts.clock.now() };
+      // A prompt that begins no run must not leave them to the next one.
+      this.#parts.runChoices.take(choices);
+      const message = this.#toMessage(content);
       if (messageId !== undefined) this.#parts.inbox.nameMessage(message, messageId);
-      return await this.#runUntilQuiet([message], onWritten);
+      return await this.#runUntilQuiet([message], { onWritten, form });
     }, true);
+    const outcome = ended.then((last) => form?.getOutcome() ?? last);
     const isWritten = await Promise.race([written, outcome.then(() => false)]);
     return { disposition: "started", isWritten, outcome };
   }
@@ -309,11 +324,43 @@ export class Activity {
     return steering.length > 0 ? steering : inbox.take("followUp");
   }
 
+  #toMessage(content: Content): UserMessage {
+    return { role: "user", content, timestamp: this.#parts.clock.now() };
+  }
+
+  /**
+   * Runs until the answer fits its form or is not corrected any more. Follow-ups wait until then: the value has to be that of the
+   * prompt. A steering message that interrupts is part of what was asked.
+   */
+  async #runUntilFits(first: readonly AgentMessage[], form: AnswerForm, onWritten: () => void): Promise<RunOutcome> {
+    const { inbox, runChoices } = this.#parts;
+    const release = inbox.holdFollowUps();
+    try {
+      let outcome = await this.#runOnce(first, onWritten);
+      for (;;) {
+        const ended = outcome;
+        const correction = await this.#waitFor((signal) => form.read(ended, signal));
+        if (this.#isAborted) return outcome;
+        const steering = outcome.isSteered ? inbox.take("steer") : [];
+        const next = correction === undefined ? steering : [this.#toMessage([{ type: "text", text: correction }])];
+        if (next.length === 0) return outcome;
+        // The choice of tools was for the first request.
+        runChoices.take({ output: form.format });
+        outcome = await this.#runOnce(next);
+      }
+    } finally {
+      release();
+    }
+  }
+
   /** A run, and another one as long as messages are queued and the last run was not stopped. */
-  async #runUntilQuiet(first: readonly AgentMessage[], onWritten = () => {}): Promise<RunOutcome> {
+  async #runUntilQuiet(
+    first: readonly AgentMessage[],
+    { onWritten = () => {}, form }: { onWritten?: () => void; form?: AnswerForm | undefined } = {},
+  ): Promise<RunOutcome> {
     const { host, tools } = this.#parts;
     host.sent.addChangedFiles(tools.takeResources());
-    let outcome = await this.#runOnce(first, onWritten);
+    let outcome = await (form ? this.#runUntilFits(first, form, onWritten) : this.#runOnce(first, onWritten));
     let isSettled = false;
     for (;;) {
       const next = await this.#takeNext(outcome);

@@ -28,7 +28,6 @@ import { compactSession } from "../run/compacting.ts";
 import { toRunAborted } from "../run/run-aborted.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { PromptOutcome, Submission } from "./activity.ts";
-import { askForOutput, type FormedPrompt } from "./ask-for-output.ts";
 import { Children } from "./children.ts";
 import type { Spending } from "./live-sessions.ts";
 import type { ModelSource } from "./model-choice.ts";
@@ -178,19 +177,9 @@ export class AgentSession extends SessionState {
    * throws `busy`, unless `streamingBehavior` says where to queue it.
    */
   async prompt(text: string, options: PromptOptions = {}): Promise<PromptOutcome> {
-    const { output, ...others } = options;
-    if (!output) return await this.#prompt(text, others);
-    return await askForOutput(text, { ...others, output }, (prompt, request) => this.#prompt(prompt, request));
-  }
-
-  async #prompt(text: string, options: FormedPrompt): Promise<PromptOutcome> {
-    const { streamingBehavior: queue, signal, toolChoice, format: output, ...content } = options;
+    const { streamingBehavior: queue, signal, ...others } = options;
     refuseAborted(signal);
-    const submission = await this.#work.prompts.submit(text, {
-      ...content,
-      choices: { output, toolChoice },
-      ...withoutUndefined({ queue, signal }),
-    });
+    const submission = await this.#work.prompts.submit(text, { ...others, ...withoutUndefined({ queue, signal }) });
     return await toPromptOutcome(submission);
   }
 

@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import { decideSubmission, type SubmissionFacts, type SubmissionStep } from "./decide-submission.ts";
 
-const idle: SubmissionFacts = { isBusy: false, queue: undefined, source: "rpc", cameFirst: false, interrupt: false };
+const idle: SubmissionFacts = {
+  isBusy: false,
+  hasForm: false,
+  queue: undefined,
+  source: "rpc",
+  cameFirst: false,
+  interrupt: false,
+};
 const busy: SubmissionFacts = { ...idle, isBusy: true };
 const queued = (queue: "steer" | "followUp", interrupts = false): SubmissionStep => ({
   kind: "queue",
@@ -29,6 +36,8 @@ test.each<[law: string, SubmissionFacts, SubmissionStep]>([
     { ...busy, cameFirst: true, source: "extension" },
     queued("followUp"),
   ],
+  ["a prompt with a form is not queued", { ...busy, hasForm: true, queue: "followUp" }, { kind: "refuse" }],
+  ["one that came first waits for the run", { ...busy, hasForm: true, cameFirst: true }, { kind: "wait" }],
 ])("%s", (_law, facts, step) => {
   expect(decideSubmission(facts)).toEqual(step);
 });

@@ -5,6 +5,8 @@ import type { QueueKind } from "../run/inbox.ts";
 export interface SubmissionFacts {
   /** A run is in progress, or about to begin. */
   isBusy: boolean;
+  /** The answer has to have a form, which it has only in a run of its own. */
+  hasForm: boolean;
   /** Where the sender wants the prompt to wait during a run. */
   queue: QueueKind | undefined;
   source: InputSource;
@@ -23,8 +25,10 @@ export type SubmissionStep =
   | { kind: "wait" }
   | { kind: "refuse" };
 
-export function decideSubmission({ isBusy, queue, source, cameFirst, interrupt }: SubmissionFacts): SubmissionStep {
+export function decideSubmission(facts: SubmissionFacts): SubmissionStep {
+  const { isBusy, hasForm, queue, source, cameFirst, interrupt } = facts;
   if (!isBusy) return { kind: "start" };
+  if (hasForm) return cameFirst && source !== "extension" ? { kind: "wait" } : { kind: "refuse" };
   if (queue !== undefined) return { kind: "queue", queue, interrupts: interrupt };
   if (!cameFirst) return { kind: "refuse" };
   // An extension may be waited for by the run in progress, so its prompt cannot wait for the end of that run.

@@ -8,14 +8,14 @@ import type { SessionFeatures } from "@tau/extensions/internal";
 import type { Mentioned } from "../prompt/expand.ts";
 import type { ResourcePort } from "../prompt/expand-port.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
-import type { Activity, Content, PromptOutcome, Submission } from "./activity.ts";
+import type { Activity, Content, PromptOutcome, StartedPrompt, Submission } from "./activity.ts";
+import { AnswerForm } from "./answer-form.ts";
 import { getContent, type PromptContent, refuseLargeImages } from "./content.ts";
 import { decideSubmission, type SubmissionStep } from "./decide-submission.ts";
 import type { Inbox } from "../run/inbox.ts";
 import type { ExtensionMentions } from "./extension-mentions.ts";
 import type { FileAuthority, NamedAccess, NamedFiles } from "./named-files.ts";
 import type { Notices } from "./notices.ts";
-import type { RequestChoices, RunChoices } from "./run-choices.ts";
 import type { RunRole } from "./run-role.ts";
 import type { RunScopes } from "./run-scopes.ts";
 
@@ -24,7 +24,8 @@ export interface PromptOptions extends PromptContent {
   streamingBehavior?: "steer" | "followUp";
   /**
    * The form of the answer. The provider enforces it where it can, and an answer that does not fit is sent back at most twice. The
-   * outcome has the value as `output`.
+   * outcome has the value as `output`. Such a prompt has a run of its own: follow-ups wait for its end, and while a run is in
+   * progress it is refused with `busy`. So is, with `invalid_input`, a JSON Schema that is not valid.
    */
   output?: OutputSchema;
   /** Whether the first request of the run may, must or must not call tools, or which one it must call. Default: that of the session. */
@@ -53,8 +54,10 @@ export interface SubmitOptions extends PromptContent {
    * take scopes from it. Default: scopes are not checked.
    */
   scopes?: readonly string[];
-  /** Choices for the requests of the run that the prompt begins. A prompt that joins a run cannot have any. */
-  choices?: RequestChoices;
+  /** See `PromptOptions`. */
+  output?: OutputSchema;
+  /** See `PromptOptions`. A prompt that joins a run cannot have any. */
+  toolChoice?: ToolChoice;
   /** Aborts the run that the prompt begins, also before it is in the log. */
   signal?: AbortSignal;
   /** Whose rights apply to the files that the prompt mentions. It can only be stricter than that of the session. */
@@ -73,7 +76,6 @@ export interface PromptsParts {
   inbox: Inbox;
   notices: Notices;
   scopes: RunScopes;
-  runChoices: Pick<RunChoices, "take">;
   /** Changes the role for a run. */
   runRole: Pick<RunRole, "takePrompt">;
   /** Throws when the session cannot run. */
@@ -109,11 +111,14 @@ export class Prompts {
       source = "rpc",
       messageId,
       scopes,
-      choices = {},
+      output,
+      toolChoice,
       signal,
       fileAuthority,
-      ...original
+      ...typedContent
     } = options;
+    const form = output && new AnswerForm(output);
+    const original = form ? { ...typedContent, appended: form.request } : typedContent;
     refuseLargeImages(original.images);
     const { features } = this.#parts;
     if (features.isCommand(text)) await features.loadForCommand(text);
@@ -126,16 +131,17 @@ export class Prompts {
       : { text, content: original, cameFirst: false };
     if (!offered) return { disposition: "handled" };
     const { text: typed, content, cameFirst } = offered;
-    const decide = () => decideSubmission({ isBusy: activity.isBusy, queue, source, cameFirst, interrupt });
+    const decide = () =>
+      decideSubmission({ isBusy: activity.isBusy, hasForm: form !== undefined, queue, source, cameFirst, interrupt });
     let step = decide();
     for (; step.kind === "wait"; step = decide()) await activity.whenIdle();
     mustBeUsable();
     refuseAborted(signal);
     if (step.kind === "refuse") {
-      throw new HarnessError(
-        "busy",
-        "A run is already in progress. Wait for it, abort it, or pass `streamingBehavior` to steer it or to follow up.",
-      );
+      const advice = form
+        ? "A prompt with `output` has a run of its own. Wait for the other one, or abort it."
+        : "Wait for it, abort it, or pass `streamingBehavior` to steer it or to follow up.";
+      throw new HarnessError("busy", `A run is already in progress. ${advice}`);
     }
     this.#parts.scopes.take(scopes, activity.isBusy);
     const notices: string[] = [];
@@ -146,21 +152,15 @@ export class Prompts {
       return expanded.content;
     };
     const submission = await (step.kind === "start"
-      ? this.#start({ expand, messageId, choices, signal })
+      ? this.#start({ getContent: expand, messageId, choices: { toolChoice, output: form?.format }, form }, signal)
       : this.#queue(step, expand, messageId));
     return notices.length > 0 ? { ...submission, notices } : submission;
   }
 
-  async #start({ expand, messageId, choices, signal }: StartedPrompt): Promise<Submission> {
-    const { activity, runChoices, abort } = this.#parts;
-    const getContent = async (ended: AbortSignal) => {
-      const content = await expand(ended);
-      // A prompt that begins no run must not leave them to the next one.
-      runChoices.take(choices);
-      return content;
-    };
+  async #start(prompt: StartedPrompt, signal: AbortSignal | undefined): Promise<Submission> {
+    const { activity, abort } = this.#parts;
     // The session is busy as soon as this was called: what is aborted from now on is this run.
-    const starting = activity.start(getContent, messageId);
+    const starting = activity.start(prompt);
     const stop = followSignal(signal, (reason) => abort(toRunAborted(reason, "signal")));
     try {
       const submission = await starting;
@@ -246,13 +246,6 @@ export class Prompts {
     const isMissing = read.value.kind === "missing" && isLast;
     return isMissing ? await this.#parts.mentions.read(path, reading) : read.value;
   }
-}
-
-interface StartedPrompt {
-  messageId: string | undefined;
-  signal: AbortSignal | undefined;
-  expand: (signal: AbortSignal) => Promise<Content>;
-  choices: RequestChoices;
 }
 
 /** Throws `aborted` for a prompt that nobody wants any more. */

@@ -11,8 +11,7 @@ import {
   windowSize,
   HarnessError,
 } from "@tau/protocol";
-import type { RunOutcome } from "../run/run.ts";
-import type { Submission } from "../agent-session/activity.ts";
+import type { PromptRun, Submission } from "../agent-session/activity.ts";
 import type { FileCompletion } from "../completion/file-completion.ts";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { SessionEnd } from "@tau/extensions/internal";
@@ -122,7 +121,7 @@ export class HostedSession {
   }
 
   /** Submits a prompt, and resolves when the run that it begins is over. Undefined: an extension dealt with the prompt. */
-  async run(text: string, options: SubmitOptions): Promise<RunOutcome | undefined> {
+  async run(text: string, options: SubmitOptions): Promise<PromptRun | undefined> {
     const submission = await this.#submit(text, options);
     if (submission.disposition === "started") return await submission.outcome;
     if (submission.disposition === "handled") return undefined;

@@ -1,7 +1,8 @@
 /** Sends a prompt, and says how it ended. */
+import type { OutputCheck } from "@tau/ai/internal";
 import type { PromptEnd } from "@tau/protocol";
+import type { PromptRun } from "../agent-session/activity.ts";
 import type { SubmitOptions } from "../agent-session/prompts.ts";
-import type { RunOutcome } from "../run/run.ts";
 import { isSilent } from "../run/silent.ts";
 import { getMessageText } from "./data.ts";
 import type { HostedSession } from "./hosted-session.ts";
@@ -11,7 +12,7 @@ export async function runPrompt(
   hosted: HostedSession,
   text: string,
   options: SubmitOptions,
-): Promise<PromptEnd & { handled?: true }> {
+): Promise<PromptEnd & { handled?: true; output?: OutputCheck }> {
   const { session } = hosted;
   const before = session.messages.length;
   const outcome = await hosted.run(text, options);
@@ -22,13 +23,14 @@ export async function runPrompt(
   return { ...toPromptEnd({ end: { kind: "done" }, answer, messages }), handled: true };
 }
 
-type Ended = Pick<RunOutcome, "end" | "answer" | "messages">;
+type Ended = Pick<PromptRun, "end" | "answer" | "messages" | "output">;
 
 /** Pure. */
-function toPromptEnd(ended: Ended): PromptEnd {
+function toPromptEnd(ended: Ended): PromptEnd & { output?: OutputCheck } {
   const answer = getAnswer(ended);
   const isSilence = answer.trim() === "" && (!ended.answer || isSilent(ended.answer));
-  return { answer, end: ended.end, ...(isSilence && { silent: true }) };
+  const { end, output } = ended;
+  return { answer, end, ...(isSilence && { silent: true }), ...(output && { output }) };
 }
 
 /** Empty if the run was interrupted or failed: text before a tool call is not an answer. */
@@ -42,5 +44,5 @@ function getAnswer({ end, answer, messages }: Ended): string {
 }
 
 /** A message that an extension shows instead of an answer. */
-const getShownText = (message: RunOutcome["messages"][number]): string[] =>
+const getShownText = (message: PromptRun["messages"][number]): string[] =>
   message.role === "custom" && message.display ? [getMessageText(message)] : [];

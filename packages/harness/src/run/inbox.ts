@@ -39,6 +39,7 @@ export class Inbox {
   #waiting: readonly Waiting[] = [];
   /** Handed over to the engine, and not yet in the log as said. */
   readonly #taken = new Map<object, Waiting>();
+  #holdsFollowUps = false;
   /** The ids of messages that began a run without waiting. */
   readonly #named = new WeakMap<object, string>();
 
@@ -48,6 +49,11 @@ export class Inbox {
 
   get isEmpty(): boolean {
     return this.#waiting.length === 0;
+  }
+
+  /** There is something that `take` hands over. */
+  get hasNext(): boolean {
+    return this.#waiting.some(({ kind }) => kind === "steer" || !this.#holdsFollowUps);
   }
 
   has(id: string): boolean {
@@ -77,8 +83,15 @@ export class Inbox {
     this.#named.set(message, id);
   }
 
+  /** Lets follow-ups wait, until the function that this returns is called: `take` does not hand them over meanwhile. */
+  holdFollowUps(): () => void {
+    this.#holdsFollowUps = true;
+    return () => void (this.#holdsFollowUps = false);
+  }
+
   /** Hands messages over to the engine: the oldest, or all of them. */
   take(kind: QueueKind): UserMessage[] {
+    if (kind === "followUp" && this.#holdsFollowUps) return [];
     const all = this.#waiting.filter((queued) => queued.kind === kind);
     const taken = this.#parts.mode(kind) === "all" ? all : all.slice(0, 1);
     if (taken.length === 0) return [];

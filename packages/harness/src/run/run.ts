@@ -207,7 +207,7 @@ export class Run {
       answer: counted,
       hasOverflowed: counted !== undefined && isContextOverflow(counted, current().model.contextWindow),
       request,
-      hasQueued: !inbox.isEmpty || host.extensions?.isQueueEmpty === false,
+      hasQueued: inbox.hasNext || host.extensions?.isQueueEmpty === false,
       hasUnseenResults: added?.continues === true || asksForAnswer(transcript.messages),
       isFull: isContextFull(host),
       tokens: transcript.tokens,

@@ -144,10 +144,71 @@ test("a signal ends the wait for a schema that never answers", async () => {
   });
 });
 
-test("a schema whose patterns cannot be used to correct an answer only does not fit", async () => {
-  const output = { type: "object", patternProperties: { "^[\\w-.]+$": { type: "string" } }, required: ["name"] };
-  const { session } = await open([[text('{"a":1}')], [text('{"a":1}')], [text('{"a":1}')]]);
-  expect(await session.prompt("Who?", { output })).toMatchObject({ output: { kind: "unfit" } });
+test.each([
+  ["a pattern that is none", { patternProperties: { "^[\\w-.]+$": { type: "string" } } }],
+  ["a type that does not exist", { type: "strin" }],
+  ["properties that are no schemas", { type: "object", properties: { name: "string" } }],
+])("a schema with %s is refused before anything is sent", async (_name, output) => {
+  const { session, model } = await open([[text("{}")]]);
+  const refused = session.prompt("Who?", { output });
+  await expect(refused).rejects.toMatchObject({
+    code: "invalid_input",
+    message: expect.stringContaining("The schema of `output` cannot be used: "),
+  });
+  expect([model.asked, session.isStreaming]).toEqual([[], false]);
+});
+
+test("a follow-up that is queued during a run with a form waits for its value, corrections included", async () => {
+  const { session, model, until } = await open([[text("Ada.")], [text('{"name":"Ada"}')], [text("Fine.")]]);
+  const asked = session.prompt("Who?", { output: person });
+  await until("turn_start");
+  await session.followUp("How is she?");
+  expect(await asked).toMatchObject({ kind: "ran", output: { kind: "fits", value: { name: "Ada" } } });
+  await session.waitForIdle();
+  expect(model.asked.map(({ options }) => options.output !== undefined)).toEqual([true, true, false]);
+  const last = model.asked.map(({ context }) => JSON.stringify(context.messages.at(-1)));
+  expect(last).toEqual([
+    expect.stringContaining("Who?"),
+    expect.stringContaining("no JSON"),
+    expect.stringContaining("How is she?"),
+  ]);
+});
+
+test("a steering message that interrupts changes what is asked, and its answer has the form", async () => {
+  const { session, model, until } = await open([{ asked: [], answer: [call("now")] }, [text('{"name":"Grace"}')]], {
+    customTools: [
+      defineTool({
+        name: "now",
+        description: "The time",
+        execute: (_args, { signal }) =>
+          new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("gone")))),
+      }),
+    ],
+  });
+  const asked = session.prompt("Who?", { output: person });
+  await until("tool_execution_start");
+  await session.steer("Another one.", { interrupt: true });
+  expect(await asked).toMatchObject({ output: { kind: "fits", value: { name: "Grace" } } });
+  expect(model.asked.at(-1)!.options.output).toBeDefined();
+});
+
+test("a prompt with a form is not queued, and an abort between its runs ends it", async () => {
+  let check = () => {};
+  const checking = new Promise<void>((resolve) => (check = resolve));
+  const output = {
+    parse: async () => {
+      check();
+      return await new Promise<never>(() => {});
+    },
+  };
+  const { session } = await open([[text("{}")]]);
+  const first = session.prompt("Who?", { output });
+  await checking;
+  const second = session.prompt("And who?", { output, streamingBehavior: "followUp" });
+  await expect(second).rejects.toMatchObject({ code: "busy", message: expect.stringContaining("`output`") });
+  await session.abort();
+  await expect(first).rejects.toMatchObject({ code: "aborted" });
+  expect(session.isStreaming).toBe(false);
 });
 
 test("a signal that aborts while extensions look at a prompt keeps it from being sent", async () => {
