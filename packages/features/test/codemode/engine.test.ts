@@ -85,7 +85,8 @@ test.each<[what: string, code: string, message: RegExp]>([
   ["a bracket too many", `}); (`, /^SyntaxError: /],
   ["a promise that never settles", `text("a"); await new Promise(() => {})`, /nothing will ever settle/],
   ["deep recursion", `const f = () => f() + 1; f()`, /^(?:RangeError|InternalError): /],
-  ["deep JSON", `let a = []; for (let i = 0; i < 2e4; i++) a = [a]; return a`, /^(?:RangeError|InternalError): /],
+  ["deep JSON", `return JSON.parse("[".repeat(1e5) + "]".repeat(1e5))`, /^RangeError: /],
+  ["a result without an end", `const a = { get a() { return JSON.stringify(a) } }; return a`, /^RangeError: /],
   ["a value that is not JSON", `text(1n)`, /TypeError/],
   ["an image of another kind", `image("data:image/svg+xml;base64,AAAA")`, /PNG, JPEG, GIF and WebP/],
   ["an image from elsewhere", `image("https://example.org/a.png")`, /takes a base64 data: URL/],
@@ -96,6 +97,24 @@ test.each<[what: string, code: string, message: RegExp]>([
   ["a tool that does not exist", `await tools.other({})`, /^TypeError: /],
 ])("%s fails", async (_what, code, message) => {
   expect((await run(code)).message).toMatch(message);
+});
+
+test("a script that is too deep can catch that and continue, whatever it is deep in", async () => {
+  const result = await run(`
+    let array = []; for (let i = 0; i < 1e5; i++) array = [array];
+    const f = () => f() + 1;
+    const endless = { get part() { return JSON.stringify(endless) } };
+    const attempts = [
+      f,
+      () => JSON.stringify(endless),
+      () => array.flat(Infinity),
+      () => JSON.parse("[".repeat(1e5) + "]".repeat(1e5)),
+      () => (0, eval)("(".repeat(1e5) + ")".repeat(1e5)),
+    ];
+    for (const attempt of attempts) try { attempt(); text("no error") } catch (error) { text(error.name) }
+    return (await tools.echo({ x: 1 })).given.x`);
+  expect(result.message).toBeUndefined();
+  expect(result.texts).toEqual([...Array.from({ length: 5 }, () => "RangeError"), "1"]);
 });
 
 test.each<[what: string, code: string]>([

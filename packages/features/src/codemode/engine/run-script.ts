@@ -53,8 +53,12 @@ const maxWaitForSlotMs = 60_000;
 /** How long a script that is stopped may take to hand over its output. */
 const stopGraceMs = 100;
 const maxWorkers = 2;
-/** The heap of the thread itself. The memory of the script lies outside of it. */
-const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 16 };
+/**
+ * The heap of the thread itself, since the memory of the script lies outside of it, and its stack. QuickJS limits the depth of a script
+ * with a stack of its own, and throws an error that the script can catch. Until that limit V8 needs up to 8 MB, depending on which of its
+ * compilers has compiled the engine; with Node's default of 4 MB, V8 would sometimes end the engine first.
+ */
+const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 16, stackSizeMb: 32 };
 
 interface Environment {
   readonly clock?: Clock;
