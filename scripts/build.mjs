@@ -3,7 +3,7 @@
  * Users get few files: each entry with what it needs at start, and a chunk for everything that is loaded later.
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { buildPage } from "./build-page.mjs";
@@ -21,7 +21,15 @@ const packages = [
     name: "ai",
     // What everybody needs, and so must be one file.
     core: "index",
-    others: ["platform/node", "platform/browser", "schema/engine", "schema/engine-node"],
+    others: [
+      "platform/node",
+      "platform/browser",
+      "platform/edge",
+      "catalog/files",
+      "catalog/bundled.generated",
+      "schema/engine",
+      "schema/engine-node",
+    ],
     /** For `require`: loaded late, and synchronously. */
     commonjs: ["schema/engine"],
   },
@@ -49,7 +57,7 @@ const bundled = new Set(["typebox", "eventsource-parser"]);
 for (const { name, others = [], core, commonjs = [] } of packages) {
   const directory = join(root, "packages", name);
   const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
-  const entries = [...getEntries(manifest), ...others];
+  const entries = [...getEntries(manifest, directory), ...others];
   // What is there only if the person installed it is not ours to bring along.
   const wanted = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies };
   const dependencies = Object.keys(wanted).filter((dependency) => !bundled.has(dependency));
@@ -63,19 +71,19 @@ for (const { name, others = [], core, commonjs = [] } of packages) {
     mainFields: ["module", "main"],
     external: [
       "node:*",
-      ...Object.keys(manifest.imports ?? {}),
+      // The models of a provider belong to its entry.
+      ...Object.keys(manifest.imports ?? {}).filter((name) => name !== "#catalog/*"),
       ...dependencies.flatMap((dependency) => [dependency, `${dependency}/*`]),
     ],
-    minifySyntax: true,
-    minifyWhitespace: true,
+    // Readable, because people step into libraries and bundle them again. The maps are files of their own, which no
+    // package has: they are published beside the packages.
     legalComments: "none",
-    // For readable stacks. The sources are not published, so the maps carry them.
-    sourcemap: true,
+    sourcemap: "external",
     logLevel: "warning",
   };
   // The declarations are published, but not what `tsc` remembers of them.
   mkdirSync(outdir, { recursive: true });
-  writeFileSync(join(outdir, ".npmignore"), ".tsbuildinfo\n");
+  writeFileSync(join(outdir, ".npmignore"), ".tsbuildinfo\n*.map\n");
   // Chunks carry hashes in their names and would pile up; declarations stay, since `tsc` keeps track of its own.
   rmSync(join(outdir, "chunks"), { recursive: true, force: true });
   await build({
@@ -102,9 +110,14 @@ for (const { name, others = [], core, commonjs = [] } of packages) {
 }
 
 /** The source files that a package exports, without their endings. */
-function getEntries({ exports }) {
+function getEntries({ exports }, directory) {
   const files = Object.values(exports).map((entry) => entry["@tau/source"]);
-  return files.filter((file) => file !== undefined).map((file) => /^\.\/src\/(.+)\.ts$/.exec(file)[1]);
+  const paths = files.filter((file) => file !== undefined).map((file) => /^\.\/src\/(.+)\.ts$/.exec(file)[1]);
+  return paths.flatMap((path) => (path.endsWith("/*") ? listSources(directory, path.slice(0, -2)) : [path]));
+}
+
+function listSources(directory, folder) {
+  return readdirSync(join(directory, "src", folder)).map((file) => `${folder}/${file.replace(/\.ts$/, "")}`);
 }
 
 /**
@@ -114,7 +127,9 @@ function getEntries({ exports }) {
  * that is made for this alone if the package says that its files have no side effects; hence `ignoreAnnotations`.)
  */
 function oneCore(core, entries) {
-  const importers = new Set([entries["internal/index"], entries["testing/index"]]);
+  const importers = new Set(
+    Object.entries(entries).flatMap(([name, path]) => (/^(internal|testing|entries)\//.test(name) ? [path] : [])),
+  );
   return {
     name: "one-core",
     setup(bundler) {

@@ -64,9 +64,12 @@ function getFiles(names, from) {
 function getFronts(name) {
   const directory = join(root, "packages", name);
   const { exports } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
-  return Object.entries(exports)
-    .filter(([, entry]) => entry["@tau/source"])
-    .map(([path, entry]) => [`@tau/${name}${path.slice(1)}`, getExports(join(directory, entry["@tau/source"]))]);
+  return (
+    Object.entries(exports)
+      // The entries of single providers are for bundles of others.
+      .filter(([path, entry]) => entry["@tau/source"] && !path.includes("*"))
+      .map(([path, entry]) => [`@tau/${name}${path.slice(1)}`, getExports(join(directory, entry["@tau/source"]))])
+  );
 }
 
 /** From each value that a front exports to the file where it is. */

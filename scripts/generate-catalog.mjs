@@ -5,18 +5,20 @@
  *
  * The input maps each provider to its models; `tau models update` checks such a file in the same way. The output is one
  * JSON file a provider, one model a line; the models that the catalogue had before and that are no longer in the input, in
- * `retired.json`; and the types that let `getModel` know every id. The same input twice gives the same bytes.
+ * `retired/`; the types that let `getModel` know every id; and an entry for each provider. The same input twice gives the
+ * same bytes.
  */
-import { mkdtempSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { writeEntries } from "./generate-entries.mjs";
 
 const root = join(import.meta.dirname, "..");
 const ai = join(root, "packages", "ai");
 const folder = join(ai, "catalog");
-const retiredFile = join(folder, "retired.json");
+const retiredFolder = join(folder, "retired");
 
 const fieldOrder = [
   "id",
@@ -86,13 +88,12 @@ function readFormerModels(toProviderId) {
     for (const model of models) known.set(model.id, model);
     former.set(toProviderId(provider), known);
   };
-  if (existsSync(retiredFile))
-    for (const [provider, models] of Object.entries(readJson(retiredFile))) add(provider, models);
-  for (const file of listCatalogFiles()) add(basename(file, ".json"), readJson(join(folder, file)));
+  for (const directory of [retiredFolder, folder])
+    for (const file of listFiles(directory)) add(basename(file, ".json"), readJson(join(directory, file)));
   return former;
 }
 
-const listCatalogFiles = () => readdirSync(folder).filter((file) => file !== basename(retiredFile));
+const listFiles = (directory) => readdirSync(directory).filter((file) => file.endsWith(".json"));
 
 function findRetired(catalogue, former) {
   const listed = new Map(catalogue.map(({ provider, models }) => [provider, new Set(models.map(({ id }) => id))]));
@@ -105,12 +106,8 @@ function findRetired(catalogue, former) {
     .filter(({ models }) => models.length > 0);
 }
 
-const catalogFile = (models) => `[\n${models.map((model) => JSON.stringify(model)).join(",\n")}\n]\n`;
-
-function retiredText(retired) {
-  const lists = retired.map(({ provider, models }) => `${JSON.stringify(provider)}: ${catalogFile(models).trimEnd()}`);
-  return `{\n${lists.join(",\n")}\n}\n`;
-}
+const catalogFile = (models) =>
+  models.length === 0 ? "[]\n" : `[\n${models.map((model) => JSON.stringify(model)).join(",\n")}\n]\n`;
 
 /** Types only: for each provider, which ids are spoken to in which API. Retired ids stay usable, so they are included. */
 function typesFile(catalogue) {
@@ -140,12 +137,16 @@ if (path === undefined) {
 const { checkCatalogue, toProviderId } = await loadChecks();
 const catalogue = readFacts(path, checkCatalogue);
 const retired = findRetired(catalogue, readFormerModels(toProviderId));
-for (const file of listCatalogFiles()) rmSync(join(folder, file));
-for (const { provider, models } of catalogue) writeFileSync(join(folder, `${provider}.json`), catalogFile(models));
-writeFileSync(retiredFile, retiredText(retired));
+for (const directory of [retiredFolder, folder]) for (const file of listFiles(directory)) rmSync(join(directory, file));
+const findRetiredOf = (provider) => retired.find((each) => each.provider === provider)?.models ?? [];
+for (const { provider, models } of catalogue) {
+  writeFileSync(join(folder, `${provider}.json`), catalogFile(models));
+  writeFileSync(join(retiredFolder, `${provider}.json`), catalogFile(findRetiredOf(provider)));
+}
 const usable = catalogue.map(({ provider, models }) => ({
   provider,
-  models: [...models, ...(retired.find((each) => each.provider === provider)?.models ?? [])].sort(byId),
+  models: [...models, ...findRetiredOf(provider)].sort(byId),
 }));
 writeFileSync(join(ai, "src", "catalog", "models.generated.ts"), typesFile(usable));
+writeEntries();
 console.log(`${catalogue.length} providers, ${count(catalogue)} models, and ${count(retired)} retired ones.`);

@@ -7,7 +7,7 @@ import type { Context } from "./context.ts";
 import type { CustomProvider, CustomProviderOptions, Provider, ProviderModel } from "./custom-definition.ts";
 import { AiError } from "./errors.ts";
 import type { Model } from "./model.ts";
-import { assumedModel } from "./providers/local-servers.ts";
+import { assumedModel } from "./providers/assumed-model.ts";
 import { startRequest } from "./protocols/start.ts";
 import { type ApiProvider, registerApiProvider, unregisterApiProviders } from "./registry.ts";
 

@@ -3,6 +3,8 @@ export type AiErrorCode =
   | "unknown_api"
   | "unknown_model"
   | "unknown_provider"
+  | "no_catalogue"
+  | "invalid_option"
   | "invalid_provider"
   | "invalid_arguments"
   | "invalid_schema"

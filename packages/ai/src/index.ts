@@ -13,7 +13,8 @@ export {
 } from "./catalog/catalog.ts";
 export { type Clock, type Ids, type Random, systemClock, systemIds, systemRandom } from "./clock.ts";
 export type { Context, JsonSchema, Tool, ToolArguments, ToolParameters } from "./context.ts";
-export { type AI, createAI, type CreateAIOptions } from "./create-ai.ts";
+export type { AI, ModelOptions, SelectedModel } from "./bind-model.ts";
+export { createAI, type CreateAIOptions } from "./create-ai.ts";
 export type {
   ChatCompletionResponse,
   ChatMessage,

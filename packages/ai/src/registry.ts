@@ -70,7 +70,11 @@ export function replaceApi(providerName: string, own: ApiProvider): () => void {
 
 /** Finds what sends the requests of a model. */
 export const findStreams = ({ provider, api }: Model): ApiProvider | undefined =>
-  ownStreams.get(provider)?.findLast((own) => own.api === api) ?? getApiProvider(api);
+  findRegisteredStreams({ provider, api }) ?? getBuiltinProvider(api);
+
+/** Finds what was registered to send the requests of a model, in place of ours. */
+export const findRegisteredStreams = ({ provider, api }: Pick<Model, "provider" | "api">): ApiProvider | undefined =>
+  ownStreams.get(provider)?.findLast((own) => own.api === api) ?? registered.get(api)?.provider;
 
 /** The implementation of ours, also where another one was registered in its place. */
 export function getBuiltinProvider(api: Api): ApiProvider | undefined {

@@ -44,6 +44,16 @@ describe("createAI", () => {
     );
   });
 
+  test("takes a base URL for any provider, before that of the config", () => {
+    const config = { baseUrl: "http://configured" };
+    const [baseUrl, model] = ["http://own", "claude-sonnet-4-5"];
+    expect(createAI({ provider: "anthropic", model, baseUrl, config }).model.baseUrl).toBe(baseUrl);
+    expect(createAI({ provider: "anthropic", model, baseUrl: undefined, config }).model.baseUrl).toBe(config.baseUrl);
+    const provider = createProvider(cloudflareAIProvider);
+    expect(createAI({ provider: "cloudflare-ai", baseUrl }).model.baseUrl).toBe(baseUrl);
+    provider.unregister();
+  });
+
   test("lets a request's own options win over what is bound", async () => {
     server = await startWireServer(anthropicMessagesDialect, [answer]);
     const config = { baseUrl: server.url, apiKey: "configured" };
@@ -120,6 +130,16 @@ describe("createAI", () => {
     [undefined as unknown as CreateAIOptions, "unknown_provider", "createAI needs options with a `provider`."],
     [{ model: "x" } as unknown as CreateAIOptions, "unknown_provider", /^There is no provider undefined\./],
     [{ provider: "anthropic" }, "unknown_model", "anthropic has no default model. Pass `model`."],
+    [
+      { provider: "anthropic", model: "claude-opus-4-5", baseURL: "http://localhost" } as CreateAIOptions,
+      "invalid_option",
+      'createAI has no option "baseURL". Did you mean "baseUrl"?',
+    ],
+    [
+      { provider: "anthropic", model: "claude-opus-4-5", temperature: 1 } as CreateAIOptions,
+      "invalid_option",
+      /^createAI has no option "temperature"\. It has provider, .* belong into `config`\.$/,
+    ],
   ] as const) {
     test(`throws ${code} for ${JSON.stringify(options)}`, () => {
       expect(() => createAI(options)).toThrow(expect.objectContaining({ code }));

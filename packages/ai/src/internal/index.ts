@@ -1,7 +1,7 @@
 /** Shared by the packages of tau; users do not need it. It may change in any version. */
 export { createAssistantMessage, getFailure, withFailure } from "../assistant-message.ts";
+export { assumedProperties } from "../catalog/builtin-models.ts";
 export {
-  assumedProperties,
   describeUnlisted,
   getBuiltinModels,
   getRetiredModels,

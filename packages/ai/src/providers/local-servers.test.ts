@@ -2,13 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeClock } from "../testing/fake-clock.ts";
-import {
-  assumedLimits,
-  listLocalModels,
-  resolveLocalBaseUrl,
-  createLocalModel,
-  type LocalProvider,
-} from "./local-servers.ts";
+import { assumedLimits } from "./assumed-model.ts";
+import { listLocalModels, resolveLocalBaseUrl, createLocalModel, type LocalProvider } from "./local-servers.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -12,6 +12,7 @@ import type { Env } from "../platform/platform.ts";
 import { asArray, asRecord, asString } from "../json.ts";
 import { readText } from "../transport/http.ts";
 import { withoutUserinfo } from "../userinfo.ts";
+import { assumedLimits, assumedModel } from "./assumed-model.ts";
 import { bearer, getProviderInfo } from "./index.ts";
 
 interface LocalServer {
@@ -30,21 +31,6 @@ export const localServers = {
 export type LocalProvider = keyof typeof localServers;
 
 export const isLocalProvider = (provider: string): provider is LocalProvider => Object.hasOwn(localServers, provider);
-
-/**
- * The limits of a model whose limits are unknown. Enough for an agent, and low enough for the settings of most servers.
- * A server with less truncates the prompt, which a diagnostic of the answer reports.
- */
-export const assumedLimits = { contextWindow: 32_768, maxTokens: 8_192 } as const;
-
-/** The defaults for a model of which only the id and the API are known. */
-export const assumedModel = {
-  baseUrl: "",
-  reasoning: false,
-  input: ["text" as const],
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-  ...assumedLimits,
-};
 
 /** The flags of local servers. None of them accepts OpenAI's newer fields reliably; all accept the older ones. */
 export const localServerCompat: OpenAICompletionsCompat = {

@@ -1,0 +1,128 @@
+// Written by scripts/generate-entries.mjs. Do not edit.
+import amazonBedrock from "#catalog/amazon-bedrock.json" with { type: "json" };
+import amazonBedrockRetired from "#catalog/retired/amazon-bedrock.json" with { type: "json" };
+import antLing from "#catalog/ant-ling.json" with { type: "json" };
+import antLingRetired from "#catalog/retired/ant-ling.json" with { type: "json" };
+import anthropic from "#catalog/anthropic.json" with { type: "json" };
+import anthropicRetired from "#catalog/retired/anthropic.json" with { type: "json" };
+import azure from "#catalog/azure.json" with { type: "json" };
+import azureRetired from "#catalog/retired/azure.json" with { type: "json" };
+import baseten from "#catalog/baseten.json" with { type: "json" };
+import basetenRetired from "#catalog/retired/baseten.json" with { type: "json" };
+import cerebras from "#catalog/cerebras.json" with { type: "json" };
+import cerebrasRetired from "#catalog/retired/cerebras.json" with { type: "json" };
+import cloudflareAiGateway from "#catalog/cloudflare-ai-gateway.json" with { type: "json" };
+import cloudflareAiGatewayRetired from "#catalog/retired/cloudflare-ai-gateway.json" with { type: "json" };
+import cloudflareWorkersAi from "#catalog/cloudflare-workers-ai.json" with { type: "json" };
+import cloudflareWorkersAiRetired from "#catalog/retired/cloudflare-workers-ai.json" with { type: "json" };
+import deepseek from "#catalog/deepseek.json" with { type: "json" };
+import deepseekRetired from "#catalog/retired/deepseek.json" with { type: "json" };
+import fireworks from "#catalog/fireworks.json" with { type: "json" };
+import fireworksRetired from "#catalog/retired/fireworks.json" with { type: "json" };
+import githubCopilot from "#catalog/github-copilot.json" with { type: "json" };
+import githubCopilotRetired from "#catalog/retired/github-copilot.json" with { type: "json" };
+import google from "#catalog/google.json" with { type: "json" };
+import googleRetired from "#catalog/retired/google.json" with { type: "json" };
+import googleVertex from "#catalog/google-vertex.json" with { type: "json" };
+import googleVertexRetired from "#catalog/retired/google-vertex.json" with { type: "json" };
+import groq from "#catalog/groq.json" with { type: "json" };
+import groqRetired from "#catalog/retired/groq.json" with { type: "json" };
+import huggingface from "#catalog/huggingface.json" with { type: "json" };
+import huggingfaceRetired from "#catalog/retired/huggingface.json" with { type: "json" };
+import kimiCoding from "#catalog/kimi-coding.json" with { type: "json" };
+import kimiCodingRetired from "#catalog/retired/kimi-coding.json" with { type: "json" };
+import meta from "#catalog/meta.json" with { type: "json" };
+import metaRetired from "#catalog/retired/meta.json" with { type: "json" };
+import minimax from "#catalog/minimax.json" with { type: "json" };
+import minimaxRetired from "#catalog/retired/minimax.json" with { type: "json" };
+import minimaxCn from "#catalog/minimax-cn.json" with { type: "json" };
+import minimaxCnRetired from "#catalog/retired/minimax-cn.json" with { type: "json" };
+import mistral from "#catalog/mistral.json" with { type: "json" };
+import mistralRetired from "#catalog/retired/mistral.json" with { type: "json" };
+import moonshotai from "#catalog/moonshotai.json" with { type: "json" };
+import moonshotaiRetired from "#catalog/retired/moonshotai.json" with { type: "json" };
+import moonshotaiCn from "#catalog/moonshotai-cn.json" with { type: "json" };
+import moonshotaiCnRetired from "#catalog/retired/moonshotai-cn.json" with { type: "json" };
+import nvidia from "#catalog/nvidia.json" with { type: "json" };
+import nvidiaRetired from "#catalog/retired/nvidia.json" with { type: "json" };
+import openai from "#catalog/openai.json" with { type: "json" };
+import openaiRetired from "#catalog/retired/openai.json" with { type: "json" };
+import openaiCodex from "#catalog/openai-codex.json" with { type: "json" };
+import openaiCodexRetired from "#catalog/retired/openai-codex.json" with { type: "json" };
+import opencode from "#catalog/opencode.json" with { type: "json" };
+import opencodeRetired from "#catalog/retired/opencode.json" with { type: "json" };
+import opencodeGo from "#catalog/opencode-go.json" with { type: "json" };
+import opencodeGoRetired from "#catalog/retired/opencode-go.json" with { type: "json" };
+import openrouter from "#catalog/openrouter.json" with { type: "json" };
+import openrouterRetired from "#catalog/retired/openrouter.json" with { type: "json" };
+import qwenTokenPlan from "#catalog/qwen-token-plan.json" with { type: "json" };
+import qwenTokenPlanRetired from "#catalog/retired/qwen-token-plan.json" with { type: "json" };
+import qwenTokenPlanCn from "#catalog/qwen-token-plan-cn.json" with { type: "json" };
+import qwenTokenPlanCnRetired from "#catalog/retired/qwen-token-plan-cn.json" with { type: "json" };
+import qwenTokenPlanIndividual from "#catalog/qwen-token-plan-individual.json" with { type: "json" };
+import qwenTokenPlanIndividualRetired from "#catalog/retired/qwen-token-plan-individual.json" with { type: "json" };
+import together from "#catalog/together.json" with { type: "json" };
+import togetherRetired from "#catalog/retired/together.json" with { type: "json" };
+import vercelAiGateway from "#catalog/vercel-ai-gateway.json" with { type: "json" };
+import vercelAiGatewayRetired from "#catalog/retired/vercel-ai-gateway.json" with { type: "json" };
+import xai from "#catalog/xai.json" with { type: "json" };
+import xaiRetired from "#catalog/retired/xai.json" with { type: "json" };
+import xiaomi from "#catalog/xiaomi.json" with { type: "json" };
+import xiaomiRetired from "#catalog/retired/xiaomi.json" with { type: "json" };
+import xiaomiTokenPlanAms from "#catalog/xiaomi-token-plan-ams.json" with { type: "json" };
+import xiaomiTokenPlanAmsRetired from "#catalog/retired/xiaomi-token-plan-ams.json" with { type: "json" };
+import xiaomiTokenPlanCn from "#catalog/xiaomi-token-plan-cn.json" with { type: "json" };
+import xiaomiTokenPlanCnRetired from "#catalog/retired/xiaomi-token-plan-cn.json" with { type: "json" };
+import xiaomiTokenPlanSgp from "#catalog/xiaomi-token-plan-sgp.json" with { type: "json" };
+import xiaomiTokenPlanSgpRetired from "#catalog/retired/xiaomi-token-plan-sgp.json" with { type: "json" };
+import zai from "#catalog/zai.json" with { type: "json" };
+import zaiRetired from "#catalog/retired/zai.json" with { type: "json" };
+import zaiCodingCn from "#catalog/zai-coding-cn.json" with { type: "json" };
+import zaiCodingCnRetired from "#catalog/retired/zai-coding-cn.json" with { type: "json" };
+import type { ModelLists } from "./builtin-models.ts";
+
+const lists: Readonly<Record<string, ModelLists>> = {
+  "amazon-bedrock": { listed: amazonBedrock, retired: () => amazonBedrockRetired },
+  "ant-ling": { listed: antLing, retired: () => antLingRetired },
+  "anthropic": { listed: anthropic, retired: () => anthropicRetired },
+  "azure": { listed: azure, retired: () => azureRetired },
+  "baseten": { listed: baseten, retired: () => basetenRetired },
+  "cerebras": { listed: cerebras, retired: () => cerebrasRetired },
+  "cloudflare-ai-gateway": { listed: cloudflareAiGateway, retired: () => cloudflareAiGatewayRetired },
+  "cloudflare-workers-ai": { listed: cloudflareWorkersAi, retired: () => cloudflareWorkersAiRetired },
+  "deepseek": { listed: deepseek, retired: () => deepseekRetired },
+  "fireworks": { listed: fireworks, retired: () => fireworksRetired },
+  "github-copilot": { listed: githubCopilot, retired: () => githubCopilotRetired },
+  "google": { listed: google, retired: () => googleRetired },
+  "google-vertex": { listed: googleVertex, retired: () => googleVertexRetired },
+  "groq": { listed: groq, retired: () => groqRetired },
+  "huggingface": { listed: huggingface, retired: () => huggingfaceRetired },
+  "kimi-coding": { listed: kimiCoding, retired: () => kimiCodingRetired },
+  "meta": { listed: meta, retired: () => metaRetired },
+  "minimax": { listed: minimax, retired: () => minimaxRetired },
+  "minimax-cn": { listed: minimaxCn, retired: () => minimaxCnRetired },
+  "mistral": { listed: mistral, retired: () => mistralRetired },
+  "moonshotai": { listed: moonshotai, retired: () => moonshotaiRetired },
+  "moonshotai-cn": { listed: moonshotaiCn, retired: () => moonshotaiCnRetired },
+  "nvidia": { listed: nvidia, retired: () => nvidiaRetired },
+  "openai": { listed: openai, retired: () => openaiRetired },
+  "openai-codex": { listed: openaiCodex, retired: () => openaiCodexRetired },
+  "opencode": { listed: opencode, retired: () => opencodeRetired },
+  "opencode-go": { listed: opencodeGo, retired: () => opencodeGoRetired },
+  "openrouter": { listed: openrouter, retired: () => openrouterRetired },
+  "qwen-token-plan": { listed: qwenTokenPlan, retired: () => qwenTokenPlanRetired },
+  "qwen-token-plan-cn": { listed: qwenTokenPlanCn, retired: () => qwenTokenPlanCnRetired },
+  "qwen-token-plan-individual": { listed: qwenTokenPlanIndividual, retired: () => qwenTokenPlanIndividualRetired },
+  "together": { listed: together, retired: () => togetherRetired },
+  "vercel-ai-gateway": { listed: vercelAiGateway, retired: () => vercelAiGatewayRetired },
+  "xai": { listed: xai, retired: () => xaiRetired },
+  "xiaomi": { listed: xiaomi, retired: () => xiaomiRetired },
+  "xiaomi-token-plan-ams": { listed: xiaomiTokenPlanAms, retired: () => xiaomiTokenPlanAmsRetired },
+  "xiaomi-token-plan-cn": { listed: xiaomiTokenPlanCn, retired: () => xiaomiTokenPlanCnRetired },
+  "xiaomi-token-plan-sgp": { listed: xiaomiTokenPlanSgp, retired: () => xiaomiTokenPlanSgpRetired },
+  "zai": { listed: zai, retired: () => zaiRetired },
+  "zai-coding-cn": { listed: zaiCodingCn, retired: () => zaiCodingCnRetired },
+};
+
+/** The models of a provider of the catalogue, from the bundle. */
+export const readModels = (provider: string): ModelLists => lists[provider]!;

@@ -1,0 +1,16 @@
+// Written by scripts/generate-entries.mjs. Do not edit.
+import listed from "#catalog/xiaomi-token-plan-cn.json" with { type: "json" };
+import retired from "#catalog/retired/xiaomi-token-plan-cn.json" with { type: "json" };
+import type { CatalogModelId } from "../catalog/catalog.ts";
+import { defineEntry, type SelectModel } from "../entry.ts";
+import { loadOpenaiCompletions } from "../protocols/index.ts";
+
+export { createAI } from "../entry.ts";
+
+/** Selects a model of the provider `xiaomi-token-plan-cn`, for `createAI`. Costs a bundle this provider's models and protocols only. */
+export const xiaomiTokenPlanCn: SelectModel<CatalogModelId<"xiaomi-token-plan-cn">> = /* @__PURE__ */ defineEntry({
+  provider: "xiaomi-token-plan-cn",
+  listed,
+  retired: () => retired,
+  protocols: { "openai-completions": loadOpenaiCompletions },
+});

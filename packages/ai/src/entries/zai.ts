@@ -1,0 +1,16 @@
+// Written by scripts/generate-entries.mjs. Do not edit.
+import listed from "#catalog/zai.json" with { type: "json" };
+import retired from "#catalog/retired/zai.json" with { type: "json" };
+import type { CatalogModelId } from "../catalog/catalog.ts";
+import { defineEntry, type SelectModel } from "../entry.ts";
+import { loadOpenaiCompletions } from "../protocols/index.ts";
+
+export { createAI } from "../entry.ts";
+
+/** Selects a model of the provider `zai`, for `createAI`. Costs a bundle this provider's models and protocols only. */
+export const zai: SelectModel<CatalogModelId<"zai">> = /* @__PURE__ */ defineEntry({
+  provider: "zai",
+  listed,
+  retired: () => retired,
+  protocols: { "openai-completions": loadOpenaiCompletions },
+});
