@@ -1,4 +1,5 @@
 /** The key chain of the operating system: Keychain on macOS, Credential Manager on Windows, Secret Service on Linux. */
+import { createRequire } from "node:module";
 import type * as Keyring from "@napi-rs/keyring";
 import { HarnessError } from "@tau/protocol";
 import type { Settings } from "../settings/schema.ts";
@@ -9,8 +10,11 @@ type Library = Pick<typeof Keyring, "AsyncEntry">;
 /** Otherwise the library falls back to the kernel's key ring, which is empty after a reboot. */
 const options = { linux: { store: "secret-service" } } as const;
 
+/** Not an `import`: bundlers would have to take a native library into a bundle, which they refuse. */
+const loadKeyring = async (): Promise<Library> => createRequire(import.meta.url)("@napi-rs/keyring") as Library;
+
 /** Nothing is loaded before the first call. Every call rejects with a `HarnessError` if the library cannot be loaded. */
-export function createSystemKeyChain(load: () => Promise<Library> = () => import("@napi-rs/keyring")): KeyChain {
+export function createSystemKeyChain(load: () => Promise<Library> = loadKeyring): KeyChain {
   let library: Promise<Library> | undefined;
   const getEntry = async (service: string, account: string) => {
     const { AsyncEntry } = await (library ??= load().catch(refuse));
