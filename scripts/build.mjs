@@ -48,6 +48,7 @@ const packages = [
   { name: "pi-sdk" },
   { name: "gateway" },
   { name: "cluster" },
+  { name: "react" },
   { name: "cli" },
 ];
 

@@ -36,6 +36,7 @@ const seesOnly = {
   features: ["ai", "agent", "protocol", "tools", "markdown", "sandbox", "policy", "config", "extensions"],
   tui: ["markdown"],
   web: ["protocol", "markdown"],
+  react: ["protocol"],
 };
 
 /** Packages that only `cli` and those listed may import. */

@@ -4,7 +4,8 @@ export type { InitialAgentState } from "./agent-state.ts";
 export { defaultConvertToLlm } from "./convert.ts";
 export { AgentError, type AgentErrorCode } from "./errors.ts";
 export { type ProxyAssistantMessageEvent, type ProxyStreamOptions, streamProxy } from "./proxy.ts";
-export { createProxyHandler, type ProxyHandlerOptions } from "./proxy-handler.ts";
+export type { ProxyHandlerOptions } from "./proxy-exchange.ts";
+export { createProxyHandler, type ProxyHandler } from "./proxy-handler.ts";
 export type { QueueMode } from "./queue.ts";
 export type {
   AfterToolCallContext,

@@ -1,88 +1,86 @@
-/** The server half of `streamProxy`. */
-import { type Context, getModel, type Model, streamSimple } from "@tau/ai";
+/** The server half of `streamProxy`, for servers of Node and for those that take a `Request`. */
+import { followSignal } from "@tau/ai/internal";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AgentError } from "./errors.ts";
-import { createProxyEncoder, pickOptions } from "./proxy.ts";
-import type { StreamFn } from "./types.ts";
+import { answerProxy, type ProxyAnswer, type ProxyBody, type ProxyHandlerOptions, refuse } from "./proxy-exchange.ts";
 
-export interface ProxyHandlerOptions {
-  /** The bearer token that clients must send, or a function that returns whether a token is valid. */
-  authenticate: string | ((token: string) => boolean | Promise<boolean>);
-  /**
-   * Returns the model for a request; undefined refuses it. Default: looks in the catalogue. The client's own description
-   * of the model is never used: its base URL would decide where the key is sent.
-   */
-  resolveModel?: (requested: { provider: string; id: string }) => Model | undefined;
-  /** Default: `streamSimple`, with keys from the environment. */
-  streamFn?: StreamFn;
-  /** Larger requests are refused. Default 32 MiB. */
-  maxBodyBytes?: number;
-  /** Called with errors of the proxy itself; clients only learn that it failed. */
-  onError?: (error: unknown) => void;
+/** Takes what the server has: a request and a response of Node, or a `Request`, which gives a `Response`. */
+export interface ProxyHandler {
+  (request: IncomingMessage, response: ServerResponse): Promise<void>;
+  (request: Request): Promise<Response>;
 }
 
 /**
- * Creates a handler for a Node HTTP server. It answers POST requests on any path; clients send them to `/api/stream`. If
- * a client disconnects, the request to the provider is aborted.
+ * Creates a handler for a Node HTTP server, or for a server that answers a `Request` with a `Response`. It answers POST requests on
+ * any path; clients send them to `/api/stream`. If a client disconnects, the request to the provider is aborted.
  */
-export function createProxyHandler(
-  options: ProxyHandlerOptions,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+export function createProxyHandler(options: ProxyHandlerOptions): ProxyHandler {
   if (typeof options.authenticate === "string" && options.authenticate === "") {
     throw new AgentError(
       "invalid_handler",
       "The proxy has an empty token. Set one, so that not every client is accepted.",
     );
   }
-  return async (request, response) => {
-    try {
-      await handle(request, response, options);
-    } catch (error) {
-      // A defect here ends the request of one client, not the server.
-      options.onError?.(error);
-      if (!response.headersSent) refuse(response, 500, "The proxy failed.");
-      else response.destroy();
-    }
-  };
-}
-
-async function handle(request: IncomingMessage, response: ServerResponse, options: ProxyHandlerOptions): Promise<void> {
-  if (request.method !== "POST") return refuse(response, 405, "Only POST requests are accepted.");
-  if (!(await isAllowed(request, options.authenticate))) return refuse(response, 401, "The token is missing or wrong.");
-  const body = await readBody(request, options.maxBodyBytes ?? 32 * 1024 * 1024);
-  if (body.kind === "disconnected") return;
-  if (body.kind === "consumed") {
-    return refuse(response, 500, "The body has already been read: put this handler before body parsers.");
+  function handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  function handle(request: Request): Promise<Response>;
+  async function handle(request: IncomingMessage | Request, response?: ServerResponse): Promise<void | Response> {
+    return response
+      ? await handleForNode(request as IncomingMessage, response, options)
+      : await handleRequest(request as Request, options);
   }
-  if (body.kind === "too_large") return refuse(response, 413, "The request is too large.");
-  const parsed = parseBody(body.text);
-  if (!parsed) return refuse(response, 400, "The body must be JSON with model and context.");
-  const model = (options.resolveModel ?? resolveFromCatalog)(parsed.model);
-  if (!model) return refuse(response, 404, `The proxy has no model ${parsed.model.provider}/${parsed.model.id}.`);
-  await answer(response, options.streamFn ?? streamSimple, { ...parsed, model });
+  return handle;
 }
 
-const resolveFromCatalog = ({ provider, id }: { provider: string; id: string }) => getModel(provider, id);
+const failed = refuse(500, "The proxy failed.");
 
-async function answer(
+async function handleForNode(
+  request: IncomingMessage,
   response: ServerResponse,
-  streamFn: StreamFn,
-  { model, context, options }: { model: Model; context: Context; options: object },
+  options: ProxyHandlerOptions,
 ): Promise<void> {
   const abort = new AbortController();
   response.once("close", () => abort.abort());
-  const stream = await streamFn(model, context, { ...pickOptions(options), signal: abort.signal });
-  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" });
-  // The model may take a minute to begin; the client learns now that the request was accepted.
-  response.flushHeaders();
-  const encode = createProxyEncoder();
-  for await (const event of stream) {
-    for (const proxyEvent of encode(event)) {
-      if (response.destroyed) return;
-      if (!response.write(`data: ${JSON.stringify(proxyEvent)}\n\n`)) await waitForDrain(response);
-    }
+  try {
+    const answer = await answerProxy(
+      {
+        method: request.method ?? "",
+        getHeader: (name) => request.headers[name],
+        readBody: (maxBytes) => readBody(request, maxBytes),
+        signal: abort.signal,
+      },
+      options,
+    );
+    await send(response, answer);
+  } catch (error) {
+    // A defect here ends the request of one client, not the server.
+    options.onError?.(error);
+    if (response.headersSent) response.destroy();
+    else await send(response, failed);
   }
-  response.end();
+}
+
+async function send(response: ServerResponse, answer: ProxyAnswer): Promise<void> {
+  switch (answer.kind) {
+    case "disconnected":
+      return;
+    case "whole":
+      // The connection is closed, because the rest of the request is not read.
+      response.writeHead(answer.status, { ...answer.headers, connection: "close" });
+      response.end(answer.body);
+      return;
+    case "stream":
+      response.writeHead(200, answer.headers);
+      // The model may take a minute to begin; the client learns now that the request was accepted.
+      response.flushHeaders();
+      for await (const event of answer.events) {
+        if (response.destroyed) return;
+        if (!response.write(event)) await waitForDrain(response);
+      }
+      response.end();
+      return;
+    default:
+      answer satisfies never;
+  }
 }
 
 /** Resolves when the client has read what was written, or has disconnected. */
@@ -97,32 +95,7 @@ const waitForDrain = (response: ServerResponse) =>
     response.on("close", done);
   });
 
-async function isAllowed(
-  request: IncomingMessage,
-  authenticate: ProxyHandlerOptions["authenticate"],
-): Promise<boolean> {
-  const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
-  if (token === undefined) return false;
-  return typeof authenticate === "string" ? await isEqual(token, authenticate) : await authenticate(token);
-}
-
-/** Compares digests, so that the duration does not reveal how much of a guess was right. */
-async function isEqual(a: string, b: string): Promise<boolean> {
-  const [first, second] = await Promise.all([digest(a), digest(b)]);
-  return first.every((byte, index) => byte === second[index]);
-}
-
-const digest = async (text: string) =>
-  new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-
-type Body =
-  | { kind: "complete"; text: string }
-  | { kind: "too_large" }
-  | { kind: "disconnected" }
-  | { kind: "consumed" };
-
-/** Stops reading when the body is larger than `maxBytes`. */
-function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+function readBody(request: IncomingMessage, maxBytes: number): Promise<ProxyBody> {
   if (request.readableEnded) return Promise.resolve({ kind: "consumed" });
   if (request.destroyed) return Promise.resolve({ kind: "disconnected" });
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve({ kind: "too_large" });
@@ -142,26 +115,82 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
   });
 }
 
-interface ParsedBody {
-  model: { provider: string; id: string };
-  context: Context;
-  options: object;
-}
-
-function parseBody(body: string): ParsedBody | undefined {
+async function handleRequest(request: Request, options: ProxyHandlerOptions): Promise<Response> {
+  const abort = new AbortController();
+  const stop = followSignal(request.signal, (reason) => abort.abort(reason));
   try {
-    const { model, context, options } = JSON.parse(body) as Partial<ParsedBody>;
-    const isModel = typeof model?.provider === "string" && typeof model.id === "string";
-    if (!isModel || !Array.isArray(context?.messages)) return undefined;
-    return { model: { provider: model.provider, id: model.id }, context, options: options ?? {} };
+    const answer = await answerProxy(
+      {
+        method: request.method,
+        getHeader: (name) => request.headers.get(name) ?? undefined,
+        readBody: (maxBytes) => readWebBody(request, maxBytes),
+        signal: abort.signal,
+      },
+      options,
+    );
+    if (answer.kind === "stream")
+      return new Response(toBytes(answer.events, { abort, stop, onError: options.onError }), {
+        headers: answer.headers,
+      });
+    stop();
+    // Nobody reads what a client that is gone is answered with.
+    const { status, headers, body } = answer.kind === "whole" ? answer : failed;
+    return new Response(body ?? null, { status, headers });
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return undefined;
-    throw error;
+    stop();
+    options.onError?.(error);
+    return new Response(failed.body ?? null, failed);
   }
 }
 
-function refuse(response: ServerResponse, status: number, message: string): void {
-  // The connection is closed, because the rest of the request is not read.
-  response.writeHead(status, { "content-type": "application/json", connection: "close" });
-  response.end(JSON.stringify({ error: message }));
+interface StreamEnd {
+  abort: AbortController;
+  stop: () => void;
+  onError: ProxyHandlerOptions["onError"];
+}
+
+/** The client decides how fast it reads. One that disconnects ends the request to the provider. */
+function toBytes(
+  events: AsyncGenerator<string, void>,
+  { abort, stop, onError }: StreamEnd,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await events.next();
+        if (!done) return controller.enqueue(encoder.encode(value));
+        controller.close();
+      } catch (error) {
+        onError?.(error);
+        controller.error(error);
+      }
+      stop();
+    },
+    async cancel(reason) {
+      stop();
+      abort.abort(reason);
+      await events.return();
+    },
+  });
+}
+
+async function readWebBody(request: Request, maxBytes: number): Promise<ProxyBody> {
+  if (request.bodyUsed) return { kind: "consumed" };
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return { kind: "too_large" };
+  const decoder = new TextDecoder();
+  let body = "";
+  let size = 0;
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.length;
+      // Leaving the loop cancels the body.
+      if (size > maxBytes) return { kind: "too_large" };
+      body += decoder.decode(chunk, { stream: true });
+    }
+  } catch (error) {
+    if (request.signal.aborted) return { kind: "disconnected" };
+    throw error;
+  }
+  return { kind: "complete", text: body + decoder.decode() };
 }

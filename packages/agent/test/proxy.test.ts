@@ -23,7 +23,8 @@ import {
 import { afterEach, describe, expect, test } from "vitest";
 import { Agent } from "../src/agent.ts";
 import { streamProxy } from "../src/proxy.ts";
-import { createProxyHandler, type ProxyHandlerOptions } from "../src/proxy-handler.ts";
+import type { ProxyHandlerOptions } from "../src/proxy-exchange.ts";
+import { createProxyHandler } from "../src/proxy-handler.ts";
 
 const servers: Server[] = [];
 const models: ScriptedModel[] = [];
@@ -346,4 +347,96 @@ test("a body that a parser has already read is refused with an explanation", asy
   const proxyUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const message = await streamProxy(clientModel, context, { authToken: "good-token", proxyUrl }).result();
   expect(message.errorMessage).toMatch(/before body parsers/);
+});
+
+describe("as a function of a Request", () => {
+  const open = (turns: ScriptedTurn[], options: Partial<ProxyHandlerOptions> = {}, tokensPerSecond?: number) => {
+    const model = scriptedModel(turns, tokensPerSecond ? { tokensPerSecond } : {});
+    models.push(model);
+    const handler = createProxyHandler({ authenticate: "good-token", resolveModel: () => model, ...options });
+    const send = (init: RequestInit & { origin?: string; token?: string } = {}) => {
+      const { origin, token = "good-token", ...rest } = init;
+      const headers = { authorization: `Bearer ${token}`, ...(origin !== undefined && { origin }) };
+      const body = JSON.stringify({ model: clientModel, context });
+      return handler(new Request("http://proxy.test/api/stream", { method: "POST", headers, body, ...rest }));
+    };
+    return { model, send };
+  };
+
+  test("the events are those that Node's server sends", async () => {
+    const turn = [thinking("Hm.", "signature"), text("Zürich 🌍"), call("read", { path: "a" }, "c1")];
+    const { send } = open([turn]);
+    const response = await send();
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
+    const { proxyUrl } = await serve([turn]);
+    const node = await fetch(`${proxyUrl}/api/stream`, {
+      method: "POST",
+      headers: { authorization: "Bearer good-token" },
+      body: JSON.stringify({ model: clientModel, context }),
+    });
+    const withoutTimes = (body: string) => body.replaceAll(/"timestamp":\d+/g, "");
+    expect(withoutTimes(await response.text())).toBe(withoutTimes(await node.text()));
+  });
+
+  test("a client that stops reading ends the request to the model", async () => {
+    const { model, send } = open([[text("one two three four five six seven eight nine")]], {}, 50);
+    const response = await send();
+    const reader = response.body!.getReader();
+    await reader.read();
+    await reader.cancel("enough");
+    expect(model.asked[0]!.options.signal!.aborted).toBe(true);
+  });
+
+  test.each([
+    ["a wrong token", { token: "bad" }, 401],
+    ["another method", { method: "PUT" }, 405],
+    ["no JSON", { body: "{" }, 400],
+    ["a body that is too large", { body: "x".repeat(2_000) }, 413],
+  ])("%s is refused", async (_name, init, status) => {
+    const { model, send } = open([], { maxBodyBytes: 1_000 });
+    const response = await send(init);
+    expect([response.status, await response.json()]).toEqual([status, { error: expect.any(String) }]);
+    expect(model.asked).toEqual([]);
+  });
+
+  test("a defect is reported to the server alone", async () => {
+    const errors: unknown[] = [];
+    const { send } = open([], {
+      onError: (error) => errors.push(error),
+      resolveModel: () => {
+        throw new Error("secret");
+      },
+    });
+    const response = await send();
+    expect([response.status, await response.json()]).toEqual([500, { error: "The proxy failed." }]);
+    expect(errors).toEqual([new Error("secret")]);
+  });
+
+  test("pages of the origins that are named can read answers, and others are told that they cannot", async () => {
+    const allowedOrigins = ["https://app.example"];
+    const { send } = open([[text("Hi")]], { allowedOrigins });
+    const preflight = await send({ origin: "https://app.example", method: "OPTIONS", body: null, token: "" });
+    expect([preflight.status, Object.fromEntries(preflight.headers)]).toEqual([
+      204,
+      {
+        "access-control-allow-headers": "authorization, content-type",
+        "access-control-allow-methods": "POST",
+        "access-control-allow-origin": "https://app.example",
+        "access-control-max-age": "600",
+        vary: "origin",
+      },
+    ]);
+    const refused = await send({ origin: "https://app.example", token: "bad" });
+    expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([401, "https://app.example"]);
+    const other = await send({ origin: "https://evil.example" });
+    expect([other.status, other.headers.get("access-control-allow-origin"), await other.json()]).toEqual([
+      403,
+      null,
+      { error: expect.stringContaining('Pages of "https://evil.example" may not use this proxy.') },
+    ]);
+    const allowed = await send({ origin: "https://app.example" });
+    expect([allowed.status, allowed.headers.get("access-control-allow-origin")]).toEqual([200, "https://app.example"]);
+    await allowed.text();
+  });
 });

@@ -51,11 +51,16 @@ function withoutDefaultPort(name: string, defaults: readonly string[]): string[]
   return defaults.includes(port) ? [name, name.slice(0, -port.length - 1)] : [name];
 }
 
-interface Refusal {
+export interface Refusal {
   status: number;
   /** For people. */
   message: string;
+  /** The origin, if that is all that is wrong. */
+  origin?: string;
 }
+
+/** Longer origins are cut in messages. */
+const maxOriginLength = 200;
 
 /** Headers of which two would be read differently by different programs. */
 const singleHeaders = ["host", "origin", "authorization", "content-type", "content-length", "sec-fetch-site"];
@@ -76,9 +81,9 @@ export function checkAddresses(
   const [origin] = values.get("origin") ?? [];
   // Programs send none; they show a token. A page cannot leave it out where it matters.
   if (origin !== undefined && !origins.includes(origin.toLowerCase())) {
-    return refuse(
-      "Pages of another origin may not use this gateway. Its setting gateway.allowedOrigins can name more.",
-    );
+    const shown = origin.slice(0, maxOriginLength);
+    const message = `Pages of the origin ${JSON.stringify(shown)} may not use this gateway. Its setting gateway.allowedOrigins can name it.`;
+    return { ...refuse(message), origin: shown };
   }
   return undefined;
 }

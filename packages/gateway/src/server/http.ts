@@ -20,6 +20,8 @@ import { safeHeaders } from "./safe-headers.ts";
 interface HttpOptions {
   parts: GatewayParts;
   getAddresses: () => AllowedAddresses;
+  /** Called with an origin whose pages may not use the gateway. */
+  onWrongOrigin: (origin: string) => void;
   routes: readonly Route[];
   page: PageFiles;
 }
@@ -77,9 +79,10 @@ export const toErrorAnswer = (fault: GatewayFault): Exclude<RouteAnswer, "sent">
 async function findAnswer(
   request: IncomingMessage,
   response: ServerResponse,
-  { parts, getAddresses, routes, page }: HttpOptions,
+  { parts, getAddresses, onWrongOrigin, routes, page }: HttpOptions,
 ): Promise<RouteAnswer> {
   const refusal = checkAddresses(request.rawHeaders, getAddresses());
+  if (refusal?.origin !== undefined) onWrongOrigin(refusal.origin);
   if (refusal) throw new GatewayError("forbidden", refusal.message);
   const { method = "", headers, socket } = request;
   const path = getPath(request);

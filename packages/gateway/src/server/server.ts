@@ -14,7 +14,7 @@ import type { GatewayParts } from "../parts.ts";
 import { toLimitKey } from "./address.ts";
 import type { Binding } from "./binding.ts";
 import type { Certificate } from "./certificate.ts";
-import { listAddresses } from "./check-request.ts";
+import { listAddresses, type Refusal } from "./check-request.ts";
 import { answerHttp, toErrorAnswer } from "./http.ts";
 import { defaultServerLimits, limits, type ServerLimits } from "./limits.ts";
 import { PageFiles } from "./page-files.ts";
@@ -25,6 +25,7 @@ import { holdMs } from "./held-writes.ts";
 import { SocketClient } from "./socket-client.ts";
 import { Sockets } from "./sockets.ts";
 import { createUpgradeCheck } from "./upgrade-check.ts";
+import { createOriginLog, refuseOrigin } from "./wrong-origin.ts";
 
 export interface ListenOptions {
   /** Besides those of the gateway itself. */
@@ -61,6 +62,7 @@ export async function listen(options: ListenOptions, binding: Binding, parts: Ga
   const sockets = new Sockets(parts.clock);
   const writes = new Rounds(parts.clock, holdMs);
   const upgrader = new WebSocketServer(webSocketOptions);
+  const onWrongOrigin = createOriginLog(parts.log);
   let isAccepting = true;
   const mustUpgrade = createUpgradeCheck({
     serverLimits,
@@ -71,17 +73,23 @@ export async function listen(options: ListenOptions, binding: Binding, parts: Ga
 
   server.on(
     "request",
-    (request, response) => void answerHttp(request, response, { parts, getAddresses, routes, page }),
+    (request, response) => void answerHttp(request, response, { parts, getAddresses, onWrongOrigin, routes, page }),
   );
   server.on("upgrade", (request: IncomingMessage, socket, head) => {
     if (request.headers.upgrade?.toLowerCase() !== "websocket")
       return serveWithoutUpgrade(server, request, socket, head);
     socket.on("error", () => socket.destroy());
     const key = toLimitKey(request.socket.remoteAddress);
+    let refusal: Refusal | undefined;
     try {
-      mustUpgrade(request, key);
+      refusal = mustUpgrade(request, key);
     } catch (error) {
       return refuseUpgrade(socket, toErrorAnswer(toFault(error)));
+    }
+    if (refusal) {
+      const { origin = "", message } = refusal;
+      onWrongOrigin(origin);
+      return upgrader.handleUpgrade(request, socket, head, (webSocket) => refuseOrigin(webSocket, message));
     }
     upgrader.handleUpgrade(request, socket, head, (webSocket) => {
       const onKnown = (client: SocketClient) => sockets.markKnown(client);

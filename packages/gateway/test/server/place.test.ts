@@ -1,5 +1,7 @@
 /** Names of the gateway, origins of pages, and tokens, against the real server: which requests are let in. */
+import { once } from "node:events";
 import { WebSocket } from "ws";
+import { type ClientSocket, GatewayClient } from "@tau/protocol/client";
 import { createProof, importToken } from "@tau/protocol/gateway";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTestGateway, type TestGateway } from "../../src/testing/index.ts";
@@ -231,9 +233,37 @@ describe.each(places)("%s", (_name, headers, status) => {
 
   test("for a WebSocket", async () => {
     const answer = await sendRaw(port, formatRequest({ headers: [...fillAll(headers), ...upgradeHeaders] }));
-    expect(answer.status).toBe(status === 200 ? 101 : status);
-    expect(answer.body.includes("connect.challenge") || status !== 200 || answer.body === "").toBe(true);
+    // Pages read why they are refused only in a WebSocket.
+    const names = headers.map(([name]) => name);
+    const isWrongOrigin = status === 403 && names.join() === "Host,Origin";
+    expect(answer.status).toBe(status === 200 || isWrongOrigin ? 101 : status);
+    expect(answer.body.includes("connect.challenge") && status !== 200).toBe(false);
   });
+});
+
+test("an origin that is not allowed is named to its client and, once, in the log", async () => {
+  const message =
+    'Pages of the origin "http://localhost:3000" may not use this gateway. Its setting gateway.allowedOrigins can name it.';
+  const headers = [
+    ["Host", fill(good)],
+    ["Origin", "http://localhost:3000"],
+  ] as const;
+  const answer = await sendRaw(port, formatRequest({ path: "/health", headers }));
+  expect([answer.status, JSON.parse(answer.body)]).toEqual([403, { error: expect.objectContaining({ message }) }]);
+  const { token } = opened;
+  const client = new GatewayClient({
+    url: opened.gateway.url,
+    deviceId: "local",
+    key: token,
+    createSocket: (url) => new WebSocket(url, { origin: "http://localhost:3000" }) as unknown as ClientSocket,
+  });
+  await expect(client.connect()).rejects.toMatchObject({ code: "forbidden", message });
+  expect(client.state.kind).toBe("refused");
+  client.close();
+  const socket = new WebSocket(opened.gateway.url, { origin: "http://localhost:3000" });
+  const [code, reason] = (await once(socket, "close")) as [number, Buffer];
+  expect([code, message.startsWith(reason.toString())]).toEqual([1008, true]);
+  expect(opened.logged.filter((line) => line.includes("http://localhost:3000"))).toHaveLength(1);
 });
 
 const tokens: [name: string, headers: [string, string][], status: number][] = [
