@@ -109,12 +109,12 @@ export async function codeActions(call: ChangingCall): Promise<ActionResult> {
   const { args, session } = call;
   const { query = "", apply = false } = args;
   const all = await findCodeActions(call);
-  const actions = all.filter(({ title, kind }, index) => isChosen({ title, kind, index }, query));
+  const actions = all.filter((action, index) => isChosen(action, index + 1, query));
   if (!apply) {
-    const lines = actions.map(
-      ({ title, kind }) =>
-        `${all.findIndex((action) => action.title === title) + 1}. ${title}${kind === "" ? "" : ` (${kind})`}`,
-    );
+    const lines = actions.map((action) => {
+      const { title, kind } = action;
+      return `${all.indexOf(action) + 1}. ${title}${kind === "" ? "" : ` (${kind})`}`;
+    });
     return { text: lines.length === 0 ? "There are no code actions for this place." : lines.join("\n") };
   }
   const [action, ...more] = actions;
@@ -137,8 +137,8 @@ export async function codeActions(call: ChangingCall): Promise<ActionResult> {
 }
 
 /** By its number in the list, its title, a part of it, or its kind. */
-function isChosen({ title, kind, index }: { title: string; kind: string; index: number }, query: string): boolean {
-  if (/^\d+$/.test(query)) return index + 1 === Number(query);
+function isChosen({ title, kind }: CodeAction, number: number, query: string): boolean {
+  if (/^\d+$/.test(query)) return number === Number(query);
   return title.toLowerCase().includes(query.toLowerCase()) || kind === query;
 }
 
