@@ -91,9 +91,14 @@ function report(uri) {
   publish(problems);
 }
 let late = () => {};
+/** The parameters of `initialize`. */
+let hello;
 
 const handlers = {
-  initialize(id, { rootUri, initializationOptions }) {
+  "toy/hello": (id) => answer(id, hello),
+  initialize(id, params) {
+    const { rootUri, initializationOptions } = params;
+    hello = params;
     root = rootUri;
     options = initializationOptions;
     if (behaviour === "whole-project")
