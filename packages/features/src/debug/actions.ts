@@ -4,12 +4,14 @@ import { asRecord, tryParseJson } from "@tau/ai/internal";
 import { type DebuggerStop, formatPlace } from "@tau/protocol/surface";
 import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 import { type DapResolvedAdapter, fillTemplate } from "./adapters.ts";
-import type { Debugger, DebugTarget } from "./debugger.ts";
+import type { DebuggedProgram, DebugTarget } from "./debugged-program.ts";
+import type { Debugger } from "./debugger.ts";
 import { formatVariables, joinParts, readStop, type StopPorts, takeOutput, toPlace } from "./describe-stop.ts";
 import { DebugFailure } from "./failure.ts";
 import { type DebugAction, type DebugArguments, formatProgram } from "./feature.ts";
 import { parseScopes, parseVariables } from "./protocol.ts";
 import type { DapSession, WaitOutcome } from "./session.ts";
+import type { BreakpointState, SessionBreakpoints } from "./session-breakpoints.ts";
 
 export interface ActionAnswer {
   text: string;
@@ -47,14 +49,14 @@ const getOptions = ({ timeoutMs = 10_000 }: DebugArguments, { signal }: ActionPo
 
 const needsProgram = "No program is being debugged. Launch one first.";
 
-function getSession({ debugger: { current, isActive } }: ActionPorts): DapSession {
-  if (!current || !isActive) throw new DebugFailure("invalid", needsProgram);
-  return current;
+function getProgram({ debugger: { program } }: ActionPorts): DebuggedProgram {
+  if (!program?.isActive) throw new DebugFailure("invalid", needsProgram);
+  return program;
 }
 
 function getStopped(ports: ActionPorts): DapSession {
-  const session = getSession(ports);
-  if (session.status === "stopped") return session;
+  const session = getProgram(ports).getStopped();
+  if (session) return session;
   throw new DebugFailure("invalid", "The program is running. Pause it, or wait for a stop with continue.");
 }
 
@@ -103,19 +105,20 @@ const attach: Run = async (args, ports) => {
 /** Starts it, and answers with its first stop, its end, or that it runs. */
 async function start(args: DebugArguments, ports: ActionPorts, target: DebugTarget): Promise<ActionAnswer> {
   const { signal } = ports;
-  const session = await ports.debugger.start(target, { timeoutMs: startMs, signal });
-  await session.wait(getWaitMs(args), signal);
-  const answer = await describe(ports, ports.debugger.current ?? session);
+  const program = await ports.debugger.start(target, { timeoutMs: startMs, signal });
+  const outcome = await program.wait(getWaitMs(args), signal);
   const started = `Started ${target.label} with ${target.adapter.name}.`;
-  return { ...answer, text: joinParts([started, describeBreakpoints(ports), answer.text]) };
+  const breakpoints = describeBreakpoints(program, ports);
+  const answer = await describe(program, outcome, ports);
+  return { ...answer, text: joinParts([started, breakpoints, answer.text]) };
 }
 
 /** Breakpoints that the adapter could not set, which a model would wait for in vain, and what it says about the others. */
-function describeBreakpoints({ debugger: { breakpoints }, cwd }: ActionPorts): string {
-  const inFiles = [...breakpoints.files].flatMap(([file, records]) =>
-    records.map((record) => ({ ...record, place: formatFile(file, record.line, cwd) })),
+function describeBreakpoints(program: DebuggedProgram, { debugger: { breakpoints }, cwd }: ActionPorts): string {
+  const inFiles = [...breakpoints.files].flatMap(([file, list]) =>
+    list.map((wanted) => ({ ...program.getState(wanted), place: formatFile(file, wanted.line, cwd) })),
   );
-  const atFunctions = breakpoints.functions.map((record) => ({ ...record, place: record.name }));
+  const atFunctions = breakpoints.functions.map((wanted) => ({ ...program.getState(wanted), place: wanted.name }));
   const all = [...inFiles, ...atFunctions].map(({ place, isVerified, message }) => ({
     isUnset: isVerified === false,
     text: toVisibleLine(message === undefined ? place : `${place}: ${message}`, 200),
@@ -139,21 +142,28 @@ const formatFile = (file: string, line: number, cwd: string): string =>
   `${file.startsWith(`${cwd}/`) ? file.slice(cwd.length + 1) : file}:${line}`;
 
 /** Says where the program is now. */
-async function describe(ports: ActionPorts, session: DapSession): Promise<ActionAnswer> {
-  const outcome: WaitOutcome =
-    session.status === "stopped" || session.status === "terminated" ? session.status : "running";
-  if (outcome === "stopped") return await readStop(session, ports);
-  if (outcome === "running") {
-    return { text: joinParts(["The program is still running.", formatOutput(session)]) };
+async function describe(program: DebuggedProgram, outcome: WaitOutcome, ports: ActionPorts): Promise<ActionAnswer> {
+  const { current } = program;
+  if (outcome === "running") return { text: joinParts(["The program is still running.", formatOutput(current)]) };
+  if (outcome === "stopped") {
+    const { stop, text } = await readStop(current, ports);
+    return { stop, text: joinParts([describeSessions(program), text]) };
   }
-  const { exitCode, client } = session;
-  const failure = client.failure?.message;
+  const { exitCode } = program;
+  const failure = current.client.failure?.message;
   await ports.debugger.end();
   const ended =
     exitCode === undefined
       ? `The program has ended.${failure ? ` ${failure}` : ""}`
       : `The program has ended with code ${exitCode}.`;
-  return { text: joinParts([ended, formatOutput(session)]) };
+  return { text: joinParts([ended, formatOutput(current)]) };
+}
+
+/** Says which of several sessions the answer is about. */
+function describeSessions({ sessions: all, current }: DebuggedProgram): string {
+  if (all.length === 1) return "";
+  const states = all.map((session) => `${session.id} ${session.status}${session === current ? " (this one)" : ""}`);
+  return `Sessions of the program: ${states.join(", ")}`;
 }
 
 function formatOutput(session: DapSession): string {
@@ -165,75 +175,77 @@ function formatOutput(session: DapSession): string {
 const resumeWith =
   (command: string): Run =>
   async (args, ports) => {
-    const session = getSession(ports);
-    const options = getOptions({ action: args.action }, ports);
+    const program = getProgram(ports);
     // A program that runs already is waited for.
-    if (session.status === "stopped") {
-      const threadId = await session.getThreadId(options);
-      await session.resume(command, { threadId }, options);
-    } else if (command !== "continue") {
-      getStopped(ports);
-    }
-    await session.wait(getWaitMs(args), ports.signal);
-    return await describe(ports, ports.debugger.current ?? session);
+    if (command !== "continue" && program.current.status !== "stopped") getStopped(ports);
+    await program.resume(command, getOptions({ action: args.action }, ports));
+    return await describe(program, await program.wait(getWaitMs(args), ports.signal), ports);
   };
 
 const pause: Run = async (args, ports) => {
-  const session = getSession(ports);
-  if (session.status !== "stopped") {
-    const options = getOptions({ action: "pause" }, ports);
-    await session.client.request("pause", { threadId: await session.getThreadId(options) }, options);
-    await session.wait(getWaitMs(args), ports.signal);
-  }
-  return await describe(ports, session);
+  const program = getProgram(ports);
+  if (program.getStopped()) return await describe(program, "stopped", ports);
+  await program.pause(getOptions({ action: "pause" }, ports));
+  return await describe(program, await program.wait(getWaitMs(args), ports.signal), ports);
 };
 
 const setBreakpoint: Run = async (args, ports) => {
-  const { breakpoints, isActive, sessions } = ports.debugger;
+  const { breakpoints } = ports.debugger;
   const conditions = { condition: args.condition, hitCondition: args.hitCondition };
-  const options = getOptions(args, ports);
-  const active = isActive ? sessions.filter(({ status }) => isReady(status)) : [];
   const tooMany = () => new DebugFailure("invalid", "There are too many breakpoints. Remove some.");
   if (args.function !== undefined && args.file === undefined) {
-    const record = breakpoints.addFunction(getText(args.function, "function"), conditions);
-    if (!record) throw tooMany();
-    for (const session of active) await session.sendFunctionBreakpoints(options);
-    return { text: formatBreakpoint(`the function ${record.name}`, record, active.length > 0) };
+    const wanted = breakpoints.addFunction(getText(args.function, "function"), conditions);
+    if (!wanted) throw tooMany();
+    const program = await send(args, ports, (sent, options) => sent.sendFunctions(options));
+    return { text: formatBreakpoint(`the function ${wanted.name}`, program?.getState(wanted)) };
   }
   const file = resolve(ports.cwd, getText(args.file, "file"));
   if (args.line === undefined) throw new DebugFailure("invalid", "The parameter line is missing.");
-  const record = breakpoints.add(file, args.line, conditions);
-  if (!record) throw tooMany();
-  for (const session of active) await session.sendBreakpoints(file, options);
-  const { actualLine = record.line } = record;
-  return { text: formatBreakpoint(formatFile(file, actualLine, ports.cwd), record, active.length > 0) };
+  const wanted = breakpoints.add(file, args.line, conditions);
+  if (!wanted) throw tooMany();
+  const program = await send(args, ports, (sent, options) => sent.send(file, options));
+  const state = program?.getState(wanted);
+  return { text: formatBreakpoint(formatFile(file, state?.actualLine ?? wanted.line, ports.cwd), state) };
 };
 
-const isReady = (status: DapSession["status"]): boolean => status === "stopped" || status === "running";
+/**
+ * Gives the breakpoints, as they are wanted now, to the sessions that are ready for them. One that refuses them matters only if all do.
+ * Resolves with the program; undefined if there is no session for them.
+ */
+async function send(
+  args: DebugArguments,
+  ports: ActionPorts,
+  by: (breakpoints: SessionBreakpoints, options: ReturnType<typeof getOptions>) => Promise<void>,
+): Promise<DebuggedProgram | undefined> {
+  const { program } = ports.debugger;
+  if (!program?.isActive) return undefined;
+  const ready = program.sessions.filter(({ status }) => status !== "launching" && status !== "terminated");
+  if (ready.length === 0) return undefined;
+  const options = getOptions(args, ports);
+  const results = await Promise.allSettled(ready.map(({ sessionBreakpoints }) => by(sessionBreakpoints, options)));
+  const failures = results.filter((result) => result.status === "rejected");
+  if (failures.length === ready.length) throw failures[0]!.reason;
+  return program;
+}
 
-function formatBreakpoint(
-  place: string,
-  { isVerified, message }: { isVerified?: boolean; message?: string },
-  isSent: boolean,
-): string {
-  if (!isSent) return `The next launch stops at ${place}.`;
-  const why = message === undefined ? "" : ` ${toVisibleLine(message, 200)}`;
-  if (isVerified) return `The program stops at ${place}.${why}`;
+/** Without a state it was sent to nobody. */
+function formatBreakpoint(place: string, state: BreakpointState | undefined): string {
+  if (!state) return `The next launch stops at ${place}.`;
+  const why = state.message === undefined ? "" : ` ${toVisibleLine(state.message, 200)}`;
+  if (state.isVerified) return `The program stops at ${place}.${why}`;
   return `The breakpoint at ${place} is not set yet: the adapter does not know the place so far.${why}`;
 }
 
 const removeBreakpoint: Run = async (args, ports) => {
-  const { breakpoints, isActive, sessions } = ports.debugger;
-  const options = getOptions(args, ports);
-  const active = isActive ? sessions.filter(({ status }) => isReady(status)) : [];
+  const { breakpoints } = ports.debugger;
   if (args.function !== undefined && args.file === undefined) {
     const removed = breakpoints.removeFunction(args.function);
-    for (const session of active) await session.sendFunctionBreakpoints(options);
+    await send(args, ports, (sent, options) => sent.sendFunctions(options));
     return { text: removed === 0 ? "There was no such breakpoint." : "Removed." };
   }
   const file = resolve(ports.cwd, getText(args.file, "file"));
   const removed = breakpoints.remove(file, args.line);
-  for (const session of active) await session.sendBreakpoints(file, options);
+  await send(args, ports, (sent, options) => sent.send(file, options));
   return { text: removed === 0 ? "There was no such breakpoint." : `Removed ${removed}.` };
 };
 
@@ -282,7 +294,7 @@ const stackTrace: Run = async (args, ports) => {
 };
 
 const threads: Run = async (args, ports) => {
-  const session = getSession(ports);
+  const session = getProgram(ports).current;
   const list = await session.readThreads(getOptions(args, ports));
   const lines = list.slice(0, maxVariables).map(({ id, name }) => {
     const mark = id === session.stop.threadId ? " (stopped here)" : "";
@@ -330,20 +342,20 @@ const terminate: Run = async (_args, ports) => {
   return { text: joinParts([`Ended ${label}.`, current ? formatOutput(current) : ""]) };
 };
 
-const sessions: Run = async (_args, { debugger: { sessions: list, ended, target } }) => {
+const sessions: Run = async (_args, { debugger: { sessions: list, ended, program } }) => {
   const lines = list.map(
     ({ id, status, adapter }, index) =>
-      `${id}: ${index === 0 ? (target?.label ?? "") : "child"} (${adapter.name}, ${status})`,
+      `${id}: ${index === 0 ? (program?.target.label ?? "") : "child"} (${adapter.name}, ${status})`,
   );
-  const past = ended.map(({ label, session }) => {
-    const code = session.exitCode === undefined ? "" : ` with code ${session.exitCode}`;
-    return `${session.id}: ${label} (${session.adapter.name}, ended${code})`;
+  const past = ended.map(({ target: { label, adapter }, session, exitCode }) => {
+    const code = exitCode === undefined ? "" : ` with code ${exitCode}`;
+    return `${session.id}: ${label} (${adapter.name}, ended${code})`;
   });
   return { text: [...past, ...lines].join("\n") || "No program has been debugged." };
 };
 
 const customRequest: Run = async (args, ports) => {
-  const session = getSession(ports);
+  const session = getProgram(ports).current;
   const command = getText(args.function, "function");
   const payload = args.expression === undefined ? {} : tryParseJson(args.expression);
   if (typeof payload !== "object" || payload === null)

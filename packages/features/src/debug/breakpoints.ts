@@ -1,20 +1,15 @@
 /** The breakpoints that are wanted, whether or not a program runs. */
 
-/** A breakpoint as it is wanted, and as the adapter of a session has set it. */
-export interface DapBreakpointRecord {
-  line: number;
-  condition?: string;
-  hitCondition?: string;
-  id?: number;
-  /** Undefined until an adapter has answered. */
-  isVerified?: boolean;
-  /** The line at which the adapter has set it. */
-  actualLine?: number;
-  message?: string;
+export interface WantedBreakpoint {
+  readonly line: number;
+  readonly condition?: string;
+  readonly hitCondition?: string;
 }
 
-export interface DapFunctionBreakpointRecord extends Omit<DapBreakpointRecord, "line" | "actualLine"> {
-  name: string;
+export interface WantedFunctionBreakpoint {
+  readonly name: string;
+  readonly condition?: string;
+  readonly hitCondition?: string;
 }
 
 export interface BreakpointConditions {
@@ -26,45 +21,45 @@ const maxBreakpoints = 200;
 
 export class Breakpoints {
   /** By the absolute path of the file. */
-  readonly files = new Map<string, DapBreakpointRecord[]>();
-  functions: DapFunctionBreakpointRecord[] = [];
+  readonly files = new Map<string, readonly WantedBreakpoint[]>();
+  functions: readonly WantedFunctionBreakpoint[] = [];
 
   /** Replaces one at the same line. Undefined if there are too many. */
-  add(file: string, line: number, conditions: BreakpointConditions): DapBreakpointRecord | undefined {
-    const others = (this.files.get(file) ?? []).filter((record) => record.line !== line);
+  add(file: string, line: number, conditions: BreakpointConditions): WantedBreakpoint | undefined {
+    const others = (this.files.get(file) ?? []).filter((wanted) => wanted.line !== line);
     if (this.count >= maxBreakpoints) return undefined;
-    const record: DapBreakpointRecord = { line, ...withValues(conditions) };
+    const added: WantedBreakpoint = { line, ...withValues(conditions) };
     this.files.set(
       file,
-      [...others, record].toSorted((a, b) => a.line - b.line),
+      [...others, added].toSorted((a, b) => a.line - b.line),
     );
-    return record;
+    return added;
   }
 
-  addFunction(name: string, conditions: BreakpointConditions): DapFunctionBreakpointRecord | undefined {
+  addFunction(name: string, conditions: BreakpointConditions): WantedFunctionBreakpoint | undefined {
     if (this.count >= maxBreakpoints) return undefined;
-    const record: DapFunctionBreakpointRecord = { name, ...withValues(conditions) };
-    this.functions = [...this.functions.filter((other) => other.name !== name), record];
-    return record;
+    const added: WantedFunctionBreakpoint = { name, ...withValues(conditions) };
+    this.functions = [...this.functions.filter((other) => other.name !== name), added];
+    return added;
   }
 
   /** Without a line: all of the file. Returns how many were removed. */
   remove(file: string, line: number | undefined): number {
-    const records = this.files.get(file) ?? [];
-    const kept = line === undefined ? [] : records.filter((record) => record.line !== line);
+    const all = this.files.get(file) ?? [];
+    const kept = line === undefined ? [] : all.filter((wanted) => wanted.line !== line);
     if (kept.length === 0) this.files.delete(file);
     else this.files.set(file, kept);
-    return records.length - kept.length;
+    return all.length - kept.length;
   }
 
   removeFunction(name: string): number {
     const { length } = this.functions;
-    this.functions = this.functions.filter((record) => record.name !== name);
+    this.functions = this.functions.filter((wanted) => wanted.name !== name);
     return length - this.functions.length;
   }
 
   get count(): number {
-    return [...this.files.values()].reduce((sum, records) => sum + records.length, this.functions.length);
+    return [...this.files.values()].reduce((sum, list) => sum + list.length, this.functions.length);
   }
 }
 

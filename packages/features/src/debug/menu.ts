@@ -14,7 +14,7 @@ export const createDebuggerCommand = (inSession: Debugger): CommandDefinition =>
     const report = async (work: Promise<unknown>): Promise<void> => {
       await work.catch((error: unknown) => ui.notify(getErrorMessage(error), "error"));
     };
-    if (!inSession.target) return void ui.notify("No program has been debugged in this session.", "info");
+    if (!inSession.program) return void ui.notify("No program has been debugged in this session.", "info");
     await showMenu(ui, {
       title: inSession.isActive ? "Debugger" : "Debugger: no program is running",
       getRows: () => listRows(inSession, report),
@@ -23,8 +23,9 @@ export const createDebuggerCommand = (inSession: Debugger): CommandDefinition =>
 });
 
 function listRows(inSession: Debugger, report: (work: Promise<unknown>) => Promise<void>): MenuRow[] {
-  const { target, sessions, isActive, breakpoints } = inSession;
-  if (!target) return [];
+  const { program, sessions, isActive, breakpoints } = inSession;
+  if (!program) return [];
+  const { target } = program;
   const stop = { label: "Stop", run: () => report(inSession.end()) };
   const restart = {
     label: isActive ? "Restart" : "Start again",

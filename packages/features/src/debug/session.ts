@@ -2,21 +2,13 @@
 import type { Clock } from "@tau/ai";
 import { asRecord } from "@tau/ai/internal";
 import type { DapResolvedAdapter } from "./adapters.ts";
-import { type Breakpoints, type DapBreakpointRecord, type DapFunctionBreakpointRecord } from "./breakpoints.ts";
+import type { Breakpoints } from "./breakpoints.ts";
 import type { DapClient, RequestOptions } from "./client.ts";
 import { DebugFailure } from "./failure.ts";
 import { OutputBuffer } from "./output-buffer.ts";
-import {
-  type DapSetBreakpoint,
-  type DapStackFrame,
-  type DapThread,
-  parseFrames,
-  parseSetBreakpoint,
-  parseSetBreakpoints,
-  parseThreads,
-  toId,
-  toText,
-} from "./protocol.ts";
+import { type DapStackFrame, type DapThread, parseFrames, parseThreads, toId, toText } from "./protocol.ts";
+import { type DapBreakpointRecord, SessionBreakpoints } from "./session-breakpoints.ts";
+import { StateWaits } from "./state-waits.ts";
 
 export type DapSessionStatus = "launching" | "configuring" | "stopped" | "running" | "terminated";
 
@@ -38,6 +30,8 @@ export interface DapSessionParts {
   clock: Clock;
   /** The breakpoints that are wanted. Sessions of one program share them. */
   wanted: Breakpoints;
+  /** Takes what is written. Sessions of one program share it. Default: one of its own. */
+  output?: OutputBuffer;
   /** Calls back whenever the status changes. */
   onChange?: (session: DapSession) => void;
 }
@@ -62,9 +56,11 @@ export class DapSession {
   readonly adapter: DapResolvedAdapter;
   readonly cwd: string;
   readonly client: DapClient;
+  /** The breakpoints that are wanted, as this adapter has set them. */
+  readonly sessionBreakpoints: SessionBreakpoints;
   readonly #parts: DapSessionParts;
-  readonly #output = new OutputBuffer();
-  readonly #waiting = new Set<() => void>();
+  readonly #output: OutputBuffer;
+  readonly #waits: StateWaits;
   #status: DapSessionStatus = "launching";
   readonly #capabilities: Record<string, unknown> = {};
   #hasInitialized = false;
@@ -81,6 +77,10 @@ export class DapSession {
     this.adapter = parts.adapter;
     this.cwd = parts.cwd;
     this.client = parts.client;
+    const { client, wanted, output = new OutputBuffer() } = parts;
+    this.#output = output;
+    this.#waits = new StateWaits(parts.clock);
+    this.sessionBreakpoints = new SessionBreakpoints({ client, wanted, can: (capability) => this.can(capability) });
     this.client.onEvent((event, body) => this.#receive(event, body));
     this.client.onEnd(() => this.#change("terminated"));
   }
@@ -89,13 +89,9 @@ export class DapSession {
     return this.#status;
   }
 
-  /** The breakpoints in files that are wanted, by their paths. */
+  /** The breakpoints in files that are wanted, by their paths, as this adapter has set them. */
   get breakpoints(): Map<string, DapBreakpointRecord[]> {
-    return this.#parts.wanted.files;
-  }
-
-  get functionBreakpoints(): readonly DapFunctionBreakpointRecord[] {
-    return this.#parts.wanted.functions;
+    return this.sessionBreakpoints.files;
   }
 
   /** The end of what the program has written: at most 128 KiB. */
@@ -136,26 +132,6 @@ export class DapSession {
     if (this.#status === "configuring") this.#change("running");
   }
 
-  /** Sends the breakpoints of a file as they are wanted now. */
-  async sendBreakpoints(path: string, options: RequestOptions = {}): Promise<void> {
-    const records = this.breakpoints.get(path) ?? [];
-    const breakpoints = records.map((record) => ({ line: record.line, ...this.#toConditions(record) }));
-    const body = await this.client.request("setBreakpoints", { source: { path }, breakpoints }, options);
-    note(records, parseSetBreakpoints(body));
-    this.#noteIgnored(records);
-  }
-
-  async sendFunctionBreakpoints(options: RequestOptions = {}): Promise<void> {
-    const records = this.functionBreakpoints;
-    if (!this.can("supportsFunctionBreakpoints")) {
-      for (const record of records) Object.assign(record, { isVerified: false, message: cannotFunction });
-      return;
-    }
-    const breakpoints = records.map((record) => ({ name: record.name, ...this.#toConditions(record) }));
-    note(records, parseSetBreakpoints(await this.client.request("setFunctionBreakpoints", { breakpoints }, options)));
-    this.#noteIgnored(records);
-  }
-
   /** Lets the program continue, or step. Rejects if the adapter refuses; then the program is still stopped. */
   async resume(command: string, args: Readonly<Record<string, unknown>>, options: RequestOptions = {}): Promise<void> {
     const { stop, lastStackFrames } = this;
@@ -177,7 +153,7 @@ export class DapSession {
   async wait(timeoutMs: number, signal?: AbortSignal): Promise<WaitOutcome> {
     const getOutcome = (): WaitOutcome | undefined =>
       this.#status === "stopped" || this.#status === "terminated" ? this.#status : undefined;
-    await this.#waitUntil(() => getOutcome() !== undefined, timeoutMs, signal);
+    await this.#waits.until(() => getOutcome() !== undefined, timeoutMs, signal);
     return getOutcome() ?? "running";
   }
 
@@ -197,8 +173,13 @@ export class DapSession {
   }
 
   /** The thread that stopped last; without one, the first. */
+  async findThreadId(options: RequestOptions = {}): Promise<number | undefined> {
+    return this.stop.threadId ?? this.threads[0]?.id ?? (await this.readThreads(options))[0]?.id;
+  }
+
+  /** Finds the thread as `findThreadId` does. Rejects if there is none. */
   async getThreadId(options: RequestOptions = {}): Promise<number> {
-    const id = this.stop.threadId ?? this.threads[0]?.id ?? (await this.readThreads(options))[0]?.id;
+    const id = await this.findThreadId(options);
     if (id === undefined) throw new DebugFailure("invalid", "The adapter knows no thread of the program.");
     return id;
   }
@@ -213,25 +194,8 @@ export class DapSession {
     this.#change("terminated");
   }
 
-  /** Resolves when something is done, the time is over, or `signal` is aborted. */
-  async #waitUntil(isDone: () => boolean, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
-    if (isDone() || signal?.aborted) return;
-    await new Promise<void>((resolve) => {
-      const settle = () => {
-        this.#waiting.delete(check);
-        cancelTimer();
-        signal?.removeEventListener("abort", settle);
-        resolve();
-      };
-      const check = () => void (isDone() && settle());
-      const cancelTimer = this.#parts.clock.setTimer(timeoutMs, settle);
-      this.#waiting.add(check);
-      signal?.addEventListener("abort", settle, { once: true });
-    });
-  }
-
   async #untilInitialized({ timeoutMs = 0, signal }: RequestOptions): Promise<void> {
-    await this.#waitUntil(() => this.#hasInitialized || this.#status === "terminated", timeoutMs, signal);
+    await this.#waits.until(() => this.#hasInitialized || this.#status === "terminated", timeoutMs, signal);
     if (this.#hasInitialized) return;
     if (signal?.aborted) throw new DebugFailure("aborted", "The call was stopped.");
     throw (
@@ -243,8 +207,9 @@ export class DapSession {
   }
 
   async #configure(getOptions: () => RequestOptions): Promise<void> {
-    for (const path of this.breakpoints.keys()) await this.#tolerate(this.sendBreakpoints(path, getOptions()));
-    if (this.functionBreakpoints.length > 0) await this.#tolerate(this.sendFunctionBreakpoints(getOptions()));
+    const { files, functions } = this.#parts.wanted;
+    for (const path of files.keys()) await this.#tolerate(this.sessionBreakpoints.send(path, getOptions()));
+    if (functions.length > 0) await this.#tolerate(this.sessionBreakpoints.sendFunctions(getOptions()));
     const filters = listDefaultFilters(this.#capabilities["exceptionBreakpointFilters"]);
     if (filters.length > 0)
       await this.#tolerate(this.client.request("setExceptionBreakpoints", { filters }, getOptions()));
@@ -258,23 +223,6 @@ export class DapSession {
     });
   }
 
-  /** Without its condition a breakpoint stops the program each time, which a model would not expect. */
-  #noteIgnored(records: readonly (DapBreakpointRecord | DapFunctionBreakpointRecord)[]): void {
-    const conditions = this.can("supportsConditionalBreakpoints") ? [] : (["condition"] as const);
-    const hits = this.can("supportsHitConditionalBreakpoints") ? [] : (["hitCondition"] as const);
-    for (const record of records) {
-      const ignored = [...conditions, ...hits].filter((name) => record[name] !== undefined);
-      if (ignored.length > 0) record.message = `This adapter ignores ${ignored.join(" and ")}.`;
-    }
-  }
-
-  #toConditions({ condition, hitCondition }: { condition?: string; hitCondition?: string }) {
-    return {
-      ...(condition !== undefined && { condition }),
-      ...(hitCondition !== undefined && { hitCondition }),
-    };
-  }
-
   #receive(event: string, body: unknown): void {
     // Events of a program that has ended would make it seem to live.
     if (this.#status === "terminated" && event !== "output" && event !== "exited") return;
@@ -282,7 +230,7 @@ export class DapSession {
     switch (event) {
       case "initialized":
         this.#hasInitialized = true;
-        return this.#notify();
+        return this.#waits.check();
       case "capabilities":
         return this.#addCapabilities(fields["capabilities"]);
       case "output":
@@ -297,7 +245,7 @@ export class DapSession {
       case "thread":
         return this.#receiveThread(fields);
       case "breakpoint":
-        return this.#receiveBreakpoint(fields);
+        return this.sessionBreakpoints.receive(fields);
       case "exited":
         this.exitCode = toId(fields["exitCode"]);
         // Some adapters do not say that this ends the session.
@@ -333,13 +281,6 @@ export class DapSession {
     }
   }
 
-  #receiveBreakpoint(fields: Record<string, unknown>): void {
-    const set = parseSetBreakpoint(fields["breakpoint"]);
-    const records = [...[...this.breakpoints.values()].flat(), ...this.functionBreakpoints];
-    const record = set.id === undefined ? undefined : records.find(({ id }) => id === set.id);
-    if (record) note([record], [set]);
-  }
-
   #addCapabilities(value: unknown): void {
     const fields = asRecord(value);
     for (const name of usedCapabilities) if (fields[name] !== undefined) this.#capabilities[name] = fields[name];
@@ -351,12 +292,8 @@ export class DapSession {
     this.stop = stop;
     this.lastStackFrames = [];
     if (status === "terminated") this.threads = [];
-    this.#notify();
+    this.#waits.check();
     this.#parts.onChange?.(this);
-  }
-
-  #notify(): void {
-    for (const check of this.#waiting) check();
   }
 }
 
@@ -370,8 +307,6 @@ const usedCapabilities = [
   "supportsVariablePaging",
 ] as const;
 
-const cannotFunction = "This adapter has no breakpoints at functions.";
-
 const initializeArguments = (adapterID: string) => ({
   clientID: "tau",
   clientName: "tau",
@@ -384,23 +319,6 @@ const initializeArguments = (adapterID: string) => ({
   supportsRunInTerminalRequest: true,
   supportsStartDebuggingRequest: true,
 });
-
-/** Writes into records what an adapter answered about them, in the same order. */
-function note(
-  records: readonly (DapBreakpointRecord | DapFunctionBreakpointRecord)[],
-  sets: readonly DapSetBreakpoint[],
-): void {
-  for (const [index, record] of records.entries()) {
-    const { id, isVerified, line, message } = sets[index] ?? { isVerified: false };
-    delete record.message;
-    Object.assign(record, {
-      isVerified,
-      ...(id !== undefined && { id }),
-      ...(line !== undefined && "line" in record && { actualLine: line }),
-      ...(message !== undefined && { message }),
-    });
-  }
-}
 
 /** Filters of exceptions at which the adapter would stop if nobody chose. */
 const listDefaultFilters = (filters: unknown): string[] =>

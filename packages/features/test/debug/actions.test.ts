@@ -4,8 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { idleMs } from "../../src/debug/debugger.ts";
-import { DapClient, DapSession, type DebugFailure } from "../../src/debug/index.ts";
-import { Breakpoints } from "../../src/debug/breakpoints.ts";
+import { Breakpoints, DapClient, DapSession, type DebugFailure } from "../../src/debug/index.ts";
 import { systemClock } from "@tau/ai";
 import { openScripted } from "./scripted.ts";
 
@@ -62,18 +61,84 @@ describe.each(["stdio", "socket"] as const)("over %s", (connectMode) => {
     await expect.poll(scripted.listRunning).toEqual([]);
   });
 
-  test("a child session stops, is the one that calls are about, and ends with the program", async () => {
+  test("a child session that stops is the one that calls are about from the next answer on, and ends with the program", async () => {
     const scripted = await openScripted("one-child", { connectMode });
     await scripted.launch();
     await expect.poll(() => scripted.inSession.sessions[1]?.status, { timeout: 10_000 }).toBe("stopped");
-    expect(scripted.inSession.current!.id).toBe("2");
     expect((await scripted.run({ action: "sessions" })).text).toBe(
       "1: ./program.x (scripted, stopped)\n2: child (scripted, stopped)",
     );
+    expect(scripted.inSession.current!.id).toBe("1");
+    // The first session continues, and the stop of the second is the first news.
+    const continued = await scripted.run({ action: "continue" });
+    expect(continued.text).toMatch(/^Sessions of the program: 1 \w+, 2 stopped \(this one\)\nStopped: breakpoint/);
+    expect(scripted.inSession.current!.id).toBe("2");
     expect(scripted.started()).toBe(connectMode === "socket" ? 1 : 2);
     await scripted.run({ action: "terminate" });
     await expect.poll(scripted.listRunning).toEqual([]);
   });
+
+  test("the number of a breakpoint belongs to its session", async () => {
+    const scripted = await openScripted("one-child", { connectMode });
+    await scripted.run({ action: "set_breakpoint", file: "program.x", line: 8 });
+    await scripted.launch();
+    await expect.poll(() => scripted.inSession.sessions[1]?.status, { timeout: 10_000 }).toBe("stopped");
+    const [own, child] = scripted.inSession.sessions;
+    const list = (session = own!) =>
+      session.breakpoints
+        .get(join(scripted.cwd, "program.x"))!
+        .map(({ id, line, actualLine }) => [id, line, actualLine]);
+    expect([list(own), list(child)]).toEqual([
+      [
+        [1, 3, 3],
+        [2, 8, 8],
+      ],
+      [
+        [2, 3, 3],
+        [1, 8, 8],
+      ],
+    ]);
+    await own!.client.request("moveBreakpoint", { id: 2, line: 9 });
+    await child!.client.request("moveBreakpoint", { id: 2, line: 4 });
+    expect([list(own), list(child)]).toEqual([
+      [
+        [1, 3, 3],
+        [2, 8, 9],
+      ],
+      [
+        [2, 3, 4],
+        [1, 8, 8],
+      ],
+    ]);
+  });
+});
+
+test("a child that has the program is waited for, paused, and says how it ended", async () => {
+  const scripted = await openScripted("child-has-program", { connectMode: "socket" });
+  const launched = await scripted.launch();
+  expect(launched.text).toContain("Sessions of the program: 1 running, 2 stopped (this one)\nStopped: breakpoint");
+  // Its first session cannot set any.
+  expect(launched.text).not.toContain("not set yet");
+  const added = await scripted.run({ action: "set_breakpoint", file: "program.x", line: 6 });
+  expect(added.text).toBe("The program stops at program.x:6.");
+  expect((await scripted.run({ action: "continue" })).text).toContain("program.x:6:1");
+  const ended = await scripted.run({ action: "continue" });
+  expect(ended.text).toBe("The program has ended with code 3.\nNew output:\nlast words\n");
+  expect((await scripted.run({ action: "sessions" })).text).toBe("1: ./program.x (scripted, ended with code 3)");
+});
+
+test("a stop between two calls is the answer to the next one, and not passed over", async () => {
+  const scripted = await openScripted("runs-for-ever");
+  await scripted.launch();
+  await scripted.run({ action: "continue", timeoutMs: 1 });
+  const { current } = scripted.inSession;
+  await current!.client.request("stopNow", {});
+  for (const action of ["continue", "step_over"] as const) {
+    expect((await scripted.run({ action })).text).toContain(
+      action === "continue" ? "Stopped: breakpoint" : "Stopped: step",
+    );
+  }
+  expect(scripted.listReceived().filter((command) => command === "continue")).toHaveLength(1);
 });
 
 test("breakpoints are kept as they are wanted, and sent again", async () => {
@@ -224,15 +289,22 @@ test.each(["before it runs", "while it is asked"])(
   },
 );
 
-test("the client and the session work without tau around them", async () => {
-  const { adapter, cwd } = await openScripted("good");
-  const client = await DapClient.spawn({ adapter, cwd });
-  const session = new DapSession({ id: "a", adapter, cwd, client, clock: systemClock, wanted: new Breakpoints() });
-  expect(session).toMatchObject({ status: "launching", threads: [], lastStackFrames: [], output: "", stop: {} });
-  expect(session.breakpoints).toEqual(new Map());
-  await session.start({ command: "launch", arguments: { program: join(cwd, "program.x"), cwd }, timeoutMs: 10_000 });
-  expect(await session.wait(10_000)).toBe("terminated");
-  await session.terminate();
-  expect(session).toMatchObject({ status: "terminated", exitCode: 3, output: "last words\n" });
-  expect(readFileSync(join(cwd, "pids"), "utf8").trim().split("\n")).toHaveLength(1);
-});
+// On macOS an adapter with a socket connects to us.
+test.each(["stdio", "listens", "connects"])(
+  "the client and the session work without tau around them (%s)",
+  async (mode) => {
+    const { adapter: scripted, cwd } = await openScripted("good", {
+      connectMode: mode === "stdio" ? "stdio" : "socket",
+    });
+    const adapter = { ...scripted, socket: { listen: ["$path"], dial: ["$port"] } };
+    const client = await DapClient.spawn({ adapter, cwd, platform: mode === "connects" ? "darwin" : "linux" });
+    const session = new DapSession({ id: "a", adapter, cwd, client, clock: systemClock, wanted: new Breakpoints() });
+    expect(session).toMatchObject({ status: "launching", threads: [], lastStackFrames: [], output: "", stop: {} });
+    expect(session.breakpoints).toEqual(new Map());
+    await session.start({ command: "launch", arguments: { program: join(cwd, "program.x"), cwd }, timeoutMs: 10_000 });
+    expect(await session.wait(10_000)).toBe("terminated");
+    await session.terminate();
+    expect(session).toMatchObject({ status: "terminated", exitCode: 3, output: "last words\n" });
+    expect(readFileSync(join(cwd, "pids"), "utf8").trim().split("\n")).toHaveLength(1);
+  },
+);

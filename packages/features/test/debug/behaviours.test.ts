@@ -117,6 +117,7 @@ test("children that start children are limited, and all end with the program", a
 test("breakpoints that are refused are named, and the program runs", async () => {
   const scripted = await openScripted("refuses-breakpoints");
   const { text } = await scripted.launch();
+  expect(text).toContain("Breakpoints that are not set yet: program.x:3: no breakpoints here");
   expect(text).toContain("The program has ended with code 3.");
 });
 

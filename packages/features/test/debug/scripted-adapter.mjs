@@ -1,9 +1,9 @@
 /**
  * A debug adapter for tests. It "debugs" ten lines of a program and stops at breakpoints. The first argument is how it behaves,
- * the second a file to which it appends its process id, the third (for sockets) where it listens.
+ * the second a file to which it appends its process id, the third (for sockets) where it listens, or the port to which it connects.
  */
 import { appendFileSync, symlinkSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 
 const [behaviour = "good", pids, path] = process.argv.slice(2);
 if (pids) appendFileSync(pids, `${process.pid}\n`);
@@ -16,11 +16,15 @@ if (behaviour === "exits-at-once") {
 } else if (path && behaviour === "links-socket") {
   const own = `${path}.own`;
   createServer(() => appendFileSync(`${pids}.received`, "connection\n")).listen(own, () => symlinkSync(own, path));
+} else if (/^\d+$/.test(path)) {
+  const socket = connect(Number(path), "127.0.0.1", () => serve(socket, socket));
 } else if (path) {
   createServer((socket) => serve(socket, socket)).listen(path);
 } else {
   serve(process.stdin, process.stdout);
 }
+/** Ends the session whose child has the program. */
+let endRoot = () => {};
 if (behaviour === "ignores-end") process.on("SIGTERM", () => {});
 
 function serve(input, output) {
@@ -30,6 +34,8 @@ function serve(input, output) {
   let functions = [];
   let program = "/program";
   let configuration = {};
+  /** Whether this session has no program: its child has. */
+  const isRootAlone = () => behaviour === "child-has-program" && !configuration.isChild;
   const write = (text) => output.write(text);
   const frame = (message) => {
     const body = JSON.stringify(message);
@@ -57,6 +63,7 @@ function serve(input, output) {
       event("continued", { threadId: 7 });
       stop("exception");
     }
+    if (behaviour === "child-has-program") endRoot();
   };
   const run = () => {
     for (line++; line <= 10; line++) {
@@ -163,9 +170,13 @@ function serve(input, output) {
       if (behaviour === "hangs-in-breakpoints") return;
       if (behaviour === "refuses-breakpoints") return refuse(request, "no breakpoints here");
       breakpoints = request.arguments.breakpoints;
+      if (isRootAlone())
+        return respond(request, { breakpoints: breakpoints.map(() => ({ verified: false, message: "no program" })) });
+      // Each session counts in its own way.
+      const toId = (index) => (configuration.isChild ? breakpoints.length - index : index + 1);
       if (behaviour === "odd-types") return respond(request, { breakpoints: "all" });
       respond(request, {
-        breakpoints: breakpoints.map((each, index) => ({ id: index + 1, verified: true, line: each.line })),
+        breakpoints: breakpoints.map((each, index) => ({ id: toId(index), verified: true, line: each.line })),
       });
     },
     setFunctionBreakpoints(request) {
@@ -187,7 +198,7 @@ function serve(input, output) {
       if (behaviour === "odd-start-debugging")
         for (const args of [null, {}, { request: "rm" }, { request: "launch" }, "x"])
           send({ type: "request", command: "startDebugging", arguments: args });
-      if (behaviour === "one-child" && !configuration.isChild)
+      if (["one-child", "child-has-program"].includes(behaviour) && !configuration.isChild)
         send({
           type: "request",
           command: "startDebugging",
@@ -241,6 +252,10 @@ function serve(input, output) {
         for (const body of [null, 5, "x", [], { output: {} }])
           for (const name of ["output", "stopped", "thread", "breakpoint", "exited-not"])
             if (name !== "stopped") event(name, body);
+      if (isRootAlone()) {
+        endRoot = () => event("terminated", {});
+        return;
+      }
       run();
     },
     continue(request) {
@@ -262,6 +277,14 @@ function serve(input, output) {
       if (line > 10) end();
       else stop("step");
     },
+    moveBreakpoint(request) {
+      respond(request, {});
+      event("breakpoint", { reason: "changed", breakpoint: { verified: true, ...request.arguments } });
+    },
+    stopNow(request) {
+      respond(request, {});
+      stop("breakpoint");
+    },
     stepIn: (request) => handlers.next(request),
     stepOut: (request) => handlers.next(request),
     pause(request) {
@@ -269,7 +292,7 @@ function serve(input, output) {
       stop("pause");
     },
     threads(request) {
-      respond(request, { threads: behaviour === "no-threads" ? [] : [{ id: 7, name: "main" }] });
+      respond(request, { threads: behaviour === "no-threads" || isRootAlone() ? [] : [{ id: 7, name: "main" }] });
     },
     stackTrace(request) {
       if (behaviour === "crashes-in-stack-trace") return die(3);

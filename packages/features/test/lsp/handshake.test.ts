@@ -1,4 +1,4 @@
-/** What a server is told when it is started. */
+/** The parameters with which a language server is initialised. */
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
