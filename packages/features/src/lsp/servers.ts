@@ -2,6 +2,7 @@
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, untilAborted, untilTimeout } from "@tau/ai/internal";
 import type { SharedResource } from "@tau/extensions";
+import { isWithin } from "@tau/tools/platform";
 import { LspClient } from "./client.ts";
 import { LspError } from "./failure.ts";
 import { chooseServers, type FindOptions, type FoundServer, listFitting } from "./find-server.ts";
@@ -45,7 +46,9 @@ export interface ServerRecord {
   /** How often it was started. Each start is a resource of its own. */
   starts: number;
   client?: LspClient | undefined;
-  failure?: { readonly at: number; readonly message: string } | undefined;
+  /** How it was last started, by whichever session. */
+  found?: FoundServer;
+  failure?: { readonly at: number; readonly message: string; readonly root: string } | undefined;
 }
 
 export interface RunningServer {
@@ -56,8 +59,8 @@ export interface RunningServer {
 export class LspServers {
   readonly #parts: LspServersParts;
   #records: Promise<ServerRecords> | undefined;
-  /** Servers of this session, by key. */
-  readonly #found = new Map<string, FoundServer>();
+  /** The keys of those that this session has asked for. */
+  readonly #asked = new Set<string>();
 
   constructor(parts: LspServersParts) {
     this.#parts = parts;
@@ -113,7 +116,10 @@ export class LspServers {
     );
   }
 
-  /** The running client for a file, which is not started for it. Linters come after it. */
+  /**
+   * The running clients of this session's project, which are not started for it, or those for a file, linters after the main one. A
+   * process may have sessions of other projects, and other people, whose servers are not for this one.
+   */
   async listRunning(file?: string): Promise<RunningServer[]> {
     const { byKey } = await this.#getRecords();
     const keys =
@@ -124,14 +130,20 @@ export class LspServers {
           );
     return keys.flatMap((key) => {
       const client = byKey.get(key)?.client;
-      return client && !client.hasEnded ? [{ key, client }] : [];
+      return client && !client.hasEnded && this.#isOwn(key, client.root) ? [{ key, client }] : [];
     });
   }
 
   /** The failures of starts that are not repeated yet. */
   async listFailures(): Promise<{ key: string; message: string }[]> {
     const { byKey } = await this.#getRecords();
-    return [...byKey].flatMap(([key, { failure }]) => (failure ? [{ key, message: failure.message }] : []));
+    return [...byKey].flatMap(([key, { failure }]) =>
+      failure && this.#isOwn(key, failure.root) ? [{ key, message: failure.message }] : [],
+    );
+  }
+
+  #isOwn(key: string, root: string): boolean {
+    return this.#asked.has(key) || isWithin(this.#parts.cwd, root);
   }
 
   /** Ends a server; it starts again when it is needed. */
@@ -144,7 +156,7 @@ export class LspServers {
   /** Ends a server and starts it. */
   async restart(key: string): Promise<LspClient | undefined> {
     await this.stop(key);
-    const found = this.#found.get(key);
+    const { found } = (await this.#getRecords()).get(key);
     return found && (await this.#open(found));
   }
 
@@ -161,8 +173,9 @@ export class LspServers {
     const { clock, share, log } = this.#parts;
     const { definition, root } = found;
     const key = getKey(found);
-    this.#found.set(key, found);
+    this.#asked.add(key);
     const record = (await this.#getRecords()).get(key);
+    record.found = found;
     const sinceMs = record.failure ? clock.monotonic() - record.failure.at : Infinity;
     if (record.failure && sinceMs < retryAfterMs) {
       const seconds = Math.ceil((retryAfterMs - sinceMs) / 1_000);
@@ -185,7 +198,7 @@ export class LspServers {
       record.failure = undefined;
       return opened;
     } catch (error) {
-      record.failure = { at: clock.monotonic(), message: getErrorMessage(error) };
+      record.failure = { at: clock.monotonic(), message: getErrorMessage(error), root };
       log(`The language server ${definition.name} could not be started: ${getErrorMessage(error)}`);
       throw error;
     }

@@ -108,6 +108,11 @@ test("the sessions of a process share a server, which ends with the last of them
   const [first, second] = [await runCalls(ask, params), await runCalls(ask, params)];
   expect([first, second].map(({ results }) => results[0]!.text)).toEqual(["word one", "word one"]);
   expect(await readLines(starts)).toHaveLength(1);
+  // A session that has not asked it anything yet sees it, and starts it again.
+  const third = await runCalls([lspCall({ action: "reload" }, "3")], params);
+  expect(third.results[0]!.text).toBe("Restarted: toy.");
+  expect(await readLines(starts)).toHaveLength(2);
+  await third.opened.session.dispose();
   await first.opened.session.dispose();
   second.opened.model.add(
     [lspCall({ action: "hover", file: "a.toy", line: 1, symbol: "def" }, "2")],
@@ -115,6 +120,29 @@ test("the sessions of a process share a server, which ends with the last of them
   );
   await second.opened.prompt("again");
   expect(listResults(second.opened).at(-1)!.text).toBe("word def");
+  expect(await readLines(starts)).toHaveLength(3);
+});
+
+test("a session neither sees, asks nor restarts the servers of another project of its process", async () => {
+  const [theirs, ours] = [await makeDirectory(), await makeDirectory()];
+  await writeFiles(theirs, toyFiles);
+  await writeFiles(ours, toyFiles);
+  const starts = join(theirs, "starts");
+  const ask = [lspCall({ action: "hover", file: "a.toy", line: 2, symbol: "one" }, "1")];
+  await runCalls(ask, { ...withToy("good", starts), files: {}, cwd: theirs });
+  const { results } = await runCalls(
+    [
+      lspCall({ action: "status" }, "1"),
+      lspCall({ action: "reload" }, "2"),
+      lspCall({ action: "request", query: "workspace/symbol", payload: { query: "one" } }, "3"),
+    ],
+    { ...withToy("good", starts), files: {}, cwd: ours },
+  );
+  expect(results.map(({ text }) => text.split(".")[0])).toEqual([
+    "No language server is running",
+    "No language server is running",
+    "No language server for this project is running or installed",
+  ]);
   expect(await readLines(starts)).toHaveLength(1);
 });
 
