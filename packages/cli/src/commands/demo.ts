@@ -32,6 +32,7 @@ async function runScript({ project, agentDir }: { project: string; agentDir: str
   const sessionManager = await SessionManager.create(project, undefined, { agentDir });
   const session = await createAgentSession({
     cwd: project,
+    use: ["user", "project"],
     agentDir,
     sessionManager,
     model,

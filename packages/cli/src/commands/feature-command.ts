@@ -43,6 +43,7 @@ async function runInSession<T>(
   let started: { tau: ExtensionAPI; context: ExtensionContext } | undefined;
   const session = await createAgentSession({
     cwd,
+    use: ["user", "project"],
     agentDir,
     settingsManager: settings,
     sessionManager: await SessionManager.inMemory(cwd, { agentDir }),

@@ -11,6 +11,8 @@ export interface LocationOptions {
   cwd: string;
   agentDir: string;
   home: string;
+  /** Whether the skills in `.agents/skills` of the home directory are found. */
+  includeHome: boolean;
   /** Whether the project has resources of its own, besides context files. */
   includeProject: boolean;
   discoverSkills: boolean;
@@ -43,7 +45,7 @@ export async function locateResources(
   options: LocationOptions,
   agent: NamedAgent | undefined,
 ): Promise<{ user: Locations; project: Locations; loadedElsewhere: readonly string[] }> {
-  const { cwd, agentDir, home, includeProject, discoverSkills, discoverPrompts } = options;
+  const { cwd, agentDir, home, includeHome, includeProject, discoverSkills, discoverPrompts } = options;
   const own = [agent?.resourcesDir, agentDir].filter((directory) => directory !== undefined);
   const sharedSkills = join(home, ".agents", "skills");
   const candidates = includeProject ? projectDirectoryNames.map((name) => join(cwd, name)) : [];
@@ -58,7 +60,7 @@ export async function locateResources(
     user: {
       systemFiles: below(systemFileName, [agentDir]),
       appendFiles: below(appendSystemFileName, [agentDir]),
-      skills: discoverSkills ? [...below("skills", own), sharedSkills] : [],
+      skills: discoverSkills ? [...below("skills", own), ...(includeHome ? [sharedSkills] : [])] : [],
       prompts: discoverPrompts ? below("prompts", own) : [],
       agents: [],
     },

@@ -74,6 +74,8 @@ export interface ResourceLoaderOptions {
   discoverPrompts?: boolean;
   /** The directory of the user's own `.agents/skills`. Default: the home directory. */
   home?: string;
+  /** Whether those skills are found. Default true. */
+  includeHome?: boolean;
   /** Whether the files are watched while there are listeners. Default false. */
   watch?: boolean;
   fileSystem?: FileSystem;
@@ -191,6 +193,7 @@ function resolveOptions(options: ResourceLoaderOptions) {
     lists: () => ({ skills: [], prompts: [] }),
     packagePaths: () => Promise.resolve({ skills: [], prompts: [] }),
     home: homedir(),
+    includeHome: true,
     watch: false,
     fileSystem: nodeFileSystem,
     clock: systemClock,

@@ -387,7 +387,7 @@ describe("updating", () => {
 
 describe("in memory", () => {
   test("settings work as in a file", async () => {
-    const manager = SettingsManager.inMemory({ theme: "a", retry: { maxRetries: 1 } });
+    const manager = SettingsManager.inMemory({ theme: "a", retry: { maxRetries: 1 } }, { projectTrusted: true });
     expect(manager.get().retry).toMatchObject({ enabled: true, maxRetries: 1, baseDelayMs: 2000 });
     const seen: string[][] = [];
     manager.subscribe(({ changed }) => seen.push([...changed]));

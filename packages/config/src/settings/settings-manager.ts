@@ -12,7 +12,14 @@ import { parseJsonDocument } from "../json/document.ts";
 import { editText } from "../json/edit.ts";
 import { type FileWatch, watchFiles } from "../files/watch-files.ts";
 import { type CheckOptions, checkSettings } from "./check.ts";
-import { getScope, type LocatedSettings, locateSettings, type SettingsLayerName, settingsLayers } from "./locate.ts";
+import {
+  getScope,
+  type LocatedSettings,
+  locateSettings,
+  type SettingsLayerName,
+  settingsLayers,
+  settingsScopes,
+} from "./locate.ts";
 import {
   mergeInputs,
   resolveGivenSetting,
@@ -43,6 +50,8 @@ import {
 } from "./file-state.ts";
 
 export interface SettingsManagerOptions {
+  /** Whose files are read and written. Settings of others are in memory. Default: those of the user and of the project. */
+  scopes?: readonly SettingsScope[];
   /** Whether the user trusts the project, so that all of its settings apply. Default false. */
   projectTrusted?: boolean;
   /** The features whose settings may be in the files. Default: none. */
@@ -135,9 +144,9 @@ export class SettingsManager {
     options: SettingsManagerOptions = {},
   ): Promise<SettingsManager> {
     checkArguments({ cwd, agentDir, options });
-    const { projectTrusted = false, watch = true } = options;
+    const { projectTrusted = false, watch = true, scopes = settingsScopes } = options;
     const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
-    const { sources, files } = locateSettings(cwd, agentDir, { fileSystem, clock, ids });
+    const { sources, files } = locateSettings({ cwd, agentDir, scopes }, { fileSystem, clock, ids });
     const contents = await readSources(sources);
     const table = createSettingsTable(options.features);
     const states = { ...noFiles };
@@ -147,10 +156,13 @@ export class SettingsManager {
     return new SettingsManager({ sources, files: watch ? files : [], clock, table }, projectTrusted, states);
   }
 
-  /** Settings without files. Throws `HarnessError` `invalid_input` for settings that are not valid. */
+  /**
+   * Settings without files. `projectTrusted` is whether features and extensions may use what the project brings. Throws
+   * `HarnessError` `invalid_input` for settings that are not valid.
+   */
   static inMemory(
     settings: SettingsInput = {},
-    options: Pick<SettingsManagerOptions, "clock" | "features"> = {},
+    options: Pick<SettingsManagerOptions, "clock" | "features" | "projectTrusted"> = {},
   ): SettingsManager {
     const table = createSettingsTable(options.features);
     const values = checkOrThrow(settings, { trusted: true, table });
@@ -162,7 +174,10 @@ export class SettingsManager {
       project: createMemorySource(location),
     };
     const parts = { sources, files: [], clock: options.clock ?? systemClock, table };
-    return new SettingsManager(parts, true, { ...noFiles, global: { ...noFile, values, exists: true } });
+    return new SettingsManager(parts, options.projectTrusted ?? false, {
+      ...noFiles,
+      global: { ...noFile, values, exists: true },
+    });
   }
 
   /** The settings that apply, with all defaults. Frozen; a new object whenever a setting changes. */

@@ -44,7 +44,7 @@ async function isTrusted(settings: SettingsManager, options: OpenSettingsOptions
 async function listWaiting(settings: SettingsManager, options: OpenSettingsOptions): Promise<string[]> {
   const { fileSystem: fs = nodeFileSystem } = options;
   const [cwd, agentDir] = [resolve(options.cwd), resolve(options.agentDir)];
-  const all = { includeProject: true, discoverSkills: true, discoverPrompts: true };
+  const all = { includeHome: true, includeProject: true, discoverSkills: true, discoverPrompts: true };
   const { project } = await locateResources(fs, { cwd, agentDir, home: homedir(), ...all }, undefined);
   const waiting = settings.problems.filter(({ kind }) => kind === "untrusted").map(({ key }) => `the setting ${key}`);
   const extensions = project.prompts.map((path) => join(dirname(path), "extensions"));

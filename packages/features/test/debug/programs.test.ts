@@ -134,7 +134,7 @@ describe.skipIf(!needs(debugpy))("Python that floods", () => {
     const features = [discovery(), debug()];
     const [,, cwd, agentDir, calls] = process.argv;
     const session = await createAgentSession({
-      cwd, agentDir, features, settingsManager: SettingsManager.inMemory({}, { features }),
+      cwd, agentDir, features, settingsManager: SettingsManager.inMemory({}, { features, projectTrusted: true }),
       model: scriptedModel([...JSON.parse(calls).map((each) => [each]), [text("Done.")]]),
     });
     const before = process.memoryUsage().rss;

@@ -150,7 +150,7 @@ describe("adapters that are missing", () => {
         {
           cwd,
           agentDir: cwd,
-          settings: SettingsManager.inMemory({}, { features: [debug()] }),
+          settings: SettingsManager.inMemory({}, { features: [debug()], projectTrusted: true }),
           openAuth: () => Promise.reject(new Error("There are no keys.")),
         },
         { spawn: hostPrograms.spawn, path },
@@ -247,7 +247,7 @@ test.skipIf(process.platform !== "linux")(
     const features = [discovery(), debug()];
     const session = await createAgentSession({
       cwd: process.argv[2], agentDir: process.argv[3], features,
-      settingsManager: SettingsManager.inMemory(${JSON.stringify(settings)}, { features }),
+      settingsManager: SettingsManager.inMemory(${JSON.stringify(settings)}, { features, projectTrusted: true }),
       model: scriptedModel([[${JSON.stringify(stopsAt3)}], [${JSON.stringify({ ...launch, id: "second" })}], [text("Done.")]]),
     });
     await session.prompt("go");

@@ -97,6 +97,7 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   projectDirectory: param(nonEmptyText),
   permissionsDirectory: param(nonEmptyText),
   readablePaths: param(list(nonEmptyText)),
+  use: param(list(oneOf("user", "project"))),
   agentDir: param(nonEmptyText),
   agentName: param(text),
   authStorage: param(withMethods("an AuthStorage", "list", "set")),

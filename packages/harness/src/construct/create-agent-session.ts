@@ -2,7 +2,7 @@
 import { Closers } from "@tau/ai/internal";
 import type { StreamFn } from "@tau/agent";
 import { streamSimple } from "@tau/ai";
-import { createUsedKeys, createWrittenValues, getAvailability, listKeys } from "@tau/config/internal";
+import { Availability, createUsedKeys, createWrittenValues, getAvailability, listKeys } from "@tau/config/internal";
 import { createBudget } from "../budget/budget.ts";
 import type { ExtensionSlot, SessionStart } from "@tau/extensions/internal";
 import type { DebugLog } from "../observe/debug-log.ts";
@@ -27,15 +27,19 @@ import { createPolicyParts } from "./policy-parts.ts";
 import { openResults } from "./results.ts";
 import { knownSecrets, listStartProblems, openResources } from "./open-services.ts";
 import { findUnknownAgentTools } from "../agent-session/session-agent.ts";
+import { describeUnread, type SessionSources } from "./session-sources.ts";
 import { openSetup, type SessionSetup } from "./session-setup.ts";
 import { createToolSources } from "./tool-sources.ts";
 import { createWorkspace } from "./workspace.ts";
 
 /** Resolves when the session can be prompted. Dispose of it when it is no longer needed. */
-export function createAgentSession(params: AgentSessionParams = {}): Promise<AgentSession> {
+export const createAgentSession = (params: AgentSessionParams = {}): Promise<AgentSession> => openSession(params);
+
+/** `inherited` are the sources of the session that starts this one. */
+function openSession(params: AgentSessionParams, inherited?: SessionSources): Promise<AgentSession> {
   return Closers.open(async (closers) => {
     checkParams(params);
-    const session = await putTogether(params, closers);
+    const session = await putTogether(params, closers, inherited);
     if (params.onEvent) session.onEvent(params.onEvent);
     if (params.debugLog) await followSession(session, params.debugLog);
     await session.open().catch(async (error: unknown) => {
@@ -46,13 +50,19 @@ export function createAgentSession(params: AgentSessionParams = {}): Promise<Age
   });
 }
 
-async function putTogether(params: AgentSessionParams, closers: Closers): Promise<AgentSession> {
+async function putTogether(
+  params: AgentSessionParams,
+  closers: Closers,
+  inherited: SessionSources | undefined,
+): Promise<AgentSession> {
   let session!: AgentSession;
-  const setup = await openSetup(params, { closers, getSession: () => session });
+  const setup = await openSetup(params, { closers, getSession: () => session, inherited });
   const {
     cwd,
     projectDirectory,
     agentDir,
+    readsUser,
+    readsProject,
     clock,
     ids,
     services,
@@ -63,6 +73,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     notices,
   } = setup;
   const { settings, resources } = services;
+  const unread = describeUnread(params);
   const offered = listFeatures(setup);
   const extensions = await openExtensionSlot(setup, offered);
   const features = openFeatures(setup, offered, extensions);
@@ -76,7 +87,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
   const { debugLog } = params;
   const openAgent = (agentName: string, log: SessionManager) =>
     openResources(withAgent(params, agentName), setup, { settings, log });
-  const availability = getAvailability(agentDir);
+  const availability = readsUser ? getAvailability(agentDir) : new Availability();
   const sessionKeys = new SessionKeys({
     sessionId: sessionManager.id,
     availability,
@@ -128,6 +139,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
       ...listStartProblems(services),
       ...describeRestored(workspace.restoredPaths),
       ...(modelNotice === undefined ? [] : [{ code: "model", message: modelNotice }]),
+      ...(unread === undefined ? [] : [{ code: "use", message: unread }]),
     ],
     publisher,
     notices,
@@ -141,9 +153,11 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     jobs: tools.jobs,
     reloadGateway: params.reloadGateway,
     openChild: async (parentSession, options) =>
-      await createAgentSession(
-        await createChildParams(params, { parent: parentSession, sessions, openAgent }, options),
-      ),
+      await openSession(await createChildParams(params, { parent: parentSession, sessions, openAgent }, options), {
+        readsUser,
+        readsProject,
+        agentDir,
+      }),
     reopen: (other, start) => createAgentSession(sameWith(params, other, start)),
     close: () => closers.close().finally(() => sessionManager.close()),
   });

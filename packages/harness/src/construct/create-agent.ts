@@ -22,7 +22,6 @@ import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "@tau/protocol";
 import { createCheck, withMethods } from "@tau/config/internal";
 import { jsonObject } from "@tau/config/fields";
-import { SessionManager } from "../session/session-manager.ts";
 
 export interface CreateAgentOptions extends Omit<AgentSessionParams, "model" | "streamFn"> {
   ai: AI;
@@ -42,7 +41,7 @@ export interface RunResult<Value> {
   messages: readonly AgentMessage[];
 }
 
-/** An agent with one session. It is made when the agent first runs, and kept in memory unless a manager is given. */
+/** An agent with one session. It is made when the agent first runs, and kept where `createAgentSession` keeps it. */
 export interface SimpleAgent {
   /**
    * Runs to the end and resolves with the answer's text. Rejects with `HarnessError` `run_failed` when there is none, and
@@ -83,10 +82,8 @@ export function createAgent(options: CreateAgentOptions): SimpleAgent {
   checkOptions({ ai });
   let opened: Promise<AgentSession> | undefined;
   const open = async () => {
-    const sessionManager = params.sessionManager ?? (await SessionManager.inMemory(params.cwd));
     return await createAgentSession({
       ...params,
-      sessionManager,
       model: ai.model,
       // The key that is bound to the AI is only for its own model.
       streamFn(model, context, options) {

@@ -1,4 +1,4 @@
-/** The log that a session is kept in: given, found by its id, or new. */
+/** The log that a session is kept in: given, found by its id, or a new one, in memory unless files of the user are used. */
 import type { Closers } from "@tau/ai/internal";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "@tau/protocol";
@@ -22,7 +22,7 @@ export async function openLog(params: AgentSessionParams, base: LogBase, closers
 async function findLog(
   log: SessionManager | undefined,
   { sessionId, parentSessionId }: AgentSessionParams,
-  { cwd, agentDir, settings, clock, ids }: LogBase,
+  { cwd, agentDir, readsUser, settings, clock, ids }: LogBase,
 ): Promise<SessionManager> {
   if (log) {
     const isOther = sessionId !== undefined && sessionId !== log.id;
@@ -30,10 +30,12 @@ async function findLog(
     return isOther ? await log.openSession(sessionId) : log;
   }
   const { sessionDir, durability } = settings.get();
-  const options = { agentDir, durability, clock, ids };
+  // An id alone names one of the user's sessions.
+  const options = { ...(readsUser && { agentDir }), durability, clock, ids };
   if (sessionId === undefined) {
-    const parentId = parentSessionId === undefined ? {} : { parentId: parentSessionId };
-    return await SessionManager.create(cwd, sessionDir, { ...options, ...parentId });
+    const own = { ...options, ...(parentSessionId !== undefined && { parentId: parentSessionId }) };
+    if (!readsUser && sessionDir === undefined) return await SessionManager.inMemory(cwd, own);
+    return await SessionManager.create(cwd, sessionDir, own);
   }
   const path = await SessionManager.findById(cwd, sessionId, sessionDir, options);
   if (path !== undefined) return await SessionManager.open(path, options);

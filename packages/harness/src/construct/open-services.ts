@@ -1,24 +1,24 @@
 /** Opens settings, models, keys and resources, unless the caller passes them. */
-import type { Closers } from "@tau/ai/internal";
+import { type Closers, withoutUndefined } from "@tau/ai/internal";
 import { type Clock, getEnvApiKey, type Ids } from "@tau/ai";
-import { AuthStorage, type AuthNotice, chooseKeyChain } from "@tau/config/auth";
+import { AuthStorage, type AuthNotice, type AuthStorageOptions, chooseKeyChain } from "@tau/config/auth";
 import { findPackagePaths, joinLists, keyCommands, resolveKey } from "@tau/config/internal";
 import type { AgentSessionParams } from "./params.ts";
-import { ModelRegistry, type ModelSettings, type RoleModels } from "@tau/config/models";
+import { ModelRegistry, type ModelRegistryOptions, type ModelSettings, type RoleModels } from "@tau/config/models";
 import { formatFileProblem, type SettingsManager, withProxySetting } from "@tau/config/settings";
 import { HarnessError } from "@tau/protocol";
 import { minSecretLength } from "@tau/policy/internal";
 import { openSettings } from "@tau/config/trust";
 import { createResourceLoader, type ResourceLoader } from "@tau/config/resources";
 import { type BaseServices, describeResourceProblems, type Services } from "../agent-session/services.ts";
+import type { SessionSources } from "./session-sources.ts";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 
-export interface SessionBase {
+export interface SessionBase extends SessionSources {
   cwd: string;
   /** The project that the session belongs to. Only children that work elsewhere have another one than `cwd`. */
   projectDirectory: string;
-  agentDir: string;
   clock: Clock;
   ids: Ids;
 }
@@ -29,14 +29,13 @@ export async function openServices(
   base: SessionBase,
   closers: Closers,
 ): Promise<BaseServices> {
-  const { agentDir, clock, ids } = base;
+  const { agentDir, readsUser, clock, ids } = base;
   const settings = params.settingsManager ?? (await ownSettings(params, base, closers));
   settings.mustBeWhole();
   const early: AuthNotice[] = [];
   const authNotices: BaseServices["authNotices"] = { early, report: (notice) => void early.push(notice) };
-  const auth: AuthStorage =
-    params.authStorage ??
-    AuthStorage.create(agentDir, {
+  const ownAuth = (): AuthStorage => {
+    const options: AuthStorageOptions = {
       clock,
       ids,
       env: withProxySetting(
@@ -48,7 +47,10 @@ export async function openServices(
       keyChain: chooseKeyChain(() => settings.get()),
       // Permissions that were corrected are reported by `tau auth` and `tau doctor`: no session depends on them.
       onNotice: (notice) => void (notice.kind === "permissions" || authNotices.report(notice)),
-    });
+    };
+    return readsUser ? AuthStorage.create(agentDir, options) : AuthStorage.inMemory({}, options);
+  };
+  const auth = params.authStorage ?? ownAuth();
   const registry: ModelRegistry =
     params.modelRegistry ?? (await ownRegistry(params, { auth, settings }, base, closers));
   return { settings, auth, registry, authNotices };
@@ -57,7 +59,7 @@ export async function openServices(
 /** The resources of the session's agent. A log that has entries says which agent that is. */
 export async function openResources(
   params: AgentSessionParams,
-  { projectDirectory: cwd, agentDir, clock }: SessionBase,
+  { projectDirectory: cwd, agentDir, readsUser, readsProject, clock }: SessionBase,
   { settings, log }: { settings: SettingsManager; log: SessionManager },
 ): Promise<ResourceLoader> {
   const { resourceLoader } = params;
@@ -66,11 +68,13 @@ export async function openResources(
     resourceLoader ? (resourceLoader.resources.agent?.name ?? null) : params.agentName,
   );
   if (resourceLoader) return resourceLoader;
-  const { watch = true, resources } = params;
+  const { watch = readsUser || readsProject, resources } = params;
   try {
     return await createResourceLoader({
       cwd,
       agentDir,
+      includeHome: readsUser,
+      includeProject: readsProject,
       lists: () => ({ skills: joinLists(settings, "skills"), prompts: joinLists(settings, "prompts") }),
       packagePaths: () => findPackagePaths({ cwd, agentDir, settings }),
       isProjectTrusted: () => settings.checkProjectTrust(),
@@ -99,12 +103,21 @@ function chooseAgent(log: SessionManager, wanted: string | null | undefined): st
 }
 
 async function ownSettings(
-  { projectTrusted, watch = true, features = [] }: AgentSessionParams,
-  { projectDirectory: cwd, agentDir, clock, ids }: SessionBase,
+  { projectTrusted, watch, features = [] }: AgentSessionParams,
+  { projectDirectory: cwd, agentDir, readsUser, readsProject, clock, ids }: SessionBase,
   closers: Closers,
 ) {
-  const trust = projectTrusted === undefined ? {} : { projectTrusted };
-  const settings = await openSettings({ cwd, agentDir, ...trust, watch, features, clock, ids });
+  // A stored answer is about a project that is used.
+  const isTrusted = projectTrusted ?? (readsProject ? undefined : false);
+  const settings = await openSettings({
+    cwd,
+    agentDir,
+    scopes: [...(readsUser ? (["global"] as const) : []), ...(readsProject ? (["project"] as const) : [])],
+    ...withoutUndefined({ projectTrusted: isTrusted, watch }),
+    features,
+    clock,
+    ids,
+  });
   closers.add(() => settings.close());
   return settings;
 }
@@ -113,7 +126,7 @@ async function ownSettings(
 async function ownRegistry(
   { watch = true, roles }: AgentSessionParams,
   { auth, settings }: { auth: AuthStorage; settings: SettingsManager },
-  { agentDir, clock }: SessionBase,
+  { agentDir, readsUser, clock }: SessionBase,
   closers: Closers,
 ) {
   const known = new Map((await auth.list()).map(({ provider, serves }) => [provider, serves]));
@@ -123,9 +136,8 @@ async function ownRegistry(
       else known.delete(provider);
     }),
   );
-  const registry = await ModelRegistry.create(agentDir, {
+  const options: ModelRegistryOptions = {
     clock,
-    watch,
     getSettings: () => (roles ? withRoles(settings.get(), roles) : settings.get()),
     hasKey: (provider, written) => written !== undefined || known.has(provider) || getEnvApiKey(provider) !== undefined,
     getServed: (provider) => known.get(provider),
@@ -137,7 +149,10 @@ async function ownRegistry(
       });
       return value.kind === "value" ? value.value : undefined;
     },
-  });
+  };
+  const registry = readsUser
+    ? await ModelRegistry.create(agentDir, { ...options, watch })
+    : ModelRegistry.inMemory(options);
   closers.add(() => registry.close());
   return registry;
 }

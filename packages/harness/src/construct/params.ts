@@ -29,7 +29,16 @@ export interface AgentSessionParams {
   permissionsDirectory?: string;
   /** Absolute paths outside that tools and commands may read without a question. Default: none. */
   readablePaths?: readonly string[];
-  /** Where settings, credentials, models and sessions are. Default: `TAU_DIR`, else `~/.tau`. */
+  /**
+   * Names whose files the session reads: with `user`, the settings, credentials, models, resources and remembered permissions
+   * in `agentDir`, where its log is then kept too; with `project`, the settings and resources of `projectDirectory`, such as
+   * AGENTS.md. Default: nothing, but the user's in an `agentDir` that is given.
+   */
+  use?: readonly ("user" | "project")[];
+  /**
+   * Where settings, credentials, models and sessions of the user are. Default: `TAU_DIR`, else `~/.tau`, with `user` in `use`, and
+   * to find a `sessionId`.
+   */
   agentDir?: string;
   /**
    * An agent of `agentDir` with its own prompt, tools and resources. Default: that of the session, else `agentDir` itself.
@@ -55,7 +64,10 @@ export interface AgentSessionParams {
   tools?: readonly (GivenTool | string)[];
   /** Tools besides; one with the name of a built-in tool takes its place. */
   customTools?: readonly GivenTool[];
-  /** Where the conversation is kept. A promise is waited for. Default: a new file for this directory. */
+  /**
+   * Where the conversation is kept. A promise is waited for. Default: in memory; a new file for this directory if the user's files
+   * are used, or if the settings have a `sessionDir`.
+   */
   sessionManager?: SessionManager | Promise<SessionManager>;
   settingsManager?: SettingsManager;
   resourceLoader?: ResourceLoader;
@@ -75,7 +87,7 @@ export interface AgentSessionParams {
   waitsForBusyProvider?: boolean;
   /** The session that started this one. If it is open in this process, this one ends and spends with it. */
   parentSessionId?: string;
-  /** The id of a session to continue. Throws `session_not_found` when there is none. */
+  /** The id of a session to continue, of those of the user for `cwd`. Throws `session_not_found` when there is none. */
   sessionId?: string;
   /** Ends the session's runs; its reason `gateway_disconnected` says that nobody is there any more. */
   abortSignal?: AbortSignal;
@@ -150,7 +162,7 @@ export interface AgentSessionParams {
    * the setting `defaultProjectTrust`, and what the user stored with `writeTrust`, if the project has not changed since.
    */
   projectTrusted?: boolean;
-  /** Follow changes of settings, models and resources while the session is open. Default true. */
+  /** Follow changes of settings, models and resources while the session is open. Default: if any of them are read. */
   watch?: boolean;
   /**
    * Asks a model instead of `streamSimple`. Keys are then its own business. Its options have the run's limits (no

@@ -1,11 +1,12 @@
 /** Which paths are open to the tools of a session. */
 import { homedir, tmpdir } from "node:os";
 import { join, relative, resolve, sep } from "node:path";
-import { findNamedCredentials } from "@tau/sandbox/internal";
+import { findNamedCredentials, type NamedCredential } from "@tau/sandbox/internal";
 import type { PathRules } from "@tau/policy";
 import { realPathRules } from "@tau/policy/internal";
 import { isWithin } from "@tau/tools/platform";
-import { getReadablePath } from "@tau/config/internal";
+import { getReadablePath, getRealPath } from "@tau/config/internal";
+import { defaultAgentDir } from "@tau/config/settings";
 import { getResultsDirectory } from "./results.ts";
 import type { Services } from "../agent-session/services.ts";
 import type { SessionManager } from "../session/session-manager.ts";
@@ -20,7 +21,7 @@ interface PathRulesParts extends SessionBase {
 
 /** Returns where tools may work, and where they may only read. */
 export async function createPathRules(parts: PathRulesParts): Promise<Required<PathRules>> {
-  const { cwd, projectDirectory, agentDir, ids, params, services, sessionManager } = parts;
+  const { cwd, projectDirectory, agentDir, readsUser, ids, params, services, sessionManager } = parts;
   const { createFiles } = await import("@tau/tools");
   const files = createFiles({ ids });
   const home = homedir();
@@ -38,7 +39,7 @@ export async function createPathRules(parts: PathRulesParts): Promise<Required<P
     roots: [cwd, tmpdir(), ...added].map((directory) => resolve(projectDirectory, directory)),
     readable: [
       ...own,
-      join(home, ".agents", "skills"),
+      ...(readsUser ? [join(home, ".agents", "skills")] : []),
       ...skills,
       ...results,
       ...documents,
@@ -47,9 +48,20 @@ export async function createPathRules(parts: PathRulesParts): Promise<Required<P
     closed: cwd === projectDirectory ? [] : findShared(cwd),
     home,
     agentDir,
-    named: findNamedCredentials({ env: { ...process.env, ...services.settings.get().shellEnv }, cwd, home }),
+    named: [
+      ...findNamedCredentials({ env: { ...process.env, ...services.settings.get().shellEnv }, cwd, home }),
+      ...(readsUser ? [] : findUnreadDirectory(cwd, home)),
+    ],
   };
   return await realPathRules(rules, (path) => files.realPath(path));
+}
+
+/** Closes the user's directory where it is not at its usual place, whose credentials are known. Nothing in it is the session's. */
+function findUnreadDirectory(cwd: string, home: string): NamedCredential[] {
+  const path = defaultAgentDir();
+  if (isWithin(home, path) || isWithin(path, cwd) || isWithin(path, home)) return [];
+  const all = new Set([path, getRealPath(path)]);
+  return [...all].map((each) => ({ variable: "TAU_DIR", value: path, path: each, paths: undefined }));
 }
 
 /**

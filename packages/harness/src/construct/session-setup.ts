@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import { type Closers, getErrorMessage } from "@tau/ai/internal";
 import { systemClock, systemIds } from "@tau/ai";
 import { lookAt, nodeFileSystem } from "@tau/tools/platform";
-import { defaultAgentDir } from "@tau/config/settings";
 import { HarnessError } from "@tau/protocol";
 import type { ExtensionPolicy, PathRules } from "@tau/policy";
 import { Grants, Permissions } from "@tau/policy/internal";
@@ -16,6 +15,7 @@ import { Publisher } from "../run/publisher.ts";
 import { openLog } from "./open-log.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { createPathRules } from "./path-rules.ts";
+import { openSources, type SessionSources } from "./session-sources.ts";
 import { openResources, openServices, type SessionBase } from "./open-services.ts";
 import { type PolicyLimits, resolvePolicyLimits } from "../agent-session/session-agent.ts";
 import type { Services } from "../agent-session/services.ts";
@@ -43,16 +43,21 @@ export interface SessionSetup extends SessionBase {
   getSession: () => AgentSession;
 }
 
+interface SetupParts extends Pick<SessionSetup, "closers" | "getSession"> {
+  /** The sources of the session that starts this one. */
+  inherited: SessionSources | undefined;
+}
+
 export async function openSetup(
   params: AgentSessionParams,
-  { closers, getSession }: Pick<SessionSetup, "closers" | "getSession">,
+  { closers, getSession, inherited }: SetupParts,
 ): Promise<SessionSetup> {
   const { clock = systemClock, ids = systemIds, sessions = standaloneSessions, parentSessionId } = params;
   const cwd = resolve(params.cwd ?? process.cwd());
   await mustBeDirectory(cwd);
   const projectDirectory = resolve(cwd, params.projectDirectory ?? "");
-  const agentDir = resolve(params.agentDir ?? defaultAgentDir());
-  const base: SessionBase = { cwd, projectDirectory, agentDir, clock, ids };
+  const sources = inherited ?? (await openSources(params, closers));
+  const base: SessionBase = { cwd, projectDirectory, ...sources, clock, ids };
   const openedServices = await openServices(params, base, closers);
   const { settings } = openedServices;
   const sessionManager = await openLog(params, { ...base, settings }, closers);

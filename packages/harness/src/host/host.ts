@@ -47,7 +47,7 @@ export type SessionSpecificParams = Pick<
 >;
 
 export interface HostOptions {
-  /** Parameters of every session besides `agentDir`, which they can replace. */
+  /** Parameters of every session besides `agentDir` and `use` (all that the program has), which they can replace. */
   params: HostParams;
   /** The directory with the user's settings, credentials, models and sessions. */
   agentDir: string;
@@ -90,7 +90,8 @@ export class Host {
     checkArguments({ agentDir, params });
     const { addedFeatures, features = [], ...others } = params;
     const all = addedFeatures ? [...features, ...addedFeatures] : features;
-    this.#options = { ...options, params: { agentDir, ...others, ...(all.length > 0 && { features: all }) } };
+    const used = { use: ["user", "project"], agentDir } as const;
+    this.#options = { ...options, params: { ...used, ...others, ...(all.length > 0 && { features: all }) } };
   }
 
   get agentDir(): string {

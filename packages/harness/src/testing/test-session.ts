@@ -90,7 +90,7 @@ export async function createTestSession(
     };
     const origin = { clock, ids, ...(parentId !== undefined && { parentId }) };
     session = await createAgentSession({
-      settingsManager: SettingsManager.inMemory(settings, { features: rest.features ?? [] }),
+      settingsManager: SettingsManager.inMemory(settings, { features: rest.features ?? [], projectTrusted: true }),
       authStorage: AuthStorage.inMemory({}, { env: () => undefined, clock }),
       modelRegistry: ModelRegistry.inMemory(),
       ...rest,

@@ -48,6 +48,7 @@ async function open(
   let api!: ExtensionAPI;
   const session = await createAgentSession({
     cwd,
+    use: ["user", "project"],
     agentDir,
     projectTrusted: true,
     extensions: { factories: [(tau) => void (api ??= tau)] },

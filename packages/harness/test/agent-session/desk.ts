@@ -40,6 +40,7 @@ export async function openDesk(
   const model = scriptedModel(turns, scripted);
   const session = await createAgentSession({
     cwd: directory,
+    use: ["user", "project"],
     agentDir: join(directory, "agent"),
     model,
     thinkingLevel: "off",

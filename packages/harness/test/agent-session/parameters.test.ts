@@ -25,7 +25,7 @@ async function fromFiles(files: Record<string, string>, params: Parameters<typeo
     await mkdir(join(cwd, name, ".."), { recursive: true });
     await writeFile(join(cwd, name), content);
   }
-  const session = await createAgentSession({ cwd, agentDir, ...params });
+  const session = await createAgentSession({ cwd, agentDir, use: ["user", "project"], ...params });
   onTestFinished(() => session.dispose());
   return { session, cwd, agentDir };
 }

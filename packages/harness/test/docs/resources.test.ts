@@ -33,7 +33,15 @@ test.each<[string, keyof Locations, string[]]>([
     tools: { only: undefined, tools: [] },
     problems: [],
   };
-  const options = { cwd, agentDir, home, includeProject: true, discoverSkills: true, discoverPrompts: true };
+  const options = {
+    cwd,
+    agentDir,
+    home,
+    includeHome: true,
+    includeProject: true,
+    discoverSkills: true,
+    discoverPrompts: true,
+  };
   const { user, project } = await locateResources(nodeFileSystem, options, agent);
   const format = (path: string) => path.replace(home, "~").replace(/^.*\/(agentDir|agent|cwd)\//, "<$1>/");
   const rows = mergeLocations(user, project)[name].map(

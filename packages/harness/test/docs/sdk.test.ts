@@ -74,6 +74,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   fileAuthority: true,
   wrapFiles: true,
   commandTerminal: true,
+  use: true,
   cwd: true,
   projectDirectory: true,
   permissionsDirectory: true,
