@@ -114,7 +114,9 @@ function runDriver(load: (name: string) => unknown): void {
     try {
       if (request.cdpUrl !== undefined) {
         isAttached = true;
-        browser = await chromium.connectOverCDP(request.cdpUrl, { timeout: request.timeoutMs });
+        // Otherwise downloads of the person would go into a directory of ours, and programs that refuse that could not be attached to.
+        const options = { timeout: request.timeoutMs, noDefaults: true };
+        browser = await chromium.connectOverCDP(request.cdpUrl, options);
         context = browser.contexts()[0] ?? (await browser.newContext());
       } else {
         const proxy = process.env["HTTP_PROXY"];
@@ -161,7 +163,10 @@ function runDriver(load: (name: string) => unknown): void {
     if (tabs.size >= maxTabs) throw new Failure("tab", `There are ${maxTabs} tabs already: close one first.`);
     arrivals = [];
     try {
-      const page = await context!.newPage();
+      const page = await context!.newPage().catch((error: unknown) => {
+        if (isAttached && tabs.size > 0) throw new Failure("tab", describeNoTab(error));
+        throw error;
+      });
       own.add(page);
       return (current = addTab(page));
     } finally {
@@ -170,6 +175,10 @@ function runDriver(load: (name: string) => unknown): void {
       for (const page of others) admit(page);
     }
   }
+
+  /** Programs made with Electron open no tabs for others. */
+  const describeNoTab = (error: unknown): string =>
+    `It opens no tabs (${getMessage(error).split("\n")[0]}). Use one that is open: ${[...tabs.values()].map(({ id }) => id).join(", ")}.`;
 
   function addTab(page: Page): OpenTab {
     const known = tabs.get(page);

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { call, createFakeClock } from "@tau/ai/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { WebSocket, WebSocketServer } from "ws";
 import { findBrowser } from "../../src/browser/find-browser.ts";
 import { browser, discovery } from "../../src/index.ts";
 import { DialogSurface } from "../dialogs.ts";
@@ -119,30 +120,7 @@ describe.skipIf(whyNoBrowser !== undefined)("the browser of a session", () => {
   });
 
   test("that is attached to is asked about in every session, and stays open", async () => {
-    const profile = makeDirectory();
-    const child = spawn(
-      findBrowser(undefined, process.env["PATH"])!,
-      [
-        "--headless",
-        "--no-sandbox",
-        "--remote-debugging-port=0",
-        `--user-data-dir=${profile}`,
-        "data:text/html,<title>Mine</title><p>Logged in as Ada",
-      ],
-      { stdio: ["ignore", "ignore", "pipe"], detached: true },
-    );
-    onTestFinished(async () => {
-      process.kill(-child.pid!, "SIGKILL");
-      await once(child, "exit");
-    });
-    let address = "";
-    for await (const line of createInterface({ input: child.stderr }))
-      if ((address = /DevTools listening on (ws:\/\/\S+)/.exec(line)?.[1] ?? "") !== "") break;
-    const cdpUrl = `http://${new URL(address).host}`;
-    const listPages = async () => {
-      const targets = (await (await fetch(`${cdpUrl}/json/list`)).json()) as { type: string; title: string }[];
-      return targets.filter(({ type }) => type === "page").map(({ title }) => title);
-    };
+    const { cdpUrl, child, listPages } = await startOwnBrowser();
     for (const answer of ["deny", "allow"] as const) {
       const opened = await openBrowser({ settings: { browser: { cdpUrl } } });
       opened.setAnswer(() => answer);
@@ -162,4 +140,87 @@ describe.skipIf(whyNoBrowser !== undefined)("the browser of a session", () => {
       expect(child.exitCode).toBe(null);
     }
   });
+
+  test("that is an Electron program is used in its own windows, and the person's downloads stay theirs", async () => {
+    const { cdpUrl, listPages } = await startOwnBrowser();
+    const { url, asked } = await relayAsElectron(cdpUrl);
+    const opened = await openBrowser({ settings: { browser: { cdpUrl: url } } });
+    onTestFinished(() => opened.dispose());
+    const failed = await opened.use("open");
+    expect(failed.text).toMatch(/It opens no tabs \(.*Not supported.*\)\. Use one that is open: t1\./);
+    expect(await opened.must("observe")).toContain("Logged in as Ada");
+    await opened.must("evaluate", { code: "document.title = 'Changed'" });
+    expect(await opened.must("tabs")).toMatch(/\[t1, current\] Changed data:/);
+    expect(asked).toContain("Target.createTarget");
+    expect(asked).not.toContain("Browser.setDownloadBehavior");
+    expect(await listPages()).toEqual(["Changed"]);
+  });
 });
+
+/** A browser that a person runs, with one page. */
+async function startOwnBrowser() {
+  const profile = makeDirectory();
+  const child = spawn(
+    findBrowser(undefined, process.env["PATH"])!,
+    [
+      "--headless",
+      "--no-sandbox",
+      "--remote-debugging-port=0",
+      `--user-data-dir=${profile}`,
+      "data:text/html,<title>Mine</title><p>Logged in as Ada",
+    ],
+    { stdio: ["ignore", "ignore", "pipe"], detached: true },
+  );
+  onTestFinished(async () => {
+    process.kill(-child.pid!, "SIGKILL");
+    await once(child, "exit");
+  });
+  let address = "";
+  for await (const line of createInterface({ input: child.stderr }))
+    if ((address = /DevTools listening on (ws:\/\/\S+)/.exec(line)?.[1] ?? "") !== "") break;
+  const cdpUrl = `http://${new URL(address).host}`;
+  const listPages = async () => {
+    const targets = (await (await fetch(`${cdpUrl}/json/list`)).json()) as { type: string; title: string }[];
+    return targets.filter(({ type }) => type === "page").map(({ title }) => title);
+  };
+  return { cdpUrl, child, listPages };
+}
+
+/** What programs made with Electron answer for what they do not have. */
+const missingInElectron: Readonly<Record<string, string>> = {
+  "Target.createTarget": "Not supported",
+  "Target.createBrowserContext": "Browser context management is not supported.",
+  "Browser.setDownloadBehavior": "Browser context management is not supported.",
+};
+
+/** Passes requests for debugging on, but for those that Electron refuses. */
+async function relayAsElectron(cdpUrl: string) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    void (async () => {
+      const answer = await (await fetch(`${cdpUrl}${request.url}`)).text();
+      response.end(answer.replaceAll(new URL(cdpUrl).host, request.headers.host!));
+    })();
+  });
+  new WebSocketServer({ server }).on("connection", (client, request) => {
+    const program = new WebSocket(`ws://${new URL(cdpUrl).host}${request.url}`);
+    const isOpen = once(program, "open");
+    client.on("message", (data: Buffer) => {
+      const { id, method, sessionId } = JSON.parse(data.toString()) as {
+        id: number;
+        method: string;
+        sessionId?: string;
+      };
+      asked.push(method);
+      const message = missingInElectron[method];
+      if (message === undefined) void isOpen.then(() => program.send(data.toString()));
+      else client.send(JSON.stringify({ id, sessionId, error: { code: -32_000, message } }));
+    });
+    program.on("message", (data: Buffer) => client.send(data.toString()));
+    client.on("close", () => program.close());
+    program.on("close", () => client.close());
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
