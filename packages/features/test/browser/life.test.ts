@@ -186,7 +186,7 @@ async function startOwnBrowser() {
   return { cdpUrl, child, listPages };
 }
 
-/** What programs made with Electron answer for what they do not have. */
+/** The answers of programs made with Electron to requests that they do not support. */
 const missingInElectron: Readonly<Record<string, string>> = {
   "Target.createTarget": "Not supported",
   "Target.createBrowserContext": "Browser context management is not supported.",

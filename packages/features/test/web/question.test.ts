@@ -2,7 +2,7 @@
 import { call, text } from "@tau/ai/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { web } from "../../src/index.ts";
-import { checkQuotations } from "../../src/web/fetch/answer-question.ts";
+import { answerQuestion, checkQuotations } from "../../src/web/fetch/answer-question.ts";
 import { createTestSession } from "../kit.ts";
 import { reply, startWebServer, type WebServer } from "./kit.ts";
 
@@ -37,6 +37,25 @@ test("a model reads the page without tools, and invented quotations are removed"
   expect(block!.text).toMatch(
     /It is 8080\.\n> The default port is 8080\.\n\[A quotation that is not on the page was removed\.\]$/,
   );
+});
+
+test("the model of the role smol reads the page, without one that of the session, and one that fails is reported", async () => {
+  const page = { url: "https://kites.example/", text: "Kites fly." };
+  const ask = async (roles: Record<string, string>, own: string | undefined, stopReason = "stop") =>
+    await answerQuestion("Do they?", page, {
+      context: {
+        model: own && { id: own },
+        modelRegistry: {
+          findRole: (role: string) => roles[role] && { model: { id: roles[role] } },
+          complete: async () => ({ content: [text("> Kites fly.")], stopReason, errorMessage: "It is closed." }),
+        },
+      } as never,
+      signal: undefined,
+    });
+  expect(await ask({ smol: "small", slow: "large" }, "own")).toEqual({ answer: "> Kites fly.", model: "small" });
+  expect(await ask({ slow: "large" }, "own")).toEqual({ answer: "> Kites fly.", model: "own" });
+  await expect(ask({}, undefined)).rejects.toThrow("Call it without a question.");
+  await expect(ask({}, "own", "error")).rejects.toThrow("no model answered: It is closed.");
 });
 
 test.each([
