@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Clock } from "@tau/ai";
 import { isRecord, version } from "@tau/ai/internal";
+import { toVisibleLine } from "../kit/visible-text.ts";
 import { clientCapabilities } from "./capabilities.ts";
 import { type Answer, Connection, RefusedRequest, type RequestOptions, UnknownMethod } from "./connection.ts";
 import { DiagnosticStore } from "./diagnostics.ts";
@@ -232,7 +233,8 @@ export class LspClient {
       );
     this.#capabilities = result["capabilities"];
     const { name, version: serverVersion } = isRecord(result["serverInfo"]) ? result["serverInfo"] : {};
-    if (typeof name === "string") this.#serverName = [name, serverVersion].filter(Boolean).join(" ").slice(0, 100);
+    const ownName = [name, serverVersion].filter((part) => typeof part === "string").join(" ");
+    if (typeof name === "string") this.#serverName = toVisibleLine(ownName, 100);
     this.#connection.notify("initialized", {});
     if (settings) this.#connection.notify("workspace/didChangeConfiguration", { settings });
   }

@@ -2,6 +2,7 @@
 import type { CommandDefinition } from "@tau/extensions";
 import { pluralise } from "@tau/protocol/surface";
 import { showMenu, type MenuRow } from "../kit/show-menu.ts";
+import { toVisibleLine } from "../kit/visible-text.ts";
 import { type ActionCall, type ActionResult, openProjectServer } from "./actions.ts";
 import { listFiles } from "./arguments.ts";
 import type { LspClient } from "./client.ts";
@@ -37,7 +38,7 @@ export async function showStatus({ session }: ActionCall): Promise<ActionResult>
 
 export async function showCapabilities(call: ActionCall): Promise<ActionResult> {
   const client = await openProjectServer(call);
-  const names = Object.keys(client.capabilities).filter((name) => client.can(name));
+  const names = Object.keys(client.capabilities).flatMap((name) => (client.can(name) ? toVisibleLine(name, 100) : []));
   return { text: `${client.name}:\n${names.join("\n").slice(0, 8_000)}` };
 }
 

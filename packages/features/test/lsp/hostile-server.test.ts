@@ -8,6 +8,7 @@ import type { LspArguments } from "../../src/lsp/arguments.ts";
 import { rename } from "../../src/lsp/changes.ts";
 import { LspError } from "../../src/lsp/failure.ts";
 import { createSyntaxSymbols } from "../../src/kit/syntax/symbols.ts";
+import { showCapabilities, showStatus } from "../../src/lsp/overview.ts";
 import { findProblems } from "../../src/lsp/problems.ts";
 import { maxIdleMs, retryAfterMs } from "../../src/lsp/servers.ts";
 import { openToy, toyServer, type ToySession } from "./kit.ts";
@@ -117,6 +118,14 @@ test.each<[behaviour: string, answer: RegExp]>([
   const text = await ask(rename(call));
   expect(text).toMatch(/^bad_answer: The server's edit makes no sense, so nothing was changed/);
   expect(text).toMatch(answer);
+});
+
+test("the names that a server gives itself and its capabilities cannot act on a terminal", async () => {
+  const toy = await openToy("odd-names");
+  await ask(hover(makeCall(toy, {})));
+  const texts = [await ask(showStatus(makeCall(toy, {}))), await ask(showCapabilities(makeCall(toy, {})))];
+  expect(texts[0]).toContain("toy (\\u{1b}[31mtoy) in ");
+  expect(texts[1]).toContain("\\u{1b}[2J\\u{202e}Provider");
 });
 
 test("an edit that a server wants by itself is refused", async () => {

@@ -111,7 +111,10 @@ const handlers = {
     if (behaviour === "odd-capabilities") return answer(id, { capabilities: 7 });
     const encoding = behaviour.startsWith("utf-") ? { positionEncoding: behaviour } : {};
     const pull = behaviour === "pull" ? { diagnosticProvider: { interFileDependencies: false } } : {};
-    answer(id, { capabilities: { ...capabilities, ...encoding, ...pull }, serverInfo: { name: "toy", version: "1" } });
+    const isOdd = behaviour === "odd-names";
+    const odd = isOdd ? { "\u001b[2J\u202eProvider": true } : {};
+    const serverInfo = isOdd ? { name: "\u001b[31mtoy\n", version: ["1"] } : { name: "toy", version: "1" };
+    answer(id, { capabilities: { ...capabilities, ...encoding, ...pull, ...odd }, serverInfo });
   },
   initialized() {
     if (behaviour === "crash-after-initialize") process.exit(5);
