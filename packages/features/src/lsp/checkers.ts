@@ -40,7 +40,7 @@ const checkers: readonly Checker[] = [
     args: [],
     rootMarkers: ["pyrightconfig.json", "pyproject.toml", "setup.py", "requirements.txt"],
     pattern:
-      /^\s+(?<path>.+?):(?<line>\d+):(?<column>\d+) - (?<severity>error|warning|information): (?<message>.*?)(?: \((?<source>\w+)\))?$/,
+      /^\s+(?<path>\S.*?):(?<line>\d+):(?<column>\d+) - (?<severity>error|warning|information): (?<message>.*?)(?: \((?<source>\w+)\))?$/,
   },
 ];
 

@@ -155,6 +155,20 @@ test("the output of each checker is read", async () => {
   ]);
 });
 
+test.each<[what: string, line: string]>([
+  ["spaces", " ".repeat(50_000)],
+  ["brackets", " a(1,".repeat(10_000)],
+  ["places", " a:1:2 - ".repeat(6_000)],
+  ["sources", ` a:1:1 - error: ${" (x".repeat(15_000)}`],
+  ["words", `a.go:1: ${"x ".repeat(20_000)}`],
+])("a long line of %s in the output of a checker is read in linear time", async (_what, line) => {
+  const cwd = await makeDirectory();
+  for (const name of ["tsconfig.json", "Cargo.toml", "go.mod", "pyrightconfig.json"])
+    await writeFile(join(cwd, name), "");
+  for (const { checker } of findCheckers({ cwd, isProjectTrusted: true, env: { PATH: "" } }))
+    expect(parseProblems(checker, `${line}\n`, cwd).length).toBeLessThanOrEqual(1);
+});
+
 test("the table has at least 30 servers, and each says what it is for and what installs it", () => {
   expect(serverTable.length).toBeGreaterThanOrEqual(30);
   expect(new Set(serverTable.map(({ name }) => name)).size).toBe(serverTable.length);
