@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { asRecord, tryParseJson } from "@tau/ai/internal";
 import { type DebuggerStop, formatPlace } from "@tau/protocol/surface";
+import { formatJson } from "../kit/format-json.ts";
 import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 import { type DapResolvedAdapter, fillTemplate } from "./adapters.ts";
 import type { DebuggedProgram, DebugTarget } from "./debugged-program.ts";
@@ -362,7 +363,8 @@ const customRequest: Run = async (args, ports) => {
     throw new DebugFailure("invalid", "The parameter expression is no JSON object: the arguments of the request.");
   if (ownRequests.has(command)) throw new DebugFailure("invalid", `Use the action for ${command}.`);
   const body = await session.client.request(command, payload, getOptions(args, ports));
-  return { text: cut(toVisible(JSON.stringify(body ?? {}, undefined, 1).slice(0, 2 * maxTextLength))) };
+  const { text, isWhole } = formatJson(body ?? {}, { maxLength: maxTextLength, indent: 1 });
+  return { text: `${toVisible(text)}${isWhole ? "" : "\n… (the rest is not shown)"}` };
 };
 
 /** Requests that change the state which the session keeps. */

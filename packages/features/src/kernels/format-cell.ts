@@ -1,6 +1,7 @@
 /** The outcome of a cell as the result of a tool. */
 import type { AgentToolResult } from "@tau/agent";
 import type { ImageContent } from "@tau/ai";
+import { formatJson } from "../kit/format-json.ts";
 import { toVisible } from "../kit/visible-text.ts";
 import type { ShownOutput } from "./cell-output.ts";
 import type { Language } from "./feature.ts";
@@ -32,6 +33,8 @@ interface FormatOptions {
 }
 
 const maxResultLength = 50_000;
+/** With the remark about the rest, a value is no longer than a result. */
+const maxJsonLength = 49_900;
 export const maxValueLength = 256 * 1024;
 const maxImages = 10;
 
@@ -124,10 +127,15 @@ function formatDisplay(display: Exclude<Display, { kind: "png" }>): string {
     case "text":
       return display.text;
     case "json":
-      return JSON.stringify(display.value, undefined, 2);
+      return formatValue(display.value);
     case "table":
       return formatTable(display.table);
   }
+}
+
+function formatValue(value: unknown): string {
+  const { text, isWhole } = formatJson(value, { maxLength: maxJsonLength, indent: 2 });
+  return isWhole ? text : `${text}… [the rest of this value is not shown]`;
 }
 
 /** A table in Markdown. */

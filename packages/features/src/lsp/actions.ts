@@ -1,6 +1,7 @@
 /** The actions of the tool `lsp` that ask. */
 import { isRecord, sleep } from "@tau/ai/internal";
 import type { CodePlace } from "@tau/protocol/surface";
+import { formatJson } from "../kit/format-json.ts";
 import type { SyntaxSymbols } from "../kit/syntax/symbols.ts";
 import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 import {
@@ -225,7 +226,7 @@ export async function request(call: ActionCall): Promise<ActionResult> {
   const { client, params: own } = await openRequest(call);
   const params = isRecord(payload) ? { ...own, ...payload } : (payload ?? own);
   const answer = await client.request(method, params, getOpenOptions(call));
-  const text = toVisible(JSON.stringify(answer ?? null, null, 1).slice(0, maxAnswerLength));
+  const text = toVisible(formatJson(answer ?? null, { maxLength: maxAnswerLength, indent: 1 }).text);
   const note = mayChangeFiles(method) ? "\nEdits that the server asked for on its own were refused." : "";
   return { text: text + note };
 }

@@ -284,6 +284,15 @@ describe("steps", () => {
   });
 });
 
+test("the answer to a request of the model that is deep and wide costs no more than what is shown of it", async () => {
+  const scripted = await openScripted("deep-value");
+  await scripted.launch();
+  const { text } = await scripted.run({ action: "custom_request", function: "evaluate", timeoutMs: 60_000 });
+  expect(text).toMatch(/^\{\n "result": \[\n {2}\[/);
+  expect(text).toMatch(/\n… \(the rest is not shown\)$/);
+  expect(text.length).toBeLessThan(9_000);
+});
+
 test("an adapter that asks without end and does not read the answers is ended", async () => {
   const scripted = await openScripted("flood-of-requests");
   await scripted.launch();

@@ -313,6 +313,10 @@ function serve(input, output) {
     },
     evaluate(request) {
       if (behaviour === "hangs-in-evaluate") return;
+      if (behaviour === "deep-value") {
+        const deep = `${"[".repeat(2_000)}${"1,".repeat(500_000)}1${"]".repeat(2_000)}`;
+        return respond(request, { result: JSON.parse(deep) });
+      }
       if (behaviour === "huge-value")
         return respond(request, { result: "z".repeat(10_000_000), variablesReference: 0 });
       respond(request, {

@@ -167,6 +167,17 @@ describe.each(languages)("a hostile cell of %s", (language) => {
     expect(after.details.value).toBe(7);
   });
 
+  test("that shows a value which is deep and wide is answered with its start", async () => {
+    const { run } = await openKernels();
+    const code = choose(
+      "value = [1] * 1000000\nfor index in range(800): value = [value]\ndisplay(value)",
+      "let value = new Array(1000000).fill(1); for (let i = 0; i < 800; i++) value = [value]; display(value)",
+    );
+    const cell = await run(language, code);
+    expect(cell.isError, cell.text.slice(0, 200)).toBe(false);
+    expect(cell.text).toMatch(/^\[\n {2}\[\n[^]*… \[the rest of this value is not shown\]$/);
+  });
+
   test("that closes the descriptors of its messages is answered once", async () => {
     const { run } = await openKernels();
     for (const descriptor of [3, 4]) {

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createFakeClock } from "@tau/ai/testing";
 import { expect, test } from "vitest";
-import { type ActionCall, findReferences, findSymbols, hover, locate } from "../../src/lsp/actions.ts";
+import { type ActionCall, findReferences, findSymbols, hover, locate, request } from "../../src/lsp/actions.ts";
 import type { LspArguments } from "../../src/lsp/arguments.ts";
 import { rename } from "../../src/lsp/changes.ts";
 import { LspError } from "../../src/lsp/failure.ts";
@@ -126,6 +126,12 @@ test("the names that a server gives itself and its capabilities cannot act on a 
   const texts = [await ask(showStatus(makeCall(toy, {}))), await ask(showCapabilities(makeCall(toy, {})))];
   expect(texts[0]).toContain("toy (\\u{1b}[31mtoy) in ");
   expect(texts[1]).toContain("\\u{1b}[2J\\u{202e}Provider");
+});
+
+test("an answer that is deep and wide costs no more than what is shown of it", async () => {
+  const toy = await openToy("deep-answer");
+  const call = makeCall(toy, { action: "request", query: "textDocument/hover", timeoutMs: 60_000 });
+  expect(await ask(request(call))).toHaveLength(32_000);
 });
 
 test("an edit that a server wants by itself is refused", async () => {

@@ -172,6 +172,10 @@ const handlers = {
         return answer(id, good);
       case "garbage":
         return write("x".repeat(200_000));
+      case "deep-answer": {
+        const deep = `${"[".repeat(2_000)}${"1,".repeat(500_000)}1${"]".repeat(2_000)}`;
+        return write(frame(`{"jsonrpc":"2.0","id":${id},"result":${deep}}`));
+      }
       case "bad-json":
         write("Content-Length: 5\r\n\r\n{oops");
         return answer(id, good);
