@@ -1,10 +1,7 @@
 /** The process of a kernel: messages as lines over two descriptors of its own, and everything that it prints. */
 import type { Program } from "@tau/tools";
-import type { FromKernel } from "./messages.ts";
-import { parseMessage } from "./messages.ts";
+import { type FromKernel, maxMessageBytes, parseMessage } from "./messages.ts";
 
-/** A kernel that sends a longer message is ended. */
-const maxMessageBytes = 16 * 1024 * 1024;
 /** While so much waits to be read by a kernel, nothing more is read from it: answers must not pile up here. */
 const maxWaitingBytes = 1024 * 1024;
 /** A kernel that lets more wait is ended. */

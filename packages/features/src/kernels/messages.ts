@@ -2,6 +2,9 @@
 import { asRecord, isRecord } from "@tau/ai/internal";
 import type { KernelResult } from "./ipc.ts";
 
+/** A kernel that sends a longer message is ended. Its own program sends none. */
+export const maxMessageBytes = 16 * 1024 * 1024;
+
 export type CellStatus = "ok" | "error" | "interrupted";
 
 export interface CellError {
@@ -50,7 +53,8 @@ export type FromKernel =
   | { type: "Display"; display: Display; size: number }
   | { type: "Register"; name: string; description: string; parameters: Readonly<Record<string, unknown>> | undefined }
   | { type: "Invoked"; id: string; result: KernelResult }
-  | { type: "Request"; id: number; scope: string; wire: string; request: KernelRequest };
+  /** `request` is undefined if its arguments are of the wrong kind, which is a mistake of the code and not of the kernel. */
+  | { type: "Request"; id: number; scope: string; wire: string; request: KernelRequest | undefined };
 
 /** Undefined for anything that is not a message. Pure. */
 export function parseMessage(line: string): FromKernel | undefined {
@@ -79,15 +83,10 @@ export function parseMessage(line: string): FromKernel | undefined {
     case "Invoked":
       return { type, id, result: toResult(fields) };
     default: {
-      const request = toRequest(String(type), fields);
-      if (!request || !Number.isSafeInteger(fields["id"])) return undefined;
-      return {
-        type: "Request",
-        id: fields["id"] as number,
-        scope: getText(fields["scope"]),
-        wire: String(type),
-        request,
-      };
+      const wire = String(type);
+      if (!Object.hasOwn(requests, wire) || !Number.isSafeInteger(fields["id"])) return undefined;
+      const request = requests[wire]!(fields);
+      return { type: "Request", id: fields["id"] as number, scope: getText(fields["scope"]), wire, request };
     }
   }
 }
@@ -141,30 +140,24 @@ function toResult({ value = null, error }: Readonly<Record<string, unknown>>): K
   return { error: { message: getText(error["message"]), kind: getText(error["kind"]) || "failed" } };
 }
 
-function toRequest(type: string, fields: Readonly<Record<string, unknown>>): KernelRequest | undefined {
-  const { tool, params, code, prompt, pattern, cwd, path, offset } = fields;
-  const options = asRecord(fields["options"]);
-  switch (type) {
-    case "ToolCall":
-      return typeof tool === "string" ? { kind: "tool", tool, params } : undefined;
-    case "PythonExec":
-      return typeof code === "string" ? { kind: "exec", language: "python", code } : undefined;
-    case "BunExec":
-      return typeof code === "string" ? { kind: "exec", language: "javascript", code } : undefined;
-    case "Completion":
-      return typeof prompt === "string" ? { kind: "completion", prompt, options } : undefined;
-    case "Agent":
-      return typeof prompt === "string" ? { kind: "agent", prompt, options } : undefined;
-    case "Glob":
-      return typeof pattern === "string" ? { kind: "glob", pattern, cwd: getText(cwd) || "." } : undefined;
-    case "ReadFile":
-      return typeof path === "string" && Number.isSafeInteger(offset)
-        ? { kind: "readFile", path, offset: offset as number }
-        : undefined;
-    default:
-      return undefined;
-  }
-}
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads the requests of each type. */
+const requests: Readonly<Record<string, (fields: Fields) => KernelRequest | undefined>> = {
+  ToolCall: ({ tool, params }) => (typeof tool === "string" ? { kind: "tool", tool, params } : undefined),
+  PythonExec: ({ code }) => (typeof code === "string" ? { kind: "exec", language: "python", code } : undefined),
+  BunExec: ({ code }) => (typeof code === "string" ? { kind: "exec", language: "javascript", code } : undefined),
+  Completion: ({ prompt, options }) =>
+    typeof prompt === "string" ? { kind: "completion", prompt, options: asRecord(options) } : undefined,
+  Agent: ({ prompt, options }) =>
+    typeof prompt === "string" ? { kind: "agent", prompt, options: asRecord(options) } : undefined,
+  Glob: ({ pattern, cwd }) =>
+    typeof pattern === "string" ? { kind: "glob", pattern, cwd: getText(cwd) || "." } : undefined,
+  ReadFile: ({ path, offset }) =>
+    typeof path === "string" && Number.isSafeInteger(offset)
+      ? { kind: "readFile", path, offset: offset as number }
+      : undefined,
+};
 
 /** The type of the answer to a request. */
 const answers: Readonly<Record<string, string>> = { PythonExec: "PythonResult", BunExec: "BunResult" };

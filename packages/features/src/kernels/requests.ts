@@ -1,6 +1,6 @@
 /** Requests of the code of a kernel to the host, each with the rights of the call that it was made in. */
 import { IpcChannel, type KernelId, type KernelMessage, type KernelResult } from "./ipc.ts";
-import { KernelError } from "./kernel-error.ts";
+import { KernelError, type KernelErrorKind } from "./kernel-error.ts";
 import { type FromKernel, getAnswerType, type KernelRequest } from "./messages.ts";
 
 /** More requests of one kernel at the same time are refused. */
@@ -41,14 +41,12 @@ export class KernelRequests {
 
   accept({ id, scope, wire, request }: Extract<FromKernel, { type: "Request" }>): void {
     const answer = this.#scopes.get(scope);
-    const problem = !answer
-      ? new KernelError("over", "The cell that made this call is over. Await calls before the cell ends.")
-      : this.#waiting.has(id)
-        ? new KernelError("failed", `There is another call with the id ${id}.`)
-        : this.#waiting.size >= maxRequests
-          ? new KernelError("busy", `More than ${maxRequests} calls at once are not possible.`)
-          : undefined;
-    if (!answer || problem) return void this.#reply(wire, id, { error: toWireError(problem) });
+    const refuse = (kind: KernelErrorKind, message: string) => void this.#reply(wire, id, { error: { message, kind } });
+    if (!request) return refuse("invalid_arguments", `An argument of the call has the wrong type (${wire}).`);
+    if (!answer) return refuse("over", "The cell that made this call is over. Await calls before the cell ends.");
+    if (this.#waiting.has(id)) return refuse("failed", `There is another call with the id ${id}.`);
+    if (this.#waiting.size >= maxRequests)
+      return refuse("busy", `More than ${maxRequests} calls at once are not possible.`);
     this.#waiting.set(id, { wire, request, answer });
     const [own] = this.#channel;
     void own.send(toKernelMessage(this.#options.id, id, request)).catch(() => undefined);

@@ -97,6 +97,67 @@ Image()`,
   });
 });
 
+describe.each(languages)("a mistake in a cell of %s", (language) => {
+  const choose = (python: string, javascript: string) => (language === "python" ? python : javascript);
+
+  test("costs the call that is wrong, and never the variables", async () => {
+    const { run } = await openKernels({ files: { "a.txt": "x" } });
+    await run(language, choose("kept = 5", "var kept = 5;"));
+    const attempt = (call: string) =>
+      choose(
+        `try:\n    r = await ${call}\nexcept Exception as e:\n    r = [type(e).__name__, getattr(e, "kind", "")]\nr`,
+        `await ${call}.catch((e) => [e.name, e.kind])`,
+      );
+    const wrong = ["KernelError", "invalid_arguments"];
+    const calls: [call: string, outcome: unknown][] = [
+      [choose("js(5)", "py(5)"), wrong],
+      [choose("completion(None)", "completion()"), wrong],
+      [choose("agent(7)", "agent({ prompt: 'x' })"), wrong],
+      ["invoke_tool(5)", wrong],
+      [choose('kernel.rpc("tool://read", path="a.txt", offset="two")', "agentBridge.glob(5)"), wrong],
+      [
+        choose(
+          'tool.write(path="b.txt", content="x" * 17000000)',
+          'tool.write({ path: "b.txt", content: "x".repeat(17e6) })',
+        ),
+        wrong,
+      ],
+      // JSON has no such number: JavaScript writes null, and Python would write what is not JSON.
+      [
+        choose('tool.read(path="a.txt", limit=float("nan"))', 'tool.read({ path: "a.txt", limit: NaN })'),
+        choose("ValueError", "x"),
+      ],
+    ];
+    for (const [call, outcome] of calls) {
+      const cell = await run(language, attempt(call));
+      const { value } = cell.details;
+      expect(typeof outcome === "string" ? (value as string[])?.[0] : value, `${call}: ${cell.text}`).toEqual(outcome);
+    }
+    const start = choose("bytes([137, 80, 78, 71, 1, 2, 3, 4, 5])", "Buffer.from([137, 80, 78, 71, 1, 2, 3, 4, 5])");
+    const image = choose(`class Image:\n    def _repr_png_(self): return ${start}\nImage()`, start);
+    expect(await run(language, image)).toMatchObject({ isError: false });
+    expect((await run(language, "kept")).details.value).toBe(5);
+  });
+});
+
+test.skipIf(!languages.includes("python"))(
+  "of a wide data frame the first columns are shown, and how many there are",
+  async () => {
+    const { run } = await openKernels();
+    const code = `class Frame:
+    columns = ["c%d" % index for index in range(20000)]
+    shape = (100, 20000)
+    def head(self, n): return self
+    def itertuples(self, index): return [tuple([row] + ["x" * 20] * 20000) for row in range(100)]
+Frame()`;
+    const { text, isError } = await run("python", code);
+    expect(isError, text.slice(0, 200)).toBe(false);
+    const [columns, , row] = text.split("\n").map((line) => line.split(" | "));
+    expect([columns!.length, columns![1], columns!.at(-1)]).toEqual([51, "c0", "… (19951 more columns) |"]);
+    expect([row!.length, row!.at(-1)]).toEqual([51, "… |"]);
+  },
+);
+
 test("names of the runner are free for cells", async () => {
   const { run } = await openKernels();
   const names = ["fs", "session", "send", "write", "calls", "ask", "show", "result", "thread", "isRecord"];

@@ -178,6 +178,16 @@ describe.each(languages)("a hostile cell of %s", (language) => {
     expect(cell.text).toMatch(/^\[\n {2}\[\n[^]*… \[the rest of this value is not shown\]$/);
   });
 
+  test("that puts another file in the place of its messages is answered, and waits for nothing", async () => {
+    const { run } = await openKernels();
+    const code = choose(
+      'import os\nos.dup2(os.open("/dev/null", os.O_RDWR), 4)\nawait tool.ls()',
+      'require("fs").closeSync(4); require("fs").openSync("/dev/null", "w"); await tool.ls()',
+    );
+    expect((await run(language, code)).details.status).toBe("ended");
+    expect((await run(language, "8")).details.value).toBe(8);
+  });
+
   test("that closes the descriptors of its messages is answered once", async () => {
     const { run } = await openKernels();
     for (const descriptor of [3, 4]) {

@@ -1,3 +1,5 @@
+import { maxMessageBytes } from "../messages.ts";
+
 /**
  * The programs of a JavaScript kernel, which is a Node process. The worker thread reads messages from descriptor 3, so that it can
  * interrupt the main thread however busy that is: it has a session of the inspector for `Runtime.terminateExecution`. The main
@@ -66,7 +68,7 @@ const { Session } = require("node:inspector");
 const fs = require("node:fs");
 const util = require("node:util");
 const { promiseHooks } = require("node:v8");
-const maxText = 200000, maxValue = 4000000, maxPng = 5000000, maxRows = 100;
+const maxText = 200000, maxValue = 4000000, maxPng = 5000000, maxRows = 100, maxMessage = ${maxMessageBytes};
 const session = new Session();
 session.connect();
 // The cells and calls in progress, the newest last. Node cannot follow them through promises and be interrupted as well.
@@ -86,7 +88,7 @@ let isPrinting = false;
 // Cells may change what is global.
 const { parse, stringify } = JSON;
 const { from } = Buffer;
-const { writeSync } = fs;
+const { fstatSync, writeSync } = fs;
 const { reallyExit } = process;
 // The kernel cannot answer any more, because a cell has changed too much of it.
 const fail = () => {
@@ -96,8 +98,18 @@ const fail = () => {
     reallyExit.call(process, 1);
   }
 };
-const write = (text) => {
-  const bytes = from(text);
+const identifyOutput = () => {
+  const { dev, ino } = fstatSync(4);
+  return dev + ":" + ino;
+};
+const output = identifyOutput();
+const write = (bytes) => {
+  try {
+    // What another file gets in its place never arrives, and the host would wait for ever.
+    if (identifyOutput() !== output) fail();
+  } catch {
+    fail();
+  }
   for (let start = 0; start < bytes.length; ) {
     try {
       start += writeSync(4, bytes, start);
@@ -107,7 +119,8 @@ const write = (text) => {
     }
   }
 };
-const send = (type, payload) => write(stringify({ type, payload }) + "\n");
+const encode = (type, payload) => from(stringify({ type, payload }) + "\n");
+const send = (type, payload) => write(encode(type, payload));
 const toValue = (value) => {
   try {
     // Writing a value as JSON that is too long anyway may take minutes.
@@ -129,7 +142,8 @@ const inspect = (value) => {
 // Stacks of errors have the functions of this program below those of the cell.
 const runnerFrames = /(?:\n *at [^\n]*(?:\bSession\.post\b|node:inspector|\[eval\])[^\n]*)+/g;
 const removeRunner = (text) => text.replace(runnerFrames, "");
-const isPng = (value) => util.types.isUint8Array(value) && value.length > 8 && value[0] === 137 && value[1] === 80 && value[2] === 78;
+const pngStart = [137, 80, 78, 71, 13, 10, 26, 10];
+const isPng = (value) => util.types.isUint8Array(value) && pngStart.every((byte, index) => value[index] === byte);
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const toTable = (value) => {
   if (!Array.isArray(value) || value.length === 0 || !value.every(isRecord)) return undefined;
@@ -167,8 +181,11 @@ class KernelError extends Error {
 const ask = (type, payload) =>
   new Promise((resolve, reject) => {
     const id = ++nextId;
+    const bytes = encode(type, { id, scope: getScope() ?? null, ...payload });
+    if (bytes.length > maxMessage)
+      throw new KernelError("A call has at most 16 MB. Write large values to a file, and pass its path.", "invalid_arguments");
     calls.set(id, { resolve, reject });
-    send(type, { id, scope: getScope() ?? null, ...payload });
+    write(bytes);
   });
 const callTool = (tool, params = {}) => ask("ToolCall", { from: "Bun", tool, params });
 const tool = new Proxy(

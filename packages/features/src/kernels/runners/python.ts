@@ -1,3 +1,5 @@
+import { maxMessageBytes } from "../messages.ts";
+
 /**
  * The program of a Python kernel, which `python3 -c` runs. It reads messages from descriptor 3 and writes them to descriptor 4.
  * Only modules in C that cost nothing are imported at the start; `json` comes with the first message, `asyncio` with the first
@@ -6,13 +8,15 @@
 export const pythonRunner = String.raw`
 import sys, os, _thread, _queue, _signal, _contextvars, fcntl, select
 # Cells may change modules.
-from posix import read as read_bytes, write as write_bytes, getpid, _exit
+from posix import read as read_bytes, write as write_bytes, fstat, getpid, _exit
 
 PID, MAIN = getpid(), _thread.get_ident()
 IN, OUT = 3, 4
 os.set_inheritable(IN, False)
 os.set_inheritable(OUT, False)
-MAX_TEXT, MAX_VALUE, MAX_PNG, MAX_ROWS, MAX_CELLS = 200000, 4000000, 5000000, 100, 200000
+MAX_TEXT, MAX_VALUE, MAX_PNG, MAX_ROWS, MAX_COLUMNS, MAX_CELLS = 200000, 4000000, 5000000, 100, 50, 200000
+MAX_MESSAGE = ${maxMessageBytes}
+PNG = b"\x89PNG\r\n\x1a\n"
 module = type(sys)("__main__")
 module.__builtins__ = __builtins__
 sys.modules["__main__"] = module
@@ -40,14 +44,28 @@ def load(name):
         sys.path[:] = kept
     return sys.modules[name]
 
+def identify_output():
+    status = fstat(OUT)
+    return (status.st_dev, status.st_ino)
+
+OUTPUT = identify_output()
+
 def write(data):
     with writing:
+        # What another file gets in its place never arrives, and the host would wait for ever.
+        if identify_output() != OUTPUT:
+            raise OSError("The descriptor of messages has another file.")
         view = memoryview(data)
         while view:
             view = view[write_bytes(OUT, view):]
 
 def send(kind, **payload):
-    write(get_json().dumps({"type": kind, "payload": payload}, default=simple).encode("utf-8", "replace") + b"\n")
+    # NaN is no JSON.
+    text = get_json().dumps({"type": kind, "payload": payload}, default=simple, allow_nan=False)
+    data = text.encode("utf-8", "replace") + b"\n"
+    if len(data) > MAX_MESSAGE:
+        raise KernelError("A call has at most 16 MB. Write large values to a file, and pass its path.", "invalid_arguments")
+    write(data)
 
 def get_json():
     if "json" not in state:
@@ -314,7 +332,7 @@ async def agent(prompt, options=None, **more):
 
 def to_png(value):
     if isinstance(value, (bytes, bytearray)):
-        return bytes(value) if value.startswith(b"\x89PNG\r\n\x1a\n") else None
+        return bytes(value) if value.startswith(PNG) else None
     if is_figure(value):
         return save_png(lambda buffer: value.savefig(buffer, format="png", bbox_inches="tight"))
     if type(value).__module__.startswith("PIL.") and callable(getattr(value, "convert", None)):
@@ -323,7 +341,7 @@ def to_png(value):
         return save_png(lambda buffer: known.save(buffer, format="PNG"))
     png = getattr(value, "_repr_png_", None)
     data = png() if callable(png) else None
-    return data if isinstance(data, bytes) else None
+    return data if isinstance(data, bytes) and data.startswith(PNG) else None
 
 def is_figure(value):
     return type(value).__name__ == "Figure" and callable(getattr(value, "savefig", None))
@@ -344,7 +362,13 @@ def to_table(value):
         rows, names = value.head(MAX_ROWS).iter_rows(), [str(name) for name in columns]
     else:
         return None
-    return {"columns": names, "rows": [[str(cell)[:200] for cell in row] for row in rows], "total": int(value.shape[0])}
+    more = len(names) - MAX_COLUMNS
+    last = ["\u2026 (%d more columns)" % more] if more > 0 else []
+    return {
+        "columns": [name[:200] for name in names[:MAX_COLUMNS]] + last,
+        "rows": [[str(cell)[:200] for cell in list(row)[:MAX_COLUMNS]] + ["\u2026" for _ in last] for row in rows],
+        "total": int(value.shape[0]),
+    }
 
 def show(value, is_result=False):
     """Sends an image or a table. Says whether the value was one."""
