@@ -35,7 +35,7 @@ export const clientCapabilities = {
     formatting: { dynamicRegistration: false },
     rangeFormatting: { dynamicRegistration: false },
     publishDiagnostics: { relatedInformation: true, versionSupport: true, tagSupport: { valueSet: [1, 2] } },
-    diagnostic: { dynamicRegistration: false, relatedDocumentSupport: true },
+    diagnostic: { dynamicRegistration: true, relatedDocumentSupport: true },
   },
   window: { workDoneProgress: true },
   workspace: {

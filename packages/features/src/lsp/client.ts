@@ -2,13 +2,14 @@
 import { basename } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Clock } from "@tau/ai";
-import { isRecord, version } from "@tau/ai/internal";
+import { asRecord, isRecord, sleep, version } from "@tau/ai/internal";
 import { toVisibleLine } from "../kit/visible-text.ts";
 import { clientCapabilities } from "./capabilities.ts";
 import { type Answer, Connection, RefusedRequest, type RequestOptions, UnknownMethod } from "./connection.ts";
 import { DiagnosticStore } from "./diagnostics.ts";
 import { Documents, type SetOptions, type SyncedDocument } from "./documents.ts";
 import { LspError } from "./failure.ts";
+import { DiagnosticRegistrations } from "./registrations.ts";
 import type { LspProgram } from "./program.ts";
 import type { PositionEncoding } from "./positions.ts";
 
@@ -21,6 +22,10 @@ const maxTokenLength = 1_000;
 /** More edits than this of one command are refused. */
 const maxWantedEdits = 100;
 const maxSettings = 1_000;
+/** A server may give up the answer to a pull because files change, and wants to be asked again. */
+const cancelledByServer = -32802;
+const maxPullRetries = 5;
+const pullRetryMs = 100;
 
 export interface ClientOptions {
   /** The name of the server, for messages. */
@@ -58,6 +63,7 @@ export class LspClient {
   readonly #connection: Connection;
   readonly #options: ClientOptions;
   readonly #progress = new Set<string | number>();
+  readonly #registrations = new DiagnosticRegistrations();
   /** Edits that the server wants while one of its commands is executed; undefined: it may want none. */
   #wantedEdits: unknown[] | undefined;
   readonly #endListeners: (() => void)[] = [];
@@ -135,7 +141,12 @@ export class LspClient {
 
   /** Whether it has to be asked for diagnostics. */
   get pullsDiagnostics(): boolean {
-    return isRecord(this.#capabilities["diagnosticProvider"]);
+    return this.#pullOptions !== undefined;
+  }
+
+  get #pullOptions(): Fields | undefined {
+    const provider = this.#capabilities["diagnosticProvider"];
+    return isRecord(provider) ? provider : this.#registrations.current;
   }
 
   /** Calls `listener` once, when it has ended for whatever reason. */
@@ -177,13 +188,24 @@ export class LspClient {
     { path, uri, version: documentVersion }: SyncedDocument,
     options: RequestOptions,
   ): Promise<void> {
-    const provider = this.#capabilities["diagnosticProvider"] as Fields;
-    const { identifier } = provider;
+    const { identifier } = this.#pullOptions ?? {};
     const params = { textDocument: { uri }, ...(typeof identifier === "string" && { identifier }) };
-    const { result: report, bytes: messageBytes } = await this.#ask("textDocument/diagnostic", params, options);
+    const { result: report, bytes: messageBytes } = await this.#pull(params, options);
     // Without a `previousResultId` there is nothing that could be unchanged.
     if (isRecord(report) && Array.isArray(report["items"]))
       this.diagnostics.set(path, report["items"], { version: documentVersion, messageBytes });
+  }
+
+  async #pull(params: object, options: RequestOptions): Promise<Answer> {
+    for (let retry = 0; ; retry++) {
+      try {
+        return await this.#ask("textDocument/diagnostic", params, options);
+      } catch (error) {
+        const { code } = asRecord((error as Error).cause);
+        if (code !== cancelledByServer || retry >= maxPullRetries) throw error;
+        await sleep(this.clock, pullRetryMs, options.signal);
+      }
+    }
   }
 
   /** Collects the edits that the server asks for while `work` executes one of its commands. */
@@ -268,7 +290,10 @@ export class LspClient {
       case "window/showDocument":
         return { success: false };
       case "client/registerCapability":
+        return this.#registrations.add(params["registrations"]);
       case "client/unregisterCapability":
+        // The protocol writes it so.
+        return this.#registrations.remove(params["unregisterations"]);
       case "window/showMessageRequest":
       case "window/workDoneProgress/create":
       case "workspace/codeLens/refresh":

@@ -168,6 +168,8 @@ export interface WaitForDiagnosticsOptions {
   allowUnversioned?: boolean;
   /** When the server got the text, on the monotonic clock: of reports without a version, earlier ones are about another text. */
   sentAt?: number;
+  /** Ends the wait without a report. */
+  isOver?: () => boolean;
   /** When the server was last notified of a change of any file, on the monotonic clock: it may report this one anew. */
   changedAt?: number | undefined;
 }
@@ -200,7 +202,7 @@ export async function waitForDiagnostics(
   options: WaitForDiagnosticsOptions = {},
 ): Promise<readonly Diagnostic[] | undefined> {
   const { timeoutMs = 3_000, signal, minVersion, expectedDocumentVersion, allowUnversioned = true } = options;
-  const { sentAt, changedAt = -Infinity } = options;
+  const { sentAt, changedAt = -Infinity, isOver = () => false } = options;
   const start = clock.monotonic();
   const accept = (isLast: boolean): readonly Diagnostic[] | undefined => {
     const reported = store.get(path);
@@ -218,7 +220,7 @@ export async function waitForDiagnostics(
     if (signal?.aborted) throw new LspError("aborted", "The call was stopped.");
     const leftMs = timeoutMs - (clock.monotonic() - start);
     const diagnostics = accept(leftMs <= 0);
-    if (diagnostics !== undefined || leftMs <= 0) return diagnostics;
+    if (diagnostics !== undefined || leftMs <= 0 || isOver()) return diagnostics;
     await sleep(clock, Math.min(stepMs, leftMs), signal);
   }
 }

@@ -18,6 +18,8 @@ const defaultWaitMs = 3_000;
 
 export interface DiagnosticsOptions {
   timeoutMs: number;
+  /** How long a server is waited for that reports by itself. Default: `timeoutMs`. */
+  pushTimeoutMs?: number;
   signal?: AbortSignal | undefined;
 }
 
@@ -25,21 +27,24 @@ export interface DiagnosticsOptions {
 export async function getDiagnostics(
   client: LspClient,
   document: SyncedDocument,
-  { timeoutMs, signal }: DiagnosticsOptions,
+  { timeoutMs, pushTimeoutMs = timeoutMs, signal }: DiagnosticsOptions,
 ): Promise<readonly Diagnostic[] | undefined> {
   const { path, version, minVersion, sentAt } = document;
-  if (client.pullsDiagnostics) {
-    await client.pullDiagnostics(document, { timeoutMs, signal });
-    return client.diagnostics.get(path)?.diagnostics;
+  if (!client.pullsDiagnostics) {
+    const reported = await waitForDiagnostics(client.diagnostics, client.clock, path, {
+      timeoutMs: pushTimeoutMs,
+      signal,
+      expectedDocumentVersion: version,
+      minVersion,
+      sentAt,
+      changedAt: client.documents.changedAt,
+      // A server that has just started may say only now that it wants to be asked.
+      isOver: () => client.pullsDiagnostics,
+    });
+    if (reported || !client.pullsDiagnostics) return reported;
   }
-  return await waitForDiagnostics(client.diagnostics, client.clock, path, {
-    timeoutMs,
-    signal,
-    expectedDocumentVersion: version,
-    minVersion,
-    sentAt,
-    changedAt: client.documents.changedAt,
-  });
+  await client.pullDiagnostics(document, { timeoutMs, signal });
+  return client.diagnostics.get(path)?.diagnostics;
 }
 
 export async function findProblems(call: ActionCall): Promise<ActionResult> {
@@ -80,12 +85,13 @@ async function checkFile(
   const { session, args, signal } = call;
   const { client, document } = await session.openIn(server, path, getOpenOptions(call));
   // The time of a question includes that of loading the project; a server that pushes says nothing while it loads.
-  const timeoutMs = client.pullsDiagnostics || args.timeoutMs !== undefined ? getTimeout(args) : defaultWaitMs;
-  const found = await getDiagnostics(client, document, { timeoutMs, signal });
+  const timeoutMs = getTimeout(args);
+  const pushTimeoutMs = args.timeoutMs === undefined ? defaultWaitMs : timeoutMs;
+  const found = await getDiagnostics(client, document, { timeoutMs, pushTimeoutMs, signal });
   if (!found)
     throw new LspError(
       "timeout",
-      `${client.name} has reported nothing about ${session.files.show(path)} within ${timeoutMs} ms.`,
+      `${client.name} has reported nothing about ${session.files.show(path)} within ${pushTimeoutMs} ms.`,
     );
   const { lines } = await session.files.read(path);
   const options = { path: session.files.show(path), encoding: client.positionEncoding, lines };

@@ -144,6 +144,8 @@ test.each<[behaviour: string, answer: RegExp]>([
   ["good", /^1 error:\na\.toy:3:1: error: bad is not good \(toy 7\)$/],
   ["unversioned", /^1 error:/],
   ["pull", /^1 warning:\na\.toy:1:1: warning: pulled$/],
+  // It says only after the handshake that it has to be asked, and gives up its first answers.
+  ["registers-pull", /^1 warning:\na\.toy:1:1: warning: pulled$/],
   ["versions-go-back", /^1 error:/],
   ["odd-diagnostics", /^1 error:/],
   ["100k-diagnostics", /^1000 errors:\n(?:.*\n){50}… and 950 more\.$/],

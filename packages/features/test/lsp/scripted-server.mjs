@@ -68,7 +68,7 @@ function report(uri) {
   );
   const publish = (diagnostics, more = { version }) =>
     notify("textDocument/publishDiagnostics", { uri, diagnostics, ...more });
-  if (behaviour === "silent" || behaviour === "pull") return;
+  if (behaviour === "silent" || behaviour === "pull" || behaviour === "registers-pull") return;
   if (behaviour === "unversioned") return publish(problems, {});
   if (behaviour === "versions-go-back") {
     publish(problems);
@@ -91,8 +91,24 @@ function report(uri) {
   publish(problems);
 }
 let late = () => {};
+let pulls = 0;
 /** The parameters of `initialize`. */
 let hello;
+
+function registerPull(ids, gone) {
+  const method = "textDocument/diagnostic";
+  const registrations = [
+    { id: "x", method: "workspace/other" },
+    7,
+    ...ids.map((id) => ({ id, method, registerOptions: {} })),
+  ];
+  send({ id: "r1", method: "client/registerCapability", params: { registrations } });
+  send({
+    id: "r2",
+    method: "client/unregisterCapability",
+    params: { unregisterations: gone.map((id) => ({ id, method })) },
+  });
+}
 
 const handlers = {
   "toy/hello": (id) => answer(id, hello),
@@ -120,6 +136,7 @@ const handlers = {
     if (behaviour === "crash-after-initialize") process.exit(5);
     if (behaviour === "loading") notify("$/progress", { token: "load", value: { kind: "begin", title: "Loading" } });
     if (behaviour === "unasked-edit") return;
+    if (behaviour === "registers-pull") setTimeout(() => registerPull(["first", "second"], ["first"]), 50);
     if (behaviour === "wants-settings")
       send({
         id: "s",
@@ -137,6 +154,8 @@ const handlers = {
   },
   "textDocument/didClose": (_id, { textDocument: { uri } }) => void texts.delete(uri),
   "textDocument/diagnostic"(id, { textDocument: { uri } }) {
+    if (behaviour === "registers-pull" && ++pulls < 3)
+      return send({ id, error: { code: -32802, message: "cancelled", data: { retriggerRequest: true } } });
     const items = texts.get(uri).text.includes("bad")
       ? [{ range: range(0, 0, 3), severity: 2, message: "pulled" }]
       : [];
