@@ -248,6 +248,17 @@ export class Bus {
     return found;
   }
 
+  /** Lists the subjects of a stream that have messages. */
+  async listSubjects(stream: string, filter: string): Promise<string[]> {
+    const { state } = await this.retry(() => this.#manager.streams.info(stream, { subjects_filter: filter }));
+    return Object.keys(state.subjects ?? {});
+  }
+
+  /** Removes all messages of a subject. */
+  async purge(stream: string, subject: string): Promise<void> {
+    await this.retry(() => this.#manager.streams.purge(stream, { filter: subject }));
+  }
+
   /** Tries reading again while the servers elect a leader. Throws `unavailable` if they do not answer for long. */
   async retry<T>(work: () => Promise<T>): Promise<T> {
     const deadline = this.#clock.monotonic() + outageMs;

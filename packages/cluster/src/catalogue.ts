@@ -6,9 +6,10 @@ import type { HostedSession } from "@tau/harness/host";
 import {
   compareSessions,
   filterSessions,
+  isStored,
   pickSession,
   type SessionInfo,
-  type SessionStorage,
+  type Storage,
   sumUsage,
 } from "@tau/harness/session";
 import type { MethodData, SessionStatus } from "@tau/protocol/gateway";
@@ -22,9 +23,9 @@ interface CatalogueOptions {
   bus: Bus;
   membership: Membership;
   leases: SessionLeases;
-  storage: SessionStorage;
+  storage: Storage;
   /** With the sessions in the trash. */
-  wholeStorage: SessionStorage;
+  wholeStorage: Storage;
   clock: Clock;
   ids: Ids;
   log: (line: string) => void;
@@ -146,7 +147,7 @@ export class Catalogue implements ClusterCatalogue {
     if (entry?.isTrashed) return undefined;
     // The whole session is known without its log.
     if (entry && from <= new Date(entry.info.created) && entry.status !== "running") return entry.usage;
-    if (!(await storage.findStore(sessionId))) return undefined;
+    if (!(await isStored(storage, sessionId))) return undefined;
     const manager = await SessionManager.openStored(sessionId, { storage, access: "read" });
     return await closeAfter(manager, () => sumUsage(manager, from));
   }

@@ -12,7 +12,7 @@ import {
   type RoutedCall,
   type SessionCall,
 } from "@tau/gateway/port";
-import type { SessionStorage } from "@tau/harness/session";
+import type { Storage } from "@tau/harness/session";
 import { Catalogue } from "./catalogue.ts";
 import { ChannelLog } from "./channel-log.ts";
 import { ClusterKeys } from "./cluster-keys.ts";
@@ -62,7 +62,7 @@ export class Cluster implements ClusterPort {
     });
   }
 
-  get storage(): SessionStorage {
+  get storage(): Storage {
     return this.#node.storage;
   }
 

@@ -5,7 +5,7 @@
  */
 import { hostname } from "node:os";
 import type { Ids } from "@tau/ai";
-import type { LeaseHolder } from "@tau/tools/platform";
+import { isSessionId, type LogHolder } from "@tau/harness/session";
 import { GatewayError } from "@tau/gateway/port";
 import type { Bus } from "./bus.ts";
 import type { Membership } from "./membership.ts";
@@ -68,9 +68,7 @@ export class SessionLeases {
   }
 
   /** Acquires the lease of a session, unless a node that is alive holds it. Throws `not_found` for one in the trash. */
-  async acquire(
-    sessionId: string,
-  ): Promise<{ kind: "held"; lease: HeldLease } | { kind: "busy"; holder: LeaseHolder }> {
+  async acquire(sessionId: string): Promise<{ kind: "held"; lease: HeldLease } | { kind: "busy"; holder: LogHolder }> {
     const { membership, ids } = this.#options;
     for (let tries = 0; tries < maxTries; tries++) {
       const { nodeId } = membership;
@@ -136,9 +134,9 @@ export class SessionLeases {
   /** The sessions that a node held when it died. */
   async listHeldBy(nodeId: string): Promise<string[]> {
     const messages = await this.#options.bus.readBucket(stream);
-    return messages.flatMap(({ subject, data }) =>
-      decode(data).nodeId === nodeId ? [fromToken(subject.slice(keySubject(leaseBucket, "").length))] : [],
-    );
+    const held = messages.filter(({ data }) => decode(data).nodeId === nodeId);
+    const names = held.map(({ subject }) => fromToken(subject.slice(keySubject(leaseBucket, "").length)));
+    return names.filter(isSessionId);
   }
 
   #hold(sessionId: string, holderId: string, revision: number): HeldLease {
@@ -211,10 +209,7 @@ const toSubject = (sessionId: string) => keySubject(leaseBucket, toToken(session
 
 const decode = (data: Uint8Array): LeaseRecord => JSON.parse(new TextDecoder().decode(data)) as LeaseRecord;
 
-const toHolder = ({ holderId, pid, host }: LeaseRecord, epoch: number): LeaseHolder => ({
-  id: holderId,
-  pid,
-  startTime: "",
-  bootId: host,
+const toHolder = ({ pid, host }: LeaseRecord, epoch: number): LogHolder => ({
+  name: `process ${pid} of ${host}`,
   generation: epoch,
 });

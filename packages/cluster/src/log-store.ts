@@ -5,16 +5,19 @@
  */
 import type { Ids } from "@tau/ai";
 import { PendingWork } from "@tau/ai/internal";
-import type { AppendOutcome, LogStore } from "@tau/harness/session";
+import { type AcquireOutcome, type AppendOutcome, isBlobName, type LogStore } from "@tau/harness/session";
 import { GatewayError } from "@tau/gateway/port";
 import type { Bus, FencedOutcome, StoredMessage } from "./bus.ts";
-import type { IndexCache } from "./index-cache.ts";
+import { type IndexCache, noCache } from "./index-cache.ts";
 import type { HeldLease, SessionLeases } from "./leases.ts";
-import { formatLogId, headerNames, type LogPlace, parseLogId, placeLog } from "./names.ts";
+import { formatLogId, headerNames, type LogPlace, parseLogId, placeLog, toBlobName } from "./names.ts";
 import { type LogMessage, Segments } from "./segments.ts";
 
 export interface LogStoreOptions {
+  /** The id of a session, or another name of a log; see `toLogName`. */
   sessionId: string;
+  /** A session in the trash: nothing of it is found. Default false. */
+  isHidden?: boolean;
   bus: Bus;
   leases: SessionLeases;
   cache: IndexCache;
@@ -38,6 +41,7 @@ export class NatsLogStore implements LogStore {
   #segments: Segments | undefined;
   /** The epoch of the last message that was read; 0 if there was none. */
   #lastEpoch = 0;
+  #lastTime = "";
   #identity = "";
   /** Differs for each store. */
   readonly #writerId: string;
@@ -58,7 +62,13 @@ export class NatsLogStore implements LogStore {
     this.name = `${this.#place.stream}/${options.sessionId}`;
   }
 
+  /** When the last message was stored that was read; empty if there was none. */
+  get lastTime(): string {
+    return this.#lastTime;
+  }
+
   async stat() {
+    if (this.#options.isHidden) return undefined;
     // Only the holder of the lease writes.
     const segments = (this.#lease && this.#segments) ?? (await this.#load());
     return segments.end === 0 ? undefined : { size: segments.end, identity: await this.#getIdentity() };
@@ -100,8 +110,24 @@ export class NatsLogStore implements LogStore {
       const reason = `it has ${segments.end} bytes instead of ${position}: another node wrote to it`;
       return this.#fail({ kind: "overtaken", reason });
     }
+    return await this.#publishAll(bytes, position);
+  }
+
+  async replace(bytes: Uint8Array): Promise<AppendOutcome> {
+    if (this.#closing) return closed;
+    return this.#failure ?? (await this.#pending.add(this.#replace(Buffer.from(bytes))));
+  }
+
+  async #replace(bytes: Buffer): Promise<AppendOutcome> {
+    this.#segments ??= await this.#load();
+    return await this.#publishAll(bytes, 0);
+  }
+
+  /** Stores bytes whose first takes this position, and after which there are no others. */
+  async #publishAll(bytes: Buffer, position: number): Promise<AppendOutcome> {
+    const segments = this.#segments!;
     const partBytes = Math.min(maxPartBytes, this.#options.bus.maxPayloadBytes - headerBytes);
-    for (let start = 0; start < bytes.length; start += partBytes) {
+    for (let start = 0; start < Math.max(1, bytes.length); start += partBytes) {
       const part = bytes.subarray(start, start + partBytes);
       const hasMore = start + partBytes < bytes.length;
       const outcome = await this.#publish(part, { position: position + start, hasMore });
@@ -164,8 +190,8 @@ export class NatsLogStore implements LogStore {
     throw new GatewayError(outcome.kind === "overtaken" ? "conflict" : "unavailable", text);
   }
 
-  async acquire() {
-    if (this.#lease) return { kind: "held" } as const;
+  async acquire(): Promise<AcquireOutcome> {
+    if (this.#lease) return { kind: "held", generation: this.#lease.epoch };
     const { leases, sessionId } = this.#options;
     const outcome = await leases.acquire(sessionId);
     if (outcome.kind === "busy") return outcome;
@@ -176,7 +202,7 @@ export class NatsLogStore implements LogStore {
       await this.#release();
       throw error;
     }
-    return { kind: "held" } as const;
+    return { kind: "held", generation: this.#lease.epoch };
   }
 
   /** After this, no message of an earlier writer is stored any more, and all that were are known. */
@@ -204,6 +230,7 @@ export class NatsLogStore implements LogStore {
     const last = await bus.retry(() => bus.readLast(stream, subject));
     if (!last) return (this.#segments ??= new Segments());
     this.#lastEpoch = getLogId(last).epoch;
+    this.#lastTime = last.time;
     const segments = this.#segments ?? (await this.#loadCached(await cache.read(sessionId), last)) ?? new Segments();
     for await (const message of bus.readRange(stream, subject, { from: segments.lastSeq + 1, to: last.seq })) {
       segments.add(toLogMessage(message));
@@ -244,6 +271,28 @@ export class NatsLogStore implements LogStore {
     if (!segments?.isWhole) return;
     const cached = { identity: await this.#getIdentity(), segments: segments.encode(), index: Buffer.from(bytes) };
     await this.#options.cache.write(this.#options.sessionId, cached);
+  }
+
+  async writeBlob(name: string, bytes: Uint8Array): Promise<void> {
+    const blob = this.#openBlob(name);
+    const outcome = await blob.replace(bytes);
+    await blob.close();
+    if (outcome.kind === "appended") return;
+    throw new GatewayError("unavailable", `${blob.name} could not be stored: ${outcome.reason}. Try again.`);
+  }
+
+  async readBlob(name: string): Promise<Buffer | undefined> {
+    const blob = this.#openBlob(name);
+    const stats = await blob.stat();
+    const bytes = stats && (await blob.read(0, stats.size));
+    await blob.close();
+    return bytes;
+  }
+
+  /** A blob is a log of its own, which is written once. */
+  #openBlob(name: string): NatsLogStore {
+    if (!isBlobName(name)) throw new TypeError(`${JSON.stringify(name)} is not a name of a blob.`);
+    return new NatsLogStore({ ...this.#options, sessionId: toBlobName(this.#options.sessionId, name), cache: noCache });
   }
 
   close(): Promise<void> {

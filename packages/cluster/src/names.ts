@@ -1,5 +1,6 @@
 /** The names of everything that a cluster keeps in NATS. */
 import { createHash } from "node:crypto";
+import { getLogId, type LogKey } from "@tau/harness/session";
 
 /** Into how many streams the logs are divided. It must never change: the hash of an id chooses the stream. */
 const logStreamCount = 16;
@@ -30,6 +31,21 @@ export interface LogPlace {
   stream: string;
   subject: string;
 }
+
+/** The name of a log: of a session, its id. */
+export const toLogName = (key: LogKey): string => (key.startsWith("session/") ? getLogId(key) : key);
+
+/** The key of a log with this name; undefined for a blob. */
+export const toLogKey = (name: string): LogKey | undefined =>
+  name.startsWith(blobStart) ? undefined : ((name.includes("/") ? name : `session/${name}`) as LogKey);
+
+const blobStart = "blob/";
+
+/** Names the log that has a blob of another. */
+export const toBlobName = (logName: string, name: string): string => `${toBlobStart(logName)}${name}`;
+
+/** The beginning of the names of all blobs of a log. */
+export const toBlobStart = (logName: string): string => `${blobStart}${logName}/`;
 
 /** Where the log of a session is. */
 export function placeLog(sessionId: string): LogPlace {

@@ -1,7 +1,7 @@
 /** This process as a node of a cluster: its connection, its membership, and the sessions that it may open. */
 import { join } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import type { SessionStorage } from "@tau/harness/session";
+import type { Storage } from "@tau/harness/session";
 import { parseClusterUrl } from "./address.ts";
 import type { Bus } from "./bus.ts";
 import { connectCluster } from "./connection.ts";
@@ -26,9 +26,9 @@ export interface ClusterNode {
   readonly bus: Bus;
   readonly membership: Membership;
   readonly leases: SessionLeases;
-  readonly storage: SessionStorage;
+  readonly storage: Storage;
   /** With the sessions in the trash. */
-  readonly wholeStorage: SessionStorage;
+  readonly wholeStorage: Storage;
   /** All sessions have to be closed before. */
   close(): Promise<void>;
 }

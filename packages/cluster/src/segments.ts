@@ -24,6 +24,8 @@ export class Segments {
   readonly #segments: Segment[] = [];
   /** Parts of an append whose last part has not come. */
   #parts: Segment[] = [];
+  /** Where the parts begin. */
+  #partsStart = 0;
   #lastSeq = 0;
   #firstSeq = 0;
 
@@ -56,10 +58,12 @@ export class Segments {
     if (!lastPart || lastPart.position + lastPart.length !== position) {
       // A writer that did not finish its append has been followed by another.
       this.#parts = [];
-      this.#cut(position);
+      this.#partsStart = position;
     }
     if (length > 0) this.#parts.push({ seq, position, length });
     if (hasMore) return;
+    // Not before: a replacement that is never finished takes nothing away.
+    this.#cut(this.#partsStart);
     this.#segments.push(...this.#parts);
     this.#parts = [];
   }

@@ -2,14 +2,14 @@
 import { createHash } from "node:crypto";
 import type { Ids } from "@tau/ai";
 import { SerialQueue } from "@tau/ai/internal";
-import type { SessionStorage } from "@tau/harness/session";
+import { isStored, type Storage } from "@tau/harness/session";
 import { GatewayError, type SessionKeys } from "@tau/gateway/port";
 import type { Bus } from "./bus.ts";
 import { bucketStream, hookBucket, keySubject } from "./names.ts";
 
 interface ClusterSessionKeysOptions {
   bus: Bus;
-  storage: SessionStorage;
+  storage: Storage;
   ids: Ids;
   /** Deletes a session of this node that nobody has used. */
   discard: (sessionId: string) => Promise<unknown>;
@@ -39,7 +39,7 @@ export class ClusterSessionKeys implements SessionKeys {
     const last = await bus.retry(() => bus.readLast(stream, subject));
     if (!last) return { sessionId: undefined, seq: 0 };
     const sessionId = new TextDecoder().decode(last.data);
-    return { sessionId: (await storage.findStore(sessionId)) ? sessionId : undefined, seq: last.seq };
+    return { sessionId: (await isStored(storage, sessionId)) ? sessionId : undefined, seq: last.seq };
   }
 
   /** The first node that writes the key down decides; a session that came second is deleted again. */

@@ -1,12 +1,12 @@
 /** Deleted sessions of a cluster: their leases say so, and the catalogue lists them apart. */
 import { type ClusterGateway, GatewayError } from "@tau/gateway/port";
-import type { SessionStorage } from "@tau/harness/session";
+import { isStored, type Storage } from "@tau/harness/session";
 import type { Catalogue } from "./catalogue.ts";
 import type { SessionLeases } from "./leases.ts";
 import { placeLog } from "./names.ts";
 
 interface TrashParts {
-  storage: SessionStorage;
+  storage: Storage;
   leases: SessionLeases;
   catalogue: Catalogue;
   sessions: ClusterGateway["sessions"];
@@ -22,7 +22,7 @@ export class SessionTrash {
   /** Deletes a session that this node runs, or that no node runs. Throws `session_not_found`, `busy` or `moved`. */
   async add(sessionId: string): Promise<{ id: string }> {
     const { storage, leases, catalogue, sessions } = this.#parts;
-    if (!(await storage.findStore(sessionId))) throw notFound(sessionId);
+    if (!(await isStored(storage, sessionId))) throw notFound(sessionId);
     if (sessions.find(sessionId)?.hosted.session.hasWork) {
       throw new GatewayError("busy", `The session ${sessionId} is running. Abort it before you delete it.`);
     }

@@ -5,16 +5,19 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import type { MsgHdrs } from "@nats-io/transport-node";
 import { systemClock, systemIds } from "@tau/ai";
 import { SessionManager } from "@tau/harness";
-import { storeContract } from "@tau/harness/testing";
+import { getLogId, type LogKey } from "@tau/harness/session";
+import { storageContract } from "@tau/harness/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Bus, type FencedMessage, type FencedOutcome } from "../src/bus.ts";
 import { createIndexCache, noCache } from "../src/index-cache.ts";
 import { SessionLeases } from "../src/leases.ts";
 import { NatsLogStore } from "../src/log-store.ts";
-import { bucketStream, headerNames, leaseBucket, parseLogId, placeLog } from "../src/names.ts";
+import { bucketStream, headerNames, keySubject, leaseBucket, logStreams, parseLogId, placeLog } from "../src/names.ts";
 import { type ClusterNode, openNode } from "../src/open-node.ts";
 import { hasNats, type NatsServers, startNats } from "./nats-servers.ts";
 import { openProxy } from "./tcp-proxy.ts";
+
+const leaseStream = bucketStream(leaseBucket);
 
 describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
   let nats: NatsServers;
@@ -28,6 +31,24 @@ describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
       ids: systemIds,
       cache: createIndexCache(join(agentDir, "cache"), systemIds),
     });
+  let openPlace = "";
+
+  /** A place is the streams without what was in them before. */
+  async function open(place: string) {
+    const manager = await jetstreamManager(node.bus.nats);
+    if (place !== openPlace) for (const stream of [...logStreams, leaseStream]) await manager.streams.purge(stream);
+    openPlace = place;
+    return node.storage;
+  }
+
+  /** Gives the lease to a node that is not there. */
+  async function abandon(_place: string, key: LogKey) {
+    const subject = keySubject(leaseBucket, getLogId(key));
+    const { seq: after } = (await node.bus.readLast(leaseStream, subject))!;
+    const data = Buffer.from(JSON.stringify({ nodeId: "lost", holderId: "lost", pid: 1, host: "lost" }));
+    await node.bus.publish({ stream: leaseStream, subject, data, after, id: systemIds(), giveUpAfterMs: 10_000 });
+  }
+
   const openOther = (name: string) =>
     openNode({ url: `${nats.servers[0]!.url}?name=${name}`, agentDir, log: () => undefined });
 
@@ -52,7 +73,7 @@ describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
     if (agentDir) await rm(agentDir, { recursive: true, force: true });
   });
 
-  for (const { name, run } of storeContract("NATS", openStore)) test(name, run);
+  for (const { name, run } of storageContract("NATS", { open, abandon })) test(name, run);
 
   test("an append of several messages counts as a whole or not at all", async () => {
     const store = openStore("parts");

@@ -255,7 +255,7 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
 
     // Somebody else has written to the log, and this node was not declared dead.
     const { seq: after } = (await bus.readLast(stream, subject))!;
-    const { size } = (await (await a.cluster.storage.findStore(sessionId))!.stat())!;
+    const { size } = (await (await a.cluster.storage.open(`session/${sessionId}`)).stat())!;
     const id = formatLogId({ unique: "stranger", position: size, epoch: 0, hasMore: false });
     const message = { stream, subject, after, id, giveUpAfterMs: 5_000 };
     expect(await bus.publish(message)).toMatchObject({ kind: "stored" });

@@ -133,7 +133,7 @@ test("a second process may read, and learns which process writes", async () => {
   const session = await SessionManager.create("/project", directory);
   await session.appendMessage(user("a"));
   const second = await SessionManager.open(session.getSessionFile()!);
-  expect(second.readOnly).toMatchObject({ reason: "held", holder: { pid: process.pid } });
+  expect(second.readOnly).toMatchObject({ reason: "held", holder: { name: `process ${process.pid}` } });
   await expect(second.appendMessage(user("b"))).rejects.toThrow(`written by process ${process.pid}`);
   await session.close();
   await second.close();

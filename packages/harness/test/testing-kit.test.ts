@@ -29,7 +29,7 @@ test("the testing kit exports these values and no others", () => {
     "createTestSession",
     "openContractHost",
     "scriptedModel",
-    "storeContract",
+    "storageContract",
     "surfaceContract",
     "text",
     "thinking",

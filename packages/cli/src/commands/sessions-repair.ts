@@ -45,7 +45,7 @@ export async function repair(args: CommandArgs, io: Io): Promise<void> {
 function checkWritable({ readOnly }: SessionManager, path: string): void {
   if (readOnly?.reason === "held") {
     const { holder, advice = "Close it there first." } = readOnly;
-    const text = `The session ${path} is being written by process ${holder.pid}. ${advice}`;
+    const text = `The session ${path} is being written by ${holder.name}. ${advice}`;
     throw new HarnessError("read_only", text);
   }
   if (readOnly?.reason === "refused") {

@@ -29,7 +29,8 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
 function describeHolder({ readOnly }: SessionManager): string[] {
   if (readOnly?.reason !== "held") return [];
   const use = "Close it there and open it again, or continue here with a copy: /clone.";
-  return [`Process ${readOnly.holder.pid} has this session open, so that it can only be read here. ${use}`];
+  const { name } = readOnly.holder;
+  return [`${name[0]!.toUpperCase()}${name.slice(1)} has this session open, so that it can only be read here. ${use}`];
 }
 
 /** Empty for a session that is not stored, or that nothing was said in. */

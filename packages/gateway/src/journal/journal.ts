@@ -150,7 +150,7 @@ export class Journal<Record extends object> {
     this.#end = size;
     try {
       const lease = await this.#store.acquire();
-      if (lease.kind === "busy") this.#failure = this.#createFailure(`process ${lease.holder.pid} writes it`);
+      if (lease.kind === "busy") this.#failure = this.#createFailure(`${lease.holder.name} writes it`);
     } catch (error) {
       if (systemCode(error) === undefined) throw error;
       this.#failure = this.#createFailure(getErrorMessage(error));
@@ -165,7 +165,7 @@ async function readInto<Record extends object>(
 ): Promise<number> {
   const lease = await store.acquire();
   if (lease.kind === "busy") {
-    const text = `${store.name} is used by process ${lease.holder.pid}: another gateway of this account is running. Stop it first.`;
+    const text = `${store.name} is used by ${lease.holder.name}: another gateway of this account is running. Stop it first.`;
     throw new GatewayError("unavailable", text);
   }
   const stats = await store.stat();

@@ -1,7 +1,7 @@
 /** A cluster of gateways, as one of them sees it. `@tau/cluster` implements it on NATS. */
 import type { Clock, Ids } from "@tau/ai";
 import type { HostedSession } from "@tau/harness/host";
-import type { SessionFilter, SessionStorage } from "@tau/harness/session";
+import type { SessionFilter, Storage } from "@tau/harness/session";
 import type { GatewayMethod, InboxRequestData, MethodData } from "@tau/protocol/gateway";
 import type { Subscriptions } from "../bridge/subscriptions.ts";
 import type { ClusterChannels } from "../channels/store.ts";
@@ -28,7 +28,7 @@ export interface JoinOptions {
 
 export interface ClusterPort {
   /** The logs of the cluster's sessions. One process at a time may write to each. */
-  readonly storage: SessionStorage;
+  readonly storage: Storage;
   readonly inbox: ClusterInboxStore;
   readonly requestKeys: RequestKeys;
   readonly sessionKeys: SessionKeys;

@@ -13,7 +13,7 @@ import {
   type HostParams,
   type HostWatcher,
 } from "@tau/harness/host";
-import { getWorkingDirectory, isSessionId, type SessionStorage } from "@tau/harness/session";
+import { getWorkingDirectory, isSessionId, isStored, type Storage } from "@tau/harness/session";
 import type { SettingsManager } from "@tau/config/settings";
 import type { OpenSessionData } from "@tau/protocol/gateway";
 import type { Subscriptions } from "../bridge/subscriptions.ts";
@@ -66,7 +66,7 @@ interface OpenSessionsOptions {
   startDirectory: string;
   index: SessionIndex;
   /** Where sessions are kept. Default: files. */
-  storage?: SessionStorage;
+  storage?: Storage;
   /** Called before a session is opened that is held by this process alone. */
   beforeOpen?: (sessionId: string) => Promise<void>;
   subscriptions: Subscriptions;
@@ -258,7 +258,7 @@ export class OpenSessions {
       await manager.close();
       if (storage) throw new GatewayError("moved", `The session ${sessionId} runs on another node.`);
       const { holder, advice = "Close it there first." } = readOnly;
-      const message = `The session ${sessionId} is open in process ${holder.pid}. ${advice}`;
+      const message = `The session ${sessionId} is open in ${holder.name}. ${advice}`;
       throw new GatewayError("conflict", message);
     }
     if (storage && readOnly?.reason === "refused") {
@@ -282,10 +282,8 @@ export class OpenSessions {
     const { agentDir, index, storage, settings } = this.#options;
     const options = { agentDir, durability: settings.get().durability };
     const isId = isSessionId(sessionId);
-    if (storage && isId) {
-      const store = await storage.findStore(sessionId);
-      if (store) return await SessionManager.openStored(sessionId, { ...options, storage });
-    }
+    if (storage && (await isStored(storage, sessionId)))
+      return await SessionManager.openStored(sessionId, { ...options, storage });
     const path = isId && !storage ? await index.find(sessionId) : undefined;
     if (path !== undefined) return await SessionManager.open(path, options);
     throw new GatewayError("not_found", `There is no session ${JSON.stringify(sessionId.slice(0, 128))}.`);

@@ -6,11 +6,12 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { writeTextFile } from "@tau/tools/durable";
 import type { Files } from "@tau/tools";
 import { systemCode, ToolsError } from "@tau/tools/platform";
+import type { Storage } from "@tau/tools/storage";
 import { HarnessError } from "@tau/protocol";
 import type { SessionHeader } from "../session/entry.ts";
 import type { SessionLookup } from "../session/find-session.ts";
 import { isSession, recover } from "../session/recover.ts";
-import type { SessionStorage } from "../session/session-storage.ts";
+import { createWhole, isStored } from "../session/stored-session.ts";
 import { isSessionId, sessionDirectory, sessionFileName } from "../session/session-directory.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import { type ImportedSession, type ImportProblem, importSession } from "./import.ts";
@@ -58,19 +59,14 @@ export async function importSessionFile(
 /** Copies a file to a new session of a storage. Throws `invalid_input` for a file that is not a session. */
 export async function importIntoStorage(
   source: string,
-  { cwd, storage }: { cwd: string; storage: SessionStorage },
+  { cwd, storage }: { cwd: string; storage: Storage },
   files?: ImportFiles,
 ): Promise<Omit<ImportedFile, "path">> {
   const imported = await readImport(source, files);
   const { entries, problems } = imported;
-  const isUsed = async (id: string) => {
-    const store = await storage.findStore(id);
-    await store?.close();
-    return store !== undefined;
-  };
-  const header = await createHeader(imported, cwd, isUsed);
+  const header = await createHeader(imported, cwd, (id) => isStored(storage, id));
   const text = exportJsonl({ header, entries, leafId: null });
-  const store = await storage.createWhole(header, Buffer.from(text));
+  const store = await createWhole(storage, header, Buffer.from(text));
   await store.close();
   return { id: header.id, entryCount: entries.length, problems };
 }

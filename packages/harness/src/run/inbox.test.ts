@@ -6,9 +6,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { appendEvent } from "./record.ts";
 import { SessionLog } from "../session/log.ts";
-import { createMemoryStore } from "../session/memory-store.ts";
+import { createMemoryStore, type LogStore } from "@tau/tools/storage";
 import { Session } from "../session/session.ts";
-import type { LogStore } from "../session/store.ts";
 import { createSequentialIds } from "../testing/index.ts";
 import { Inbox, type QueueKind } from "./inbox.ts";
 

@@ -1,8 +1,8 @@
 /** Appends lines to a log in batches, one batch at a time, and resolves when the lines are acknowledged. */
 import { getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
+import type { AppendOutcome, LogStore } from "@tau/tools/storage";
 import { copyAdvice, type ReadOnly } from "./read-only.ts";
-import type { AppendOutcome, LogStore } from "./store.ts";
 
 /**
  * When an entry is acknowledged. `strict`: when it is on the disk. `turn`: when the operating system has it, so that it

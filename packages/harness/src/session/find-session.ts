@@ -6,7 +6,7 @@ import { isWithin, unlessMissing } from "@tau/tools/platform";
 import { HarnessError } from "@tau/protocol";
 import { isSessionStart } from "./load-log.ts";
 import { sessionDirectory, sessionsRoot } from "./session-directory.ts";
-import { notSession } from "./store.ts";
+import { notSession } from "./not-session.ts";
 import { SessionManager } from "./session-manager.ts";
 
 /** Where references are looked up. */

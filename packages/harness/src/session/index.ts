@@ -60,7 +60,27 @@ export type {
   ThinkingLevelChangeEntry,
   UsageEntry,
 } from "./entry.ts";
-export { createFileStore, type FileStoreOptions } from "./file-store.ts";
+export {
+  type AcquireOutcome,
+  type AppendOutcome,
+  createFileStore,
+  createMemoryStorage,
+  createMemoryStore,
+  type FileStoreOptions,
+  getLogId,
+  isBlobName,
+  type LogBusy,
+  type LogCollection,
+  type LogHolder,
+  type LogKey,
+  type LogStore,
+  MemoryLog,
+  type MemoryStoreOptions,
+  type RemoveOutcome,
+  type Storage,
+  type StoredLog,
+} from "@tau/tools/storage";
+export { createFileStorage, type FileStorageOptions } from "./file-storage.ts";
 export { encodeLine, readChecksum } from "./line.ts";
 export {
   findSession,
@@ -71,7 +91,6 @@ export {
 } from "./find-session.ts";
 export { getWorkingDirectory } from "./working-directory.ts";
 export type { ReadOnly } from "./read-only.ts";
-export { createMemoryStore, MemoryLog, type MemoryStoreOptions } from "./memory-store.ts";
 export { convertToLlm } from "./message.ts";
 export { isSession, recover, type Recovered } from "./recover.ts";
 export type { ProblemKind, SessionProblem } from "./scan.ts";
@@ -87,9 +106,8 @@ export { compareSessions, filterSessions, type SessionFilter } from "./filter-se
 export type { SessionInfo } from "./session-info.ts";
 export type { TranscriptMessage } from "./message-ids.ts";
 export { type LoadedSession, type NewSession, SessionManager, type SessionManagerOptions } from "./session-manager.ts";
-export type { SessionStorage } from "./session-storage.ts";
 export { type BranchPageOptions, Session, type SummaryExtras } from "./session.ts";
-export type { AppendOutcome, LogStore } from "./store.ts";
 export { type MovedSession, removeSession, restoreSession, trashSession } from "./trash.ts";
+export { findLog, isStored, toSessionKey } from "./stored-session.ts";
 export { sumUsage } from "./usage-since.ts";
 export type { UnfinishedCall } from "./unfinished-calls.ts";

@@ -1,14 +1,13 @@
 /** Which model the sessions of a directory used last. */
+import { createFileStore, listNames } from "@tau/tools/storage";
 import { join } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
 import { type FileSystem, lookAt, nodeFileSystem } from "@tau/tools/platform";
 import { orUndefined } from "@tau/tools/durable";
 import { readChoices } from "./branch.ts";
 import type { SessionChoices } from "./context.ts";
-import { createFileStore } from "./file-store.ts";
 import { SessionLog } from "./log.ts";
 import { isSessionFile } from "./session-directory.ts";
-import { listNames } from "./session-storage.ts";
 
 /** How many sessions are read at most: one that was never asked anything names no model. */
 const maxRead = 5;

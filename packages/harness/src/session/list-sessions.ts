@@ -7,12 +7,10 @@ import { join } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
 import { type FileSystem, systemCode, lookAt } from "@tau/tools/platform";
 import { mustBeRegular, orUndefined, readUpTo, readWhole, writeWhole } from "@tau/tools/durable";
-import { createFileStore } from "./file-store.ts";
-import { createMemoryStore, MemoryLog } from "./memory-store.ts";
+import { createFileStore, createMemoryStore, listNames, type LogStore, MemoryLog } from "@tau/tools/storage";
+import type { StoragePorts } from "./file-storage.ts";
 import { idInFileName, isSessionFile } from "./session-directory.ts";
 import { describeFile, describeSession, isChildSession, type SessionInfo, type StoredInfo } from "./session-info.ts";
-import { listNames, type StoragePorts } from "./session-storage.ts";
-import type { LogStore } from "./store.ts";
 
 /** Called after every hundred files. */
 export type ListProgress = (loaded: number, total: number) => void;

@@ -1,10 +1,10 @@
 /** Loads a log from its store: with its index if that belongs to it, and repaired if it may be written. */
 import { getErrorMessage } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";
+import type { LogStore } from "@tau/tools/storage";
 import { decodeIndex, matchesLog, tailBytes } from "./index-file.ts";
 import type { ReadOnly } from "./read-only.ts";
 import { isSession, recover, type Recovered, Recovery } from "./recover.ts";
-import type { LogStore } from "./store.ts";
 
 /** How much of a log is read at a time. */
 export const chunkBytes = 1024 * 1024;

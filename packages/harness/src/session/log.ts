@@ -1,5 +1,6 @@
 /** An open log: its table, its entries (read on demand) and a queue that appends. The table holds acknowledged entries. */
 import { systemCode } from "@tau/tools/platform";
+import { closedError, getLogPath, type LogStore } from "@tau/tools/storage";
 import { HarnessError } from "@tau/protocol";
 import { AppendQueue, type Durability } from "./append-queue.ts";
 import type { SessionEntry, SessionHeader } from "./entry.ts";
@@ -10,7 +11,6 @@ import { chunkBytes, type LoadedLog, loadLog, readTail } from "./load-log.ts";
 import { type ReadOnly, readOnlyError } from "./read-only.ts";
 import { addEntry, isSession, type Recovered, Recovery } from "./recover.ts";
 import type { SessionProblem } from "./scan.ts";
-import { closedError, type LogStore } from "./store.ts";
 import { countEntry, type SessionTotals } from "./totals.ts";
 
 interface OpenLogOptions {
@@ -74,6 +74,11 @@ export class SessionLog {
   /** A path or a name, for messages. */
   get name(): string {
     return this.#store.name;
+  }
+
+  /** Undefined if it is not in a file. */
+  get path(): string | undefined {
+    return getLogPath(this.#store);
   }
 
   get table(): EntryTable {

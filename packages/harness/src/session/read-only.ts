@@ -1,12 +1,12 @@
 /** Why a session cannot be written, as data and in words. */
 import { assertNever } from "@tau/ai/internal";
-import type { LeaseHolder } from "@tau/tools/platform";
+import type { LogHolder } from "@tau/tools/storage";
 import { HarnessError } from "@tau/protocol";
 
 export type ReadOnly =
   | { reason: "asked" }
   /** `advice`: what to do where it is not known whether the holder still runs. */
-  | { reason: "held"; holder: LeaseHolder; advice?: string }
+  | { reason: "held"; holder: LogHolder; advice?: string }
   /** It could not be opened for writing: the disk refuses (full, read-only, no permission), or the file is not a session. */
   | { reason: "refused"; message: string }
   /** A write failed for good, for example because the disk refuses. What is in the log can still be read and copied. */
@@ -33,7 +33,7 @@ function formatReadOnly(readOnly: ReadOnly): string {
       const { holder, advice } = readOnly;
       const fork = "fork the session to continue here.";
       if (advice !== undefined) return `cannot be written here. ${advice} Otherwise ${fork}`;
-      return `is being written by process ${holder.pid}. Close it there and open it again, or ${fork}`;
+      return `is being written by ${holder.name}. Close it there and open it again, or ${fork}`;
     }
     case "refused":
       return `cannot be written: ${readOnly.message}. Fix that, close the session and open it again.`;

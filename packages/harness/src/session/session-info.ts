@@ -1,11 +1,11 @@
 /** Describes a session for a list. */
 import { closeAfter } from "@tau/ai/internal";
+import type { LogStore } from "@tau/tools/storage";
 import { readName } from "./branch.ts";
 import { customTypes, type SessionEntry, type SessionHeader } from "./entry.ts";
 import { SessionLog } from "./log.ts";
 import { getSessionId } from "./session-directory.ts";
 import { toShortLine } from "./short-line.ts";
-import type { LogStore } from "./store.ts";
 import { isUnanswered } from "./unfinished-calls.ts";
 
 export interface SessionInfo {

@@ -4,6 +4,15 @@ import type { AgentMessage } from "@tau/agent";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { closeAfter, withoutUndefined } from "@tau/ai/internal";
 import { type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
+import {
+  createFileStore,
+  createMemoryStorage,
+  createMemoryStore,
+  listNames,
+  type LogStore,
+  MemoryLog,
+  type Storage,
+} from "@tau/tools/storage";
 import { defaultAgentDir } from "@tau/config/settings";
 import { namingFile, orUndefined, writeWhole } from "@tau/tools/durable";
 import { HarnessError } from "@tau/protocol";
@@ -12,7 +21,7 @@ import { readUnfinishedCalls } from "./branch.ts";
 import { buildContext } from "./context.ts";
 import { describeProblems } from "./describe-problems.ts";
 import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.ts";
-import { createFileStore } from "./file-store.ts";
+import { createFileStorage, findSessionFile, getSessionDirectory, type StoragePorts } from "./file-storage.ts";
 import { encodeLine } from "./line.ts";
 import {
   describeSessionFile,
@@ -23,21 +32,13 @@ import {
   type PageOptions,
 } from "./list-sessions.ts";
 import { SessionLog } from "./log.ts";
-import { createMemoryStore, MemoryLog } from "./memory-store.ts";
 import { type TranscriptMessage, withIds } from "./message-ids.ts";
+import { notSession } from "./not-session.ts";
 import { recover } from "./recover.ts";
 import { checkSessionId, getSessionId, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
 import { describeSession, isChildSession, type SessionInfo } from "./session-info.ts";
-import {
-  createDirectoryStorage,
-  createMemoryStorage,
-  findSessionFile,
-  type SessionStorage,
-  type StoragePorts,
-  listNames,
-} from "./session-storage.ts";
 import { readInitialState, Session, type SessionParts } from "./session.ts";
-import { type LogStore, notSession } from "./store.ts";
+import { createWhole, findLog, isStored, toSessionKey } from "./stored-session.ts";
 import { isOld, upgradeBytes, upgradeFile } from "./upgrade.ts";
 
 export interface SessionManagerOptions {
@@ -50,7 +51,7 @@ export interface SessionManagerOptions {
   /** The directory of tau's own files. Default: `TAU_DIR`, else `~/.tau`. */
   agentDir?: string;
   /** Where sessions are kept. Default: the files of a directory. */
-  storage?: SessionStorage;
+  storage?: Storage;
   fileSystem?: FileSystem;
   clock?: Clock;
   ids?: Ids;
@@ -85,9 +86,9 @@ type HeaderFields = NewSession & { cwd: string };
 
 interface ResolvedOptions
   extends StoragePorts, Required<Pick<SessionManagerOptions, "durability" | "access" | "verifiesAll">> {
-  storage: SessionStorage;
+  storage: Storage;
   /** `storage`, if the caller has chosen it. */
-  customStorage: SessionStorage | undefined;
+  customStorage: Storage | undefined;
 }
 
 export class SessionManager extends Session {
@@ -123,11 +124,8 @@ export class SessionManager extends Session {
   }
 
   /** Opens the session with this id in a storage, as `open` does. Throws `session_not_found`. */
-  static async openStored(
-    id: string,
-    options: SessionManagerOptions & { storage: SessionStorage },
-  ): Promise<SessionManager> {
-    const store = await options.storage.findStore(id);
+  static async openStored(id: string, options: SessionManagerOptions & { storage: Storage }): Promise<SessionManager> {
+    const store = await findLog(options.storage, id);
     if (store) return await SessionManager.#open(resolveOptions(options, undefined), store);
     throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(id)}.`);
   }
@@ -271,8 +269,8 @@ export class SessionManager extends Session {
   }
 
   /** Describes a session of a storage. Undefined if there is none with this id. */
-  static async describeStored(id: string, storage: SessionStorage): Promise<SessionInfo | undefined> {
-    const store = await storage.findStore(id);
+  static async describeStored(id: string, storage: Storage): Promise<SessionInfo | undefined> {
+    const store = await findLog(storage, id);
     const info = store && (await describeSession(store));
     const modified = new Date(info?.modified ?? 0);
     return info && { ...info, path: store.name, created: new Date(info.created), modified };
@@ -283,13 +281,13 @@ export class SessionManager extends Session {
     if (this.problems.some(({ kind }) => kind === "no_session")) throw notSession(this.#log.name);
   }
 
-  /** Undefined in memory. */
+  /** Undefined for a session that is not in a file. */
   getSessionDir(): string | undefined {
-    return this.#options.storage.directory;
+    return getSessionDirectory(this.#options.storage);
   }
 
-  /** The storage that the session was opened with. Undefined if it is in a directory or in memory. */
-  get customStorage(): SessionStorage | undefined {
+  /** The storage that the session was opened with. Undefined if the program chose none. */
+  get customStorage(): Storage | undefined {
     return this.#options.customStorage;
   }
 
@@ -298,7 +296,7 @@ export class SessionManager extends Session {
     return this.#options.durability;
   }
 
-  /** The file, which appears with the first entry; undefined in memory. */
+  /** The file, which appears with the first entry. Undefined for a session that is not in a file. */
   getSessionFile(): string | undefined {
     return this.isPersisted() ? this.#log.name : undefined;
   }
@@ -386,19 +384,22 @@ export class SessionManager extends Session {
 
   async #findStore(sessionId: string): Promise<LogStore> {
     const { storage } = this.#options;
-    const store = await storage.findStore(sessionId);
+    const store = await findLog(storage, sessionId);
     if (store) return store;
     // The file may have been renamed.
-    const path = storage.directory && (await findFile(storage.directory, sessionId, this.#options));
+    const directory = getSessionDirectory(storage);
+    const path = directory && (await findFile(directory, sessionId, this.#options));
     if (path) return createFileStore({ path, ...this.#options });
-    const where = storage.directory ?? "memory";
-    throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(sessionId)} in ${where}.`);
+    throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(sessionId)} in ${storage.name}.`);
   }
 
   static async #create(options: ResolvedOptions, fields: HeaderFields): Promise<SessionManager> {
     const existsError = (id: string) =>
       new HarnessError("invalid_input", `There is already a session ${JSON.stringify(id)}.`);
-    if (fields.id !== undefined && (await options.storage.findStore(fields.id))) throw existsError(fields.id);
+    if (fields.id !== undefined) {
+      checkSessionId(fields.id);
+      if (await isStored(options.storage, fields.id)) throw existsError(fields.id);
+    }
     const session = await SessionManager.#openNew(options, fields);
     if (session.getEntryCount() === 0) return session;
     await session.close();
@@ -408,7 +409,9 @@ export class SessionManager extends Session {
   /** If another process has written a session with the chosen id meanwhile, opens that session. */
   static async #openNew(options: ResolvedOptions, fields: HeaderFields): Promise<SessionManager> {
     const header = createHeader(options, fields);
-    const store = options.storage.createStore(header, fields.id === undefined ? "unique" : "chosen");
+    // All processes that choose the same id get the same log.
+    const created = fields.id === undefined ? { createdAt: header.timestamp } : {};
+    const store = await options.storage.open(toSessionKey(header.id), created);
     return await SessionManager.#open(options, store, header);
   }
 
@@ -418,7 +421,7 @@ export class SessionManager extends Session {
     entries: readonly SessionEntry[],
   ): Promise<SessionManager> {
     const bytes = Buffer.concat([header, ...entries].map(encodeLine));
-    return await SessionManager.#open(options, await options.storage.createWhole(header, bytes));
+    return await SessionManager.#open(options, await createWhole(options.storage, header, bytes));
   }
 
   /** `newHeader` is used if the log has none yet. */
@@ -445,12 +448,12 @@ export class SessionManager extends Session {
 
   /** Upgrades the file of an older log. If it cannot be written, opens an upgraded copy in memory, read-only. */
   static async #openOld(options: ResolvedOptions, oldLog: SessionLog): Promise<SessionManager> {
-    const { name, readOnly } = oldLog;
+    const { name, path, readOnly } = oldLog;
     const bytes = upgradeBytes(await oldLog.bytes());
-    const isUpgraded = !readOnly && (await upgradeFile(name, { ...options, bytes }));
+    const isUpgraded = path !== undefined && !readOnly && (await upgradeFile(path, { ...options, bytes }));
     await oldLog.close();
     const store = isUpgraded
-      ? createFileStore({ path: name, ...options })
+      ? createFileStore({ path, ...options })
       : createMemoryStore({ name, log: new MemoryLog(bytes) });
     const log = await SessionLog.open({ ...options, store, ...(!isUpgraded && { access: "read" }) });
     try {
@@ -492,7 +495,8 @@ function resolveOptions(options: SessionManagerOptions, directory: string | unde
   const { durability = "strict", access = "write", verifiesAll = false } = options;
   const { storage: customStorage } = options;
   const storage =
-    customStorage ?? (directory === undefined ? createMemoryStorage() : createDirectoryStorage(directory, ports));
+    customStorage ??
+    (directory === undefined ? createMemoryStorage(ports) : createFileStorage({ directory, ...ports }));
   return { durability, access, verifiesAll, storage, customStorage, ...ports };
 }
 

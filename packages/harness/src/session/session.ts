@@ -6,6 +6,7 @@ import type { AgentMessage } from "@tau/agent";
 import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
 import { isRecord, Listeners, SerialQueue, withoutUndefined } from "@tau/ai/internal";
 import { HarnessError, type PermissionMode, type Termination, type WritingMode } from "@tau/protocol";
+import { closedError } from "@tau/tools/storage";
 import type { ExportSource } from "../export/source.ts";
 import { check, createCheck } from "@tau/config/internal";
 import {
@@ -55,7 +56,6 @@ import { setMessageId } from "./message-ids.ts";
 import type { ReadOnly } from "./read-only.ts";
 import type { SessionProblem } from "./scan.ts";
 import { toShortLine } from "./short-line.ts";
-import { closedError } from "./store.ts";
 import type { SessionTotals } from "./totals.ts";
 import {
   createNestedOutcomes,

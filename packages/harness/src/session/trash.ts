@@ -1,12 +1,12 @@
 /** Deleting sessions: their files move to a `trash` directory beside them and back, or are removed for good. */
 import { basename, dirname, join, resolve } from "node:path";
-import { acquireLease, type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
+import { type FileSystem, lookAt, nodeFileSystem } from "@tau/tools/platform";
+import { listNames, removeAll, removeLogFiles, withLogLock } from "@tau/tools/storage";
 import { orUndefined } from "@tau/tools/durable";
 import { HarnessError } from "@tau/protocol";
 import { mustBeSession, pickSession, type SessionLookup } from "./find-session.ts";
 import { idInFileName, isSessionFile, sessionsRoot } from "./session-directory.ts";
 import { SessionManager } from "./session-manager.ts";
-import { listNames } from "./session-storage.ts";
 
 const trashName = "trash";
 
@@ -25,7 +25,7 @@ export async function trashSession(path: string, fs: FileSystem = nodeFileSystem
   await checkSession(path, fs);
   const file = (await fs.lstat(path)).isSymbolicLink() ? await fs.realpath(path) : path;
   const target = join(dirname(file), trashName, basename(file));
-  return await moveSession(fs, file, target, (sideFiles) => removeFiles(fs, target, sideFiles));
+  return await moveSession(fs, file, target, (sideFiles) => removeLogFiles(fs, target, sideFiles));
 }
 
 /** Takes a session out of the trash. `reference` is its path there, its id, or the unique beginning of its id. */
@@ -45,7 +45,7 @@ export async function restoreSession(
 /** Removes a session for good. Throws `read_only` while another process writes it. */
 export async function removeSession(path: string, fs: FileSystem = nodeFileSystem): Promise<void> {
   await checkSession(path, fs);
-  await withLock(fs, path, (sideFiles) => removeFiles(fs, path, sideFiles));
+  await withLock(fs, path, (sideFiles) => removeLogFiles(fs, path, sideFiles));
 }
 
 async function checkSession(path: string, fileSystem: FileSystem): Promise<void> {
@@ -108,46 +108,10 @@ async function moveSession(
   return { id: idInFileName(target), path: target };
 }
 
-/** The log first: the side files are useless without it, not the other way round. */
-async function removeFiles(fs: FileSystem, path: string, sideFiles: SideFiles): Promise<void> {
-  await fs.unlink(path);
-  for (const name of sideFiles) await removeAll(fs, join(dirname(path), name));
-}
-
-/** Removes a file, or a directory with all that is in it, if it exists. */
-async function removeAll(fs: FileSystem, path: string): Promise<void> {
-  const stats = await unlessMissing(fs.lstat(path));
-  if (!stats) return;
-  if (!stats.isDirectory()) return await fs.unlink(path);
-  for (const { name } of await fs.readdir(path)) await removeAll(fs, join(path, name));
-  await fs.rmdir?.(path);
-}
-
-/** Runs `work`, which takes all files of a session away or puts them there, while no other process can write the session. */
+/** Runs `work` while no other process can write the session. Throws `read_only` otherwise. */
 async function withLock(fs: FileSystem, path: string, work: (sideFiles: SideFiles) => Promise<void>): Promise<void> {
-  const lock = `${path}.lock`;
-  const outcome = await acquireLease(lock, { fileSystem: fs });
-  if (outcome.kind === "busy") {
-    const advice = outcome.advice ?? "Close it there first.";
-    throw new HarnessError("read_only", `The session ${path} is in use by process ${outcome.holder.pid}. ${advice}`);
-  }
-  const { lease } = outcome;
-  try {
-    await work(findSideFiles(basename(path), await listNames(fs, dirname(path))));
-  } catch (error) {
-    await orUndefined(lease.release().catch(() => fs.unlink(lock)));
-    throw error;
-  }
-  // While the lease is ours: after a release it could be the lock of another process.
-  await orUndefined(fs.unlink(lock).catch(() => lease.release()));
+  const outcome = await withLogLock(fs, path, work);
+  if (outcome.kind === "done") return;
+  const { holder, advice = "Close it there first." } = outcome;
+  throw new HarnessError("read_only", `The session ${path} is in use by ${holder.name}. ${advice}`);
 }
-
-/**
- * Matches what follows the name of a log in the names of its side files: the index, long results, a torn end, the log before
- * it was upgraded or repaired, and drafts of these, which a killed process may leave.
- */
-const sideFileSuffix = /^(?:(?:idx|results|(?:torn|old|damaged)-[^.]+)(?:\.[\da-f-]{36})?|[\da-f-]{36})$/;
-
-/** The files that belong to a log by their names. Others, such as a copy `LOG.bak`, are the user's own. Pure. */
-const findSideFiles = (log: string, names: readonly string[]): string[] =>
-  names.filter((name) => name.startsWith(`${log}.`) && sideFileSuffix.test(name.slice(log.length + 1)));

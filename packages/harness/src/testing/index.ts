@@ -14,7 +14,7 @@ export { type ContractHost, openContractHost } from "./contract-host.ts";
 export { type CrashFileSystem, type CrashLuck, createCrashFileSystem } from "./crash-file-system.ts";
 export { createSequentialIds } from "./ids.ts";
 export type { ExpectedTurn, TestModel, TestTurn } from "./script.ts";
-export { storeContract, type StoreContractCase } from "./store-contract.ts";
+export { storageContract, type StorageContractCase, type StorageUnderTest } from "./storage-contract.ts";
 export {
   type ContractReport,
   type ContractStep,

@@ -14,7 +14,6 @@ import {
 } from "@tau/harness";
 import { type RunEnd, type SessionEvent, toTermination, type View } from "@tau/protocol";
 import { createHost } from "@tau/harness/host";
-import type { MemoryLog } from "@tau/harness/session";
 import {
   call,
   text,
@@ -44,7 +43,7 @@ import { createShopPolicy } from "./extended-policy.example.ts";
 import { createStreamFn, houseModel } from "./provider.example.ts";
 import { continueById, continueLast } from "./resume.example.ts";
 import { answer } from "./session.example.ts";
-import { createStorage, openStored } from "./storage.example.ts";
+import { openStored, storage } from "./storage.example.ts";
 import "./testing.example.ts";
 import { createAnswerServer, printAnswer } from "./streaming.example.ts";
 import { countFiles } from "./three-lines.example.ts";
@@ -562,19 +561,18 @@ test("the last session is found in the directory that the sessions are created i
 });
 
 test("sessions in a storage of one's own are opened again and branched there, and leave no file", async () => {
-  const logs = new Map<string, MemoryLog>();
-  const storage = createStorage(logs);
   const params = { cwd: temporaryDirectory(), agentDir: temporaryDirectory() };
   const model = scriptedModel([[text("One.")], [text("Two.")]]);
   onTestFinished(() => model.dispose());
-  const first = await openStored(storage, { ...params, model });
+  const first = await openStored({ ...params, model });
   await first.prompt("A.");
   await first.dispose();
-  const second = await openStored(storage, { ...params, model }, first.sessionId);
+  const second = await openStored({ ...params, model }, first.sessionId);
   await second.prompt("B.");
   const branch = await second.branch(second.sessionManager.getLeafId()!);
   expect(transcript(branch)).toEqual(["user: A.", "assistant: One.", "user: B.", "assistant: Two."]);
-  expect([...logs.keys()]).toEqual([first.sessionId, branch.sessionId]);
+  const keys = (await storage.list("session")).map(({ key }) => key);
+  expect(keys).toEqual([`session/${first.sessionId}`, `session/${branch.sessionId}`]);
   await branch.dispose();
   await second.dispose();
   expect(readdirSync(params.agentDir)).not.toContain("sessions");

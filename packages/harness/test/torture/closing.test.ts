@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { describe, expect, test } from "vitest";
 import type { SessionEntry } from "../../src/session/entry.ts";
-import { createFileStore } from "../../src/session/file-store.ts";
+import { createFileStore } from "@tau/tools/storage";
 import { SessionLog } from "../../src/session/log.ts";
-import { createMemoryStore } from "../../src/session/memory-store.ts";
+import { createMemoryStore } from "@tau/tools/storage";
 import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import type { LogStore } from "../../src/session/store.ts";
+import type { LogStore } from "@tau/tools/storage";
 import { interceptCalls, entry, header, idsIn, createLog, patience, quickScratch, systemError, user } from "./kit.ts";
 
 const closed = { code: "closed", message: expect.stringContaining("is closed") };

@@ -5,7 +5,7 @@ import { nodeFileSystem } from "@tau/tools/platform";
 import { type Fault, type FaultyFileSystem, withEveryFault } from "@tau/tools/testing";
 import { afterAll, describe, expect, test } from "vitest";
 import { HarnessError } from "@tau/protocol";
-import { createFileStore } from "../../src/session/file-store.ts";
+import { createFileStore } from "@tau/tools/storage";
 import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import {

@@ -8,11 +8,11 @@ import { EntryTable, idNumber } from "../../src/session/entry-table.ts";
 import { encodeIndex, tailBytes } from "../../src/session/index-file.ts";
 import { encodeLine, maxLineBytes } from "../../src/session/line.ts";
 import { SessionLog } from "../../src/session/log.ts";
-import { createMemoryStore, MemoryLog } from "../../src/session/memory-store.ts";
+import { createMemoryStore, MemoryLog } from "@tau/tools/storage";
 import { recover } from "../../src/session/recover.ts";
 import { Scanner } from "../../src/session/scan.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import type { LogStore } from "../../src/session/store.ts";
+import type { LogStore } from "@tau/tools/storage";
 import { entry, header, hexId, createLog, patience, plainLine, quickScratch, sessionIds, user } from "./kit.ts";
 
 /** Adds a right checksum to a line, even if it is not JSON. */
@@ -296,7 +296,7 @@ test("a row that is too long for a string is damaged, and the others are read", 
   const table = new EntryTable();
   const length = constants.MAX_STRING_LENGTH + 1;
   table.add({ offset: 0, length, parent: -1, id: idNumber(entry(1).id), kind: "user", isReattached: false });
-  const index = await encodeIndex({ ...known, table })({ identity: "memory", tail: bytes.subarray(-tailBytes) });
+  const index = await encodeIndex({ ...known, table })({ identity: "memory 0", tail: bytes.subarray(-tailBytes) });
   const lying: LogStore = {
     ...store,
     readIndex: async () => index,

@@ -192,7 +192,7 @@ test(
     await writer.heard((said) => said.includes("open"));
     await writer.heard((said) => said.includes("begin"));
     const reader = await SessionManager.open(path);
-    expect(reader.readOnly).toMatchObject({ reason: "held", holder: { pid: writer.child.pid } });
+    expect(reader.readOnly).toMatchObject({ reason: "held", holder: { name: `process ${writer.child.pid}` } });
     await expect(reader.appendMessage(user("x"))).rejects.toThrow(`process ${writer.child.pid}`);
     await reader.close();
     writer.child.kill("SIGKILL");

@@ -1,17 +1,8 @@
 /** A log in a file. The file only grows; bytes that were not acknowledged may be cut off again. */
 import { constants } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { PendingWork } from "@tau/ai/internal";
-import {
-  acquireLease,
-  type FileSystem,
-  type Lease,
-  nodeFileSystem,
-  type OpenHandle,
-  systemCode,
-  lookAt,
-} from "@tau/tools/platform";
 import { HarnessError } from "@tau/protocol";
 import {
   formatWriteFailure,
@@ -21,8 +12,20 @@ import {
   readWhole,
   syncDirectory,
   writeWhole,
-} from "@tau/tools/durable";
-import { type AppendOutcome, closedError, closedOutcome, type LogStore } from "./store.ts";
+} from "../durable/index.ts";
+import {
+  acquireLease,
+  type FileSystem,
+  type Lease,
+  lookAt,
+  nodeFileSystem,
+  type OpenHandle,
+  systemCode,
+} from "../platform/index.ts";
+import { closedError, closedOutcome } from "./closed.ts";
+import { mustBeBlobName } from "./memory-store.ts";
+import { toBusy } from "./side-files.ts";
+import type { AcquireOutcome, AppendOutcome, LogBusy, LogStore } from "./storage.ts";
 
 export interface FileStoreOptions {
   path: string;
@@ -32,6 +35,13 @@ export interface FileStoreOptions {
 }
 
 export const createFileStore = (options: FileStoreOptions): LogStore => new FileStore(options);
+
+/** The file of a log. Undefined for a log that is not in a file. */
+export const getLogPath = (store: LogStore): string | undefined =>
+  store instanceof FileStore ? store.name : undefined;
+
+/** The directory of the blobs of the log in a file. Named like everything that belongs to the log, so that it goes when the log does. */
+export const getBlobDirectory = (path: string): string => `${path}.results`;
 
 /** The file, open for writing. */
 interface OpenLog {
@@ -179,17 +189,52 @@ class FileStore implements LogStore {
     return path;
   }
 
-  async acquire() {
+  /** Writes a draft, which takes the place of the file when it is on the disk. Until then the file is not changed. */
+  async replace(bytes: Uint8Array): Promise<AppendOutcome> {
+    if (this.#closing) return closedOutcome;
+    if (this.#failure) return this.#failure;
+    // Reads use handles of the old file, which are closed below.
+    await this.#pending.whenSettled();
+    return await this.#pending.add(this.#replace(bytes));
+  }
+
+  async #replace(bytes: Uint8Array): Promise<AppendOutcome> {
+    try {
+      const lease = await this.#acquireToWrite();
+      if (lease.kind === "busy") return this.#fail(overtakenBy(lease));
+      const size = (await this.#writing?.handle.stat())?.size;
+      const change = this.#writing && (await this.#findChange(this.#writing, size!));
+      if (change) return this.#fail(change);
+      await writeWhole(this.#fs, { path: this.name, bytes, ids: this.#ids });
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === undefined) throw error;
+      // If the draft took its place all the same, the next append notices.
+      return { kind: "failed", reason: formatWriteFailure(code), canRetry: true };
+    }
+    await this.#closeHandles();
+    return { kind: "appended", position: bytes.length };
+  }
+
+  async acquire(): Promise<AcquireOutcome> {
+    if (this.#lease) return { kind: "held", generation: this.#lease.generation };
     // A session that is never written leaves no lock file behind.
-    if (this.#lease || !(await this.stat())) return { kind: "held" } as const;
+    if (!(await this.stat())) return { kind: "held", generation: 0 };
     return await this.#acquireLease();
   }
 
-  async #acquireLease() {
+  async #acquireLease(): Promise<AcquireOutcome> {
     const outcome = await acquireLease(lockPath(this.name), { fileSystem: this.#fs, ids: this.#ids });
-    if (outcome.kind === "busy") return outcome;
+    if (outcome.kind === "busy") return toBusy(outcome);
     this.#lease = outcome.lease;
-    return { kind: "held" } as const;
+    return { kind: "held", generation: outcome.lease.generation };
+  }
+
+  /** `acquire` has no lease if there was no file yet; another process may have begun it since. */
+  async #acquireToWrite(): Promise<AcquireOutcome> {
+    if (this.#lease) return { kind: "held", generation: this.#lease.generation };
+    await makeDirectory(this.#fs, dirname(this.name));
+    return await this.#acquireLease();
   }
 
   async readIndex(): Promise<Buffer | undefined> {
@@ -200,21 +245,41 @@ class FileStore implements LogStore {
     await orUndefined(writeWhole(this.#fs, { path: indexPath(this.name), bytes, ids: this.#ids, syncs: false }));
   }
 
+  async writeBlob(name: string, bytes: Uint8Array): Promise<void> {
+    await writeWhole(this.#fs, { path: this.#getBlobPath(name), bytes: Buffer.from(bytes), ids: this.#ids });
+  }
+
+  async readBlob(name: string): Promise<Buffer | undefined> {
+    return await readWhole(this.#fs, this.#getBlobPath(name));
+  }
+
+  #getBlobPath(name: string): string {
+    mustBeBlobName(name);
+    return join(getBlobDirectory(this.name), name);
+  }
+
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }
 
   async #close(): Promise<void> {
     await this.#pending.whenSettled();
-    const handles = [this.#reading && (await orUndefined(this.#reading)), this.#writing?.handle];
-    this.#reading = undefined;
-    this.#writing = undefined;
     this.#failure ??= closedOutcome;
-    // Everything is synced by now, so a handle that fails to close must not keep the lease.
-    for (const handle of handles) if (handle) await orUndefined(handle.close());
+    await this.#closeHandles();
     const lease = this.#lease;
     this.#lease = undefined;
     if (lease) await this.#release(lease);
+  }
+
+  /** Everything is synced by now, so a handle that fails to close must not keep the lease. */
+  async #closeHandles(): Promise<void> {
+    const handles = [this.#reading, this.#writing?.handle];
+    this.#reading = undefined;
+    this.#writing = undefined;
+    for (const opening of handles) {
+      const handle = opening && (await orUndefined(Promise.resolve(opening)));
+      if (handle) await orUndefined(handle.close());
+    }
   }
 
   /** Without hard links a lease is marked as free. A full disk has no space for that, but the lock file can be removed. */
@@ -228,11 +293,9 @@ class FileStore implements LogStore {
   }
 
   async #openForWriting(position: number): Promise<OpenLog | AppendOutcome> {
-    // `acquire` has no lease if there was no file yet; another process may have begun it since.
     if (!this.#lease) {
-      if (position === 0) await makeDirectory(this.#fs, dirname(this.name));
-      const lease = await this.#acquireLease();
-      if (lease.kind === "busy") return { kind: "overtaken", reason: `process ${lease.holder.pid} writes it` };
+      const lease = position === 0 ? await this.#acquireToWrite() : await this.#acquireLease();
+      if (lease.kind === "busy") return overtakenBy(lease);
     }
     const handle = await this.#fs.open(this.name, position === 0 ? createFlags : appendFlags, 0o600);
     try {
@@ -296,6 +359,8 @@ class FileStore implements LogStore {
 /** How much of a torn tail is copied at a time. */
 const copyChunkBytes = 1024 * 1024;
 const zeros = Buffer.alloc(copyChunkBytes);
+
+const overtakenBy = ({ holder }: LogBusy): AppendOutcome => ({ kind: "overtaken", reason: `${holder.name} writes it` });
 
 const removed: AppendOutcome = { kind: "overtaken", reason: "the file was removed" };
 const replaced: AppendOutcome = { kind: "overtaken", reason: "another file was put in its place" };
