@@ -13,7 +13,7 @@ import { type DiscordFault, DiscordServer } from "./discord-server.ts";
 
 const toPath = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const isLong = process.env["TAU_LONG"] !== undefined;
-const [messageCount, killCount, conversationCount] = isLong ? [10_000, 10, 50] : [40, 2, 4];
+const [messageCount, killCount, conversationCount] = isLong ? [10_000, 50, 50] : [40, 2, 4];
 const seed = Number(process.env["TAU_SEED"] ?? 40);
 /** How many questions of a conversation are not answered at a time. */
 const maxOpen = 2;

@@ -17,6 +17,12 @@ export class TelegramServer {
   readonly calls: TelegramCall[] = [];
   /** Faults of the next calls of a method. */
   readonly faults = new Map<string, TelegramFault[]>();
+  /** Chooses how a call goes wrong that would not otherwise. `after` it had its effect. */
+  chooseFault: (method: string) => { fault: TelegramFault; isAfter: boolean } | undefined = () => undefined;
+  /** Changes the updates that a call gets, such as their order. */
+  changeUpdates: <T>(updates: readonly T[]) => readonly T[] = (updates) => updates;
+  /** The texts that people see, by the number of the message. */
+  readonly shown = new Map<number, { chat: number; text: string }>();
   /** Files by their id. */
   readonly files = new Map<string, Buffer>();
   #updates: { update_id: number }[] = [];
@@ -36,9 +42,21 @@ export class TelegramServer {
     this.#server.close();
   }
 
-  /** Adds an update that is sent until it is confirmed. */
-  add(update: object): void {
-    this.#updates.push({ update_id: this.#nextUpdate++, ...update });
+  /** Adds an update that is sent until it is confirmed. Returns its number. */
+  add(update: object): number {
+    const update_id = this.#nextUpdate++;
+    this.#updates.push({ update_id, ...update });
+    this.#wake();
+    return update_id;
+  }
+
+  isConfirmed(updateId: number): boolean {
+    return this.#updates.every(({ update_id }) => update_id !== updateId);
+  }
+
+  /** Answers a request that waits for updates with none, and counts them from another number. */
+  renumber(next: number): void {
+    this.#nextUpdate = next;
     this.#wake();
   }
 
@@ -69,8 +87,10 @@ export class TelegramServer {
     const params = isJson ? (JSON.parse(body.toString()) as Record<string, unknown>) : {};
     this.calls.push({ method, params, body });
     const fault = this.faults.get(method)?.shift();
-    if (fault === "cut") return void request.socket.destroy();
-    if (fault) return answer(fault.status, fault.body);
+    const chosen = fault ? { fault, isAfter: false } : this.chooseFault(method);
+    if (chosen?.isAfter) await this.#run(method, params);
+    if (chosen?.fault === "cut") return void request.socket.destroy();
+    if (chosen) return answer(chosen.fault.status, chosen.fault.body);
     answer(200, { ok: true, result: await this.#run(method, params) });
   }
 
@@ -82,11 +102,20 @@ export class TelegramServer {
         const offset = Number(params["offset"]);
         this.#updates = this.#updates.filter(({ update_id }) => update_id >= offset);
         if (this.#updates.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve));
-        return this.#updates;
+        return this.changeUpdates(this.#updates.slice(0, 100));
       }
       case "getFile":
         return { file_path: params["file_id"] };
-      case "sendMessage":
+      case "sendMessage": {
+        const message_id = this.#nextMessage++;
+        this.shown.set(message_id, { chat: Number(params["chat_id"]), text: String(params["text"]) });
+        return { message_id };
+      }
+      case "editMessageText": {
+        const message_id = Number(params["message_id"]);
+        this.shown.set(message_id, { chat: Number(params["chat_id"]), text: String(params["text"]) });
+        return { message_id };
+      }
       case "sendDocument":
       case "sendPhoto":
         return { message_id: this.#nextMessage++ };

@@ -1,6 +1,7 @@
 import { systemClock } from "@tau/ai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ChannelPress, ChannelState, IncomingMessage } from "../../src/channels/channel.ts";
+import { GatewayError } from "../../src/errors.ts";
 import { telegramChannel } from "../../src/channels/telegram/telegram-channel.ts";
 import { toTelegramHtml } from "../../src/channels/telegram/telegram-html.ts";
 import { TelegramServer, telegramToken } from "./telegram-server.ts";
@@ -183,6 +184,27 @@ describe("what is sent", () => {
     ]);
   });
 
+  test("is sent as plain text if its markup makes it too long", async () => {
+    const { server, send } = await openTelegram();
+    const body = { ok: false, error_code: 400, description: "Bad Request: message is too long" };
+    server.faults.set("sendMessage", [{ status: 400, body }]);
+    const text = `${"[a][1] ".repeat(100)}\n\n[1]: https://example.com/${"long/".repeat(100)}`;
+    expect(await send(text)).toMatchObject({ kind: "sent" });
+    const [html, plain] = server.callsOf("sendMessage");
+    expect(String(html!["text"]).length).toBeGreaterThan(4_096);
+    expect(plain).toMatchObject({ text });
+    expect(plain).not.toHaveProperty("parse_mode");
+  });
+
+  test("as a picture that Telegram does not take is sent as a document", async () => {
+    const { server, channel } = await openTelegram();
+    const description = "Bad Request: PHOTO_INVALID_DIMENSIONS";
+    server.faults.set("sendPhoto", [{ status: 400, body: { ok: false, error_code: 400, description } }]);
+    const file = { name: "chart.png", mimeType: "image/png", bytes: Buffer.from("png") };
+    expect(await channel.sendFile!({ address: { channelId: "7" }, file, nonce: "n" })).toMatchObject({ kind: "sent" });
+    expect(server.callsOf("sendDocument")).toHaveLength(1);
+  });
+
   test("files are sent as pictures or documents, reactions as emoji", async () => {
     const { server, channel } = await openTelegram();
     const file = { name: 'a"\r\nx: y.txt', mimeType: "text/plain", bytes: Buffer.from("figures") };
@@ -197,6 +219,53 @@ describe("what is sent", () => {
       { chat_id: 7, message_id: 9, reaction: [{ type: "emoji", emoji: "👍" }] },
     ]);
   });
+});
+
+describe("an update that cannot be kept", () => {
+  test("holds up no other chat, and is taken once however often Telegram sends it", async () => {
+    let isFull = true;
+    const { server, messages } = await openTelegram({
+      keep: async ({ address }) => {
+        if (isFull && address.channelId === "7") throw new GatewayError("rate_limited", "Too many wait.");
+      },
+    });
+    server.write("First");
+    server.write("Second");
+    for (let index = 0; index < 3; index++) {
+      server.write(`Other ${index}`, { from: { id: 8, first_name: "Bob" }, chat: { id: 8, type: "private" } });
+    }
+    await expect.poll(() => messages.map(({ text }) => text)).toEqual(["Other 0", "Other 1", "Other 2"]);
+    isFull = false;
+    await expect
+      .poll(() => messages.map(({ text }) => text).slice(3), { timeout: 10_000 })
+      .toEqual(["First", "Second"]);
+    await expect.poll(() => Number(server.callsOf("getUpdates").at(-1)!["offset"])).toBe(6);
+    expect(messages).toHaveLength(5);
+  });
+
+  test("for ever is given up, and the next one is taken", async () => {
+    const { server, messages } = await openTelegram({
+      keep: async ({ text }) => {
+        if (text === "Poison") throw new GatewayError("invalid_parameters", "This cannot be read.");
+      },
+    });
+    server.write("Poison");
+    server.write("Hello");
+    await expect.poll(() => messages.map(({ text }) => text)).toEqual(["Hello"]);
+    await expect.poll(() => Number(server.callsOf("getUpdates").at(-1)!["offset"])).toBe(3);
+  });
+});
+
+test("updates that Telegram counts from a smaller number after a quiet week are not lost", async () => {
+  const { server, messages } = await openTelegram();
+  server.renumber(900);
+  server.write("Before");
+  await expect.poll(() => Number(server.callsOf("getUpdates").at(-1)!["offset"])).toBe(901);
+  const asked = server.callsOf("getUpdates").length;
+  server.renumber(5);
+  await expect.poll(() => server.callsOf("getUpdates").length).toBeGreaterThan(asked);
+  server.write("After");
+  await expect.poll(() => messages.map(({ text }) => text)).toEqual(["Before", "After"]);
 });
 
 describe("the connection", () => {
@@ -246,6 +315,25 @@ describe("the connection", () => {
     expect(messages).toEqual([]);
     expect(await post(secret)).toEqual({ status: 200 });
     expect(messages.map(({ text }) => text)).toEqual(["Hi"]);
+    expect(server.callsOf("setWebhook")[0]).toMatchObject({ max_connections: 1 });
+  });
+
+  test("by a webhook asks again for what could not be kept, and for nothing that never can be", async () => {
+    const errors = [new GatewayError("unavailable", "Later."), new GatewayError("not_found", "Never.")];
+    const { server, channel } = await openTelegram({
+      settings: { mode: "webhook", url: "https://tau.example.com/channels/phone" },
+      keep: async () => {
+        const error = errors.shift();
+        if (error) throw error;
+      },
+    });
+    await expect.poll(() => server.callsOf("setWebhook")).toHaveLength(1);
+    const { secret_token: secret } = server.callsOf("setWebhook")[0] as { secret_token: string };
+    const message = { message_id: 1, from: { id: 7, first_name: "Ann" }, chat: { id: 7, type: "private" }, text: "Hi" };
+    const body = Buffer.from(JSON.stringify({ update_id: 1, message }));
+    const post = () => channel.receiveRequest!({ headers: { "x-telegram-bot-api-secret-token": secret }, body });
+    expect(await post()).toEqual({ status: 503 });
+    expect(await post()).toEqual({ status: 200 });
   });
 });
 

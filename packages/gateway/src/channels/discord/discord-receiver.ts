@@ -7,8 +7,8 @@ import {
 } from "@discordjs/core";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
-import { isGatewayError, toFault } from "../../errors.ts";
 import type { ChannelEvents } from "../channel.ts";
+import { keepMessage } from "../keep-message.ts";
 import { pause } from "../pause.ts";
 import type { DiscordApi } from "./discord-api.ts";
 import { type DiscordMessage, type DiscordPlace, isByPerson, parseMessage, parsePress } from "./discord-event.ts";
@@ -31,10 +31,6 @@ interface ReceiverParts {
 /** Messages that are older are not answered any more, however long there was no connection. */
 const maxMissedAgeMs = 12 * 60 * 60_000;
 const pageSize = 100;
-const firstRetryMs = 1_000;
-const maxRetryMs = 60_000;
-/** How often a message is tried that fails for a reason which is not known to pass. */
-const maxAttempts = 6;
 /** Each dispatch changes the position: it is written at most this often. */
 const saveIntervalMs = 250;
 /** The milliseconds from which Discord's ids count. */
@@ -116,21 +112,15 @@ export class DiscordReceiver {
     return isKept;
   }
 
-  /** Discord sends nothing twice by itself, so a message that could not be kept is tried again here. */
+  /** Discord sends nothing twice by itself. */
   async #keep(message: Parameters<ChannelEvents["onMessage"]>[0]): Promise<boolean> {
     const { events, clock, log, signal } = this.#parts;
-    for (let attempts = 1; !signal.aborted; attempts++) {
-      try {
-        await events.onMessage(message);
-        return true;
-      } catch (error) {
-        const isPassing = toFault(error).retryable || (!isGatewayError(error) && attempts < maxAttempts);
-        log(`The message ${message.id} could not be kept: ${getErrorMessage(error)}`);
-        if (!isPassing) return true;
-        await pause(clock, Math.min(firstRetryMs * 2 ** (attempts - 1), maxRetryMs), signal);
-      }
-    }
-    return false;
+    return await keepMessage(() => events.onMessage(message), {
+      name: `The message ${message.id}`,
+      clock,
+      log,
+      signal,
+    });
   }
 
   /** Discord shows an error to the person if nobody confirms a button within three seconds. */

@@ -11,6 +11,8 @@ export type TelegramAnswer =
 
 const answerTimeoutMs = 20_000;
 const maxFileBytes = 20 * 1024 * 1024;
+/** How much longer than another request a large file may take. */
+const uploadMs = 100_000;
 const defaultRetryMs = 1_000;
 
 interface CallOptions {
@@ -53,7 +55,7 @@ export class TelegramApi {
     return await this.#post(
       method,
       { headers: { "content-type": `multipart/form-data; boundary=${boundary}` }, body },
-      {},
+      { waitMs: uploadMs },
     );
   }
 

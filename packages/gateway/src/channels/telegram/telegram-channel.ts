@@ -12,11 +12,10 @@ import type {
   OutgoingText,
   ReceivedRequest,
 } from "../channel.ts";
-import { loadFile } from "../load-file.ts";
 import { pause, whenAborted } from "../pause.ts";
 import { describeAnswer, TelegramApi, toDelivery } from "./telegram-api.ts";
 import { toTelegramHtml } from "./telegram-html.ts";
-import { parseUpdate, type TelegramBot, type TelegramUpdate } from "./telegram-update.ts";
+import { TelegramReceiver } from "./telegram-receiver.ts";
 
 export const telegramChannel: ChannelType = {
   secrets: { token: "The token that @BotFather gave you" },
@@ -25,6 +24,8 @@ export const telegramChannel: ChannelType = {
 
 /** How long Telegram waits for an update before it answers that there is none. */
 const pollMs = 30_000;
+/** How long the next updates wait for those that cannot be handled at once. */
+const maxHandlingMs = 1_000;
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
 const updateKinds = ["message", "callback_query"];
@@ -39,8 +40,8 @@ class TelegramChannel implements Channel {
   readonly #options: ChannelOptions;
   readonly #api: TelegramApi;
   readonly #webhookSecret: string;
-  #bot: TelegramBot | undefined;
-  #events: ChannelEvents | undefined;
+  /** Undefined before it is known who the account is. */
+  #receiver: TelegramReceiver | undefined;
 
   constructor(options: ChannelOptions, token: string) {
     this.#options = options;
@@ -50,21 +51,32 @@ class TelegramChannel implements Channel {
   }
 
   async run(events: ChannelEvents, signal: AbortSignal): Promise<void> {
-    this.#events = events;
+    const closed = new AbortController();
+    const work = AbortSignal.any([signal, closed.signal]);
+    const lost = await this.#keepConnected(events, work);
+    closed.abort();
+    await this.#receiver?.whenIdle();
+    this.#receiver = undefined;
+    if (lost) events.onState({ kind: "failed", reason: lost.text });
+  }
+
+  /** Resolves when the signal is aborted, or with why the account cannot be connected. */
+  async #keepConnected(events: ChannelEvents, signal: AbortSignal): Promise<Lost | undefined> {
     for (let failures = 0; !signal.aborted; failures++) {
       events.onState({ kind: "connecting" });
-      const reason = await this.#connect(signal);
+      const reason = await this.#connect(events, signal);
       if (reason === undefined) {
         events.onState({ kind: "connected" });
         failures = 0;
       }
       const lost = reason ?? (await this.#receive(signal));
-      if (signal.aborted) return;
-      if (lost.isFinal) return events.onState({ kind: "failed", reason: lost.text });
+      if (signal.aborted) return undefined;
+      if (lost.isFinal) return lost;
       const forMs = Math.max(lost.retryAfterMs ?? 0, Math.min(firstPauseMs * 2 ** failures, maxPauseMs));
       events.onState({ kind: "waiting", reason: lost.text, forMs });
       await pause(this.#options.clock, forMs, signal);
     }
+    return undefined;
   }
 
   async send({ address, text, replyTo, buttons }: OutgoingText): Promise<Delivery> {
@@ -98,8 +110,10 @@ class TelegramChannel implements Channel {
   async sendFile({ address, file }: OutgoingFile): Promise<Delivery> {
     const isImage = ["image/png", "image/jpeg", "image/webp"].includes(file.mimeType);
     const fields = Object.fromEntries(Object.entries(toTarget(address)).map(([name, value]) => [name, String(value)]));
-    const [method, field] = isImage ? ["sendPhoto", "photo"] : ["sendDocument", "document"];
-    return toDelivery(await this.#api.upload(method!, fields, { field: field!, ...file }));
+    const photo = isImage ? await this.#api.upload("sendPhoto", fields, { field: "photo", ...file }) : undefined;
+    // Photos have stricter limits of size and shape than documents.
+    if (photo && photo.kind !== "refused") return toDelivery(photo);
+    return toDelivery(await this.#api.upload("sendDocument", fields, { field: "document", ...file }));
   }
 
   async showTyping(address: ChannelAddress): Promise<void> {
@@ -109,16 +123,15 @@ class TelegramChannel implements Channel {
   async receiveRequest({ headers, body }: ReceivedRequest): Promise<{ status: number }> {
     const secret = headers["x-telegram-bot-api-secret-token"];
     if (typeof secret !== "string" || !isSame(secret, this.#webhookSecret)) return { status: 401 };
-    if (!this.#bot || !this.#events) return { status: 503 };
-    const update = tryParseJson(body.toString("utf8"));
-    await this.#take(parseUpdate(update, this.#bot), this.#events);
-    return { status: 200 };
+    const isHandled = await this.#receiver?.takeOne(tryParseJson(body.toString("utf8")));
+    return { status: isHandled ? 200 : 503 };
   }
 
-  /** Text that Telegram cannot read as HTML is sent as it is. */
+  /** Text that Telegram does not take as HTML is sent as it is. */
   async #sendText(method: string, params: Record<string, unknown>, text: string): Promise<Delivery> {
     const html = await this.#api.call(method, { ...params, text: toTelegramHtml(text), parse_mode: "HTML" });
-    if (html.kind === "refused" && /parse entities/i.test(html.reason)) {
+    // Markup can become longer than the Markdown: a link that is defined once is shown wherever it is used.
+    if (html.kind === "refused" && /parse entities|too long/i.test(html.reason)) {
       return toDelivery(await this.#api.call(method, { ...params, text }));
     }
     // An edit that changes nothing is done already.
@@ -129,19 +142,22 @@ class TelegramChannel implements Channel {
   }
 
   /** Finds out who the account is, and says how updates come. Undefined: it is connected. */
-  async #connect(signal: AbortSignal): Promise<Lost | undefined> {
+  async #connect(events: ChannelEvents, signal: AbortSignal): Promise<Lost | undefined> {
     const me = await this.#api.call("getMe", {}, { signal });
     if (me.kind !== "ok") return toLost(me);
     const { id, username } = isRecord(me.result) ? me.result : {};
     if (typeof id !== "number" || typeof username !== "string") return { text: "getMe has no id.", isFinal: false };
-    this.#bot = { id, username };
+    const { clock, log } = this.#options;
+    const parts = { api: this.#api, bot: { id, username }, events, clock, log, signal };
+    this.#receiver ??= new TelegramReceiver(parts);
     const { url } = this.#options.settings;
     const answer = this.#isWebhook
       ? await this.#api.call("setWebhook", {
           url,
           secret_token: this.#webhookSecret,
           allowed_updates: updateKinds,
-          max_connections: 10,
+          // More of them at a time would arrive in any order.
+          max_connections: 1,
         })
       : await this.#api.call("deleteWebhook", {});
     return answer.kind === "ok" ? undefined : toLost(answer);
@@ -157,44 +173,14 @@ class TelegramChannel implements Channel {
       await whenAborted(signal);
       return { text: "", isFinal: true };
     }
-    for (let offset = 0; ;) {
-      const params = { offset, timeout: pollMs / 1_000, allowed_updates: updateKinds };
+    for (const receiver = this.#receiver!; ;) {
+      const params = { offset: receiver.offset, timeout: pollMs / 1_000, allowed_updates: updateKinds };
       const answer = await this.#api.call("getUpdates", params, { signal, waitMs: pollMs });
       if (answer.kind !== "ok") return toLost(answer);
-      const updates = (Array.isArray(answer.result) ? answer.result : []).filter(isRecord);
-      const next = await this.#takeAll(updates);
-      if (next === undefined) return { text: "The gateway could not keep a message.", isFinal: false };
-      offset = Math.max(offset, next);
+      receiver.take((Array.isArray(answer.result) ? answer.result : []).filter(isRecord));
+      // Telegram would send at once again what is not handled.
+      await receiver.whenHandled(maxHandlingMs);
     }
-  }
-
-  /**
-   * Takes updates in their order. Returns the number from which Telegram sends the next ones; undefined if one could not be
-   * kept: then it is sent again.
-   */
-  async #takeAll(updates: readonly Record<string, unknown>[]): Promise<number | undefined> {
-    let next = 0;
-    for (const update of updates) {
-      try {
-        await this.#take(parseUpdate(update, this.#bot!), this.#events!);
-      } catch {
-        return next === 0 ? undefined : next;
-      }
-      next = Number(update["update_id"]) + 1;
-    }
-    return next;
-  }
-
-  async #take(update: TelegramUpdate, events: ChannelEvents): Promise<void> {
-    if (update.kind === "press") {
-      await events.onPress(update.press);
-      await this.#api.call("answerCallbackQuery", { callback_query_id: update.queryId });
-    }
-    if (update.kind !== "message") return;
-    const { message, files } = update;
-    const loadFiles = async () =>
-      await Promise.all(files.map((file) => loadFile(file, () => this.#api.download(file.fileId))));
-    await events.onMessage({ ...message, ...(files.length > 0 && { loadFiles }) });
   }
 }
 
