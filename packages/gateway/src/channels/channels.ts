@@ -10,13 +10,13 @@ import type {
 } from "@tau/protocol/gateway";
 import { isGatewayError } from "../errors.ts";
 import type { Inbox } from "../inbox/inbox.ts";
-import type { ChannelLog } from "../log-lines.ts";
 import { resolveAccountSettings } from "./account-settings.ts";
 import type { ChannelAccounts } from "./accounts.ts";
 import type { ReceivedRequest } from "./channel.ts";
 import type { ChannelCounts } from "./counts.ts";
 import { describeAccount, describePeer, describeReply, formatAddress } from "./describe.ts";
 import { FollowedSessions } from "./follow-sessions.ts";
+import { removeUnusedFiles } from "./unused-files.ts";
 import type { ChannelOutbox } from "./outbox.ts";
 import type { ChannelPeers } from "./peers.ts";
 import { MessageReceiver, type ReceiverParts } from "./receive-messages.ts";
@@ -26,10 +26,13 @@ import type { Conversation } from "./records.ts";
 export interface ChannelsParts extends Omit<ReceiverParts, "followed"> {
   inbox: Inbox;
   ids: Ids;
+  /** Takes known secrets of a session out of a text. */
+  redact: (sessionId: string, text: string) => string;
+  /** Where files are kept that are to be sent. */
+  filesDirectory: string;
   /** The conversations of all nodes of a cluster. Undefined: this gateway is alone. */
   shared: ClusterChannels | undefined;
   counts: ChannelCounts;
-  log: ChannelLog;
 }
 
 /** How many conversations are looked at together after a crash. */
@@ -47,7 +50,7 @@ export class Channels {
       store,
       outbox,
       findAccount: (accountId) => accounts.find(accountId),
-      redact: (sessionId, text) => sessions.find(sessionId)?.redactLine(text) ?? text,
+      redact: parts.redact,
       inbox,
       isShared: parts.shared !== undefined,
       clock,
@@ -150,7 +153,8 @@ export class Channels {
 
   /** Opens the accounts, and continues with what a crash has cut. */
   async #begin(): Promise<void> {
-    const { accounts, getSettings, outbox } = this.#parts;
+    const { accounts, getSettings, outbox, filesDirectory, store, clock } = this.#parts;
+    await removeUnusedFiles(filesDirectory, store.table.replies(), clock.now());
     outbox.start();
     await accounts.start(getSettings().channels, this.#receiver);
     const cut = [...this.#parts.store.table.conversations()].filter(({ isExpecting }) => isExpecting);

@@ -45,8 +45,10 @@ export function openChannelParts(options: ChannelPartsOptions) {
     log,
   });
   const outbox = new ChannelOutbox({ store, findChannel: (id) => accounts.find(id)?.channel, clock, counts, log });
-  const sessionParts = { store, accounts, outbox, getSettings, clock, ids };
   const filesDirectory = join(directory, "channel-files");
+  let sessions: OpenSessions | undefined;
+  const redact = (sessionId: string, text: string) => sessions?.find(sessionId)?.redactLine(text) ?? text;
+  const sessionParts = { store, accounts, outbox, getSettings, redact, filesDirectory, clock, ids };
   return {
     /** Takes changed accounts. Others stay connected. */
     applySettings: () => accounts.apply(getSettings().channels),
@@ -55,16 +57,16 @@ export function openChannelParts(options: ChannelPartsOptions) {
       const conversation = store.table.getConversation(sessionId);
       return conversation?.isExpecting === true && accounts.find(conversation.accountId) !== undefined;
     },
-    getSessionParams: (sessionId: string, cwd: string) =>
-      getChannelSessionParams({ ...sessionParts, filesDirectory }, sessionId, cwd),
+    getSessionParams: (sessionId: string, cwd: string) => getChannelSessionParams(sessionParts, sessionId, cwd),
     open: (
       parts: Pick<ChannelsParts, "inbox" | "requestKeys" | "accept" | "wasAccepted" | "shared"> & {
         sessions: OpenSessions;
       },
     ): Channels => {
+      sessions = parts.sessions;
       const peersStore = parts.shared ? createSharedPeers(store) : openPeersFile({ directory, ids });
       const peers = new ChannelPeers({ store: peersStore, clock });
-      return new Channels({ ...parts, store, accounts, outbox, peers, getSettings, agentDir, ids, clock, counts, log });
+      return new Channels({ ...parts, ...sessionParts, peers, agentDir, counts, log });
     },
   };
 }

@@ -2,7 +2,7 @@
  * Sends what is recorded, in order in each conversation. Each reply is recorded before it is sent, and an attempt before it
  * begins, so that a crash never makes a second message of one: it is sent again only where the platform can tell.
  */
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ChannelLog } from "../log-lines.ts";
@@ -111,9 +111,10 @@ export class ChannelOutbox {
   /** Forgets a reply that was refused or is uncertain. False if there is none. */
   async drop(id: string): Promise<boolean> {
     const { store } = this.#parts;
-    const state = store.table.getReply(id)?.state;
-    if (state !== "refused" && state !== "uncertain") return false;
+    const reply = store.table.getReply(id);
+    if (reply?.state !== "refused" && reply?.state !== "uncertain") return false;
     await store.append({ type: "dropped", id });
+    await this.#removeFile(reply);
     return true;
   }
 
@@ -232,11 +233,13 @@ export class ChannelOutbox {
     return store.table.getReply(id)?.state === "waiting" ? 0 : undefined;
   }
 
-  async #settle({ id, accountId }: OutboxReply, next: AfterAttempt): Promise<number | undefined> {
+  async #settle(reply: OutboxReply, next: AfterAttempt): Promise<number | undefined> {
     const { store, counts, log } = this.#parts;
+    const { id, accountId } = reply;
     switch (next.kind) {
       case "sent":
         await store.append({ type: "sent", id });
+        await this.#removeFile(reply);
         counts.add(accountId, "sent");
         this.#drafts.forget(id);
         return undefined;
@@ -252,6 +255,14 @@ export class ChannelOutbox {
         if (next.isKnownUnsent) await store.append({ type: "not_sent", id });
         return next.afterMs;
     }
+  }
+
+  /** Nobody needs the copy of a file any more. One that is left over is removed by the next start. */
+  async #removeFile({ file, accountId }: OutboxReply): Promise<void> {
+    if (!file) return;
+    await rm(file.path, { force: true }).catch((error: unknown) =>
+      this.#parts.log(`A copy of ${file.name} was not removed: ${getErrorMessage(error)}`, accountId),
+    );
   }
 }
 
@@ -270,7 +281,8 @@ async function attempt(channel: Channel, reply: OutboxReply, text: string): Prom
     }
     if (!file) return await channel.send({ ...to, text, ...(buttons && { buttons }) });
     if (!channel.sendFile) return { kind: "refused", reason: "The platform takes no files." };
-    const bytes = await readFile(file.path);
+    const bytes = await readFile(file.path).catch(() => undefined);
+    if (!bytes) return { kind: "refused", reason: `The file ${file.name} is not on this machine.` };
     return await channel.sendFile({ ...to, file: { name: file.name, mimeType: file.mimeType, bytes } });
   } catch (error) {
     return { kind: "unknown", reason: getErrorMessage(error) };

@@ -13,6 +13,8 @@ interface SessionParamsParts {
   accounts: ChannelAccounts;
   outbox: ChannelOutbox;
   getSettings: () => GatewaySettings;
+  /** Takes known secrets of a session out of a text. */
+  redact: (sessionId: string, text: string) => string;
   /** A directory of the gateway for files that are to be sent. */
   filesDirectory: string;
   clock: Clock;
@@ -25,7 +27,7 @@ export function getChannelSessionParams(
   sessionId: string,
   cwd: string,
 ): Pick<AgentSessionParams, "binding" | "allowedTools"> | undefined {
-  const { store, accounts, outbox, getSettings, filesDirectory, clock, ids } = parts;
+  const { store, accounts, outbox, getSettings, redact, filesDirectory, clock, ids } = parts;
   const conversation = store.table.getConversation(sessionId);
   if (!conversation) return undefined;
   // Without the account nobody can be answered, and the session may only read.
@@ -36,6 +38,7 @@ export function getChannelSessionParams(
     getConversation: () => store.table.getConversation(sessionId),
     findAccount: (accountId) => accounts.find(accountId),
     outbox,
+    redact: (text) => redact(sessionId, text),
     filesDirectory,
     clock,
     ids,

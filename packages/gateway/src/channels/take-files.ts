@@ -20,7 +20,9 @@ export async function takeFiles(
       continue;
     }
     const directory = join("received", getDigest(message.id).slice(0, 12));
-    const path = join(directory, toFileName(name));
+    const fileName = toFileName(name);
+    const isTaken = saved.includes(join(directory, fileName));
+    const path = join(directory, isTaken ? `${saved.length}_${fileName}` : fileName);
     await mkdir(join(cwd, directory), { recursive: true });
     await writeFile(join(cwd, path), bytes);
     saved.push(path);

@@ -18,6 +18,8 @@ interface ChannelToolParts {
   getConversation: () => Conversation | undefined;
   findAccount: (accountId: string) => Account | undefined;
   outbox: ChannelOutbox;
+  /** Takes known secrets out of a text. */
+  redact: (text: string) => string;
   /** A directory of the gateway for files that are to be sent. */
   filesDirectory: string;
   clock: Clock;
@@ -35,7 +37,7 @@ export const getToolNames = (type: string) => ({
 });
 
 export function createChannelTools(parts: ChannelToolParts): PipelineTool[] {
-  const { type, cwd, outbox, filesDirectory, clock, ids } = parts;
+  const { type, cwd, outbox, redact, filesDirectory, clock, ids } = parts;
   const names = getToolNames(type);
   /** The conversation as it is now: the message that is answered changes with each one that comes. */
   const open = () => {
@@ -59,7 +61,7 @@ export function createChannelTools(parts: ChannelToolParts): PipelineTool[] {
         const { maxTextLength } = channel.limits;
         const id = `tool/${conversation.sessionId}/${toolCallId}`;
         await outbox.add(
-          createReplies(getField(args, "text"), id, { conversation, maxTextLength, nowMs: clock.now() }),
+          createReplies(redact(getField(args, "text")), id, { conversation, maxTextLength, nowMs: clock.now() }),
         );
         return toResult("The message is sent.");
       },

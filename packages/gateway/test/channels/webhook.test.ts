@@ -100,3 +100,17 @@ test("a short secret is refused", async () => {
   const options = { accountId: "x", settings: {}, clock: systemClock, log: () => {} };
   await expect(webhookChannel.open({ ...options, getSecret: async () => "short" })).rejects.toThrow("32 characters");
 });
+
+test("a file of many megabytes arrives whole, with its signature", async () => {
+  const { channel, got } = await openWebhook();
+  const bytes = Buffer.alloc(7 * 1024 * 1024, "figures ");
+  expect(channel.limits.maxFileBytes).toBeGreaterThan(bytes.length);
+  const file = { name: "report.bin", mimeType: "application/octet-stream", bytes };
+  expect(await channel.sendFile!({ address: { channelId: "c" }, file, nonce: "f" })).toEqual({
+    kind: "sent",
+    messageId: "77",
+  });
+  const [{ headers, body }] = got as [(typeof got)[number]];
+  expect(headers["x-tau-signature"]).toBe(`v1=${sign(secret, seconds, body)}`);
+  expect(Buffer.from((JSON.parse(body) as { data: string }).data, "base64").equals(bytes)).toBe(true);
+});

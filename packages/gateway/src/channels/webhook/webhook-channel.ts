@@ -29,7 +29,7 @@ const minSecretLength = 32;
 const answerTimeoutMs = 20_000;
 
 class WebhookChannel implements Channel {
-  readonly limits = { maxTextLength: 4_000, maxFileBytes: 5 * 1024 * 1024, provesNonce: false };
+  readonly limits = { maxTextLength: 4_000, maxFileBytes: 20 * 1024 * 1024, provesNonce: false };
   readonly #options: ChannelOptions;
   readonly #secret: string;
   #events: ChannelEvents | undefined;
