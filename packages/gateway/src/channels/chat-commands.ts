@@ -23,6 +23,9 @@ export interface ChatCommand {
 
 const aliases: Readonly<Record<string, ChatCommandName>> = { thinking: "think" };
 
+/** Whether a command asks the model, so that it can take minutes. */
+export const isLongCommand = ({ name }: ChatCommand): boolean => name === "compact";
+
 /** Undefined for text that is no command: that is for the model. */
 export function parseChatCommand(text: string): ChatCommand | undefined {
   // Telegram writes the name of the account behind a command in groups.

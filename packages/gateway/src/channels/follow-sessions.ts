@@ -4,11 +4,12 @@ import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import type { HostedSession } from "@tau/harness/host";
 import type { SessionEntry, SessionEvent } from "@tau/protocol";
 import type { Inbox } from "../inbox/inbox.ts";
+import { getLogId } from "../inbox/message.ts";
 import type { ChannelLog } from "../log-lines.ts";
 import type { Account } from "./accounts.ts";
 import { formatFailure, type RunFailure } from "./format-failure.ts";
 import type { ChannelOutbox } from "./outbox.ts";
-import type { Conversation } from "./records.ts";
+import { type Conversation, toIdentity } from "./records.ts";
 import { ProgressSigns } from "./progress-signs.ts";
 import {
   createDraft,
@@ -61,8 +62,10 @@ interface Followed {
   readonly queue: SerialQueue;
   /** The answer that is being written, or was written last. */
   stream?: AnswerStream;
-  /** The identity of the person whose message the run answers. Others may write meanwhile. */
-  answeredId?: string;
+  /** The person whose message the run answers. Others may write meanwhile. Undefined before it has said one. */
+  answered?: string | undefined;
+  /** Who may answer each question that is open. */
+  readonly approvers: Map<string, string>;
 }
 
 export class FollowedSessions {
@@ -80,7 +83,7 @@ export class FollowedSessions {
     const { sessionId } = hosted.session;
     const { accountId } = this.#parts.store.table.getConversation(sessionId) ?? {};
     if (this.#followed.has(sessionId) || accountId === undefined) return;
-    const followed: Followed = { sessionId, queue: new SerialQueue() };
+    const followed: Followed = { sessionId, queue: new SerialQueue(), approvers: new Map() };
     this.#followed.set(sessionId, followed);
     const add = (work: () => Promise<void>) => {
       followed.queue.add(work).catch((error: unknown) => {
@@ -97,11 +100,8 @@ export class FollowedSessions {
         if (item.kind !== "event") return;
         const { event } = item;
         if (event.type === "error") failure = event;
-        if (event.type === "agent_start") {
-          failure = undefined;
-          const { senderId } = this.#parts.store.table.getConversation(sessionId) ?? {};
-          if (senderId !== undefined) followed.answeredId = senderId;
-        }
+        if (event.type === "agent_start") failure = undefined;
+        this.#followPerson(followed, event);
         if (event.type === "text_delta") return followed.stream?.add(event.delta);
         this.#followStream(followed, event);
         const { stream } = followed;
@@ -118,9 +118,9 @@ export class FollowedSessions {
     this.signs.forget(sessionId);
   }
 
-  /** The identity of the person whose message a session answers. Undefined: it has answered none since it was opened. */
-  getAnsweredId(sessionId: string): string | undefined {
-    return this.#followed.get(sessionId)?.answeredId;
+  /** The identity of the person who may answer a question. Undefined: it is not open. */
+  getApprover(sessionId: string, approvalId: string): string | undefined {
+    return this.#followed.get(sessionId)?.approvers.get(approvalId);
   }
 
   /** Waits until everything that a session has said so far is recorded. */
@@ -144,6 +144,40 @@ export class FollowedSessions {
       origin: { kind: "client", deviceId: getChannelDevice(conversation.accountId), scopes: [] },
       requestKey: `continue ${sessionId}\n${branch.at(-1)?.id ?? ""}`,
     });
+  }
+
+  /** Remembers whom a run answers, and so who may answer its questions. */
+  #followPerson(followed: Followed, event: SessionEvent): void {
+    const { sessionId, approvers } = followed;
+    switch (event.type) {
+      case "agent_start":
+        followed.answered = undefined;
+        return;
+      case "entry_appended": {
+        if (event.entry.type !== "message" || event.entry.queueId === undefined) return;
+        const { queueId } = event.entry;
+        const message = this.#parts.inbox
+          .list({ sessionId, state: "waiting" })
+          .findLast((each) => getLogId(each) === queueId);
+        // Somebody who steers a run does not take it over.
+        const isSteered = message?.mode === "steer" && followed.answered !== undefined;
+        if (message?.origin.identity !== undefined && !isSteered) followed.answered = message.origin.identity;
+        return;
+      }
+      case "approval_requested": {
+        const { accountId, senderId } = this.#parts.store.table.getConversation(sessionId) ?? {};
+        const last = accountId !== undefined && senderId !== undefined && toIdentity(accountId, senderId);
+        // A run that continues after a restart says no message of a person.
+        const approver = followed.answered ?? last;
+        if (approver) approvers.set(event.approval.id, approver);
+        return;
+      }
+      case "approval_resolved":
+        approvers.delete(event.approvalId);
+        return;
+      default:
+        return;
+    }
   }
 
   /** Begins to show an answer with its first piece, and ends with its last. */

@@ -11,5 +11,9 @@ export function formatMessage(
   if (peer.kind === "direct") return [text, ...files].join("\n").trim();
   // The name is quoted and on a line of its own: it cannot be read as a part of the message, or as the system.
   const name = JSON.stringify(toPlainName(sender.name));
-  return [`Message of ${name}, whose id is ${JSON.stringify(sender.id)}:`, text, ...files].join("\n").trim();
+  const own = text.replaceAll(headings, "> ");
+  return [`Message of ${name}, whose id is ${JSON.stringify(sender.id)}:`, own, ...files].join("\n").trim();
 }
+
+/** Lines of a text that could be taken for the beginning of another person's message, or for its files. */
+const headings = /^(?=[\p{Cf}\p{Z}\t]*(?:Message of "|Files that came with it:))/gimu;

@@ -23,6 +23,8 @@ export interface PairingCode {
   readonly id: string;
   readonly name: string;
   readonly createdAt: number;
+  /** The message that it answers. */
+  readonly messageId?: string;
 }
 
 export interface PeersState {

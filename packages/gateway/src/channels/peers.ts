@@ -44,15 +44,23 @@ export class ChannelPeers {
 
   /**
    * Makes a code for a stranger. Undefined if they have one already, or too many others of the account have: then the
-   * stranger gets no answer, so that nobody can be made to send messages.
+   * stranger gets no answer, so that nobody can be made to send messages. The message that made it gives the same code
+   * again: the gateway may have been killed before it was sent.
    */
-  async offer(accountId: string, { id, name }: { id: string; name: string }): Promise<string | undefined> {
+  async offer(
+    accountId: string,
+    { id, name }: { id: string; name: string },
+    messageId: string,
+  ): Promise<string | undefined> {
     return await this.#change((state) => {
       const open = state.codes.filter((code) => this.#isOpen(code));
       const ofAccount = open.filter((code) => code.accountId === accountId);
-      if (ofAccount.length >= maxOpenCodes || ofAccount.some((code) => code.id === id)) return { result: undefined };
+      const own = ofAccount.find((code) => code.id === id);
+      if (own) return { result: own.messageId === messageId ? own.code : undefined };
+      if (ofAccount.length >= maxOpenCodes) return { result: undefined };
       const code = createCode();
-      const added = { code, accountId, id, name: toPlainName(name), createdAt: this.#options.clock.now() };
+      const createdAt = this.#options.clock.now();
+      const added = { code, accountId, id, name: toPlainName(name), createdAt, messageId };
       return { result: code, state: { ...state, codes: [...open, added] } };
     });
   }

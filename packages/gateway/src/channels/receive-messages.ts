@@ -1,24 +1,26 @@
 /** Takes messages of channels to their sessions. What a session says goes back by `follow-sessions.ts`. */
 import type { Clock } from "@tau/ai";
-import { SerialQueue } from "@tau/ai/internal";
+import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import type { QueueMode } from "@tau/protocol/gateway";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, toFault } from "../errors.ts";
 import { getDigest } from "../idempotency/digest.ts";
 import type { Recovered, RequestKeys } from "../idempotency/idempotency-keys.ts";
 import type { MessageDraft } from "../inbox/session-inbox.ts";
 import { getSessionKey, resolveRoute, type Route, type RouteFacts } from "../routing/index.ts";
+import type { ChannelLog } from "../log-lines.ts";
 import type { OpenSessions } from "../sessions/open-sessions.ts";
 import type { GatewaySettings } from "../settings.ts";
 import type { Account, AccountEvents, ChannelAccounts } from "./accounts.ts";
 import type { ChannelPress, IncomingMessage } from "./channel.ts";
-import { type ChatCommand, parseChatCommand } from "./chat-commands.ts";
+import { type ChatCommand, isLongCommand, parseChatCommand } from "./chat-commands.ts";
 import { decideIncoming } from "./decide-incoming.ts";
 import { type FollowedSessions, getChannelDevice } from "./follow-sessions.ts";
+import { formatFailure } from "./format-failure.ts";
 import { formatMessage } from "./format-message.ts";
 import { openConversation } from "./open-conversation.ts";
 import type { ChannelOutbox } from "./outbox.ts";
 import type { ChannelPeers } from "./peers.ts";
-import type { Conversation } from "./records.ts";
+import { type Conversation, toIdentity } from "./records.ts";
 import { runChatCommand } from "./run-chat-command.ts";
 import { createReplies } from "./session-replies.ts";
 import type { ChannelStore } from "./store.ts";
@@ -38,6 +40,7 @@ export interface ReceiverParts {
   getSettings: () => GatewaySettings;
   agentDir: string;
   clock: Clock;
+  log: ChannelLog;
   followed: FollowedSessions;
 }
 
@@ -73,17 +76,18 @@ export class MessageReceiver implements AccountEvents {
     const step = decideIncoming({ message, isPaired, groups: account.settings.groups });
     if (step.kind === "ignore") return;
     if (step.kind === "offer_code") {
-      const code = await peers.offer(accountId, message.sender);
+      const code = await peers.offer(accountId, message.sender, message.id);
       if (code === undefined) return;
       const text = `Hello. I answer people whom my owner knows. If that is you, ask for this: tau channels pair ${code}`;
-      const reply = { id: `code/${accountId}/${message.id}`, sessionId: "", accountId, address: message.address, text };
-      return await outbox.add([{ ...reply, recordedAt: clock.now() }]);
+      const id = `code/${accountId}/${message.id}`;
+      const reply = { id, sessionId: "", accountId, address: message.address, text, recordedAt: clock.now() };
+      return await outbox.addOnce(id, [reply]);
     }
     const facts = toFacts(account, message);
     const { bindings, defaultAgent, session } = getSettings();
     const route = resolveRoute(facts, bindings, defaultAgent);
     const base = getSessionKey(facts, { ...session, agent: route.agent });
-    await this.#inOrder(base, () => this.#answer({ account, message, route, key: base }));
+    await this.#inOrder(base, () => this.#answerOrGiveUp({ account, message, route, key: base }));
   }
 
   async onPress(accountId: string, press: ChannelPress): Promise<void> {
@@ -94,30 +98,51 @@ export class MessageReceiver implements AccountEvents {
       (each) => each.accountId === accountId && getDigest(each.address) === getDigest(press.address),
     );
     if (!conversation) return;
-    const text = await this.#runCommand(command, { senderId: press.sender.id, key: conversation.key, conversation });
+    const identity = toIdentity(accountId, press.sender.id);
+    const text = await this.#runCommand(command, { identity, key: conversation.key, conversation });
     const maxTextLength = accounts.find(accountId)?.channel.limits.maxTextLength ?? 2_000;
     const id = `press/${conversation.sessionId}/${getDigest(press)}`;
     await outbox.add(createReplies(text, id, { conversation, maxTextLength, nowMs: clock.now() }));
   }
 
+  /** A message that can never be answered is not asked for again: the platform would send nothing else. */
+  async #answerOrGiveUp(routed: RoutedMessage): Promise<void> {
+    try {
+      await this.#answer(routed);
+    } catch (error) {
+      const { code, retryable } = toFault(error);
+      if (retryable || code === "internal") throw error;
+      const { account, message } = routed;
+      const { accountId } = account;
+      this.#parts.log(
+        `The message ${message.id} of ${accountId} is not answered: ${getErrorMessage(error)}`,
+        accountId,
+      );
+      await this.#sayOnce(routed, { name: "failed", text: formatFailure({ code: "unknown" }) });
+    }
+  }
+
   async #answer(routed: RoutedMessage): Promise<void> {
-    const { message, account, key } = routed;
+    const { message, account } = routed;
     const command = parseChatCommand(message.text);
     const requestKey = `${getChannelDevice(account.accountId)}\n${message.id}`;
     const work = command ? () => this.#answerCommand(routed, command) : () => this.#accept(routed, requestKey);
     await this.#parts.requestKeys.once(requestKey, {
-      body: getDigest({ key, text: message.text }),
+      // Not the session: changed settings may choose another one before the platform sends the message again.
+      body: getDigest({ text: message.text }),
       run: async () => {
         await work();
         return null;
       },
-      recover: () => this.#findAccepted(requestKey),
+      recover: () => this.#findAccepted(routed, requestKey),
     });
   }
 
-  /** After a crash: a message that is in the inbox is not accepted again. */
-  async #findAccepted(requestKey: string): Promise<Recovered> {
-    return (await this.#parts.wasAccepted(requestKey)) ? { kind: "payload", payload: null } : { kind: "no_effect" };
+  /** After a crash: a message that is in the inbox is not accepted again, and a command whose reply is recorded not executed. */
+  async #findAccepted(routed: RoutedMessage, requestKey: string): Promise<Recovered> {
+    const isDone =
+      this.#parts.store.table.hasSource(getReplyId(routed, "command")) || (await this.#parts.wasAccepted(requestKey));
+    return isDone ? { kind: "payload", payload: null } : { kind: "no_effect" };
   }
 
   async #accept({ account, message, route, key }: RoutedMessage, requestKey: string): Promise<void> {
@@ -138,36 +163,66 @@ export class MessageReceiver implements AccountEvents {
       // Nothing that people write in a chat is a command of the session, a template or the name of a file.
       isVerbatim: true,
       mode: store.table.getQueueMode(key) ?? settings.queue ?? getSettings().queue.mode,
-      origin: { kind: "client", deviceId: getChannelDevice(accountId), scopes: [] },
+      origin: {
+        kind: "client",
+        deviceId: getChannelDevice(accountId),
+        scopes: [],
+        identity: toIdentity(accountId, sender.id),
+      },
       requestKey,
     });
     this.#parts.followed.signs.onReceived(sessionId, { accountId, address, messageId: sourceMessageId });
   }
 
-  async #answerCommand({ account, message, key }: RoutedMessage, command: ChatCommand): Promise<void> {
+  async #answerCommand(routed: RoutedMessage, command: ChatCommand): Promise<void> {
+    const { message, account, key } = routed;
+    const conversation = this.#parts.store.table.findByKey(this.#getFullKey(key));
+    const identity = toIdentity(account.accountId, message.sender.id);
+    const execute = async () => {
+      const text = await this.#runCommand(command, { identity, key, conversation });
+      await this.#sayOnce(routed, { name: "command", text });
+    };
+    if (!isLongCommand(command)) return await execute();
+    // Other messages do not wait for the minutes that it may take.
+    execute().catch((error: unknown) => {
+      this.#parts.log(`/${command.name} could not be answered: ${getErrorMessage(error)}`, account.accountId);
+    });
+  }
+
+  /** Answers a message with a text that no session has said. Twice for the same message makes one reply. */
+  async #sayOnce(routed: RoutedMessage, { name, text }: { name: string; text: string }): Promise<void> {
     const { store, outbox, clock } = this.#parts;
+    const { account, message, key } = routed;
     const { accountId, channel } = account;
-    const conversation = store.table.findByKey(this.#getFullKey(key));
-    const text = await this.#runCommand(command, { senderId: message.sender.id, key, conversation });
-    const { address, id: sourceMessageId } = message;
-    const to = { sessionId: conversation?.sessionId ?? "", accountId, address, sourceMessageId };
-    const replies = createReplies(text, `command/${accountId}/${message.id}`, {
-      conversation: { ...to, key, senderId: message.sender.id, peer: message.peer, isExpecting: false },
+    const { address, id: sourceMessageId, sender, peer } = message;
+    const sessionId = store.table.findByKey(this.#getFullKey(key))?.sessionId ?? "";
+    const id = getReplyId(routed, name);
+    const replies = createReplies(text, id, {
+      conversation: {
+        sessionId,
+        accountId,
+        address,
+        sourceMessageId,
+        key,
+        senderId: sender.id,
+        peer,
+        isExpecting: false,
+      },
       maxTextLength: channel.limits.maxTextLength,
       nowMs: clock.now(),
     });
-    await outbox.add(replies);
+    await outbox.addOnce(id, replies);
   }
 
   async #runCommand(
     command: ChatCommand,
-    { senderId, key, conversation }: { senderId: string; key: string; conversation: Conversation | undefined },
+    { identity, key, conversation }: { identity: string; key: string; conversation: Conversation | undefined },
   ): Promise<string> {
     const { store, sessions, followed, getSettings } = this.#parts;
     return await runChatCommand({
       command,
-      senderId,
-      answeredId: conversation && (followed.getAnsweredId(conversation.sessionId) ?? conversation.senderId),
+      mayApprove: (approvalId) =>
+        conversation !== undefined && followed.getApprover(conversation.sessionId, approvalId) === identity,
       conversation,
       openSession: async () => conversation && (await sessions.open(conversation.sessionId)),
       renew: () => store.append({ type: "renewed", key, generation: store.table.getGeneration(key) + 1 }),
@@ -200,6 +255,10 @@ export class MessageReceiver implements AccountEvents {
     }
   }
 }
+
+/** Names the reply to a message, which is the same however often the platform sends the message. */
+const getReplyId = ({ account, message }: RoutedMessage, name: string): string =>
+  `${name}/${account.accountId}/${message.id}`;
 
 const toFacts = (
   { accountId, settings }: Account,

@@ -60,6 +60,9 @@ export interface Conversation {
   readonly isExpecting: boolean;
 }
 
+/** Identities are unique in an account only. */
+export const toIdentity = (accountId: string, senderId: string): string => `${accountId}\n${senderId}`;
+
 export type ChannelRecord =
   | {
       type: "received";
@@ -140,6 +143,11 @@ export class ChannelTable {
   /** In the order in which they are sent. */
   replies(): Iterable<OutboxReply> {
     return this.#replies.values();
+  }
+
+  /** Whether messages of this source were taken. */
+  hasSource(source: string): boolean {
+    return this.#sources.has(source);
   }
 
   /** The people as they were written; undefined if they never were. */

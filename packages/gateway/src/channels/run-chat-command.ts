@@ -6,10 +6,8 @@ import type { Conversation } from "./records.ts";
 
 export interface ChatCommandContext {
   readonly command: ChatCommand;
-  /** Who types it. */
-  readonly senderId: string;
-  /** The person whose message the run answers. */
-  readonly answeredId: string | undefined;
+  /** Whether the question is one to the person who types it. */
+  readonly mayApprove: (approvalId: string) => boolean;
   /** Undefined: nothing was said here yet. */
   readonly conversation: Conversation | undefined;
   /** Opens the session of the conversation. */
@@ -80,10 +78,11 @@ async function run(context: ChatCommandContext): Promise<string> {
 }
 
 /** Only who the run is for may answer: somebody else in a group may not. */
-function approve({ command, senderId, answeredId }: ChatCommandContext, { hosted }: OpenSession): string {
+function approve({ command, mayApprove }: ChatCommandContext, { hosted }: OpenSession): string {
   const [, id = "", answer = ""] = /^(\S+)\s+(yes|no)$/i.exec(command.argument) ?? [];
   if (id === "") return "Write /approve ID yes, or /approve ID no.";
-  if (answeredId !== senderId) return "Only the person whose message is being answered can approve this.";
+  const isOpen = hosted.view.live.approvals.some((approval) => approval.id === id);
+  if (isOpen && !mayApprove(id)) return "Only the person whose message is being answered can approve this.";
   const isTaken = hosted.session.approve(id, { decision: answer.toLowerCase() === "yes" ? "allow" : "deny" });
   return isTaken ? "Noted." : "This question is not open any more.";
 }

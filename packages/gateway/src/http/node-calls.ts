@@ -42,6 +42,7 @@ const acceptFields = {
     kind: oneOf("client", "scheduled"),
     deviceId: optional(nonEmptyText),
     scopes: optional(list(oneOf(...gatewayScopes))),
+    identity: optional(nonEmptyText),
   }),
 };
 

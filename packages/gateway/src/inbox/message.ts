@@ -8,6 +8,8 @@ interface MessageOrigin {
   readonly deviceId?: string;
   /** The sender's scopes, for tools that ask for one. */
   readonly scopes?: readonly string[];
+  /** The person in a channel who wrote it. */
+  readonly identity?: string;
 }
 
 export interface InboxMessage {

@@ -113,15 +113,20 @@ export class TestChannel implements Channel {
 interface ChannelGatewayOptions extends TestGatewayOptions {
   channel?: TestChannel;
   account?: AccountInput;
+  /** Another account, which is named `other`. */
+  other?: TestChannel;
   gateway?: SettingsInput["gateway"];
   /** Who is paired. Default: Ann. */
   paired?: readonly string[];
 }
 
 export async function openChannelGateway(options: ChannelGatewayOptions = {}) {
-  const { channel = new TestChannel(), account, gateway, paired = ["ann"], ...others } = options;
-  const channels = { chat: { type: "test", ...account } };
-  const channelTypes = { test: async () => ({ secrets: {}, open: async () => channel }) };
+  const { channel = new TestChannel(), account, other, gateway, paired = ["ann"], ...others } = options;
+  const channels = { chat: { type: "test", ...account }, ...(other && { other: { type: "other" } }) };
+  const channelTypes = {
+    test: async () => ({ secrets: {}, open: async () => channel }),
+    other: async () => ({ secrets: {}, open: async () => other! }),
+  };
   const opened = await openTestGateway({
     ...others,
     settings: { ...others.settings, gateway: { queue: { debounceMs: 1 }, ...gateway, channels } },
@@ -129,7 +134,7 @@ export async function openChannelGateway(options: ChannelGatewayOptions = {}) {
   });
   onTestFinished(opened.close);
   await expect.poll(() => channel.isOpen).toBe(true);
-  for (const id of paired) await pairWith(opened.gateway.parts.channels, channel, id);
+  for (const id of paired) await pairWith(opened.gateway.parts.channels, { accountId: "chat", channel }, id);
   channel.sent.length = 0;
   channel.attempts.length = 0;
   channel.shown.clear();
@@ -138,12 +143,12 @@ export async function openChannelGateway(options: ChannelGatewayOptions = {}) {
 }
 
 /** Lets a person in as people are: by the code that they got. */
-async function pairWith(
+export async function pairWith(
   channels: Awaited<ReturnType<typeof openTestGateway>>["gateway"]["parts"]["channels"],
-  channel: TestChannel,
+  { accountId, channel }: { accountId: string; channel: TestChannel },
   id: string,
 ): Promise<void> {
-  if (channels.peers.isPaired("chat", id)) return;
+  if (channels.peers.isPaired(accountId, id)) return;
   await channel.receive("Hello?", { sender: { id, name: id } });
   await expect.poll(() => channel.textsTo(`with-${id}`).length).toBe(1);
   const [, code = ""] = /pair (\w+)/.exec(channel.textsTo(`with-${id}`)[0]!) ?? [];

@@ -548,7 +548,7 @@ describe("by signed requests", () => {
     expect((await post(server.createMessage("Hi"), { secret: "another" }))[0]).toBe(401);
     const { channels } = gateway.parts;
     const stranger = { id: "T1/U1", name: "Ann" };
-    await channels.peers.pair((await channels.peers.offer("work", stranger))!);
+    await channels.peers.pair((await channels.peers.offer("work", stranger, "m1"))!);
     const event = server.createMessage("Hi", { thread_ts: "1699.1" });
     await expect.poll(() => post(event)).toEqual([200, {}]);
     expect(await Promise.all([post(event), post(event)])).toEqual([
