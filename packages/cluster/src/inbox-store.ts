@@ -34,6 +34,8 @@ interface SessionRecords {
 const appendMs = 10_000;
 /** How often another writer may be faster. */
 const maxTries = 5;
+/** The key of a request may be used again after a day. */
+const maxRequestAgeMs = 24 * 60 * 60_000;
 /** So many records more than messages are put together. */
 const minSpareRecords = 16;
 
@@ -149,6 +151,8 @@ export class ClusterInbox implements ClusterInboxStore {
   async #publish(sessionId: string, records: SessionRecords, record: StoredRecord): Promise<void> {
     const isSnapshot = record.type === "snapshot";
     for (let tries = 0; tries < maxTries; tries++) {
+      // Another node has accepted the same request here, because the one that worked on it seemed to be lost.
+      if (record.type === "message" && isAccepted(records.table, record)) return;
       const outcome = await this.#bus.publish({
         ...place(sessionId),
         data: encode(record),
@@ -173,8 +177,6 @@ export class ClusterInbox implements ClusterInboxStore {
         throw new GatewayError("unavailable", `The cluster did not store the message: ${outcome.reason}. Try again.`);
       }
       await this.#read(sessionId, records);
-      // Another node has accepted the same request, because this one seemed to be lost.
-      if (record.type === "message" && isAccepted(records.table, record.message)) return;
     }
     throw new GatewayError("unavailable", `The session ${sessionId} is being taken over by another node. Try again.`);
   }
@@ -258,10 +260,12 @@ function take(table: MessageTable, record: StoredRecord): void {
   for (const each of record.records) table.take(each);
 }
 
-const isAccepted = (table: MessageTable, { id, requestKey }: StoredMessage): boolean => {
-  const request = requestKey === undefined ? undefined : table.findRequest(requestKey);
-  return request !== undefined && request.messageId !== id;
-};
+/** Whether the request of a message has brought another one, which it does not replace. */
+function isAccepted(table: MessageTable, { message, replaces }: Extract<InboxRecord, { type: "message" }>): boolean {
+  const request = message.requestKey === undefined ? undefined : table.findRequest(message.requestKey);
+  if (!request || request.messageId === message.id || request.messageId === replaces) return false;
+  return message.acceptedAt - request.acceptedAt < maxRequestAgeMs;
+}
 
 const subjectStart = "tau.inbox.";
 const place = (sessionId: string) => ({ stream: inboxStream, subject: `${subjectStart}${toToken(sessionId)}` });

@@ -108,6 +108,18 @@ describe.skipIf(!hasNats)("the inbox of a cluster", () => {
     expect(await other.findRequest("unknown")).toBeUndefined();
   });
 
+  test("a request is accepted once, also if two nodes bring it to the one that runs the session", async () => {
+    const [inbox, message] = [new ClusterInbox({ bus, ids: systemIds, clock: systemClock }), create("twice")];
+    await inbox.accept({ ...message("a"), requestKey: "k" });
+    await inbox.accept({ ...message("b"), requestKey: "k" });
+    expect(list(inbox, "twice")).toEqual(["a"]);
+    await inbox.settle(["a"], { kind: "dead", reason: "Too old." });
+    await inbox.accept({ ...message("c"), requestKey: "k" }, "a");
+    expect(await readAgain("twice")).toEqual(["c"]);
+    await inbox.accept({ ...message("d"), requestKey: "k", acceptedAt: 25 * 60 * 60_000 });
+    expect(await readAgain("twice")).toEqual(["c", "d"]);
+  });
+
   test.each(["request", "answer"] as const)(
     "an outcome is written when it is tried again after the %s was lost",
     async (lost) => {
