@@ -82,7 +82,9 @@ function findKey<TConfig>(
   options: CustomProviderOptions,
 ): string | undefined {
   const variable = auth?.envVar;
-  const fromEnv = variable === undefined ? undefined : (options.env?.[variable] ?? platform.env(variable));
+  const env = (name: string) =>
+    options.env?.[name] ?? (options.ambientCredentials === false ? undefined : platform.env(name));
+  const fromEnv = variable === undefined ? undefined : env(variable);
   const key = options.apiKey || asString(asRecord(options.config)["apiKey"]) || fromEnv;
   if (key || !auth) return key || undefined;
   throw new MissingCredentials(describeMissingKey(displayName, options, variable === undefined ? [] : [variable]));

@@ -75,6 +75,11 @@ export interface StreamOptions {
   headers?: Record<string, string | null>;
   /** Environment variables that override the process's: keys, regions, endpoint placeholders, proxies. */
   env?: Record<string, string>;
+  /**
+   * Whether keys and addresses may also come from the machine: the environment of the process, files such as those of AWS and Google
+   * Cloud, and metadata services. Proxies are used in any case. Default true; false where a request is made for somebody else.
+   */
+  ambientCredentials?: boolean;
   /** Provider-specific data about the caller, such as Anthropic's `user_id`. */
   metadata?: Record<string, unknown>;
   /** Called with the payload before it is sent. A return value other than `undefined` is sent instead. */

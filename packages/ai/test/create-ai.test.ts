@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, test } from "vitest";
-import { registerModels, unregisterModels } from "../src/catalog/catalog.ts";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { getModels, registerModels, unregisterModels } from "../src/catalog/catalog.ts";
 import type { Context } from "../src/context.ts";
 import { createAI, type CreateAIOptions } from "../src/create-ai.ts";
 import { createProvider } from "../src/custom-provider.ts";
@@ -52,6 +52,34 @@ describe("createAI", () => {
     const provider = createProvider(cloudflareAIProvider);
     expect(createAI({ provider: "cloudflare-ai", baseUrl }).model.baseUrl).toBe(baseUrl);
     provider.unregister();
+  });
+
+  test("uses no key of the machine if `ambientCredentials` is false", async () => {
+    server = await startWireServer(anthropicMessagesDialect, [answer, answer]);
+    vi.stubEnv("ANTHROPIC_API_KEY", "of-the-machine");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const ai = createAI({ provider: "anthropic", model: "claude-sonnet-4-5", baseUrl: server.url });
+    const ambientCredentials = false;
+    const refused = await ai.completeSimple(hello, { ambientCredentials });
+    expect(refused).toMatchObject({ stopReason: "error", failure: { kind: "auth" } });
+    await ai.completeSimple(hello, { ambientCredentials, env: { ANTHROPIC_API_KEY: "of-the-request" } });
+    await ai.completeSimple(hello);
+    const keys = server.requests.map(({ headers }) => headers["x-api-key"]);
+    expect(keys).toEqual(["of-the-request", "of-the-machine"]);
+  });
+
+  test.each([
+    ["amazon-bedrock", "AWS_ACCESS_KEY_ID"],
+    ["google-vertex", "GOOGLE_APPLICATION_CREDENTIALS"],
+  ])("asks neither files nor services for credentials of %s then", async (provider, variable) => {
+    vi.stubEnv(variable, "/nowhere");
+    vi.stubEnv("AWS_SECRET_ACCESS_KEY", "of-the-machine");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const model = getModels(provider)[0]!.id;
+    const ai = createAI({ provider, model, baseUrl: "http://127.0.0.1:9", config: { maxRetries: 0 } });
+    const env = { GOOGLE_CLOUD_PROJECT: "p", GOOGLE_CLOUD_LOCATION: "l" };
+    const { failure } = await ai.completeSimple(hello, { ambientCredentials: false, env });
+    expect(failure?.kind).toBe("auth");
   });
 
   test("lets a request's own options win over what is bound", async () => {

@@ -24,7 +24,10 @@ export interface Run {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly random: Random;
+  /** Where credentials are looked up. */
   readonly env: Env;
+  /** Where proxies and certificates are looked up. */
+  readonly networkEnv: Env;
   readonly stream: AssistantMessageEventStream;
   /** Collected over all attempts and added to the message at the end. */
   readonly diagnostics: AssistantMessageDiagnostic[];

@@ -11,6 +11,7 @@ import type { AssistantMessage, AssistantMessageDiagnostic } from "../message.ts
 import type { Model } from "../model.ts";
 import type { StreamOptions } from "../options.ts";
 import { getTarget, type Target } from "../connection-failure.ts";
+import type { Env } from "../platform/platform.ts";
 import { isLocalServer } from "../providers/host-defaults.ts";
 import { Deadline, type Expiry } from "../transport/deadline.ts";
 import type { HttpRequest, HttpResponse } from "../transport/http.ts";
@@ -46,6 +47,8 @@ export async function runRequest(
     const protocol = await load();
     const options = request.options(protocol);
     const encoded = protocol.encode(model, context, options);
+    const { env: own = {}, ambientCredentials = true } = options;
+    const ambientEnv: Env = (name) => own[name] ?? platform.env(name);
     await attemptUntilDone({
       protocol,
       model,
@@ -58,7 +61,8 @@ export async function runRequest(
       limits: resolveLimits(model, options),
       clock,
       random: options.random ?? systemRandom,
-      env: (name) => options.env?.[name] ?? platform.env(name),
+      env: ambientCredentials ? ambientEnv : (name) => own[name],
+      networkEnv: ambientEnv,
       stream,
       diagnostics: encoded.notes.map((note) => toDiagnostic(note, clock)),
     });
@@ -198,9 +202,9 @@ async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: P
   const request = await buildRequest(run);
   const overflow = findOverflow(run.model, request.body);
   if (overflow) return overflow;
-  progress.target = getTarget(request.url, run.env);
+  progress.target = getTarget(request.url, run.networkEnv);
   const response =
-    (await sendOverSocket(run, request, signal)) ?? (await platform.send(request, { signal, env: run.env }));
+    (await sendOverSocket(run, request, signal)) ?? (await platform.send(request, { signal, env: run.networkEnv }));
   await run.options.onResponse?.({ status: response.status, headers: response.headers }, run.model);
   if (response.status < 200 || response.status >= 300) {
     progress.onErrorStatus();
@@ -306,7 +310,7 @@ async function sendOverSocket(run: Run, request: HttpRequest, signal: AbortSigna
     isKept: transport === "websocket-cached",
     sessionId,
     signal,
-    env: run.env,
+    env: run.networkEnv,
     clock: run.clock,
   })) ?? { kind: "unavailable", reason: `${run.model.api} has none` };
   if (answer.kind === "answer") return answer.response;

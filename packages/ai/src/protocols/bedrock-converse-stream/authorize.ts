@@ -27,7 +27,7 @@ export async function authorize(request: HttpRequest, auth: AuthContext<BedrockO
   const credentials =
     options.credentials ??
     (profile === undefined ? envAwsCredentials(env) : undefined) ??
-    (await platform.awsCredentials(env, profile));
+    (options.ambientCredentials === false ? undefined : await platform.awsCredentials(env, profile));
   if (!credentials) throw new MissingCredentials(describeMissing(model.provider, profile ?? env("AWS_PROFILE")));
   return await signV4(regional, credentials, { region, service: "bedrock", nowMs: auth.clock.now() });
 }

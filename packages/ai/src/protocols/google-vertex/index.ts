@@ -24,7 +24,7 @@ export const googleVertex = defineProtocol<GoogleVertexOptions, GoogleState>({
   async authorize(request, auth) {
     if (auth.apiKey) return withHeader(request, googleKeyHeader.name, auth.apiKey);
     const withProject = { ...request, url: addProject(request.url, auth) };
-    const token = await platform.googleAccessToken(auth.env);
+    const token = auth.options.ambientCredentials === false ? undefined : await platform.googleAccessToken(auth.env);
     if (token) return withHeader(withProject, "authorization", `Bearer ${token}`);
     throw new MissingCredentials(
       `There are no Google Cloud credentials for ${auth.model.provider}. Run "gcloud auth application-default login", or set GOOGLE_APPLICATION_CREDENTIALS to a credentials file, or set GOOGLE_CLOUD_API_KEY.`,
