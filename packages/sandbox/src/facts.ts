@@ -15,6 +15,8 @@ export interface SandboxPlace {
   readonly named: readonly NamedCredential[];
   /** The paths in our own directory and among temporary files that commands may read, such as skills. */
   readonly readable: readonly string[];
+  /** The directories of the machine that are hidden as a whole, and the programs in them that are needed. Undefined: none are. */
+  readonly outside: { readonly directories: readonly string[]; readonly needed: readonly string[] } | undefined;
   readonly temporary: string;
   readonly cache: string;
 }
@@ -51,11 +53,13 @@ export function findHidden(
 
 /** Puts the facts together. Pure. */
 export function toProjectFacts(
-  { workspace, agentDir, readable, temporary, cache }: SandboxPlace,
+  { workspace, agentDir, readable, outside, temporary, cache }: SandboxPlace,
   { neededInRun: inRun, ...system }: SystemFacts,
   { hidden, watched, paths }: Pick<ProjectFacts, "hidden" | "watched"> & { paths: ProtectedPaths },
 ): ProjectFacts {
-  const covered = [agentDir, sharedMemory, ...system.temporaryDirectories];
+  const outsideDirectories = outside?.directories ?? [];
+  const covered = [agentDir, sharedMemory, ...system.temporaryDirectories, ...outsideDirectories];
+  const isShown = (path: string) => !outside || isWithin(workspace, path);
   const isCovered = (path: string) => covered.some((directory) => isWithin(directory, path));
   const isCredential = (path: string) =>
     hidden.some((secret) => secret.path !== agentDir && isWithin(secret.path, path));
@@ -64,13 +68,15 @@ export function toProjectFacts(
     workspace,
     temporary,
     cache,
-    gitDirectories: paths.outside,
-    protected: paths.readOnly,
-    pinned: paths.pinned,
-    hidden,
+    // A repository around the workspace belongs to everybody who has a part of it.
+    gitDirectories: outside ? [] : paths.outside,
+    protected: paths.readOnly.filter(isShown),
+    pinned: paths.pinned.filter(isShown),
+    hidden: [...hidden, ...outsideDirectories.map((path) => ({ path, isDirectory: true }))],
     watched,
     needed: [
       ...inRun,
+      ...(outside?.needed ?? []).filter((path) => outsideDirectories.some((directory) => isWithin(directory, path))),
       ...readable.filter((path) => isCovered(path) && !isCredential(path) && !isWithin(path, agentDir)),
     ],
   };

@@ -20,6 +20,7 @@ test.runIf(process.platform === "linux")(
       agentDir,
       named: [],
       readable: [],
+      outside: undefined,
       temporaryDirectories: [],
       hidesSockets: () => true,
       isReadOnly: false,

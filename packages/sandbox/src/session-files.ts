@@ -30,6 +30,8 @@ interface SessionFilesOptions {
   readonly agentDir: string;
   readonly named: readonly NamedCredential[];
   readonly readable: readonly string[];
+  /** See `SessionSandboxOptions.hidesMachine`. Undefined: commands see the machine. */
+  readonly outside: SandboxPlace["outside"];
   readonly temporaryDirectories: readonly string[];
   /** Whether sockets of programs outside have to be hidden. */
   readonly hidesSockets: () => boolean;
@@ -61,7 +63,7 @@ export class SessionFiles {
   #cancelCheck: (() => void) | undefined;
 
   constructor(options: SessionFilesOptions) {
-    const { settings, workspace, home, agentDir, named, readable, ids } = options;
+    const { settings, workspace, home, agentDir, named, readable, outside, ids } = options;
     this.#options = options;
     const temporary = createTemporaryDirectory();
     this.#temporary = temporary;
@@ -74,6 +76,7 @@ export class SessionFiles {
       agentDir: real(agentDir),
       named,
       readable: readable.flatMap((path) => findRealPath(path) ?? []),
+      outside: outside && { ...outside, needed: outside.needed.map(real) },
       get temporary() {
         return temporary.getPath();
       },

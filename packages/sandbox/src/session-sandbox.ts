@@ -9,6 +9,7 @@ import { getTemporaryDirectories } from "./temporary-files.ts";
 import { SessionFiles } from "./session-files.ts";
 import { mayBeRefused } from "./refused-ports.ts";
 import { HelperCommands } from "./helper-commands.ts";
+import { findOutsideDirectories } from "./outside-directories.ts";
 import { findRealPath, hasNoSpace } from "./look.ts";
 import { describeMemoryLimits } from "./memory-limits.ts";
 import { findHelper, hasTraceCapability } from "./programs.ts";
@@ -36,6 +37,11 @@ export interface SessionSandboxOptions {
   readonly temporaryDirectories?: readonly string[];
   /** Whether commands can change nothing but temporary files of their own. Default false. */
   readonly isReadOnly?: boolean;
+  /**
+   * Whether commands see only the workspace, `readable`, and the system's programs, such as those below `/usr`: no homes, and nothing
+   * of other projects. Default false.
+   */
+  readonly hidesMachine?: boolean;
   readonly clock?: Clock;
   readonly ids?: Ids;
   /** The program that starts the commands of a session; false for none. Default: the one that is installed, if any. */
@@ -222,6 +228,13 @@ class LazySandbox implements SessionSandbox {
     return state;
   }
 
+  #findOutside() {
+    const programs = this.#findPrograms();
+    const helper = "bwrap" in programs ? programs.helper : undefined;
+    const needed = [process.execPath, ...(helper === undefined ? [] : [helper])];
+    return { directories: findOutsideDirectories(this.#workspace), needed };
+  }
+
   #findPrograms() {
     const { helper = findHelper() } = this.#options;
     const programs = findPrograms(this.#workspace);
@@ -230,14 +243,24 @@ class LazySandbox implements SessionSandbox {
 
   #openFiles(): SessionFiles {
     const { home, agentDir, named = [], readable = [], isReadOnly = false } = this.#options;
-    const { clock = systemClock, ids = systemIds } = this.#options;
+    const { clock = systemClock, ids = systemIds, hidesMachine = false } = this.#options;
     const allowedPaths = this.#options.settings.allowedPaths.flatMap((path) => findRealPath(path) ?? []);
     const settings = { ...this.#options.settings, allowedPaths };
     const real = (path: string) => findRealPath(path) ?? path;
     const place = { workspace: this.#workspace, home: real(home), agentDir: real(agentDir), named, readable };
     const { temporaryDirectories = getTemporaryDirectories() } = this.#options;
     const hidesSockets = () => this.#hidesSockets;
-    return new SessionFiles({ settings, ...place, temporaryDirectories, hidesSockets, isReadOnly, clock, ids });
+    const outside = hidesMachine ? this.#findOutside() : undefined;
+    return new SessionFiles({
+      settings,
+      ...place,
+      outside,
+      temporaryDirectories,
+      hidesSockets,
+      isReadOnly,
+      clock,
+      ids,
+    });
   }
 
   #createCommands(state: SandboxState & { kind: "works" }, { system, place }: SessionFiles): SandboxedCommands {
