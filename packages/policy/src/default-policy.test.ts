@@ -47,6 +47,21 @@ test.each<[Capability, string, string]>([
   expect(verdict(capability, { kind: "path", path })).toBe(expected);
 });
 
+test.each<[Capability, string, string]>([
+  ["read", "/w/app/src/a.ts", "allow by root"],
+  ["read", "/opt/skills/pdf/SKILL.md", "allow by readable"],
+  ["write", "/w/app/.git/hooks/pre-commit", "ask by protected"],
+  ["write", "/opt/skills/pdf/SKILL.md", "deny by closed-outside"],
+  ["read", "/w/app-2/a.ts", "deny by closed-outside"],
+  ["write", "/w/app-2/.git/hooks/pre-commit", "deny by closed-outside"],
+  ["write", "/home/ann/.tau/extensions/a.ts", "deny by closed-outside"],
+  ["read", "/w/app/../app-2/a.ts", "deny by closed-outside"],
+  ["read", "/etc/shadow", "deny by credential-file"],
+])("where the outside is closed, %s of %s: %s", (capability, path, expected) => {
+  const closed = { ...rules, roots: ["/w/app"], deniesOutside: true };
+  expect(verdict(capability, { kind: "path", path }, closed)).toBe(expected);
+});
+
 test("what has no path is allowed, and said to be so by default", () => {
   const targets: Target[] = [
     { kind: "command", command: "rm -rf /" },

@@ -1,5 +1,5 @@
 /** The default rules for paths: the workspace is allowed, credentials are denied, and for the rest a person is asked. Pure. */
-import { type PathRules, resolvePathRules, ruledStanding } from "./paths.ts";
+import { type PathRules, resolvePathRules, type RuledStanding, ruledStanding } from "./paths.ts";
 import type { PolicyRequest, Verdict } from "./policy.ts";
 
 const why = {
@@ -38,8 +38,9 @@ export function createDefaultPolicy(options: PathRules): (request: PolicyRequest
 }
 
 /** For models. */
-export const explainDenial = (path: string, rule: "credential-file" | "own-settings"): string =>
-  rule === "own-settings" ? ownSettingsReason(path) : credentialReasonForModel(path);
+export const explainDenial = (path: string, rule: DenyingRule): string => denialReasons[rule](path);
+
+type DenyingRule = Extract<RuledStanding, { standing: "denied" }>["rule"];
 
 const ownSettingsReason = (path: string): string =>
   `${path} holds tau's settings, which no tool may write. The user changes them with /settings or \`tau config set\`.`;
@@ -51,3 +52,9 @@ export const credentialReason = (path: string): string =>
 /** For models. */
 export const credentialReasonForModel = (path: string): string =>
   `${path} is where credentials are kept, and no tool may open it. If something from it is needed, ask the user.`;
+
+const denialReasons: Readonly<Record<DenyingRule, (path: string) => string>> = {
+  "credential-file": credentialReasonForModel,
+  "own-settings": ownSettingsReason,
+  "closed-outside": (path) => `${path} is outside the working directory, and nobody can allow it in this session.`,
+};

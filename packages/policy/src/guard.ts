@@ -60,7 +60,8 @@ const notAllowed = (realPath: string, access: "read" | "write") => `${verbs[acce
 
 /** A link led there: by its real path a person could be asked about it. */
 function explainStanding(realPath: string, access: "read" | "write", rule: RuledStanding["rule"]): string {
-  if (rule === "credential-file" || rule === "own-settings") return explainDenial(realPath, rule);
+  if (rule === "credential-file" || rule === "own-settings" || rule === "closed-outside")
+    return explainDenial(realPath, rule);
   const why = rule === "protected" ? "Programs outside of the sandbox run or obey it" : "It is outside the workspace";
   return `${notAllowed(realPath, access)} ${why}: name it by that path to ask for it, or work with what is inside.`;
 }

@@ -13,6 +13,8 @@ export interface PathRules {
   readable?: readonly string[];
   /** Directories in which only the roots inside them apply, and none that is above them. Default: none. */
   closed?: readonly string[];
+  /** Whether everything else is denied, so that nobody is asked about it and nobody can allow it. Default false. */
+  deniesOutside?: boolean;
   home: string;
   agentDir: string;
   /** Credentials that environment variables lead to. Default: none. */
@@ -21,7 +23,7 @@ export interface PathRules {
 
 /** The standing of a path, and the rule that decided it. `asks`: a person has to allow it. */
 export type RuledStanding =
-  | { standing: "denied"; rule: "credential-file" | "own-settings" }
+  | { standing: "denied"; rule: "credential-file" | "own-settings" | "closed-outside" }
   | { standing: "allowed"; rule: "root" | "readable" }
   | { standing: "asks"; rule: "outside" | "agent-directory" | "protected" };
 
@@ -34,6 +36,14 @@ export function pathStanding(realPath: string, access: "read" | "write", rules: 
 }
 
 export function ruledStanding(realPath: string, access: "read" | "write", rules: PathRules): RuledStanding {
+  const ruled = openStanding(realPath, access, rules);
+  if (!rules.deniesOutside || ruled.standing !== "asks") return ruled;
+  // A question is left for what is protected in a root.
+  const isInRoot = ruled.rule === "protected" && rules.roots.some((root) => isWithin(root, realPath));
+  return isInRoot ? ruled : { standing: "denied", rule: "closed-outside" };
+}
+
+function openStanding(realPath: string, access: "read" | "write", rules: PathRules): RuledStanding {
   const path = resolve(realPath);
   if (isCredentialFile(path, rules)) return { standing: "denied", rule: "credential-file" };
   // They decide what tools may do.
@@ -63,7 +73,7 @@ const resolved = new WeakSet<PathRules>();
 /** Normalises the rules once. An empty or relative root would allow everything, so it is refused. */
 export function resolvePathRules(rules: PathRules): Required<PathRules> {
   if (resolved.has(rules)) return rules as Required<PathRules>;
-  const { roots, readable = [], closed = [], home, agentDir, named = [] } = rules;
+  const { roots, readable = [], closed = [], deniesOutside = false, home, agentDir, named = [] } = rules;
   for (const path of [...roots, ...readable, ...closed, home, agentDir]) {
     if (isAbsolute(path) && !path.includes("\0")) continue;
     throw new HarnessError(
@@ -75,6 +85,7 @@ export function resolvePathRules(rules: PathRules): Required<PathRules> {
     roots: roots.map((root) => resolve(root)),
     readable: readable.map((root) => resolve(root)),
     closed: closed.map((directory) => resolve(directory)),
+    deniesOutside,
     home: resolve(home),
     agentDir: resolve(agentDir),
     named,
@@ -97,13 +108,14 @@ export async function realPathRules(
   rules: PathRules,
   realPath: (path: string) => Promise<string>,
 ): Promise<Required<PathRules>> {
-  const { roots, readable, closed, home, agentDir, named } = resolvePathRules(rules);
+  const { roots, readable, closed, deniesOutside, home, agentDir, named } = resolvePathRules(rules);
   const real = (path: string) => realPath(path).catch(() => path);
   const all = (paths: readonly string[]) => Promise.all(paths.map(real));
   return remember({
     roots: await all(roots),
     readable: await all(readable),
     closed: await all(closed),
+    deniesOutside,
     home: await real(home),
     agentDir: await real(agentDir),
     named,

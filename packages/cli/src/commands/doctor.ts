@@ -17,6 +17,8 @@ export async function runChecks(args: CommandArgs, io: Io): Promise<ExitCode | v
     io,
     access,
     ...(await openCommandContext(io)),
+    env: io.env,
+    canStartPrograms: true,
     openAuth: async () => access.auth,
     useNetwork: args.has("network"),
   };

@@ -21,6 +21,7 @@ export async function runFeatureCommand({ run }: ProgramCommand, args: CommandAr
       agentDir,
       settings,
       env: io.env,
+      canStartPrograms: true,
       signal: io.signal,
       out: io.out,
       err: io.err,

@@ -83,6 +83,10 @@ export interface FeaturePlace {
   readonly cwd: string;
   readonly agentDir: string;
   readonly settings: SettingsManager;
+  /** The environment of the session: that of the process, unless the session was given another one. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether programs can be started. False for a tenant where there is no sandbox. */
+  readonly canStartPrograms: boolean;
   /** Opens the stored keys and logins. */
   openAuth(): Promise<AuthStorage>;
 }
@@ -117,7 +121,6 @@ export interface ProgramContext extends FeaturePlace {
   value(flag: string): string | undefined;
   /** All values of a flag that may be repeated. */
   values(flag: string): readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   out(text: string): void;

@@ -27,6 +27,7 @@ export type { ModelAccess } from "../api/model-access.ts";
 export { createWaits, type Waits } from "../runner/waits.ts";
 export { isCustomType, isMessageDraft, isPromptOptions, isValidChange } from "../runner/parse-results.ts";
 export { createRequestUi, findMisfit, OpenDialogs, type OpenDialogsOptions } from "../runner/ui-requests.ts";
+export { processResources, SharedResources } from "../runner/shared-resources.ts";
 export { ExtensionSlot, type SessionStart } from "../session/extension-slot.ts";
 export { describeTool, type FoundTool } from "../session/found-tool.ts";
 export { SessionFeatures } from "../session/session-features.ts";

@@ -16,6 +16,7 @@ import type { ExtensionPlace, ExtensionsParams, InlineExtension } from "./has-ex
 import { type IdleExtension, listIdle } from "./idle-extensions.ts";
 import { getCacheDirectory, type InProcessPorts, loadInProcess } from "./load-in-process.ts";
 import { loadTypeboxModule } from "./shared-modules.ts";
+import type { SharedResources } from "../runner/shared-resources.ts";
 import { startExtension } from "./start-extension.ts";
 import type { Judging } from "./open-isolated.ts";
 import { createProviders, type ProviderPort, registerProviders } from "../providers/providers.ts";
@@ -39,6 +40,8 @@ export interface OpenExtensionsParts extends ExtensionPlace {
   features: readonly LoadedFeature[];
   /** The names of all features of the session. */
   featureNames: FeatureNames;
+  /** The resources that extensions share by key. */
+  shared: SharedResources;
   /** For isolated extensions. */
   judging: Judging;
   /** Reports later problems to the user. */
@@ -147,12 +150,13 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
 
 function createPorts(
   { flags = new Map(), loadShared = () => undefined, locateShared }: ExtensionsParams,
-  { agentDir, clock, report, log }: OpenExtensionsParts,
+  { agentDir, clock, report, log, shared }: OpenExtensionsParts,
   loading: Loading,
 ): LoadingParts["ports"] {
   const { extensions, problems } = loading;
   return {
     lifetime: createLifetime(),
+    resources: shared,
     events: createEventBus(),
     clock,
     report: (problem) => void (loading.session ? report(problem) : problems.push(problem)),

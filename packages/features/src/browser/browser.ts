@@ -32,7 +32,7 @@ const steps: readonly string[] = ["back", "forward", "reload"];
 
 export function registerBrowser(
   tau: ExtensionAPI,
-  place: Pick<FeaturePlace, "settings">,
+  place: Pick<FeaturePlace, "settings" | "env">,
   { clock = systemClock }: BrowserPorts,
 ): void {
   const browser = new SessionBrowser({ tau, clock, findProgram: () => findBrowserAt(place) });

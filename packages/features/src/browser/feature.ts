@@ -106,8 +106,8 @@ export const browserTool: FeatureTool = {
 };
 
 /** The browser there; undefined if there is none. */
-export const findBrowserAt = ({ settings }: Pick<FeaturePlace, "settings">): string | undefined =>
-  findBrowser(resolveFields(browserSettings, settings.get()).browser.path, process.env["PATH"]);
+export const findBrowserAt = ({ settings, env }: Pick<FeaturePlace, "settings" | "env">): string | undefined =>
+  findBrowser(resolveFields(browserSettings, settings.get()).browser.path, env["PATH"]);
 
 export interface BrowserPorts {
   /** Default: the clock of the system. */
@@ -123,8 +123,9 @@ export const browser = (ports: BrowserPorts = {}): Feature => ({
   settings: browserSettings,
   doctor: [{ name: "browser", check: checkBrowser }],
   isOffered: (place) =>
-    resolveFields(browserSettings, place.settings.get()).browser.cdpUrl !== undefined ||
-    findBrowserAt(place) !== undefined,
+    place.canStartPrograms &&
+    (resolveFields(browserSettings, place.settings.get()).browser.cdpUrl !== undefined ||
+      findBrowserAt(place) !== undefined),
   load: async (place) => {
     const { registerBrowser } = await import("./browser.ts");
     return (tau) => registerBrowser(tau, place, ports);

@@ -17,7 +17,10 @@ import { createDebuggerCommand } from "./menu.ts";
 import { debugSettings } from "./settings.ts";
 
 export const createDebugExtension =
-  ({ cwd }: Pick<FeaturePlace, "cwd">, { clock = systemClock }: { clock?: Clock } = {}): ExtensionFactory =>
+  (
+    { cwd, env }: Pick<FeaturePlace, "cwd" | "env">,
+    { clock = systemClock }: { clock?: Clock } = {},
+  ): ExtensionFactory =>
   (tau) => {
     const inSession = new Debugger({
       spawn: (command, args, options) => tau.spawn(command, args, options),
@@ -44,7 +47,7 @@ export const createDebugExtension =
       files: context.ports!.files,
       async chooseAdapter(name, program) {
         const { adapters } = getFeatureSettings(tau, debugSettings).debug;
-        const place = { cwd, isProjectTrusted: context.isProjectTrusted(), path: process.env["PATH"] };
+        const place = { cwd, isProjectTrusted: context.isProjectTrusted(), path: env["PATH"] };
         return await chooseAdapter({ adapters: listAdapters(adapters), place, name, program, probe });
       },
       async allowStart(adapter, { attachesTo }) {

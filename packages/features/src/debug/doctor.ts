@@ -9,10 +9,10 @@ import { findCommands, listForProject } from "./find-adapter.ts";
 import { debugSettings } from "./settings.ts";
 
 export async function checkAdapters(
-  { cwd, settings }: FeaturePlace,
+  { cwd, settings, env }: FeaturePlace,
   { spawn, path }: { spawn: Spawner["spawn"]; path: string | undefined } = {
     spawn: hostPrograms.spawn,
-    path: process.env["PATH"],
+    path: env["PATH"],
   },
 ): Promise<DoctorResult> {
   const { adapters } = resolveFields(debugSettings, settings.get()).debug;

@@ -165,5 +165,6 @@ export const debug = (): Feature => ({
       check: async (place) => await (await import("./doctor.ts")).checkAdapters(place),
     },
   ],
+  isOffered: ({ canStartPrograms }) => canStartPrograms,
   load: async (place) => (await import("./debug.ts")).createDebugExtension(place),
 });

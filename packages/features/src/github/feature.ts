@@ -82,7 +82,7 @@ export const isOn = ({ tools, defaultTools }: Settings): boolean =>
 export interface GitHubPorts {
   /** Default: the clock of the system. */
   clock?: Clock;
-  /** Default: that of the process. */
+  /** Default: that of the session. */
   env?: (name: string) => string | undefined;
   /** Finds the addresses of a host. Default: the system's resolver. */
   lookup?: Lookup;

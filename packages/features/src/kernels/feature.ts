@@ -80,10 +80,14 @@ const withoutPython = {
 };
 
 /** The Python of kernels there. */
-export const findPythonAt = ({ cwd, settings }: Pick<FeaturePlace, "cwd" | "settings">): string | undefined =>
+export const findPythonAt = ({
+  cwd,
+  settings,
+  env,
+}: Pick<FeaturePlace, "cwd" | "settings" | "env">): string | undefined =>
   findPython({
     setting: resolveFields(kernelsSettings, settings.get()).kernels.python,
-    env: process.env,
+    env,
     cwd,
     isProjectTrusted: settings.isProjectTrusted,
   });
@@ -105,6 +109,7 @@ export const kernels = (ports: KernelsPorts = {}): Feature => ({
   commands: [{ name: "kernels", description: "Kernels of this session: list, restart and end them" }],
   settings: kernelsSettings,
   doctor: [{ name: "kernels", check: checkPython }],
+  isOffered: ({ canStartPrograms }) => canStartPrograms,
   load: async (place) => {
     const { registerKernels } = await import("./kernels.ts");
     return (tau) => registerKernels(tau, place, ports);

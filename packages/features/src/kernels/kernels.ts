@@ -20,13 +20,13 @@ import { rewriteImports } from "./rewrite-imports.ts";
 
 export function registerKernels(
   tau: ExtensionAPI,
-  { settings }: Pick<FeaturePlace, "settings">,
+  { settings, env }: Pick<FeaturePlace, "settings" | "env">,
   { clock = systemClock }: KernelsPorts,
 ): void {
   const getSettings = () => getFeatureSettings(tau, kernelsSettings).kernels;
   let set: KernelSet | undefined;
   const getSet = (cwd: string) =>
-    (set ??= new KernelSet({ tau, clock, getSettings, findPython: () => findPythonAt({ cwd, settings }) }));
+    (set ??= new KernelSet({ tau, clock, getSettings, findPython: () => findPythonAt({ cwd, settings, env }) }));
   tau.on("session_shutdown", () => set?.endAll("Its session has ended."));
 
   tau.registerTool({

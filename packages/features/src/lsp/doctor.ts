@@ -6,12 +6,12 @@ import { readServerConfig } from "./server-config.ts";
 import { lspSettings } from "./settings.ts";
 
 /** Lists the servers that fit this project, and what installs those that are missing. */
-export async function checkLanguageServers({ cwd, agentDir, settings }: FeaturePlace): Promise<DoctorResult> {
+export async function checkLanguageServers({ cwd, agentDir, settings, env }: FeaturePlace): Promise<DoctorResult> {
   const { isProjectTrusted } = settings;
   const { servers: own } = resolveFields(lspSettings, settings.get()).lsp;
   const { servers, problems } = await readServerConfig({ cwd, agentDir, isProjectTrusted, settings: own });
   if (problems.length > 0) return { status: "warn", says: problems.join(" "), fix: "Correct the configuration." };
-  const fitting = listFitting(servers, undefined, { cwd, isProjectTrusted, env: process.env });
+  const fitting = listFitting(servers, undefined, { cwd, isProjectTrusted, env });
   if (fitting.length === 0) return { status: "ok", says: "No server is known for this kind of project." };
   const isCovered = (types: readonly string[]) =>
     fitting.some(

@@ -69,5 +69,6 @@ export const lsp = (): Feature => ({
       check: async (place) => await (await import("./doctor.ts")).checkLanguageServers(place),
     },
   ],
+  isOffered: ({ canStartPrograms }) => canStartPrograms,
   load: async (place) => (await import("./lsp.ts")).createLspExtension(place),
 });

@@ -28,11 +28,12 @@ import { lspSettings } from "./settings.ts";
 import { SourceFiles } from "./source-files.ts";
 
 export const createLspExtension =
-  ({ cwd, agentDir, settings }: FeaturePlace, clock: Clock = systemClock): ExtensionFactory =>
+  ({ cwd, agentDir, settings, env }: FeaturePlace, clock: Clock = systemClock): ExtensionFactory =>
   (tau) => {
     let config: ServerConfig = { servers: [], problems: [] };
     const servers = createServers(tau, {
       cwd,
+      env,
       clock,
       getServers: () => config.servers,
       isProjectTrusted: () => settings.isProjectTrusted,
@@ -64,7 +65,7 @@ export const createLspExtension =
         try {
           const { text, places } = await run(
             { session: openSession(context), args, signal },
-            { context, syntax, isProjectTrusted: settings.isProjectTrusted },
+            { context, syntax, isProjectTrusted: settings.isProjectTrusted, env },
           );
           return { content: [{ type: "text", text: text + notes }], details: { places: places ?? [] } };
         } catch (error) {
@@ -118,6 +119,7 @@ function followWrites(tau: ExtensionAPI, after: AfterWrite): void {
 
 interface ServersOptions {
   cwd: string;
+  env: FeaturePlace["env"];
   clock: Clock;
   getServers: () => ServerConfig["servers"];
   isProjectTrusted: () => boolean;
@@ -126,7 +128,6 @@ interface ServersOptions {
 const createServers = (tau: ExtensionAPI, options: ServersOptions): LspServers =>
   new LspServers({
     ...options,
-    env: process.env,
     share: (key, open) =>
       tau.shared(key, (host) => {
         const spawn: LspSpawn = (command, args, spawnOptions) => host.spawn(command, args, spawnOptions);
@@ -152,9 +153,10 @@ interface RunParts {
   context: ExtensionToolContext;
   syntax: SyntaxSymbols;
   isProjectTrusted: boolean;
+  env: FeaturePlace["env"];
 }
 
-async function run(call: ActionCall, { context, syntax, isProjectTrusted }: RunParts): Promise<ActionResult> {
+async function run(call: ActionCall, { context, syntax, isProjectTrusted, env }: RunParts): Promise<ActionResult> {
   const { args, session, signal } = call;
   const { action } = args;
   const executeTool = (name: string, toolArgs: unknown) =>
@@ -178,7 +180,7 @@ async function run(call: ActionCall, { context, syntax, isProjectTrusted }: RunP
       return await renameFile({ ...call, executeTool });
     case "diagnostics": {
       if (!isWholeProject(args)) return await findProblems(call);
-      const checkers = findCheckers({ cwd: session.cwd, isProjectTrusted, env: process.env });
+      const checkers = findCheckers({ cwd: session.cwd, isProjectTrusted, env });
       return await checkProject(call, checkers, executeTool);
     }
     case "status":

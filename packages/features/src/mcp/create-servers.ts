@@ -13,11 +13,11 @@ import { McpServers } from "./servers.ts";
 export const createServers = (
   tau: ExtensionAPI,
   getContext: () => ExtensionContext,
-  { agentDir, cwd, openAuth }: Pick<FeaturePlace, "agentDir" | "cwd" | "openAuth">,
+  { agentDir, cwd, env, openAuth }: Pick<FeaturePlace, "agentDir" | "cwd" | "env" | "openAuth">,
 ): McpServers => {
   const fetch = createProxiedFetch(
     withProxySetting(
-      (name) => process.env[name],
+      (name) => env[name],
       () => tau.getSettings().httpProxy,
     ),
   );
@@ -25,7 +25,7 @@ export const createServers = (
     cwd,
     agentDir,
     version,
-    env: process.env,
+    env,
     clock: systemClock,
     share: (key, create) =>
       tau.shared<McpServer>(key, (host) => {

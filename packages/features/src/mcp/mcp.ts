@@ -20,7 +20,7 @@ import { getToolExposure, toToolName } from "./tool-names.ts";
 const maxFirstWaitMs = 10_000;
 
 export const createMcpExtension =
-  ({ agentDir, cwd, settings, openAuth }: FeaturePlace): ExtensionFactory =>
+  ({ agentDir, cwd, env, settings, openAuth }: FeaturePlace): ExtensionFactory =>
   (tau) => {
     let context: ExtensionContext | undefined;
     const getContext = (): ExtensionContext => {
@@ -28,7 +28,7 @@ export const createMcpExtension =
       return context;
     };
     const notify = (message: string) => context?.ui.notify(message, "warning");
-    const servers = createServers(tau, getContext, { agentDir, cwd, openAuth });
+    const servers = createServers(tau, getContext, { agentDir, cwd, env, openAuth });
     const registered = new RegisteredTools(tau, servers);
 
     let hasResourceTools = false;

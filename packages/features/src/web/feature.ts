@@ -68,5 +68,5 @@ export const web = (): Feature => ({
   tools: [fetchTool, searchTool],
   settings: webSettings,
   doctor: [{ name: "web search", check: async (place) => (await import("./search/doctor.ts")).checkProviders(place) }],
-  load: async () => (await import("./web.ts")).createWebExtension(),
+  load: async ({ env }) => (await import("./web.ts")).createWebExtension({ env: (name) => env[name] || undefined }),
 });

@@ -151,6 +151,8 @@ describe("adapters that are missing", () => {
           cwd,
           agentDir: cwd,
           settings: SettingsManager.inMemory({}, { features: [debug()], projectTrusted: true }),
+          env: process.env,
+          canStartPrograms: true,
           openAuth: () => Promise.reject(new Error("There are no keys.")),
         },
         { spawn: hostPrograms.spawn, path },

@@ -14,6 +14,8 @@ const describePlace = (settings: object): FeaturePlace => ({
   cwd: "/",
   agentDir: "/",
   settings: SettingsManager.inMemory(settings, { features: [kernels()] }),
+  env: process.env,
+  canStartPrograms: true,
   openAuth: () => Promise.reject(new Error("Nobody asks.")),
 });
 

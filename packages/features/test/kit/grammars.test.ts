@@ -59,7 +59,8 @@ test("a grammar is found in the agent directory, then in a project that is trust
   expect(findGrammar(python, getPlaces("find", false))).toBeUndefined();
   expect(describeMissing(python, getPlaces("find", false))).toContain("once it is trusted");
   const settings = { isProjectTrusted: false } as SettingsManager;
-  const place = { cwd, agentDir, settings, openAuth: () => Promise.reject(new Error("not asked")) };
+  const openAuth = () => Promise.reject(new Error("not asked"));
+  const place = { cwd, agentDir, settings, env: process.env, canStartPrograms: true, openAuth };
   expect(findGrammar(python, getGrammarPlaces(place))).toBeUndefined();
   const own = put(join(agentDir, "grammars/node_modules/tree-sitter-python/tree-sitter-python.wasm"));
   expect(findGrammar(python, getPlaces("find", false))?.wasmPath).toBe(own);

@@ -63,6 +63,8 @@ test("tau doctor lists the servers that fit the project, and what installs the m
       cwd,
       agentDir: cwd,
       settings: SettingsManager.inMemory({ lsp: { servers } } as object, { features: [lsp()], projectTrusted: true }),
+      env: process.env,
+      canStartPrograms: true,
       openAuth: () => Promise.reject(new Error("There are no keys.")),
     });
   expect(await check()).toEqual({ status: "ok", says: "No server is known for this kind of project." });

@@ -3,10 +3,17 @@ import { type JudgeParts, createPortPolicy, type SandboxRetry } from "@tau/polic
 import type { ToolSandbox } from "@tau/extensions/internal";
 import type { SessionSandbox } from "@tau/sandbox";
 
+interface ToolSandboxParts {
+  getParts: () => JudgeParts;
+  listHosts: () => Promise<string[]>;
+  /** Whether nobody is asked, since nobody can allow more than the sandbox does. */
+  isTenant: boolean;
+}
+
 /** `getParts` is called for each question: who answers may change. */
 export function createToolSandbox(
   sandbox: SessionSandbox,
-  { getParts, listHosts }: { getParts: () => JudgeParts; listHosts: () => Promise<string[]> },
+  { getParts, listHosts, isTenant }: ToolSandboxParts,
 ): ToolSandbox {
   sandbox.usePortPolicy(createPortPolicy(getParts));
   let opened: Promise<unknown> | undefined;
@@ -21,6 +28,7 @@ export function createToolSandbox(
       return await sandbox.enter(request);
     },
     async askNextTry({ tool, ...call }, signal) {
+      if (isTenant) return { kind: "denied" };
       // Loaded late: few commands are stopped.
       const { askToRetry } = await import("@tau/policy/internal");
       const answer = await askToRetry(getParts(), { ...call, tool, name: tool.name }, signal);

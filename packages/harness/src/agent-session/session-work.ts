@@ -1,6 +1,7 @@
 /** Builds the parts of a session that act: its tools, its runs, and the ways in. Each gets what it needs by name. */
 import { getErrorMessage } from "@tau/ai/internal";
-import { adaptTool, type HarnessActions } from "@tau/extensions/internal";
+import { adaptTool, type GivenTool, type HarnessActions } from "@tau/extensions/internal";
+import { HarnessError } from "@tau/protocol";
 import { RunMessages } from "../extension-port/run-messages.ts";
 import type { RunHost } from "../run/run-host.ts";
 import { Activity, type ActivityParts } from "./activity.ts";
@@ -75,7 +76,7 @@ export function createSessionWork(parts: SessionParts, core: SessionCore, callba
       abort: callbacks.abort,
     }),
     bash: new UserBash({
-      getTool: () => adaptTool(parts.tools.getBuiltIn("bash")),
+      getTool: () => adaptTool(getUserBash(parts)),
       getExtensions,
       cwd,
       session,
@@ -135,7 +136,7 @@ export function followChanges(parts: SessionParts, core: SessionCore, work: Sess
 function createShownTools(parts: SessionParts, core: SessionCore, reload: HarnessActions["reload"]): ShownTools {
   const { cwd, sessionManager, services, tools: sources, policy, clock } = parts;
   const { model, lifecycles, judge, moves, currentRun, lifetime } = core;
-  const { sandbox } = sources;
+  const { sandbox, isTenant } = sources;
   return new ShownTools({
     cwd,
     sources,
@@ -145,7 +146,8 @@ function createShownTools(parts: SessionParts, core: SessionCore, reload: Harnes
     clock,
     actions: createHarnessActions({ sessionManager, moves, currentRun, reload }),
     lifecycles,
-    sandbox: sandbox && createToolSandbox(sandbox, { getParts: () => judge.parts, listHosts: policy.listHosts }),
+    sandbox:
+      sandbox && createToolSandbox(sandbox, { getParts: () => judge.parts, listHosts: policy.listHosts, isTenant }),
     signal: lifetime.signal,
   });
 }
@@ -255,6 +257,12 @@ function createActivity(parts: SessionParts, core: SessionCore, work: ActivityWo
     },
     notice,
   });
+}
+
+/** The person is not the user of this machine if the session is that of a tenant. */
+function getUserBash({ tools }: SessionParts): GivenTool {
+  if (!tools.isTenant) return tools.getBuiltIn("bash");
+  throw new HarnessError("denied", 'A session with isolation "tenant" runs only the commands of its model.');
 }
 
 function createNamedFiles(parts: SessionParts, { judge }: SessionCore, tools: ShownTools): NamedFiles {

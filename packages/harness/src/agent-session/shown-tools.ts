@@ -31,6 +31,8 @@ export interface ToolSources extends Pick<
 > {
   /** Where tools start processes. Undefined: without a sandbox. */
   sandbox: SessionSandbox | undefined;
+  /** Whether nothing may run outside of the sandbox, whoever allows it. */
+  isTenant: boolean;
   /** A name is that of a tool of the session itself. Undefined: the defaults. */
   base: readonly (GivenTool | string)[] | undefined;
   /** The default tools, by how files are edited. */

@@ -98,6 +98,8 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   permissionsDirectory: param(nonEmptyText),
   readablePaths: param(list(nonEmptyText)),
   use: param(list(oneOf("user", "project"))),
+  isolation: param(oneOf("tenant")),
+  env: param(map(text)),
   agentDir: param(nonEmptyText),
   agentName: param(text),
   authStorage: param(withMethods("an AuthStorage", "list", "set")),

@@ -3,6 +3,8 @@ import { resolve } from "node:path";
 import type { ChildOptions } from "@tau/extensions";
 import { withoutUndefined } from "@tau/ai/internal";
 import type { NamedAgent, ResourceLoader } from "@tau/config/resources";
+import { HarnessError } from "@tau/protocol";
+import { isWithin } from "@tau/tools/platform";
 import { createNameMatcher } from "@tau/policy/internal";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { LiveSessions } from "../agent-session/live-sessions.ts";
@@ -26,6 +28,11 @@ export async function createChildParams(
   const { name, tools, excludedTools, sessionId, systemPrompt, appendSystemPrompt, budgets } = options;
   const { sessionManager: log } = parent;
   const cwd = resolve(parent.cwd, options.cwd ?? "");
+  if (params.isolation === "tenant" && !isWithin(parent.cwd, cwd))
+    throw new HarnessError(
+      "denied",
+      `A child of a tenant's session cannot work in ${cwd}: it is outside ${parent.cwd}.`,
+    );
   const { systemPrompt: parentPrompt, agentName: _agent, ...inherited } = withoutOwn(params);
   const sessionManager = await (sessionId === undefined
     ? log.createSession({ parentId: log.id, ...(options.cwd !== undefined && { cwd }) })

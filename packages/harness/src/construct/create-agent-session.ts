@@ -29,6 +29,7 @@ import { knownSecrets, listStartProblems, openResources } from "./open-services.
 import { findUnknownAgentTools } from "../agent-session/session-agent.ts";
 import { describeUnread, type SessionSources } from "./session-sources.ts";
 import { openSetup, type SessionSetup } from "./session-setup.ts";
+import { checkTenantParams } from "./tenant.ts";
 import { createToolSources } from "./tool-sources.ts";
 import { createWorkspace } from "./workspace.ts";
 
@@ -39,6 +40,7 @@ export const createAgentSession = (params: AgentSessionParams = {}): Promise<Age
 function openSession(params: AgentSessionParams, inherited?: SessionSources): Promise<AgentSession> {
   return Closers.open(async (closers) => {
     checkParams(params);
+    if (!inherited) checkTenantParams(params);
     const session = await putTogether(params, closers, inherited);
     if (params.onEvent) session.onEvent(params.onEvent);
     if (params.debugLog) await followSession(session, params.debugLog);
@@ -63,6 +65,8 @@ async function putTogether(
     agentDir,
     readsUser,
     readsProject,
+    env,
+    tenant,
     clock,
     ids,
     services,
@@ -87,7 +91,7 @@ async function putTogether(
   const { debugLog } = params;
   const openAgent = (agentName: string, log: SessionManager) =>
     openResources(withAgent(params, agentName), setup, { settings, log });
-  const availability = readsUser ? getAvailability(agentDir) : new Availability();
+  const availability = readsUser && !tenant ? getAvailability(agentDir) : new Availability();
   const sessionKeys = new SessionKeys({
     sessionId: sessionManager.id,
     availability,
@@ -116,7 +120,7 @@ async function putTogether(
       offersSkills: () => settings.get().enableSkillCommands,
     }),
     createMentionReader: (named) => createMentionReader({ cwd, files: named, seen: tools.seen }),
-    fileAuthority: params.fileAuthority ?? "person",
+    fileAuthority: params.fileAuthority ?? (tenant ? "model" : "person"),
     personFiles: files.mentions,
     availability,
     keys: sessionKeys,
@@ -157,6 +161,8 @@ async function putTogether(
         readsUser,
         readsProject,
         agentDir,
+        env,
+        tenant,
       }),
     reopen: (other, start) => createAgentSession(sameWith(params, other, start)),
     close: () => closers.close().finally(() => sessionManager.close()),
@@ -175,7 +181,7 @@ function describeRestored(paths: readonly string[]): { code: string; message: st
 }
 
 /** The keys that tau uses, and the secrets that commands may be given: neither is stored, and no command gets the keys. */
-function createSecrets({ params, services, getPolicy }: SessionSetup, provider: string | undefined) {
+function createSecrets({ params, services, env, getPolicy }: SessionSetup, provider: string | undefined) {
   const { auth, registry, settings } = services;
   const writtenValues = createWrittenValues(registry, () => settings.get());
   const keys = createUsedKeys({ auth, registry: { writtenValues }, provider, listGiven: () => secrets.listGiven() });
@@ -184,23 +190,31 @@ function createSecrets({ params, services, getPolicy }: SessionSetup, provider: 
     isOwnKey: (name, value) => keys.createIsSecret()(name, value),
     listOwnForms: () => keys.listForms(),
     onGive: (value) => params.debugLog?.addSecret(value),
+    env,
   });
   return { keys, secrets };
 }
 
 /** Asks a model, with keys and headers, the hooks of extensions, and what every request of the session has. */
 function createRequest(
-  { params, services, sessionManager, clock }: SessionSetup,
+  { params, services, sessionManager, env, tenant, clock }: SessionSetup,
   extensions: ExtensionSlot,
   keys: SessionKeys,
 ): StreamFn {
   const { auth, registry, settings } = services;
   const { debugLog } = params;
   const onKey = debugLog && { onKey: (key: string) => debugLog.addSecret(key) };
-  const request = params.streamFn ?? createRequests({ auth, registry, clock, keys, streamFn: streamSimple, ...onKey });
+  const request =
+    params.streamFn ?? createRequests({ auth, registry, env, clock, keys, streamFn: streamSimple, ...onKey });
   const run = withRunOptions(
     withProviderHooks(request, () => extensions.current),
-    { settings: () => settings.get(), sessionId: sessionManager.id, clock },
+    {
+      settings: () => settings.get(),
+      sessionId: sessionManager.id,
+      env: params.env ?? {},
+      ambientCredentials: tenant === undefined,
+      clock,
+    },
   );
   const getPatterns = () => params.models ?? settings.get().enabledModels;
   return withRoutes(run, { registry, getExtensions: () => extensions.current, getPatterns }, clock);

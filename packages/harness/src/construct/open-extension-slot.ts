@@ -7,11 +7,11 @@ import {
   type FeaturePlace,
   hasExtensions,
 } from "@tau/extensions";
-import { type OpenExtensionsParts, ExtensionSlot, SessionFeatures } from "@tau/extensions/internal";
+import { type OpenExtensionsParts, ExtensionSlot, processResources, SessionFeatures } from "@tau/extensions/internal";
 import type { SessionSetup } from "./session-setup.ts";
 
 export async function openExtensionSlot(setup: SessionSetup, all: readonly Feature[]): Promise<ExtensionSlot> {
-  const { projectDirectory: cwd, agentDir, clock, ids, rules, getPolicy, notices, getSession } = setup;
+  const { projectDirectory: cwd, agentDir, clock, ids, rules, tenant, getPolicy, notices, getSession } = setup;
   const { extensions: params = {}, debugLog } = setup.params;
   const { settings, registry, auth, resources } = setup.services;
   const setResources: OpenExtensionsParts["setResources"] = async (paths) => resources.setExtensionPaths?.(paths);
@@ -31,6 +31,7 @@ export async function openExtensionSlot(setup: SessionSetup, all: readonly Featu
       start,
       features,
       featureNames,
+      shared: tenant?.resources ?? processResources,
       judging: { getPolicy, getJudgeParts: () => getSession().judgeParts, getPathRules: () => rules },
       report: ({ extension, message }) => notices.add("extension", `${extension}: ${message}`),
       log: (extension, level, message) => debugLog?.log("extension", { extension, level, message }),
@@ -67,9 +68,17 @@ export function listFeatures(setup: SessionSetup): readonly Feature[] {
   );
 }
 
-export const getPlace = ({ projectDirectory: cwd, agentDir, services }: SessionSetup): FeaturePlace => ({
+export const getPlace = ({
+  projectDirectory: cwd,
+  agentDir,
+  env,
+  canStartPrograms,
+  services,
+}: SessionSetup): FeaturePlace => ({
   cwd,
   agentDir,
+  env,
+  canStartPrograms,
   settings: services.settings,
   openAuth: async () => services.auth,
 });

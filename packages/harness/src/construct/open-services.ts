@@ -29,7 +29,7 @@ export async function openServices(
   base: SessionBase,
   closers: Closers,
 ): Promise<BaseServices> {
-  const { agentDir, readsUser, clock, ids } = base;
+  const { agentDir, readsUser, env, clock, ids } = base;
   const settings = params.settingsManager ?? (await ownSettings(params, base, closers));
   settings.mustBeWhole();
   const early: AuthNotice[] = [];
@@ -39,7 +39,7 @@ export async function openServices(
       clock,
       ids,
       env: withProxySetting(
-        (name) => process.env[name],
+        (name) => env[name],
         () => settings.get().httpProxy,
       ),
       modelsKey: (provider) => registry.modelsKey(provider),
@@ -126,7 +126,7 @@ async function ownSettings(
 async function ownRegistry(
   { watch = true, roles }: AgentSessionParams,
   { auth, settings }: { auth: AuthStorage; settings: SettingsManager },
-  { agentDir, readsUser, clock }: SessionBase,
+  { agentDir, readsUser, env, clock }: SessionBase,
   closers: Closers,
 ) {
   const known = new Map((await auth.list()).map(({ provider, serves }) => [provider, serves]));
@@ -136,22 +136,24 @@ async function ownRegistry(
       else known.delete(provider);
     }),
   );
+  const getEnv = (name: string) => env[name] || undefined;
   const options: ModelRegistryOptions = {
     clock,
     getSettings: () => (roles ? withRoles(settings.get(), roles) : settings.get()),
-    hasKey: (provider, written) => written !== undefined || known.has(provider) || getEnvApiKey(provider) !== undefined,
+    hasKey: (provider, written) =>
+      written !== undefined || known.has(provider) || getEnvApiKey(provider, getEnv) !== undefined,
     getServed: (provider) => known.get(provider),
     resolveValue: async (written) => {
       const value = await resolveKey(written, {
         subject: "a value in models.json",
-        env: (name) => process.env[name],
+        env: getEnv,
         run: keyCommands,
       });
       return value.kind === "value" ? value.value : undefined;
     },
   };
   const registry = readsUser
-    ? await ModelRegistry.create(agentDir, { ...options, watch })
+    ? await ModelRegistry.create(agentDir, { ...options, env: getEnv, watch })
     : ModelRegistry.inMemory(options);
   closers.add(() => registry.close());
   return registry;

@@ -36,6 +36,18 @@ export interface AgentSessionParams {
    */
   use?: readonly ("user" | "project")[];
   /**
+   * `tenant`: a session for somebody else, which shares nothing with the other sessions of the process. Its tools work below `cwd`
+   * only, its commands in a sandbox that shows nothing else of the machine (without one, no tool that starts programs is offered), its
+   * keys are those of the parameters, and its temporary files are its own. Its children are part of it. Throws `invalid_input` for a
+   * parameter that contradicts it. Default: as one of the user's own.
+   */
+  isolation?: "tenant";
+  /**
+   * The environment: variables of commands, keys of providers and of tools. Default: that of the process; of a tenant, a `PATH` and a
+   * temporary `HOME`.
+   */
+  env?: Readonly<Record<string, string>>;
+  /**
    * Where settings, credentials, models and sessions of the user are. Default: `TAU_DIR`, else `~/.tau`, with `user` in `use`, and
    * to find a `sessionId`.
    */

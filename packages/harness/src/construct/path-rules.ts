@@ -21,7 +21,7 @@ interface PathRulesParts extends SessionBase {
 
 /** Returns where tools may work, and where they may only read. */
 export async function createPathRules(parts: PathRulesParts): Promise<Required<PathRules>> {
-  const { cwd, projectDirectory, agentDir, readsUser, ids, params, services, sessionManager } = parts;
+  const { cwd, projectDirectory, agentDir, readsUser, tenant, ids, params, services, sessionManager } = parts;
   const { createFiles } = await import("@tau/tools");
   const files = createFiles({ ids });
   const home = homedir();
@@ -36,7 +36,7 @@ export async function createPathRules(parts: PathRulesParts): Promise<Required<P
   const added = [...services.settings.get().additionalDirectories, ...(params.additionalDirectories ?? [])];
   const rules = {
     // In this order: the sandbox takes those that were added.
-    roots: [cwd, tmpdir(), ...added].map((directory) => resolve(projectDirectory, directory)),
+    roots: (tenant ? [cwd] : [cwd, tmpdir(), ...added]).map((directory) => resolve(projectDirectory, directory)),
     readable: [
       ...own,
       ...(readsUser ? [join(home, ".agents", "skills")] : []),
@@ -44,7 +44,9 @@ export async function createPathRules(parts: PathRulesParts): Promise<Required<P
       ...results,
       ...documents,
       ...(params.readablePaths ?? []),
+      ...(tenant ? [tenant.outputs] : []),
     ],
+    deniesOutside: tenant !== undefined,
     closed: cwd === projectDirectory ? [] : findShared(cwd),
     home,
     agentDir,

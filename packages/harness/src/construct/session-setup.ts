@@ -6,7 +6,9 @@ import { lookAt, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "@tau/protocol";
 import type { ExtensionPolicy, PathRules } from "@tau/policy";
 import { Grants, Permissions } from "@tau/policy/internal";
-import { getSessionPolicy } from "@tau/config/trust";
+import { getSandboxSettings, getSessionPolicy } from "@tau/config/trust";
+import type { SettingsManager } from "@tau/config/settings";
+import type { SandboxSettings } from "@tau/sandbox";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import { type LiveSession, type LiveSessions, standaloneSessions } from "../agent-session/live-sessions.ts";
@@ -16,6 +18,7 @@ import { openLog } from "./open-log.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { createPathRules } from "./path-rules.ts";
 import { openSources, type SessionSources } from "./session-sources.ts";
+import { canSandbox } from "./tenant.ts";
 import { openResources, openServices, type SessionBase } from "./open-services.ts";
 import { type PolicyLimits, resolvePolicyLimits } from "../agent-session/session-agent.ts";
 import type { Services } from "../agent-session/services.ts";
@@ -27,6 +30,9 @@ export interface SessionSetup extends SessionBase {
   services: Services;
   sessionManager: SessionManager;
   sessions: LiveSessions;
+  sandboxSettings: SandboxSettings;
+  /** Whether programs can be started. A tenant starts none without a sandbox. */
+  canStartPrograms: boolean;
   parent: LiveSession | undefined;
   grants: Grants;
   rules: Required<PathRules>;
@@ -52,11 +58,13 @@ export async function openSetup(
   params: AgentSessionParams,
   { closers, getSession, inherited }: SetupParts,
 ): Promise<SessionSetup> {
-  const { clock = systemClock, ids = systemIds, sessions = standaloneSessions, parentSessionId } = params;
+  const { clock = systemClock, ids = systemIds, parentSessionId } = params;
   const cwd = resolve(params.cwd ?? process.cwd());
   await mustBeDirectory(cwd);
   const projectDirectory = resolve(cwd, params.projectDirectory ?? "");
   const sources = inherited ?? (await openSources(params, closers));
+  const { tenant } = sources;
+  const sessions = params.sessions ?? tenant?.sessions ?? standaloneSessions;
   const base: SessionBase = { cwd, projectDirectory, ...sources, clock, ids };
   const openedServices = await openServices(params, base, closers);
   const { settings } = openedServices;
@@ -72,8 +80,11 @@ export async function openSetup(
       agent: resources.resources.agent,
       parent: parent?.getPolicyLimits(),
     });
+  const sandboxSettings = resolveSandbox(settings, params, tenant);
   const opened = {
     ...base,
+    sandboxSettings,
+    canStartPrograms: tenant === undefined || (await canSandbox(cwd, sandboxSettings)),
     params,
     closers,
     services,
@@ -100,6 +111,16 @@ export async function openSetup(
     getSession,
   };
   return { ...opened, rules: await createPathRules(opened) };
+}
+
+/** A tenant's commands change nothing outside its directory, whatever the settings allow. */
+function resolveSandbox(
+  settings: SettingsManager,
+  params: AgentSessionParams,
+  tenant: SessionSources["tenant"],
+): SandboxSettings {
+  const sandbox = getSandboxSettings(settings, params.sandbox);
+  return tenant ? { ...sandbox, mode: "required", allowedPaths: [] } : sandbox;
 }
 
 function warnOfListener(sessionId: string, message: string): void {

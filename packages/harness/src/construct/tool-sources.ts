@@ -30,7 +30,7 @@ interface OwnTools {
 }
 
 export function createToolSources(
-  { params, services, clock }: SessionSetup,
+  { params, services, tenant, canStartPrograms, clock }: SessionSetup,
   { workspace, extensions, features }: ToolSourcesParts,
 ): ToolSources {
   const { createCallContext, sandbox, sandboxSettings, isSandboxMissing } = workspace;
@@ -51,7 +51,8 @@ export function createToolSources(
     binding: params.binding,
     allowed: params.allowedTools,
     changedDefaults: params.defaultTools,
-    excluded: params.excludedTools ?? [],
+    excluded: [...(params.excludedTools ?? []), ...(canStartPrograms ? [] : ["bash"])],
+    isTenant: tenant !== undefined,
     scopes: params.scopes,
     execution: params.toolExecution,
     systemPrompt: params.systemPrompt,

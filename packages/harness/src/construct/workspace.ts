@@ -5,7 +5,6 @@ import type { ExtensionSessionPort, Feature } from "@tau/extensions";
 import type { Files, Limits, ToolCallContext, ToolsOptions } from "@tau/tools";
 import { type UsedKeys, getReadablePath, getRealPath } from "@tau/config/internal";
 import { createPathGuard, createPersonGuard, type SecretBroker } from "@tau/policy/internal";
-import { getSandboxSettings } from "@tau/config/trust";
 import {
   isSandboxMissing,
   createLateSandbox,
@@ -26,10 +25,9 @@ export async function createWorkspace(
   setup: SessionSetup,
   { keys, secrets, features }: { keys: UsedKeys; secrets: SecretBroker; features: readonly Feature[] },
 ) {
-  const { cwd, agentDir, clock, ids, rules, grants, permissions, closers, getSession } = setup;
+  const { cwd, agentDir, tenant, sandboxSettings, clock, ids, rules, grants, permissions, closers, getSession } = setup;
   const isPlanning = () => permissions.isPlanning;
   const { settings, resources } = setup.services;
-  const sandboxSettings = getSandboxSettings(settings, setup.params.sandbox);
   const { createFiles, createGuardedFiles, createTools } = await import("@tau/tools");
   const free = createFiles({ ids });
   const mentions = createFiles({ ids, guard: createPersonGuard(rules) });
@@ -62,6 +60,7 @@ export async function createWorkspace(
     resizesImages: images.autoResize,
     getImageLimits: () => toImageLimits(getSession().model?.inputLimits),
     writeNeedsRead: settings.get().tools.writeNeedsRead,
+    ...(tenant && { outputDirectory: tenant.outputs }),
     journalDirectory: join(agentDir, "changes"),
   });
   const restoredPaths = await tools.recoverChanges();
@@ -102,7 +101,7 @@ export async function createWorkspace(
     args,
     { cwd: directory, inherits, env, sandbox: own, maxMemoryMb },
   ) => {
-    const mode = own === false ? "off" : sandboxSettings.mode;
+    const mode = own === false && !tenant ? "off" : sandboxSettings.mode;
     const joined = own && "session" in own ? sandbox?.join(own.session) : undefined;
     const { readablePaths = [], ...changes } = own && !("session" in own) ? own : {};
     const settings = { ...sandboxSettings, ...changes, mode };
@@ -141,7 +140,7 @@ const pick = (env: Readonly<Record<string, string>>, names: readonly string[]): 
 
 /** Commands may change the same directories as the file tools, except for those with everybody's temporary files. */
 function getSandboxOptions(
-  { cwd, clock, ids, rules }: SessionSetup,
+  { cwd, tenant, clock, ids, rules }: SessionSetup,
   sandbox: SandboxSettings,
   readablePaths: readonly string[] = [],
 ): SessionSandboxOptions {
@@ -149,7 +148,8 @@ function getSandboxOptions(
   const readable = [...rules.readable, ...readablePaths];
   const [, , ...added] = roots;
   const settings = { ...sandbox, allowedPaths: [...sandbox.allowedPaths, ...added] };
-  return { cwd, settings, home, agentDir, named, readable, clock, ids };
+  const hidesMachine = tenant !== undefined;
+  return { cwd, settings, home, agentDir, named, readable, hidesMachine, clock, ids };
 }
 
 /** The sandbox of plan mode. Where it does not work, commands are not run. */

@@ -10,7 +10,13 @@ test("the service tier of the settings goes to providers that have one, and to n
   const streamFn = ((_model: Model, _context: unknown, options?: SimpleStreamOptions) => {
     tiers.push(options?.serviceTier);
   }) as unknown as StreamFn;
-  const send = withRunOptions(streamFn, { settings: () => settings.get(), sessionId: "s", clock: systemClock });
+  const send = withRunOptions(streamFn, {
+    settings: () => settings.get(),
+    sessionId: "s",
+    env: {},
+    ambientCredentials: true,
+    clock: systemClock,
+  });
   for (const model of [
     getModel("openai", "gpt-6.1-sol"),
     getModel("openai-codex", "gpt-6.1-sol"),

@@ -11,6 +11,8 @@ import type { SessionKeys } from "./session-keys.ts";
 interface RequestParts {
   auth: AuthStorage;
   registry: ModelRegistry;
+  /** The environment of the session. */
+  env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   streamFn: StreamFn;
   /** Picks one of several keys. */
@@ -19,13 +21,23 @@ interface RequestParts {
   onKey?: (key: string) => void;
 }
 
+interface RunOptionsParts {
+  settings: () => Settings;
+  sessionId: string;
+  /** Variables that override those of the process. */
+  env: Readonly<Record<string, string>>;
+  /** Whether keys may come from the machine. */
+  ambientCredentials: boolean;
+  clock: Clock;
+}
+
 /**
  * Adds what every request of a session has, whoever sends it. No retries unless the user set some: a run that retries
  * after a stream function that retries would ask the same question many times.
  */
 export function withRunOptions(
   streamFn: StreamFn,
-  { settings, sessionId, clock }: { settings: () => Settings; sessionId: string; clock: Clock },
+  { settings, sessionId, env, ambientCredentials, clock }: RunOptionsParts,
 ): StreamFn {
   return (model, context, options) => {
     const { transport, thinkingBudgets, httpProxy, retry, httpIdleTimeoutMs } = settings();
@@ -36,7 +48,8 @@ export function withRunOptions(
     const chosen = {
       ...(cacheRetention && { cacheRetention }),
       ...(serviceTier && { serviceTier }),
-      ...createProxyEnv(httpProxy),
+      ...toEnvOption({ ...env, ...getProxyEnv(httpProxy) }),
+      ...(!ambientCredentials && { ambientCredentials }),
     };
     return streamFn(model, context, { ...defaults, ...chosen, ...options });
   };
@@ -45,12 +58,14 @@ export function withRunOptions(
 /** Reads pi's variable, whose one value is `long`. */
 const readRetention = (value: string | undefined) => (value === "long" ? value : undefined);
 
-function createProxyEnv(httpProxy: string | undefined) {
+const toEnvOption = (env: Record<string, string>) => (Object.keys(env).length === 0 ? {} : { env });
+
+function getProxyEnv(httpProxy: string | undefined) {
   const proxy = withProxySetting(
     (name) => process.env[name],
     () => httpProxy,
   )("all_proxy");
-  return proxy === undefined ? {} : { env: { all_proxy: proxy } };
+  return proxy === undefined ? {} : { all_proxy: proxy };
 }
 
 /** Looks up keys and headers for each request, because tokens may expire while tools run. */
@@ -78,7 +93,7 @@ export function createRequests(parts: RequestParts): StreamFn {
 type KeyLookup = { kind: "key"; key: string | undefined; keyHint: string } | { kind: "failed"; failure: Failure };
 
 async function findKey(
-  { auth, keys }: RequestParts,
+  { auth, keys, env }: RequestParts,
   model: Model,
   signal: AbortSignal | undefined,
 ): Promise<KeyLookup> {
@@ -92,7 +107,10 @@ async function findKey(
   }
   // Without a key, the request would use the one of the environment, which may not be sent to this host. The user reads
   // that a key is not sent, unless the server is local and needs none.
-  if (findEnvKeys(provider)?.[0] !== undefined || (outcome.isRefused && !isLocalProvider(provider)))
+  if (
+    findEnvKeys(provider, (name) => env[name])?.[0] !== undefined ||
+    (outcome.isRefused && !isLocalProvider(provider))
+  )
     return { kind: "failed", failure: { kind: "auth", message: outcome.reason } };
   return { kind: "key", key: undefined, keyHint: auth.getKeyHint(provider) };
 }

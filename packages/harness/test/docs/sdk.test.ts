@@ -63,7 +63,7 @@ test("every TypeScript block of the page is one of the examples here, and each o
 
 /** The first cell of each row of the table under a heading. */
 const rowsUnder = (heading: string): string[] => {
-  const section = page.split(`\n## ${heading}\n`)[1]?.split(/\n##+ /)[0] ?? "";
+  const section = page.split(`\n## ${heading}\n`)[1]?.split(/\n## /)[0] ?? "";
   return [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!);
 };
 
@@ -74,6 +74,8 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   wrapFiles: true,
   commandTerminal: true,
   use: true,
+  isolation: true,
+  env: true,
   cwd: true,
   projectDirectory: true,
   permissionsDirectory: true,

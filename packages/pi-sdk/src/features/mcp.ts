@@ -38,7 +38,14 @@ async function openFeature(pi: ExtensionAPI, context: ExtensionContext, agentDir
     handlers.set(name, handler);
     return () => handlers.delete(name);
   };
-  const register = await mcp().load({ cwd, agentDir, settings, openAuth: async () => AuthStorage.create(agentDir) });
+  const register = await mcp().load({
+    cwd,
+    agentDir,
+    settings,
+    env: process.env,
+    canStartPrograms: true,
+    openAuth: async () => AuthStorage.create(agentDir),
+  });
   const getSettings = () => ({ ...settings.get(), policy: { ...settings.get().policy, profile: "permissive" } });
   await register(createFeatureApi(pi, { on, getSettings } as unknown as Partial<ExtensionAPI>));
   return handlers;

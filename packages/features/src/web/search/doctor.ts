@@ -5,10 +5,10 @@ import { webSettings } from "../settings.ts";
 import { getTitle, listUsable } from "./list-usable.ts";
 
 /** Lists the providers that `web_search` can use, in their order. */
-export function checkProviders({ settings }: Pick<FeaturePlace, "settings">): DoctorResult {
+export function checkProviders({ settings, env }: Pick<FeaturePlace, "settings" | "env">): DoctorResult {
   const { webSearch } = resolveFields(webSettings, settings.get());
   // Which models have a key, the rows about providers of models say.
-  const usable = listUsable(webSearch, { env: (name) => process.env[name] || undefined, findModel: () => undefined });
+  const usable = listUsable(webSearch, { env: (name) => env[name] || undefined, findModel: () => undefined });
   const titles = usable.map((each) =>
     each.kind === "model" || each.isChosen ? getTitle(each) : `${getTitle(each)} (is asked about)`,
   );
