@@ -322,7 +322,14 @@ test("rules that are given by links hold for what the links lead to", async () =
     agentDir: "/x",
   };
   const real = await realPathRules(rules, (path) => createFiles().realPath(path));
-  expect(real).toEqual({ ...rules, named: [], closed: [], roots: [directories.work], home: directories.home });
+  expect(real).toEqual({
+    ...rules,
+    named: [],
+    closed: [],
+    deniesOutside: false,
+    roots: [directories.work],
+    home: directories.home,
+  });
   const standings = ["work/a.txt", "out/b.txt", "home/.ssh/id_rsa"].map((name) =>
     pathStanding(join(directories.top, name), "write", real),
   );
