@@ -5,7 +5,7 @@
  */
 import type { Ids } from "@tau/ai";
 import { PendingWork } from "@tau/ai/internal";
-import { type AcquireOutcome, type AppendOutcome, isBlobName, type LogStore } from "@tau/harness/session";
+import { type AcquireOutcome, type AppendOutcome, mustBeBlobName, type LogStore } from "@tau/harness/session";
 import { GatewayError } from "@tau/gateway/port";
 import type { Bus, FencedOutcome, StoredMessage } from "./bus.ts";
 import { type IndexCache, noCache } from "./index-cache.ts";
@@ -291,7 +291,7 @@ export class NatsLogStore implements LogStore {
 
   /** A blob is a log of its own, which is written once. */
   #openBlob(name: string): NatsLogStore {
-    if (!isBlobName(name)) throw new TypeError(`${JSON.stringify(name)} is not a name of a blob.`);
+    mustBeBlobName(name);
     return new NatsLogStore({ ...this.#options, sessionId: toBlobName(this.#options.sessionId, name), cache: noCache });
   }
 

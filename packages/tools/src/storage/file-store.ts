@@ -23,9 +23,8 @@ import {
   systemCode,
 } from "../platform/index.ts";
 import { closedError, closedOutcome } from "./closed.ts";
-import { mustBeBlobName } from "./memory-store.ts";
 import { toBusy } from "./side-files.ts";
-import type { AcquireOutcome, AppendOutcome, LogBusy, LogStore } from "./storage.ts";
+import { type AcquireOutcome, type AppendOutcome, type LogBusy, type LogStore, mustBeBlobName } from "./storage.ts";
 
 export interface FileStoreOptions {
   path: string;

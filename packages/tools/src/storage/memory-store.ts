@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "@tau/ai";
 import {
   type AppendOutcome,
   getLogId,
-  isBlobName,
+  mustBeBlobName,
   type LogBusy,
   type LogKey,
   type LogStore,
@@ -131,11 +131,6 @@ const busy = ({ generation }: MemoryLog): LogBusy => ({
   kind: "busy",
   holder: { name: "another session of this process", generation },
 });
-
-/** Throws for a name that could mean another place. Names are ours, so this is a bug. */
-export function mustBeBlobName(name: string): void {
-  if (!isBlobName(name)) throw new TypeError(`${JSON.stringify(name)} is not a name of a blob.`);
-}
 
 /** Logs in memory. They are gone when the process ends. */
 export function createMemoryStorage({ clock = systemClock }: { clock?: Clock } = {}): Storage {

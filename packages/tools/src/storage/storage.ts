@@ -51,7 +51,7 @@ export interface LogStore {
   readIndex(): Promise<Buffer | undefined>;
   /** Does not reject if the storage refuses. */
   writeIndex(bytes: Uint8Array): Promise<void>;
-  /** Keeps a blob that the log refers to, such as a long result or an image: durable when it resolves. See `isBlobName`. */
+  /** Keeps a blob that the log refers to, such as a long result or an image: durable when it resolves. See `mustBeBlobName`. */
   writeBlob(name: string, bytes: Uint8Array): Promise<void>;
   /** Undefined if the log has no blob with this name. */
   readBlob(name: string): Promise<Buffer | undefined>;
@@ -90,5 +90,17 @@ export interface Storage {
 /** Returns the id in a key. */
 export const getLogId = (key: LogKey): string => key.slice(key.indexOf("/") + 1);
 
-/** Whether a blob may have this name: letters, digits, `-`, `_` and `.`, at most 128, and no dot first. */
-export const isBlobName = (name: string): boolean => /^[\w-][\w.-]{0,127}$/.test(name);
+/** Throws unless a blob may have this name: letters, digits, `-`, `_` and `.`, at most 128, and no dot first. */
+export function mustBeBlobName(name: string): void {
+  if (!/^[\w-][\w.-]{0,127}$/.test(name)) throw new TypeError(`${JSON.stringify(name)} is not a name of a blob.`);
+}
+
+/** Splits what is appended at a position into its lines, each with its line feed: the rows of a database. Pure. */
+export function splitLines(bytes: Uint8Array, position: number): { position: number; line: Uint8Array }[] {
+  const lines: { position: number; line: Uint8Array }[] = [];
+  for (let start = 0, end = 0; start < bytes.length; start = end) {
+    end = bytes.indexOf(0x0a, start) + 1 || bytes.length;
+    lines.push({ position: position + start, line: bytes.subarray(start, end) });
+  }
+  return lines;
+}
