@@ -5,6 +5,7 @@ export { definitions, type ToolName } from "./definitions.ts";
 export { ToolsError, type ToolsErrorCode } from "./errors.ts";
 export { summariseChanges } from "./files/diff.ts";
 export { createEditTool, type EditDetails } from "./files/edit.ts";
+export { mergeLines } from "./files/merge-lines.ts";
 export { applyChanges, countMatches, planEdits } from "./files/match.ts";
 export { listExisting, resolvePath } from "./files/path.ts";
 export type { SeenFiles } from "./files/seen-files.ts";

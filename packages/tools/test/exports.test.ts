@@ -38,6 +38,7 @@ test("the root exports these values and no others", () => {
     "listExisting",
     "listSourceFiles",
     "locateRipgrep",
+    "mergeLines",
     "mightBeWithin",
     "nodeFileSystem",
     "planEdits",
