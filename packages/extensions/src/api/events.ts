@@ -12,7 +12,14 @@ import type {
   ToolResultMessage,
   Usage,
 } from "@tau/ai";
-import type { BranchSummaryEntry, CompactionEntry, CustomMessage, PermissionMode, SessionEntry } from "@tau/protocol";
+import type {
+  BranchSummaryEntry,
+  CompactionEntry,
+  CustomMessage,
+  PermissionMode,
+  SessionEntry,
+  UndoData,
+} from "@tau/protocol";
 import type { BashResult } from "./bash-result.ts";
 import type { SystemPromptOptions } from "./system-prompt-options.ts";
 
@@ -244,6 +251,11 @@ interface EventTypes {
     event: { toolCallId: string; toolName: string; input: Record<string, unknown>; parentToolCallId?: string };
     result: { block?: boolean; reason?: string; terminate?: boolean };
   };
+  /**
+   * A call that may write or execute was allowed: of this session, or of a session that works for it. The call begins when all
+   * handlers are done, whatever became of them.
+   */
+  before_files_change: { event: { toolCallId: string; toolName: string }; result: void };
   /** Tools are searched for: a handler registers those that it has, with the exposure `deferred`. May be fired again. */
   tools_discover: { event: object; result: void };
   /**
@@ -357,6 +369,7 @@ export const extensionEventNames = [
   "message_end",
   "tool_call",
   "tool_execution_start",
+  "before_files_change",
   "tool_execution_update",
   "tools_discover",
   "files_changed",

@@ -184,6 +184,8 @@ export interface Feature {
   opensWithSession?(place: SessionPlace): boolean;
   /** Whether a prompt loads its code, before handlers of `input` get it. Called with each prompt, so that it must be quick. Default: never. */
   loadsForPrompt?(prompt: string, place: SessionPlace): boolean;
+  /** Whether its code is loaded by the first call that may write or execute; see `before_files_change`. Default: never. */
+  loadsBeforeChanges?(place: SessionPlace): boolean;
   /** Permission modes in which its code is loaded, when the session opens in one or changes to it. Default: none. */
   readonly loadsIn?: readonly PermissionMode[];
   /**

@@ -12,12 +12,13 @@ export const noticeAfterMs = 5_000;
 
 /**
  * Events of a run whose answers are used, for which handlers may ask a server or a model, and its end, at which they wait for
- * agents that they started. Stopping the run ends the wait.
+ * agents that they started; and work that a call waits for. Stopping the run ends the wait.
  */
 const longEvents: ReadonlySet<ExtensionEventName> = new Set([
   "agent_before_settle",
   "agent_end",
   "before_agent_start",
+  "before_files_change",
   "before_provider_headers",
   "before_provider_request",
   "context",

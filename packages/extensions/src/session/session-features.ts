@@ -172,6 +172,14 @@ export class SessionFeatures {
     );
   }
 
+  /** Loads the features that work before files are changed. Never rejects: a failure is reported. */
+  async loadBeforeChanges(): Promise<void> {
+    for (const feature of this.#features) {
+      if (!this.#loading.has(feature.name) && feature.loadsBeforeChanges?.(this.#place))
+        await this.#loadOrReport(feature, true);
+    }
+  }
+
   /** Loads the features that a session needs when it opens: those that say so, and those of its conversation. */
   async loadAtStart(messages: readonly AgentMessage[]): Promise<void> {
     for (const feature of this.#features) {

@@ -1,10 +1,11 @@
 /** Creates what a session shares with its runs. */
-import { createTouches, type ExtensionSlot } from "@tau/extensions/internal";
+import { createTouches, type ExtensionSlot, type SessionFeatures } from "@tau/extensions/internal";
 import type { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { RunHost } from "../run/run-host.ts";
 import { RunningCalls } from "../run/running-calls.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { CallJudge } from "./call-judge.ts";
+import type { LiveSession } from "./live-sessions.ts";
 import type { RunChoices } from "./run-choices.ts";
 import type { RunRole } from "./run-role.ts";
 import type { SessionSettings } from "./session-settings.ts";
@@ -30,6 +31,9 @@ interface RunHostParts extends Pick<
 > {
   session: SessionManager;
   extensions: ExtensionSlot;
+  features: Pick<SessionFeatures, "loadBeforeChanges">;
+  /** The session that this one works for. */
+  parent: LiveSession | undefined;
   builtIn: ToolSources["builtIn"];
   tools: ShownTools;
   settings: SessionSettings;
@@ -40,7 +44,7 @@ interface RunHostParts extends Pick<
 }
 
 export function createRunHost(parts: RunHostParts): RunHost {
-  const { session, extensions, builtIn, tools, settings } = parts;
+  const { session, extensions, features, parent, builtIn, tools, settings } = parts;
   const { judge, endCall, getCallMessage } = parts.judge;
   const touches = createTouches({
     current: () => [...tools.shown.tools, ...tools.shown.unlisted, ...tools.found.called],
@@ -76,6 +80,12 @@ export function createRunHost(parts: RunHostParts): RunHost {
     getRequestChoices: () => parts.runChoices.current,
     takeCalls: () => parts.runRole.takeCalls(),
     judge,
+    beforeFilesChange:
+      parent?.beforeFilesChange ??
+      (async ({ id: toolCallId, name: toolName }) => {
+        await features.loadBeforeChanges();
+        await extensions.current?.emit({ type: "before_files_change", toolCallId, toolName });
+      }),
     calls: new RunningCalls(),
     endCall,
     getCallMessage,

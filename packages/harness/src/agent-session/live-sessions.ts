@@ -4,6 +4,7 @@ import type { Budget } from "../budget/budget.ts";
 import type { PolicyLimits } from "./session-agent.ts";
 import type { SessionTaint } from "../session/session-taint.ts";
 import type { SessionManager } from "../session/session-manager.ts";
+import type { RunHost } from "../run/run-host.ts";
 import type { CurrentRun } from "./current-run.ts";
 import type { Permissions } from "@tau/policy/internal";
 
@@ -27,6 +28,8 @@ export interface LiveSession {
   readonly permissions: Pick<Permissions, "mode" | "writingMode">;
   /** A child has at most the policy of its parent. */
   getPolicyLimits(): PolicyLimits;
+  /** See `RunHost.beforeFilesChange`. */
+  readonly beforeFilesChange: RunHost["beforeFilesChange"];
   /** Records what a child spent in the parent's log, so that it applies when the parent is opened again. */
   noteChild(spent: Spending): Promise<void>;
 }
@@ -38,6 +41,7 @@ interface LiveSessionParts {
   taint: SessionTaint;
   permissions: Permissions;
   getPolicyLimits: () => PolicyLimits;
+  beforeFilesChange: RunHost["beforeFilesChange"];
   currentRun: CurrentRun;
   /** Aborts when the session ends. */
   lifetime: AbortSignal;
@@ -45,11 +49,13 @@ interface LiveSessionParts {
 
 export function createLiveSession(parts: LiveSessionParts): LiveSession {
   const { sessionManager, parent, budget, taint, permissions, getPolicyLimits, currentRun, lifetime } = parts;
+  const { beforeFilesChange } = parts;
   return {
     sessionId: sessionManager.id,
     taint,
     permissions,
     getPolicyLimits,
+    beforeFilesChange,
     get signal() {
       return currentRun.run?.signal ?? lifetime;
     },

@@ -9,7 +9,7 @@ import type {
 } from "@tau/agent";
 import { emptyUsage, type ToolCall } from "@tau/ai";
 import { addUsage } from "@tau/ai/internal";
-import { resolvePath } from "@tau/tools";
+import { type DescribedTool, resolvePath } from "@tau/tools";
 import { boundResult, maxResultCharacters } from "../request/bound.ts";
 import { copyData } from "./copy-messages.ts";
 import type { Recorder } from "./recorder.ts";
@@ -21,6 +21,7 @@ export function createCallHooks(host: RunHost, recorder: Recorder): CallHooks {
   return {
     beforeToolCall: async (call, abort) => {
       const verdict = await guard(call, abort);
+      if (!verdict?.block && (await mayChangeFiles(call, host.cwd))) await host.beforeFilesChange(call.toolCall);
       // Not before: if the program ends while a person is asked, the call has done nothing.
       if (!verdict?.block) await recorder.recordCallStart(call);
       return verdict;
@@ -107,6 +108,16 @@ export function createCallHooks(host: RunHost, recorder: Recorder): CallHooks {
       content: [...(content ?? result.content), { type: "text", text: `The user allowed this call: ${message}` }],
     };
   }
+}
+
+/** Whether a call may change files by itself. A call that was allowed has an access that can be asked for. */
+async function mayChangeFiles({ toolCall, args, context }: BeforeToolCallContext, cwd: string): Promise<boolean> {
+  const tool: DescribedTool | undefined = context.tools?.find(({ name }) => name === toolCall.name);
+  if (tool?.readOnly) return false;
+  // Children and nested calls have their own.
+  if (!tool?.isContained || !tool.access) return true;
+  const wanted = await tool.access(args as Record<string, unknown>, cwd);
+  return wanted.some(({ capability }) => capability === "write" || capability === "exec");
 }
 
 const getParent = ({ parentToolCallId }: Pick<BeforeToolCallContext, "parentToolCallId">) =>

@@ -56,6 +56,11 @@ export interface RunHost {
   readonly touches: GetTouches;
   /** Judges each call. */
   readonly judge: NonNullable<AgentLoopConfig["beforeToolCall"]>;
+  /**
+   * Lets extensions know, those of the session that this one works for if there is one, that a call which may write or execute is
+   * about to begin. Never rejects.
+   */
+  readonly beforeFilesChange: (call: Pick<ToolCall, "id" | "name">) => Promise<void>;
   /** The calls that are being executed, for those that their tools make. */
   readonly calls: RunningCalls;
   /** Called when a call that was judged is over. */
