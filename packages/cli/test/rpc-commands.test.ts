@@ -687,6 +687,44 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await expect(client.call("navigate", { entryId: "nowhere" })).rejects.toThrow("no entry");
     },
   },
+  undo: {
+    replies: [toolReply("bash", { command: "echo new > new.txt; rm old.txt" }), textReply("Done.")],
+    prepare: async ({ directory }) => await writeFile(join(directory, "old.txt"), "old"),
+    async check({ client, directory }) {
+      expect(await client.call("undo")).toMatchObject({ prompts: [], files: [], done: false });
+      await client.call("execute", { prompt: "Replace it." });
+      const shown = await client.call("undo");
+      const files = [
+        { path: "new.txt", kind: "removed" },
+        { path: "old.txt", kind: "created" },
+      ];
+      expect(shown).toMatchObject({ prompts: ["Replace it."], files, conflicts: [], done: false });
+      expect(shown.diff).toContain("-new");
+      await expect(client.call("undo", { apply: true, digest: "another" })).rejects.toThrow("Look at it again");
+      await expect(client.call("undo", { entryId: "nowhere" })).rejects.toThrow("no entry");
+      expect(await readFile(join(directory, "new.txt"), "utf8")).toBe("new\n");
+      const { digest } = shown;
+      const done = await client.call("undo", { apply: true, digest, conversation: true });
+      expect(done).toMatchObject({ done: true, files });
+      expect(await readFile(join(directory, "old.txt"), "utf8")).toBe("old");
+      await expect(readFile(join(directory, "new.txt"))).rejects.toThrow("ENOENT");
+      expect((await client.call("get_tree")).leafId).toBe(shown.leafId);
+      expect(await client.call("get_messages")).toEqual({ messages: [] });
+    },
+  },
+  redo: {
+    replies: [toolReply("write", { path: "new.txt", content: "new" }), textReply("Done."), textReply("I see.")],
+    async check({ client, directory, sent }) {
+      await client.call("execute", { prompt: "Write it." });
+      await client.call("undo", { apply: true });
+      await expect(readFile(join(directory, "new.txt"))).rejects.toThrow("ENOENT");
+      expect(await client.call("redo", { apply: true })).toMatchObject({ done: true, prompts: ["Write it."] });
+      expect(await readFile(join(directory, "new.txt"), "utf8")).toBe("new");
+      expect(await client.call("redo")).toMatchObject({ prompts: [] });
+      await client.call("execute", { prompt: "And now?" });
+      expect(sent(2)).toContain("The user took back what was done to the files");
+    },
+  },
   set_label: {
     replies: [textReply("One.")],
     async check({ client }) {

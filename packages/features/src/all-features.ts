@@ -16,6 +16,7 @@ import { memory } from "./memory/feature.ts";
 import { worktrees } from "./agents/worktrees/feature.ts";
 import { plan } from "./plan/feature.ts";
 import { todo } from "./todo/feature.ts";
+import { undo } from "./undo/feature.ts";
 import { web } from "./web/feature.ts";
 
 /** The features that the program and the gateway give to their sessions, in the order of their tools in requests. */
@@ -38,4 +39,5 @@ export const allFeatures: readonly Feature[] = [
   browser(),
   github(),
   memory(),
+  undo(),
 ];

@@ -16,5 +16,6 @@ export { mcp } from "./mcp/feature.ts";
 export { memory } from "./memory/feature.ts";
 export { plan } from "./plan/feature.ts";
 export { todo } from "./todo/feature.ts";
+export { undo } from "./undo/feature.ts";
 export { worktrees } from "./agents/worktrees/feature.ts";
 export { web } from "./web/feature.ts";

@@ -23,6 +23,7 @@ import {
   memory,
   plan,
   todo,
+  undo,
   web,
   worktrees,
 } from "../src/index.ts";
@@ -72,6 +73,8 @@ const cases: readonly FeatureContractCase[] = [
   { create: github },
   // Off by default. Tested in `memory`.
   { create: memory },
+  // Has no tools. Tested in `undo`.
+  { create: undo },
 ];
 
 test("the contract applies to all features", () => {

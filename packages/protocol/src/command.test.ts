@@ -44,6 +44,7 @@ const expected: Record<Scope, readonly CommandName[]> = {
     "navigate",
     "new_session",
     "prompt",
+    "redo",
     "remove_queued",
     "rename_session",
     "restore_session",
@@ -57,6 +58,7 @@ const expected: Record<Scope, readonly CommandName[]> = {
     "set_thinking_level",
     "steer",
     "switch_session",
+    "undo",
   ],
   approve: ["approve", "set_permission_mode"],
   admin: [

@@ -275,6 +275,28 @@ export interface SettingData {
   origin: "default" | "global" | "project";
 }
 
+/** Describes what taking back, or doing again, writes into the files. */
+export interface UndoData {
+  /** The beginnings of the prompts that it is about. Empty: there is nothing to do. */
+  prompts: string[];
+  /** Relative to the directory of the session. */
+  files: { path: string; kind: "created" | "changed" | "removed" }[];
+  /** With any, nothing is written. The reason continues a sentence that begins with the path. */
+  conflicts: { path: string; reason: string }[];
+  /** Changed by the prompts, but not kept, so that it stays. */
+  notKept: { path: string; reason: string }[];
+  /** All of this for people. */
+  summary: string;
+  /** Unified, each file with a title. */
+  diff: string;
+  /** Equal for equal changes. */
+  digest: string;
+  /** Whether it was written. */
+  done: boolean;
+  /** The entry before the first of the prompts, for the conversation to go back to; null is before the first entry. */
+  leafId?: string | null;
+}
+
 interface Prompt {
   message: string;
   images?: ImageContent[];
@@ -402,6 +424,17 @@ export interface Commands {
     params: { entryId: string | null; summarise?: boolean; instructions?: string; label?: string };
     data: { leafId: string | null };
   };
+  /**
+   * Takes back what the last prompt did to the files, or with `entryId` all that does not belong to the branch that ends there
+   * (null: all). Without `apply`, nothing is written. `digest` is that of such an answer: if it differs, nothing is written. With
+   * `conversation`, the leaf moves to `leafId`.
+   */
+  undo: {
+    params: { entryId?: string | null; apply?: boolean; digest?: string; conversation?: boolean };
+    data: UndoData;
+  };
+  /** Does again what was taken back last. */
+  redo: { params: { apply?: boolean; digest?: string }; data: UndoData };
   /** Without `label`, the label is removed. */
   set_label: { params: { entryId: string; label?: string }; data: null };
   /** A new session with a copy of the branch up to an entry. */
@@ -529,6 +562,8 @@ export const commandScopes = {
   read_job: "read",
   kill_job: "write",
   navigate: "write",
+  undo: "write",
+  redo: "write",
   set_label: "write",
   branch: "write",
   fork: "write",

@@ -38,6 +38,7 @@ export {
   type TreeNodeData,
   type TrustData,
   type TrustDifference,
+  type UndoData,
 } from "./command.ts";
 export {
   type AcceptedEntry,

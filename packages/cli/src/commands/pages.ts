@@ -37,6 +37,7 @@ export const pages: readonly Page[] = [
   { name: "browser", summary: "web pages that the model uses in a Chromium, and what it can reach" },
   { name: "github", summary: "issues, pull requests, runs and releases of GitHub" },
   { name: "memory", summary: "facts of a project that stay between sessions, and how to undo them" },
+  { name: "undo", summary: "taking back what a prompt did to the files" },
   { name: "extensions", summary: "tools, commands, events, interface, models of your own; examples" },
   { name: "packages", summary: "installing, updating and making packages of extensions" },
   { name: "editors", summary: "tau in Zed, JetBrains, Neovim and VS Code, over ACP" },

@@ -174,6 +174,17 @@ interface EventTypes {
     };
     result: void;
   };
+  /** A client takes back, or does again, what prompts did to the files; see the commands `undo` and `redo`. The first answer is used. */
+  undo_request: {
+    event: {
+      direction: "undo" | "redo";
+      entryId?: string | null;
+      apply?: boolean;
+      digest?: string;
+      conversation?: boolean;
+    };
+    result: { data: UndoData; problem?: never } | { data?: never; problem: string };
+  };
   mcp_servers_change: { event: { servers: readonly unknown[] }; result: void };
   context: { event: { messages: AgentMessage[] }; result: { messages?: AgentMessage[] } };
   context_with_system: { event: { messages: AgentMessage[] }; result: { messages?: AgentMessage[] } };
@@ -350,6 +361,7 @@ export const extensionEventNames = [
   "session_shutdown",
   "session_before_tree",
   "session_tree",
+  "undo_request",
   "mcp_servers_change",
   "mention_complete",
   "input",

@@ -86,6 +86,7 @@ const combine: { readonly [Name in ExtensionEventName]?: Combine<Name> } = {
     return { event: { ...event, message }, result: { message } };
   },
   tool_call: (event, result, answer) => (answer.block ? { event, result: answer, isFinal: true } : { event, result }),
+  undo_request: (event, _result, answer) => ({ event, result: answer, isFinal: true }),
   files_changed: (event, result, { content = [] }) => ({
     event,
     result: { content: [...(result?.content ?? []), ...content] },

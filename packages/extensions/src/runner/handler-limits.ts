@@ -30,6 +30,7 @@ const longEvents: ReadonlySet<ExtensionEventName> = new Set([
   "tool_call",
   "tool_result",
   "turn_end",
+  "undo_request",
   "user_bash",
 ]);
 

@@ -115,6 +115,7 @@ const results: Partial<Record<ExtensionEventName, Check>> = {
   turn_end: boundary,
   message_end: shape({ message: isMessage }),
   tool_call: shape({ block: flag, reason: text, terminate: flag }),
+  undo_request: oneOf(shape({ data: isRecord }, ["data"]), shape({ problem: text }, ["problem"])),
   files_changed: shape({ content }),
   tool_result: shape({ content, isError: flag, usage }),
   user_bash: oneOf(

@@ -9,6 +9,8 @@ export interface GitOptions {
   env?: Readonly<Record<string, string>>;
   /** Settings of git besides those of the repository. */
   config?: readonly (readonly [key: string, value: string])[];
+  /** False where attributes keep all filters from being used, so that they need not be found. Default true. */
+  hasFilters?: boolean;
   /** Written to its standard input. */
   input?: string | Uint8Array;
   /** Directories that it may write to besides the workspace. */
@@ -66,7 +68,7 @@ const withoutFiles =
 export async function runGit(tau: Spawner, args: readonly string[], options: GitOptions): Promise<GitResult> {
   const [command = "", ...rest] = args;
   const noPrograms = showing.test(command) ? ["--no-ext-diff", "--no-textconv"] : [];
-  const filters = withoutFiles.test(command) ? [] : await findFilters(tau, options);
+  const filters = options.hasFilters === false || withoutFiles.test(command) ? [] : await findFilters(tau, options);
   const settings = [...(options.config ?? []), ...config, ...filters];
   const overrides = settings.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],

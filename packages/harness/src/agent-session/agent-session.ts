@@ -18,7 +18,14 @@ import {
   type GivenTool,
   type BashResult,
 } from "@tau/extensions/internal";
-import type { AgentInfo, ChildOptions, SessionExtensions, ExtensionSurface } from "@tau/extensions";
+import type {
+  AgentInfo,
+  ChildOptions,
+  ExtensionEvent,
+  ExtensionResult,
+  ExtensionSurface,
+  SessionExtensions,
+} from "@tau/extensions";
 import type { Answer, Question } from "@tau/policy";
 import type { Budget, BudgetLimits } from "../budget/budget.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
@@ -340,6 +347,16 @@ export class AgentSession extends SessionState {
     return await this.#work.activity.exclusive("Navigating", (signal) =>
       this.#work.navigation.navigate(entryId, options, signal),
     );
+  }
+
+  /** Asks the extension that keeps files to take them back, or to say what that would do. Undefined if there is none. */
+  async requestUndo(
+    request: Omit<ExtensionEvent<"undo_request">, "type">,
+  ): Promise<ExtensionResult<"undo_request"> | undefined> {
+    this.#core.mustBeOpen();
+    const { features, extensions } = this.#parts;
+    if (features.isCommand("/undo")) await features.loadForCommand("/undo");
+    return await extensions.current?.emit({ type: "undo_request", ...request });
   }
 
   /** Replaces the older part of the conversation by a summary. Throws `busy` during a run. */

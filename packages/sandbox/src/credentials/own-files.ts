@@ -4,7 +4,7 @@
  */
 
 /** Directories with everything below them. */
-const secretDirectories = ["gateway", "profiles", "drafts", "spool", "keys"];
+const secretDirectories = ["gateway", "profiles", "drafts", "spool", "keys", "undo"];
 
 /** Files, also with an ending after their name: drafts of writes, locks and earlier versions. */
 const secretFiles = [

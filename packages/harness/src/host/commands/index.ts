@@ -10,6 +10,7 @@ import { promptCommands } from "./prompts.ts";
 import { sessionCommands } from "./sessions.ts";
 import { settingsCommands } from "./settings.ts";
 import { stateCommands } from "./state.ts";
+import { undoCommands } from "./undo.ts";
 
 export const commandTable: CommandDefinitions = {
   ...promptCommands,
@@ -20,6 +21,7 @@ export const commandTable: CommandDefinitions = {
   ...sessionCommands,
   ...fileCommands,
   ...settingsCommands,
+  ...undoCommands,
 };
 
 /** Whether a surface takes further commands while this one is executed. */
