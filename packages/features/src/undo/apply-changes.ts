@@ -2,11 +2,13 @@
  * Writes a plan into the workspace: all of it, or nothing. A journal says what was there before, so that a process that is killed
  * in between leaves a workspace that the next one brings back.
  */
-import { access, constants, lstat } from "node:fs/promises";
+import { access, constants } from "node:fs/promises";
+import { join } from "node:path";
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
-import { systemCode, unlessMissing } from "@tau/tools/platform";
+import { systemCode } from "@tau/tools/platform";
 import { UndoError } from "./failure.ts";
 import { isSameState, listParents, type MaybeState } from "./file-state.ts";
+import { withDirectory } from "./held-directory.ts";
 import { readJson, removeOwn, writeJson } from "./own-files.ts";
 import { getContentId, listEmptied, listUsed, type PlannedChange } from "./plan-changes.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
@@ -76,18 +78,21 @@ export async function recover(
 
 /** Before anything is written: a disk that cannot be written to, or a directory. */
 async function refuseReadOnly({ root }: ApplyPorts, changes: readonly PlannedChange[]): Promise<void> {
-  const parents = new Set(changes.flatMap(({ path }) => listParents(path)[0] ?? ""));
+  const parents = new Set(changes.map(({ path }) => path.split("/").slice(0, -1).join("/")));
   for (const parent of parents) {
-    const path = parent === "" ? root : `${root}/${parent}`;
-    if (!(await unlessMissing(lstat(path)))?.isDirectory()) continue;
-    try {
-      await access(path, constants.W_OK);
-    } catch (error) {
-      const code = systemCode(error);
-      if (code === undefined) throw error;
-      const reason = code === "EROFS" ? "the disk is read-only" : "writing is not allowed";
-      throw new UndoError(`${path} cannot be changed: ${reason} (${code}). Nothing was changed.`, { cause: error });
-    }
+    await withDirectory(root, parent.split("/").filter(Boolean), async (directory) => {
+      // One that is missing is made.
+      if (!directory) return;
+      try {
+        await access(directory.path, constants.W_OK);
+      } catch (error) {
+        const code = systemCode(error);
+        if (code === undefined) throw error;
+        const reason = code === "EROFS" ? "the disk is read-only" : "writing is not allowed";
+        const path = join(root, parent);
+        throw new UndoError(`${path} cannot be changed: ${reason} (${code}). Nothing was changed.`, { cause: error });
+      }
+    });
   }
 }
 

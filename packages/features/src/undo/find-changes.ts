@@ -28,6 +28,8 @@ export interface FoundChanges {
   readonly skipped: readonly Skipped[];
   /** All directories without anything in them. */
   readonly directories: readonly string[];
+  /** Whether git says what is in a directory only when it no longer takes it for a file: look again then. */
+  readonly hasReplaced: boolean;
   /** The size of what was added. */
   readonly newBytes: number;
   /** Which of the added were changed since they were found. */
@@ -63,6 +65,7 @@ export async function findChanges(git: GitDirectory, options: FindOptions): Prom
   const removed: string[] = [];
   let newBytes = 0;
   const isReal = createRealCheck(root);
+  let hasReplaced = false;
   for (const path of files) {
     if (path.includes("\uFFFD")) {
       skipped.push({ path, reason: "its name is not UTF-8", stamp: "" });
@@ -74,8 +77,10 @@ export async function findChanges(git: GitDirectory, options: FindOptions): Prom
       continue;
     }
     const decision = await decide(join(root, path), stats, maxFileBytes);
-    if (decision === "removed") removed.push(path);
-    else if (decision !== undefined) skipped.push({ path, reason: decision, stamp: getStamp(stats) });
+    if (decision === "removed") {
+      removed.push(path);
+      hasReplaced = true;
+    } else if (decision !== undefined) skipped.push({ path, reason: decision, stamp: getStamp(stats) });
     else {
       added.push({ path, mode: stats.mode & 0o777, stamp: getStamp(stats) });
       newBytes += stats.size;
@@ -85,6 +90,7 @@ export async function findChanges(git: GitDirectory, options: FindOptions): Prom
     added,
     removed,
     skipped,
+    hasReplaced,
     newBytes,
     directories: await listDirectories(root, newDirectories, removed),
     async findUnsteady() {

@@ -39,29 +39,37 @@ export class GitStore implements SnapshotStore {
     await this.#prepare();
     const last = parseSnapshot(await readJson(this.#headPath));
     const { root, maxFileBytes } = this.#options;
-    const found = await this.#find({ root, maxFileBytes, signal });
-    if (found.newBytes > maxSnapshotBytes)
-      throw new UndoError(`more than ${maxSnapshotBytes / 1024 / 1024} MB of files are new or changed`);
-    const { added, removed, directories } = found;
-    const skipped = [...found.skipped];
-    if (removed.length > 0)
-      await this.#git.git(["update-index", "-z", "--force-remove", "--stdin"], { signal, input: joinNul(removed) });
-    if (added.length > 0) {
-      const paths = added.map(({ path }) => path);
-      await this.#git.git(["update-index", "-z", "--add", "--replace", "--stdin"], { signal, input: joinNul(paths) });
-      skipped.push(...(await found.findUnsteady()));
-    }
-    const isSame = last && added.length === 0 && removed.length === 0;
-    const tree = isSame
-      ? last.tree
-      : (await this.#git.git(["write-tree", "--missing-ok"], { signal })).toString().trim();
     const modes = { ...last?.modes };
-    for (const path of removed) delete modes[path];
-    for (const { path, mode } of added) {
-      delete modes[path];
-      if (mode !== 0o644 && mode !== 0o755) modes[path] = mode;
+    const unsteady: Skipped[] = [];
+    let newBytes = 0;
+    let isSame = last !== undefined;
+    for (;;) {
+      const found = await this.#find({ root, maxFileBytes, signal });
+      const { added, removed, directories } = found;
+      newBytes += found.newBytes;
+      if (newBytes > maxSnapshotBytes)
+        throw new UndoError(`more than ${maxSnapshotBytes / 1024 / 1024} MB of files are new or changed`);
+      if (removed.length > 0)
+        await this.#git.git(["update-index", "-z", "--force-remove", "--stdin"], { signal, input: joinNul(removed) });
+      if (added.length > 0) {
+        const paths = added.map(({ path }) => path);
+        await this.#git.git(["update-index", "-z", "--add", "--replace", "--stdin"], { signal, input: joinNul(paths) });
+        unsteady.push(...(await found.findUnsteady()));
+      }
+      for (const path of removed) delete modes[path];
+      for (const { path, mode } of added) {
+        delete modes[path];
+        if (mode !== 0o644 && mode !== 0o755) modes[path] = mode;
+      }
+      isSame &&= added.length === 0 && removed.length === 0;
+      if (found.hasReplaced) continue;
+      const tree =
+        isSame && last
+          ? last.tree
+          : (await this.#git.git(["write-tree", "--missing-ok"], { signal })).toString().trim();
+      const skipped = [...found.skipped, ...unsteady];
+      return { id: await this.#write({ tree, directories, modes, skipped }), newBytes };
     }
-    return { id: await this.#write({ tree, directories, modes, skipped }), newBytes: found.newBytes };
   }
 
   async compare(from: string, to: string) {
