@@ -27,8 +27,11 @@ export const createUndoExtension =
     const open = createOpener(tau, { agentDir, cwd, clock });
     let recorder: Recorder | undefined;
     let lastWarning = "";
+    let isRunning = false;
 
+    tau.on("agent_start", () => void (isRunning = true));
     tau.on("before_files_change", async (_event, { sessionManager, ui }) => {
+      isRunning = true;
       const warn = (reason: string) => {
         const text = `What this prompt does cannot be taken back with /undo: ${reason}.`;
         if (text !== lastWarning) ui.notify(text, "warning");
@@ -39,7 +42,10 @@ export const createUndoExtension =
       if (recorder.isOpen) return;
       await recorder.begin({ entryId: sessionManager.getLeafId(), prompt: describePrompt(sessionManager) });
     });
-    tau.on("agent_settled", async () => await recorder?.end());
+    tau.on("agent_settled", async () => {
+      isRunning = false;
+      await recorder?.end();
+    });
     tau.on("session_shutdown", async () => await recorder?.end());
     // Whatever works alone first brings back what was cut off.
     tau.on("session_start", async () => {
@@ -47,7 +53,8 @@ export const createUndoExtension =
     });
 
     const request = async (wanted: UndoRequest, context: ExtensionContext) => {
-      if (!context.isIdle()) throw new UndoError("A run is in progress. Wait for it, or abort it");
+      // A run that only has to be noted is over.
+      if (!context.isIdle() && isRunning) throw new UndoError("A run is in progress. Wait for it, or abort it");
       await recorder?.end();
       const data = await requestUndo(await open(), wanted, context.sessionManager);
       if (data.done && !wanted.conversation) tellModel(tau, formatWritten(wanted.direction, data));
