@@ -12,6 +12,7 @@ import { listConfigured, listProviders, login, logout } from "./commands/connect
 import { showExtensions } from "./commands/extensions.ts";
 import { toggleFast } from "./commands/fast.ts";
 import { exportSession, importFile, share, writeBugReport } from "./commands/files.ts";
+import { offerFiles } from "./commands/files-too.ts";
 import { manageLlama } from "./commands/llama.ts";
 import { chooseModel, chooseScopedModels, listModels } from "./commands/models.ts";
 import { showJobs } from "./commands/jobs.ts";
@@ -104,7 +105,7 @@ async function fork(ui: Interface): Promise<void> {
     label: toPlainLine(text).slice(0, 200),
   }));
   const entryId = await ui.choose("Fork before which message?", items.toReversed());
-  if (entryId === undefined) return;
+  if (entryId === undefined || !(await offerFiles(ui, entryId))) return;
   const { sessionId, text, cancelled } = await ui.client.execute({ type: "fork", entryId });
   if (cancelled) return;
   await ui.show(sessionId);

@@ -3,6 +3,7 @@ import { reservedRows } from "../dialogs/search-dialog.ts";
 import { TreeDialog } from "../dialogs/tree.ts";
 import { waitFor } from "../dialogs/wait.ts";
 import type { Interface } from "../interface.ts";
+import { offerFiles } from "./files-too.ts";
 import {
   createSessionTree,
   leavesMessages,
@@ -26,7 +27,7 @@ export async function openTree(ui: Interface): Promise<void> {
     const summary = skipsPrompt || !leavesMessages(tree, target.entryId) ? {} : await askSummary(ui);
     selected = item.id;
     // Back to the tree.
-    if (!summary) continue;
+    if (!summary || !(await offerFiles(ui, target.entryId))) continue;
     await navigate(ui, target.entryId, summary);
     if (target.text !== undefined) ui.setEditorText(target.text);
     return;
