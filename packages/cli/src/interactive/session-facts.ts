@@ -64,5 +64,8 @@ export class SessionFacts {
 const listLoaded = (commands: readonly SlashCommandData[], extensions: LoadedExtensions["list"]): LoadedNames => ({
   skills: commands.filter(({ source }) => source === "skill").map(({ name }) => name.replace(/^skill:/, "")),
   prompts: commands.filter(({ source }) => source === "prompt").map(({ name }) => `/${name}`),
-  extensions: extensions.filter(({ state }) => state !== "killed").map(({ source }) => source.name),
+  // A feature is part of tau, and its code is loaded when it is used.
+  extensions: extensions
+    .filter(({ state, source }) => state !== "killed" && source.origin !== "feature")
+    .map(({ source }) => source.name),
 });

@@ -34,7 +34,8 @@ test("the header follows the model and, after a reload, the context files", asyn
 test("what is left of a budget becomes less during a run, and the next run has all of it again", async () => {
   const waiting = toolReply("bash", { command: "until [ -e go ]; do sleep 0.02; done" });
   const app = await openApp([waiting, textReply("Done.")], {
-    settings: { budgets: { turns: 5 } },
+    // Nothing real is waited for, which would take a part of the time.
+    settings: { budgets: { turns: 5 }, features: { undo: false } },
     args: ["--timeout", "100"],
     columns: 120,
   });
