@@ -21,7 +21,10 @@ test("a tool of a server is called from cells of both languages, below the cell"
   const args = [getReferenceServer("everything"), "stdio"];
   const everything = { command: process.execPath, args, trusted: true };
   await writeFile(join(agentDir, "mcp.json"), JSON.stringify({ mcpServers: { everything } }));
-  const { run, session } = await openKernels({ agentDir, features: [mcp()] });
+  const { run, session, callTool } = await openKernels({ agentDir, features: [mcp()] });
+  // A search waits for servers only for a time; one that starts slowly is found by a later search.
+  const search = async () => (await callTool("tool_search", { query: "echo" })).text;
+  await expect.poll(search).toContain("mcp__everything__echo");
   for (const language of languages) {
     const code =
       language === "python"

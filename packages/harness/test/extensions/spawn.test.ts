@@ -164,7 +164,8 @@ describe.each(modes)("with the sandbox %s", (mode) => {
       bundle: true,
       platform: "node",
       format: "esm",
-      conditions: ["@tau/source"],
+      // With the models inside: the program is not where the files of the catalogue are.
+      conditions: ["@tau/source", "module"],
       external: ["google-auth-library", "@silvia-odwyer/photon-node", "@vscode/ripgrep", "@napi-rs/keyring"],
       logLevel: "error",
     });
