@@ -21,6 +21,7 @@ import { KeyActions } from "./key-actions.ts";
 import { changeLook } from "./look.ts";
 import { OlderEntries } from "./older-entries.ts";
 import { OpenQuestions } from "./open-questions.ts";
+import { PastPrompts } from "./past-prompts.ts";
 import type { Program } from "./program.ts";
 import { RunControl } from "./run-control.ts";
 import { layOut } from "./screen.ts";
@@ -86,6 +87,7 @@ export class App {
   readonly #questions: OpenQuestions;
   readonly #interface: Interface;
   readonly #commands: CommandRunner;
+  readonly #prompts: PastPrompts;
   readonly #composer: Composer;
   readonly #keys: KeyActions;
   #settings: TerminalSettings;
@@ -215,7 +217,18 @@ export class App {
     this.#commands = new CommandRunner({ ui: this.#interface, editor, extensions, facts: this.#facts });
 
     const keepDraft = () => options.keepDraft?.(() => this.draft);
+    const getCwd = () => status.state?.cwd ?? "";
+    this.#prompts = new PastPrompts({
+      history: program.history,
+      editor,
+      isOn: () => getSettings().promptHistory,
+      getCwd,
+      now: program.now,
+      choose,
+      say,
+    });
     const composer = new Composer({
+      prompts: this.#prompts,
       editor,
       transcript,
       shell,
@@ -223,7 +236,7 @@ export class App {
       gate,
       program,
       say,
-      getCwd: () => status.state?.cwd ?? "",
+      getCwd,
       runCommand: this.#commands.run,
       onHeld: keepDraft,
       requestRender,
@@ -236,6 +249,7 @@ export class App {
       editor,
       dialogs,
       composer,
+      prompts: this.#prompts,
       control,
       look,
       say,
@@ -316,6 +330,7 @@ export class App {
     tui.setFocus(editor);
     await remarks.guard(() => session.show(session.client));
     for (const notice of notices) remarks.say(notice, "warning");
+    void this.#prompts.load();
     void remarks.guard(() => this.#begin(command)).finally(onBegun);
     return await ended;
   }

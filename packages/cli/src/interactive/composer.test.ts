@@ -14,7 +14,6 @@ function createComposer(readImageFile: (path: string) => Promise<unknown> = asyn
     setText: (text: string) => (shown = text),
     insertTextAtCursor: (text: string) => (shown += text),
     paste: (text: string) => (shown += text),
-    addToHistory: () => undefined,
   };
   const commands: unknown[] = [];
   const execute = async (command: unknown) => {
@@ -24,6 +23,7 @@ function createComposer(readImageFile: (path: string) => Promise<unknown> = asyn
   const composer = new Composer({
     editor,
     transcript: { keepRemarks: () => undefined },
+    prompts: { add: () => undefined },
     program: { readImageFile },
     outbox: new Outbox(
       () => ({ execute }) as unknown as SessionClient,

@@ -5,6 +5,7 @@ import type { DraggedFile } from "./dragged-files.ts";
 import type { Interface } from "./interface.ts";
 import type { EditorSlot } from "./editor-slot.ts";
 import type { Outbox } from "./outbox.ts";
+import type { PastPrompts } from "./past-prompts.ts";
 import type { Program } from "./program.ts";
 import type { ShellCommands } from "./shell-commands.ts";
 import type { SubmissionGate } from "./submission-gate.ts";
@@ -16,6 +17,7 @@ export interface ComposerOptions extends Pick<Interface, "say"> {
   shell: ShellCommands;
   outbox: Outbox;
   gate: SubmissionGate;
+  prompts: Pick<PastPrompts, "add">;
   program: Program;
   /** The directory of the session. */
   getCwd: () => string;
@@ -75,7 +77,7 @@ export class Composer {
 
   #complete(text: string, attachments: readonly Attachment[]): string {
     const whole = [text, ...attachments.map((attachment) => attachment.text)].filter((part) => part !== "").join(" ");
-    if (whole.trim() !== "") this.#options.editor.addToHistory(whole);
+    if (whole.trim() !== "") this.#options.prompts.add(whole);
     return whole;
   }
 

@@ -13,6 +13,7 @@ import { cycleRole } from "./commands/roles.ts";
 import { saveThinkingLevel } from "./commands/thinking.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
 import type { Look } from "./look.ts";
+import type { PastPrompts } from "./past-prompts.ts";
 import type { RunControl } from "./run-control.ts";
 import type { SessionClient } from "./session-client.ts";
 import type { TerminalSettings } from "./settings.ts";
@@ -24,6 +25,7 @@ interface KeyActionsOptions extends Pick<Interface, "say" | "leave"> {
   editor: EditorSlot;
   dialogs: DialogStack;
   composer: Composer;
+  prompts: PastPrompts;
   control: RunControl;
   look: Look;
   getClient: () => SessionClient;
@@ -101,6 +103,8 @@ export class KeyActions {
       case "app.editor.redo":
         editor.redo();
         return true;
+      case "app.prompts.search":
+        return this.#run(() => this.#options.prompts.search());
       case "app.clipboard.pasteImage":
         return this.#run(() => composer.pasteImage());
       case "app.model.cycleForward":

@@ -8,6 +8,7 @@ const own = {
   "app.permissions.cycle": ["alt+m"],
   "app.plan.toggle": ["alt+n"],
   "app.agents.open": ["alt+a"],
+  "app.prompts.search": ["ctrl+r"],
 };
 
 /** All actions of pi 1.5.0 with their default keys. */

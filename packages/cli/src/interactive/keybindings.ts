@@ -1,6 +1,6 @@
 /**
  * The actions of the program that keys are bound to, besides those of the components. Ids and defaults are pi's, except
- * for `app.editor.redo`, `app.role.cycle`, `app.permissions.cycle`, `app.plan.toggle` and `app.agents.open`, which pi does not have.
+ * for `app.editor.redo`, `app.role.cycle`, `app.permissions.cycle`, `app.plan.toggle`, `app.agents.open` and `app.prompts.search`, which pi does not have.
  */
 import { type KeybindingDefinitions, type KeybindingsConfig, KeybindingsManager, TUI_KEYBINDINGS } from "@tau/tui";
 
@@ -11,6 +11,7 @@ const definitions = {
   "app.suspend": { defaultKeys: "ctrl+z", description: "Suspend to the shell" },
   "app.editor.external": { defaultKeys: "ctrl+g", description: "Write the prompt in an editor of your own" },
   "app.editor.redo": { defaultKeys: [], description: "Do again what was undone" },
+  "app.prompts.search": { defaultKeys: "ctrl+r", description: "Search the prompts of all sessions" },
   "app.clipboard.pasteImage": { defaultKeys: "ctrl+v", description: "Paste an image, a file or text" },
   "app.session.new": { defaultKeys: [], description: "Begin a new session" },
   "app.session.tree": { defaultKeys: [], description: "Open the tree of this session" },
@@ -115,6 +116,7 @@ export const editorActions: readonly AppKeybinding[] = [
   "app.suspend",
   "app.editor.external",
   "app.editor.redo",
+  "app.prompts.search",
   "app.clipboard.pasteImage",
   "app.session.new",
   "app.session.tree",

@@ -1,6 +1,7 @@
 /** The part of the interface that depends on the terminal's own machine. The session may be on another one. */
 import type { ImageContent } from "@tau/ai";
 import type { LlamaRouter } from "../terminal/llama-router.ts";
+import type { PromptHistory } from "../terminal/prompt-history.ts";
 import type { SessionClient } from "./session-client.ts";
 
 export interface Program {
@@ -9,6 +10,8 @@ export interface Program {
   readonly home: string | undefined;
   /** Milliseconds since 1970. */
   now(): number;
+  /** The prompts of all sessions of this user. */
+  readonly history: PromptHistory;
   /** Undefined if the clipboard has no image, or cannot be read. */
   readClipboardImage(): Promise<ImageContent | undefined>;
   /** Undefined if there is no image at this path. `cwd` is where relative paths begin. */

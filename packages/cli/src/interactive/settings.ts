@@ -13,6 +13,7 @@ export type TerminalSettings = Pick<
   | "hideThinkingBlock"
   | "markdown"
   | "outputPad"
+  | "promptHistory"
   | "quietStartup"
   | "showCacheMissNotices"
   | "showHardwareCursor"

@@ -138,6 +138,7 @@ export async function runTerminal(shown: TerminalSession, options: SessionOption
       notices: [...(shown.notices ?? []), ...looks.problems, ...(await describeNews(agentDir, getSettings())), ...kept],
     });
     draftFile.flush();
+    await shown.program.history.settle();
     for (const message of end.late) io.err(`${lateNotice}\n${message}\n`);
     io.err(shown.describeEnd(end.sessionId));
     return io.signal.aborted ? exitCodes.interrupted : exitCodes.done;

@@ -2,8 +2,10 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Io } from "../commands/command.ts";
 import { findInstalled } from "../hosting/installed-file.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
 import type { Program } from "../interactive/program.ts";
 import { openAddress } from "./open-address.ts";
+import { createPromptHistory } from "./prompt-history.ts";
 import { toTerminalText } from "../process/terminal-text.ts";
 import { version } from "../start/version.ts";
 
@@ -11,8 +13,14 @@ import { version } from "../start/version.ts";
 type OtherSessions = Pick<Program, "openSession" | "openDemo">;
 
 export function createProgram(io: Io, others: OtherSessions): Program {
+  let redactor: Promise<(text: string) => string> | undefined;
+  const redact = async (text: string) => {
+    redactor ??= import("./redact-text.ts").then(({ openTextRedactor }) => openTextRedactor(io));
+    return (await redactor)(text);
+  };
   return {
     version,
+    history: createPromptHistory({ agentDir: getAgentDir(io), redact, now: () => Date.now() }),
     home: io.env["HOME"],
     now: () => Date.now(),
     readClipboardImage: async () => await (await import("./clipboard-image.ts")).readClipboardImage(io.env),

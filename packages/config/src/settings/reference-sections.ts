@@ -67,6 +67,7 @@ export const referenceSections: readonly ReferenceSection[] = [
       "hideThinkingBlock",
       "showCacheMissNotices",
       "doubleEscapeAction",
+      "promptHistory",
       "treeFilterMode",
       "externalEditor",
       "editorPaddingX",

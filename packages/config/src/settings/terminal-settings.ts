@@ -52,6 +52,11 @@ export const terminalSettings = {
     default: "tree",
     description: "What Escape does when it is pressed twice while nothing is typed: open the tree, fork, or nothing.",
   }),
+  promptHistory: setting(flag, {
+    default: true,
+    description:
+      "Keep prompts without secrets in `history.jsonl` of tau's directory, so that Up and Ctrl-R find them in later sessions.",
+  }),
   treeFilterMode: setting(oneOf("default", "no-tools", "user-only", "labeled-only", "all"), {
     default: "default",
     description: "The entries that `/tree` shows at first.",
