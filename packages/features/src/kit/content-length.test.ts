@@ -60,6 +60,11 @@ test("a message that is no JSON costs itself alone", () => {
   expect(frames.map(({ kind }) => kind)).toEqual(["unreadable", "unreadable", "message"]);
 });
 
+test("what is wrong with a message is said in visible characters", () => {
+  const texts = ["Content-Length: \u001b[2J5\r\n\r\n", "Content-Length: 6\r\n\r\n\u001b[2J{}"];
+  for (const [frame] of texts.map((text) => read(text))) expect(JSON.stringify(frame)).not.toContain("\\u001b");
+});
+
 test("a stream without messages ends at its limit, and keeps nothing", () => {
   const reader = new ContentLengthReader({ maxHeaderBytes: 1_000 });
   const frames = Array.from({ length: 100 }, () => reader.read(Buffer.alloc(100, "x"))).flat();

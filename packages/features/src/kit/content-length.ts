@@ -1,4 +1,5 @@
 /** Messages of JSON behind a header with their length, as language servers and debug adapters write them. */
+import { toVisibleLine } from "./visible-text.ts";
 
 /** A message of a stream, or why there is none. */
 export type Frame =
@@ -72,7 +73,7 @@ export class ContentLengthReader {
     }
     const [, value] = /^content-length\s*:(.*)$/i.exec(line) ?? [];
     if (value === undefined) return undefined;
-    if (!/^\d{1,15}$/.test(value.trim())) return `A header has the length "${value.trim().slice(0, 40)}".`;
+    if (!/^\d{1,15}$/.test(value.trim())) return `A header has the length "${toVisibleLine(value, 40)}".`;
     const length = Number(value);
     if (length > this.#maxBytes) return `A message has ${length} bytes, more than ${this.#maxBytes}.`;
     this.#length = length;
@@ -93,7 +94,7 @@ export class ContentLengthReader {
     try {
       return { kind: "message", message: JSON.parse(body.toString("utf8")), bytes: body.length };
     } catch (error) {
-      return { kind: "unreadable", problem: `A message is no JSON: ${(error as Error).message}` };
+      return { kind: "unreadable", problem: `A message is no JSON: ${toVisibleLine((error as Error).message, 200)}` };
     }
   }
 
