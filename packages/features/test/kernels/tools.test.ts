@@ -113,6 +113,8 @@ describe.each(languages)("from a cell of %s", (language) => {
     );
     expect(await ask(withSchema, 'Here: {"n": 4}')).toEqual({ n: 4 });
     expect(await ask('await agent("Look around")', "Nothing there.")).toContain("Nothing there.");
+    const asked = choose(`await agent("Count", schema=${schema})`, `await agent("Count", { schema: ${schema} })`);
+    expect(await ask(asked, '{"n": 5}')).toEqual({ n: 5 });
   });
 
   test("a tool that it registers is called by its name, with its own calls below it", async () => {
