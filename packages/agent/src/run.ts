@@ -111,6 +111,7 @@ function toStreamOptions(config: AgentLoopConfig, signal: AbortSignal): SimpleSt
     findTool: _find,
     beforeToolCall: _before,
     onToolExecution: _execute,
+    aroundToolExecution: _around,
     afterToolCall: _after,
     reasoning: _reasoning,
     apiKey: _apiKey,

@@ -230,11 +230,11 @@ async function execute(caller: Caller, { call, tool, args }: Ready): Promise<Out
     void run.events.emit({ type: "tool_execution_update", ...update, ...withParent(parentToolCallId) });
     caller.onUpdate?.(copyResult(partialResult));
   };
-  const { onToolExecution } = run.config;
+  const { onToolExecution, aroundToolExecution = (_id, work) => work() } = run.config;
   const nested = onToolExecution && new NestedCalls(caller, call);
   const settled = await abort.settle(() => {
     if (nested) onToolExecution(nested);
-    return tool.execute(call.id, args, abort.signal, onUpdate);
+    return aroundToolExecution(call.id, () => tool.execute(call.id, args, abort.signal, onUpdate));
   });
   isSettled = true;
   await nested?.end();

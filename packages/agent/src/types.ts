@@ -251,6 +251,8 @@ export interface AgentLoopConfig extends SimpleStreamOptions {
   ) => BeforeToolCallResult | undefined | Promise<BeforeToolCallResult | undefined>;
   /** Called when a tool is about to be executed, with a way to call others while it is. If it throws, the call fails. */
   onToolExecution?: (call: RunningToolCall) => void;
+  /** Executes a tool by calling `execute` once, such as in a context of its own. Default: calls it. If it throws, the call fails. */
+  aroundToolExecution?: <T>(toolCallId: string, execute: () => Promise<T>) => Promise<T>;
   /** May replace parts of a result. */
   afterToolCall?: (
     call: AfterToolCallContext,

@@ -139,6 +139,7 @@ function createRunSpan({ run, inner, sessionId, ...ports }: RunPorts): RunSpan {
       ports.attempt(() => run.span?.addEvent("tau.retry", retryAttributes(attempt, delayMs, failure)));
     },
     within: (work) => within(ports, inner, work),
+    withinTool: (callId, work) => within(ports, calls.get(callId) ?? inner, work),
     end(reason, detail) {
       // A span that is not ended is never exported.
       for (const span of open) span.end({}, "unfinished");

@@ -20,6 +20,8 @@ export interface RunSpan {
   retry(attempt: number, delayMs: number, failure: Failure): void;
   /** Runs `work` so that the spans that it starts are children of the run. */
   within<T>(work: () => T): T;
+  /** Runs `work` so that the spans that it starts are children of the call with this id, or of the run if that is not open. */
+  withinTool<T>(callId: string, work: () => T): T;
   end(reason: TerminationReason, detail: string | undefined): void;
 }
 

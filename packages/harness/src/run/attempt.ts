@@ -100,7 +100,7 @@ export class Attempt {
   }
 
   #createConfig(): AgentLoopConfig {
-    const { host, recorder } = this.#context;
+    const { host, recorder, spans } = this.#context;
     const { inbox, clock, current, settings } = host;
     const { model, thinkingLevel } = current();
     return {
@@ -115,6 +115,7 @@ export class Attempt {
       prepareNextTurn: (turn) => this.#prepareTurn(turn),
       toolExecution: settings().tools.execution,
       findTool: host.findTool,
+      aroundToolExecution: (id, execute) => spans.withinCall(id, execute),
       ...createCallHooks(host, recorder),
     };
   }

@@ -25,6 +25,11 @@ export class RunSpans {
     return this.#run ? this.#run.within(work) : work();
   }
 
+  /** Executes a tool so that spans it starts are children of its own. */
+  withinCall<T>(id: string, work: () => T): T {
+    return this.#run ? this.#run.withinTool(id, work) : work();
+  }
+
   startRequest(model: Model): void {
     this.#request = this.#run?.request(model);
   }
