@@ -48,6 +48,7 @@ export const pages: readonly Page[] = [
   { name: "schedules", summary: "agents that work at certain times: schedules, the heartbeat, what is missed" },
   { name: "cluster", summary: "several gateways as one" },
   { name: "sdk", summary: "sessions in a program of your own" },
+  { name: "choosing", summary: "choosing between a model, an agent, a session, a host and a gateway" },
   { name: "server", summary: "agents for the users of a product, on a server of your own" },
   { name: "embedding", summary: "an agent with `@tau/agent` alone" },
 ];
