@@ -53,6 +53,19 @@ test("a message that comes again after its session would be another one is still
   expect(second.model.asked).toHaveLength(0);
 });
 
+test("an account whose settings changed is opened again, and the others stay open", async () => {
+  const other = new TestChannel();
+  const { channel, gateway } = await openChannelGateway({ other });
+  const { accounts } = gateway.parts.channels;
+  await accounts.apply({ chat: { type: "test", groups: "always" }, other: { type: "other" } });
+  await expect.poll(() => channel.runs).toBe(2);
+  expect([other.runs, other.isOpen]).toEqual([1, true]);
+  await channel.receive("/help");
+  await expect.poll(() => channel.textsTo()).toHaveLength(1);
+  await accounts.apply({ other: { type: "other" } });
+  expect([channel.isOpen, other.runs, other.isOpen]).toEqual([false, 1, true]);
+});
+
 test("a command that takes minutes holds up nobody, and is answered when it is done", async () => {
   const gate = createGate();
   const model = scriptedModel([[text("One.")], gate.turn, [text("Two.")]]);

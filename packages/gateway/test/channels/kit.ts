@@ -10,7 +10,7 @@ import type {
   IncomingMessage,
   OutgoingFile,
   OutgoingText,
-} from "../../src/channels/channel.ts";
+} from "@tau/extensions";
 import { openTestGateway, type TestGatewayOptions } from "../../src/testing/index.ts";
 
 type AccountInput = NonNullable<NonNullable<SettingsInput["gateway"]>["channels"]>[string];
@@ -31,6 +31,8 @@ export class TestChannel implements Channel {
   readonly seen: string[] = [];
   /** How the next attempts to edit end, before those that succeed. */
   readonly nextEdits: Delivery[] = [];
+  /** How often the account was opened. */
+  runs = 0;
   #events: ChannelEvents | undefined;
   #count = 0;
 
@@ -40,6 +42,7 @@ export class TestChannel implements Channel {
 
   async run(events: ChannelEvents, signal: AbortSignal): Promise<void> {
     this.#events = events;
+    this.runs++;
     events.onState({ kind: "connected" });
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     this.#events = undefined;

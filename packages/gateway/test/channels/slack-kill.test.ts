@@ -42,7 +42,8 @@ test(
     await start();
     const written = people.writeAll();
     for (let kills = 1; kills <= killCount; kills++) {
-      const wanted = Math.floor((day.messageCount * kills) / (killCount + 1));
+      // An answer can be for several messages, and some are uncertain.
+      const wanted = Math.floor((0.8 * day.messageCount * kills) / (killCount + 1));
       await expect.poll(() => server.posted.length, { timeout: 3_000_000, interval: 5 }).toBeGreaterThan(wanted);
       child!.kill("SIGKILL");
       await once(child!, "exit");

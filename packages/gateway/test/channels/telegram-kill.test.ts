@@ -124,7 +124,9 @@ test(
     let killed = 0;
     const isWritten = async () => {
       const isDone = !people.write();
-      if (killed < killCount && people.answeredCount > ((killed + 1) * messageCount) / (killCount + 2)) {
+      // Some answers are uncertain.
+      const wanted = (0.8 * messageCount * (killed + 1)) / (killCount + 1);
+      if (killed < killCount && people.answeredCount > wanted) {
         killed++;
         await kill();
         await start();
