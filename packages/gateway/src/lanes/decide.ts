@@ -53,9 +53,10 @@ export function decideGrants(state: LaneState, limits: LaneLimits): readonly Pla
   const take = ({ lanes }: PlaceRequest) => lanes.forEach((lane) => counts[lane]++);
   state.held.forEach(take);
   const granted: PlaceRequest[] = [];
-  if (counts.global >= limits.global && counts.subagents >= limits.subagents) return granted;
-  for (const request of orderWaiting(state)) {
-    if (request.lanes.some((lane) => counts[lane] >= limits[lane])) continue;
+  const isPossible = ({ lanes }: PlaceRequest) => lanes.every((lane) => counts[lane] < limits[lane]);
+  // Thousands may wait while all lanes are full: they are not put in order for nothing.
+  for (const request of orderWaiting(state, isPossible)) {
+    if (!isPossible(request)) continue;
     take(request);
     granted.push(request);
   }
@@ -65,33 +66,37 @@ export function decideGrants(state: LaneState, limits: LaneLimits): readonly Pla
 /**
  * The requests that wait for a place, one for each session that holds none, in the order in which they are served. People
  * come before what is scheduled. Among each, the owner with the fewest places comes first, so that nobody who asks for much
- * holds up the others; between requests of one owner, the session that has waited longest.
+ * holds up the others; between requests of one owner, the session that has waited longest. Leaves out those that are not wanted.
  */
-export function* orderWaiting({ waiting, held }: LaneState): Generator<PlaceRequest> {
+export function* orderWaiting(
+  { waiting, held }: LaneState,
+  isWanted: (request: PlaceRequest) => boolean = () => true,
+): Generator<PlaceRequest> {
   const busy = new Set(held.map(({ sessionId }) => sessionId));
-  const first = [...waiting.values()].flatMap(([request]) =>
-    request && !busy.has(request.sessionId) ? [request] : [],
-  );
+  const first: PlaceRequest[] = [];
+  for (const [request] of waiting.values()) {
+    if (request && isWanted(request) && !busy.has(request.sessionId)) first.push(request);
+  }
   const counts = new Map<string, number>();
   const count = (owner: string) => counts.set(owner, (counts.get(owner) ?? 0) + 1);
   for (const { owner } of held) count(owner);
   for (const isScheduled of [false, true]) {
-    const queues = new Map<string, PlaceRequest[]>();
+    const queues = new Map<string, { readonly requests: PlaceRequest[]; next: number }>();
     for (const request of first) {
       if (request.lanes.includes("scheduled") !== isScheduled) continue;
-      const queue = queues.get(request.owner) ?? [];
+      const queue = queues.get(request.owner) ?? { requests: [], next: 0 };
       queues.set(request.owner, queue);
-      queue.push(request);
+      queue.requests.push(request);
     }
     while (queues.size > 0) {
       // The first of those with the fewest places: queues are in the order of their oldest requests.
       let [next] = queues.keys();
       for (const owner of queues.keys()) if ((counts.get(owner) ?? 0) < (counts.get(next!) ?? 0)) next = owner;
-      const [request, ...others] = queues.get(next!)!;
-      if (others.length > 0) queues.set(next!, others);
-      else queues.delete(next!);
+      const queue = queues.get(next!)!;
+      const request = queue.requests[queue.next++]!;
+      if (queue.next === queue.requests.length) queues.delete(next!);
       count(next!);
-      yield request!;
+      yield request;
     }
   }
 }
