@@ -38,6 +38,29 @@ export type {
   SendUserMessageOptions,
 } from "./api/context.ts";
 export type { AgentInfo, ChildOptions, ChildOutcome, ChildSession } from "./api/child.ts";
+export type {
+  Channel,
+  ChannelAddress,
+  ChannelButton,
+  ChannelEvents,
+  ChannelFile,
+  ChannelLimits,
+  ChannelOptions,
+  ChannelPosition,
+  ChannelPress,
+  ChannelSender,
+  ChannelSettings,
+  ChannelState,
+  ChannelType,
+  ConversationFacts,
+  Delivery,
+  IncomingMessage,
+  OutgoingFile,
+  OutgoingText,
+  Peer,
+  PeerKind,
+  ReceivedRequest,
+} from "./api/channel.ts";
 export type { ToolCallOutcome } from "@tau/agent";
 export {
   type BashOperations,
@@ -99,6 +122,7 @@ export {
   type NamedPackage,
 } from "./load/has-extensions.ts";
 export type { IdleExtension } from "./load/idle-extensions.ts";
+export { type LoadedChannel, loadChannelType } from "./load/load-channel.ts";
 export { type ListedRegistrations, listRegistrations } from "./load/list-registrations.ts";
 export type { BuiltIns, Owned, ResolvedRegistrations } from "./load/conflicts.ts";
 export type { LoadedModule, LoadSharedModule, LocateSharedModule } from "./load/loaded-module.ts";

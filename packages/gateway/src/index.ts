@@ -23,7 +23,9 @@ export type {
   IncomingMessage,
   OutgoingFile,
   OutgoingText,
-} from "./channels/channel.ts";
+  Peer,
+  PeerKind,
+} from "@tau/extensions";
 export { type ChannelTypes, ownChannelTypes } from "./channels/channel-types.ts";
 export { getSecretName } from "./channels/open-channel-parts.ts";
 export type { Client, ClientAbilities } from "./client.ts";
@@ -36,8 +38,6 @@ export { parseLogText, readLogLines } from "./life/log-file.ts";
 export { type GatewayStatus, type ServedGateway, serveGateway, type ServeOptions } from "./life/serve.ts";
 export { findHookToken } from "./http/hook-token.ts";
 export {
-  type Peer,
-  type PeerKind,
   peerKinds,
   resolveRoute,
   type RouteBinding,

@@ -2,6 +2,7 @@
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import type { Closers } from "@tau/ai/internal";
 import type { SettingsManager } from "@tau/config/settings";
+import type { ExtensionsParams } from "@tau/extensions";
 import { getGatewayFiles } from "@tau/protocol/node";
 import { openDevices } from "./auth/devices.ts";
 import { Guesses } from "./auth/guesses.ts";
@@ -50,6 +51,8 @@ export interface PartsOptions {
   joinCluster?: JoinCluster;
   /** More types of channels, by the name that the settings call them. They replace those of tau with the same name. */
   channelTypes?: ChannelTypes;
+  /** Extensions that may bring more types of channels. Default: none. Those of sessions are the concern of `openDirectory`. */
+  extensions?: ExtensionsParams;
   clock?: Clock;
   ids?: Ids;
 }
@@ -105,6 +108,7 @@ export async function openParts(
     agentDir,
     settings,
     types: options.channelTypes,
+    extensions: options.extensions,
     store: stores.channels,
     getSettings,
     clock,

@@ -1,9 +1,12 @@
 /** `tau channels`: accounts on platforms where people talk to agents, and the people who may. */
 import { getSecretName, ownChannelTypes } from "@tau/gateway";
 import { literalKey, parseTypedKey } from "@tau/config/auth";
+import type { SettingsManager } from "@tau/config/settings";
+import type { ExtensionProblem } from "@tau/extensions";
 import { HarnessError } from "@tau/protocol";
 import type { ChannelData, ChannelPeerData, GatewayMethod, MethodData } from "@tau/protocol/gateway";
 import { callGateway, notRunning } from "../gateway/ask-gateway.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
 import { jsonLine } from "../modes/json-line.ts";
 import { readInput } from "../modes/read-input.ts";
 import { ask, isInteractive } from "../process/ask.ts";
@@ -107,8 +110,7 @@ export async function logInChannel(args: CommandArgs, io: Io): Promise<void> {
   if (type === undefined) {
     throw new UsageError("not_found", `The setting gateway.channels.${name}.type does not name a platform yet.`);
   }
-  const { secrets } = (await ownChannelTypes[type]?.()) ?? { secrets: {} };
-  const wanted = Object.entries(secrets);
+  const wanted = Object.entries(await findSecrets(type, access.settings, io));
   if (wanted.length === 0) return io.out(`A channel of the type ${type} needs no secret.\n`);
   const lines = isInteractive(io) ? undefined : ((await readInput(io)) ?? "").split("\n");
   for (const [secret, description] of wanted) {
@@ -122,6 +124,22 @@ export async function logInChannel(args: CommandArgs, io: Io): Promise<void> {
     await access.auth.set(getSecretName(name, secret), { type: "api_key", key: literalKey(typed.key) });
   }
   io.out(`The secrets of ${name} are stored. A gateway that runs takes them with: tau gateway reload\n`);
+}
+
+/** The secrets of a type of channels: one of tau, or one that an extension of the user brings. */
+async function findSecrets(type: string, settings: SettingsManager, io: Io): Promise<Readonly<Record<string, string>>> {
+  if (Object.hasOwn(ownChannelTypes, type)) return (await ownChannelTypes[type]!()).secrets;
+  const [{ loadChannelType }, { loadSharedModule }] = await Promise.all([
+    import("@tau/extensions"),
+    import("../hosting/shared-modules.ts"),
+  ]);
+  const agentDir = getAgentDir(io);
+  const report = ({ extension, message }: ExtensionProblem) => io.err(`tau: ${extension}: ${message}\n`);
+  const place = { cwd: agentDir, agentDir, settings, report };
+  const loaded = await loadChannelType(type, { discovers: true, loadShared: loadSharedModule }, place);
+  await loaded?.close();
+  if (loaded) return loaded.type.secrets;
+  throw new UsageError("not_found", `There is no channel of the type ${type}.`);
 }
 
 export async function showChannelLogs(args: CommandArgs, io: Io): Promise<void> {

@@ -2,6 +2,7 @@
 import { type JoinCluster, serveGateway } from "@tau/gateway";
 import { openSettings } from "../hosting/open-settings.ts";
 import { getAgentDir } from "../hosting/agent-dir.ts";
+import { loadSharedModule } from "../hosting/shared-modules.ts";
 import type { Io } from "./command.ts";
 import { UsageError } from "../process/errors.ts";
 import { findPage } from "../gateway/find-page.ts";
@@ -25,6 +26,7 @@ export async function runGateway(args: CommandArgs, io: Io): Promise<void> {
       startDirectory: io.cwd,
       getSettings: () => ({ ...settings.get().gateway, ...overrides }),
       openDirectory: await createOpenDirectory(io),
+      extensions: { discovers: true, loadShared: loadSharedModule },
       ...(page !== undefined && { pageDirectory: page }),
       ...(clusterUrl !== undefined && { joinCluster: createJoin(clusterUrl) }),
       onStop: stopping.ask,

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findGateway } from "@tau/protocol/node";
 import { expect, onTestFinished, test } from "vitest";
@@ -100,4 +100,53 @@ test("routes are listed and explained", async () => {
   );
   expect(await explain("--peer", "direct:4711")).toBe("helper answers (default: no binding fits).\n");
   expect((await run(workspace, ["routes", "explain", "discord", "--peer", "4711"])).err).toContain("direct:4711");
+});
+
+test("an extension brings a channel, with its secrets, and ends with its account", async () => {
+  const workspace = await createWorkspace();
+  const path = join(workspace.directory, "pigeons");
+  await mkdir(join(workspace.agentDir, "extensions"), { recursive: true });
+  await writeFile(
+    join(workspace.agentDir, "extensions", "pigeon.ts"),
+    `import { appendFileSync } from "node:fs";
+    const write = (line) => appendFileSync(${JSON.stringify(path)}, line + "\\n");
+    export default (tau: any) => {
+      tau.registerChannel("pigeon", {
+        secrets: { ring: "The number on the ring" },
+        open: async ({ getSecret }) => {
+          write("ring " + (await getSecret("ring")));
+          return {
+            limits: { maxTextLength: 100, maxFileBytes: 0, provesNonce: false },
+            async run(events, signal) {
+              events.onState({ kind: "connected" });
+              await events.onMessage({
+                id: "1", address: { channelId: "roof" }, sender: { id: "ann", name: "Ann" },
+                peer: { kind: "direct", id: "ann" }, text: "Hi", isMentioned: false,
+              });
+              await new Promise((resolve) => signal.addEventListener("abort", resolve));
+              write("home");
+            },
+            async send({ text }) {
+              write("sent " + text);
+              return { kind: "sent", messageId: "2" };
+            },
+          };
+        },
+      });
+    };`,
+  );
+  await writeSettings(workspace, { channels: { roof: { type: "pigeon" }, none: { type: "crow" } } });
+  const login = await run(workspace, ["channels", "login", "roof"], { input: "GB-2026-4711\n" });
+  expect(login).toMatchObject({ code: 0, err: "" });
+  expect((await run(workspace, ["channels", "login", "none"])).err).toContain("There is no channel of the type crow.");
+  await startGateway(workspace);
+  const read = async () => await readFile(path, "utf8").catch(() => "");
+  await expect.poll(read).toMatch(/^ring GB-2026-4711\nsent Hello\. .*tau channels pair/);
+  expect((await run(workspace, ["channels", "list"])).out).toMatch(/^roof +pigeon +connected/m);
+  expect((await run(workspace, ["channels", "list"])).out).toMatch(
+    /^none +crow +failed: There is no channel of the type/m,
+  );
+  await writeSettings(workspace, { channels: {} });
+  expect((await run(workspace, ["gateway", "reload"])).code).toBe(0);
+  await expect.poll(read).toMatch(/home\n$/);
 });

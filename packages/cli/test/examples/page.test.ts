@@ -1,8 +1,11 @@
 /** docs/extensions.md is true: its examples are compiled and run, and its tables have a row for each name in the code. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { extensionEventNames, type ExtensionUi, noUi } from "@tau/extensions";
+import { systemClock } from "@tau/ai";
+import { SettingsManager } from "@tau/config/settings";
+import { extensionEventNames, type ExtensionUi, type IncomingMessage, loadChannelType, noUi } from "@tau/extensions";
 import { resolvePolicy } from "@tau/policy";
 import { call, text } from "@tau/harness/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -241,6 +244,47 @@ test("a provider: its models are those of the server; without a server there are
   vi.stubEnv("HOUSE_URL", "http://127.0.0.1:1");
   const without = await open("provider", []);
   expect(without.session.modelRegistry.find("house", "attic")).toBeUndefined();
+});
+
+test("channel: messages of a board reach the gateway, and answers the board", async () => {
+  const posts: string[] = [];
+  const server = createServer((request, response) => {
+    if (request.headers.authorization !== "Bearer secret") return void response.writeHead(401).end();
+    if (request.url === "/next") {
+      // The second request waits for somebody to write.
+      if (posts.push("asked") > 1) return;
+      return void response.end(JSON.stringify({ id: "1", room: "hall", person: "ann", text: "Hi" }));
+    }
+    request.setEncoding("utf8").on("data", (chunk: string) => posts.push(chunk));
+    request.on("end", () => response.end("post 7"));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const agentDir = await temporaryDirectory();
+  const settings = SettingsManager.inMemory({});
+  const params = { paths: [join(directory, "channel.example.ts")], loadShared: loadSharedModule };
+  const loaded = (await loadChannelType("board", params, { cwd: agentDir, agentDir, settings, report: () => {} }))!;
+  onTestFinished(() => loaded.close());
+  const channel = await loaded.type.open({
+    accountId: "hall",
+    settings: { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
+    getSecret: async () => "secret",
+    clock: systemClock,
+    log: () => {},
+  });
+  const closing = new AbortController();
+  const texts: string[] = [];
+  const onMessage = async (message: IncomingMessage) => void texts.push(message.text);
+  const running = channel.run({ onMessage, onPress: async () => {}, onState: () => {} }, closing.signal);
+  await expect.poll(() => texts).toEqual(["Hi"]);
+  const delivery = await channel.send({ address: { channelId: "hall" }, text: "Hello.", nonce: "n" });
+  expect(delivery).toEqual({ kind: "sent", messageId: "post 7" });
+  expect(posts.at(-1)).toBe('{"room":"hall","text":"Hello."}');
+  closing.abort();
+  await running.catch(() => {});
 });
 
 test("virtual-models: it can be selected, and chooses a model of Anthropic", async () => {

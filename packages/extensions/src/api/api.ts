@@ -2,6 +2,7 @@
  * The argument of an extension's factory: everything that an extension can register and do. Names are pi's, so that its
  * extensions run here.
  */
+import type { ChannelType } from "./channel.ts";
 import type { VirtualModel } from "./virtual-model.ts";
 import type { AgentToolResult, AgentToolUpdateCallback, ThinkingLevel, ToolExecutionMode } from "@tau/agent";
 import type { ImageContent, Model, TextContent, ToolArguments, ToolParameters } from "@tau/ai";
@@ -241,6 +242,11 @@ export interface ExtensionAPI {
   registerMcpServer(name: string, config: Record<string, unknown>): void;
   unregisterMcpServer(name: string): void;
   getMcpServers(): readonly { name: string; config: Record<string, unknown>; extensionPath: string }[];
+  /**
+   * Brings a platform: accounts of the setting `gateway.channels` can have this type. A gateway uses what extensions of the user
+   * register while they load, for as long as the account is open. Has no effect in an isolated extension.
+   */
+  registerChannel(type: string, channel: ChannelType): void;
   /** Adds a model that can be selected and chooses another model for every request. The same provider and id replaces it. */
   registerVirtualModel<TState = unknown>(model: VirtualModel<TState>): void;
   unregisterVirtualModel(provider: string, id: string): void;

@@ -13,6 +13,7 @@ import type {
   ToolRendererResolver,
 } from "./api.ts";
 import type { ExtensionContext } from "./context.ts";
+import type { ChannelType } from "./channel.ts";
 import type { VirtualModel } from "./virtual-model.ts";
 import type { ExtensionEvent, ExtensionEventName } from "./events.ts";
 import type { Waits } from "../runner/waits.ts";
@@ -95,6 +96,8 @@ export interface Registrations {
   readonly markdownTransformers: MarkdownTransformer[];
   readonly providers: Map<string, ProviderConfig>;
   readonly mcpServers: Map<string, Record<string, unknown>>;
+  /** Types of channels, by their names. */
+  readonly channels: Map<string, ChannelType>;
   /** By `provider/id`. */
   readonly virtualModels: Map<string, VirtualModel>;
   /** Names of events that there are not, for which it has handlers that are never called. */
@@ -128,6 +131,7 @@ export const createRegistrations = (): Registrations => ({
   providers: new Map(),
   virtualModels: new Map(),
   mcpServers: new Map(),
+  channels: new Map(),
   unknownEvents: new Set(),
 });
 

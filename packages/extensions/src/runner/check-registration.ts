@@ -8,7 +8,7 @@ import type { ProviderConfig } from "../providers/provider-config.ts";
 
 /** Throws `invalid_input` unless `name` is a name, and `definition` an object. */
 export function checkDefinition(
-  kind: "command" | "shortcut" | "flag" | "provider" | "server",
+  kind: "command" | "shortcut" | "flag" | "provider" | "server" | "channel",
   name: unknown,
   definition: unknown,
 ): void {

@@ -137,6 +137,12 @@ export function createApi(parts: ApiParts): ExtensionAPI {
       if (registrations.mcpServers.delete(name)) parts.onMcpServersChange?.();
     },
     getMcpServers: () => parts.listMcpServers(),
+    registerChannel(type, channel) {
+      lifetime.check();
+      checkDefinition("channel", type, channel);
+      checkHandler(channel.open, `open of the channel ${type}`);
+      registrations.channels.set(type, { ...channel, secrets: channel.secrets ?? {} });
+    },
     registerVirtualModel(model) {
       lifetime.check();
       const checked = checkVirtualModel(model);

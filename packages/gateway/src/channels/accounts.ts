@@ -13,7 +13,7 @@ import type {
   ChannelState,
   ChannelType,
   IncomingMessage,
-} from "./channel.ts";
+} from "@tau/extensions";
 
 export interface Account {
   readonly accountId: string;
@@ -30,8 +30,15 @@ export interface AccountHealth {
   readonly lastMessageAt?: number;
 }
 
+/** A type of channels that is in use until `close` is called. */
+export interface LoadedType {
+  readonly type: ChannelType;
+  close?(): Promise<void>;
+}
+
 interface AccountsParts {
-  loadType: (name: string) => Promise<ChannelType | undefined>;
+  /** Loads the code of a platform. Undefined: there is none with this name. */
+  loadType: (name: string, accountId: string) => Promise<LoadedType | undefined>;
   getSecret: (accountId: string, name: string) => Promise<string>;
   openPosition: (accountId: string) => ChannelPosition;
   clock: Clock;
@@ -163,10 +170,11 @@ export class ChannelAccounts {
       if (state.kind !== "failed" || closing.signal.aborted) return;
       log(`The channel ${accountId} failed: ${state.reason}`, accountId);
     };
+    let loaded: LoadedType | undefined;
     try {
-      const type = await loadType(settings.type);
-      if (!type) return setState({ kind: "failed", reason: `There is no channel of the type ${settings.type}.` });
-      const channel = await type.open({
+      loaded = await loadType(settings.type, accountId);
+      if (!loaded) return setState({ kind: "failed", reason: `There is no channel of the type ${settings.type}.` });
+      const channel = await loaded.type.open({
         accountId,
         settings,
         async getSecret(name) {
@@ -195,6 +203,10 @@ export class ChannelAccounts {
       if (!isExplained) setState({ kind: "failed", reason: "It ended by itself." });
     } catch (error) {
       setState({ kind: "failed", reason: getErrorMessage(error) });
+    } finally {
+      const warn = (error: unknown) =>
+        log(`The channel ${accountId} did not end well: ${getErrorMessage(error)}`, accountId);
+      await loaded?.close?.().catch(warn);
     }
   }
 }

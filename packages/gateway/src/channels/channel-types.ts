@@ -1,5 +1,5 @@
 /** The platforms that there are. The code of one is loaded when an account of it is configured. */
-import type { ChannelType } from "./channel.ts";
+import type { ChannelType } from "@tau/extensions";
 
 /** Types of channels, by the name that the settings call them. */
 export type ChannelTypes = Readonly<Record<string, () => Promise<ChannelType>>>;

@@ -12,7 +12,7 @@ import { isGatewayError } from "../errors.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import { resolveAccountSettings } from "./account-settings.ts";
 import type { ChannelAccounts } from "./accounts.ts";
-import type { ReceivedRequest } from "./channel.ts";
+import type { ReceivedRequest } from "@tau/extensions";
 import type { ChannelCounts } from "./counts.ts";
 import { describeAccount, describePeer, describeReply, formatAddress } from "./describe.ts";
 import { FollowedSessions } from "./follow-sessions.ts";

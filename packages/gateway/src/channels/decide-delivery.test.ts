@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Delivery } from "./channel.ts";
+import type { Delivery } from "@tau/extensions";
 import { decideAfterAttempt, decideAfterCrash, isProven, maxReplyAgeMs } from "./decide-delivery.ts";
 
 const facts = { attempts: 1, ageMs: 0, isRepeatable: false, wasUncertain: false };

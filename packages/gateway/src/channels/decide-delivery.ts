@@ -1,5 +1,5 @@
 /** Decides what happens to a reply after an attempt to send it. Pure: `outbox.ts` acts on it. */
-import type { ChannelLimits, Delivery } from "./channel.ts";
+import type { ChannelLimits, Delivery } from "@tau/extensions";
 
 export type AfterAttempt =
   | { readonly kind: "sent" }

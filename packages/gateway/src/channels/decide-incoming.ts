@@ -1,5 +1,5 @@
 /** Decides what happens to a message of a channel before anything of it is read. Pure. */
-import type { IncomingMessage } from "./channel.ts";
+import type { IncomingMessage } from "@tau/extensions";
 
 /** When an agent answers in a conversation with more than two members. */
 export const groupModes = ["mention", "always", "never"] as const;

@@ -2,7 +2,7 @@
 import type { ChannelData, ChannelPeerData, ChannelReplyData } from "@tau/protocol/gateway";
 import { getFirstWords } from "../inbox/message.ts";
 import type { AccountHealth } from "./accounts.ts";
-import type { ChannelAddress } from "./channel.ts";
+import type { ChannelAddress } from "@tau/extensions";
 import type { OutboxReply } from "./records.ts";
 
 interface AccountFacts {

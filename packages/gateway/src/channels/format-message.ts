@@ -1,5 +1,5 @@
 /** Writes a message of a channel so that the model reads who wrote it. Pure. */
-import type { IncomingMessage } from "./channel.ts";
+import type { IncomingMessage } from "@tau/extensions";
 import { toPlainName } from "./peers.ts";
 
 /** `savedFiles` are the paths of files that came with it, in the workspace. */

@@ -1,6 +1,6 @@
 /** Loads the files of messages. One that cannot be loaded becomes a text that says so: the message is worth more than its file. */
 import { getErrorMessage } from "@tau/ai/internal";
-import type { ChannelFile } from "./channel.ts";
+import type { ChannelFile } from "@tau/extensions";
 
 /** `load` rejects with the reason. */
 export async function loadFile(

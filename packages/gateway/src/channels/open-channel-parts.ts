@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { AuthStorage, chooseKeyChain } from "@tau/config/auth";
 import type { SettingsManager } from "@tau/config/settings";
+import type { ExtensionProblem, ExtensionsParams } from "@tau/extensions";
 import { getGatewayFiles } from "@tau/protocol/node";
 import { GatewayError } from "../errors.ts";
 import type { ChannelLog } from "../log-lines.ts";
@@ -24,6 +25,8 @@ interface ChannelPartsOptions {
   settings: SettingsManager;
   /** More types than those of tau. */
   types: ChannelTypes | undefined;
+  /** Extensions that may bring more types. Undefined: none. */
+  extensions: ExtensionsParams | undefined;
   store: ChannelStore;
   getSettings: () => GatewaySettings;
   clock: Clock;
@@ -37,7 +40,15 @@ export function openChannelParts(options: ChannelPartsOptions) {
   const { directory } = getGatewayFiles(agentDir);
   const counts = new ChannelCounts();
   const accounts = new ChannelAccounts({
-    loadType: async (name) => (Object.hasOwn(types, name) ? await types[name]?.() : undefined),
+    async loadType(name, accountId) {
+      const own = Object.hasOwn(types, name) ? await types[name]?.() : undefined;
+      if (own || !options.extensions) return own && { type: own };
+      // Only those of the user: no project decides where messages go.
+      const place = { cwd: agentDir, agentDir, settings };
+      const { loadChannelType } = await import("@tau/extensions");
+      const report = ({ extension, message }: ExtensionProblem) => log(`${extension}: ${message}`, accountId);
+      return await loadChannelType(name, options.extensions, { ...place, report });
+    },
     getSecret: (accountId, name) => getChannelSecret({ agentDir, settings }, accountId, name),
     openPosition: (accountId) => createPosition(directory, accountId, ids),
     clock,

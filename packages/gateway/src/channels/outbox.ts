@@ -6,7 +6,7 @@ import { readFile, rm } from "node:fs/promises";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ChannelLog } from "../log-lines.ts";
-import type { Channel, Delivery } from "./channel.ts";
+import type { Channel, Delivery } from "@tau/extensions";
 import type { ChannelCounts } from "./counts.ts";
 import { type AfterAttempt, decideAfterAttempt, decideAfterCrash, isProven } from "./decide-delivery.ts";
 import type { ChannelRecord, OutboxReply, StoredReply } from "./records.ts";

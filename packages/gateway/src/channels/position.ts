@@ -5,7 +5,7 @@ import { readOwnFile } from "@tau/protocol/node";
 import { writeWhole } from "@tau/tools/durable";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { getDigest } from "../idempotency/digest.ts";
-import type { ChannelPosition } from "./channel.ts";
+import type { ChannelPosition } from "@tau/extensions";
 
 /** `directory` is that of the gateway. Names of accounts are chosen by people, and can be anything. */
 export function createPosition(directory: string, accountId: string, ids: Ids): ChannelPosition {

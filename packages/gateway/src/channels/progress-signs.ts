@@ -1,6 +1,6 @@
 /** Reactions that say how far a message is. They are attempted once: the answer is what counts. */
 import type { Account } from "./accounts.ts";
-import type { ChannelAddress } from "./channel.ts";
+import type { ChannelAddress } from "@tau/extensions";
 
 /** Emoji that every platform has for reactions. */
 const signs = { received: "👀", done: "👍", failed: "👎" } as const;

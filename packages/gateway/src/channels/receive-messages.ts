@@ -11,7 +11,7 @@ import type { ChannelLog } from "../log-lines.ts";
 import type { OpenSessions } from "../sessions/open-sessions.ts";
 import type { GatewaySettings } from "../settings.ts";
 import type { Account, AccountEvents, ChannelAccounts } from "./accounts.ts";
-import type { ChannelPress, IncomingMessage } from "./channel.ts";
+import type { ChannelPress, IncomingMessage } from "@tau/extensions";
 import { type ChatCommand, isLongCommand, parseChatCommand } from "./chat-commands.ts";
 import { decideIncoming } from "./decide-incoming.ts";
 import { type FollowedSessions, getChannelDevice } from "./follow-sessions.ts";

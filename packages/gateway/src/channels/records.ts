@@ -1,7 +1,6 @@
 /** The records of the channels, and the state that they lead to. Pure. */
 import type { QueueMode } from "@tau/protocol/gateway";
-import type { Peer } from "../routing/index.ts";
-import type { ChannelAddress, ChannelButton } from "./channel.ts";
+import type { ChannelAddress, ChannelButton, Peer } from "@tau/extensions";
 
 /** A message to a platform: a part of an answer, a file, or a question to a person. */
 export interface StoredReply {

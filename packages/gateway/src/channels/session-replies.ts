@@ -1,7 +1,7 @@
 /** Turns what a session says into replies of its conversation. Pure. */
 import type { SessionEntry } from "@tau/protocol";
 import type { Approval } from "@tau/protocol";
-import type { ChannelButton } from "./channel.ts";
+import type { ChannelButton } from "@tau/extensions";
 import { isSilentText } from "./decide-stream.ts";
 import type { Conversation, StoredReply } from "./records.ts";
 import { splitText } from "./split-text.ts";

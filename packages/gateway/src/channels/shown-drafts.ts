@@ -3,7 +3,7 @@
  * is edited in, whatever is there.
  */
 import type { Clock } from "@tau/ai";
-import type { Delivery } from "./channel.ts";
+import type { Delivery } from "@tau/extensions";
 
 interface ShownDraft {
   /** The text that was written so far. */

@@ -1,6 +1,6 @@
 /** Shows people an answer while it is written: a message that is edited, and the next one where it becomes too long. */
 import type { Clock } from "@tau/ai";
-import type { ChannelLimits, Delivery } from "./channel.ts";
+import type { ChannelLimits, Delivery } from "@tau/extensions";
 import { decideStream } from "./decide-stream.ts";
 import { closeFence, splitText } from "./split-text.ts";
 

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import type { ImageContent } from "@tau/ai";
 import { detectImageType } from "@tau/tools/platform";
 import { getDigest } from "../idempotency/digest.ts";
-import type { IncomingMessage } from "./channel.ts";
+import type { IncomingMessage } from "@tau/extensions";
 import { toPlainName } from "./peers.ts";
 
 /** `saved` are paths in the workspace `cwd`. */

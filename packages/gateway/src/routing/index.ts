@@ -1,7 +1,5 @@
 export {
   findLevel,
-  type Peer,
-  type PeerKind,
   peerKinds,
   resolveRoute,
   type Route,

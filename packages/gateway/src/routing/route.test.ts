@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Peer } from "@tau/extensions";
 import {
   findLevel,
-  type Peer,
   peerKinds,
   resolveRoute,
   type RouteBinding,

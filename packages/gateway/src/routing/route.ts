@@ -1,31 +1,13 @@
 /** Decides which agent answers a message of a channel. Pure. */
+import type { ConversationFacts, Peer, PeerKind } from "@tau/extensions";
 
-/** The kinds of conversations that a message can come from. A thread belongs to a group or a channel. */
-export const peerKinds = ["direct", "group", "channel", "thread"] as const;
-export type PeerKind = (typeof peerKinds)[number];
+export const peerKinds = ["direct", "group", "channel", "thread"] as const satisfies readonly PeerKind[];
 
-export interface Peer {
-  readonly kind: PeerKind;
-  /** The platform's id. */
-  readonly id: string;
-}
-
-/** Facts about a message that are known before it is read. */
-export interface RouteFacts {
+export interface RouteFacts extends ConversationFacts {
   /** The platform, such as `discord`. */
   readonly channel: string;
   /** The name of the account in the setting `gateway.channels`. */
   readonly accountId: string;
-  /** The conversation: a person in a direct one. */
-  readonly peer: Peer;
-  /** The conversation that a thread belongs to. */
-  readonly parentPeer?: Peer;
-  /** A server of Discord, or what a platform has in its place. */
-  readonly guildId?: string;
-  /** The sender's roles in the guild. */
-  readonly roles?: readonly string[];
-  /** A workspace of Slack. */
-  readonly teamId?: string;
 }
 
 /** The constraints of a binding. All that are given have to be met. */

@@ -1,6 +1,5 @@
 /** A schedule: what is to be done, when, and with which rights. */
-import type { ChannelAddress } from "../channels/channel.ts";
-import type { Peer } from "../routing/index.ts";
+import type { ChannelAddress, Peer } from "@tau/extensions";
 
 /** When a schedule is due. Times are milliseconds since the epoch. */
 export type ScheduleTime =

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "@tau/ai";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { ChannelPress, ChannelState, IncomingMessage } from "../../src/channels/channel.ts";
+import type { ChannelPress, ChannelState, IncomingMessage } from "@tau/extensions";
 import { toFailure } from "../../src/channels/discord/discord-answer.ts";
 import { isOfDiscord } from "../../src/channels/discord/discord-files.ts";
 import { toDiscordText } from "../../src/channels/discord/discord-text.ts";

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { TLSSocket } from "node:tls";
 import { systemClock } from "@tau/ai";
 import { expect, onTestFinished, test } from "vitest";
-import type { IncomingMessage } from "../../src/channels/channel.ts";
+import type { IncomingMessage } from "@tau/extensions";
 import { stdioChannel } from "../../src/channels/stdio/stdio-channel.ts";
 
 const programs = join(import.meta.dirname, "../../../../examples/channels");

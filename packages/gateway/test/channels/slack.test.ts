@@ -3,7 +3,7 @@ import { scriptedModel, text } from "@tau/ai/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ChannelAccounts } from "../../src/channels/accounts.ts";
 import { ChannelCounts } from "../../src/channels/counts.ts";
-import type { ChannelOptions, ChannelPress, ChannelState, IncomingMessage } from "../../src/channels/channel.ts";
+import type { ChannelOptions, ChannelPress, ChannelState, IncomingMessage } from "@tau/extensions";
 import { slackChannel } from "../../src/channels/slack/slack-channel.ts";
 import { isSlackFileUrl } from "../../src/channels/slack/slack-files.ts";
 import { openTestGateway } from "../../src/testing/index.ts";
@@ -458,7 +458,7 @@ test("an account that has failed, or has another secret now, is opened again whe
   onTestFinished(() => server.close());
   const secrets: Record<string, string> = { token: "xoxb-wrong", app: slackTokens.app };
   const accounts = new ChannelAccounts({
-    loadType: async () => slackChannel,
+    loadType: async () => ({ type: slackChannel }),
     getSecret: async (_, name) => secrets[name]!,
     openPosition: () => ({ read: async () => undefined, write: async () => {} }),
     clock: systemClock,

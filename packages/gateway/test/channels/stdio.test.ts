@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@tau/ai";
 import { expect, onTestFinished, test } from "vitest";
-import type { ChannelState, IncomingMessage } from "../../src/channels/channel.ts";
+import type { ChannelState, IncomingMessage } from "@tau/extensions";
 import { stdioChannel } from "../../src/channels/stdio/stdio-channel.ts";
 
 /** Runs a program as a channel. `lines` is what the program read. */

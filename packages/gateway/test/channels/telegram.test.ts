@@ -1,6 +1,6 @@
 import { systemClock } from "@tau/ai";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { ChannelPress, ChannelState, IncomingMessage } from "../../src/channels/channel.ts";
+import type { ChannelPress, ChannelState, IncomingMessage } from "@tau/extensions";
 import { GatewayError } from "../../src/errors.ts";
 import { telegramChannel } from "../../src/channels/telegram/telegram-channel.ts";
 import { toTelegramHtml } from "../../src/channels/telegram/telegram-html.ts";

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemClock } from "@tau/ai";
 import { expect, onTestFinished, test } from "vitest";
-import type { IncomingMessage } from "../../src/channels/channel.ts";
+import type { IncomingMessage } from "@tau/extensions";
 import { isSigned, maxAgeMs, sign } from "../../src/channels/webhook/signature.ts";
 import { webhookChannel } from "../../src/channels/webhook/webhook-channel.ts";
 

@@ -1,5 +1,5 @@
 /** Says how far a request came that Discord did not take. Pure. */
-import type { Delivery } from "../channel.ts";
+import type { Delivery } from "@tau/extensions";
 
 export type DiscordFailure =
   | { readonly kind: "refused"; readonly status: number; readonly code: number | undefined; readonly reason: string }

@@ -18,7 +18,7 @@ import type {
   Delivery,
   OutgoingFile,
   OutgoingText,
-} from "../channel.ts";
+} from "@tau/extensions";
 import { toDelivery } from "./discord-answer.ts";
 import { DiscordApi } from "./discord-api.ts";
 import { receiveFromDiscord } from "./discord-run.ts";

@@ -6,7 +6,7 @@ import {
   InteractionType,
   MessageType,
 } from "@discordjs/core";
-import type { ChannelAddress, ChannelPress, IncomingMessage } from "../channel.ts";
+import type { ChannelAddress, ChannelPress, IncomingMessage } from "@tau/extensions";
 
 /** Where a message is written. Threads are channels of their own, which belong to another. */
 export type DiscordPlace =

@@ -1,6 +1,6 @@
 /** Loads files that people send. They come from Discord's own servers, and no request for them carries the token. */
 import type { Clock } from "@tau/ai";
-import type { ChannelFile } from "../channel.ts";
+import type { ChannelFile } from "@tau/extensions";
 import { requestPlatform } from "../http-request.ts";
 import { createMissingFile } from "../load-file.ts";
 import { pause } from "../pause.ts";

@@ -5,7 +5,7 @@
  */
 import type { SessionInfo } from "@discordjs/ws";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
-import type { ChannelPosition } from "../channel.ts";
+import type { ChannelPosition } from "@tau/extensions";
 
 /** A dispatch of the gateway that is being handled. */
 export interface PositionMark {

@@ -7,7 +7,7 @@ import {
 } from "@discordjs/core";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
-import type { ChannelEvents } from "../channel.ts";
+import type { ChannelEvents } from "@tau/extensions";
 import { keepMessage } from "../keep-message.ts";
 import { pause } from "../pause.ts";
 import type { DiscordApi } from "./discord-api.ts";

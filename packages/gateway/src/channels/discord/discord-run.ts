@@ -2,7 +2,7 @@
 import { type RESTGetAPIGatewayBotResult, Routes } from "@discordjs/core";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { ChannelEvents, ChannelOptions } from "../channel.ts";
+import type { ChannelEvents, ChannelOptions } from "@tau/extensions";
 import { pause } from "../pause.ts";
 import type { DiscordFailure } from "./discord-answer.ts";
 import type { DiscordApi } from "./discord-api.ts";

@@ -1,5 +1,5 @@
 /** Discord as a type of channels. Its code and its library are loaded when an account is opened. */
-import type { ChannelType } from "../channel.ts";
+import type { ChannelType } from "@tau/extensions";
 
 export const discordType: ChannelType = {
   secrets: { token: "The token of the bot, from the page Bot of https://discord.com/developers/applications" },

@@ -1,6 +1,6 @@
 /** Reads how a call of Slack's Web API ended, from what its library returns or throws. Pure. */
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
-import type { Delivery } from "../channel.ts";
+import type { Delivery } from "@tau/extensions";
 
 export type SlackResult = Readonly<Record<string, unknown>>;
 

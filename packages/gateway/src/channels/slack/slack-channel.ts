@@ -10,7 +10,7 @@ import type {
   OutgoingFile,
   OutgoingText,
   ReceivedRequest,
-} from "../channel.ts";
+} from "@tau/extensions";
 import { pause, whenAborted } from "../pause.ts";
 import { isTokenRefused, type SlackAnswer, type SlackFailure, type SlackResult, toDelivery } from "./slack-answer.ts";
 import { createSlackApi, type SlackApi } from "./slack-api.ts";

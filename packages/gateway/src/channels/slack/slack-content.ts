@@ -1,5 +1,5 @@
 /** The content of a message to Slack: as text where that is enough, else as blocks. Pure. */
-import type { ChannelButton } from "../channel.ts";
+import type { ChannelButton } from "@tau/extensions";
 import { splitText } from "../split-text.ts";
 import { toMrkdwn } from "./slack-mrkdwn.ts";
 

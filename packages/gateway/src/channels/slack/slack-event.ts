@@ -1,6 +1,6 @@
 /** Reads events, presses of buttons and slash commands of Slack. Pure. */
 import { isRecord } from "@tau/ai/internal";
-import type { ChannelAddress, ChannelPress, IncomingMessage } from "../channel.ts";
+import type { ChannelAddress, ChannelPress, IncomingMessage } from "@tau/extensions";
 import { parseChatCommand } from "../chat-commands.ts";
 import { mentionsUser, toPlainText } from "./slack-text.ts";
 

@@ -1,6 +1,6 @@
 /** Loads files from Slack, and sends files to it. The token goes to Slack's own servers only, and no redirect is followed. */
 import { isRecord } from "@tau/ai/internal";
-import type { ChannelFile, Delivery, OutgoingFile } from "../channel.ts";
+import type { ChannelFile, Delivery, OutgoingFile } from "@tau/extensions";
 import { requestPlatform } from "../http-request.ts";
 import { loadFile } from "../load-file.ts";
 import { getBaseUrl, type SlackApi } from "./slack-api.ts";

@@ -1,6 +1,6 @@
 /** Checks that a request comes from Slack. Pure. */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { ReceivedRequest } from "../channel.ts";
+import type { ReceivedRequest } from "@tau/extensions";
 
 /** A request that is older or newer is refused, so that nobody can repeat it later. */
 const maxAgeMs = 5 * 60_000;

@@ -5,7 +5,7 @@
 import { createInterface } from "node:readline";
 import { followSignal, getErrorMessage, isRecord, tryParseJson } from "@tau/ai/internal";
 import { createSpawn, type RunningProcess } from "@tau/tools";
-import type { Channel, ChannelEvents, ChannelOptions, ChannelType, Delivery } from "../channel.ts";
+import type { Channel, ChannelEvents, ChannelOptions, ChannelType, Delivery } from "@tau/extensions";
 import { pause } from "../pause.ts";
 import { parseStdioMessage } from "./stdio-message.ts";
 

@@ -2,7 +2,7 @@
 import { flag, list, nonEmptyText, object, oneOf, optional, parseFields, text } from "@tau/config/fields";
 import { withoutUndefined } from "@tau/ai/internal";
 import { peerKinds } from "../../routing/index.ts";
-import type { ChannelAddress, ChannelFile, ChannelPress, IncomingMessage } from "../channel.ts";
+import type { ChannelAddress, ChannelFile, ChannelPress, IncomingMessage } from "@tau/extensions";
 
 const address = object({ channelId: nonEmptyText, threadId: optional(nonEmptyText) });
 const sender = object({ id: nonEmptyText, name: optional(text) });

@@ -1,6 +1,6 @@
 /** Calls methods of Telegram's Bot API. */
 import { isRecord, tryParseJson } from "@tau/ai/internal";
-import type { Delivery } from "../channel.ts";
+import type { Delivery } from "@tau/extensions";
 import { type PlatformAnswer, requestPlatform } from "../http-request.ts";
 
 export type TelegramAnswer =

@@ -11,7 +11,7 @@ import type {
   OutgoingFile,
   OutgoingText,
   ReceivedRequest,
-} from "../channel.ts";
+} from "@tau/extensions";
 import { pause, whenAborted } from "../pause.ts";
 import { describeAnswer, TelegramApi, toDelivery } from "./telegram-api.ts";
 import { toTelegramHtml } from "./telegram-html.ts";

@@ -2,7 +2,7 @@
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import { toFault } from "../../errors.ts";
-import type { ChannelEvents } from "../channel.ts";
+import type { ChannelEvents } from "@tau/extensions";
 import { keepMessage } from "../keep-message.ts";
 import { loadFile } from "../load-file.ts";
 import { pause } from "../pause.ts";

@@ -1,6 +1,6 @@
 /** Reads updates of Telegram's Bot API. Pure. */
 import { isRecord } from "@tau/ai/internal";
-import type { ChannelAddress, ChannelPress, IncomingMessage } from "../channel.ts";
+import type { ChannelAddress, ChannelPress, IncomingMessage } from "@tau/extensions";
 
 /** The account itself. */
 export interface TelegramBot {

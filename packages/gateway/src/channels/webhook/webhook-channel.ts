@@ -10,7 +10,7 @@ import type {
   OutgoingFile,
   OutgoingText,
   ReceivedRequest,
-} from "../channel.ts";
+} from "@tau/extensions";
 import { requestPlatform } from "../http-request.ts";
 import { whenAborted } from "../pause.ts";
 import { parseStdioMessage } from "../stdio/stdio-message.ts";

@@ -3,7 +3,29 @@
  * decides nothing: who may write, which session answers, and what is sent again is decided outside of it.
  */
 import type { Clock } from "@tau/ai";
-import type { RouteFacts } from "../routing/index.ts";
+
+/** The kinds of conversations that a message can come from. A thread belongs to a group or a channel. */
+export type PeerKind = "direct" | "group" | "channel" | "thread";
+
+export interface Peer {
+  readonly kind: PeerKind;
+  /** The platform's id. */
+  readonly id: string;
+}
+
+/** Facts about a message that choose the agent and the session, and are known before it is read. */
+export interface ConversationFacts {
+  /** The conversation: a person in a direct one. */
+  readonly peer: Peer;
+  /** The conversation that a thread belongs to. */
+  readonly parentPeer?: Peer;
+  /** A server of Discord, or what a platform has in its place. */
+  readonly guildId?: string;
+  /** The sender's roles in the guild. */
+  readonly roles?: readonly string[];
+  /** A workspace of Slack. */
+  readonly teamId?: string;
+}
 
 /** Where messages of a conversation are sent to, in the platform's own ids. */
 export interface ChannelAddress {
@@ -25,7 +47,7 @@ export interface ChannelFile {
 }
 
 /** A message as an adapter reports it. */
-export interface IncomingMessage extends Omit<RouteFacts, "channel" | "accountId"> {
+export interface IncomingMessage extends ConversationFacts {
   /** The platform's id: the same message has the same one, however often it is reported. */
   readonly id: string;
   readonly address: ChannelAddress;
