@@ -8,6 +8,8 @@ import { discovery, kernels } from "../../src/index.ts";
 import { languages, openKernels } from "./kit.ts";
 
 const isLong = process.env["TAU_LONG"] !== undefined;
+const cells = isLong ? 1_000 : 30;
+const kills = isLong ? 200 : 3;
 
 /** The processes whose arguments or environment were marked with a text. */
 const findProcesses = (mark: string): string[] =>
@@ -136,7 +138,7 @@ describe.each(languages)("a kernel of %s", (language) => {
     expect((await run(language, "3")).text).toMatch(/^\[A new kernel: .* It was idle for too long\.\]/);
   });
 
-  test(`stays as small as it is after many cells`, async () => {
+  test("stays as small as it is after many cells", { timeout: cells * 3_000 + 60_000 }, async () => {
     const { run } = await openKernels();
     const measure = choose(
       "import resource; resource.getrusage(resource.RUSAGE_SELF).ru_maxrss",
@@ -146,7 +148,6 @@ describe.each(languages)("a kernel of %s", (language) => {
       "print('x' * 1000)\nlist(range(1000))",
       "console.log('x'.repeat(1000)); new Array(1000).fill(1)",
     );
-    const cells = isLong ? 1_000 : 30;
     for (let index = 0; index < cells / 2; index++) await run(language, work);
     const before = Number((await run(language, measure)).details.value);
     for (let index = 0; index < cells / 2; index++) await run(language, work);
@@ -178,9 +179,8 @@ test("a kernel that takes more memory than the setting allows is ended, and says
   expect(cell.text).toMatch(/^The kernel has ended: It used more than 200\.0 MB of memory\./);
 });
 
-test("kernels that are killed at any moment leave nothing", async () => {
+test("kernels that are killed at any moment leave nothing", { timeout: kills * 20_000 + 60_000 }, async () => {
   const seconds = uniqueSleep();
-  const kills = isLong ? 200 : 3;
   for (let index = 0; index < kills; index++) {
     const { run, session } = await openKernels();
     const language = languages[index % languages.length]!;

@@ -8,6 +8,8 @@ import { buildSessionProgram } from "../session-program.ts";
 import { lspCall, makeDirectory, runCalls, toyServer, writeFiles } from "./kit.ts";
 
 const fileCount = 200;
+/** The rename at which a process is killed. */
+const kills = [1, 100, 200];
 const rename = lspCall({ action: "rename", file: "f0.toy", line: 1, symbol: "one", new_name: "first" }, "1");
 const project = Object.fromEntries(Array.from({ length: fileCount }, (_, index) => [`f${index}.toy`, "use one\n"]));
 
@@ -44,7 +46,7 @@ test("a file that another program changed is changed as it is now, though the se
 
 test.runIf(process.env["TAU_LONG"])(
   "a process that is killed while it renames leaves all files or none once the next session is open",
-  { timeout: 300_000 },
+  { timeout: kills.length * 600_000 },
   async () => {
     const directory = await makeDirectory();
     const program = await buildSessionProgram(
@@ -70,7 +72,7 @@ test.runIf(process.env["TAU_LONG"])(
         await session.dispose();
       `,
     );
-    for (const killedAt of [1, 100, 200]) {
+    for (const killedAt of kills) {
       const [cwd, agentDir] = [join(directory, `work${killedAt}`), join(directory, `agent${killedAt}`)];
       await writeFiles(cwd, project);
       await writeFiles(agentDir, { "lsp.json": JSON.stringify({ servers: { toy: toyServer("whole-project") } }) });
