@@ -51,6 +51,7 @@ async function inspectExtension(
       look("context", ctx);
       look("interface", ctx.ui);
       look("sessionManager", ctx.sessionManager);
+      look("modelRegistry", ctx.modelRegistry);
     });
     const write = (part) => {
       const { writeFileSync } = process.getBuiltinModule("node:fs");
@@ -204,7 +205,15 @@ test.each(Object.entries(finders) as [Category, () => Promise<Find> | Find][])(
 );
 
 test("an extension finds the members that are the same, and no others", async () => {
-  const inspected: Category[] = ["api", "context", "commandContext", "toolContext", "interface", "sessionManager"];
+  const inspected: Category[] = [
+    "api",
+    "context",
+    "commandContext",
+    "toolContext",
+    "interface",
+    "sessionManager",
+    "modelRegistry",
+  ];
   const lists = inspected.map((category) => [category, getLists(category)] as const);
   const all = Object.fromEntries(lists.map(([category, { same, absent }]) => [category, [...same, ...absent]]));
   const expected = Object.fromEntries(lists.map(([category, { same }]) => [category, same]));

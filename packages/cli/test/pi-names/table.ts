@@ -25,6 +25,8 @@ const summaries = "Retries of summaries";
 const shells = "PowerShell";
 const extensionErrors = "Errors of extensions";
 const gateway = "pi's own gateway";
+const parts = "Objects of pi's parts";
+const otherTypes = "Classifiers and images";
 
 export const piNames = {
   flags: {
@@ -114,6 +116,20 @@ export const piNames = {
   sessionManager: {
     same: `getCwd getSessionDir getSessionId getSessionFile getLeafId getLeafEntry getEntry getLabel getBranch getHeader
       getEntries getTree getSessionName buildContextEntries buildSessionProjection`,
+  },
+  modelRegistry: {
+    same: `refresh getError getAll getAvailable find findOfType hasConfiguredAuth getApiKeyAndHeaders getProviderAuthStatus
+      stream streamSimple complete getModelsOfType getAvailableOfType getModelOfType getProviderDisplayName getProviderAuth
+      getApiKeyForProvider isUsingOAuth registerProvider unregisterProvider getRegisteredProviderConfig
+      getRegisteredProviderIds`,
+    decided: {
+      getProvider: parts,
+      getRegisteredNativeProvider: parts,
+      classify: otherTypes,
+      generateImages: otherTypes,
+      registerVirtualModel: own,
+      unregisterVirtualModel: own,
+    },
   },
   toolDefinition: {
     same: `name label description promptSnippet promptGuidelines parameters constrainedSampling renderShell prepareArguments

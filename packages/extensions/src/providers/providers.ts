@@ -20,6 +20,8 @@ import { toCustomLogin } from "./provider-login.ts";
 import { getVirtualName, toVirtualModel } from "./virtual-models.ts";
 
 export interface ProviderPort {
+  /** The providers that are registered, by their names. */
+  readonly configs: ReadonlyMap<string, ProviderConfig>;
   register(name: string, config: ProviderConfig): void;
   unregister(name: string): void;
   /**
@@ -53,6 +55,7 @@ const maxSettleMs = 5_000;
 
 export function createProviders(parts: ProvidersParts): ProviderPort {
   const { registry, auth, clock, allowNetwork = true, report } = parts;
+  const configs = new Map<string, ProviderConfig>();
   /** By the name of the provider: what removes its API, its login and what looks for its models. */
   const removals = new Map<string, readonly (() => void)[]>();
   /** The isolated extensions of providers, by the name of the provider. */
@@ -71,6 +74,7 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
     ends.get(name)?.abort();
     ends.delete(name);
     isolated.delete(name);
+    configs.delete(name);
     registry.unregisterProvider(name);
   };
   const add = (name: string, config: ProviderConfig, isolatedExtension?: string) => {
@@ -83,6 +87,7 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
         { hasOwnStream: streamSimple !== undefined },
       );
     describe(refreshModels && !config.models ? { models: [] } : {});
+    configs.set(name, config);
     if (isolatedExtension === undefined) isolated.delete(name);
     removeParts(name);
     const added: (() => void)[] = [];
@@ -103,6 +108,7 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
     }
   };
   return {
+    configs,
     register: (name, config) => add(name, config),
     unregister,
     registerIsolated(extension, name, config) {

@@ -30,6 +30,7 @@ function open(extensions: readonly Extension[], changes: Partial<LoadedExtension
       problems: [],
       lifetime: createLifetime(),
       providers: {
+        configs: new Map(),
         register: () => {},
         unregister: () => {},
         isIsolated: () => false,

@@ -11,6 +11,7 @@ import { createChildUi } from "./ui.ts";
 import type { HostLink } from "./link.ts";
 import type { NeedsTrust } from "./needs-trust.ts";
 import type { RunSignals } from "./run-signals.ts";
+import { filterOfType } from "../../providers/filter-of-type.ts";
 
 interface SessionPortParts {
   link: HostLink;
@@ -155,16 +156,25 @@ function createChildModels(read: Read, needsTrust: NeedsTrust): ModelAccess {
   const refuseRequest = (): never => {
     throw needsTrust.refuse("asking a model");
   };
+  const findOfType: ModelAccess["findOfType"] = (type, ...id) => (type === "chat" ? find(...id) : undefined);
+  const getAll = (): Model[] => read("models.getAll");
+  const hasConfiguredAuth: ModelAccess["hasConfiguredAuth"] = ({ provider }) =>
+    getAvailable().some((model) => model.provider === provider);
   const refuseProvider = (): never => {
     throw needsTrust.refuse("changing providers without `registerProvider` of the API");
   };
   return {
-    getAll: () => read("models.getAll"),
+    getAll,
     getAvailable,
     find,
-    findOfType: (type, provider, id) => (type === "chat" ? find(provider, id) : undefined),
+    findOfType,
+    getModelOfType: findOfType,
+    getModelsOfType: (type, provider) => filterOfType(getAll(), type, provider),
+    getAvailableOfType: async (type, provider) => filterOfType(getAvailable(), type, provider),
     findRole: (role) => read("models.findRole", role),
-    hasConfiguredAuth: ({ provider }) => getAvailable().some((model) => model.provider === provider),
+    hasConfiguredAuth,
+    getProviderAuthStatus: (provider) => ({ configured: hasConfiguredAuth({ provider }) }),
+    getProviderAuth: refuseKeys,
     isUsingOAuth: () => false,
     getApiKey: refuseKeys,
     getApiKeyForProvider: refuseKeys,
@@ -178,5 +188,8 @@ function createChildModels(read: Read, needsTrust: NeedsTrust): ModelAccess {
     complete: async () => refuseRequest(),
     registerProvider: refuseProvider,
     unregisterProvider: refuseProvider,
+    // Their configurations have functions and keys of other extensions.
+    getRegisteredProviderIds: () => [],
+    getRegisteredProviderConfig: () => undefined,
   };
 }
