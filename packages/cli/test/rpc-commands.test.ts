@@ -473,7 +473,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
       expect(await client.call("export_html", { outputPath: "talk.html" })).toEqual({
         path: join(directory, "talk.html"),
       });
-      expect(await readFile(join(directory, "talk.html"), "utf8")).toContain("Nice words.");
+      const page = await readFile(join(directory, "talk.html"), "utf8");
+      for (const part of ["Nice words.", "System prompt", directory, "<b>read</b>"]) expect(page).toContain(part);
       const { path } = await client.call("export_html");
       expect((await stat(path)).mode & 0o777).toBe(0o600);
       await expect(client.call("export_html", { outputPath: "/dev/null" })).rejects.toThrow("/dev/null is not a file");
@@ -493,6 +494,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
   export_jsonl: {
     replies: [textReply("The key is sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaa and acme-key-0123456789.")],
     async check({ client, directory }) {
+      await writeFile(join(directory, "AGENTS.md"), "Another text with acme-key-0123456789.");
+      await client.call("reload");
       await client.call("execute", { prompt: "Hi." });
       const { path } = await client.call("export_jsonl", { outputPath: "talk.jsonl" });
       expect(path).toBe(join(directory, "talk.jsonl"));
@@ -508,6 +511,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
         expect(text).toContain("The key is");
         expect(text).not.toMatch(/sk-ant-api03|acme-key/);
       }
+      expect(await readFile(join(directory, "talk.html"), "utf8")).toContain("Another text with");
     },
   },
   write_bug_report: {

@@ -38,7 +38,9 @@ nav li.user>a{font-weight:600}
 nav li.failed>a{color:var(--bad)}
 nav a[aria-current]{background:var(--user)}
 nav a:hover,nav a:focus{background:var(--code)}
-nav #all:not(:checked)~ol .minor{display:none}
+nav:not(.searched) #all:not(:checked)~ol .minor{display:none}
+#find{display:flex;flex-wrap:wrap;gap:.4rem;margin-bottom:.5rem}#search{flex:1;min-width:7rem}#find input,#find select{font:inherit}#found{flex-basis:100%;margin:0;color:var(--soft)}#found:empty{display:none}
+.request{margin-bottom:.8rem}
 nav summary{color:var(--soft);cursor:pointer}
 .label{background:var(--sum);border-radius:4px;padding:0 .3rem;font-weight:600}
 .fork{color:var(--mark)}
@@ -84,7 +86,7 @@ ${colours}
 @media print{nav,button{display:none}.body{display:block}}
 `;
 
-/** Shows the branch of the entry that was clicked in the tree. It reads only ids, parents and links. */
+/** Shows the branch of the entry that was clicked in the tree, and leaves what is not searched for out of the tree. It writes no text of an entry. */
 const script = `
 "use strict";
 (() => {
@@ -121,6 +123,30 @@ const script = `
   addEventListener("hashchange", goToHash);
   goToHash();
 
+  const [search, kinds, found] = ["search", "kinds", "found"].map((id) => document.getElementById(id));
+  const texts = [];
+  const getText = (index) => (texts[index] ??= articles[index].textContent.toLowerCase());
+  const find = () => {
+    const words = search.value.toLowerCase().split(/\\s+/).filter(Boolean);
+    const nav = search.closest("nav");
+    nav.classList.toggle("searched", words.length > 0 || kinds.value !== "");
+    let count = 0;
+    links.forEach((link, index) => {
+      const item = link.parentElement;
+      const isFound = item.matches("li" + kinds.value) && words.every((word) => getText(index).includes(word));
+      item.hidden = !isFound;
+      if (isFound) count++;
+    });
+    for (const branch of [...nav.querySelectorAll("li.branch")].reverse()) {
+      branch.hidden = !branch.querySelector("li:not([hidden],.branch)");
+      if (words.length > 0) branch.firstElementChild.open = !branch.hidden;
+    }
+    found.textContent = nav.classList.contains("searched") ? count + " of " + links.size + " entries" : "";
+  };
+  document.getElementById("find").hidden = false;
+  search.addEventListener("input", find);
+  kinds.addEventListener("change", find);
+
   const toggle = document.getElementById("theme");
   toggle.hidden = false;
   toggle.addEventListener("click", () => {
@@ -147,10 +173,11 @@ interface Page {
   title: string;
   metadata: string;
   tree: string;
+  request: string;
   entries: string;
 }
 
-export const pageHtml = ({ title, metadata, tree, entries }: Page): string => `<!doctype html>
+export const pageHtml = ({ title, metadata, tree, request, entries }: Page): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -172,11 +199,22 @@ ${metadata}
 </header>
 <div class="body">
 <nav aria-label="Session tree">
+<div id="find" hidden>
+<input id="search" type="search" placeholder="Search" aria-label="Search in all entries">
+<select id="kinds" aria-label="Entries">
+<option value="">All kinds</option>
+<option value=".user">Yours</option>
+<option value=":not(.result,.shell)">Without tools</option>
+<option value=":has(.label)">With labels</option>
+<option value=".failed">Failed</option>
+</select>
+<p id="found" role="status"></p>
+</div>
 <input id="all" type="checkbox"><label for="all"> Show all entries</label>
 ${tree}
 </nav>
 <main>
-${entries}
+${request}${entries}
 </main>
 </div>
 <script>${script}</script>

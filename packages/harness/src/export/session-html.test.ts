@@ -138,12 +138,12 @@ describe("branches", () => {
   });
 
   test("the tree folds the others, and marks forks, labels and the leaf", () => {
-    const tree = html.slice(html.indexOf("<nav"), html.indexOf("</nav>"));
+    const tree = html.slice(html.indexOf("<ol>", html.indexOf("<nav")), html.indexOf("</nav>"));
     expect(
       tree
         .replace(/<b class="fork".*?<\/b>/, "FORK")
         .split("\n")
-        .slice(2, -1),
+        .slice(0, -1),
     ).toEqual([
       "<ol>",
       '<li class="user on"><a href="#e0">FORK root</a></li>',
@@ -383,6 +383,20 @@ test("2,000 entries take a few seconds of CPU at most, and 20,000 short ones too
   expect(ms).toBeLessThan(4_000);
   const many = Array.from({ length: 20_000 }, (_, index) => userMessage(String(index)));
   expect(measureMs(createSource("19999", many))).toBeLessThan(8_000);
+});
+
+test("the system prompt and the tools are folded before the entries, without markup of theirs", () => {
+  const request = {
+    systemPrompt: "Be <b>brief</b>.",
+    tools: [{ name: "look<i>", description: "Looks at <u>it</u>.", parameters: { type: "object", title: "<s>" } }],
+  };
+  const html = createSessionHtml({ ...createSource("0", [userMessage("Hi")]), request });
+  const { faults, text } = checkPage(html);
+  expect(faults).toEqual([]);
+  for (const part of ["Be <b>brief</b>.", "Tools (1)", "look<i>", "Looks at <u>it</u>.", '"title": "<s>"'])
+    expect(text).toContain(part);
+  expect(html.indexOf("System prompt")).toBeLessThan(html.indexOf('<article id="e0"'));
+  expect(createSessionHtml(createSource("0", [userMessage("Hi")]))).not.toContain("System prompt");
 });
 
 test("exportHtml resolves to the page", async () => {

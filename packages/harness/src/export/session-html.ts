@@ -1,8 +1,15 @@
 /** Puts the page of a session together: its metadata, its tree, and all of its entries. */
-import { note } from "./content-html.ts";
+import { codeHtml, type ContentOptions, dataHtml, note } from "./content-html.ts";
 import { createEntryHtml, type EntryHtml } from "./entry-html.ts";
 import { pageHtml } from "./page.ts";
-import { createOutline, type ExportSource, getEntries, type Outline, reattachedText } from "./source.ts";
+import {
+  createOutline,
+  type ExportedRequest,
+  type ExportSource,
+  getEntries,
+  type Outline,
+  reattachedText,
+} from "./source.ts";
 import { escapeHtml, excerpt, formatCount, formatTime, toText, html, toFields } from "./text.ts";
 import { formatCost, getTotals } from "./totals.ts";
 import { toAnchor, treeHtml } from "./tree-html.ts";
@@ -22,6 +29,7 @@ export function createSessionHtml(source: ExportSource, { maxResultChars = 100_0
     title: escapeHtml(title),
     metadata: metadataHtml(source),
     tree: treeHtml(outline, entries),
+    request: source.request ? requestHtml(source.request, { maxResultChars }) : "",
     entries: entries.map((entry, index) => articleHtml(outline, index, entry)).join("\n"),
   });
 }
@@ -48,6 +56,17 @@ function metadataHtml(source: ExportSource): string {
     .filter(([, text]) => text !== "")
     .map(([name, text]) => `<div><dt>${name}</dt><dd>${escapeHtml(excerpt(text, 400))}</dd></div>`)
     .join("\n");
+}
+
+/** The system prompt and the tools, folded: they are the same for all entries. */
+function requestHtml({ systemPrompt, tools }: ExportedRequest, options: ContentOptions): string {
+  const prompt = `<details><summary>System prompt</summary>${codeHtml(systemPrompt, options)}</details>`;
+  const listed = tools.map(
+    ({ name, description, parameters }) =>
+      `<li><b>${html(name)}</b>${note(description)}${dataHtml("Parameters", parameters, options)}</li>`,
+  );
+  const list = `<details><summary>Tools (${formatCount(tools.length)})</summary><ul>${listed.join("")}</ul></details>`;
+  return `<section class="request">${prompt}${tools.length === 0 ? "" : list}</section>\n`;
 }
 
 /** Entries of other branches are in the page too, hidden. A parent comes before its children, so any branch is in order. */

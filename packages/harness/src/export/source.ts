@@ -11,6 +11,14 @@ export interface ExportSource {
   leafId: string | null;
   /** Default: the latest name in the entries. */
   name?: string;
+  /** The beginning of its requests, which pages show. */
+  request?: ExportedRequest;
+}
+
+/** The beginning of a session's requests, which the log does not have. */
+export interface ExportedRequest {
+  systemPrompt: string;
+  tools: readonly { name: string; description: string; parameters: unknown }[];
 }
 
 /** The tree by index in `entries`. A parent comes before its children, so every branch is in file order. */

@@ -19,7 +19,5 @@ export function createSessionRedactor(
   return createRedactor([...authStorage.usedKeys(), ...authStorage.storedKeys(), ...written, ...variables], limits);
 }
 
-export async function readRedacted(session: AgentSession): Promise<ExportSource> {
-  const source = await session.sessionManager.exportSource();
-  return createSessionRedactor(session).redact(source) as ExportSource;
-}
+export const redactSource = (session: AgentSession, source: ExportSource): ExportSource =>
+  createSessionRedactor(session).redact(source) as ExportSource;

@@ -14,7 +14,7 @@ export interface CheckedHtml {
 
 const attributes: Readonly<Record<string, RegExp>> = {
   "aria-current": /^true$/,
-  "aria-label": /^Session tree$/,
+  "aria-label": /^(?:Session tree|Search in all entries|Entries)$/,
   alt: /^image$/,
   charset: /^utf-8$/,
   class: /^[a-z0-9]+(?: [a-z0-9]+)*$/,
@@ -24,23 +24,26 @@ const attributes: Readonly<Record<string, RegExp>> = {
   hidden: /^$/,
   href: /^(?:#e\d+|https?:\/\/\S+|mailto:\S+)$/i,
   "http-equiv": /^Content-Security-Policy$/,
-  id: /^(?:e\d+|all|theme)$/,
+  id: /^(?:e\d+|all|theme|find|search|kinds|found)$/,
   lang: /^en$/,
   name: /^(?:referrer|viewport)$/,
+  placeholder: /^Search$/,
   rel: /^noopener noreferrer$/,
+  role: /^status$/,
   src: /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/,
   start: /^\d+$/,
   target: /^_blank$/,
   title: /./,
-  type: /^(?:button|checkbox)$/,
+  type: /^(?:button|checkbox|search)$/,
+  value: /^[a-z:.(),]*$/,
 };
 
 const emptyTags = new Set(["br", "hr", "img", "input", "meta"]);
-const inlineTags = new Set("a b br code del em i input label span strong time button summary".split(" "));
+const inlineTags = new Set("a b br code del em i input label option select span strong time button summary".split(" "));
 const knownTags = new Set([
   ...inlineTags,
   ...emptyTags,
-  ..."article blockquote body dd details div dl dt figcaption figure h1 h3 h4 h5 h6 head header html li main nav ol p pre script style table tbody td th thead title tr ul".split(
+  ..."article blockquote body dd details div dl dt figcaption figure h1 h3 h4 h5 h6 head header html li main nav ol p pre script section style table tbody td th thead title tr ul".split(
     " ",
   ),
 ]);

@@ -7,12 +7,13 @@ import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { exportHtml } from "../../export/html.ts";
 import { importIntoStorage, importSessionFile } from "../../export/import-file.ts";
 import { exportJsonl } from "../../export/jsonl.ts";
+import type { ExportedRequest, ExportSource } from "../../export/source.ts";
 import { writeFileTarget } from "../../export/write-target.ts";
 import { HarnessError } from "@tau/protocol";
 import { flag, nonEmptyText, optional, text } from "@tau/config/fields";
 import { SessionManager } from "../../session/session-manager.ts";
 import { createBugReport } from "../bug-report.ts";
-import { readRedacted } from "../redact-session.ts";
+import { redactSource } from "../redact-session.ts";
 import { command, getLookup, type SomeCommands } from "./command.ts";
 
 const targetFields = { outputPath: optional(nonEmptyText), inExports: optional(flag) };
@@ -20,11 +21,11 @@ const outputFields = { ...targetFields, redact: optional(flag) };
 
 export const fileCommands = {
   export_html: command(outputFields, async ({ host, session }, { redact, ...target }) => {
-    const content = await exportHtml(await read(session, redact));
+    const content = await exportHtml(await read(session, { redact, withRequest: true }));
     return await write(session, { ...toOutput(host.agentDir, target), extension: "html", text: content });
   }),
   export_jsonl: command(outputFields, async ({ host, session }, { redact, ...target }) => {
-    const content = exportJsonl(await read(session, redact));
+    const content = exportJsonl(await read(session, { redact }));
     return await write(session, { ...toOutput(host.agentDir, target), extension: "jsonl", text: content });
   }),
   write_bug_report: command(
@@ -57,8 +58,24 @@ export const fileCommands = {
   }),
 } satisfies SomeCommands;
 
-const read = (session: AgentSession, redact = false) =>
-  redact ? readRedacted(session) : session.sessionManager.exportSource();
+interface ReadOptions {
+  redact?: boolean | undefined;
+  withRequest?: boolean;
+}
+
+async function read(
+  session: AgentSession,
+  { redact = false, withRequest = false }: ReadOptions,
+): Promise<ExportSource> {
+  const log = await session.sessionManager.exportSource();
+  const source = withRequest ? { ...log, request: describeRequest(session) } : log;
+  return redact ? redactSource(session, source) : source;
+}
+
+const describeRequest = ({ systemPrompt, tools }: AgentSession): ExportedRequest => ({
+  systemPrompt,
+  tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+});
 
 /** People type `~` here, and no shell has read it. */
 const resolvePath = (session: AgentSession, path: string): string => resolve(session.cwd, expandHome(path, homedir()));
