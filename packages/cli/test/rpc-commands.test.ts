@@ -1,4 +1,5 @@
 /** Tests each command: its effect, and not only its response. */
+import { randomUUID } from "node:crypto";
 import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +8,7 @@ import { SessionManager } from "@tau/harness";
 import { type Approval, type CommandName, commandNames, type SessionEvent } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
 import type { TauClient } from "@tau/protocol/node";
-import { toolReply, type ModelWorkspace, createModelWorkspace, textReply, text } from "./kit.ts";
+import { toolReply, type ModelWorkspace, createModelWorkspace, temporaryDirectory, textReply, text } from "./kit.ts";
 import { connect } from "./rpc-kit.ts";
 
 interface CaseContext extends ModelWorkspace {
@@ -528,7 +529,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
   },
   import_session: {
     replies: [textReply("One."), textReply("Two.")],
-    async check({ client, sent }) {
+    async check({ client, sent, directory }) {
       await client.call("execute", { prompt: "First." });
       const before = await client.call("get_state");
       await client.call("export_jsonl", { outputPath: "talk.jsonl" });
@@ -537,6 +538,27 @@ const cases: Readonly<Record<CommandName, Case>> = {
       expect(await client.call("get_state")).toMatchObject({ sessionId, messageCount: 2 });
       await client.call("execute", { prompt: "Second." });
       expect(sent(1)).toContain("First.");
+      // A session of another directory is not opened here.
+      const other = await temporaryDirectory();
+      const header = {
+        type: "session",
+        version: 3,
+        id: randomUUID(),
+        timestamp: "2026-01-01T00:00:00.000Z",
+        cwd: other,
+      };
+      const question = { role: "user", content: "Elsewhere?", timestamp: 0 };
+      const entry = { type: "message", id: "a", parentId: null, timestamp: header.timestamp, message: question };
+      await writeFile(join(directory, "other.jsonl"), `${JSON.stringify(header)}\n${JSON.stringify(entry)}\n`);
+      const kept = await client.call("import_session", { path: "other.jsonl", keepsDirectory: true });
+      expect(kept).toMatchObject({ sessionId, cancelled: false, elsewhere: { cwd: other } });
+      expect(kept.elsewhere!.path).toContain(header.id);
+      expect(await client.call("get_state")).toMatchObject({ sessionId });
+      const { sessions } = await client.call("list_sessions", { all: true });
+      expect(sessions).toContainEqual(expect.objectContaining({ id: header.id, cwd: other }));
+      const own = await client.call("import_session", { path: "talk.jsonl", keepsDirectory: true });
+      expect(own.elsewhere).toBeUndefined();
+      expect(await client.call("get_state")).toMatchObject({ sessionId: own.sessionId, messageCount: 2 });
       await expect(client.call("import_session", { path: "nothing.jsonl" })).rejects.toThrow("There is no file");
     },
   },

@@ -458,8 +458,14 @@ export interface Commands {
     params: ExportTarget & { description?: string; version?: string };
     data: { path: string };
   };
-  /** Copies a file to a new session of this directory. */
-  import_session: { params: { path: string }; data: OtherSession };
+  /**
+   * Copies a file to a new session of this directory, or with `keepsDirectory` of the one that the file names. If that is another
+   * than this one, the session is not opened, and `elsewhere` tells where it is.
+   */
+  import_session: {
+    params: { path: string; keepsDirectory?: boolean };
+    data: OtherSession & { elsewhere?: { path: string; cwd: string } };
+  };
 
   /**
    * The sessions of the working directory, or with `all` of every directory, or with `named` only those with a name. With

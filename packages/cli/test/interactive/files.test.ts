@@ -1,5 +1,6 @@
-import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { SessionManager } from "@tau/harness";
 import { toPlainText } from "@tau/tui";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { parseSessionArgs } from "../../src/start/args.ts";
@@ -70,6 +71,28 @@ test("/import opens a copy of a file, which goes on", async () => {
   app.press("enter");
   await app.sees("Go on.");
   expect(JSON.stringify(app.server.requests.at(-1)!.body)).toContain("a question");
+});
+
+test("/import --keep-directory continues in the directory that the file names, with the same id", async () => {
+  let id = "";
+  const app = await openWithAnswer({
+    rows: 40,
+    prepare: async ({ directory, agentDir }) => {
+      const elsewhere = join(directory, "elsewhere");
+      await mkdir(elsewhere);
+      const manager = await SessionManager.create(elsewhere, undefined, { agentDir });
+      ({ id } = manager);
+      await manager.appendMessage({ role: "user", content: "a far question", timestamp: 1 });
+      await manager.close();
+      await rename(manager.getSessionFile()!, join(directory, "far talk.jsonl"));
+    },
+  });
+  run(app, "/import --keep-directory 'far talk.jsonl'");
+  await app.sees("› a far question");
+  run(app, "/session");
+  await app.sees(`Session ${id}`);
+  run(app, "!pwd");
+  await app.sees(/\$ pwd[\s\S]*elsewhere/);
 });
 
 test("/session shows what was used, /name gives a name", async () => {

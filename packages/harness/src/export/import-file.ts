@@ -21,6 +21,8 @@ export interface ImportedFile {
   id: string;
   /** The new file. */
   path: string;
+  /** The directory that the session works in. */
+  cwd: string;
   entryCount: number;
   problems: ImportProblem[];
 }
@@ -53,7 +55,7 @@ export async function importSessionFile(
   const directory = lookup.directory ?? sessionDirectory(cwd, agentDir);
   const path = join(directory, sessionFileName(header.timestamp, header.id));
   await writeTextFile(path, exportJsonl({ header, entries, leafId: null }));
-  return { id: header.id, path, entryCount: entries.length, problems };
+  return { id: header.id, path, cwd: header.cwd, entryCount: entries.length, problems };
 }
 
 /** Copies a file to a new session of a storage. Throws `invalid_input` for a file that is not a session. */
@@ -61,7 +63,7 @@ export async function importIntoStorage(
   source: string,
   { cwd, storage }: { cwd: string; storage: Storage },
   files?: ImportFiles,
-): Promise<Omit<ImportedFile, "path">> {
+): Promise<Omit<ImportedFile, "path" | "cwd">> {
   const imported = await readImport(source, files);
   const { entries, problems } = imported;
   const header = await createHeader(imported, cwd, (id) => isStored(storage, id));

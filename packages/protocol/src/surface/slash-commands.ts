@@ -31,7 +31,10 @@ const table = {
   session: { description: "Show what this session has used" },
   compact: { description: "Summarise the conversation so far", argument: "INSTRUCTIONS" },
   export: { description: "Write this session as .html or .jsonl", argument: "PATH" },
-  import: { description: "Open a copy of a session file", argument: "PATH" },
+  import: {
+    description: "Open a copy of a session file, with --keep-directory in its own directory",
+    argument: "PATH",
+  },
   share: { description: "Make a secret gist of this session" },
   copy: { description: "Copy the last answer" },
   queue: { description: "Edit or remove queued messages", yields: true },

@@ -1,5 +1,6 @@
 /** Commands that write a session to a file, read one, or share it. */
 import type { Interface } from "../interface.ts";
+import { openSession } from "./sessions.ts";
 
 /** `/export PATH`: lines of JSON or a page, by the extension. Without a path, a page in `exports` of the agent directory. */
 export async function exportSession(ui: Interface, argument: string): Promise<void> {
@@ -9,11 +10,17 @@ export async function exportSession(ui: Interface, argument: string): Promise<vo
   ui.say(`Written to ${path}`);
 }
 
+const keepFlag = "--keep-directory";
+
+/** `/import PATH`. With `--keep-directory` the session continues in the directory that its file names. */
 export async function importFile(ui: Interface, argument: string): Promise<void> {
-  const path = unquote(argument === "" ? await ui.ask("Which session file?") : argument);
+  const keepsDirectory = argument.split(/\s/, 1)[0] === keepFlag;
+  const named = keepsDirectory ? argument.slice(keepFlag.length).trim() : argument;
+  const path = unquote(named === "" ? await ui.ask("Which session file?") : named);
   if (path === "") return;
-  const { sessionId } = await ui.client.execute({ type: "import_session", path });
-  await ui.show(sessionId);
+  const { sessionId, elsewhere } = await ui.client.execute({ type: "import_session", path, keepsDirectory });
+  if (elsewhere) await openSession(ui, elsewhere);
+  else await ui.show(sessionId);
 }
 
 /** Completion puts quotes around a path with blanks. */

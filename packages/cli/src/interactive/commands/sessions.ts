@@ -69,7 +69,11 @@ const chooseSession = (ui: Interface) =>
     return dialog;
   });
 
-async function openSession(ui: Interface, { path, cwd }: SessionSummaryData): Promise<void> {
+/** Opens a session, which may be of another directory. */
+export async function openSession(
+  ui: Interface,
+  { path, cwd }: Pick<SessionSummaryData, "path" | "cwd">,
+): Promise<void> {
   const { cwd: here } = await ui.client.execute({ type: "get_state" });
   if (cwd === "" || cwd === here) {
     const { sessionId } = await ui.client.execute({ type: "switch_session", sessionPath: path });

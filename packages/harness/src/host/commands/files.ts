@@ -36,26 +36,36 @@ export const fileCommands = {
       return await write(session, { ...output, extension: "bug.json", text: report });
     },
   ),
-  import_session: command({ path: nonEmptyText }, async (context, { path: source }) => {
-    const { host, session } = context;
-    const file = resolvePath(session, source);
-    const { durability } = session.settings;
-    const options = { agentDir: host.agentDir, durability };
-    const { customStorage: storage } = session.sessionManager;
-    const imported = await session.namedFiles.use({ capability: "read", path: file, by: "import" }, async (files) =>
-      storage
-        ? { path: undefined, ...(await importIntoStorage(file, { cwd: session.cwd, storage }, files)) }
-        : await importSessionFile(file, getLookup(context), files),
-    );
-    if (imported.kind === "denied") throw new HarnessError("denied", imported.reason);
-    const { id, path, problems } = imported.value;
-    const manager = storage
-      ? await SessionManager.openStored(id, { ...options, storage })
-      : await SessionManager.open(path!, options);
-    const sessionId = await host.openLike(session.sessionId, manager);
-    for (const { message } of problems) host.get(sessionId).session.notify("import", message);
-    return { sessionId, cancelled: false };
-  }),
+  import_session: command(
+    { path: nonEmptyText, keepsDirectory: optional(flag) },
+    async (context, { path: source, keepsDirectory = false }) => {
+      const { host, session } = context;
+      const file = resolvePath(session, source);
+      const { durability } = session.settings;
+      const options = { agentDir: host.agentDir, durability };
+      const { customStorage: storage } = session.sessionManager;
+      if (storage && keepsDirectory)
+        throw new HarnessError("invalid_input", "Sessions of a storage are imported into the directory of this one.");
+      const imported = await session.namedFiles.use({ capability: "read", path: file, by: "import" }, async (files) =>
+        storage
+          ? { path: undefined, ...(await importIntoStorage(file, { cwd: session.cwd, storage }, files)) }
+          : await importSessionFile(file, getLookup(context), files, { keepsDirectory }),
+      );
+      if (imported.kind === "denied") throw new HarnessError("denied", imported.reason);
+      const { value } = imported;
+      if (value.path !== undefined && value.cwd !== resolve(session.cwd)) {
+        for (const { message } of value.problems) session.notify("import", message);
+        const elsewhere = { path: value.path, cwd: value.cwd };
+        return { sessionId: session.sessionId, cancelled: false, elsewhere };
+      }
+      const manager = storage
+        ? await SessionManager.openStored(value.id, { ...options, storage })
+        : await SessionManager.open(value.path!, options);
+      const sessionId = await host.openLike(session.sessionId, manager);
+      for (const { message } of value.problems) host.get(sessionId).session.notify("import", message);
+      return { sessionId, cancelled: false };
+    },
+  ),
 } satisfies SomeCommands;
 
 interface ReadOptions {
