@@ -6,6 +6,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { build } from "esbuild";
+import { createMemoryStorage, readLog } from "@tau/tools/storage";
 import { appendToLedger, getLedgerPath, hashForLedger, verifyLedger } from "./ledger.ts";
 
 let agentDir: string;
@@ -96,4 +97,13 @@ test("a ledger that cannot be written is an error with the name of the file", as
   const file = getLedgerPath(agentDir);
   await mkdir(file);
   await expect(appendToLedger({ event: "decision" }, { agentDir })).rejects.toThrow(/EISDIR/);
+});
+
+test("a ledger in a storage is one chain, and no file", async () => {
+  const storage = createMemoryStorage();
+  await Promise.all([1, 2, 3].map(() => appendToLedger({ event: "decision" }, { agentDir, storage })));
+  const { records, problems } = verifyLedger((await readLog(storage, "record/audit"))!.toString());
+  expect(problems).toEqual([]);
+  expect(records.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+  await expect(readLedger()).rejects.toMatchObject({ code: "ENOENT" });
 });

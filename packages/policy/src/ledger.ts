@@ -1,18 +1,19 @@
 /**
- * The audit ledger: `audit.jsonl` in the user's directory, one line for each decision that a person may want to look at
+ * The audit ledger: `record/audit` of a storage, by default `audit.jsonl` in the user's directory. It has one line for each decision that a person may want to look at
  * later. Each line has the hash of the line before it, so a line that is changed or removed breaks the chain. It has hashes
  * of what was asked for, not the text: that may be secret.
  */
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { closeAfter, isRecord, tryParseJson } from "@tau/ai/internal";
-import { type FileSystem, nodeFileSystem, type OpenHandle, unlessMissing } from "@tau/tools/platform";
-import { namingFile, syncDirectory, withFileLease } from "@tau/tools/durable";
+import { isRecord, tryParseJson } from "@tau/ai/internal";
+import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
+import { createRecordFiles, type LogStore, type Storage, withLog } from "@tau/tools/storage";
 
 interface LedgerOptions {
   agentDir: string;
+  /** Default: files in `agentDir`. */
+  storage?: Storage;
   fileSystem?: FileSystem;
   clock?: Clock;
   ids?: Ids;
@@ -46,33 +47,25 @@ export const hashForLedger = (value: unknown): string =>
 const noHash = "0".repeat(64);
 
 /**
- * Adds a line, which is on the disk when this resolves. A last line that was cut off by a crash is removed first, and a
+ * Adds a line, which is durable when this resolves. A last line that was cut off by a crash is set aside first, and a
  * record with the event `repair` says so.
  */
 export async function appendToLedger(fact: LedgerFact, options: LedgerOptions): Promise<void> {
-  const { agentDir, fileSystem: fs = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
-  const file = getLedgerPath(agentDir);
-  await namingFile(file, () =>
-    withFileLease(file, { fileSystem: fs, clock, ids }, async (path) => {
-      const isNew = (await unlessMissing(fs.lstat(path))) === undefined;
-      const handle = await fs.open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
-      await closeAfter(handle, async () => {
-        const end = await readEnd(handle);
-        const facts = end.tornBytes === 0 ? [fact] : [{ event: "repair", lostBytes: end.tornBytes }, fact];
-        let { seq, hash } = end;
-        let lines = "";
-        for (const each of facts) {
-          const record = seal({ ...each, seq: ++seq, ts: clock.now(), prev: hash });
-          hash = record.hash;
-          lines += `${JSON.stringify(record)}\n`;
-        }
-        if (end.tornBytes > 0) await handle.truncate(end.size);
-        await handle.write(Buffer.from(lines), end.size);
-        await handle.datasync();
-      });
-      if (isNew) await syncDirectory(fs, dirname(path));
-    }),
-  );
+  const { agentDir, fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
+  const { storage = createRecordFiles({ agentDir, fileSystem, clock, ids }) } = options;
+  await withLog({ storage, key: "record/audit", clock }, async (store) => {
+    const end = await readEnd(store);
+    const facts = end.tornBytes === 0 ? [fact] : [{ event: "repair", lostBytes: end.tornBytes }, fact];
+    let { seq, hash } = end;
+    let lines = "";
+    for (const each of facts) {
+      const record = seal({ ...each, seq: ++seq, ts: clock.now(), prev: hash });
+      hash = record.hash;
+      lines += `${JSON.stringify(record)}\n`;
+    }
+    if (end.tornBytes > 0) await store.cut(end.size);
+    return await store.append(Buffer.from(lines), { position: end.size, sync: true });
+  });
 }
 
 const seal = <T extends LedgerFact>(fields: T): T & { hash: string } => ({ ...fields, hash: hashForLedger(fields) });
@@ -88,15 +81,10 @@ interface LedgerEnd {
 /** More than a record has. */
 const maxRecordBytes = 64 * 1024;
 
-async function readEnd(handle: OpenHandle): Promise<LedgerEnd> {
-  const { size } = await handle.stat();
+async function readEnd(store: LogStore): Promise<LedgerEnd> {
+  const size = (await store.stat())?.size ?? 0;
   const start = Math.max(0, size - 2 * maxRecordBytes);
-  const bytes = Buffer.alloc(size - start);
-  for (let offset = 0; offset < bytes.length;) {
-    const count = await handle.read(bytes.subarray(offset), start + offset);
-    if (count === 0) break;
-    offset += count;
-  }
+  const bytes = await store.read(start, size - start);
   const wholeSize = bytes.lastIndexOf("\n") + 1;
   const tornBytes = bytes.length - wholeSize;
   const last = bytes.subarray(0, wholeSize).toString("utf8").trimEnd().split("\n").at(-1)!;

@@ -1,9 +1,13 @@
-/** A JSON file in the user's directory with what the user decided. It is read as a whole each time: it may have changed. */
-import { join } from "node:path";
+/**
+ * A JSON file in the user's directory, or a record of a storage, with what the user decided. It is read as a whole each time: it may
+ * have changed.
+ */
+import { basename, join } from "node:path";
 import { type Ids, systemClock } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem, systemCode } from "@tau/tools/platform";
 import { formatReadFailure, namingFile, readWhole, writeWhole, withFileLease } from "@tau/tools/durable";
+import { type LogKey, readLog, type Storage, withLog } from "@tau/tools/storage";
 import { HarnessError } from "@tau/protocol";
 
 export interface RecordFileOptions {
@@ -12,6 +16,8 @@ export interface RecordFileOptions {
   cwd: string;
   fileSystem?: FileSystem;
   ids: Ids;
+  /** Where the records are kept instead. Default: a file in `agentDir`. */
+  storage?: Storage;
 }
 
 interface RecordFile<T> {
@@ -23,11 +29,14 @@ interface RecordFile<T> {
 
 /** The records are in the field `key` of the file. */
 export function describeRecordFile<T>(name: string, key: string, parse: (records: unknown) => T): RecordFile<T> {
-  const load = async ({ agentDir, fileSystem = nodeFileSystem }: Omit<RecordFileOptions, "ids">) => {
+  const storageKey: LogKey = `record/${basename(name, ".json")}`;
+  const load = async ({ agentDir, storage, fileSystem = nodeFileSystem }: Omit<RecordFileOptions, "ids">) => {
     const path = join(agentDir, name);
-    const bytes = await readWhole(fileSystem, path).catch((error: unknown) => {
-      throw toReadError(path, error);
-    });
+    const bytes = storage
+      ? await readLog(storage, storageKey)
+      : await readWhole(fileSystem, path).catch((error: unknown) => {
+          throw toReadError(path, error);
+        });
     const value = bytes && tryParseJson(bytes.toString("utf8"));
     return {
       isDamaged: bytes !== undefined && !isRecord(value),
@@ -37,14 +46,19 @@ export function describeRecordFile<T>(name: string, key: string, parse: (records
   return {
     read: async (options) => (await load(options)).records,
     async change(options, work) {
-      const { agentDir, fileSystem = nodeFileSystem, ids } = options;
-      const file = join(agentDir, name);
-      const write = async (path: string) => {
+      const { agentDir, fileSystem = nodeFileSystem, ids, storage } = options;
+      const file = storage ? `${storage.name} ${storageKey}` : join(agentDir, name);
+      const changeBytes = async () => {
         const { isDamaged, records } = await load(options);
         if (isDamaged) throw damaged(file);
         const content = { version: 1, [key]: work(records) };
-        await writeWhole(fileSystem, { path, bytes: Buffer.from(`${JSON.stringify(content, undefined, 2)}\n`), ids });
+        return Buffer.from(`${JSON.stringify(content, undefined, 2)}\n`);
       };
+      if (storage) {
+        const place = { storage, key: storageKey, clock: systemClock };
+        return await withLog(place, async (store) => await store.replace(await changeBytes()));
+      }
+      const write = async (path: string) => await writeWhole(fileSystem, { path, bytes: await changeBytes(), ids });
       await namingFile(file, () => withFileLease(file, { fileSystem, ids, clock: systemClock }, write));
     },
   };

@@ -1,6 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemIds } from "@tau/ai";
+import { createMemoryStorage } from "@tau/tools/storage";
 import { expect, onTestFinished, test } from "vitest";
 import { createRememberedRules, formatRule, listRules } from "./remembered-rules.ts";
 
@@ -87,4 +89,16 @@ test("a rule reads as a person would say it", () => {
   expect(formatRule({ capability: "http", target: { kind: "host", host: "example.org" } })).toBe("http example.org");
   expect(formatRule({ capability: "exec", target: { kind: "command", command: "make" } })).toBe("exec make");
   expect(formatRule({ capability: "tool", target: { kind: "name", name: "deploy" } })).toBe("tool deploy");
+});
+
+test("rules in a storage count for each process with that storage, and are no file", async () => {
+  const { agentDir } = open();
+  const storage = createMemoryStorage();
+  const create = () => createRememberedRules({ agentDir, cwd: "/projects/a", ids: systemIds, storage });
+  await Promise.all(
+    ["/one", "/two", "/three"].map((each) => create().add("always", { capability: "read", target: path(each) })),
+  );
+  for (const each of ["/one", "/two", "/three"]) expect(await create().covers("read", path(each))).toBe(true);
+  expect(existsSync(join(agentDir, "approvals.json"))).toBe(false);
+  expect(await listRules({ agentDir, cwd: "/projects/a" })).toEqual([]);
 });

@@ -72,7 +72,13 @@ export async function createPolicyParts(
   const { decide: given } = params;
   const decide = typeof given === "function" ? given : (given?.extend(createOwnPolicy()) ?? createOwnPolicy());
   const audit = taint.watch(params.audit ?? createSessionAudit(setup));
-  const remembered = createRememberedRules({ agentDir, cwd: permissionsDirectory, ids });
+  const { customStorage: storage } = sessionManager;
+  const remembered = createRememberedRules({
+    agentDir,
+    cwd: permissionsDirectory,
+    ids,
+    ...(storage && { storage }),
+  });
   return {
     decide: withPlanMode(decide, { isPlanning: () => permissions.isPlanning, isSandboxed }),
     ask: params.ask,
@@ -113,6 +119,7 @@ function createSandboxCheck(
 
 function createSessionAudit({ sessionManager: log, agentDir, clock, ids }: SessionSetup): Audit {
   const recording = new SerialQueue();
+  const { customStorage: storage } = log;
   return createAudit({
     sessionId: log.id,
     append: (type, data) => log.appendCustomEntry(type, data),
@@ -120,7 +127,7 @@ function createSessionAudit({ sessionManager: log, agentDir, clock, ids }: Sessi
     record: (fact) =>
       recording.add(async () => {
         const { appendToLedger } = await import("@tau/policy/internal");
-        return await appendToLedger(fact, { agentDir, clock, ids });
+        return await appendToLedger(fact, { agentDir, clock, ids, ...(storage && { storage }) });
       }),
   });
 }

@@ -19,3 +19,4 @@ export {
   type Storage,
   type StoredLog,
 } from "./storage.ts";
+export { readLog, withLog } from "./with-log.ts";

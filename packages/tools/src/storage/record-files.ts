@@ -1,7 +1,7 @@
 /** Logs that are no sessions, as the files of tau's own directory. */
 import { join } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { type FileSystem, lookAt, nodeFileSystem } from "../platform/index.ts";
+import { type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "../platform/index.ts";
 import { createFileStore } from "./file-store.ts";
 import { listNames, removeLogFiles, withLogLock } from "./side-files.ts";
 import { getLogId, type LogKey, type RemoveOutcome, type Storage, type StoredLog } from "./storage.ts";
@@ -27,7 +27,11 @@ export function createRecordFiles({
   const getPath = (key: LogKey) => join(getDirectory(key), `${getLogId(key)}${extension}`);
   return {
     name: agentDir,
-    open: async (key) => createFileStore({ path: getPath(key), fileSystem, clock, ids }),
+    async open(key) {
+      // The target of a link is replaced, not the link.
+      const path = (await unlessMissing(fileSystem.realpath(getPath(key)))) ?? getPath(key);
+      return createFileStore({ path, fileSystem, clock, ids });
+    },
     async list(collection): Promise<StoredLog[]> {
       if (collection === "session") return [];
       const names = await listNames(fileSystem, getDirectory(`${collection}/`));
