@@ -4,6 +4,9 @@ import type { Closers } from "@tau/ai/internal";
 import type { SettingsManager } from "@tau/config/settings";
 import type { ExtensionsParams } from "@tau/extensions";
 import { getGatewayFiles } from "@tau/protocol/node";
+import type { Storage } from "@tau/harness/session";
+import { createRecordFiles } from "@tau/tools/storage";
+import { GatewayError } from "./errors.ts";
 import { openDevices } from "./auth/devices.ts";
 import { Guesses } from "./auth/guesses.ts";
 import { Pairing } from "./auth/pairing.ts";
@@ -30,6 +33,7 @@ import { Connections } from "./server/connections.ts";
 import { listModels } from "./sessions/list-models.ts";
 import { type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
 import { SessionIndex } from "./sessions/session-index.ts";
+import { StoredSessions } from "./sessions/stored-sessions.ts";
 import { SessionWatch } from "./sessions/session-watch.ts";
 import type { GatewaySettings } from "./settings.ts";
 import { openStores } from "./stores.ts";
@@ -40,6 +44,11 @@ export interface PartsOptions {
   openDirectory: OpenDirectory;
   /** The directory that the gateway was started in. */
   startDirectory: string;
+  /**
+   * Where sessions, accepted messages, replies, schedules and keys of requests are kept. Two gateways never share one; see `joinCluster`.
+   * Default: files in `agentDir`.
+   */
+  storage?: Storage;
   /** The user's settings. */
   settings: SettingsManager;
   /** Called when the gateway shows another certificate than before. */
@@ -76,10 +85,15 @@ export async function openParts(
   const log = logs.add;
   const startedAt = clock.now();
 
+  if (options.storage && options.joinCluster)
+    throw new GatewayError(
+      "invalid_parameters",
+      "A cluster has its own storage: pass storage or joinCluster, not both.",
+    );
   const cluster = await options.joinCluster?.({ agentDir, clock, ids, log });
   if (cluster) closers.add(() => cluster.close());
   const stores = await openStores({
-    agentDir,
+    storage: options.storage ?? createRecordFiles({ agentDir, clock, ids }),
     clock,
     ids,
     log,
@@ -127,7 +141,10 @@ export async function openParts(
     log,
   });
 
-  const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
+  const sessionStorage = cluster?.storage ?? options.storage;
+  const sessionIndex = sessionStorage
+    ? new StoredSessions(sessionStorage)
+    : new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
   const reload = (open: OpenSessions) =>
     reloadGateway(
       {
@@ -155,7 +172,8 @@ export async function openParts(
     getSessionParams: (sessionId, cwd) =>
       channelParts.getSessionParams(sessionId, cwd) ?? scheduleParts.getSessionParams(sessionId),
     addedFeatures: [scheduleParts.feature],
-    ...(cluster && { storage: cluster.storage, beforeOpen: (sessionId) => prepareSession(cluster, sessionId) }),
+    ...(sessionStorage && { storage: sessionStorage }),
+    ...(cluster && { isShared: true, beforeOpen: (sessionId) => prepareSession(cluster, sessionId) }),
     reloadGateway: async (open) => (await reload(open)).changed,
     afterCrash: createAfterCrash({
       store,
@@ -239,7 +257,7 @@ export async function openParts(
       new SessionKeyFile({
         directory: getGatewayFiles(agentDir).directory,
         ids,
-        hasSession: async (sessionId) => (await sessionIndex.find(sessionId)) !== undefined,
+        hasSession: (sessionId) => sessionIndex.has(sessionId),
       }),
     subscriptions,
     sessionWatch,

@@ -18,7 +18,7 @@ import type { Schedules } from "./schedules/index.ts";
 import type { Reloaded } from "./reload.ts";
 import type { Connections } from "./server/connections.ts";
 import type { OpenSessions } from "./sessions/open-sessions.ts";
-import type { SessionIndex } from "./sessions/session-index.ts";
+import type { SessionList } from "./sessions/session-list.ts";
 import type { SessionWatch } from "./sessions/session-watch.ts";
 import type { GatewaySettings } from "./settings.ts";
 
@@ -42,7 +42,7 @@ export interface GatewayParts {
   readonly connections: Connections;
   readonly settings: SettingsManager;
   readonly sessions: OpenSessions;
-  readonly sessionIndex: SessionIndex;
+  readonly sessionIndex: SessionList;
   readonly channels: Channels;
   readonly schedules: Schedules;
   readonly subscriptions: Subscriptions;

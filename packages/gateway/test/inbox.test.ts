@@ -1,10 +1,10 @@
 /** Messages from the moment that they are accepted until the session has them, through a real gateway. */
-import { join } from "node:path";
 import { createFakeClock, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
 import type { SettingsInput } from "@tau/config/settings";
 import type { InboxMessageData } from "@tau/protocol/gateway";
 import { expect, onTestFinished, test } from "vitest";
-import { openInboxFile } from "../src/inbox/inbox-store.ts";
+import { createRecordFiles } from "@tau/tools/storage";
+import { openInboxStore } from "../src/inbox/inbox-store.ts";
 import { connectRaw, openTestGateway } from "../src/testing/index.ts";
 
 /** A model whose answers come when they are let go, one for each request. */
@@ -313,7 +313,7 @@ test("a message that was said before a crash cannot be cancelled", async () => {
   await first.gateway.stop();
   const { agentDir } = first;
   // As if the gateway had been killed before it wrote down that the message was said.
-  const store = await openInboxFile(join(agentDir, "gateway"));
+  const store = await openInboxStore(createRecordFiles({ agentDir }));
   const message = { id, sessionId, text: "Go.", mode: "steer", origin: { kind: "client" }, acceptedAt: 0 } as const;
   await store.accept({ ...message, state: "waiting" });
   await store.close();

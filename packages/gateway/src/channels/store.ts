@@ -1,5 +1,5 @@
 /** Where conversations and replies are kept over restarts. */
-import { join } from "node:path";
+import type { Storage } from "@tau/harness/session";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
 import { type ChannelRecord, ChannelTable } from "./records.ts";
 
@@ -27,14 +27,15 @@ export interface ChannelLeader {
   onRecord(record: ChannelRecord): void;
 }
 
-type StoreOptions = Pick<JournalOptions<ChannelRecord>, "fileSystem" | "clock" | "ids" | "maxBytes" | "log">;
+type StoreOptions = Pick<JournalOptions<ChannelRecord>, "maxBytes" | "log">;
 
-/** `directory` is that of the gateway. */
-export async function openChannelStore(directory: string, options: StoreOptions = {}): Promise<ChannelStore> {
+/** The conversations and replies of a gateway that is alone. */
+export async function openChannelStore(storage: Storage, options: StoreOptions = {}): Promise<ChannelStore> {
   const table = new ChannelTable();
   const journal = await Journal.open<ChannelRecord>({
     ...options,
-    path: join(directory, "channels.jsonl"),
+    storage,
+    key: "gateway/channels",
     take: (record) => table.take(record),
     snapshot: () => table.snapshot(),
   });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeClock } from "@tau/ai/testing";
 import fc from "fast-check";
+import { createRecordFiles } from "@tau/tools/storage";
 import { expect, onTestFinished, test } from "vitest";
 import { GatewayError } from "../errors.ts";
 import { getDigest } from "./digest.ts";
@@ -17,7 +18,11 @@ function scratch(): string {
 const dayMs = 24 * 60 * 60_000;
 
 async function open(directory = scratch(), clock = createFakeClock(), maxBytes = 4_000) {
-  const keys = await IdempotencyKeys.open(directory, { clock, log: () => {}, maxBytes });
+  const keys = await IdempotencyKeys.open(createRecordFiles({ agentDir: directory }), {
+    clock,
+    log: () => {},
+    maxBytes,
+  });
   return { keys, directory, clock };
 }
 

@@ -2,9 +2,9 @@
  * Requests that have an effect once, however often they are sent. What was answered is on the disk for a day, so that this
  * also holds over a restart.
  */
-import { join } from "node:path";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
+import type { Storage } from "@tau/harness/session";
 import type { GatewayFault } from "@tau/protocol/gateway";
 import { GatewayError, toFault } from "../errors.ts";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
@@ -32,7 +32,7 @@ export const maxAgeMs = 24 * 60 * 60_000;
 const maxKeys = 10_000;
 const maxAnswerLength = 64 * 1024;
 
-interface IdempotencyOptions extends Pick<JournalOptions<KeyRecord>, "fileSystem" | "ids" | "maxBytes"> {
+interface IdempotencyOptions extends Pick<JournalOptions<KeyRecord>, "maxBytes"> {
   clock: Clock;
   log: (line: string) => void;
 }
@@ -73,12 +73,12 @@ export class IdempotencyKeys implements RequestKeys {
     this.#journal = journal;
   }
 
-  /** `directory` is that of the gateway. */
-  static async open(directory: string, options: IdempotencyOptions): Promise<IdempotencyKeys> {
+  static async open(storage: Storage, options: IdempotencyOptions): Promise<IdempotencyKeys> {
     const states = new Map<string, KeyState>();
     const journal = await Journal.open<KeyRecord>({
       ...options,
-      path: join(directory, "idempotency.jsonl"),
+      storage,
+      key: "gateway/idempotency",
       take: (record) => take(states, record),
       snapshot: () => listRecords(states, options.clock.now()),
     });

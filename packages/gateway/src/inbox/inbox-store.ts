@@ -1,6 +1,6 @@
-/** Where an inbox keeps its messages: a file, or a stream that several nodes share. */
-import { join } from "node:path";
-import { systemClock } from "@tau/ai";
+/** Where an inbox keeps its messages: a log, or a stream that several nodes share. */
+import { type Clock, systemClock } from "@tau/ai";
+import type { Storage } from "@tau/harness/session";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
 import type { Handover, MessageOutcome, StoredMessage } from "./message.ts";
 import { type InboxRecord, MessageTable } from "./records.ts";
@@ -19,15 +19,18 @@ export interface InboxStore {
   close(): Promise<void>;
 }
 
-type InboxFileOptions = Pick<JournalOptions<InboxRecord>, "fileSystem" | "clock" | "ids" | "maxBytes" | "log">;
+type InboxOptions = Pick<JournalOptions<InboxRecord>, "maxBytes" | "log"> & { clock?: Clock };
 
-/** An inbox in a file. `directory` is that of the gateway. */
-export async function openInboxFile(directory: string, options: InboxFileOptions = {}): Promise<InboxStore> {
+/** An inbox that this process alone has. */
+export async function openInboxStore(
+  storage: Storage,
+  { clock = systemClock, ...options }: InboxOptions = {},
+): Promise<InboxStore> {
   const messages = new MessageTable();
-  const { clock = systemClock } = options;
   const journal = await Journal.open<InboxRecord>({
     ...options,
-    path: join(directory, "inbox.jsonl"),
+    storage,
+    key: "gateway/inbox",
     take: (record) => messages.take(record),
     snapshot: () => messages.snapshot(clock.now()),
   });

@@ -1,9 +1,10 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { encodeLine } from "@tau/harness/session";
 import { createCrashFileSystem } from "@tau/harness/testing";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
+import { createRecordFiles } from "@tau/tools/storage";
 import { withEveryFault } from "@tau/tools/testing";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
@@ -20,10 +21,10 @@ async function open(path: string, { maxBytes = 1_000, fileSystem = nodeFileSyste
   const state = new Map<string, number>();
   const logged: string[] = [];
   const journal = await Journal.open<Entry>({
-    path,
+    storage: createRecordFiles({ agentDir: dirname(dirname(path)), fileSystem }),
+    key: "gateway/test",
     log: (line) => void logged.push(line),
     maxBytes,
-    fileSystem,
     take: ({ name, value }) => void (value === undefined ? state.delete(name) : state.set(name, value)),
     snapshot: () => [...state].map(([name, value]) => ({ name, value })),
   });

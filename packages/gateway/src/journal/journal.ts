@@ -1,27 +1,23 @@
 /**
- * A file of records that is only appended to. A record is valid once it is on the disk; it is then passed to `take`, in
- * order, and nothing else. When the file is large, it is written again with what still matters.
+ * A log of records that is only appended to. A record is valid once it is durable; it is then passed to `take`, in
+ * order, and nothing else. When the log is large, it is replaced by what still matters.
  */
-import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import { writeWhole } from "@tau/tools/durable";
-import { createFileStore, encodeLine, type LogStore } from "@tau/harness/session";
-import { type FileSystem, nodeFileSystem, systemCode } from "@tau/tools/platform";
+import { encodeLine, type LogKey, type LogStore, type Storage } from "@tau/harness/session";
+import { systemCode } from "@tau/tools/platform";
 import { GatewayError } from "../errors.ts";
 import { parseRecords } from "./parse-records.ts";
 
 export interface JournalOptions<Record extends object> {
-  path: string;
-  /** Called with each record that is on the disk: first those of the file, then each one that is appended. */
+  storage: Storage;
+  key: LogKey;
+  /** Called with each record that is durable: first those of the log, then each one that is appended. */
   take: (record: Record) => void;
   /** Records that lead to the same state as all that were taken so far. */
   snapshot: () => Iterable<Record>;
-  /** The file is written again when it is larger than this, and than four times what it had afterwards. Default 4 MiB. */
+  /** The log is replaced when it is larger than this, and than four times what it had afterwards. Default 4 MiB. */
   maxBytes?: number;
-  fileSystem?: FileSystem;
-  clock?: Clock;
-  ids?: Ids;
-  /** Reports damage, and when the disk begins to refuse. */
+  /** Reports damage, and when the storage begins to refuse. */
   log?: (line: string) => void;
 }
 
@@ -36,10 +32,10 @@ const defaultMaxBytes = 4 * 1024 * 1024;
 
 export class Journal<Record extends object> {
   readonly #options: Required<JournalOptions<Record>>;
-  #store: LogStore;
-  /** Where the file ends. */
+  readonly #store: LogStore;
+  /** Where the log ends. */
   #end: number;
-  /** It is written again when it is larger. */
+  /** It is replaced when it is larger. */
   #rewriteAt: number;
   #pending: Pending<Record>[] = [];
   #work: Promise<void> | undefined;
@@ -56,22 +52,21 @@ export class Journal<Record extends object> {
     this.#rewriteAt = options.maxBytes;
   }
 
-  /** Throws `unavailable` if another process writes the file, or the disk refuses. */
+  /** Throws `unavailable` if another process writes the log, or the storage refuses. */
   static async open<Record extends object>(given: JournalOptions<Record>): Promise<Journal<Record>> {
-    const ports = { fileSystem: nodeFileSystem, clock: systemClock, ids: systemIds, log: () => {} };
-    const options = { maxBytes: defaultMaxBytes, ...ports, ...given };
-    const store = createFileStore(options);
+    const options = { maxBytes: defaultMaxBytes, log: () => {}, ...given };
+    const store = await options.storage.open(options.key);
     try {
       const end = await readInto(store, options);
       return new Journal(options, store, end);
     } catch (error) {
       await store.close();
       if (systemCode(error) === undefined) throw error;
-      throw new GatewayError("unavailable", `${options.path} cannot be used: ${getErrorMessage(error)}`);
+      throw new GatewayError("unavailable", `${store.name} cannot be used: ${getErrorMessage(error)}`);
     }
   }
 
-  /** Resolves when the record is on the disk and was taken. Rejects with `unavailable` if it is not. */
+  /** Resolves when the record is durable and was taken. Rejects with `unavailable` if it is not. */
   append(record: Record): Promise<void> {
     if (this.#isClosed) return Promise.reject(new GatewayError("unavailable", "The gateway is stopping."));
     if (this.#failure) return Promise.reject(this.#failure);
@@ -82,7 +77,7 @@ export class Journal<Record extends object> {
     });
   }
 
-  /** Waits for what was appended, and lets another process have the file. */
+  /** Waits for what was appended, and lets another process have the log. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#work;
@@ -125,43 +120,29 @@ export class Journal<Record extends object> {
   #createFailure(reason: string): GatewayError {
     const advice =
       "Nothing that was accepted before is lost. Fix that and try again; the gateway may have to be restarted.";
-    return new GatewayError("unavailable", `${this.#options.path} could not be written: ${reason}. ${advice}`);
+    return new GatewayError("unavailable", `${this.#store.name} could not be written: ${reason}. ${advice}`);
   }
 
-  /** Old or new: a draft takes the place of the file when it is on the disk. Until then the old one is not changed. */
   async #rewrite(): Promise<void> {
-    const { path, snapshot, fileSystem, ids, maxBytes } = this.#options;
+    const { snapshot, maxBytes } = this.#options;
     const bytes = Buffer.concat([...snapshot()].map(encodeLine));
-    try {
-      await writeWhole(fileSystem, { path, bytes, ids });
-    } catch (error) {
-      if (systemCode(error) === undefined) throw error;
-      // Perhaps there is more space later. If the draft took its place all the same, the next write notices.
+    const outcome = await this.#store.replace(bytes);
+    if (outcome.kind === "appended") {
+      this.#end = outcome.position;
+      this.#rewriteAt = Math.max(maxBytes, bytes.length * 4);
+    } else if (outcome.kind === "failed" && outcome.canRetry) {
+      // Perhaps there is more space later. If it was replaced all the same, the next append is overtaken.
       this.#rewriteAt = this.#end * 2;
-      return;
-    }
-    await this.#reopen(bytes.length);
-    this.#rewriteAt = Math.max(maxBytes, bytes.length * 4);
-  }
-
-  async #reopen(size: number): Promise<void> {
-    await this.#store.close();
-    this.#store = createFileStore(this.#options);
-    this.#end = size;
-    try {
-      const lease = await this.#store.acquire();
-      if (lease.kind === "busy") this.#failure = this.#createFailure(`${lease.holder.name} writes it`);
-    } catch (error) {
-      if (systemCode(error) === undefined) throw error;
-      this.#failure = this.#createFailure(getErrorMessage(error));
+    } else {
+      this.#failure = this.#createFailure(outcome.reason);
     }
   }
 }
 
-/** Takes all whole records of a file, and cuts off what a crash left of the last one. Returns where the file ends. */
+/** Takes all whole records of a log, and cuts off what a crash left of the last one. Returns where the log ends. */
 async function readInto<Record extends object>(
   store: LogStore,
-  { path, take, log }: Required<JournalOptions<Record>>,
+  { take, log }: Required<JournalOptions<Record>>,
 ): Promise<number> {
   const lease = await store.acquire();
   if (lease.kind === "busy") {
@@ -171,7 +152,8 @@ async function readInto<Record extends object>(
   const stats = await store.stat();
   if (!stats) return 0;
   const { records, damaged, end } = parseRecords(await store.read(0, stats.size));
-  if (damaged > 0) log(`${path} is damaged: ${damaged === 1 ? "a record" : `${damaged} records`} could not be read.`);
+  if (damaged > 0)
+    log(`${store.name} is damaged: ${damaged === 1 ? "a record" : `${damaged} records`} could not be read.`);
   for (const record of records) take(record as Record);
   if (end < stats.size) await store.cut(end);
   return end;

@@ -1,5 +1,5 @@
 /** Which sessions run, on the disk, so that a gateway that was killed, or did not wait for them, knows whose runs it cut. */
-import { join } from "node:path";
+import type { Storage } from "@tau/harness/session";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
 
 /** `cut`: its gateway ended before it did, and the session's log does not say so yet. */
@@ -13,7 +13,7 @@ interface RunRecord {
 /** How many sessions with a cut run are remembered. */
 const maxRemembered = 10_000;
 
-type RunRecordsOptions = Pick<JournalOptions<RunRecord>, "fileSystem" | "clock" | "ids" | "maxBytes" | "log">;
+type RunRecordsOptions = Pick<JournalOptions<RunRecord>, "maxBytes" | "log">;
 
 export class RunRecords {
   /** The states that are on the disk. */
@@ -28,12 +28,12 @@ export class RunRecords {
     this.#journal = journal;
   }
 
-  /** `directory` is that of the gateway. */
-  static async open(directory: string, options: RunRecordsOptions = {}): Promise<RunRecords> {
+  static async open(storage: Storage, options: RunRecordsOptions = {}): Promise<RunRecords> {
     const states = new Map<string, RunState>();
     const journal = await Journal.open<RunRecord>({
       ...options,
-      path: join(directory, "runs.jsonl"),
+      storage,
+      key: "gateway/runs",
       take: (record) => take(states, record),
       snapshot: () => [...states].map(([sessionId, state]) => ({ sessionId, state })),
     });

@@ -1,6 +1,5 @@
 /** Methods about the usage of sessions. */
 import { closeAfter } from "@tau/ai/internal";
-import { SessionManager } from "@tau/harness";
 import { nonEmptyText, optional } from "@tau/config/fields";
 import { sumUsage } from "@tau/harness/session";
 import type { UsageData } from "@tau/protocol/gateway";
@@ -61,10 +60,8 @@ async function readUsage({ sessions, sessionIndex, cluster }: GatewayParts, sess
   const open = sessions.find(sessionId);
   if (open) return await sumUsage(open.hosted.session.sessionManager, from);
   if (cluster) return await cluster.catalogue.readUsage(sessionId, from);
-  const path = await sessionIndex.find(sessionId);
-  if (path === undefined) return undefined;
-  const manager = await SessionManager.open(path, { access: "read" });
-  return await closeAfter(manager, () => sumUsage(manager, from));
+  const manager = await sessionIndex.open(sessionId, { access: "read" });
+  return manager && (await closeAfter(manager, () => sumUsage(manager, from)));
 }
 
 const notFound = (sessionId: string): GatewayError =>

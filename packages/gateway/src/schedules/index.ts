@@ -2,4 +2,4 @@ export { openScheduleParts } from "./open-schedule-parts.ts";
 export type { ScheduleRecord } from "./records.ts";
 export { ScheduleTable } from "./records.ts";
 export type { ScheduleDraft, Schedules } from "./schedules.ts";
-export { openScheduleFile, type ScheduleStore } from "./store.ts";
+export { openScheduleStore, type ScheduleStore } from "./store.ts";

@@ -1,5 +1,5 @@
-/** Where schedules and their runs are kept: a file, or a stream that several nodes share. */
-import { join } from "node:path";
+/** Where schedules and their runs are kept: a log, or a stream that several nodes share. */
+import type { Storage } from "@tau/harness/session";
 import { type Ids, systemIds } from "@tau/ai";
 import { SerialQueue } from "@tau/ai/internal";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
@@ -28,17 +28,20 @@ export interface ScheduleStore {
   close(): Promise<void>;
 }
 
-type StoreOptions = Pick<JournalOptions<ScheduleRecord>, "fileSystem" | "clock" | "ids" | "maxBytes" | "log">;
+type StoreOptions = Pick<JournalOptions<ScheduleRecord>, "maxBytes" | "log"> & { ids?: Ids };
 
-/** Schedules in a file. `directory` is that of the gateway. */
-export async function openScheduleFile(directory: string, options: StoreOptions = {}): Promise<ScheduleStore> {
-  const { ids = systemIds }: { ids?: Ids } = options;
+/** Schedules that this process alone has. */
+export async function openScheduleStore(
+  storage: Storage,
+  { ids = systemIds, ...options }: StoreOptions = {},
+): Promise<ScheduleStore> {
   const table = new ScheduleTable();
   const appends = new SerialQueue();
   let revision = 0;
   const journal = await Journal.open<ScheduleRecord>({
     ...options,
-    path: join(directory, "schedules.jsonl"),
+    storage,
+    key: "gateway/schedules",
     take: (record) => {
       table.take(record);
       revision++;
@@ -61,7 +64,7 @@ export async function openScheduleFile(directory: string, options: StoreOptions 
         await journal.append(record);
         return revision;
       }),
-    // Only one process at a time has the file.
+    // Only one process at a time has the log.
     isGone: async (other) => other !== owner,
     close: () => journal.close(),
   };

@@ -13,14 +13,14 @@ import {
   type HostParams,
   type HostWatcher,
 } from "@tau/harness/host";
-import { getWorkingDirectory, isSessionId, isStored, type Storage } from "@tau/harness/session";
+import { getWorkingDirectory, isSessionId, type Storage } from "@tau/harness/session";
 import type { SettingsManager } from "@tau/config/settings";
 import type { OpenSessionData } from "@tau/protocol/gateway";
 import type { Subscriptions } from "../bridge/subscriptions.ts";
 import { GatewayError } from "../errors.ts";
 import { HeldSessions } from "./held-sessions.ts";
 import { OpenSession } from "./open-session.ts";
-import type { SessionIndex } from "./session-index.ts";
+import type { SessionList } from "./session-list.ts";
 import { resolveDirectory } from "./session-roots.ts";
 
 /** Parameters of a gateway's sessions, besides those of their directory. */
@@ -64,9 +64,11 @@ interface OpenSessionsOptions {
   openDirectory: OpenDirectory;
   /** The directory that the gateway was started in. */
   startDirectory: string;
-  index: SessionIndex;
+  index: SessionList;
   /** Where sessions are kept. Default: files. */
   storage?: Storage;
+  /** Whether other nodes open the sessions too, so that a session that is held runs on one of them. Default false. */
+  isShared?: boolean;
   /** Called before a session is opened that is held by this process alone. */
   beforeOpen?: (sessionId: string) => Promise<void>;
   subscriptions: Subscriptions;
@@ -250,18 +252,18 @@ export class OpenSessions {
   }
 
   async #openLog(sessionId: string): Promise<OpenSession> {
-    const { startDirectory, storage, beforeOpen } = this.#options;
+    const { startDirectory, isShared = false, beforeOpen } = this.#options;
     await this.#closing.get(sessionId);
     const manager = await this.#openManager(sessionId);
     const { readOnly } = manager;
     if (readOnly?.reason === "held") {
       await manager.close();
-      if (storage) throw new GatewayError("moved", `The session ${sessionId} runs on another node.`);
+      if (isShared) throw new GatewayError("moved", `The session ${sessionId} runs on another node.`);
       const { holder, advice = "Close it there first." } = readOnly;
       const message = `The session ${sessionId} is open in ${holder.name}. ${advice}`;
       throw new GatewayError("conflict", message);
     }
-    if (storage && readOnly?.reason === "refused") {
+    if (isShared && readOnly?.reason === "refused") {
       // It may be refused only now, and nobody could write to it later.
       await manager.close();
       throw new GatewayError("unavailable", readOnly.message, { retryAfterMs: 1_000 });
@@ -279,13 +281,10 @@ export class OpenSessions {
 
   /** Throws `not_found`. */
   async #openManager(sessionId: string): Promise<SessionManager> {
-    const { agentDir, index, storage, settings } = this.#options;
+    const { agentDir, index, settings } = this.#options;
     const options = { agentDir, durability: settings.get().durability };
-    const isId = isSessionId(sessionId);
-    if (storage && (await isStored(storage, sessionId)))
-      return await SessionManager.openStored(sessionId, { ...options, storage });
-    const path = isId && !storage ? await index.find(sessionId) : undefined;
-    if (path !== undefined) return await SessionManager.open(path, options);
+    const manager = isSessionId(sessionId) ? await index.open(sessionId, options) : undefined;
+    if (manager) return manager;
     throw new GatewayError("not_found", `There is no session ${JSON.stringify(sessionId.slice(0, 128))}.`);
   }
 

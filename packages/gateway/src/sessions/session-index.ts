@@ -8,13 +8,14 @@ import {
   filterSessions,
   idInFileName,
   isSessionFile,
-  type SessionFilter,
   type SessionInfo,
+  type SessionManagerOptions,
   sessionsRoot,
 } from "@tau/harness/session";
 import { unlessMissing } from "@tau/tools/platform";
 import { type FileChange, SessionDirectory, type SessionFile } from "./session-directory.ts";
-import { cutPage, type PageOptions, parseTime, type SessionPage } from "./session-page.ts";
+import type { SessionList, SessionPageOptions } from "./session-list.ts";
+import { cutPage, parseTime, type SessionPage } from "./session-page.ts";
 
 interface SessionIndexOptions {
   agentDir: string;
@@ -30,12 +31,10 @@ async function findByHeader(paths: readonly string[], sessionId: string): Promis
   return undefined;
 }
 
-type SessionPageOptions = SessionFilter & PageOptions;
-
 /** How many descriptions are kept for the next page. */
 const maxDescribed = 512;
 
-export class SessionIndex {
+export class SessionIndex implements SessionList {
   readonly #options: SessionIndexOptions;
   readonly #directories = new Map<string, SessionDirectory>();
   /** Directories of sessions that were opened, which may be anywhere. */
@@ -49,7 +48,15 @@ export class SessionIndex {
     this.#options = options;
   }
 
-  /** The file of a session was written. */
+  async has(sessionId: string): Promise<boolean> {
+    return (await this.find(sessionId)) !== undefined;
+  }
+
+  async open(sessionId: string, options: SessionManagerOptions): Promise<SessionManager | undefined> {
+    const path = await this.find(sessionId);
+    return path === undefined ? undefined : await SessionManager.open(path, options);
+  }
+
   markChanged(path: string): void {
     const directory = dirname(path);
     this.#seen.add(directory);
@@ -68,7 +75,6 @@ export class SessionIndex {
     return this.#findDescribed(sessionId) ?? (await findByHeader(renamed, sessionId));
   }
 
-  /** Where a session was when it was listed last, whether it is still there or not. Undefined if that is not known. */
   findLastDirectory(sessionId: string): string | undefined {
     const path = this.#findDescribed(sessionId);
     return path === undefined ? undefined : dirname(path);

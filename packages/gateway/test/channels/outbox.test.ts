@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ChannelCounts } from "../../src/channels/counts.ts";
 import { ChannelOutbox } from "../../src/channels/outbox.ts";
 import type { StoredReply } from "../../src/channels/records.ts";
+import { createRecordFiles } from "@tau/tools/storage";
 import { openChannelStore } from "../../src/channels/store.ts";
 import { TestChannel } from "./kit.ts";
 
@@ -29,7 +30,7 @@ async function createDirectory(): Promise<string> {
 /** An outbox over a directory. `end` closes its file as a killed process would: nothing is said to the outbox. */
 async function openOutbox(directory: string, channel = new TestChannel()) {
   const clock = createFakeClock(startedAt);
-  const store = await openChannelStore(directory);
+  const store = await openChannelStore(createRecordFiles({ agentDir: directory }));
   const lines: string[] = [];
   const counts = new ChannelCounts();
   const log = (line: string) => void lines.push(line);

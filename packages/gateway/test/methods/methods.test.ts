@@ -550,7 +550,7 @@ describe("what else a client can ask", () => {
     });
     expect(getCode(await client.call("usage.get", { since: "soon" }))).toBe("invalid_parameters");
     // A session that was deleted after it was listed is left out, unless it was asked for.
-    gateway.parts.sessionIndex.find = async () => undefined;
+    gateway.parts.sessionIndex.open = async () => undefined;
     expect(await client.must("usage.get")).toMatchObject({ sessions: [] });
     expect(getCode(await client.call("usage.get", { sessionId }))).toBe("not_found");
     expect(await client.must("health")).toMatchObject({

@@ -1,6 +1,6 @@
 /** Refuses parameters of a session that are wrong, before anything is opened. */
 import { isRecord } from "@tau/ai/internal";
-import { permissionModes } from "@tau/protocol";
+import { HarnessError, permissionModes } from "@tau/protocol";
 import {
   check,
   createCheck,
@@ -34,9 +34,18 @@ import type { AgentSessionParams } from "./params.ts";
  */
 export function checkParams(params: AgentSessionParams): void {
   refuseProblems(object(fields), params, { whole: "What createAgentSession is given" });
+  refuseTwoLogs(params);
   refuseSameNames("tools", params.tools);
   refuseSameNames("customTools", params.customTools);
   refuseSameNames("binding.tools", params.binding?.tools);
+}
+
+/** Only one of them can say where the log is. */
+function refuseTwoLogs({ storage, session, sessionManager }: AgentSessionParams): void {
+  if (storage && sessionManager)
+    throw new HarnessError("invalid_input", "storage and sessionManager both name a log: pass one of them.");
+  if (session !== undefined && !storage)
+    throw new HarnessError("invalid_input", "session is the id of a session in storage: pass storage too.");
 }
 
 const either = (expected: string, ...checks: ((value: unknown) => boolean)[]): Field<unknown> =>
@@ -116,6 +125,8 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   sessionManager: param(
     either("a SessionManager, or a promise of one", isSessionManager, (value) => value instanceof Promise),
   ),
+  storage: param(withMethods("a Storage, such as one of createMemoryStorage", "open", "list", "remove")),
+  session: param(nonEmptyText),
   settingsManager: param(withMethods("a SettingsManager that is open, not a promise of one", "get", "update")),
   resourceLoader: param(check("a ResourceLoader", (value) => isRecord(value) && isRecord(value["resources"]))),
   resources: param(

@@ -120,6 +120,8 @@ const withoutOwn = ({
   planMode: _planMode,
   sessionId: _sessionId,
   sessionManager: _sessionManager,
+  storage: _storage,
+  session: _session,
   abortSignal: _abortSignal,
   onEvent: _onEvent,
   binding: _binding,

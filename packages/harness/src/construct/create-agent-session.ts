@@ -248,10 +248,11 @@ const withAgent = ({ resourceLoader: _loader, ...params }: AgentSessionParams, a
 
 /** A branch has its own log, which names its agent, and nothing of its own besides. */
 function sameWith(
-  { sessionId: _id, agentName: _agent, abortSignal, extensions, ...params }: AgentSessionParams,
+  { sessionId: _id, storage: _storage, session: _session, agentName: _agent, ...rest }: AgentSessionParams,
   sessionManager: SessionManager,
   start: SessionStart,
 ) {
+  const { abortSignal, extensions, ...params } = rest;
   const own = extensions && { extensions: { ...extensions, start } };
   return { ...params, sessionManager, ...own, ...(abortSignal && { abortSignal }) };
 }

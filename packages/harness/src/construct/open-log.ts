@@ -1,4 +1,4 @@
-/** The log that a session is kept in: given, found by its id, or a new one, in memory unless files of the user are used. */
+/** The log that a session is kept in: given, found by its id, or a new one, in memory unless files of the user or a storage are used. */
 import type { Closers } from "@tau/ai/internal";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "@tau/protocol";
@@ -21,7 +21,7 @@ export async function openLog(params: AgentSessionParams, base: LogBase, closers
 
 async function findLog(
   log: SessionManager | undefined,
-  { sessionId, parentSessionId }: AgentSessionParams,
+  { sessionId, parentSessionId, storage, session }: AgentSessionParams,
   { cwd, agentDir, readsUser, settings, clock, ids }: LogBase,
 ): Promise<SessionManager> {
   if (log) {
@@ -30,6 +30,18 @@ async function findLog(
     return isOther ? await log.openSession(sessionId) : log;
   }
   const { sessionDir, durability } = settings.get();
+  if (storage) {
+    const stored = {
+      durability,
+      clock,
+      ids,
+      storage,
+      ...(parentSessionId !== undefined && { parentId: parentSessionId }),
+    };
+    if (sessionId !== undefined) return await SessionManager.openStored(sessionId, stored);
+    if (session !== undefined) return await SessionManager.continueStored(cwd, session, stored);
+    return await SessionManager.create(cwd, undefined, stored);
+  }
   // An id alone names one of the user's sessions.
   const options = { ...(readsUser && { agentDir }), durability, clock, ids };
   if (sessionId === undefined) {

@@ -17,6 +17,7 @@ import type { LiveSessions } from "../agent-session/live-sessions.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
 import type { SandboxSettings } from "@tau/sandbox";
 import type { CommandTerminal, Files } from "@tau/tools";
+import type { Storage } from "@tau/tools/storage";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings, SettingsManager } from "@tau/config/settings";
 
@@ -81,6 +82,13 @@ export interface AgentSessionParams {
    * are used, or if the settings have a `sessionDir`.
    */
   sessionManager?: SessionManager | Promise<SessionManager>;
+  /**
+   * Where the conversation, the audit and remembered permissions are kept, in place of files: a session of its own
+   * for each agent. Not with `sessionManager`. Default: as `sessionManager` says.
+   */
+  storage?: Storage;
+  /** The id of a session of `storage`, which is continued, or begun if there is none. Default: a new id. */
+  session?: string;
   settingsManager?: SettingsManager;
   resourceLoader?: ResourceLoader;
   /** Which resources are loaded, without `resourceLoader`. */

@@ -23,6 +23,7 @@ const namingParams = [
   "settingsManager",
   "resourceLoader",
   "sessionManager",
+  "storage",
   "sessionId",
   "authStorage",
 ] as const satisfies (keyof AgentSessionParams)[];

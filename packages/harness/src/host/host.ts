@@ -33,7 +33,7 @@ import { type Cursor, HostedSession, type HostListener, openView } from "./hoste
 import { resumeEvents, RunStream, type SentEvents, startRun, type StreamOptions } from "./run-stream.ts";
 
 /** Parameters of the sessions of a host. */
-export interface HostParams extends Omit<AgentSessionParams, "sessionId" | "sessions"> {
+export interface HostParams extends Omit<AgentSessionParams, "session" | "sessionId" | "sessions"> {
   /** Further parameters of the session with this id when it is opened. `cwd` is its directory. */
   forSession?: (sessionId: string, cwd: string) => SessionSpecificParams | undefined;
   /** Features besides `features`, such as those of the program that hosts the sessions. Default: none. */
@@ -117,7 +117,7 @@ export class Host {
    * is for its extensions; default `startup`.
    */
   async open(sessionManager: SessionManager, reason: StartReason = "startup"): Promise<string> {
-    const { forSession, ...params } = this.#options.params;
+    const { forSession, storage: _storage, ...params } = this.#options.params;
     const cwd = params.cwd ?? process.cwd();
     const extensions = params.extensions && { ...params.extensions, start: { reason } };
     return await this.#add(sessionManager, cwd, () =>

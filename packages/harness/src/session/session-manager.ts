@@ -130,6 +130,15 @@ export class SessionManager extends Session {
     throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(id)}.`);
   }
 
+  /** Opens the session with this id in a storage, or creates it. If several processes create it, the first to write wins. */
+  static async continueStored(
+    cwd: string,
+    id: string,
+    options: CreateOptions & { storage: Storage },
+  ): Promise<SessionManager> {
+    return await SessionManager.#openNew(resolveOptions(options, undefined), { ...options, id, cwd });
+  }
+
   /** Opens the session of `cwd` that was used last, or creates one. Rejects if there are only some that cannot be read. */
   static async continueRecent(cwd: string, sessionDir?: string, options: CreateOptions = {}): Promise<SessionManager> {
     const directory = resolveDirectory(cwd, sessionDir, options);

@@ -11,6 +11,7 @@ import {
   createAgent,
   createAgentSession,
   type HarnessErrorCode,
+  SessionManager,
 } from "@tau/harness";
 import { type RunEnd, type SessionEvent, toTermination, type View } from "@tau/protocol";
 import { createHost } from "@tau/harness/host";
@@ -43,7 +44,7 @@ import { createShopPolicy } from "./extended-policy.example.ts";
 import { createStreamFn, houseModel } from "./provider.example.ts";
 import { continueById, continueLast } from "./resume.example.ts";
 import { answer } from "./session.example.ts";
-import { openStored, storage } from "./storage.example.ts";
+import { openAgent, storage } from "./storage.example.ts";
 import "./testing.example.ts";
 import { createAnswerServer, printAnswer } from "./streaming.example.ts";
 import { countFiles } from "./three-lines.example.ts";
@@ -69,6 +70,8 @@ const rowsUnder = (heading: string): string[] => {
 
 const parameters: Record<keyof AgentSessionParams, true> = {
   sessions: true,
+  storage: true,
+  session: true,
   waitsForBusyProvider: true,
   fileAuthority: true,
   wrapFiles: true,
@@ -562,22 +565,33 @@ test("the last session is found in the directory that the sessions are created i
   expect(continued.sessionId).toBe(created.sessionId);
 });
 
-test("sessions in a storage of one's own are opened again and branched there, and leave no file", async () => {
-  const params = { cwd: temporaryDirectory(), agentDir: temporaryDirectory() };
-  const model = scriptedModel([[text("One.")], [text("Two.")]]);
-  onTestFinished(() => model.dispose());
-  const first = await openStored({ ...params, model });
-  await first.prompt("A.");
-  await first.dispose();
-  const second = await openStored({ ...params, model }, first.sessionId);
-  await second.prompt("B.");
-  const branch = await second.branch(second.sessionManager.getLeafId()!);
+test("an agent in a storage of one's own is continued by the next process, and its session branched there", async () => {
+  const { model } = scripted([[text("One.")], [text("Two.")]]);
+  const run = async (message: string) => {
+    const agent = openAgent(createFakeAI(model), "ada");
+    onTestFinished(() => agent.dispose());
+    return { answer: await agent.run(message), session: await agent.session() };
+  };
+  const first = await run("A.");
+  await first.session.dispose();
+  const { answer, session } = await run("B.");
+  expect(answer).toBe("Two.");
+  expect(session.sessionFile).toBeUndefined();
+  const branch = await session.branch(session.sessionManager.getLeafId()!);
   expect(transcript(branch)).toEqual(["user: A.", "assistant: One.", "user: B.", "assistant: Two."]);
   const keys = (await storage.list("session")).map(({ key }) => key);
-  expect(keys).toEqual([`session/${first.sessionId}`, `session/${branch.sessionId}`]);
+  expect(keys).toEqual(["session/customer-ada", `session/${branch.sessionId}`]);
   await branch.dispose();
-  await second.dispose();
-  expect(readdirSync(params.agentDir)).not.toContain("sessions");
+});
+
+test("only one parameter says where the log is, and an id needs a storage", async () => {
+  const sessionManager = SessionManager.inMemory("/work");
+  await expect(createAgentSession({ storage, sessionManager })).rejects.toMatchObject({ code: "invalid_input" });
+  await expect(createAgentSession({ session: "ada" })).rejects.toMatchObject({ code: "invalid_input" });
+  await expect(createAgentSession({ storage, sessionId: "nobody" })).rejects.toMatchObject({
+    code: "session_not_found",
+  });
+  await (await sessionManager).close();
 });
 
 test("parts of one's own: settings are written, the key stays a reference, the model is found", async () => {

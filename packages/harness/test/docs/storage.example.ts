@@ -1,14 +1,10 @@
-import { type AgentSession, type AgentSessionParams, createAgentSession, SessionManager } from "@tau/harness";
+import type { AI } from "@tau/ai";
+import { createAgent, type SimpleAgent } from "@tau/harness";
 import { createMemoryStorage, type Storage } from "@tau/harness/session";
 
-/** Sessions that live as long as the program. */
+/** Lives as long as the program; SQLite, Postgres and files have the same methods. */
 export const storage: Storage = createMemoryStorage();
 
-/** Opens the session with this id, or a new one. */
-export async function openStored(params: AgentSessionParams & { cwd: string }, id?: string): Promise<AgentSession> {
-  const sessionManager =
-    id === undefined
-      ? SessionManager.create(params.cwd, undefined, { storage })
-      : SessionManager.openStored(id, { storage });
-  return await createAgentSession({ ...params, sessionManager });
-}
+/** The agent of one customer, which any process with this storage continues. */
+export const openAgent = (ai: AI, customerId: string): SimpleAgent =>
+  createAgent({ ai, storage, session: `customer-${customerId}` });

@@ -1,0 +1,18 @@
+/** Where a gateway finds the sessions that are not open. */
+import type { SessionManager } from "@tau/harness";
+import type { SessionFilter, SessionManagerOptions } from "@tau/harness/session";
+import type { PageOptions, SessionPage } from "./session-page.ts";
+
+export type SessionPageOptions = SessionFilter & PageOptions;
+
+export interface SessionList {
+  has(sessionId: string): Promise<boolean>;
+  /** Undefined if there is no session with this id. */
+  open(sessionId: string, options: SessionManagerOptions): Promise<SessionManager | undefined>;
+  list(options: SessionPageOptions): Promise<SessionPage>;
+  /** The file of a session was written. */
+  markChanged(path: string): void;
+  /** Where a session was when it was listed last, whether it is still there or not. Undefined if that is not known. */
+  findLastDirectory(sessionId: string): string | undefined;
+  close(): void;
+}
