@@ -74,5 +74,5 @@ test.each(Object.keys(platforms))("from nothing to an agent in %s", async (type)
   await expect.poll(() => listTexts().at(-1)).toBe("Hello, Ann.");
   expect((await run(workspace, ["channels", "test", "mine"])).out).toContain("A test was sent to");
   expect(listTexts().at(-1)).toBe("This is a test of the connection.");
-  expect((await run(workspace, ["channels", "outbox"])).out).toBe("Everything is delivered.\n");
+  await expect.poll(async () => (await run(workspace, ["channels", "outbox"])).out).toBe("Everything is delivered.\n");
 });
