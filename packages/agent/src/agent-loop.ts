@@ -22,6 +22,7 @@ import type {
   AgentLoopConfig,
   AgentLoopTurnUpdate,
   AgentMessage,
+  AgentToolCall,
   StreamFn,
   TurnContext,
 } from "./types.ts";
@@ -76,6 +77,38 @@ export async function runAgentLoopContinue(
   return await startRun({ context, prompts: [], config, sink: emit, signal, streamFn: streamFn ?? streamSimple });
 }
 
+/**
+ * Makes the calls of the last answer that have no result, because they were postponed, and continues as `runAgentLoopContinue`
+ * does. Rejects with an `AgentError` if there are none.
+ */
+export async function resumeAgentLoop(
+  context: AgentContext,
+  config: AgentLoopConfig,
+  emit: AgentEventSink,
+  signal?: AbortSignal,
+  streamFn?: StreamFn,
+): Promise<AgentMessage[]> {
+  const open = findOpenCalls(context.messages);
+  if (!open) throw new AgentError("nothing_to_continue", "Cannot resume: every call of the last answer has a result");
+  return await startRun({ context, prompts: [], config, sink: emit, signal, streamFn: streamFn ?? streamSimple }, open);
+}
+
+/** The calls of an answer that have no result. */
+interface OpenCalls {
+  message: AssistantMessage;
+  calls: AgentToolCall[];
+}
+
+function findOpenCalls(messages: readonly AgentMessage[]): OpenCalls | undefined {
+  const index = messages.findLastIndex(({ role }) => role === "assistant");
+  const message = messages[index];
+  if (message?.role !== "assistant" || isFailed(message)) return undefined;
+  const answered = new Set<string>();
+  for (const later of messages.slice(index + 1)) if (later.role === "toolResult") answered.add(later.toolCallId);
+  const calls = message.content.filter((block) => block.type === "toolCall").filter(({ id }) => !answered.has(id));
+  return calls.length > 0 ? { message, calls } : undefined;
+}
+
 function checkContinuable({ messages }: AgentContext): void {
   const last = messages.at(-1) as { role: string } | undefined;
   if (!last) throw new AgentError("nothing_to_continue", "Cannot continue: no messages in context");
@@ -95,13 +128,14 @@ function toEventStream(
   return stream;
 }
 
-async function startRun(parts: RunParts): Promise<AgentMessage[]> {
+/** `open` are calls to begin with. */
+async function startRun(parts: RunParts, open?: OpenCalls): Promise<AgentMessage[]> {
   const run = createRun(parts);
   try {
     await run.events.emit({ type: "agent_start" });
     await run.events.emit({ type: "turn_start" });
     for (const prompt of parts.prompts) await reportMessage(run, prompt);
-    await takeTurns(run);
+    await takeTurns(run, open);
     await run.events.emit({ type: "agent_end", messages: run.newMessages });
     return run.newMessages;
   } finally {
@@ -118,15 +152,20 @@ const truncated = {
 };
 
 /** Takes turns until nothing is left to do. The first turn has been reported already. */
-async function takeTurns(run: Run): Promise<void> {
-  let pending = await pollMessages(run, "getSteeringMessages");
+async function takeTurns(run: Run, open: OpenCalls | undefined): Promise<void> {
+  // A message must not come between a call and its result.
+  let pending = open ? [] : await pollMessages(run, "getSteeringMessages");
+  let resumed = open;
   let truncatedAnswers = 0;
   for (;;) {
     await yieldToEventLoop();
     for (const queued of pending) await addMessage(run, queued);
-    const message = await respond(run);
-    const { results: toolResults, wantsMore, steering } = await answerCalls(run, message);
+    const message = resumed?.message ?? (await respond(run));
+    const batch = await (resumed ? executeToolCalls(run, message, resumed.calls) : answerCalls(run, message));
+    resumed = undefined;
+    const { results: toolResults, wantsMore, steering } = batch;
     await run.events.emit({ type: "turn_end", message, toolResults });
+    if (batch.isPostponed && !run.failure) return;
     truncatedAnswers = toolResults.length > 0 && isTruncated(message) ? truncatedAnswers + 1 : 0;
     if (isFailed(message) || truncatedAnswers > maxTruncatedAnswers) return;
     const turn: TurnContext = { message, toolResults, context: run.context, newMessages: run.newMessages };

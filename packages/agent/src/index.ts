@@ -1,5 +1,5 @@
 export { Agent, type AgentListener, type AgentOptions } from "./agent.ts";
-export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./agent-loop.ts";
+export { agentLoop, agentLoopContinue, resumeAgentLoop, runAgentLoop, runAgentLoopContinue } from "./agent-loop.ts";
 export type { InitialAgentState } from "./agent-state.ts";
 export { defaultConvertToLlm } from "./convert.ts";
 export { AgentError, type AgentErrorCode } from "./errors.ts";

@@ -52,6 +52,8 @@ export const createAnswerCaller = (run: Run, assistantMessage: AssistantMessage)
 
 export interface Outcome extends ToolCallOutcome {
   call: AgentToolCall;
+  /** The call has no result yet; see `BeforeToolCallResult`. */
+  isPostponed?: boolean;
 }
 
 /** Why a call gets an error without its tool. */
@@ -74,6 +76,10 @@ interface Ready {
 export type Prepared = Ready | { kind: "decided"; outcome: Outcome };
 
 const aborted: Refusal = { code: "aborted", text: "The call was aborted." };
+const postponed: Refusal = {
+  code: "postponed",
+  text: "The call was not made yet. It is made when the run is resumed.",
+};
 
 /** Reports that a call starts, and prepares it. */
 export async function beginCall(caller: Caller, call: AgentToolCall): Promise<Prepared> {
@@ -212,7 +218,9 @@ async function prepare(caller: Caller, call: AgentToolCall): Promise<Prepared> {
     // A guard that stops because of the abort has not judged the call.
     const code = abort.isAborted ? aborted.code : "denied";
     if (verdict.kind === "failed") return refuse({ code, text: getErrorMessage(verdict.error) });
-    if (verdict.kind === "done" && verdict.value?.block) {
+    if (verdict.kind === "done" && verdict.value?.postpone && !abort.isAborted && parentToolCallId === undefined)
+      return { kind: "decided", outcome: { ...createFailure(call, postponed), isPostponed: true } };
+    if (verdict.kind === "done" && (verdict.value?.block || verdict.value?.postpone)) {
       const { reason, terminate = false } = verdict.value;
       return refuse({ code, text: reason || "Tool execution was blocked", terminate });
     }

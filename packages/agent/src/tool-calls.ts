@@ -21,6 +21,8 @@ export interface BatchOutcome {
   wantsMore: boolean;
   /** Steering that came in the middle of a sequential batch. */
   steering: AgentMessage[];
+  /** Calls have no result yet: the run ends. */
+  isPostponed: boolean;
 }
 
 const skipped: Refusal = { code: "skipped", text: "Skipped due to queued user message." };
@@ -56,7 +58,7 @@ export async function refuseToolCalls(
   const caller = createAnswerCaller(run, message);
   const results: ToolResultMessage[] = [];
   for (const call of calls) results.push(await addResult(run, await refuseCall(caller, call, refusal)));
-  return { results, wantsMore: calls.length > 0, steering: [] };
+  return { results, wantsMore: calls.length > 0, steering: [], isPostponed: false };
 }
 
 async function executeInSequence(run: Run, message: AssistantMessage, calls: AgentToolCall[]): Promise<BatchOutcome> {
@@ -65,16 +67,17 @@ async function executeInSequence(run: Run, message: AssistantMessage, calls: Age
   const results: ToolResultMessage[] = [];
   let steering: AgentMessage[] = [];
   for (const call of calls) {
-    // Not polled after the last call: the end of the turn does that.
-    if (outcomes.length > 0 && steering.length === 0) steering = await pollMessages(run, "getSteeringMessages");
+    // Not polled after the last call: the end of the turn does that. A run that ends because of a call takes no messages.
+    const mayPoll = outcomes.length > 0 && steering.length === 0 && !outcomes.some(isPostponed);
+    if (mayPoll) steering = await pollMessages(run, "getSteeringMessages");
     const outcome =
       steering.length > 0
         ? await refuseCall(caller, call, skipped)
         : await finishCall(caller, await beginCall(caller, call));
     outcomes.push(outcome);
-    results.push(await addResult(run, outcome));
+    if (!isPostponed(outcome)) results.push(await addResult(run, outcome));
   }
-  return { results, wantsMore: outcomes.some(wantsMore), steering };
+  return { results, wantsMore: outcomes.some(wantsMore), steering, isPostponed: outcomes.some(isPostponed) };
 }
 
 async function executeInStages(
@@ -86,9 +89,11 @@ async function executeInStages(
   const caller = createAnswerCaller(run, message);
   const outcomes: Outcome[] = [];
   const results: ToolResultMessage[] = [];
+  let added = 0;
   /** In the order of the calls, so up to the first call that has not ended. */
   const addResults = async () => {
-    for (let outcome; (outcome = outcomes[results.length]);) results.push(await addResult(run, outcome));
+    for (let outcome; (outcome = outcomes[added]); added++)
+      if (!isPostponed(outcome)) results.push(await addResult(run, outcome));
   };
   const executing: Promise<Outcome>[] = [];
   for (const stage of toStages(orders)) {
@@ -104,8 +109,10 @@ async function executeInStages(
   }
   await Promise.all(executing);
   await addResults();
-  return { results, wantsMore: outcomes.some(wantsMore), steering: [] };
+  return { results, wantsMore: outcomes.some(wantsMore), steering: [], isPostponed: outcomes.some(isPostponed) };
 }
+
+const isPostponed = (outcome: Outcome): boolean => outcome.isPostponed === true;
 
 const wantsMore = ({ result }: Outcome) => result.terminate !== true;
 

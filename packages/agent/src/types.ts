@@ -179,6 +179,11 @@ export interface BeforeToolCallResult {
   reason?: string;
   /** Ends the run after the calls of this answer, if every result of them has it. Default false. */
   terminate?: boolean;
+  /**
+   * If true, the call is not executed and gets no result yet: the run ends after the calls of this answer, and `resumeAgentLoop`
+   * makes the call again. Only for a call of the model. Default false.
+   */
+  postpone?: boolean;
 }
 
 export interface AfterToolCallContext extends BeforeToolCallContext {
@@ -301,7 +306,7 @@ export type AgentEvent =
       parentToolCallId?: string;
       /**
        * Why the call failed: `denied`, `unknown_tool`, `invalid_arguments`, `aborted`, `skipped` (by steering), `truncated`
-       * (with its answer), `not_executed` (the run had failed), `too_deep` (too many calls inside each other), else the `code` of the tool's error, else `tool_failed`.
+       * (with its answer), `postponed` (it has no result yet), `not_executed` (the run had failed), `too_deep` (too many calls inside each other), else the `code` of the tool's error, else `tool_failed`.
        */
       errorCode?: string;
     };

@@ -10,6 +10,7 @@ test("the root exports these values and no others", () => {
     "agentLoopContinue",
     "createProxyHandler",
     "defaultConvertToLlm",
+    "resumeAgentLoop",
     "runAgentLoop",
     "runAgentLoopContinue",
     "streamProxy",
