@@ -1,4 +1,5 @@
 /** The policy: what tools and commands may do, and who decides. What reads commands is in `exec/`. */
+export { type AnswerStore, createAnswerFile, createAnswerMemory, type KeptQuestion } from "./answer-store.ts";
 export { toVisibleLine } from "./call-summary.ts";
 export { createDefaultPolicy } from "./default-policy.ts";
 export {

@@ -5,17 +5,27 @@ import { type Ids } from "@tau/ai";
 import { getErrorMessage, untilAborted, withoutUndefined } from "@tau/ai/internal";
 import { type PermissionMode, HarnessError } from "@tau/protocol";
 import type { AccessRequest, Files } from "@tau/tools";
-import { bindCommand } from "./bind-command.ts";
-import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts";
+import { bindQuestion } from "./bind-question.ts";
+import type { CalledTool } from "./call-summary.ts";
 import { formatRefusal } from "./format-refusal.ts";
-import type { CoverOptions, Grant, Grants } from "./grants.ts";
+import type { Grant, Grants } from "./grants.ts";
 import { isAccess } from "./is-access.ts";
-import { hostRule } from "./judge-host.ts";
-import { listOffers, toOfferedChoice } from "./offers.ts";
-import { applyEachTime, applyRisk, askRule } from "./permission-mode.ts";
+import { applyEachTime, applyRisk } from "./permission-mode.ts";
 import { mayWriteUnseen } from "./plan-mode.ts";
+import { bindTarget, isSameTarget, prepareQuestion } from "./prepare-question.ts";
 import type { RememberedRules } from "./remembered-rules.ts";
-import type { Ask, Audit, Decide, Decision, PolicyCall, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
+import type {
+  Answer,
+  Ask,
+  Audit,
+  Decide,
+  Decision,
+  PolicyCall,
+  PolicyRequest,
+  Question,
+  Subject,
+  Verdict,
+} from "./policy.ts";
 
 export interface JudgeParts {
   /** Must not be called anywhere else. A call is denied when it throws. */
@@ -48,14 +58,39 @@ export interface JudgeParts {
 /** Undefined lets the call continue. Never rejects. */
 type Judge = (call: BeforeToolCallContext, signal?: AbortSignal) => Promise<BeforeToolCallResult | undefined>;
 
+/** A question about a call, and what an answer to it is bound to; see `bindQuestion`. */
+export interface BoundQuestion {
+  question: Question;
+  binding: string;
+}
+
+/**
+ * Keeps the questions about a call until all of them are answered, and then returns the answers once: nobody gets them again.
+ * Undefined while one is open: the call is then postponed.
+ */
+export type TakeAnswers = (questions: readonly BoundQuestion[]) => Promise<readonly Answer[] | undefined>;
+
+interface JudgeOptions {
+  /** Undefined for a call that cannot be postponed: it is asked about as always. */
+  getTakeAnswers?: (call: BeforeToolCallContext) => TakeAnswers | undefined;
+}
+
 /** All that a call wants must be allowed. No question is asked about a call of which something is denied anyway. */
-export function createJudge(parts: JudgeParts): Judge {
-  return async ({ toolCall: { id, name }, args, context }, signal = new AbortController().signal) => {
+export function createJudge(parts: JudgeParts, { getTakeAnswers }: JudgeOptions = {}): Judge {
+  return async (judgedCall, signal = new AbortController().signal) => {
+    const { toolCall, args, context } = judgedCall;
+    const { id, name } = toolCall;
     const call: Call = { id, name, args, tool: context.tools?.find((tool) => tool.name === name) };
     const judged = await judgeAll(parts, call, signal);
     const denied = judged.filter(({ verdict }) => verdict.kind === "deny");
+    const takeAnswers = denied.length > 0 || signal.aborted ? undefined : getTakeAnswers?.(judgedCall);
+    const answers = takeAnswers && (await findAnswers(parts, call, { judged, takeAnswers }));
+    if (answers?.kind === "open") return { postpone: true };
+    if (answers?.kind === "failed") return { block: true, reason: answers.reason };
     for (const access of denied.length > 0 ? denied : judged) {
-      const reason = await settle(parts, call, access, signal);
+      const answer = answers?.byJudgement.get(access);
+      const asked = answer ? { ...parts, ask: async () => answer } : parts;
+      const reason = await settle(asked, call, access, signal);
       if (reason === undefined) continue;
       // Grants that were made so far must not outlive a call that is never made.
       parts.grants.endCall(id);
@@ -67,6 +102,39 @@ export function createJudge(parts: JudgeParts): Judge {
 
 interface Call extends CalledTool {
   id: string;
+}
+
+/** `open`: there are questions without an answer. */
+type FoundAnswers =
+  | { kind: "answered"; byJudgement: ReadonlyMap<Judgement, Answer> }
+  | { kind: "open" }
+  | { kind: "failed"; reason: string };
+
+/** Finds the answers to all that has to be asked about a call. */
+async function findAnswers(
+  parts: JudgeParts,
+  call: Call,
+  { judged, takeAnswers }: { judged: readonly Judgement[]; takeAnswers: TakeAnswers },
+): Promise<FoundAnswers> {
+  try {
+    const asking: Judgement[] = [];
+    const questions: BoundQuestion[] = [];
+    for (const judgement of judged) {
+      const { request, verdict } = judgement;
+      if (verdict.kind !== "ask") continue;
+      const prepared = await prepareQuestion(parts, call, { request, verdict });
+      if (prepared.kind === "known") continue;
+      const bound = { ...request, target: prepared.target };
+      const binding = await bindQuestion({ call, request: bound, verdict, cwd: parts.cwd }, parts.files);
+      asking.push(judgement);
+      questions.push({ question: prepared.createQuestion(), binding });
+    }
+    const answers = questions.length === 0 ? [] : await takeAnswers(questions);
+    if (!answers) return { kind: "open" };
+    return { kind: "answered", byJudgement: new Map(asking.map((judgement, index) => [judgement, answers[index]!])) };
+  } catch (error) {
+    return { kind: "failed", reason: `The question about this call could not be kept: ${getErrorMessage(error)}` };
+  }
 }
 
 const toPolicyCall = ({ name, args }: Call, needsApproval: boolean): PolicyCall => ({
@@ -264,16 +332,13 @@ async function settle(
   return reason;
 }
 
-/** No path is longer, even with every character escaped: a person has to see its end. */
-const maxReasonLength = 50_000;
-
 async function getOutcome(
   parts: JudgeParts,
   call: Call,
   { request, verdict }: Judgement,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { ask, onMessage, ids } = parts;
+  const { ask, onMessage } = parts;
   const { rule } = verdict;
   const { capability } = request;
   // Also where no person is asked: the guard knows the default rules only, and this policy may allow more.
@@ -282,34 +347,14 @@ async function getOutcome(
     return { outcome: "allowed", rule, ...(request.target.kind === "path" && { grants: [{ given, term: "call" }] }) };
   }
   if (verdict.kind === "deny") return { outcome: "denied", rule, reason: verdict.reason };
-  const target = await bindTarget(parts, request.target, verdict);
-  const { asksEachTime = false } = verdict;
-  const anywhere = await bindTarget(parts, request.target, verdict, { isAnywhere: true });
-  const offersDirectory = rule === "outside" || rule === askRule;
-  const cover = { coversDirectories: offersDirectory };
-  const known = asksEachTime
-    ? undefined
-    : ((await findGrant(parts, { capability, target }, cover)) ??
-      (await findGrant(parts, { capability, target: anywhere })));
-  if (known !== undefined)
-    return { outcome: "allowed", rule: known, grants: [{ given: { capability, target }, term: "call" }] };
-  if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${unattended}` };
   try {
-    const summary = summariseCall(call);
-    const offers = listOffers({ capability, target }, { home: parts.home, offersDirectory }).filter(
-      ({ choice }) => choice === "once" || (!asksEachTime && (choice !== "always" || rule !== hostRule)),
-    );
-    const reason = toVisibleLine(verdict.reason, maxReasonLength);
-    const question: Question = {
-      id: ids(),
-      toolCallId: call.id,
-      toolName: call.name,
-      summary,
-      reason,
-      ...describeTarget(target, verdict),
-      choices: offers.map(toOfferedChoice),
-      request,
-    };
+    const prepared = await prepareQuestion(parts, call, { request, verdict });
+    const { target } = prepared;
+    if (prepared.kind === "known")
+      return { outcome: "allowed", rule: prepared.rule, grants: [{ given: { capability, target }, term: "call" }] };
+    if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${unattended}` };
+    const { offers, anywhere } = prepared;
+    const question = prepared.createQuestion();
     const aborted: Outcome = { outcome: "denied", rule, reason: "Aborted before a person answered." };
     if (signal.aborted) return aborted;
     // An answer that the abort itself makes comes later than the abort.
@@ -354,54 +399,8 @@ async function remember(
   }
 }
 
-/** Which rule a person allowed it by before; undefined if they did not. */
-export async function findGrant(
-  { grants, remembered }: Pick<JudgeParts, "grants" | "remembered">,
-  { capability, target }: Grant,
-  options?: CoverOptions,
-) {
-  if (grants.isRemembered(capability, target, options)) return "granted";
-  return (await remembered.covers(capability, target, options)) ? "remembered" : undefined;
-}
-
-/**
- * Binds an answer to a command: another command, script or directory needs another answer; what is allowed `isAnywhere`
- * applies in every directory.
- */
-export async function bindTarget(
-  { cwd, files }: Pick<JudgeParts, "cwd" | "files">,
-  target: PolicyRequest["target"],
-  { exec }: Verdict,
-  { isAnywhere = false } = {},
-): Promise<PolicyRequest["target"]> {
-  if (target.kind !== "command") return target;
-  const { command } = target;
-  return { ...target, binding: await bindCommand({ command, commands: exec?.commands ?? [], cwd, isAnywhere }, files) };
-}
-
-export const isSameTarget = (a: PolicyRequest["target"], b: PolicyRequest["target"]) =>
-  JSON.stringify(a) === JSON.stringify(b);
-
 export const changedMeanwhile =
   "The working directory or a script that the command runs was changed while the question was open, so the answer does not count. Ask again.";
-
-/** Describes what would be touched, as surfaces show it. */
-export function describeTarget(
-  target: PolicyRequest["target"],
-  { exec }: Verdict,
-): Pick<Question, "commands" | "path" | "host"> {
-  switch (target.kind) {
-    case "path":
-      return { path: target.path };
-    case "host":
-      return { host: target.host };
-    case "command":
-      // The text as it is, and what would run in it.
-      return { commands: [["bash", "-c", target.command], ...(exec?.commands ?? [])] };
-    case "name":
-      return {};
-  }
-}
 
 const unattended =
   "No person is there to ask, so it was not done. Only the user can allow it, before another run: continue without it, or say in your answer what you need it for.";

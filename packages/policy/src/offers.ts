@@ -10,7 +10,7 @@ import type { Grant } from "./grants.ts";
 import { formatRule } from "./remembered-rules.ts";
 
 /** An answer, with what it allows. */
-interface Offer {
+export interface Offer {
   readonly choice: ApprovalChoice;
   /** The rule that would be remembered, as an answer names it; undefined where nothing is. */
   readonly rule?: string;

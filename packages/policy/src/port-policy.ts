@@ -1,7 +1,8 @@
 /** Asks a person, once for each port, whether programs of this machine may reach a server that runs in the sandbox. */
 import { getErrorMessage, untilAborted } from "@tau/ai/internal";
 import type { PortPolicy } from "@tau/sandbox/internal";
-import { findGrant, type JudgeParts, judgeTarget } from "./judge.ts";
+import { type JudgeParts, judgeTarget } from "./judge.ts";
+import { findGrant } from "./prepare-question.ts";
 import { listOffers, toOfferedChoice } from "./offers.ts";
 import type { Decision, PolicyRequest, Question } from "./policy.ts";
 

@@ -20,17 +20,20 @@ export interface RecordFileOptions {
   storage?: Storage;
 }
 
+/** The file itself does not depend on the project. */
+type FileOptions = Omit<RecordFileOptions, "cwd"> & Partial<Pick<RecordFileOptions, "cwd">>;
+
 interface RecordFile<T> {
   /** Returns what `parse` makes of the records; of undefined if the file is missing or damaged. */
-  read(options: Omit<RecordFileOptions, "ids">): Promise<T>;
+  read(options: Omit<FileOptions, "ids">): Promise<T>;
   /** Replaces the records. No other process changes them meanwhile. Throws `write_failed` for a damaged file, which it keeps. */
-  change(options: RecordFileOptions, work: (records: T) => T): Promise<void>;
+  change(options: FileOptions, work: (records: T) => T): Promise<void>;
 }
 
 /** The records are in the field `key` of the file. */
 export function describeRecordFile<T>(name: string, key: string, parse: (records: unknown) => T): RecordFile<T> {
   const storageKey: LogKey = `record/${basename(name, ".json")}`;
-  const load = async ({ agentDir, storage, fileSystem = nodeFileSystem }: Omit<RecordFileOptions, "ids">) => {
+  const load = async ({ agentDir, storage, fileSystem = nodeFileSystem }: Omit<FileOptions, "ids">) => {
     const path = join(agentDir, name);
     const bytes = storage
       ? await readLog(storage, storageKey)

@@ -4,9 +4,10 @@ import type { ApprovalChoice } from "@tau/protocol";
 import type { SandboxRefusal } from "@tau/tools";
 import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts";
 import { formatRefusal } from "./format-refusal.ts";
-import { bindTarget, changedMeanwhile, describeTarget, isSameTarget, type JudgeParts, judgeTarget } from "./judge.ts";
+import { changedMeanwhile, type JudgeParts, judgeTarget } from "./judge.ts";
 import { formatChoice, toOfferedChoice } from "./offers.ts";
 import { nothingIsAsked } from "./permission-mode.ts";
+import { bindTarget, describeTarget, isSameTarget } from "./prepare-question.ts";
 import type { Answer, Ask, PolicyRequest, Question } from "./policy.ts";
 
 /** A call whose command has failed because of the sandbox. */

@@ -6,7 +6,7 @@ export { execTiers } from "../exec/classification.ts";
 export { getSecretFiles } from "../extension-policy.ts";
 export { Grants } from "../grants.ts";
 export { createPathGuard, createPersonGuard } from "../guard.ts";
-export { createJudge, type JudgeParts, judgeTarget } from "../judge.ts";
+export { type BoundQuestion, createJudge, type JudgeParts, judgeTarget, type TakeAnswers } from "../judge.ts";
 export { appendToLedger } from "../ledger.ts";
 export { realPathRules } from "../paths.ts";
 export { Permissions } from "../permissions.ts";

@@ -16,6 +16,7 @@ const secretFiles = [
   "mcp-answers.json",
   "history.jsonl",
   "approvals.json",
+  "answers.json",
   "trust.json",
   "trusted-projects.json",
   "extension-trust.json",
