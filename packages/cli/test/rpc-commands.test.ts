@@ -150,6 +150,36 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await expect(again).rejects.toThrow("No question");
     },
   },
+  get_questions: {
+    settings: { approvals: { later: true } },
+    replies: [toolReply("read", { path: "/etc/hostname" })],
+    async check({ client, next }) {
+      await client.call("initialize", { approvals: false });
+      expect(await client.call("get_questions")).toEqual({ questions: [] });
+      const ended = next("agent_end");
+      await client.prompt("Read it.");
+      expect(await ended).toMatchObject({ terminationReason: "no_tool_calls", detail: "asked" });
+      const { questions } = await client.call("get_questions");
+      expect(questions).toMatchObject([{ toolName: "read", path: expect.stringContaining("hostname") }]);
+    },
+  },
+  resume: {
+    settings: { approvals: { later: true } },
+    replies: [toolReply("read", { path: "/etc/hostname" }), textReply("Read.")],
+    async check({ client, next, sent }) {
+      await client.call("initialize", { approvals: false });
+      const asked = next("agent_end");
+      await client.prompt("Read it.");
+      await asked;
+      const [question] = (await client.call("get_questions")).questions;
+      await client.call("approve", { approvalId: question!.id, decision: "allow" });
+      const ended = next("agent_end");
+      expect(await client.call("resume")).toBeNull();
+      expect(await ended).toMatchObject({ terminationReason: "no_tool_calls" });
+      expect(sent(1)).toContain((await readFile("/etc/hostname", "utf8")).trim());
+      await expect(client.call("resume")).rejects.toThrow("no call waits");
+    },
+  },
   get_state: {
     replies: [textReply("Hi.")],
     args: ["--name", "my work"],

@@ -4,7 +4,7 @@
  */
 import type { ModelUse } from "./model-use.ts";
 import type { ImageContent, Model, Usage } from "@tau/ai";
-import type { ApprovalAnswer } from "./approval.ts";
+import type { Approval, ApprovalAnswer } from "./approval.ts";
 import type { SessionEntry, SessionHeader } from "./entry.ts";
 import type { JobData, JobSummary } from "./job.ts";
 import type { SessionMessage } from "./message.ts";
@@ -343,7 +343,12 @@ export interface Commands {
   clear_queue: { params: None; data: { steering: string[]; followUp: string[] } };
   edit_queued: { params: { id: string; message: string }; data: { id: string } };
   remove_queued: { params: { id: string }; data: { removed: boolean } };
-  approve: { params: { approvalId: string } & ApprovalAnswer; data: null };
+  /** The answer to a question that outlives its run is kept until `resume`, or until the last answer if that has `resume`. */
+  approve: { params: { approvalId: string; resume?: boolean } & ApprovalAnswer; data: null };
+  /** The questions without an answer that calls wait for after their run. */
+  get_questions: { params: None; data: { questions: Approval[] } };
+  /** Begins a run with the calls that wait for an answer. They are judged again. */
+  resume: { params: None; data: null };
 
   get_state: { params: None; data: StateData };
   get_messages: { params: None; data: { messages: SessionMessage[] } };
@@ -538,6 +543,8 @@ export const commandScopes = {
   edit_queued: "write",
   remove_queued: "write",
   approve: "approve",
+  get_questions: "read",
+  resume: "write",
   get_state: "read",
   get_messages: "read",
   get_session_stats: "read",

@@ -3,6 +3,7 @@
  * hold types and fields that are not listed here; they are kept as they are.
  */
 import type { ImageContent, TextContent, Usage } from "@tau/ai";
+import type { Approval } from "./approval.ts";
 import type { SessionMessage } from "./message.ts";
 
 /** The first line. */
@@ -201,6 +202,11 @@ export const customTypes = {
    * `parentToolCallId` if another tool made the call.
    */
   callStarted: "tau.call_started",
+  /**
+   * A call waits for the answer to a question that outlives its run. `data` is an `AskedData`. Answers are not in the log, and whether
+   * the question is still open is not either.
+   */
+  asked: "tau.asked",
   /** A decision of the policy, for audits. */
   decision: "tau.decision",
   /** A run that a crash had cut was closed. `data` is `{ terminationReason }`. */
@@ -214,6 +220,12 @@ export const customTypes = {
   /** Text that neither the user nor the project wrote came in. `data` is `{ source, detail }`. */
   tainted: "tau.tainted",
 } as const;
+
+/** The data of an entry `tau.asked`. */
+export interface AskedData {
+  toolCallId: string;
+  approval: Approval;
+}
 
 /** A call that a tool made while it was executed. The model does not see it: it sees the result of that tool. */
 export interface NestedCall {

@@ -47,6 +47,7 @@ export {
   type ContextEditEntry,
   type CustomEntry,
   type CustomMessageEntry,
+  type AskedData,
   customTypes,
   getNestedCall,
   type DroppedEntry,

@@ -37,6 +37,7 @@ const table: { [Kind in RunEnd["kind"]]: [RunEnd & { kind: Kind }, TerminationRe
     [{ kind: "aborted", by: "person", reason: "steered" }, "abort_signal", "steered"],
     [{ kind: "aborted", by: "signal", reason: "no_tool_calls" }, "abort_signal", "no_tool_calls"],
   ],
+  asked: [[{ kind: "asked", questions: [] }, "no_tool_calls", "asked"]],
   disconnected: [[{ kind: "disconnected" }, "gateway_disconnected", undefined]],
   failed: [
     [{ kind: "failed", cause: "model", failure: auth }, "error", "auth"],

@@ -1,5 +1,6 @@
 /** How a run ended, and how that is reported on the wire. Code decides on `RunEnd`; its rendering is for people and logs. */
 import type { Failure } from "@tau/ai";
+import type { Approval } from "./approval.ts";
 
 /** The reason why a run ended, for surfaces: exactly one of these. */
 export type TerminationReason =
@@ -23,6 +24,8 @@ export type RunEnd =
   | { kind: "budget"; limit: BudgetLimitName }
   /** A tool result with `terminate`, or a hook, ended the run. */
   | { kind: "stopped"; by: string }
+  /** Calls wait for the answers to these questions. They are made when the session is resumed. */
+  | { kind: "asked"; questions: readonly Approval[] }
   /** `limitMs`: how long the run was allowed to take. Default 48 hours. */
   | { kind: "timeout"; limitMs?: number }
   /** The provider sent nothing for too long, also when asked again. */
@@ -64,6 +67,8 @@ export function toTermination(end: RunEnd): Termination {
       return { terminationReason: "no_tool_calls", detail: `budget_${end.limit}` };
     case "stopped":
       return { terminationReason: "no_tool_calls", detail: end.by };
+    case "asked":
+      return { terminationReason: "no_tool_calls", detail: "asked" };
     case "timeout":
       return {
         terminationReason: "timeout_48h",

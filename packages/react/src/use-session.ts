@@ -54,7 +54,7 @@ function createActions(store: SessionStore): Pick<UseSession, "send" | "approve"
       await getSession().call("prompt", { ...message, ...(images && { images }) });
     },
     async approve(approvalId, answer) {
-      await getSession().call("approve", { approvalId, ...answer });
+      await getSession().call("approve", { approvalId, ...answer, resume: true });
     },
     async stop() {
       await getSession().call("abort", {}, { isLasting: false });

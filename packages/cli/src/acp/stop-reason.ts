@@ -9,6 +9,7 @@ export function toStopReason(end: RunEnd): StopReason {
   switch (end.kind) {
     case "done":
     case "stopped":
+    case "asked":
       return "end_turn";
     case "length":
       return "max_tokens";

@@ -187,7 +187,7 @@ export class App {
       theme,
       getRows: () => terminal.rows,
       now,
-      answer: (approvalId, answer) => session.client.execute({ type: "approve", approvalId, ...answer }),
+      answer: (approvalId, answer) => session.client.execute({ type: "approve", approvalId, ...answer, resume: true }),
       run,
       onPostponed: () => say("A question is open: /approve answers it.", "warning"),
       stopRun: () => {

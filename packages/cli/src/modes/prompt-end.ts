@@ -1,7 +1,7 @@
 /** Formats the end of a prompt for print and JSON mode. Pure. */
 import type { Failure } from "@tau/ai";
 import type { OutputCheck } from "@tau/ai/internal";
-import { defaultRunMs, formatLimit, type PromptEnd } from "@tau/protocol";
+import { type Approval, defaultRunMs, formatLimit, type PromptEnd } from "@tau/protocol";
 import { getFailureAdvice } from "@tau/protocol/surface";
 import { logAdvice } from "../process/errors.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
@@ -31,6 +31,8 @@ export function toExitCode({ end, output }: Pick<PromptResult, "end" | "output">
     case "stopped":
       if (output?.kind === "unfit") return exitCodes.failed;
       return denied > 0 ? exitCodes.denied : exitCodes.done;
+    case "asked":
+      return exitCodes.denied;
     case "aborted":
       return exitCodes.interrupted;
     case "disconnected":
@@ -60,6 +62,8 @@ export function formatEnd(result: PromptResult, denied: readonly string[]): stri
       return `the run reached its limit of ${end.limit}.`;
     case "timeout":
       return `the run was stopped after ${formatLimit(end.limitMs ?? defaultRunMs)}.`;
+    case "asked":
+      return formatAsked(end.questions);
     case "aborted":
       return "interrupted.";
     case "disconnected":
@@ -81,6 +85,11 @@ function withAdvice({ kind, message }: Failure): string {
 function formatUnfit(problem: string, denied: readonly string[]): string {
   const reason = `the answer does not fit the schema: ${problem}`;
   return denied.length === 0 ? reason : `${reason}\n  ${formatDenied(denied)}`;
+}
+
+function formatAsked(questions: readonly Approval[]): string {
+  const lines = questions.map(({ id, summary, reason }) => `\n  ${id}: ${summary} ${reason}`);
+  return `the run waits for ${questions.length === 1 ? "an answer" : "answers"}:${lines.join("")}`;
 }
 
 const maxAdvice = 5;

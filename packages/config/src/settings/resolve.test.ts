@@ -18,7 +18,7 @@ describe("merging", () => {
     expect(resolve({})).toEqual({
       additionalDirectories: [],
       apiKeys: {},
-      approvals: { timeoutMs: undefined },
+      approvals: { timeoutMs: undefined, later: false },
       auth: { store: "file" },
       defaultProjectTrust: "ask",
       defaultProvider: undefined,

@@ -101,6 +101,12 @@ export const settingsTable = group("The settings of tau.", {
         "How long a question waits before the call is denied, in milliseconds. Default: in a terminal for ever, over RPC and the gateway 5 minutes, in pi's RPC format 30 seconds.",
       project: "when trusted",
     }),
+    later: setting(flag, {
+      default: false,
+      description:
+        "Whether a run ends with a question that nobody is there to answer, instead of denying the call: the answer is kept, and the session is resumed with it.",
+      project: "never",
+    }),
   }),
   additionalDirectories: setting(paths, {
     default: [],

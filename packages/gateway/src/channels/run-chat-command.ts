@@ -78,12 +78,12 @@ async function run(context: ChatCommandContext): Promise<string> {
 }
 
 /** Only who the run is for may answer: somebody else in a group may not. */
-function approve({ command, mayApprove }: ChatCommandContext, { hosted }: OpenSession): string {
+async function approve({ command, mayApprove }: ChatCommandContext, { hosted }: OpenSession): Promise<string> {
   const [, id = "", answer = ""] = /^(\S+)\s+(yes|no)$/i.exec(command.argument) ?? [];
   if (id === "") return "Write /approve ID yes, or /approve ID no.";
   const isOpen = hosted.view.live.approvals.some((approval) => approval.id === id);
   if (isOpen && !mayApprove(id)) return "Only the person whose message is being answered can approve this.";
-  const isTaken = hosted.session.approve(id, { decision: answer.toLowerCase() === "yes" ? "allow" : "deny" });
+  const isTaken = await hosted.session.approve(id, { decision: answer.toLowerCase() === "yes" ? "allow" : "deny" });
   return isTaken ? "Noted." : "This question is not open any more.";
 }
 

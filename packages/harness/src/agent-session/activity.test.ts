@@ -1,4 +1,6 @@
 import type { AgentTool } from "@tau/agent";
+import { createAnswerMemory } from "@tau/policy";
+import type { DescribedTool } from "@tau/tools";
 import type { Failure } from "@tau/ai";
 import { call, type ScriptedTurn, text } from "@tau/ai/testing";
 import { type RunEnd, type SessionEvent, type Termination, toTermination } from "@tau/protocol";
@@ -40,6 +42,8 @@ const createStopTool = (): AgentTool => ({
   name: "stop",
   execute: async () => ({ content: [text("enough")], terminate: true }),
 });
+
+const createPayTool = (): DescribedTool => ({ ...createStopTool(), name: "pay", needsApproval: true });
 
 async function open(turns: readonly ScriptedTurn[], params: TestSessionParams = {}): Promise<TestSession> {
   const kit = await createTestSession(turns, { thinkingLevel: "off", ...params });
@@ -355,6 +359,13 @@ const endings: { [Kind in RunEnd["kind"]]: Record<string, Ending> } = {
       end: { kind: "disconnected" },
     },
   },
+  asked: {
+    "a question that outlives the run": {
+      turns: [[call("pay")], heard],
+      params: { ask: { later: createAnswerMemory() } },
+      end: { kind: "asked", questions: [] },
+    },
+  },
   timeout: { "48 hours": { act: ({ clock }) => clock.advance(48 * 60 * 60 * 1_000), end: { kind: "timeout" } } },
   budget: {
     "a budget of turns": {
@@ -407,7 +418,7 @@ test.each(rows)("a follow-up that is queued when %s ends the run %s", async (_na
   const gate = createGate();
   const controller = new AbortController();
   const kit = await openOnDisk([[call("wait")], ...turns], {
-    customTools: [createWaitTool(gate), createStopTool()],
+    customTools: [createWaitTool(gate), createStopTool(), createPayTool()],
     abortSignal: controller.signal,
     binding: { channel: "chat", tools: [] },
     ...params,

@@ -72,6 +72,13 @@ type State =
   /** `aborted`: after the run was over, while extensions were still notified. */
   | { kind: "running"; run: Run; aborted: RunAborted | undefined };
 
+interface QuietOptions {
+  onWritten?: () => void;
+  form?: AnswerForm | undefined;
+  /** See `Activity.resume`. */
+  resumes?: boolean;
+}
+
 export interface ActivityParts {
   host: RunHost;
   model: ModelChoice;
@@ -206,6 +213,11 @@ export class Activity {
     await this.#whileBusy(() => this.#runUntilQuiet(messages), true);
   }
 
+  /** Begins a run with the calls that wait for an answer. Not while one is in progress. */
+  async resume(): Promise<PromptRun> {
+    return await this.#whileBusy(() => this.#runUntilQuiet([], { resumes: true }), true);
+  }
+
   /** Does work that is no run. `signal` aborts when the work is to end, and when it takes too long. */
   async exclusive<T>(what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     // A tool that asked from within a run would wait for itself.
@@ -336,7 +348,7 @@ export class Activity {
     const { inbox, runChoices } = this.#parts;
     const release = inbox.holdFollowUps();
     try {
-      let outcome = await this.#runOnce(first, onWritten);
+      let outcome = await this.#runOnce(first, { onWritten });
       for (;;) {
         const ended = outcome;
         const correction = await this.#waitFor((signal) => form.read(ended, signal));
@@ -356,11 +368,13 @@ export class Activity {
   /** A run, and another one as long as messages are queued and the last run was not stopped. */
   async #runUntilQuiet(
     first: readonly AgentMessage[],
-    { onWritten = () => {}, form }: { onWritten?: () => void; form?: AnswerForm | undefined } = {},
+    { onWritten = () => {}, form, resumes = false }: QuietOptions = {},
   ): Promise<RunOutcome> {
     const { host, tools } = this.#parts;
     host.sent.addChangedFiles(tools.takeResources());
-    let outcome = await (form ? this.#runUntilFits(first, form, onWritten) : this.#runOnce(first, onWritten));
+    let outcome = await (form
+      ? this.#runUntilFits(first, form, onWritten)
+      : this.#runOnce(first, { onWritten, resumes }));
     let isSettled = false;
     for (;;) {
       const next = await this.#takeNext(outcome);
@@ -397,10 +411,14 @@ export class Activity {
     return continues ? [...this.#takeQueued(), ...sent] : [];
   }
 
-  async #runOnce(prompts: readonly AgentMessage[], onWritten = () => {}): Promise<RunOutcome> {
+  async #runOnce(
+    prompts: readonly AgentMessage[],
+    { onWritten = () => {}, resumes = false }: { onWritten?: () => void; resumes?: boolean } = {},
+  ): Promise<RunOutcome> {
     const { host, model, tools, currentRun, inbox, parent, lifetime, abortSignal, mustBeUsable, afterRun } =
       this.#parts;
     mustBeUsable();
+    if (!resumes) await host.questions.settle();
     await model.remember();
     tools.rebuildForToday();
     await tools.loadTools();
@@ -416,7 +434,9 @@ export class Activity {
     this.#state = { kind: "running", run, aborted: undefined };
     currentRun.begin(run);
     try {
-      const outcome = await run.start(await this.#parts.beforeRun(prompts), onWritten);
+      // What extensions add to a prompt must not come between a call and its result.
+      const messages = resumes ? [] : await this.#parts.beforeRun(prompts);
+      const outcome = await run.start(messages, { onWritten, resumes });
       await this.#reportToParent(outcome);
       return outcome;
     } finally {

@@ -6,6 +6,7 @@ import type { SessionManager } from "../session/session-manager.ts";
 import type { UnfinishedCall } from "../session/unfinished-calls.ts";
 import type { Inbox, KeepQueued } from "../run/inbox.ts";
 import type { Notices } from "./notices.ts";
+import type { OpenQuestions } from "./open-questions.ts";
 
 /** For a program that outlives its sessions' processes. Its sessions leave their queue in the log when they are closed. */
 export interface AfterCrash {
@@ -19,6 +20,8 @@ interface CrashParts {
   session: SessionManager;
   inbox: Inbox;
   notices: Notices;
+  /** Finds the calls that wait for an answer, which stay as they are. */
+  questions: Pick<OpenQuestions, "findWaiting">;
   afterCrash: AfterCrash | undefined;
 }
 
@@ -41,9 +44,11 @@ export async function settleAfterCrash(parts: CrashParts): Promise<Termination |
 }
 
 async function settle(parts: CrashParts): Promise<Termination | undefined> {
-  const { session, inbox, notices, afterCrash } = parts;
-  const calls = await session.unfinishedCalls();
-  await session.settleUnfinishedCalls();
+  const { session, inbox, notices, afterCrash, questions } = parts;
+  const unfinished = await session.unfinishedCalls();
+  const waiting = await questions.findWaiting(unfinished);
+  await session.settleUnfinishedCalls(waiting);
+  const calls = unfinished.filter(({ call }) => !waiting.has(call.id));
   for (const message of describeUnfinished(calls)) notices.add("call_not_finished", message);
   const cut: Termination = { terminationReason: "gateway_disconnected" };
   const isClosed = afterCrash?.wasCut(session.id) === true && (await session.closeCutRun(cut));
@@ -55,11 +60,18 @@ async function settle(parts: CrashParts): Promise<Termination | undefined> {
 
 /** Describes the calls to the user. The model gets their results. */
 function describeUnfinished(calls: readonly UnfinishedCall[]): string[] {
-  const list = (hasStarted: boolean) =>
-    calls.filter((each) => each.hasStarted === hasStarted).map(({ call }) => call.name);
+  const list = (isOne: (call: UnfinishedCall) => boolean) => calls.filter(isOne).map(({ call }) => call.name);
+  const isAsked = ({ hasStarted, questionIds }: UnfinishedCall) => !hasStarted && questionIds.length > 0;
   const sentences: [text: string, names: string[]][] = [
-    ["These calls were not executed, because the program ended before they were started", list(false)],
-    ["The program ended while these calls were running, so it is unknown what they did", list(true)],
+    [
+      "These calls were not executed, because the program ended before they were started",
+      list((call) => !call.hasStarted && !isAsked(call)),
+    ],
+    ["These calls were not executed, because nobody answered the questions about them", list(isAsked)],
+    [
+      "The program ended while these calls were running, so it is unknown what they did",
+      list(({ hasStarted }) => hasStarted),
+    ],
   ];
   return sentences.filter(([, names]) => names.length > 0).map(([text, names]) => `${text}: ${names.join(", ")}.`);
 }

@@ -8,7 +8,14 @@
 import type { AgentMessage, AgentTool, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model } from "@tau/ai";
 import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
-import { type ApprovalAnswer, type PermissionData, type QueuedMessage, type Termination } from "@tau/protocol";
+import {
+  type Approval,
+  type ApprovalAnswer,
+  HarnessError,
+  type PermissionData,
+  type QueuedMessage,
+  type Termination,
+} from "@tau/protocol";
 import { changedNames } from "@tau/config/internal";
 import {
   type SessionEnd,
@@ -34,7 +41,7 @@ import { bindExtensions } from "../extension-port/bind-extensions.ts";
 import { compactSession } from "../run/compacting.ts";
 import { toRunAborted } from "../run/run-aborted.ts";
 import type { SessionManager } from "../session/session-manager.ts";
-import type { PromptOutcome, Submission } from "./activity.ts";
+import type { PromptOutcome, PromptRun, Submission } from "./activity.ts";
 import { Children } from "./children.ts";
 import type { Spending } from "./live-sessions.ts";
 import type { ModelSource } from "./model-choice.ts";
@@ -281,9 +288,37 @@ export class AgentSession extends SessionState {
     await this.#work.activity.whenIdle();
   }
 
-  /** Answers a question of `approval_requested`. False when it is no longer open. */
-  approve(approvalId: string, answer: ApprovalAnswer): boolean {
-    return this.#core.judge.answer(approvalId, answer);
+  /**
+   * Answers a question of `approval_requested`. False when it is no longer open. The answer to a question that outlives its run is
+   * kept: `resume` makes the call.
+   */
+  async approve(approvalId: string, answer: ApprovalAnswer): Promise<boolean> {
+    return this.#core.judge.answer(approvalId, answer) || (await this.#core.questions.answer(approvalId, answer));
+  }
+
+  /** The questions without an answer that calls wait for after their run; see the parameter `ask`. */
+  async getQuestions(): Promise<readonly Approval[]> {
+    return await this.#core.questions.list();
+  }
+
+  /**
+   * Makes the calls that wait for an answer, and continues their run. They are judged again; a question that still has no answer ends
+   * the run as before. Rejects with `invalid_input` if no call waits, and with `busy` during a run.
+   */
+  async resume(): Promise<PromptRun> {
+    return await (
+      await this.startResuming()
+    ).outcome;
+  }
+
+  /** Does what `resume` does, but resolves as soon as the run has begun. */
+  async startResuming(): Promise<{ outcome: Promise<PromptRun> }> {
+    this.#core.mustBeUsable();
+    const { activity } = this.#work;
+    const canResume = await this.#core.questions.canResume();
+    if (activity.isBusy) throw new HarnessError("busy", "A run is already in progress. Wait for it, or abort it.");
+    if (!canResume) throw new HarnessError("invalid_input", "Nothing can be resumed: no call waits for an answer.");
+    return { outcome: activity.resume() };
   }
 
   /** A new session that continues from an entry of this one, with the same parts and a file of its own. */
@@ -363,6 +398,7 @@ export class AgentSession extends SessionState {
   async compact(instructions?: string): Promise<CompactionOutcome> {
     this.#core.mustBeUsable();
     return await this.#work.activity.exclusive("Compacting", async (signal) => {
+      await this.#core.questions.settle();
       const outcome = await compactSession(this.#work.host, { reason: "manual", instructions, signal });
       this.#parts.budget.charge(outcome.usage);
       return outcome;

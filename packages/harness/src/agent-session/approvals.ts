@@ -2,7 +2,7 @@
 import { type Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { createWaits, type Waits } from "@tau/extensions/internal";
-import type { Answer, Ask, Question } from "@tau/policy";
+import type { Answer, AnswerStore, Ask, Question } from "@tau/policy";
 import type { Publisher } from "../run/publisher.ts";
 
 /** A surface that answers with `AgentSession.approve`. */
@@ -16,10 +16,55 @@ interface AnsweringSurface {
   timeoutMs?: () => number | "never" | undefined;
 }
 
+/**
+ * A run ends with the questions that nobody is there to answer, as `{ kind: "asked" }`. `AgentSession.approve` keeps the answers, and
+ * `AgentSession.resume` makes the calls, in this process or in another one with the same store.
+ */
+interface LaterAnswers {
+  /** Keeps questions and answers, such as `createAnswerFile` of `@tau/policy`. */
+  later: AnswerStore;
+  /** How long a question and its answer count. Default 7 days. */
+  expiresAfterMs?: number;
+}
+
 /** `surface`: a surface of the session answers at any time. */
-export type AskChoice = Ask | "surface" | AnsweringSurface;
+export type AskChoice = Ask | "surface" | AnsweringSurface | (LaterAnswers & Partial<AnsweringSurface>);
+
+type ObjectChoice = Partial<AnsweringSurface & LaterAnswers>;
 
 const defaultTimeoutMs = 5 * 60 * 1_000;
+const defaultExpiryMs = 7 * 24 * 60 * 60 * 1_000;
+
+const toObject = (choice: AskChoice | undefined): ObjectChoice | undefined =>
+  typeof choice === "object" ? choice : undefined;
+
+/** Whether somebody answers now. */
+function isAttended(choice: AskChoice | undefined, sessionId: string): boolean {
+  const surface = toObject(choice);
+  return surface ? (surface.isAttended?.(sessionId) ?? false) : choice !== undefined;
+}
+
+/** The store of questions that outlive their run, and when they are kept there. */
+export interface LaterPort {
+  /** Undefined: no question outlives its run. */
+  readonly store: AnswerStore | undefined;
+  readonly expiresAfterMs: number;
+  /** Whether a question is kept now. */
+  readonly keepsQuestions: () => boolean;
+}
+
+/** `own` is the store of the user, and what the settings say. */
+export function resolveLater(
+  choice: AskChoice | undefined,
+  own: { store: AnswerStore | undefined; isChosen: () => boolean; sessionId: string },
+): LaterPort {
+  const { later, expiresAfterMs = defaultExpiryMs } = toObject(choice) ?? {};
+  return {
+    store: later ?? own.store,
+    expiresAfterMs,
+    keepsQuestions: () => (later !== undefined || own.isChosen()) && !isAttended(choice, own.sessionId),
+  };
+}
 
 interface ApprovalsParts {
   sessionId: string;
@@ -53,8 +98,8 @@ export class Approvals {
    * applies.
    */
   port(choice: AskChoice): Ask | undefined {
-    const surface = typeof choice === "object" ? choice : undefined;
-    if (surface?.isAttended(this.#parts.sessionId) === false) return undefined;
+    if (!isAttended(choice, this.#parts.sessionId)) return undefined;
+    const surface = toObject(choice);
     return async (question, signal) => {
       const { publisher, clock, timeoutMs } = this.#parts;
       const { request: _request, ...approval } = question;
@@ -103,5 +148,5 @@ export class Approvals {
 }
 
 /** Whether an answer was offered. The caller denies any other one. */
-const isOffered = ({ choices }: Question, { choice = "once", rule }: Answer): boolean =>
+export const isOffered = ({ choices }: Pick<Question, "choices">, { choice = "once", rule }: Answer): boolean =>
   choices.some((each) => each.choice === choice && (rule ?? each.rule) === each.rule);

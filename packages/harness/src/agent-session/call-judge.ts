@@ -1,10 +1,12 @@
 /** Judges the calls of one session: a person is asked where the policy says so, and denials are published. */
 import type { Clock, Ids } from "@tau/ai";
+import type { AnswerStore } from "@tau/policy";
 import { adviseUser, createJudge, type JudgeParts, type PolicyReport } from "@tau/policy/internal";
 import type { SessionTaint } from "../session/session-taint.ts";
 import type { RunHost } from "../run/run-host.ts";
 import { Approvals, type AskChoice } from "./approvals.ts";
 import type { LiveSession } from "./live-sessions.ts";
+import type { OpenQuestions } from "./open-questions.ts";
 import type { Publisher } from "../run/publisher.ts";
 import type { RunScopes } from "./run-scopes.ts";
 
@@ -14,6 +16,8 @@ export interface PolicyParts extends Pick<
   "decide" | "audit" | "grants" | "remembered" | "files" | "home" | "getMode"
 > {
   ask: AskChoice | undefined;
+  /** Keeps the questions of the user's sessions that outlive their run. Undefined if nothing of the user is read. */
+  answers: AnswerStore | undefined;
   /** The hosts that the user allowed in this project. */
   listHosts: () => Promise<string[]>;
   report: PolicyReport;
@@ -29,6 +33,7 @@ interface CallJudgeParts {
   clock: Clock;
   publisher: Publisher;
   scopes: RunScopes;
+  questions: OpenQuestions;
   /** How long a question waits before it is denied; undefined if the settings do not say. */
   timeoutMs: () => number | undefined;
 }
@@ -42,7 +47,7 @@ export interface CallJudge extends Pick<RunHost, "judge" | "endCall" | "getCallM
 }
 
 export function createCallJudge(own: CallJudgeParts): CallJudge {
-  const { sessionId, parent, cwd, ids, clock, publisher, scopes, timeoutMs } = own;
+  const { sessionId, parent, cwd, ids, clock, publisher, scopes, questions, timeoutMs } = own;
   const { decide, audit, grants, remembered, files, home, getMode, ask } = own.policy;
   const approvals = new Approvals({ sessionId, publisher, clock, timeoutMs });
   /** Messages of the user from when they allowed a call, by its id. */
@@ -77,7 +82,7 @@ export function createCallJudge(own: CallJudgeParts): CallJudge {
   };
   return {
     parts,
-    judge: createJudge(parts),
+    judge: createJudge(parts, { getTakeAnswers: (call) => questions.getTakeAnswers(call) }),
     waits: approvals.waits,
     answer: (id, answer) => approvals.answer(id, answer),
     endCall(toolCallId) {

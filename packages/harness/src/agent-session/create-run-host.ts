@@ -19,6 +19,7 @@ interface RunHostParts extends Pick<
   | "publisher"
   | "takeReports"
   | "getSummaryModel"
+  | "questions"
   | "used"
   | "ask"
   | "waitsForBusyProvider"
@@ -86,6 +87,7 @@ export function createRunHost(parts: RunHostParts): RunHost {
         await features.loadBeforeChanges();
         await extensions.current?.emit({ type: "before_files_change", toolCallId, toolName });
       }),
+    questions: parts.questions,
     calls: new RunningCalls(),
     endCall,
     getCallMessage,

@@ -9,6 +9,8 @@ interface NavigationParts extends Omit<NavigateParts, "session" | "signal"> {
   session: SessionManager;
   moves: TreeMoves;
   getExtensions: () => ExtensionHooks | undefined;
+  /** Called before the leaf moves: calls that wait for an answer get an outcome on the branch that is left. */
+  beforeMove: () => Promise<void>;
   /** Called when the leaf is another entry: what was read of the log is out of date. */
   afterMove: () => Promise<void>;
   /** Loads the features whose results the new branch has. They need no event: they start with the new branch. */
@@ -24,11 +26,12 @@ export class Navigation {
 
   /** `entryId` null: before the first entry. Not during a run. False when an extension cancelled it. */
   async navigate(entryId: string | null, options: NavigateOptions, signal: AbortSignal): Promise<boolean> {
-    const { session, afterMove, loadFeatures } = this.#parts;
+    const { session, beforeMove, afterMove, loadFeatures } = this.#parts;
     const extensions = this.#parts.getExtensions();
     const oldLeafId = session.getLeafId();
     const decided = await this.#askExtensions(entryId, options, signal);
     if (decided === "cancelled") return false;
+    await beforeMove();
     await navigate({ ...this.#parts, signal }, entryId, decided);
     await afterMove();
     if (extensions?.has("session_tree")) {

@@ -14,7 +14,9 @@ import { type CallJudge, createCallJudge } from "./call-judge.ts";
 import { CurrentRun } from "./current-run.ts";
 import { JobReports } from "./job-reports.ts";
 import { ModelChoice } from "./model-choice.ts";
+import { resolveLater } from "./approvals.ts";
 import type { Notices } from "./notices.ts";
+import { OpenQuestions } from "./open-questions.ts";
 import { PermissionModes } from "./permission-mode.ts";
 import { RunChoices } from "./run-choices.ts";
 import { RunRole } from "./run-role.ts";
@@ -40,6 +42,7 @@ export interface SessionCore {
   readonly jobs: JobReports;
   readonly scopes: RunScopes;
   readonly judge: CallJudge;
+  readonly questions: OpenQuestions;
   readonly lifecycles: ToolLifecycles;
   readonly moves: TreeMoves;
   readonly currentRun: CurrentRun;
@@ -78,6 +81,14 @@ export function createSessionCore(parts: SessionParts): SessionCore {
     clock,
   });
   model.onChange((selected, previous) => used.takeSelection(selected, previous));
+  const transcript = new Transcript();
+  const later = resolveLater(policy.ask, {
+    store: policy.answers,
+    // The run of a child is a call of its parent, which cannot wait.
+    isChosen: () => parent === undefined && settings.get().approvals.later,
+    sessionId: session.id,
+  });
+  const questions = new OpenQuestions({ session, later, publisher, transcript, clock });
   const lifetime = new AbortController();
   const mustBeOpen = () => {
     if (lifetime.signal.aborted) throw new HarnessError("closed", `The session ${session.id} is closed.`);
@@ -99,7 +110,8 @@ export function createSessionCore(parts: SessionParts): SessionCore {
       notice,
     }),
     runChoices: new RunChoices({ toolChoice: parts.toolChoice }),
-    transcript: new Transcript(),
+    transcript,
+    questions,
     inbox: new Inbox({
       session,
       ids,
@@ -123,6 +135,7 @@ export function createSessionCore(parts: SessionParts): SessionCore {
       clock,
       publisher,
       scopes,
+      questions,
       timeoutMs: () => settings.get().approvals.timeoutMs,
     }),
     lifecycles: new ToolLifecycles({

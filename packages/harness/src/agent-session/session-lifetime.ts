@@ -39,7 +39,7 @@ export class SessionLifetime {
   async open(): Promise<void> {
     const { parts, core, work, bind, onModels } = this.#own;
     const { sessionManager: session, services, problems, sessions, afterCrash } = parts;
-    const { inbox, notices, jobs, permissionModes, sent, transcript } = core;
+    const { inbox, notices, jobs, permissionModes, sent, transcript, questions } = core;
     for (const { code, message } of problems) notices.add(code, message);
     session.onProblems((fresh) => {
       const damage = fresh.filter(({ kind }) => kind !== "newer_version");
@@ -48,7 +48,9 @@ export class SessionLifetime {
     if (!session.readOnly) {
       // A session that another process writes has its children there.
       sessions.add(work.live);
-      this.#cutRun = await settleAfterCrash({ session, inbox, notices, afterCrash });
+      this.#cutRun = await settleAfterCrash({ session, inbox, notices, questions, afterCrash });
+    } else {
+      await questions.findWaiting(await session.unfinishedCalls());
     }
     await readLog(core, session);
     jobs.resume(transcript.messages);

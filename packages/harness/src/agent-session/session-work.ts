@@ -112,7 +112,7 @@ export function createSessionWork(parts: SessionParts, core: SessionCore, callba
 /** Follows the log, the resources and the background jobs. Returns how to stop. */
 export function followChanges(parts: SessionParts, core: SessionCore, work: SessionWork): (() => void)[] {
   const { sessionManager: session, services } = parts;
-  const { model, notices, jobs, lifetime } = core;
+  const { model, notices, jobs, lifetime, questions } = core;
   const { activity, changes, tools } = work;
   core.permissionModes.onChange(async (mode, previousMode) => {
     // The tools of a request depend on it: nothing else changes them.
@@ -123,7 +123,8 @@ export function followChanges(parts: SessionParts, core: SessionCore, work: Sess
   });
   /** Begins a run about a job that has ended, unless one is in progress: that one takes the report. */
   const wake = () => {
-    if (activity.isBusy || lifetime.signal.aborted || !model.model) return;
+    // A call that waits for an answer must not lose it because a job has ended.
+    if (activity.isBusy || questions.isWaiting || lifetime.signal.aborted || !model.model) return;
     activity.begin(jobs.take()).catch((error: unknown) => notices.add("run_failed", getErrorMessage(error)));
   };
   return [
@@ -165,7 +166,7 @@ function createSessionRunHost(parts: SessionParts, core: SessionCore, tools: Sho
     clock,
     ids,
   } = parts;
-  const { transcript, inbox, publisher, used, settings, judge, jobs, sent } = core;
+  const { transcript, inbox, publisher, used, settings, judge, questions, jobs, sent } = core;
   return createRunHost({
     cwd: parts.cwd,
     session,
@@ -177,6 +178,7 @@ function createSessionRunHost(parts: SessionParts, core: SessionCore, tools: Sho
     tools,
     settings,
     judge,
+    questions,
     runRole: core.runRole,
     runChoices: core.runChoices,
     transcript,
@@ -198,10 +200,11 @@ function createSessionRunHost(parts: SessionParts, core: SessionCore, tools: Sho
 
 function createNavigation(parts: SessionParts, core: SessionCore, host: RunHost): Navigation {
   const { sessionManager: session, extensions, features, request, budget } = parts;
-  const { moves, model, settings, notices, jobs, transcript, sent } = core;
+  const { moves, model, settings, notices, jobs, transcript, questions, sent } = core;
   return new Navigation({
     session,
     moves,
+    beforeMove: () => questions.settle(),
     getModel: () => model.mustHaveModel(),
     getSummaryModel: host.getSummaryModel,
     request,

@@ -51,6 +51,8 @@ function refuseTwoLogs({ storage, session, sessionManager }: AgentSessionParams)
 const either = (expected: string, ...checks: ((value: unknown) => boolean)[]): Field<unknown> =>
   check(expected, (value) => checks.some((accepts) => accepts(value)));
 
+const isAnswerStore = (value: unknown): boolean => hasMethods(value, "read", "change");
+
 const isSessionManager = (value: unknown): boolean => hasMethods(value, "getEntries", "appendMessage");
 
 const isPort = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_535;
@@ -189,10 +191,10 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   commandTerminal: param(withMethods("an object with the function `start`", "start")),
   ask: param(
     either(
-      'a function, "surface", or an object with a function `isAttended`',
+      'a function, "surface", or an object with a function `isAttended` or a store as `later`',
       isFunction,
       (value) => value === "surface",
-      (value) => isRecord(value) && isFunction(value["isAttended"]),
+      (value) => isRecord(value) && (isFunction(value["isAttended"]) || isAnswerStore(value["later"])),
     ),
   ),
   decide: param(

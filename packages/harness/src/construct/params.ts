@@ -147,7 +147,10 @@ export interface AgentSessionParams {
    * background, and outside by permission they run here. Default: all run here.
    */
   commandTerminal?: CommandTerminal;
-  /** Whom to ask where the policy asks. Default: nobody is there, and what asks is denied. */
+  /**
+   * Whom to ask where the policy asks. With `{ later: store }` the run ends with the question, and is resumed with the answer.
+   * Default: nobody is there, and what asks is denied.
+   */
   ask?: AskChoice;
   /**
    * Whose rights apply to files that prompts and commands name: `person` may show everything but credentials, `model` what its

@@ -8,7 +8,7 @@ import {
   type SecretBroker,
   withPlanMode,
 } from "@tau/policy/internal";
-import type { Audit } from "@tau/policy";
+import { type Audit, createAnswerFile } from "@tau/policy";
 import { SessionTaint } from "../session/session-taint.ts";
 import { describeSandbox, findRealPath } from "@tau/sandbox/internal";
 import type { SandboxNetwork, SandboxSettings } from "@tau/sandbox";
@@ -24,6 +24,8 @@ export async function createPolicyParts(
     cwd,
     projectDirectory,
     agentDir,
+    readsUser,
+    clock,
     ids,
     params,
     services,
@@ -82,6 +84,7 @@ export async function createPolicyParts(
   return {
     decide: withPlanMode(decide, { isPlanning: () => permissions.isPlanning, isSandboxed }),
     ask: params.ask,
+    answers: readsUser ? createAnswerFile({ directory: agentDir, clock }) : undefined,
     audit,
     grants,
     remembered,

@@ -191,7 +191,8 @@ export async function openView(session: AgentSession): Promise<View> {
     const { cutRun } = session;
     const ended = cutRun && { reason: cutRun.terminationReason, detail: cutRun.detail };
     const { mode: permissionMode } = session.permissions;
-    const view: View = { log, live: { ...emptyView.live, ended, permissionMode } };
+    const approvals = await session.getQuestions();
+    const view: View = { log, live: { ...emptyView.live, ended, permissionMode, approvals } };
     return session.notices.reduce((reduced, notice) => reduce(reduced, { type: "notice", ...notice }), view);
   }
 }

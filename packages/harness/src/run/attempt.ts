@@ -4,6 +4,7 @@ import {
   type AgentLoopConfig,
   type AgentLoopTurnUpdate,
   type AgentMessage,
+  resumeAgentLoop,
   runAgentLoop,
   runAgentLoopContinue,
   type StreamFn,
@@ -69,7 +70,8 @@ export class Attempt {
     this.#recovery = recovery;
   }
 
-  async run(prompts: readonly AgentMessage[]): Promise<AttemptOutcome> {
+  /** With `resumes`, it begins with the calls of the last answer that wait for an answer. */
+  async run(prompts: readonly AgentMessage[], resumes = false): Promise<AttemptOutcome> {
     const { host, recorder, spans, signal } = this.#context;
     const { systemPrompt, tools } = host.current();
     const context = { systemPrompt: systemPrompt.text, messages: [...host.transcript.messages], tools: [...tools] };
@@ -82,13 +84,16 @@ export class Attempt {
     const ask: StreamFn = (...request) => this.#nextRequest.ask(...request);
     try {
       await spans.within(async () => {
-        if (prompts.length > 0) await runAgentLoop([...prompts], context, config, emit, signal, ask);
+        if (resumes) await resumeAgentLoop(context, config, emit, signal, ask);
+        else if (prompts.length > 0) await runAgentLoop([...prompts], context, config, emit, signal, ask);
         else await runAgentLoopContinue(context, config, emit, signal, ask);
       });
     } finally {
       // A request that was sent and has no answer: its cost is unknown.
       this.#nextRequest.settle(undefined);
     }
+    const questions = host.questions.takeAsked();
+    if (questions.length > 0) this.#request = { kind: "asked", end: { kind: "asked", questions } };
     const request = this.#request ?? this.#context.getRequest();
     return {
       answer: this.#answer,

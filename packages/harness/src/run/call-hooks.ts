@@ -21,6 +21,9 @@ export function createCallHooks(host: RunHost, recorder: Recorder): CallHooks {
   return {
     beforeToolCall: async (call, abort) => {
       const verdict = await guard(call, abort);
+      // What follows a call that waits for an answer is done after it.
+      if (verdict?.postpone || (host.questions.hasAsked && call.parentToolCallId === undefined))
+        return { postpone: true };
       if (!verdict?.block && (await mayChangeFiles(call, host.cwd))) await host.beforeFilesChange(call.toolCall);
       // Not before: if the program ends while a person is asked, the call has done nothing.
       if (!verdict?.block) await recorder.recordCallStart(call);

@@ -82,6 +82,8 @@ export function nextStep(facts: RunFacts): Step {
   if (facts.logFailure !== undefined) {
     return stop({ kind: "failed", cause: "log", failure: { kind: "unknown", message: facts.logFailure } });
   }
+  // Whatever else there is to do has to wait for the calls that wait.
+  if (request?.kind === "asked" && request.end.kind === "asked") return stop(request.end);
   const continues = facts.hasQueued || (facts.hasUnseenResults && recovery.cutAnswers <= maxCutAnswers);
   // A run that was over anyway is not ended by its budget.
   if (request?.kind === "spent" && (continues || !answer || isFailed(answer))) {
@@ -184,6 +186,7 @@ export function continuesAfter(end: RunEnd, isSteered: boolean): boolean {
       return end.cause !== "log";
     case "aborted":
       return isSteered || end.by === "agent";
+    case "asked":
     case "budget":
     case "timeout":
     case "disconnected":

@@ -1,7 +1,7 @@
 /** The session as its runs see it. */
 import type { AgentLoopConfig, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
 import type { Clock, Ids, Model, StreamOptions, ToolCall } from "@tau/ai";
-import type { CustomMessage } from "@tau/protocol";
+import type { Approval, CustomMessage } from "@tau/protocol";
 import type { RunExtensions } from "@tau/extensions/internal";
 import type { GetTouches } from "../compaction/files.ts";
 import type { Tracer } from "../observe/trace.ts";
@@ -21,6 +21,16 @@ interface CurrentChoices {
   thinkingLevel: ThinkingLevel;
   systemPrompt: SystemPrompt;
   tools: readonly AgentTool[];
+}
+
+/** The calls that wait for an answer after their run. */
+interface WaitingCalls {
+  /** A call of the current answer waits, so those after it wait too. */
+  readonly hasAsked: boolean;
+  /** Returns the questions that the run ends with, and forgets that they are of this run. */
+  takeAsked(): readonly Approval[];
+  /** Gives those that wait the outcome that nobody has answered. */
+  settle(): Promise<void>;
 }
 
 export interface RunHost {
@@ -61,6 +71,7 @@ export interface RunHost {
    * about to begin. Never rejects.
    */
   readonly beforeFilesChange: (call: Pick<ToolCall, "id" | "name">) => Promise<void>;
+  readonly questions: WaitingCalls;
   /** The calls that are being executed, for those that their tools make. */
   readonly calls: RunningCalls;
   /** Called when a call that was judged is over. */

@@ -37,6 +37,13 @@ export interface RunOutcome {
   messages: readonly AgentMessage[];
 }
 
+interface StartOptions {
+  /** Called when the prompts are in the log. */
+  onWritten?: () => void;
+  /** Whether it begins with the calls that wait for an answer. */
+  resumes?: boolean;
+}
+
 export class Run {
   readonly #context: AttemptContext;
   readonly #controller = new AbortController();
@@ -82,8 +89,11 @@ export class Run {
     this.#request ??= { kind: "asked", end };
   }
 
-  /** `onWritten` is called when the prompts are in the log. Never rejects: what goes wrong is in the outcome. */
-  async start(prompts: readonly AgentMessage[], onWritten: () => void): Promise<RunOutcome> {
+  /** Never rejects: what goes wrong is in the outcome. */
+  async start(
+    prompts: readonly AgentMessage[],
+    { onWritten = () => {}, resumes = false }: StartOptions = {},
+  ): Promise<RunOutcome> {
     const { recorder, spans, host } = this.#context;
     const cancelTimers = this.#setTimers();
     const lastPrompt = prompts.findLast(({ role }) => role === "user");
@@ -92,7 +102,9 @@ export class Run {
       // What extensions add follows the prompts of the user.
       recorder.begin((message) => message === lastPrompt && onWritten());
       if (host.extensions?.has("agent_start")) await host.extensions.emit({ type: "agent_start" });
-      end = await this.#loop(prompts);
+      end = await this.#loop(prompts, resumes);
+      // A run that was aborted leaves no call without a result.
+      if (end.kind !== "asked") await host.questions.settle();
       // What followed the last turn, for example a compaction.
       if (recorder.logFailure === undefined) await host.session.flush();
       // What could not be written was not said: the model must not see it later.
@@ -124,13 +136,15 @@ export class Run {
     };
   }
 
-  async #loop(first: readonly AgentMessage[]): Promise<RunEnd> {
+  async #loop(first: readonly AgentMessage[], resumes: boolean): Promise<RunEnd> {
     const { recorder, host } = this.#context;
     await host.used.refresh();
-    let { prompts, last } = await this.#prepare(first);
+    let { prompts, last } = await this.#prepare(first, resumes);
+    let isResumed = false;
     for (;;) {
       if (last.request?.kind === "spent") await this.#writeUnanswered(prompts);
-      else last = await new Attempt(this.#context, last.recovery).run(prompts);
+      else last = await new Attempt(this.#context, last.recovery).run(prompts, resumes && !isResumed);
+      isResumed = true;
       let step = nextStep(this.#getFacts(last));
       // A failed answer that may be asked for again does not end its turn.
       const mayRepeat =
@@ -167,7 +181,8 @@ export class Run {
   /** Extensions may add entries before the run is over, and ask for one more request unless it was stopped. */
   async #beforeSettle(end: RunEnd): Promise<AppliedBoundary | undefined> {
     const { host } = this.#context;
-    if (!host.extensions?.has("agent_before_settle")) return undefined;
+    // What they add must not come between a call and its result.
+    if (!host.extensions?.has("agent_before_settle") || end.kind === "asked") return undefined;
     const outcome = end.kind === "aborted" ? "aborted" : end.kind === "failed" ? "error" : "completed";
     const boundary = describeBoundary(host, outcome);
     const result = await host.extensions.emit({ type: "agent_before_settle", ...boundary });
@@ -178,6 +193,7 @@ export class Run {
   /** Before the first attempt: a spent budget or a full context is dealt with first. */
   async #prepare(
     prompts: readonly AgentMessage[],
+    resumes: boolean,
   ): Promise<{ prompts: readonly AgentMessage[]; last: AttemptOutcome }> {
     const { host, budget } = this.#context;
     const limit = findSpentLimit(host, budget);
@@ -189,7 +205,7 @@ export class Run {
       recovery: noRecovery,
       added: undefined,
     };
-    if (request !== undefined || !isContextFull(host)) return { prompts, last };
+    if (request !== undefined || resumes || !isContextFull(host)) return { prompts, last };
     // The prompts are in the log before anything else happens.
     await this.#writeUnanswered(prompts);
     return { prompts: [], last: { ...last, recovery: await this.#compact("threshold", noRecovery) } };

@@ -78,10 +78,12 @@ export function translate(state: Translation, event: AgentEvent, context: Transl
     case "message_end":
       return endMessage(state, event.message);
     case "tool_execution_start": {
+      // A run that is resumed begins with calls.
+      const [started, turnStart] = startTurn(state, context);
       const { toolCallId, toolName, args } = event;
-      const callStarts = new Map(state.callStarts).set(toolCallId, context.now());
-      const start = { toolCallId, toolName, input: asRecord(args), messageId: state.messageId, ...getParent(event) };
-      return [{ ...state, callStarts }, [{ type: "tool_execution_start", ...start }]];
+      const callStarts = new Map(started.callStarts).set(toolCallId, context.now());
+      const start = { toolCallId, toolName, input: asRecord(args), messageId: started.messageId, ...getParent(event) };
+      return [{ ...started, callStarts }, [...turnStart, { type: "tool_execution_start", ...start }]];
     }
     case "tool_execution_update": {
       const { content, updateType = "partial-result", progressPercent } = event.partialResult;

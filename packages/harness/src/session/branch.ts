@@ -4,7 +4,7 @@ import { buildContext, getChoices, type SessionChoices, type SessionContext } fr
 import type { AcceptedEntry, CompactionEntry, PrefixEntry, SessionEntry } from "./entry.ts";
 import type { SessionLog } from "./log.ts";
 import { toShortLine } from "./short-line.ts";
-import { findStartedCalls, type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
+import { type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
 
 interface RowLimits {
   /** The first row. Default: the root. */
@@ -190,7 +190,7 @@ export async function readAll(log: SessionLog): Promise<SessionEntry[]> {
 export const readUnfinishedCalls = async (
   log: SessionLog,
   branch: readonly SessionEntry[],
-): Promise<UnfinishedCall[]> => unfinishedCalls(branch, findStartedCalls(await readCallRecords(log, branch)));
+): Promise<UnfinishedCall[]> => unfinishedCalls(branch, await readCallRecords(log, branch));
 
 /** The records of calls below the last answer of a branch, on all branches. */
 export async function readCallRecords(log: SessionLog, branch: readonly SessionEntry[]): Promise<SessionEntry[]> {

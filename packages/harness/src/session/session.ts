@@ -60,7 +60,6 @@ import type { SessionTotals } from "./totals.ts";
 import {
   createNestedOutcomes,
   createResults,
-  findStartedCalls,
   isRunOpen,
   type UnfinishedCall,
   unfinishedCalls,
@@ -144,6 +143,11 @@ export class Session implements SessionNode {
   /** The profile that makes the policy of this session stricter; undefined if it has none. */
   get policyProfile(): string | undefined {
     return this.#parts.header.policy;
+  }
+
+  /** A path or a name. A copy of the log has another one. */
+  get logName(): string {
+    return this.#log.name;
   }
 
   get branchPoint(): string | null {
@@ -337,15 +341,15 @@ export class Session implements SessionNode {
 
   /**
    * Appends a result for each call that a crash left without one, and an outcome for each that a tool had made. Returns the
-   * ids of the entries.
+   * ids of the entries. `kept` are the ids of calls that wait for an answer.
    */
-  settleUnfinishedCalls(): Promise<string[]> {
+  settleUnfinishedCalls(kept: ReadonlySet<string> = new Set()): Promise<string[]> {
     return this.#enqueue(async () => {
       const { calls, nested } = await this.#read(async (log) => {
         const branch = await readSinceAnswer(log, await this.#getRow(this.#leafId));
         const records = await readCallRecords(log, branch);
         return {
-          calls: unfinishedCalls(branch, findStartedCalls(records)),
+          calls: unfinishedCalls(branch, records).filter(({ call }) => !kept.has(call.id)),
           nested: createNestedOutcomes(records),
         };
       });

@@ -387,7 +387,11 @@ test.each([
   ["sandbox", "off", '"sandbox" has to be an object, not "off".'],
   ["sandbox", { mode: "always" }, '"sandbox.mode" has to be "off", "auto", or "required", not "always".'],
   ["toolExecution", "fast", '"toolExecution" has to be "ordered" or "sequential", not "fast".'],
-  ["ask", "nobody", '"ask" has to be a function, "surface", or an object with a function `isAttended`, not "nobody".'],
+  [
+    "ask",
+    "nobody",
+    '"ask" has to be a function, "surface", or an object with a function `isAttended` or a store as `later`, not "nobody".',
+  ],
   ["decide", "allow", '"decide" has to be a function, or what `extendPolicy` returns, not "allow".'],
   ["budgets", { turns: "3" }, '"budgets.turns" has to be a number of 0 or more, not "3".'],
   ["budgets", { turns: null }, '"budgets.turns" has to be a number of 0 or more, not null.'],

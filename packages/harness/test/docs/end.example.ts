@@ -10,6 +10,8 @@ export function formatEnd(end: RunEnd): string {
       return `The budget is spent: ${end.limit}.`;
     case "stopped":
       return `The run was stopped: ${end.by}.`;
+    case "asked":
+      return `The run waits for ${end.questions.length} answers.`;
     case "timeout":
       return "The run took too long.";
     case "aborted":

@@ -36,6 +36,7 @@ import { promptWithLog } from "./debug.example.ts";
 import { createRefundTool } from "./defined-tool.example.ts";
 import { createCountLines } from "./described-tool.example.ts";
 import { formatEnd } from "./end.example.ts";
+import { createStore, startOrder, takeAnswer } from "./later-answer.example.ts";
 import { askTwice, createClient } from "./host.example.ts";
 import { readInvoice } from "./output.example.ts";
 import { openWithParts } from "./parts.example.ts";
@@ -223,11 +224,33 @@ const createFakeAI = (model: Model): AI => ({
   completeSimple: (context, options) => completeSimple(model, context, options),
 });
 
+test("an answer that comes later is given in another session, which makes the call", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "tau-later-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const store = createStore(directory);
+  const log = join(directory, "log.jsonl");
+  const refunds: number[] = [];
+  const customTools = [createRefundTool(async (_id, amount) => `r${refunds.push(amount)}`)];
+  const model = scriptedModel([[call("refund", { orderId: "7", amount: 200 })], [text("Done.")]]);
+  onTestFinished(() => model.dispose());
+  const params = { customTools, model, cwd: directory };
+  const sessionManager = SessionManager.createFile(log, { cwd: directory });
+  const first = await createAgentSession({ ...params, sessionManager, ask: { later: store } });
+  const [question] = await startOrder(first, "Refund order 7.");
+  await first.dispose();
+  const answered = { questionId: question!.id, isAllowed: true };
+  expect(await takeAnswer(log, { ...params, store }, answered)).toEqual([]);
+  expect(refunds).toEqual([200]);
+  expect(await takeAnswer(log, { ...params, store }, answered)).toEqual([]);
+  expect(refunds).toEqual([200]);
+});
+
 const ends: Record<RunEnd["kind"], RunEnd> = {
   done: { kind: "done" },
   length: { kind: "length" },
   budget: { kind: "budget", limit: "turns" },
   stopped: { kind: "stopped", by: "terminated" },
+  asked: { kind: "asked", questions: [] },
   timeout: { kind: "timeout" },
   idle: { kind: "idle", failure: { kind: "idle_timeout", message: "Nothing came." } },
   aborted: { kind: "aborted", by: "person" },

@@ -66,7 +66,7 @@ function Question({ session, approval, others, mayAnswer, onAnswered }: Question
   }, []);
   const answer = (given: ApprovalAnswer) => {
     onAnswered();
-    void attempt.run(() => session.call("approve", { approvalId: approval.id, ...given }));
+    void attempt.run(() => session.call("approve", { approvalId: approval.id, ...given, resume: true }));
   };
   const deny = () => answer(toDenyAnswer(reason));
   const isOff = isDeaf || attempt.isBusy || !mayAnswer;

@@ -3,6 +3,7 @@ import { withoutUndefined } from "@tau/ai/internal";
 import { approvalChoices, getTypedContent, type RunEnd, toTermination, HarnessError } from "@tau/protocol";
 import { flag, image, list, nonEmptyText, oneOf, optional, text } from "@tau/config/fields";
 import type { SubmitOptions } from "../../agent-session/prompts.ts";
+import { approve } from "../approve.ts";
 import { runPrompt } from "../run-prompt.ts";
 import { command, type CommandContext, type CommandOptions, type SomeCommands, longCommand } from "./command.ts";
 
@@ -83,10 +84,17 @@ export const promptCommands = {
       choice: optional(oneOf(...approvalChoices)),
       rule: optional(text),
       message: optional(text),
+      resume: optional(flag),
     },
-    ({ session }, { approvalId, ...answer }) => {
-      if (session.approve(approvalId, answer)) return;
+    async ({ session }, { approvalId, resume = false, ...answer }) => {
+      if (await approve(session, approvalId, { answer, resume })) return;
       throw new HarnessError("invalid_input", `No question with the id ${JSON.stringify(approvalId)} is open.`);
     },
   ),
+  get_questions: command({}, async ({ session }) => ({ questions: [...(await session.getQuestions())] })),
+  resume: command({}, async ({ session }) => {
+    const { outcome } = await session.startResuming();
+    // A run that fails reports it in its events.
+    outcome.catch(() => {});
+  }),
 } satisfies SomeCommands;

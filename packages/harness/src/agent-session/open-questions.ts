@@ -1,0 +1,193 @@
+/**
+ * Questions about calls that wait for an answer after their run has ended, also in another process. The log says that they were asked;
+ * whether they are open, and the answers, are in the store of the program.
+ */
+import type { BeforeToolCallContext } from "@tau/agent";
+import type { Clock } from "@tau/ai";
+import type { Answer, AnswerStore, KeptQuestion } from "@tau/policy";
+import type { BoundQuestion, TakeAnswers } from "@tau/policy/internal";
+import { type Approval, type ApprovalAnswer, customTypes } from "@tau/protocol";
+import type { Publisher } from "../run/publisher.ts";
+import type { Transcript } from "../run/transcript.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { UnfinishedCall } from "../session/unfinished-calls.ts";
+import { isOffered, type LaterPort } from "./approvals.ts";
+
+interface OpenQuestionsParts {
+  session: SessionManager;
+  later: LaterPort;
+  publisher: Publisher;
+  transcript: Transcript;
+  clock: Clock;
+}
+
+export class OpenQuestions {
+  readonly #parts: OpenQuestionsParts;
+  /** Questions without an answer that calls of the current answer wait for. */
+  #asked: Approval[] = [];
+  /** Calls may wait. */
+  #isWaiting = false;
+
+  constructor(parts: OpenQuestionsParts) {
+    this.#parts = parts;
+  }
+
+  /** A call of the current answer waits, so those after it wait too. */
+  get hasAsked(): boolean {
+    return this.#asked.length > 0;
+  }
+
+  /** Calls wait for an answer. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
+  }
+
+  /** Returns the questions that the run ends with, and forgets that they are of this run. */
+  takeAsked(): readonly Approval[] {
+    const asked = this.#asked;
+    this.#asked = [];
+    return asked;
+  }
+
+  /** For the judge. A call inside another one cannot wait: the other one would have to wait with it. */
+  getTakeAnswers({ parentToolCallId }: BeforeToolCallContext): TakeAnswers | undefined {
+    const { store, keepsQuestions } = this.#parts.later;
+    if (!store || parentToolCallId !== undefined || !keepsQuestions()) return undefined;
+    return (questions) => this.#takeAnswers(store, questions);
+  }
+
+  /** The questions without an answer. */
+  async list(): Promise<readonly Approval[]> {
+    return (await this.#findOpen()).filter(({ answer }) => answer === undefined).map(({ approval }) => approval);
+  }
+
+  /** Whether a call waits, with or without an answer. */
+  async canResume(): Promise<boolean> {
+    return (await this.#findOpen()).length > 0;
+  }
+
+  /** Keeps an answer. False if the question is not open, or has an answer. */
+  async answer(id: string, given: ApprovalAnswer): Promise<boolean> {
+    const { session, publisher } = this.#parts;
+    const { store } = this.#parts.later;
+    const open = (await this.#findOpen()).find(({ approval }) => approval.id === id);
+    if (!store || !open) return false;
+    // Code without types may answer anything; only a clear yes is one.
+    const answer: Answer = given?.decision === "allow" ? given : { ...given, decision: "deny" };
+    let isKept = false;
+    await store.change(session.id, (questions) =>
+      questions.map((question) => {
+        if (question.approval.id !== id || question.log !== open.log || question.answer) return question;
+        isKept = true;
+        return { ...question, answer };
+      }),
+    );
+    if (!isKept) return false;
+    const decision = answer.decision === "allow" && isOffered(open.approval, answer) ? "allowed" : "denied";
+    publisher.fact({ type: "approval_resolved", approvalId: id, decision, by: answer.by ?? "person" });
+    return true;
+  }
+
+  /** Returns the ids of calls that wait, of those that a process has left without a result. */
+  async findWaiting(calls: readonly UnfinishedCall[]): Promise<ReadonlySet<string>> {
+    const unmade = calls.filter(({ hasStarted }) => !hasStarted);
+    const ids = new Set(unmade.flatMap(({ questionIds }) => questionIds));
+    this.#isWaiting = ids.size > 0 && (await this.#readOwn()).some(({ approval }) => ids.has(approval.id));
+    // Those after it in the answer wait with it.
+    return new Set(this.#isWaiting ? unmade.map(({ call }) => call.id) : []);
+  }
+
+  /** Gives calls that wait the outcome that nobody has answered, and forgets the questions and answers. */
+  async settle(): Promise<void> {
+    if (!this.#isWaiting) return;
+    const { session, later, transcript, publisher } = this.#parts;
+    const written = await session.settleUnfinishedCalls();
+    if (written.length > 0) await transcript.load(session);
+    this.#isWaiting = false;
+    this.#asked = [];
+    const open = (await this.#readOwn()).filter(({ answer }) => answer === undefined);
+    await later.store?.change(session.id, (questions) => questions.filter(({ log }) => log !== session.logName));
+    if (written.length === 0) return;
+    for (const { approval } of open)
+      publisher.fact({ type: "approval_resolved", approvalId: approval.id, decision: "denied", by: "nobody" });
+  }
+
+  async #takeAnswers(store: AnswerStore, questions: readonly BoundQuestion[]): Promise<readonly Answer[] | undefined> {
+    // Not those of an earlier answer: providers may use the id of a call again.
+    const own = await this.#findOpen();
+    const kept = questions.map(({ question, binding }) =>
+      own.find((each) => each.approval.toolCallId === question.toolCallId && each.binding === binding),
+    );
+    const denial = kept.map((each) => each?.answer).find((answer) => answer && answer.decision !== "allow");
+    const answers = kept.flatMap((each) => each?.answer ?? denial ?? []);
+    const isAnswered = answers.length === questions.length && !this.hasAsked;
+    if (isAnswered && (await this.#use(store, kept))) return answers;
+    this.#isWaiting = true;
+    // An answer that another process has used meanwhile is none.
+    const open = isAnswered ? kept.map((each) => each && withoutAnswer(each)) : kept;
+    await this.#keep(store, questions, open);
+    return undefined;
+  }
+
+  /** Takes the answers away, so that nobody uses them again. The questions stay until their calls have results. */
+  async #use(store: AnswerStore, kept: readonly (KeptQuestion | undefined)[]): Promise<boolean> {
+    const ids = new Set(kept.flatMap((each) => (each?.answer ? [each.approval.id] : [])));
+    let isUsed = false;
+    await store.change(this.#parts.session.id, (questions) => {
+      const left = questions.filter(({ approval, answer }) => answer && ids.has(approval.id));
+      isUsed = left.length === ids.size;
+      return questions.map((each) => (isUsed && ids.has(each.approval.id) ? withoutAnswer(each) : each));
+    });
+    return isUsed;
+  }
+
+  /** Keeps the questions that are new, and drops those of the same call that would be asked differently now. */
+  async #keep(
+    store: AnswerStore,
+    questions: readonly BoundQuestion[],
+    kept: readonly (KeptQuestion | undefined)[],
+  ): Promise<void> {
+    const { session, publisher, clock, later } = this.#parts;
+    const { expiresAfterMs } = later;
+    const log = session.logName;
+    const added = questions.flatMap(({ question, binding }, index): KeptQuestion[] => {
+      const { request: _request, ...shown } = question;
+      const expiry = { expiresAt: clock.now() + expiresAfterMs, timeoutMs: expiresAfterMs };
+      return kept[index] ? [] : [{ approval: { ...shown, ...expiry }, sessionId: session.id, log, binding }];
+    });
+    const callIds = new Set(questions.map(({ question }) => question.toolCallId));
+    const current = new Set(kept.map((each) => each?.approval.id));
+    const dropped: Approval[] = [];
+    if (added.length > 0)
+      await store.change(session.id, (all) => {
+        const isDropped = ({ approval, ...each }: KeptQuestion) =>
+          each.log === log && callIds.has(approval.toolCallId) && !current.has(approval.id);
+        dropped.push(...all.filter(isDropped).map(({ approval }) => approval));
+        return [...all.filter((each) => !isDropped(each)), ...added];
+      });
+    for (const { id } of dropped)
+      publisher.fact({ type: "approval_resolved", approvalId: id, decision: "denied", by: "changed" });
+    for (const { approval } of added) {
+      await session.appendCustomEntry(customTypes.asked, { toolCallId: approval.toolCallId, approval });
+      publisher.fact({ type: "approval_requested", approval });
+    }
+    const open = [...kept, ...added].flatMap((each) => (each && !each.answer ? [each.approval] : []));
+    this.#asked.push(...open);
+  }
+
+  /** The questions of calls that wait. */
+  async #findOpen(): Promise<readonly KeptQuestion[]> {
+    if (!this.#isWaiting) return [];
+    const calls = await this.#parts.session.unfinishedCalls();
+    const ids = new Set(calls.flatMap(({ hasStarted, questionIds }) => (hasStarted ? [] : questionIds)));
+    return (await this.#readOwn()).filter(({ approval }) => ids.has(approval.id));
+  }
+
+  async #readOwn(): Promise<readonly KeptQuestion[]> {
+    const { later, session, clock } = this.#parts;
+    const all = (await later.store?.read(session.id)) ?? [];
+    return all.filter(({ log, approval }) => log === session.logName && approval.expiresAt > clock.now());
+  }
+}
+
+const withoutAnswer = ({ answer: _answer, ...question }: KeptQuestion): KeptQuestion => question;
