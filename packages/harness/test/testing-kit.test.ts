@@ -27,6 +27,8 @@ test("the testing kit exports these values and no others", () => {
     "createFakeClock",
     "createSequentialIds",
     "createTestSession",
+    "evaluate",
+    "formatEvaluation",
     "openContractHost",
     "scriptedModel",
     "storageContract",

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { AssistantMessageEvent } from "../event.ts";
 import { complete, streamSimple } from "../stream.ts";
 import { createFakeClock } from "./fake-clock.ts";
@@ -79,4 +79,18 @@ test("it answers although the details of a tool contain a function, as a model d
   const messages = [...context.messages, result];
   expect(await complete(model, { messages })).toMatchObject({ stopReason: "stop" });
   expect(model.asked[0]?.context.messages).toEqual(messages);
+});
+
+test("two calls of one turn get different ids, unless the ids were given", async () => {
+  const model = scriptedModel([
+    [call("read", { path: "a" }), call("read", { path: "b" }), call("write", { path: "c" })],
+    [call("read", { path: "a" }, "same"), call("read", { path: "b" }, "same")],
+  ]);
+  onTestFinished(() => model.dispose());
+  const ids = async () => {
+    const { content } = await complete(model, { messages: [] });
+    return content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+  };
+  expect(await ids()).toEqual(["call_read_1", "call_read_1_2", "call_write_1"]);
+  expect(await ids()).toEqual(["same", "same"]);
 });

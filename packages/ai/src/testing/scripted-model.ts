@@ -8,7 +8,7 @@ import type { Model } from "../model.ts";
 import type { SimpleStreamOptions } from "../options.ts";
 import { Draft } from "../protocols/draft.ts";
 import { registerApiProvider, unregisterApiProviders } from "../registry.ts";
-import { splitText, type ScriptedAnswer, getStopReason } from "./script.ts";
+import { splitText, type ScriptedAnswer, getStopReason, withUniqueIds } from "./script.ts";
 
 /** A turn of the script: content blocks, an answer, a failure, or a function that returns one of these. */
 export type ScriptedTurn =
@@ -117,7 +117,7 @@ async function playTurn(output: Output, turn: ResolvedTurn, turnNumber: number):
   const deltaMs = options.tokensPerSecond ? 1_000 / options.tokensPerSecond : 0;
   const started = clock.monotonic();
   let deltas = 0;
-  for (const [key, block] of answer.content.entries()) {
+  for (const [key, block] of withUniqueIds(answer.content).entries()) {
     for (const writeDelta of getDeltas(draft, key, block)) {
       writeDelta();
       for (const event of draft.take()) stream.push(event);

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import type { KnownApi } from "../model.ts";
 import type { WireDialect } from "./dialects/dialect.ts";
 import { wireDialects } from "./dialects/index.ts";
-import type { ScriptedAnswer } from "./script.ts";
+import { type ScriptedAnswer, withUniqueIds } from "./script.ts";
 
 /** The reply to one request. */
 export type WireReply =
@@ -87,7 +87,9 @@ function respond(dialect: WireDialect, reply: WireReply, response: ServerRespons
     return;
   }
   const chunks =
-    reply.kind === "raw" ? reply.chunks : dialect.answer({ id: `answer-${count}`, model, ...reply.answer });
+    reply.kind === "raw"
+      ? reply.chunks
+      : dialect.answer({ id: `answer-${count}`, model, ...reply.answer, content: withUniqueIds(reply.answer.content) });
   const ending = reply.kind === "raw" ? reply.ending : reply.kind === "cut" ? "cut" : "end";
   const contentType = reply.kind === "raw" ? reply.contentType : undefined;
   response.writeHead(200, { "content-type": contentType ?? dialect.contentType });

@@ -50,6 +50,7 @@ export const pages: readonly Page[] = [
   { name: "sdk", summary: "sessions in a program of your own" },
   { name: "choosing", summary: "choosing between a model, an agent, a session, a host and a gateway" },
   { name: "server", summary: "agents for the users of a product, on a server of your own" },
+  { name: "testing", summary: "testing agents offline, and evaluating their answers" },
   { name: "embedding", summary: "an agent with `@tau/agent` alone" },
 ];
 

@@ -62,6 +62,7 @@ import type { SessionParts } from "./session-parts.ts";
 import { SessionState } from "./session-state.ts";
 import type { SessionOverrides } from "./session-settings.ts";
 import { createSessionWork, type SessionWork } from "./session-work.ts";
+import { type AgentDefinition, linkToolSession } from "./tool-session.ts";
 import { refuseSameNames } from "./shown-tools.ts";
 import type { BashOptions } from "./user-bash.ts";
 
@@ -79,7 +80,11 @@ interface AgentSessionParts extends SessionParts {
   /** Opens another session with the same parts. */
   reopen: (sessionManager: SessionManager, start: SessionStart) => Promise<AgentSession>;
   /** Opens a session that `parent` starts. */
-  openChild: (parent: AgentSession, options: ChildOptions) => Promise<AgentSession>;
+  openChild: (
+    parent: AgentSession,
+    options: ChildOptions,
+    definition: AgentDefinition | undefined,
+  ) => Promise<AgentSession>;
 }
 
 export class AgentSession extends SessionState {
@@ -105,10 +110,11 @@ export class AgentSession extends SessionState {
       abort: (reason) => void this.abort(reason),
       admitRun: admitRun && ((signal) => admitRun(this, signal)),
     });
+    linkToolSession(core.toolSession, (options, definition) => this.openChild(options, definition));
     this.namedFiles = this.#work.namedFiles;
     this.mentions = this.#work.mentions;
     this.#children = new Children({
-      open: (options) => parts.openChild(this, options),
+      open: (options, definition) => parts.openChild(this, options, definition),
       onClosed: (child, listener) => child.#lifetime.onClosed(listener),
       judge: core.judge.parts,
       registry: parts.services.registry,
@@ -342,11 +348,11 @@ export class AgentSession extends SessionState {
 
   /**
    * Opens a session that works for this one: it has at most this one's authority and spends from its budget, and its runs end
-   * with those of this one.
+   * with those of this one. `definition`: it is another agent of the program, with a model and tools of its own.
    */
-  async openChild(options: ChildOptions): Promise<AgentSession> {
+  async openChild(options: ChildOptions, definition?: AgentDefinition): Promise<AgentSession> {
     this.#core.mustBeOpen();
-    return await this.#children.open(options);
+    return await this.#children.open(options, definition);
   }
 
   /**

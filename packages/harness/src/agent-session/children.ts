@@ -7,6 +7,7 @@ import { HarnessError } from "@tau/protocol";
 import type { ModelRegistry } from "@tau/config/models";
 import type { ResourceLoader } from "@tau/config/resources";
 import type { RunAborted } from "../run/run-aborted.ts";
+import type { AgentDefinition } from "./tool-session.ts";
 import { describeAgent } from "./session-agent.ts";
 
 /** A child as its parent keeps it. */
@@ -17,7 +18,7 @@ interface OpenChild {
 }
 
 interface ChildrenParts<Child> {
-  open: (options: ChildOptions) => Promise<Child>;
+  open: (options: ChildOptions, definition: AgentDefinition | undefined) => Promise<Child>;
   /** Calls `listener` when the child has ended. */
   onClosed: (child: Child, listener: () => void) => void;
   /** Has whoever answers the questions of the parent, if anyone does. */
@@ -50,9 +51,9 @@ export class Children<Child extends OpenChild> {
   }
 
   /** Throws `aborted` if `abort` was called meanwhile. */
-  async open(options: ChildOptions): Promise<Child> {
+  async open(options: ChildOptions, definition?: AgentDefinition): Promise<Child> {
     const { signal } = this;
-    const child = await this.#parts.open(options);
+    const child = await this.#parts.open(options, definition);
     if (signal.aborted) {
       await child.dispose();
       throw new HarnessError("aborted", `${options.name} was not started, because its parent was aborted.`);

@@ -1,7 +1,7 @@
 /** Builds the parts that hold the state of a session. None of them needs one that is built after it. */
 import { ToolLifecycles, toToolBinding } from "@tau/extensions/internal";
 import { HarnessError } from "@tau/protocol";
-import type { ToolLogLevel } from "@tau/tools";
+import type { ToolLogLevel, ToolSession } from "@tau/tools";
 import { PrefixTracker } from "../request/prefix-tracker.ts";
 import { Inbox } from "../run/inbox.ts";
 import type { Publisher } from "../run/publisher.ts";
@@ -44,6 +44,8 @@ export interface SessionCore {
   readonly judge: CallJudge;
   readonly questions: OpenQuestions;
   readonly lifecycles: ToolLifecycles;
+  /** Passed to tools with each call. */
+  readonly toolSession: ToolSession;
   readonly moves: TreeMoves;
   readonly currentRun: CurrentRun;
   /** The last request, for the next to be compared with. */
@@ -82,6 +84,7 @@ export function createSessionCore(parts: SessionParts): SessionCore {
   });
   model.onChange((selected, previous) => used.takeSelection(selected, previous));
   const transcript = new Transcript();
+  const toolSession: ToolSession = { id: session.id, cwd };
   const later = resolveLater(policy.ask, {
     store: policy.answers,
     // The run of a child is a call of its parent, which cannot wait.
@@ -144,9 +147,10 @@ export function createSessionCore(parts: SessionParts): SessionCore {
       notice,
       log: (tool, level, message) => logTool(parts, notices, { tool, level, message }),
       binding: tools.binding && toToolBinding(tools.binding),
-      session: { id: session.id, cwd },
+      session: toolSession,
     }),
     moves: new TreeMoves({ session, publisher }),
+    toolSession,
     currentRun: new CurrentRun(),
     sent: new PrefixTracker(),
     mustBeOpen,

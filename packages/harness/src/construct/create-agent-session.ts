@@ -156,14 +156,12 @@ async function putTogether(
     logTool: debugLog && ((tool, level, message) => debugLog.log("tool", { tool, level, message })),
     jobs: tools.jobs,
     reloadGateway: params.reloadGateway,
-    openChild: async (parentSession, options) =>
-      await openSession(await createChildParams(params, { parent: parentSession, sessions, openAgent }, options), {
-        readsUser,
-        readsProject,
-        agentDir,
-        env,
-        tenant,
-      }),
+    openChild: async (parentSession, options, definition) => {
+      const childParams = await createChildParams(params, { parent: parentSession, sessions, openAgent }, options);
+      const own = definition && { ...definition, provider: undefined };
+      const all = { ...childParams, ...own } as AgentSessionParams;
+      return await openSession(all, { readsUser, readsProject, agentDir, env, tenant });
+    },
     reopen: (other, start) => createAgentSession(sameWith(params, other, start)),
     close: () => closers.close().finally(() => sessionManager.close()),
   });

@@ -1,7 +1,8 @@
 /** The three-line version: an AI, tools by name, and a text in, a text out. */
-import type { AgentMessage } from "@tau/agent";
+import type { AgentMessage, StreamFn } from "@tau/agent";
 import {
   type AI,
+  type AssistantMessage,
   modelsAreEqual,
   type OutputOf,
   type OutputSchema,
@@ -17,14 +18,19 @@ import { HostedSession, openView } from "../host/hosted-session.ts";
 import { resumeEvents, RunStream, type SentEvents, startRun, type StreamOptions } from "../host/run-stream.ts";
 import { sumUsage } from "../run/sum-usage.ts";
 import { createSessionFrameRedactor } from "../observe/frame-redactor.ts";
+import type { DefinedTool } from "@tau/extensions";
+import { type AgentGuards, applyGuards } from "./agent-guards.ts";
+import { type AgentToolOptions, createAgentTool } from "./agent-tool.ts";
 import { createAgentSession } from "./create-agent-session.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "@tau/protocol";
-import { createCheck, withMethods } from "@tau/config/internal";
-import { jsonObject } from "@tau/config/fields";
+import { createCheck, fn, param, withMethods } from "@tau/config/internal";
+import { jsonObject, list, object } from "@tau/config/fields";
 
 export interface CreateAgentOptions extends Omit<AgentSessionParams, "model" | "streamFn"> {
   ai: AI;
+  /** Look at the prompts and the answers of `run`, and of the tool that `asTool` creates. Default: none. */
+  guards?: AgentGuards;
 }
 
 export interface RunOptions extends StreamOptions {
@@ -66,34 +72,42 @@ export interface SimpleAgent {
    * session is idle. Rejects with `invalid_input` for a text that is no id.
    */
   resume(lastEventId?: string): Promise<SentEvents>;
-  /** The session behind it, for everything else. */
+  /**
+   * Creates a tool with which another agent gives work to this one. Each call is answered in a child of the session that calls: with this
+   * agent's prompt, model and tools, and the directory, policy, sandbox, questions and at most the budget of that session. Throws
+   * `invalid_input` for an agent with parameters that would not apply there, such as `cwd` or `decide`.
+   */
+  asTool(options: AgentToolOptions): DefinedTool;
+  /** The session behind it, for everything else. Guards do not look at what is done with it. */
   session(): Promise<AgentSession>;
   dispose(): Promise<void>;
 }
 
+const guardList = list(fn);
+
 const checkOptions = createCheck({
   options: jsonObject,
+  guards: object({ input: param(guardList), output: param(guardList) }),
   ai: withMethods("an AI, such as one of createAI", "streamSimple"),
 });
 
 export function createAgent(options: CreateAgentOptions): SimpleAgent {
   checkOptions({ options });
-  const { ai, ...params } = options;
+  const { ai, guards, ...params } = options;
   checkOptions({ ai });
+  checkOptions(guards ? { guards } : {});
+  /** The key that is bound to the AI is only for its own model. */
+  const streamFn: StreamFn = (model, context, streamOptions) => {
+    if (!modelsAreEqual(model, ai.model)) return streamSimple(model, context, streamOptions);
+    if (streamOptions?.apiKey !== undefined) return ai.streamSimple(context, streamOptions);
+    // The key of `createAI` is used, about which the session knows nothing.
+    const { keyHint: _hint, ...own } = streamOptions ?? {};
+    return ai.streamSimple(context, own);
+  };
+  const source = { model: ai.model, streamFn };
   let opened: Promise<AgentSession> | undefined;
   const open = async () => {
-    return await createAgentSession({
-      ...params,
-      model: ai.model,
-      // The key that is bound to the AI is only for its own model.
-      streamFn(model, context, options) {
-        if (!modelsAreEqual(model, ai.model)) return streamSimple(model, context, options);
-        if (options?.apiKey !== undefined) return ai.streamSimple(context, options);
-        // The key of `createAI` is used, about which the session knows nothing.
-        const { keyHint: _hint, ...own } = options ?? {};
-        return ai.streamSimple(context, own);
-      },
-    });
+    return await createAgentSession({ ...params, ...source });
   };
   const session = () => {
     opened ??= open().catch((error: unknown) => {
@@ -124,29 +138,51 @@ export function createAgent(options: CreateAgentOptions): SimpleAgent {
     text: string,
     runOptions: RunOptions & { output?: OutputSchema } = {},
   ): Promise<string | RunResult<unknown>> {
+    const { signal } = runOptions;
+    await applyGuards("input", guards, { text, signal });
     const outcome = await (await session()).prompt(text, runOptions);
     if (outcome.kind !== "ran")
       throw new HarnessError("busy", "A run is already in progress. Wait for it before you start another.");
-    return runOptions.output ? toResult(outcome) : toText(outcome);
+    const result = runOptions.output ? toResult(outcome) : toText(outcome);
+    await applyGuards("output", guards, { text: outcome.answer ? getAnswerText(outcome.answer) : "", signal });
+    return result;
   }
   return {
     session,
-    stream: (text, streamOptions = {}) =>
-      new RunStream(streamOptions, async (started) => await startRun(await host(), text, started), clock),
+    stream: (text, streamOptions = {}) => {
+      if (guards?.output?.length) throw new HarnessError("invalid_input", unguarded);
+      const { signal } = streamOptions;
+      const start = async (started: StreamOptions) => {
+        await applyGuards("input", guards, { text, signal });
+        return await startRun(await host(), text, started);
+      };
+      return new RunStream(streamOptions, start, clock);
+    },
     resume: async (lastEventId) => resumeEvents(await host(), lastEventId, clock),
     run,
+    asTool: (toolOptions) => createAgentTool(toolOptions, { params, source, guards, toText }),
     async dispose() {
       if (opened) await (await opened).dispose();
     },
   };
 }
 
+const waiting =
+  "The run waits for an answer: `getQuestions`, `approve` and `resume` of the session list the questions, answer them and continue.";
+
+const unguarded =
+  "An agent with output guards cannot stream: a guard sees an answer when it is whole, and parts of it would have been sent. Use run.";
+
 type Ran = Extract<PromptOutcome, { kind: "ran" }>;
 
 function toText({ end, answer, ...outcome }: Ran): string {
+  if (end.kind === "asked") throw new HarnessError("run_failed", waiting);
   if ((end.kind !== "done" && end.kind !== "stopped") || !answer) throw toError(outcome);
-  return answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  return getAnswerText(answer);
 }
+
+const getAnswerText = ({ content }: AssistantMessage): string =>
+  content.map((block) => (block.type === "text" ? block.text : "")).join("");
 
 function toResult({ output, messages, ...outcome }: Ran): RunResult<unknown> {
   if (!output) throw toError(outcome);

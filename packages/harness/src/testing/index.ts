@@ -12,6 +12,16 @@ export {
 } from "@tau/ai/testing";
 export { type ContractHost, openContractHost } from "./contract-host.ts";
 export { type CrashFileSystem, type CrashLuck, createCrashFileSystem } from "./crash-file-system.ts";
+export {
+  evaluate,
+  type EvaluatedCase,
+  type EvaluateOptions,
+  type Evaluation,
+  type EvaluationCase,
+  formatEvaluation,
+  type Scored,
+  type Scorer,
+} from "./evaluate.ts";
 export { createSequentialIds } from "./ids.ts";
 export type { ExpectedTurn, TestModel, TestTurn } from "./script.ts";
 export { storageContract, type StorageContractCase, type StorageUnderTest } from "./storage-contract.ts";

@@ -37,6 +37,7 @@ import { createRefundTool } from "./defined-tool.example.ts";
 import { createCountLines } from "./described-tool.example.ts";
 import { formatEnd } from "./end.example.ts";
 import { createStore, startOrder, takeAnswer } from "./later-answer.example.ts";
+import { createSupport } from "./guards.example.ts";
 import { askTwice, createClient } from "./host.example.ts";
 import { readInvoice } from "./output.example.ts";
 import { openWithParts } from "./parts.example.ts";
@@ -46,7 +47,6 @@ import { createStreamFn, houseModel } from "./provider.example.ts";
 import { continueById, continueLast } from "./resume.example.ts";
 import { answer } from "./session.example.ts";
 import { openAgent, storage } from "./storage.example.ts";
-import "./testing.example.ts";
 import { createAnswerServer, printAnswer } from "./streaming.example.ts";
 import { countFiles } from "./three-lines.example.ts";
 import { openWithTools } from "./tools.example.ts";
@@ -186,6 +186,7 @@ test("every method of a session that the page names is there, and the page names
     "askForChild",
     "listChangedFiles",
     "getAgents",
+    "transcript",
   ];
   const unnamed = members.filter((name) => !internal.includes(name) && !new RegExp(`\\b${name}\\b`).test(page));
   expect(unnamed).toEqual([]);
@@ -243,6 +244,28 @@ test("an answer that comes later is given in another session, which makes the ca
   expect(refunds).toEqual([200]);
   expect(await takeAnswer(log, { ...params, store }, answered)).toEqual([]);
   expect(refunds).toEqual([200]);
+});
+
+test("an agent asks another one, and what a guard refuses goes neither in nor out", async () => {
+  const model = scriptedModel([
+    [call("orders", { prompt: "Where is order 7?" })],
+    [call("find_order", { id: "7" })],
+    [text("Order 7 is on its way.")],
+    [text("It is on its way.")],
+    [text("The card is 4111 1111 1111 1111.")],
+  ]);
+  onTestFinished(() => model.dispose());
+  const support = createSupport(createFakeAI(model), async (id) => `${id}: sent`);
+  onTestFinished(() => support.dispose());
+  expect(await support.run("Where is order 7?")).toBe("It is on its way.");
+  expect(model.asked.map(({ context }) => context.tools?.map(({ name }) => name))).toEqual([
+    ["orders"],
+    ["find_order"],
+    ["find_order"],
+    ["orders"],
+  ]);
+  await expect(support.run("My card is 4111 1111 1111 1111.")).rejects.toMatchObject({ code: "denied" });
+  await expect(support.run("What was my card?")).rejects.toThrow("The answer was refused");
 });
 
 const ends: Record<RunEnd["kind"], RunEnd> = {
