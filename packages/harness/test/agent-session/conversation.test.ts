@@ -314,7 +314,7 @@ test("reading outside asks; allowed once it is read, denied it is not, and both 
     const before = asked().length;
     const done = session.prompt("Read it.");
     await until(() => asked().length > before);
-    expect(session.approve(asked().at(-1)!.approval.id, { decision })).toBe(true);
+    expect(await session.approve(asked().at(-1)!.approval.id, { decision })).toBe(true);
     await done;
   }
   const [allowed, denied] = getResults(desk);
