@@ -2,6 +2,7 @@
 export type {
   AccessOptions,
   AccessVerdict,
+  AuditEntry,
   CommandDefinition,
   Completion,
   EntryRenderer,
@@ -102,7 +103,7 @@ export {
 } from "./api/define-tool.ts";
 export { askProjectTrust, type AskProjectTrustParts } from "./load/ask-project-trust.ts";
 export { createEventBus } from "./runner/create-api.ts";
-export { execProgram } from "./api/exec.ts";
+export { execProgram, execSpawned } from "./api/exec.ts";
 export { ExtensionError, type ExtensionErrorCode } from "./errors.ts";
 export type { ExtensionOrigin, ExtensionProblem, ExtensionSource, Registrations } from "./api/extension.ts";
 export { type Entries, type Entry, findAt, findInDirectory } from "@tau/config/internal";

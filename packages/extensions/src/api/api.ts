@@ -112,6 +112,15 @@ export interface ExecOptions {
   cwd?: string;
   /** Bytes of both outputs together, after which they are ended likewise. Default: 16 MB for each. */
   maxBuffer?: number;
+  /** Written to its standard input. Only beside `sandbox`. */
+  input?: string;
+  /** Variables besides those that it inherits. Only beside `sandbox`. */
+  env?: Readonly<Record<string, string>>;
+  /**
+   * Starts it as `spawn` does, with the variables and limits of commands, and ends all that it leaves running. Rejects if the
+   * sandbox refuses it, and in an isolated extension. Default: it runs outside, with the rights of the user.
+   */
+  sandbox?: SpawnOptions["sandbox"];
 }
 
 export interface ExecResult {
@@ -139,10 +148,12 @@ export interface SpawnOptions {
    * `false` runs it outside of the sandbox, where it has the rights of the user. An object says where it differs from the
    * sandbox of the model's commands; `readablePaths` are absolute paths that it can read although those cannot, in tau's own
    * directory or among temporary files. Credentials stay hidden. `session` runs it beside the model's commands, with their
-   * loopback and temporary files; it ends with the session, so that it cannot be shared. Default: as theirs, apart from them.
+   * loopback and temporary files; it ends with the session, so that it cannot be shared. `"session"` is where a command of the
+   * model would run now, with its network and, in plan mode, without the right to write. Default: as theirs, apart from them.
    */
   sandbox?:
     | false
+    | "session"
     | { network?: SandboxNetwork; allowedPaths?: readonly string[]; readablePaths?: readonly string[] }
     | { session: ProgramHosts };
 }
@@ -157,6 +168,12 @@ export interface AccessOptions {
   /** Its abort withdraws the question, which denies. */
   signal?: AbortSignal | undefined;
 }
+
+/** Describes something that happened without a question and without a call of the model. `name` says by what, such as `hook`. */
+export type AuditEntry = { readonly name: string } & (
+  | { readonly kind: "command"; readonly command: string; readonly isSandboxed: boolean }
+  | { readonly kind: "denied"; readonly toolCallId: string; readonly toolName: string; readonly reason: string }
+);
 
 export type AccessVerdict = { kind: "allowed" } | { kind: "denied"; reason: string };
 
@@ -300,6 +317,11 @@ export interface ExtensionAPI {
    * extension.
    */
   requestAccess(access: readonly AccessRequest[], options: AccessOptions): Promise<AccessVerdict>;
+  /**
+   * Writes into the log of the session and into the audit that a command was run which nobody was asked about, or that a call of
+   * the model was denied by something else than the policy. Rejects if that is not possible, and in an isolated extension.
+   */
+  audit(entry: AuditEntry): Promise<void>;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
   /**

@@ -259,7 +259,14 @@ interface EventTypes {
   permission_mode_select: { event: { mode: PermissionMode; previousMode: PermissionMode }; result: void };
   /** Handlers may change `input` in place; it is not validated again. The policy judges what is left in it. */
   tool_call: {
-    event: { toolCallId: string; toolName: string; input: Record<string, unknown>; parentToolCallId?: string };
+    event: {
+      toolCallId: string;
+      toolName: string;
+      input: Record<string, unknown>;
+      /** The absolute paths that the call names, as far as its tool says. */
+      paths?: readonly string[];
+      parentToolCallId?: string;
+    };
     result: { block?: boolean; reason?: string; terminate?: boolean };
   };
   /**
@@ -282,6 +289,8 @@ interface EventTypes {
       toolCallId: string;
       toolName: string;
       input: Record<string, unknown>;
+      /** See `tool_call`. */
+      paths?: readonly string[];
       content: Content;
       details: unknown;
       /** The result as data, of a tool that gives it. */
@@ -330,7 +339,8 @@ interface EventTypes {
 
 interface UiPrompt {
   reason: "ui_prompt";
-  kind: "select" | "confirm" | "input" | "editor" | "custom";
+  /** `approval`: the policy asks the person about a call. The others are dialogs of extensions. */
+  kind: "select" | "confirm" | "input" | "editor" | "custom" | "approval";
   title?: string;
 }
 

@@ -9,6 +9,7 @@ import type { Settings } from "@tau/config/settings";
 import type {
   AccessOptions,
   AccessVerdict,
+  AuditEntry,
   ExecOptions,
   ExecResult,
   ProviderConfig,
@@ -75,6 +76,7 @@ export interface ExtensionSessionPort {
   getPersonWaitMs(): number;
   getAgents(): Promise<AgentInfo[]>;
   requestAccess(access: readonly AccessRequest[], options: AccessOptions): Promise<AccessVerdict>;
+  audit(entry: AuditEntry): Promise<void>;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
   findTools(): Promise<ToolInfo[]>;

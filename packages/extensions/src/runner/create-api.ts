@@ -188,6 +188,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     keepImage: async (image) => await session().keepImage(image),
     getAgents: async () => await session().getAgents(),
     requestAccess: async (access, options) => await session().requestAccess(access, options),
+    audit: async (entry) => await session().audit(entry),
     getActiveTools: () => session().getActiveTools(),
     getAllTools: () => session().getAllTools(),
     findTools: async () => await session().findTools(),

@@ -4,7 +4,7 @@ import { withTextArguments } from "../api/text-arguments.ts";
 import { type ExtensionUi, noUi } from "../api/ui.ts";
 import type { Waits } from "../runner/waits.ts";
 
-type PromptKind = ExtensionEvent<"ui_prompt_start">["kind"];
+type PromptKind = Exclude<ExtensionEvent<"ui_prompt_start">["kind"], "approval">;
 
 interface SessionUiParts {
   /** Called when a dialog opens and closes. */

@@ -128,6 +128,13 @@ export function followChanges(parts: SessionParts, core: SessionCore, work: Sess
     activity.begin(jobs.take()).catch((error: unknown) => notices.add("run_failed", getErrorMessage(error)));
   };
   return [
+    core.publisher.onSessionEvent((event) => {
+      const { current } = parts.extensions;
+      const facts = { reason: "ui_prompt", kind: "approval" } as const;
+      if (event.type === "approval_requested")
+        void current?.notify({ type: "ui_prompt_start", ...facts, title: event.approval.summary });
+      if (event.type === "approval_resolved") void current?.notify({ type: "ui_prompt_end", ...facts });
+    }),
     jobs.follow(wake),
     session.onAppend(changes.onAppend),
     session.onAppend(({ type }) => type === "compaction" && jobs.reportRunning()),

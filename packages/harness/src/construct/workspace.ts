@@ -102,8 +102,8 @@ export async function createWorkspace(
     { cwd: directory, inherits, env, sandbox: own, maxMemoryMb },
   ) => {
     const mode = own === false && !tenant ? "off" : sandboxSettings.mode;
-    const joined = own && "session" in own ? sandbox?.join(own.session) : undefined;
-    const { readablePaths = [], ...changes } = own && !("session" in own) ? own : {};
+    const joined = own === "session" ? sandbox : own && "session" in own ? sandbox?.join(own.session) : undefined;
+    const { readablePaths = [], ...changes } = own && own !== "session" && !("session" in own) ? own : {};
     const settings = { ...sandboxSettings, ...changes, mode };
     const apart =
       mode === "off" || joined ? undefined : createLateSandbox(() => getSandboxOptions(setup, settings, readablePaths));

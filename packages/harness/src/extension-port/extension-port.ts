@@ -7,6 +7,7 @@ import {
   type SourceInfo,
   type ToolInfo,
   execProgram,
+  execSpawned,
   type SessionExtensions,
   type ExtensionSessionPort,
   type SessionReader,
@@ -27,6 +28,7 @@ import { listSlashCommands } from "../prompt/slash-commands.ts";
 import { getContextUse } from "../session/stats.ts";
 import { checkPort } from "./check-port.ts";
 import { createChildSession } from "./child-session.ts";
+import { auditEntry } from "./audit-entry.ts";
 import { requestAccess } from "./request-access.ts";
 import type { PortActivity, PortSession, PortTools } from "./port-session.ts";
 
@@ -155,7 +157,9 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     setLabel: (entryId, label) => writeInOrder(() => sessionManager.appendLabelChange(entryId, label)),
 
     exec: (command, args, options = {}) =>
-      execProgram(command, args, { ...options, cwd: resolve(session.cwd, options.cwd ?? "") }),
+      options.sandbox === undefined
+        ? execProgram(command, args, { ...options, cwd: resolve(session.cwd, options.cwd ?? "") })
+        : execSpawned(spawn, command, args, options),
     spawn,
     async openChild(options) {
       const { name, tools: names, excludedTools } = options;
@@ -185,6 +189,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     getPersonWaitMs: () => session.approvalWaitMs + extensions.dialogs.waitedMs,
     getAgents: () => session.getAgents(),
     requestAccess: (access, options) => requestAccess(session.judgeParts, access, options),
+    audit: (entry) => auditEntry(session.judgeParts, entry),
     getActiveTools: () => session.tools.map(({ name }) => name),
     getAllTools: () => listAllTools(session, extensions),
     findTools: () => tools.found.list(),

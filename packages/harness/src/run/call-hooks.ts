@@ -39,7 +39,14 @@ export function createCallHooks(host: RunHost, recorder: Recorder): CallHooks {
     if (extensions?.has("tool_call")) {
       const { id: toolCallId, name: toolName } = call.toolCall;
       const input = call.args as Record<string, unknown>;
-      const verdict = await extensions.emit({ type: "tool_call", toolCallId, toolName, input, ...getParent(call) });
+      const verdict = await extensions.emit({
+        type: "tool_call",
+        toolCallId,
+        toolName,
+        input,
+        paths: listPaths(call),
+        ...getParent(call),
+      });
       if (verdict?.block) return verdict;
     }
     const denied = await extensions?.judgeChanged(call, signal);
@@ -66,6 +73,7 @@ export function createCallHooks(host: RunHost, recorder: Recorder): CallHooks {
       toolCallId: toolCall.id,
       toolName: toolCall.name,
       input: copyData(args as Record<string, unknown>),
+      paths: listPaths(call),
       content: copyData(result.content),
       details: copyData(result.details),
       isError,
@@ -91,14 +99,26 @@ export function createCallHooks(host: RunHost, recorder: Recorder): CallHooks {
 
   /** Asks extensions what they add to the result of a call that changed files. */
   async function emitChangedFiles(call: AfterToolCallContext): Promise<AgentToolResult["content"] | undefined> {
-    const { extensions, touches, cwd } = host;
+    const { extensions } = host;
     if (call.isError || !extensions?.has("files_changed")) return undefined;
     const { id: toolCallId, name: toolName } = call.toolCall;
-    const touched = touches({ ...call.toolCall, arguments: call.args as Record<string, unknown> });
-    if (!touched || touched.modified.length === 0) return undefined;
-    const paths = [...new Set(touched.modified.map((path) => resolvePath(cwd, path)))];
+    const paths = toAbsolute(getTouched(call)?.modified ?? []);
+    if (paths.length === 0) return undefined;
     const answer = await extensions.emit({ type: "files_changed", paths, toolCallId, toolName, ...getParent(call) });
     return answer?.content?.length ? answer.content : undefined;
+  }
+
+  function getTouched({ toolCall, args }: Pick<BeforeToolCallContext, "toolCall" | "args">) {
+    return host.touches({ ...toolCall, arguments: args as Record<string, unknown> });
+  }
+
+  function listPaths(call: Pick<BeforeToolCallContext, "toolCall" | "args">): string[] {
+    const { read = [], modified = [] } = getTouched(call) ?? {};
+    return toAbsolute([...read, ...modified]);
+  }
+
+  function toAbsolute(paths: readonly string[]): string[] {
+    return [...new Set(paths.map((path) => resolvePath(host.cwd, path)))];
   }
 
   /** Bounds a result to what a request can carry, and adds what the user said when they allowed the call. */

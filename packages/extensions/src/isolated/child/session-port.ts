@@ -86,6 +86,9 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
     requestAccess: async () => {
       throw needsTrust.refuse("tau.requestAccess, since what it does is judged by itself");
     },
+    audit: async () => {
+      throw needsTrust.refuse("tau.audit, since the host writes down what it does");
+    },
     getActiveTools: () => read("getActiveTools"),
     getAllTools: () => read("getAllTools"),
     findTools: () => call("findTools"),
