@@ -116,12 +116,12 @@ test.each<[names: string[], isTextsOnly: boolean]>([
   }
 });
 
-test("agents of Claude Code in the project are part of the answer, and nothing else of its directory is", async () => {
+test("agents and settings of Claude Code in the project are part of the answer, and other files of its directory are not", async () => {
   const { options, cwd } = await createProject();
   await mkdir(join(cwd, ".claude/agents/team"), { recursive: true });
-  await writeFile(join(cwd, ".claude/settings.json"), "{}");
+  await writeFile(join(cwd, ".claude/keys.json"), "{}");
   await writeTrust(options, true);
-  await writeFile(join(cwd, ".claude/settings.json"), "[]");
+  await writeFile(join(cwd, ".claude/keys.json"), "[]");
   expect(await isTrustStored(options)).toBe(true);
   await writeFile(join(cwd, ".claude/agents/team/a.md"), "You are mine now.");
   expect(await isTrustStored(options)).toBe(false);

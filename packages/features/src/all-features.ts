@@ -7,6 +7,7 @@ import { calc } from "./calc/feature.ts";
 import { codemode } from "./codemode/feature.ts";
 import { debug } from "./debug/feature.ts";
 import { discovery } from "./discovery/feature.ts";
+import { hooks } from "./hooks/feature.ts";
 import { lsp } from "./lsp/feature.ts";
 import { github } from "./github/feature.ts";
 import { inspectImage } from "./inspect-image/feature.ts";
@@ -40,4 +41,5 @@ export const allFeatures: readonly Feature[] = [
   github(),
   memory(),
   undo(),
+  hooks(),
 ];

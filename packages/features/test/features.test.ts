@@ -17,6 +17,7 @@ import {
   debug,
   discovery,
   github,
+  hooks,
   kernels,
   lsp,
   mcp,
@@ -75,6 +76,8 @@ const cases: readonly FeatureContractCase[] = [
   { create: memory },
   // Has no tools. Tested in `undo`.
   { create: undo },
+  // Tested with scripts in `hooks`.
+  { create: hooks },
 ];
 
 test("the contract applies to all features", () => {

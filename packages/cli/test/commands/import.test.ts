@@ -57,7 +57,7 @@ test("--dry-run shows what would come, what would not and why, and changes nothi
   expect(out).toMatch(/ settings +model \(codex\)\n/);
   expect(out).toMatch(/ packages and extensions +hello\.ts \(pi\)\n/);
   expect(out).toMatch(/ MCP servers +docs \(codex\)\n/);
-  expect(out).toContain("Claude Code, hooks: Stop is a hook, and tau has none yet.\n");
+  expect(out).toContain('Claude Code, hooks: Stop stays where it is: the setting claudeHooks "all" reads it there.\n');
   expect(out).toContain("codex, keys and logins: openai is brought only if you name it: --keys codex/openai.\n");
   expect(out).not.toContain("sk-test");
   expect(home.list()).toEqual([]);

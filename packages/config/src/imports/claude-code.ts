@@ -100,7 +100,7 @@ function findPermissions(path: string, value: unknown): FoundItem[] {
 function findHooks(path: string, hooks: unknown): FoundItem[] {
   const create = createItems("claude-code", path);
   return Object.keys(isRecord(hooks) ? hooks : {}).map((name) =>
-    create("hooks", name, none("is a hook, and tau has none yet")),
+    create("hooks", name, none('stays where it is: the setting claudeHooks "all" reads it there')),
   );
 }
 

@@ -50,6 +50,7 @@ export { createFileSource } from "../settings/source.ts";
 export { describeSettings } from "../settings/describe.ts";
 export { getRealPath } from "../settings/locate.ts";
 export { findStoredTrust, getTrustState } from "../trust/extension-trust.ts";
+export { listCommandFiles } from "../trust/hook-files.ts";
 export { createTrustCheck } from "../trust/trust.ts";
 export { quoteArgument } from "../resources/template-arguments.ts";
 export { enclose, escapeText } from "../resources/enclose.ts";

@@ -6,7 +6,7 @@ import { nodeFileSystem, unlessMissing } from "@tau/tools/platform";
 import { readWhole } from "@tau/tools/durable";
 import { listExisting, locateResources } from "../resources/locations.ts";
 import { SettingsManager, type SettingsManagerOptions } from "../settings/settings-manager.ts";
-import { createTrustCheck, isTrustStored } from "./trust.ts";
+import { createTrustCheck, isTrustStored, listHookSources } from "./trust.ts";
 
 export interface OpenSettingsOptions extends Omit<SettingsManagerOptions, "projectTrusted"> {
   cwd: string;
@@ -48,7 +48,8 @@ async function listWaiting(settings: SettingsManager, options: OpenSettingsOptio
   const { project } = await locateResources(fs, { cwd, agentDir, home: homedir(), ...all }, undefined);
   const waiting = settings.problems.filter(({ kind }) => kind === "untrusted").map(({ key }) => `the setting ${key}`);
   const extensions = project.prompts.map((path) => join(dirname(path), "extensions"));
-  return [...waiting, ...(await listExisting(fs, cwd, { ...project, extensions }))];
+  const hooks = await listHookSources(fs, cwd, agentDir);
+  return [...waiting, ...(await listExisting(fs, cwd, { ...project, extensions, hooks }))];
 }
 
 /**

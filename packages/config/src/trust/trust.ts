@@ -18,13 +18,14 @@ import { isLocalSource } from "../installs/package-source.ts";
 import { claudeAgents } from "../resources/locations.ts";
 import { createPathFilter, resolvePathEntry } from "../resources/path-filter.ts";
 import { projectSkillDirectories } from "../resources/skills.ts";
+import { claudeSettings, listCommandFiles, listHookCommands } from "./hook-files.ts";
 import { describeRecordFile, type RecordFileOptions } from "@tau/policy/internal";
 
 export type TrustOptions = RecordFileOptions;
 
 /** Directories that a project may bring along, relative to its own, besides skills and what its settings name. */
 const projectDirectories = [".tau", ".pi"];
-const projectPaths = [...projectDirectories, ".mcp.json", claudeAgents];
+const projectPaths = [...projectDirectories, ".mcp.json", claudeAgents, ...claudeSettings];
 
 /** The content of installed packages is bound to their lock, which is one of the files, and to what was installed here. */
 const packageDirectories = projectDirectories.flatMap((name) => [join(name, "npm"), join(name, "git")]);
@@ -33,9 +34,9 @@ const packageDirectories = projectDirectories.flatMap((name) => [join(name, "npm
 const maxFiles = 2_000;
 
 export async function readTrust(options: Omit<TrustOptions, "ids">): Promise<TrustData> {
-  const { cwd, fileSystem: fs = nodeFileSystem } = options;
+  const { cwd, agentDir, fileSystem: fs = nodeFileSystem } = options;
   const path = await realDirectory(fs, cwd);
-  const current = await digestFiles(fs, path, await listProjectFiles(fs, path));
+  const current = await digestFiles(fs, path, await listProjectFiles(fs, path, agentDir));
   const records = await store.read(options);
   const stored = Object.hasOwn(records, path) ? records[path] : undefined;
   const isSame = stored?.digest === current.digest;
@@ -140,9 +141,9 @@ export async function keepTrust(
  * have changed since: the user has to look again.
  */
 export async function writeTrust(options: TrustOptions, trusted: boolean, digest?: string): Promise<TrustData> {
-  const { cwd, fileSystem: fs = nodeFileSystem } = options;
+  const { cwd, agentDir, fileSystem: fs = nodeFileSystem } = options;
   const path = await realDirectory(fs, cwd);
-  const record = trusted ? await digestFiles(fs, path, await listProjectFiles(fs, path)) : undefined;
+  const record = trusted ? await digestFiles(fs, path, await listProjectFiles(fs, path, agentDir)) : undefined;
   if (record && digest !== undefined && digest !== record.digest)
     throw new HarnessError(
       "invalid_input",
@@ -180,11 +181,12 @@ const store = describeRecordFile("trusted-projects.json", "projects", (projects)
 const isDigests = (value: unknown): value is FileDigests =>
   isRecord(value) && Object.values(value).every((digest) => typeof digest === "string");
 
-async function listProjectFiles(fs: FileSystem, directory: string): Promise<string[]> {
+async function listProjectFiles(fs: FileSystem, directory: string, agentDir: string): Promise<string[]> {
   const files = new Set<string>();
   const skills = await projectSkillDirectories(fs, { cwd: directory, home: homedir() });
   const named = await Promise.all(projectDirectories.map((name) => listNamedPaths(fs, directory, name)));
-  const pending = [...projectPaths.map((name) => join(directory, name)), ...skills, ...named.flat()];
+  const run = await listHookFiles(fs, directory, agentDir);
+  const pending = [...projectPaths.map((name) => join(directory, name)), ...skills, ...named.flat(), ...run];
   const seen = new Set<string>();
   for (let path = pending.shift(); path !== undefined; path = pending.shift()) {
     const stats = await unlessMissing(fs.lstat(path));
@@ -202,16 +204,35 @@ async function listProjectFiles(fs: FileSystem, directory: string): Promise<stri
   return [...files].toSorted();
 }
 
+/** Nothing of a damaged file applies. */
+async function readSettings(fs: FileSystem, file: string): Promise<Readonly<Record<string, unknown>>> {
+  if (!(await lookAt(fs, file))?.isFile()) return {};
+  const text = await readWhole(fs, file);
+  const parsed = text && (await parseJsonDocument(text.toString("utf8")));
+  return parsed?.kind === "document" ? parsed.value : {};
+}
+
+/** Lists the files of a project in which Claude Code has hooks, and those that hooks run. */
+export async function listHookSources(fs: FileSystem, project: string, agentDir: string): Promise<string[]> {
+  const files = claudeSettings.map((name) => join(project, name));
+  const settings = await Promise.all(files.map((file) => readSettings(fs, file)));
+  const withHooks = files.filter((_file, index) => listHookCommands(settings[index]!["hooks"]).length > 0);
+  return [...withHooks, ...(await listHookFiles(fs, project, agentDir))];
+}
+
+/** The files of the project that hooks name, also those of the user: they run what the project has there. */
+async function listHookFiles(fs: FileSystem, project: string, agentDir: string): Promise<string[]> {
+  const own = projectDirectories.map((name) => join(name, "settings.json"));
+  const files = [join(agentDir, "settings.json"), ...[...own, ...claudeSettings].map((name) => join(project, name))];
+  const settings = await Promise.all(files.map((file) => readSettings(fs, file)));
+  const commands = [...new Set(settings.flatMap((values) => listHookCommands(values["hooks"])))];
+  return (await Promise.all(commands.map((command) => listCommandFiles(command, project, fs)))).flat();
+}
+
 /** The files and directories of the project that its settings add as extensions, packages, skills, templates and themes. */
 async function listNamedPaths(fs: FileSystem, project: string, name: string): Promise<string[]> {
   const directory = join(project, name);
-  const file = join(directory, "settings.json");
-  if (!(await lookAt(fs, file))?.isFile()) return [];
-  const text = await readWhole(fs, file);
-  const parsed = text && (await parseJsonDocument(text.toString("utf8")));
-  // Nothing of a damaged file applies.
-  if (parsed?.kind !== "document") return [];
-  const { extensions, packages, skills, prompts, themes } = parsed.value;
+  const { extensions, packages, skills, prompts, themes } = await readSettings(fs, join(directory, "settings.json"));
   const sources = [packages].flat().map((entry) => (isRecord(entry) ? entry["source"] : entry));
   const localSources = sources.filter((source) => typeof source === "string" && isLocalSource(source));
   const entries = [extensions, localSources, skills, prompts, themes]
