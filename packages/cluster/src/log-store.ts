@@ -5,7 +5,8 @@
  */
 import type { Ids } from "@tau/ai";
 import { PendingWork } from "@tau/ai/internal";
-import { type AcquireOutcome, type AppendOutcome, mustBeBlobName, type LogStore } from "@tau/harness/session";
+import type { AcquireOutcome, AppendOutcome, LogStore } from "@tau/harness/session";
+import { mustBeBlobName } from "@tau/tools/storage";
 import { GatewayError } from "@tau/gateway/port";
 import type { Bus, FencedOutcome, StoredMessage } from "./bus.ts";
 import { type IndexCache, noCache } from "./index-cache.ts";

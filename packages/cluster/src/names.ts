@@ -1,6 +1,7 @@
 /** The names of everything that a cluster keeps in NATS. */
 import { createHash } from "node:crypto";
-import { getLogId, type LogKey } from "@tau/harness/session";
+import type { LogKey } from "@tau/harness/session";
+import { getLogId } from "@tau/tools/storage";
 
 /** Into how many streams the logs are divided. It must never change: the hash of an id chooses the stream. */
 const logStreamCount = 16;

@@ -3,13 +3,13 @@ import { SessionManager } from "@tau/harness";
 import {
   compareSessions,
   filterSessions,
-  getLogId,
   isStored,
   type SessionInfo,
   type SessionManagerOptions,
   type Storage,
   type StoredLog,
 } from "@tau/harness/session";
+import { getLogId } from "@tau/tools/storage";
 import type { SessionList, SessionPageOptions } from "./session-list.ts";
 import { cutPage, type SessionPage } from "./session-page.ts";
 
