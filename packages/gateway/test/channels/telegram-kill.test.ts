@@ -74,7 +74,8 @@ class TelegramPeople {
       return ++this.#calls.polls % 15 === 0 ? this.#count("lost", { fault: "cut", isAfter: false }) : undefined;
     }
     if (method !== "sendMessage" && method !== "editMessageText") return undefined;
-    const turn = ++this.#calls.sends / (isLong ? 16 : 6);
+    // The gateway keeps a thousand uncertain replies to look at: a long day has fewer.
+    const turn = ++this.#calls.sends / (isLong ? 40 : 6);
     if (!Number.isInteger(turn)) return undefined;
     if (turn % 5 > 2) return this.#count("limited", { fault: limited, isAfter: false });
     const isAfter = Math.floor(turn / 5) % 2 === 0;
