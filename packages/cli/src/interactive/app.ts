@@ -30,6 +30,7 @@ import type { TerminalSettings } from "./settings.ts";
 import { StatusArea } from "./status-area.ts";
 import { ProgramStatus, type StatusMode } from "./program-status.ts";
 import { TerminalTitle } from "./terminal-title.ts";
+import { createUserCommands, type UserCommands } from "./create-user-commands.ts";
 
 export interface AppOptions extends CoreOptions {
   program: Program;
@@ -75,6 +76,7 @@ export class App {
   readonly #options: AppOptions;
   readonly #core: Core;
   readonly #attention: Attention;
+  readonly #userCommands: UserCommands;
   readonly #title: TerminalTitle;
   readonly #programStatus: ProgramStatus;
   readonly #status: StatusArea;
@@ -110,7 +112,19 @@ export class App {
 
     this.#misses = new CacheMisses({ isOn: () => getSettings().showCacheMissNotices, say: (text) => say(text) });
     this.#title = new TerminalTitle({ terminal, isOn: () => getSettings().terminal.showTitle });
-    this.#attention = new Attention({ terminal, getSettings: () => getSettings().terminal, now });
+    this.#userCommands = createUserCommands({
+      getSettings,
+      getState: () => status.state,
+      say: (text) => say(text, "warning"),
+      requestRender,
+    });
+    const { statusLine, notify } = this.#userCommands;
+    this.#attention = new Attention({
+      terminal,
+      getSettings: () => getSettings().terminal,
+      now,
+      onNotify: notify,
+    });
     this.#programStatus = new ProgramStatus({
       terminal,
       mode: options.statusMode ?? "never",
@@ -127,6 +141,8 @@ export class App {
       getBranch: options.getBranch,
       describeKey,
       requestRender,
+      own: statusLine,
+      version: program.version,
     });
     this.#status = status;
     const places = createExtensionPlaces(
@@ -397,6 +413,7 @@ export class App {
     session.stop();
     this.#extensions.current?.close();
     this.#status.close();
+    this.#userCommands.close();
     this.#programStatus.close();
     this.#first.stop();
     tui.stop({ preserveScreen: tui.mode === "fullscreen" && this.#settings.fullscreenExitOutput === "resume-hint" });

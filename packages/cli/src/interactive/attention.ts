@@ -23,7 +23,12 @@ interface AttentionOptions {
   terminal: Terminal;
   getSettings: () => TerminalSettings["terminal"];
   now: () => number;
+  /** Passes a notification on to the user's own command. Default: there is none. */
+  onNotify?: (type: NotificationType, message: string) => void;
 }
+
+/** The kinds of notifications, by Claude Code's names. */
+export type NotificationType = "idle_prompt" | "permission_prompt";
 
 export class Attention {
   readonly #options: AttentionOptions;
@@ -59,11 +64,11 @@ export class Attention {
     // A user who has stopped the run is looking at the terminal.
     const wasStopped = live.ended !== this.#ended && live.ended?.reason === "abort_signal";
     const wasLong = this.#busySince !== undefined && now() - this.#busySince > longRunMs;
-    if (wasLong && !isBusy && !wasStopped && !this.#hasFocus) this.#notify("The answer is there.");
+    if (wasLong && !isBusy && !wasStopped && !this.#hasFocus) this.#notify("idle_prompt", "The answer is there.");
     this.#busySince = isBusy ? (this.#busySince ?? now()) : undefined;
     this.#ended = live.ended;
     const id = live.approvals[0]?.id;
-    if (id !== undefined && id !== this.#approvalId) this.#notify("A call waits for your answer.");
+    if (id !== undefined && id !== this.#approvalId) this.#notify("permission_prompt", "A call waits for your answer.");
     this.#approvalId = id;
   }
 
@@ -73,8 +78,9 @@ export class Attention {
     this.#approvalId = undefined;
   }
 
-  #notify(text: string): void {
-    const { terminal, getSettings } = this.#options;
+  #notify(type: NotificationType, text: string): void {
+    const { terminal, getSettings, onNotify } = this.#options;
+    onNotify?.(type, text);
     const sequence = sequences[getSettings().notifications](text);
     if (sequence !== "") terminal.write(sequence);
   }

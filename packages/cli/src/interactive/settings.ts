@@ -12,11 +12,13 @@ export type TerminalSettings = Pick<
   | "fullscreenWheelScrollLines"
   | "hideThinkingBlock"
   | "markdown"
+  | "notify"
   | "outputPad"
   | "promptHistory"
   | "quietStartup"
   | "showCacheMissNotices"
   | "showHardwareCursor"
+  | "statusLine"
   | "terminal"
   | "tuiMode"
 >;

@@ -5,7 +5,8 @@ import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
 import { toStyledLine } from "./extensions/safe-text.ts";
 import { LiveLines } from "./live-lines.ts";
 import type { SessionClient } from "./session-client.ts";
-import { drawStatus } from "./status-line.ts";
+import type { OwnStatusLine, StatusFacts } from "./own-status-line.ts";
+import { drawOwnStatus, drawStatus } from "./status-line.ts";
 
 interface StatusAreaOptions {
   theme: Theme;
@@ -23,6 +24,10 @@ interface StatusAreaOptions {
   getBranch: (cwd: string) => Promise<string | undefined>;
   describeKey: (id: Keybinding) => string;
   requestRender: () => void;
+  /** The status line of the user's settings. Default: none. */
+  own?: OwnStatusLine;
+  /** The version of tau, for `own`. */
+  version?: string;
 }
 
 const spinnerMs = 100;
@@ -91,6 +96,7 @@ export class StatusArea {
     const branch = await this.#options.getBranch(state.cwd);
     // A later call may have been faster.
     if (this.#known.state.cwd === state.cwd) this.#known = { ...this.#known, branch };
+    this.#updateOwn();
     this.#options.requestRender();
   }
 
@@ -100,7 +106,23 @@ export class StatusArea {
     // Another session may be shown by now, or none yet.
     if (this.#client !== client || !this.#known) return;
     this.#known = { ...this.#known, stats, at: this.#options.now() };
+    this.#updateOwn();
     this.#options.requestRender();
+  }
+
+  #updateOwn(): void {
+    const { own } = this.#options;
+    const facts = own && this.#getFacts();
+    if (facts) own.update(facts);
+  }
+
+  #getFacts(): StatusFacts | undefined {
+    if (!this.#known) return undefined;
+    const { home, version = "", getView } = this.#options;
+    const { state, stats, branch } = this.#known;
+    const { permissionMode } = getView().live;
+    const permissions = { ...state.permissions, mode: permissionMode };
+    return { state: { ...state, permissions }, stats, branch, home, version, sessionName: getView().log.name };
   }
 
   /** Before each frame. */
@@ -172,7 +194,11 @@ export class StatusArea {
       jobs: this.#options.getView().live.jobs.length,
       lacksSandbox: state.sandbox.mode === "auto" && state.sandbox.state === "unavailable",
     };
-    return drawStatus(status, this.#options.theme, width);
+    const facts = this.#getFacts();
+    const lines = facts && this.#options.own?.getLines(facts);
+    return lines
+      ? drawOwnStatus(lines, status, this.#options.theme, width)
+      : drawStatus(status, this.#options.theme, width);
   }
 
   /** During a run the time that it may take becomes less. */

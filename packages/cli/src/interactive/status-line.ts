@@ -44,6 +44,17 @@ export function drawStatus(status: Status, theme: Theme, width: number): string[
   return [drawPlace(toPlainLine(left), status, theme, width), drawUse(status.stats, right, theme, width)];
 }
 
+/**
+ * Draws the lines of the user's own. What is out of the ordinary stays in sight below them; two lines are the least, so that
+ * those above do not move when the first of them arrive.
+ */
+export function drawOwnStatus(lines: readonly string[], status: Status, theme: Theme, width: number): string[] {
+  const isUnusual = status.lacksSandbox || status.permissionMode !== defaultPermissionMode;
+  const own = lines.map((line) => truncateToWidth(line, width, "…"));
+  const all = isUnusual ? [...own, drawPlace("", status, theme, width)] : own;
+  return all.length < 2 ? [...all, ""] : all;
+}
+
 const withLevel = (model: string, level: string): string => (level === "off" ? model : `${model} · ${level}`);
 
 /** Draws what runs in the background, and what is out of the ordinary. Jobs are left out where there is little room. */
@@ -104,7 +115,7 @@ function formatBudget({ cost, tokens, turns, timeMs }: BudgetLeftData = {}): str
   return parts.length === 0 ? "" : `left: ${parts.join(", ")}`;
 }
 
-const formatCost = (cost: number): string => `$${cost.toFixed(cost < 1 ? 3 : 2)}`;
+export const formatCost = (cost: number): string => `$${cost.toFixed(cost < 1 ? 3 : 2)}`;
 
 function formatTime(timeMs: number): string {
   const seconds = Math.ceil(timeMs / 1_000);

@@ -81,6 +81,8 @@ export const referenceSections: readonly ReferenceSection[] = [
       "fullscreenCopyOnSelect",
       "fullscreenWheelScrollLines",
       "terminal",
+      "statusLine",
+      "notify",
       "markdown",
     ],
   },

@@ -1,6 +1,6 @@
 /** The settings of the interactive terminal. Names and defaults are pi's, but for `tuiMode` and `terminal.notifications`. */
 import type { Field } from "../fields/field.ts";
-import { between, flag, nonEmptyText, oneOf, scalar, text, wholeNumber } from "../fields/kinds.ts";
+import { between, flag, nonEmptyText, object, oneOf, optional, scalar, text, wholeNumber } from "../fields/kinds.ts";
 import { group, setting } from "./node.ts";
 import { paths } from "./shape.ts";
 
@@ -26,7 +26,34 @@ const linesOrAuto: Field<number | "auto"> = scalar({
     value === "auto" || (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 100),
 });
 
+const statusCommand = object({
+  type: optional(oneOf("command")),
+  command: nonEmptyText,
+  padding: optional(between(0, 10, "columns")),
+});
+
+type StatusLine = string | { readonly type?: "command"; readonly command: string; readonly padding?: number };
+
+const statusLine: Field<StatusLine> = {
+  type: `string | ${statusCommand.type}`,
+  schema: { anyOf: [nonEmptyText.schema, statusCommand.schema] },
+  read: (value, context) =>
+    typeof value === "string" ? nonEmptyText.read(value, context) : statusCommand.read(value, context),
+};
+
 export const terminalSettings = {
+  statusLine: setting(statusLine, {
+    default: undefined,
+    description:
+      'What stands below the editor instead of the usual lines: a template such as `{directory}[ ({branch})] {model}`, or `{ "command": … }`, which gets JSON on its standard input and prints at most three lines. See tau help terminal.',
+    project: "never",
+  }),
+  notify: setting(nonEmptyText, {
+    default: undefined,
+    description:
+      "A command that runs when a long run has ended or a call waits for you, with JSON on its standard input. It runs with your rights, outside the sandbox.",
+    project: "never",
+  }),
   theme: setting(nonEmptyText, {
     default: "system",
     description:
