@@ -31,6 +31,7 @@ import { StatusArea } from "./status-area.ts";
 import { ProgramStatus, type StatusMode } from "./program-status.ts";
 import { TerminalTitle } from "./terminal-title.ts";
 import { createUserCommands, type UserCommands } from "./create-user-commands.ts";
+import { addInstruction } from "./add-instruction.ts";
 
 export interface AppOptions extends CoreOptions {
   program: Program;
@@ -254,6 +255,7 @@ export class App {
       say,
       getCwd,
       runCommand: this.#commands.run,
+      addInstruction: (text) => addInstruction(this.#interface, text),
       onHeld: keepDraft,
       requestRender,
     });

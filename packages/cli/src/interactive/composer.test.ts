@@ -34,6 +34,7 @@ function createComposer(readImageFile: (path: string) => Promise<unknown> = asyn
     runCommand: async () => false,
     requestRender: () => undefined,
     onHeld: () => undefined,
+    addInstruction: async () => false,
   } as unknown as ComposerOptions);
   return { composer, editor, commands };
 }

@@ -23,6 +23,8 @@ export interface ComposerOptions extends Pick<Interface, "say"> {
   getCwd: () => string;
   /** Whether there is such a slash command. */
   runCommand: (name: string, argument: string) => Promise<boolean>;
+  /** Whether the text was a line for a file of instructions, and was dealt with. */
+  addInstruction: (text: string) => Promise<boolean>;
   requestRender: () => void;
   /** Called when a text begins or ends to wait at the gate. */
   onHeld: () => void;
@@ -53,6 +55,7 @@ export class Composer {
     const trimmed = whole.trim();
     if (trimmed === "") return;
     transcript.keepRemarks();
+    if (attachments.length === 0 && (await this.#options.addInstruction(trimmed))) return;
     const typed = parseTypedCommand(trimmed);
     if (typed && (await runCommand(typed.name, typed.argument))) return;
     const send = () => (trimmed.startsWith("!") ? shell.run(trimmed) : outbox.send("steer", whole));

@@ -19,6 +19,10 @@ export interface Program {
   /** Opens a session of another directory, with the settings and the trust of that one. */
   openSession(path: string, cwd: string): Promise<SessionClient>;
   isDirectory(path: string): Promise<boolean>;
+  /** The user's own directory of tau, in which their instructions are. */
+  readonly agentDir: string;
+  /** Adds a line to the end of a file, which is created if it does not exist. Throws if that is not possible. */
+  appendLine(path: string, line: string): Promise<void>;
   /** Opens the demonstration. */
   openDemo(): Promise<DemoSession>;
   /** Opens an address in a browser, where there is one. */

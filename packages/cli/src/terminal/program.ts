@@ -1,5 +1,6 @@
 /** The operations of this machine for the interactive terminal. */
-import { readFile, stat } from "node:fs/promises";
+import { appendFile, mkdir, readFile, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Io } from "../commands/command.ts";
 import { findInstalled } from "../hosting/installed-file.ts";
 import { getAgentDir } from "../hosting/agent-dir.ts";
@@ -27,6 +28,8 @@ export function createProgram(io: Io, others: OtherSessions): Program {
     readImageFile: async (path, cwd) => await (await import("./clipboard-image.ts")).readImageFile(path, cwd),
     openSession: (path, cwd) => others.openSession(path, cwd),
     isDirectory: async (path) => (await stat(path).catch(() => undefined))?.isDirectory() ?? false,
+    agentDir: getAgentDir(io),
+    appendLine,
     openDemo: () => others.openDemo(),
     openAddress: (url) => openAddress(url, io.env),
     runDoctor: (cwd) => runDoctor({ ...io, cwd, columns: Number.POSITIVE_INFINITY }),
@@ -45,6 +48,15 @@ async function runDoctor(io: Io): Promise<string> {
   const terminal = { ...io.terminal, err: false };
   await runCommand("doctor", [], { ...io, out, err: out, terminal });
   return toTerminalText(text);
+}
+
+async function appendLine(path: string, line: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const before = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  await appendFile(path, `${before === "" || before.endsWith("\n") ? "" : "\n"}${line}\n`);
 }
 
 export async function readChangelog(program?: string): Promise<string | undefined> {

@@ -11,7 +11,7 @@ import { toSetting } from "./setting-items.ts";
 import type { ToolFiles } from "./tool-files.ts";
 import type { ToolLocation } from "./tool-locations.ts";
 
-const inPlace = "stays where it is: it is not copied, and tau does not read it there yet";
+const inPlace = "stays where it is: tau reads it there";
 
 /** How much is done without a question, by our names. A mode that asks less is never brought: choose it yourself. */
 const permissionModes: Readonly<Record<string, string>> = { default: "ask", acceptEdits: "edit" };

@@ -6,6 +6,7 @@ import {
   contextDirectories,
   contextFilePaths,
   loadContextFiles,
+  type Loaded,
   type LoadedFiles,
   type TextFile,
 } from "./context-files.ts";
@@ -76,6 +77,14 @@ const listAgentFiles = (agent: NamedAgent | undefined, { agentDir }: LoadOptions
   if (agent?.definition) return path === undefined ? [] : [path];
   return agentFilePaths(agent?.directory ?? agentDir);
 };
+
+/** Reads the context file of one directory, for a trusted project: work there begins late, and nobody looked at it before. */
+export async function loadContextFile(given: LoadOptions, directory: string): Promise<Loaded<TextFile | undefined>> {
+  if (given.contextFiles !== "all" || !(await given.isProjectTrusted())) return { value: undefined, problems: [] };
+  const fileSystem = await guardResources(given.fileSystem, given);
+  const { value, problems } = await loadContextFiles({ fileSystem, directories: [directory] });
+  return { value: value[0], problems };
+}
 
 /** All agents that a session in this directory can be created with, or give tasks to. */
 export async function loadAgentList(given: LoadOptions): Promise<readonly FoundAgent[]> {

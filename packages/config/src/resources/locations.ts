@@ -11,7 +11,7 @@ export interface LocationOptions {
   cwd: string;
   agentDir: string;
   home: string;
-  /** Whether the skills in `.agents/skills` of the home directory are found. */
+  /** Whether the skills in `.agents` of the home directory, and the skills and commands in its `.claude`, are found. */
   includeHome: boolean;
   /** Whether the project has resources of its own, besides context files. */
   includeProject: boolean;
@@ -33,8 +33,10 @@ export interface Locations {
 /** `.tau` has precedence over `.pi`. */
 const projectDirectoryNames = [".tau", ".pi"];
 
-/** Agents are also read where Claude Code keeps them. */
+/** Agents, skills and templates are also read where Claude Code keeps them. */
 export const claudeAgents = join(".claude", "agents");
+export const claudeSkills = join(".claude", "skills");
+export const claudeCommands = join(".claude", "commands");
 
 /**
  * The locations of the user; `project` are those that apply only after the user trusts the project, and `loadedElsewhere`
@@ -55,23 +57,31 @@ export async function locateResources(
   );
   const directories = realPaths.includes(ownPath!) ? [] : candidates;
   const projectSkills = includeProject && discoverSkills ? await projectSkillDirectories(fs, { cwd, home }) : [];
+  const ofHome = (name: string) => (includeHome ? [join(home, name)] : []);
+  const ofProject = (name: string) => (directories.length === 0 ? [] : [join(cwd, name)]);
   const below = (name: string, parents: readonly string[]) => parents.map((directory) => join(directory, name));
   return {
     user: {
       systemFiles: below(systemFileName, [agentDir]),
       appendFiles: below(appendSystemFileName, [agentDir]),
-      skills: discoverSkills ? [...below("skills", own), ...(includeHome ? [sharedSkills] : [])] : [],
-      prompts: discoverPrompts ? below("prompts", own) : [],
+      skills: discoverSkills
+        ? [...below("skills", own), ...(includeHome ? [sharedSkills] : []), ...ofHome(claudeSkills)]
+        : [],
+      prompts: discoverPrompts ? [...below("prompts", own), ...ofHome(claudeCommands)] : [],
       agents: [],
     },
     project: {
       systemFiles: below(systemFileName, directories),
       appendFiles: below(appendSystemFileName, directories),
       skills: discoverSkills
-        ? [...below("skills", directories), ...projectSkills.filter((path) => path !== sharedSkills)]
+        ? [
+            ...below("skills", directories),
+            ...projectSkills.filter((path) => path !== sharedSkills),
+            ...ofProject(claudeSkills),
+          ]
         : [],
-      prompts: discoverPrompts ? below("prompts", directories) : [],
-      agents: directories.length === 0 ? [] : [...below("agents", directories), join(cwd, claudeAgents)],
+      prompts: discoverPrompts ? [...below("prompts", directories), ...ofProject(claudeCommands)] : [],
+      agents: [...below("agents", directories), ...ofProject(claudeAgents)],
     },
     loadedElsewhere: [...below("extensions", directories), ...below("themes", directories)],
   };

@@ -5,9 +5,11 @@ import { type Clock, systemClock } from "@tau/ai";
 import { getErrorMessage, Listeners, SerialQueue } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { type FileWatch, watchFiles } from "../files/watch-files.ts";
+import type { Loaded, TextFile } from "./context-files.ts";
 import type { FoundAgent } from "./find-agents.ts";
 import {
   loadAgentList,
+  loadContextFile,
   type LoadedResources,
   type LoadOptions,
   loadResources,
@@ -29,6 +31,11 @@ export interface ResourceLoader {
    * the project have precedence. Without it, extensions cannot add any.
    */
   setExtensionPaths?(paths: ExtensionPaths): Promise<void>;
+  /**
+   * Reads the context file of a directory below the working directory; undefined if there is none, or if the project is not
+   * trusted. Without it, sessions read none.
+   */
+  readContextFile?(directory: string): Promise<Loaded<TextFile | undefined>>;
   /** Reads all agents that there are now. Without it, sessions know of none. */
   findAgents?(): Promise<readonly FoundAgent[]>;
   /** Calls `listener` after a load that changed resources or problems. Returns a function that ends that. */
@@ -126,6 +133,10 @@ class ReloadingResources implements ResourceLoader {
     if (isSame(paths, this.#extensionPaths)) return;
     this.#extensionPaths = paths;
     await this.reload();
+  }
+
+  async readContextFile(directory: string): Promise<Loaded<TextFile | undefined>> {
+    return await loadContextFile({ ...this.#options, extensionPaths: this.#extensionPaths }, directory);
   }
 
   async findAgents(): Promise<readonly FoundAgent[]> {

@@ -47,7 +47,7 @@ async function listWaiting(settings: SettingsManager, options: OpenSettingsOptio
   const all = { includeHome: true, includeProject: true, discoverSkills: true, discoverPrompts: true };
   const { project } = await locateResources(fs, { cwd, agentDir, home: homedir(), ...all }, undefined);
   const waiting = settings.problems.filter(({ kind }) => kind === "untrusted").map(({ key }) => `the setting ${key}`);
-  const extensions = project.prompts.map((path) => join(dirname(path), "extensions"));
+  const extensions = project.systemFiles.map((path) => join(dirname(path), "extensions"));
   const hooks = await listHookSources(fs, cwd, agentDir);
   return [...waiting, ...(await listExisting(fs, cwd, { ...project, extensions, hooks }))];
 }

@@ -15,7 +15,7 @@ import { expandHome } from "../files/agent-dir.ts";
 import { readWhole, withFileLease } from "@tau/tools/durable";
 import { parseJsonDocument } from "../json/document.ts";
 import { isLocalSource } from "../installs/package-source.ts";
-import { claudeAgents } from "../resources/locations.ts";
+import { claudeAgents, claudeCommands, claudeSkills } from "../resources/locations.ts";
 import { createPathFilter, resolvePathEntry } from "../resources/path-filter.ts";
 import { projectSkillDirectories } from "../resources/skills.ts";
 import { claudeSettings, listCommandFiles, listHookCommands } from "./hook-files.ts";
@@ -25,7 +25,14 @@ export type TrustOptions = RecordFileOptions;
 
 /** Directories that a project may bring along, relative to its own, besides skills and what its settings name. */
 const projectDirectories = [".tau", ".pi"];
-const projectPaths = [...projectDirectories, ".mcp.json", claudeAgents, ...claudeSettings];
+const projectPaths = [
+  ...projectDirectories,
+  ".mcp.json",
+  claudeAgents,
+  claudeCommands,
+  claudeSkills,
+  ...claudeSettings,
+];
 
 /** The content of installed packages is bound to their lock, which is one of the files, and to what was installed here. */
 const packageDirectories = projectDirectories.flatMap((name) => [join(name, "npm"), join(name, "git")]);
@@ -62,7 +69,8 @@ function compareFiles(trusted: FileDigests, current: FileDigests): TrustDifferen
 }
 
 /** Files that hold only text for the model: templates and skills. What lies beside a skill may be a program. */
-const textFile = /^(?:(?:\.tau|\.pi)[/\\](?:prompts|skills)|(?:\.\.[/\\])*\.agents[/\\]skills)[/\\].*\.md$/;
+const textFile =
+  /^(?:(?:\.tau|\.pi)[/\\](?:prompts|skills)|\.claude[/\\](?:commands|skills)|(?:\.\.[/\\])*\.agents[/\\]skills)[/\\].*\.md$/;
 
 /** Whether only prompt templates and skills differ, which neither run nor change a setting. Pure. */
 export function isAboutTextsOnly({ added, changed, removed }: TrustDifference): boolean {

@@ -14,6 +14,7 @@ import type { ShownTools, ToolSources } from "./shown-tools.ts";
 interface RunHostParts extends Pick<
   RunHost,
   | "cwd"
+  | "findInstructions"
   | "transcript"
   | "inbox"
   | "publisher"
@@ -73,6 +74,7 @@ export function createRunHost(parts: RunHostParts): RunHost {
       tools: tools.shown.tools,
     }),
     findTool: (call) => tools.found.find(call),
+    findInstructions: parts.findInstructions,
     touches,
     noteCall: (call) => {
       parts.runChoices.noteCall();

@@ -14,6 +14,8 @@ import { createLiveSession, type LiveSession } from "./live-sessions.ts";
 import { NamedFiles } from "./named-files.ts";
 import { Navigation } from "./navigation.ts";
 import { Prompts, type PromptsParts } from "./prompts.ts";
+import { NearbyInstructions } from "../run/nearby-instructions.ts";
+import { describeResourceProblems } from "./services.ts";
 import { readLog, type SessionCore } from "./session-core.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { ShownTools } from "./shown-tools.ts";
@@ -173,9 +175,19 @@ function createSessionRunHost(parts: SessionParts, core: SessionCore, tools: Sho
     clock,
     ids,
   } = parts;
-  const { transcript, inbox, publisher, used, settings, judge, questions, jobs, sent } = core;
+  const { transcript, inbox, publisher, used, settings, judge, questions, jobs, sent, notices } = core;
+  const { resources } = parts.services;
+  const instructions = new NearbyInstructions({
+    cwd: parts.cwd,
+    readContextFile: resources.readContextFile?.bind(resources),
+    getMessages: () => transcript.messages,
+    report(problems) {
+      for (const { code, message } of describeResourceProblems({ problems })) notices.addNew(code, message);
+    },
+  });
   return createRunHost({
     cwd: parts.cwd,
+    findInstructions: (paths) => instructions.find(paths),
     session,
     extensions,
     features: parts.features,

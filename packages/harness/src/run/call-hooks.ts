@@ -58,7 +58,7 @@ export function createCallHooks(host: RunHost, recorder: Recorder): CallHooks {
   async function review(finished: AfterToolCallContext): Promise<AfterToolCallResult | undefined> {
     const { extensions } = host;
     if (!finished.isError) host.noteCall({ ...finished.toolCall, arguments: finished.args as ToolCall["arguments"] });
-    const added = await emitChangedFiles(finished);
+    const added = await collectAdditions(finished);
     // Before `tool_result`: its handlers see all that the model would get.
     const call = added
       ? { ...finished, result: { ...finished.result, content: [...finished.result.content, ...added] } }
@@ -95,6 +95,14 @@ export function createCallHooks(host: RunHost, recorder: Recorder): CallHooks {
       ...(changed?.usage && { usage: addUsage(emptyUsage(), changed.usage) }),
       ...bounded,
     };
+  }
+
+  /** Collects what is added to a result: instructions for the files, and what extensions say about changes. */
+  async function collectAdditions(call: AfterToolCallContext): Promise<AgentToolResult["content"] | undefined> {
+    const paths = call.isError ? [] : listPaths(call);
+    const instructions = paths.length === 0 ? undefined : await host.findInstructions(paths);
+    const changes = await emitChangedFiles(call);
+    return instructions ? [...(changes ?? []), instructions] : changes;
   }
 
   /** Asks extensions what they add to the result of a call that changed files. */

@@ -1,6 +1,6 @@
 /** The session as its runs see it. */
 import type { AgentLoopConfig, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
-import type { Clock, Ids, Model, StreamOptions, ToolCall } from "@tau/ai";
+import type { Clock, Ids, Model, StreamOptions, TextContent, ToolCall } from "@tau/ai";
 import type { Approval, CustomMessage } from "@tau/protocol";
 import type { RunExtensions } from "@tau/extensions/internal";
 import type { GetTouches } from "../compaction/files.ts";
@@ -62,6 +62,8 @@ export interface RunHost {
   readonly takeCalls: () => Promise<void>;
   /** Returns what the prompt, or whoever created the session, chose for the next request. */
   readonly getRequestChoices: () => Pick<StreamOptions, "output" | "toolChoice">;
+  /** Finds instructions for files that a call touched and that the model does not have yet. */
+  readonly findInstructions: (paths: readonly string[]) => Promise<TextContent | undefined>;
   /** Which files a call touched. */
   readonly touches: GetTouches;
   /** Judges each call. */
