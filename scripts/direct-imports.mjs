@@ -79,7 +79,8 @@ function getExports(front) {
     [...lines].flatMap(([, names, from]) =>
       split(names)
         .filter((name) => !name.startsWith("type "))
-        .map((name) => [name, join(dirname(front), from)]),
+        // What a front passes on from another package is found by its name.
+        .map((name) => [name, from.startsWith(".") ? join(dirname(front), from) : from]),
     ),
   );
 }
