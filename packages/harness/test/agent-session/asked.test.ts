@@ -197,6 +197,23 @@ test("an answer counts once: the same call in a later answer is asked about agai
   expect((await store.read(session.sessionId)).map(({ answer }) => answer)).toEqual([undefined]);
 });
 
+test("an answer is taken out of the store before the call is made", async () => {
+  const { ask, open, refund, store } = await createDesk();
+  const [question] = await ask();
+  const answers: unknown[] = [];
+  const watched = {
+    ...refund(),
+    execute: async () => {
+      answers.push(...(await store.read(session.sessionId)).map(({ answer }) => answer));
+      return { content: [text("Refunded.")], details: {} };
+    },
+  };
+  const { session } = await open([[text("Done.")]], { customTools: [watched] });
+  await session.approve(question!.id, allow);
+  await session.resume();
+  expect(answers).toEqual([undefined]);
+});
+
 test("an answer that another process has used is none", async () => {
   const { ask, open, store, made } = await createDesk();
   const [question] = await ask();
