@@ -76,7 +76,7 @@ function drawPlace(place: string, status: Status, theme: Theme, width: number): 
   const showsMode = !isUsual || visibleWidth(place) + modeWidth + notesWidth <= width;
   const mode = showsMode ? theme.fg(isUsual ? "dim" : "warning", permissionMode) : "";
   const room = width - notesWidth - (showsMode ? modeWidth : 0);
-  const path = room < 1 ? "" : theme.fg("dim", truncateToWidth(place, room, "…"));
+  const path = room < 1 || place === "" ? "" : theme.fg("dim", truncateToWidth(place, room, "…"));
   const left = [path, mode].filter(Boolean).join(theme.fg("dim", " · "));
   const gap = left === "" || notes === "" ? 0 : Math.max(1, width - visibleWidth(left) - visibleWidth(notes));
   return truncateToWidth(`${left}${" ".repeat(gap)}${notes}`, width, "…");
