@@ -80,7 +80,7 @@ function getExports(front) {
       split(names)
         .filter((name) => !name.startsWith("type "))
         // What a front passes on from another package is found by its name.
-        .map((name) => [name, from.startsWith(".") ? join(dirname(front), from) : from]),
+        .map((name) => [name, from.startsWith("@tau/") ? from : join(dirname(front), from)]),
     ),
   );
 }
