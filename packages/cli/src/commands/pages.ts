@@ -38,6 +38,7 @@ export const pages: readonly Page[] = [
   { name: "github", summary: "issues, pull requests, runs and releases of GitHub" },
   { name: "memory", summary: "facts of a project that stay between sessions, and how to undo them" },
   { name: "undo", summary: "taking back what a prompt did to the files" },
+  { name: "hooks", summary: "commands of yours that run before and after calls, at prompts and more" },
   { name: "extensions", summary: "tools, commands, events, interface, models of your own; examples" },
   { name: "packages", summary: "installing, updating and making packages of extensions" },
   { name: "editors", summary: "tau in Zed, JetBrains, Neovim and VS Code, over ACP" },

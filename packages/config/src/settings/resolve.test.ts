@@ -123,6 +123,7 @@ describe("merging", () => {
       quietStartup: false,
       doubleEscapeAction: "tree",
       treeFilterMode: "default",
+      promptHistory: true,
       externalEditor: undefined,
       hideThinkingBlock: false,
       showCacheMissNotices: false,
