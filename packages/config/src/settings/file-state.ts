@@ -129,15 +129,21 @@ const restricting: readonly string[] = [
   "sandbox",
   "tools",
 ];
+/** A hook may be a guard. In a program without the feature its settings are unknown as a whole, and restrict nothing. */
+const restrictingOfFeatures: readonly string[] = ["hooks"];
 const restrictingErrors: readonly SettingsProblem["kind"][] = ["invalid_value", "unknown_setting", "repeated_setting"];
 
 /** Whether a restriction could be missing: of a file that cannot be read, nobody knows what it restricts. Pure. */
 export function mayLoosen({ kind, key }: SettingsProblem): boolean {
   if (kind === "damaged" || kind === "unreadable") return true;
-  return restrictingErrors.includes(kind) && findRestricting(key).length > 0;
+  const isOfAbsentFeature = kind === "unknown_setting" && restrictingOfFeatures.includes(key);
+  return restrictingErrors.includes(kind) && !isOfAbsentFeature && findRestricting(key).length > 0;
 }
 
 /** The groups of restrictions that a key may belong to. A name with one wrong letter is meant as the right one. */
-const findRestricting = (key: string): string[] => nearestNames(key.split(".")[0]!, restricting, 1);
+function findRestricting(key: string): string[] {
+  const group = key.split(".")[0]!;
+  return restrictingOfFeatures.includes(group) ? [group] : nearestNames(group, restricting, 1);
+}
 
 const start: Position = { line: 1, column: 1 };

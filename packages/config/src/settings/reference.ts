@@ -94,9 +94,9 @@ A name that contains a dot cannot be a part of a key: set the object around it, 
 
 An error is reported with its file, line and name; only the setting with the error is ignored.
 No session starts with a file that cannot be read whole, or with an error in the settings of
-approvals, budgets, credentials, images, the policy, the sandbox, tools or trust: a restriction
-could be missing. A project that is not trusted does not keep tau from starting: with an error in
-its files, all of its settings are ignored.
+approvals, budgets, credentials, hooks, images, the policy, the sandbox, tools or trust: a
+restriction could be missing. A project that is not trusted does not keep tau from starting:
+with an error in its files, all of its settings are ignored.
 
 ## What a project may set
 

@@ -177,7 +177,8 @@ describe("a damaged file", () => {
     ["a group with two letters swapped", '{ "budgest": { "cost": 1 } }', true],
     ["a group that is set twice", '{ "tools": { "excluded": ["bash"] }, "tools": {} }', true],
     ["a restriction that is set twice", '{ "tools": { "excluded": ["bash"], "excluded": [] } }', true],
-    ["a name of something else", '{ "hooks": {} }', false],
+    ["a name of something else", '{ "hooked": {} }', false],
+    ["hooks in a program that has none", '{ "hooks": { "PreToolUse": [] } }', false],
     ["another setting that is set twice", '{ "theme": "a", "theme": "b" }', false],
   ])("with %s: a session starts only if no restriction can be missing", async (_name, text, isRefused) => {
     const { global, open } = createDirectories();
