@@ -43,7 +43,7 @@ export const explainDenial = (path: string, rule: DenyingRule): string => denial
 type DenyingRule = Extract<RuledStanding, { standing: "denied" }>["rule"];
 
 const ownSettingsReason = (path: string): string =>
-  `${path} holds tau's settings, which no tool may write. The user changes them with /settings or \`tau config set\`.`;
+  `${path} holds tau's settings, which no tool may write. Only the user may change them: in the file, or where tau shows its settings.`;
 
 /** For people. */
 export const credentialReason = (path: string): string =>

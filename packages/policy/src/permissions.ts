@@ -78,7 +78,7 @@ export class Permissions {
   /** Says in a whole sentence what of the last process is not continued; undefined if everything is. */
   get notResumed(): string | undefined {
     if (this.#parts.loggedWriting !== "free" || this.writingMode === "free") return undefined;
-    return `This session was left in the permission mode free. That is not kept: it continues with ${this.mode}. /permissions free chooses it again.`;
+    return `This session was left in the permission mode free. That is not kept: it continues with ${this.mode} until free is chosen again.`;
   }
 
   describe(note?: string): PermissionData {
