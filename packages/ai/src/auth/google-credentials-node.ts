@@ -7,6 +7,9 @@ interface TokenSource {
   getAccessToken(): Promise<string | null | undefined>;
 }
 
+const missingLibrary =
+  "Google's application default credentials need the package google-auth-library. Install it with `npm install google-auth-library`, or use an API key.";
+
 /** By path of the credentials file, empty for the default. The library caches and refreshes the tokens. */
 const sources = new Map<string, TokenSource>();
 
@@ -15,7 +18,9 @@ const sources = new Map<string, TokenSource>();
  * or the identity of the machine on Google Cloud. Undefined if there are no credentials.
  */
 export async function accessToken(env: Env): Promise<string | undefined> {
-  const { GoogleAuth } = await import("google-auth-library");
+  const { GoogleAuth } = await import("google-auth-library").catch((error: unknown) => {
+    throw new MissingCredentials(missingLibrary, { cause: error });
+  });
   const keyFilename = env("GOOGLE_APPLICATION_CREDENTIALS") ?? "";
   const scopes = ["https://www.googleapis.com/auth/cloud-platform"];
   const source = sources.get(keyFilename) ?? new GoogleAuth({ scopes, ...(keyFilename && { keyFilename }) });
