@@ -15,6 +15,7 @@ import { build } from "esbuild";
 import { chromium } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { startProxy } from "../../../../examples/programs/browser-proxy/server.ts";
+import { evaluateRouting, findFallen } from "../../../../examples/programs/evaluation.ts";
 import { startBot } from "../../../../examples/programs/sse-bot.ts";
 import { readInvoice } from "../../../../examples/programs/structured-output.ts";
 import { countStock } from "../../../../examples/programs/telemetry.ts";
@@ -78,6 +79,20 @@ test("structured-output: an answer that does not fit is corrected, and the progr
   const { ai, server } = await openModel([text(JSON.stringify(wrong))], [text(JSON.stringify(invoice))]);
   expect(await readInvoice(ai, "Invoice 7: paper, 4.50 euros")).toEqual(invoice);
   expect(server.requests).toHaveLength(2);
+});
+
+test("evaluation: each case is scored, and a score that is lower than the last time is named", async () => {
+  const before = await evaluateRouting((await openModel([text("Billing")], [text("accounts")], [text("product")])).ai);
+  expect(before.means).toEqual({ right: 1, brief: 1 });
+  const { ai } = await openModel([text("billing")], [text("I would say accounts")], [text("product")]);
+  const now = await evaluateRouting(ai);
+  expect(now.cases.map(({ name, scores }) => [name, scores["right"]])).toEqual([
+    ["refund", 1],
+    ["password", 0],
+    ["feature", 1],
+  ]);
+  expect(findFallen(now, before)).toEqual(["right", "brief"]);
+  expect(findFallen(before, now)).toEqual([]);
 });
 
 test("terminal: answers are printed while they come, and a tool outside of the project is asked about", async () => {
