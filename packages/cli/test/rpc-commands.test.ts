@@ -956,7 +956,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     async check({ client }) {
       for (const text of ["/lo", "/ook", "/LK"]) {
         const found = await client.call("complete", { text, cursor: text.length });
-        expect(found).toMatchObject({ from: 1, items: [{ value: "look" }] });
+        const items = expect.arrayContaining([expect.objectContaining({ value: "look" })]) as unknown;
+        expect(found).toMatchObject({ from: 1, items });
       }
       expect((await client.call("complete", { text: "/ol", cursor: 3 })).items).toEqual([]);
       const ask = () => client.call("complete", { text: "see @fr", cursor: 7 });
