@@ -1,6 +1,7 @@
 /** Sends what the user writes, with the images that are attached to it. */
 import type { ImageContent } from "@tau/ai";
 import { parseTypedCommand } from "@tau/protocol/surface";
+import { parseInstruction } from "./add-instruction.ts";
 import type { DraggedFile } from "./dragged-files.ts";
 import type { Interface } from "./interface.ts";
 import type { EditorSlot } from "./editor-slot.ts";
@@ -55,7 +56,9 @@ export class Composer {
     const trimmed = whole.trim();
     if (trimmed === "") return;
     transcript.keepRemarks();
-    if (attachments.length === 0 && (await this.#options.addInstruction(trimmed))) return;
+    // Anything else is sent at once: Escape takes back what was sent before it.
+    const isInstruction = attachments.length === 0 && parseInstruction(trimmed) !== undefined;
+    if (isInstruction && (await this.#options.addInstruction(trimmed))) return;
     const typed = parseTypedCommand(trimmed);
     if (typed && (await runCommand(typed.name, typed.argument))) return;
     const send = () => (trimmed.startsWith("!") ? shell.run(trimmed) : outbox.send("steer", whole));

@@ -1,5 +1,5 @@
 /** 200 secrets in 25 formats: keys that the program uses, and variables that commands get. None of them stays anywhere. */
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { WireReply } from "@tau/ai/testing";
@@ -117,6 +117,10 @@ test(
     }
     expect(findSecrets(refused.err + refused.out, all)).toEqual([]);
     expect(json.out).toContain("agent_end");
+    // Undo gives the files of the project back byte for byte, so what is in them is in its copies, which only their owner can open.
+    const undo = join(agentDir, "undo");
+    expect((await stat(undo)).mode & 0o777).toBe(0o700);
+    await rm(undo, { recursive: true });
     expect(await findInFiles(agentDir)).toEqual([]);
     expect(await findInFiles(tmp)).toEqual([]);
     expect(await readdir(root)).toHaveLength(4);
