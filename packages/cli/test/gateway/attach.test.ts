@@ -15,8 +15,9 @@ import { watchConnection } from "../../src/gateway/watch-connection.ts";
 import { createWorkspace, run, textReply, toolReply } from "../kit.ts";
 import { type GatewayWorkspace, openGateway } from "./kit.ts";
 
-/** These tests do not use it. */
-const program = { home: undefined, version: "1.2.3" } as unknown as Program;
+const history: Program["history"] = { list: async () => [], append: async () => {}, settle: async () => {} };
+/** These tests use no more of it. */
+const program = { home: undefined, version: "1.2.3", history } as unknown as Program;
 
 async function attach({ agentDir, directory }: GatewayWorkspace) {
   const cable = new Cable();

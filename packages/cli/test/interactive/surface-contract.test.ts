@@ -9,7 +9,8 @@ import { Themes } from "../../src/interactive/themes.ts";
 import type { SessionClient } from "../../src/interactive/session-client.ts";
 
 /** The script does not use it. */
-const program = { home: undefined, version: "1.2.3" } as unknown as Program;
+const history: Program["history"] = { list: async () => [], append: async () => {}, settle: async () => {} };
+const program = { home: undefined, version: "1.2.3", history } as unknown as Program;
 
 /** The terminal over a connection that can be cut. */
 async function connect(host: Host, sessionId: string): Promise<ContractSurface & { app: App }> {
