@@ -10,6 +10,8 @@ test("memory is offered after a correction, turned on in the settings, and /memo
   app.type("which package manager?");
   app.press("enter");
   await app.sees("I use npm.");
+  // What is sent during a run is no prompt of its own.
+  await expect.poll(() => app.app.view.live.run).toBeUndefined();
   app.type("No, never use npm here.");
   app.press("enter");
   await app.sees("tau can remember corrections and decisions");
