@@ -88,7 +88,7 @@ describe.each(["stdio", "socket"] as const)("over %s", (connectMode) => {
       session.breakpoints
         .get(join(scripted.cwd, "program.x"))!
         .map(({ id, line, actualLine }) => [id, line, actualLine]);
-    expect([list(own), list(child)]).toEqual([
+    await expect.poll(() => [list(own), list(child)]).toEqual([
       [
         [1, 3, 3],
         [2, 8, 8],
@@ -100,7 +100,7 @@ describe.each(["stdio", "socket"] as const)("over %s", (connectMode) => {
     ]);
     await own!.client.request("moveBreakpoint", { id: 2, line: 9 });
     await child!.client.request("moveBreakpoint", { id: 2, line: 4 });
-    expect([list(own), list(child)]).toEqual([
+    await expect.poll(() => [list(own), list(child)]).toEqual([
       [
         [1, 3, 3],
         [2, 8, 9],
