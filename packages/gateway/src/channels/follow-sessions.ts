@@ -66,12 +66,16 @@ interface Followed {
   answered?: string | undefined;
   /** Who may answer each question that is open. */
   readonly approvers: Map<string, string>;
+  /** Counts the runs that have begun. */
+  runs: number;
 }
 
 export class FollowedSessions {
   readonly signs: ProgressSigns;
   readonly #parts: FollowParts;
   readonly #followed = new Map<string, Followed>();
+  /** Counts the messages of each session that are recorded as received and not in the inbox yet. */
+  readonly #arriving = new Map<string, number>();
 
   constructor(parts: FollowParts) {
     this.#parts = parts;
@@ -83,7 +87,7 @@ export class FollowedSessions {
     const { sessionId } = hosted.session;
     const { accountId } = this.#parts.store.table.getConversation(sessionId) ?? {};
     if (this.#followed.has(sessionId) || accountId === undefined) return;
-    const followed: Followed = { sessionId, queue: new SerialQueue(), approvers: new Map() };
+    const followed: Followed = { sessionId, queue: new SerialQueue(), approvers: new Map(), runs: 0 };
     this.#followed.set(sessionId, followed);
     const add = (work: () => Promise<void>) => {
       followed.queue.add(work).catch((error: unknown) => {
@@ -100,12 +104,17 @@ export class FollowedSessions {
         if (item.kind !== "event") return;
         const { event } = item;
         if (event.type === "error") failure = event;
-        if (event.type === "agent_start") failure = undefined;
+        if (event.type === "agent_start") {
+          failure = undefined;
+          followed.runs++;
+        }
         this.#followPerson(followed, event);
         if (event.type === "text_delta") return followed.stream?.add(event.delta);
         this.#followStream(followed, event);
-        const { stream } = followed;
-        if (takenEvents.has(event.type)) add(() => this.#take(hosted, event, { failure, stream }));
+        const { stream, runs } = followed;
+        // A run that has begun since is the one that ends the work.
+        const isLast = () => followed.runs === runs;
+        if (takenEvents.has(event.type)) add(() => this.#take(hosted, event, { failure, stream, isLast }));
       },
       { epoch, seq },
     );
@@ -116,6 +125,19 @@ export class FollowedSessions {
     this.#followed.get(sessionId)?.stream?.end();
     this.#followed.delete(sessionId);
     this.signs.forget(sessionId);
+  }
+
+  /**
+   * Keeps a session from counting as idle while a message for it is on its way into the inbox: after a crash its answer would not be
+   * looked for. Returns what ends that.
+   */
+  expect(sessionId: string): () => void {
+    this.#arriving.set(sessionId, (this.#arriving.get(sessionId) ?? 0) + 1);
+    return () => {
+      const left = this.#arriving.get(sessionId)! - 1;
+      if (left > 0) this.#arriving.set(sessionId, left);
+      else this.#arriving.delete(sessionId);
+    };
   }
 
   /** The identity of the person who may answer a question. Undefined: it is not open. */
@@ -234,7 +256,11 @@ export class FollowedSessions {
   async #take(
     { session }: HostedSession,
     event: SessionEvent,
-    { failure, stream }: { failure: RunFailure | undefined; stream: AnswerStream | undefined },
+    {
+      failure,
+      stream,
+      isLast,
+    }: { failure: RunFailure | undefined; stream: AnswerStream | undefined; isLast: () => boolean },
   ): Promise<void> {
     const { sessionId } = session;
     const conversation = this.#parts.store.table.getConversation(sessionId);
@@ -257,8 +283,10 @@ export class FollowedSessions {
         if (this.#parts.isShared && session.readOnly?.reason === "overtaken") return;
         await this.#closeDrafts(conversation, stream?.text);
         if (failure && event.terminationReason === "error") await this.#sayFailed(conversation, failure);
-        if (this.#hasWaiting(sessionId)) return;
+        if (this.#hasWaiting(sessionId) || !isLast()) return;
         this.signs.onOver(sessionId, event.terminationReason === "error" ? "failed" : "done");
+        // What the session has queued itself is answered by its next run.
+        if (session.queue.steering.length + session.queue.followUps.length > 0) return;
         return await this.#parts.store.append({ type: "idle", sessionId });
       default:
         return;
@@ -325,7 +353,7 @@ export class FollowedSessions {
   }
 
   #hasWaiting(sessionId: string): boolean {
-    return this.#parts.inbox.list({ sessionId, state: "waiting" }).length > 0;
+    return this.#arriving.has(sessionId) || this.#parts.inbox.list({ sessionId, state: "waiting" }).length > 0;
   }
 }
 

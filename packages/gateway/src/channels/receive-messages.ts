@@ -17,7 +17,7 @@ import { decideIncoming } from "./decide-incoming.ts";
 import { type FollowedSessions, getChannelDevice } from "./follow-sessions.ts";
 import { formatFailure } from "./format-failure.ts";
 import { formatMessage } from "./format-message.ts";
-import { openConversation } from "./open-conversation.ts";
+import { type OpenConversation, openConversation } from "./open-conversation.ts";
 import type { ChannelOutbox } from "./outbox.ts";
 import type { ChannelPeers } from "./peers.ts";
 import { type Conversation, toIdentity } from "./records.ts";
@@ -145,15 +145,34 @@ export class MessageReceiver implements AccountEvents {
     return isDone ? { kind: "payload", payload: null } : { kind: "no_effect" };
   }
 
-  async #accept({ account, message, route, key }: RoutedMessage, requestKey: string): Promise<void> {
+  async #accept(routed: RoutedMessage, requestKey: string): Promise<void> {
+    const { account, message, route, key } = routed;
+    const { store } = this.#parts;
+    const { address, id: sourceMessageId, sender, peer } = message;
+    const from = { accountId: account.accountId, address, sourceMessageId, senderId: sender.id, peer };
+    const received = { ...from, key: this.#getFullKey(key) };
+    const arrivals: (() => void)[] = [];
+    const record = async (sessionId: string) => {
+      arrivals.push(this.#parts.followed.expect(sessionId));
+      await store.append({ type: "received", conversation: { ...received, sessionId } });
+    };
+    const options = { account, route, key: received.key, record };
+    try {
+      const conversation = await openConversation(this.#parts, options);
+      await this.#acceptIn(conversation, routed, requestKey);
+    } finally {
+      for (const end of arrivals) end();
+    }
+  }
+
+  async #acceptIn(
+    { sessionId, cwd, open }: OpenConversation,
+    { account, message, key }: RoutedMessage,
+    requestKey: string,
+  ): Promise<void> {
     const { store, accept, getSettings } = this.#parts;
     const { accountId, settings } = account;
     const { address, id: sourceMessageId, sender } = message;
-    const from = { accountId, address, sourceMessageId, senderId: sender.id, peer: message.peer };
-    const received = { ...from, key: this.#getFullKey(key) };
-    const record = (sessionId: string) => store.append({ type: "received", conversation: { ...received, sessionId } });
-    const options = { account, route, key: received.key, record };
-    const { sessionId, cwd, open } = await openConversation(this.#parts, options);
     const { images, saved } = await takeFiles(message, cwd);
     if (open) this.#parts.followed.follow(open.hosted);
     await accept({
