@@ -88,28 +88,32 @@ describe.each(["stdio", "socket"] as const)("over %s", (connectMode) => {
       session.breakpoints
         .get(join(scripted.cwd, "program.x"))!
         .map(({ id, line, actualLine }) => [id, line, actualLine]);
-    await expect.poll(() => [list(own), list(child)]).toEqual([
-      [
-        [1, 3, 3],
-        [2, 8, 8],
-      ],
-      [
-        [2, 3, 3],
-        [1, 8, 8],
-      ],
-    ]);
+    await expect
+      .poll(() => [list(own), list(child)])
+      .toEqual([
+        [
+          [1, 3, 3],
+          [2, 8, 8],
+        ],
+        [
+          [2, 3, 3],
+          [1, 8, 8],
+        ],
+      ]);
     await own!.client.request("moveBreakpoint", { id: 2, line: 9 });
     await child!.client.request("moveBreakpoint", { id: 2, line: 4 });
-    await expect.poll(() => [list(own), list(child)]).toEqual([
-      [
-        [1, 3, 3],
-        [2, 8, 9],
-      ],
-      [
-        [2, 3, 4],
-        [1, 8, 8],
-      ],
-    ]);
+    await expect
+      .poll(() => [list(own), list(child)])
+      .toEqual([
+        [
+          [1, 3, 3],
+          [2, 8, 9],
+        ],
+        [
+          [2, 3, 4],
+          [1, 8, 8],
+        ],
+      ]);
   });
 });
 
