@@ -155,7 +155,7 @@ async function writeOne(
 function chooseMode(from: MaybeState, to: MaybeState & { kind: "file" }): number | undefined {
   const mode = from?.kind === "file" ? from.mode : to.mode;
   if (mode === undefined) return undefined;
-  // Whoever may read it may execute it.
+  // The right to execute goes with the right to read.
   return to.isExecutable ? mode | 0o100 | ((mode & 0o044) >> 2) : mode & ~0o111;
 }
 

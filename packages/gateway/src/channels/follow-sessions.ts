@@ -64,7 +64,7 @@ interface Followed {
   stream?: AnswerStream;
   /** The person whose message the run answers. Others may write meanwhile. Undefined before it has said one. */
   answered?: string | undefined;
-  /** Who may answer each question that is open. */
+  /** The identity that may answer each open question, by its id. */
   readonly approvers: Map<string, string>;
   /** Counts the runs that have begun. */
   runs: number;
