@@ -2,7 +2,7 @@
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import type { HostedSession } from "@tau/harness/host";
-import type { SessionEntry, SessionEvent } from "@tau/protocol";
+import type { SessionEntry, SessionEvent, TerminationReason } from "@tau/protocol";
 import type { Inbox } from "../inbox/inbox.ts";
 import { getLogId } from "../inbox/message.ts";
 import type { ChannelLog } from "../log-lines.ts";
@@ -57,7 +57,7 @@ const takenEvents: ReadonlySet<SessionEvent["type"]> = new Set([
 
 /** A session that is followed. */
 interface Followed {
-  readonly sessionId: string;
+  readonly session: HostedSession["session"];
   /** Work for the session, one piece at a time and in order. */
   readonly queue: SerialQueue;
   /** The answer that is being written, or was written last. */
@@ -66,8 +66,8 @@ interface Followed {
   answered?: string | undefined;
   /** The identity that may answer each open question, by its id. */
   readonly approvers: Map<string, string>;
-  /** Counts the runs that have begun. */
-  runs: number;
+  /** How the last run ended, unless another has begun since. */
+  over?: TerminationReason | undefined;
 }
 
 export class FollowedSessions {
@@ -87,16 +87,9 @@ export class FollowedSessions {
     const { sessionId } = hosted.session;
     const { accountId } = this.#parts.store.table.getConversation(sessionId) ?? {};
     if (this.#followed.has(sessionId) || accountId === undefined) return;
-    const followed: Followed = { sessionId, queue: new SerialQueue(), approvers: new Map(), runs: 0 };
+    const followed: Followed = { session: hosted.session, queue: new SerialQueue(), approvers: new Map() };
     this.#followed.set(sessionId, followed);
-    const add = (work: () => Promise<void>) => {
-      followed.queue.add(work).catch((error: unknown) => {
-        this.#parts.log(
-          `An answer of the session ${sessionId} could not be recorded: ${getErrorMessage(error)}`,
-          accountId,
-        );
-      });
-    };
+    const add = (work: () => Promise<void>) => this.#add(followed, work);
     let failure: RunFailure | undefined;
     const { epoch, seq } = hosted.position;
     hosted.subscribe(
@@ -106,15 +99,14 @@ export class FollowedSessions {
         if (event.type === "error") failure = event;
         if (event.type === "agent_start") {
           failure = undefined;
-          followed.runs++;
+          delete followed.over;
         }
+        if (event.type === "agent_end") followed.over = event.terminationReason;
         this.#followPerson(followed, event);
         if (event.type === "text_delta") return followed.stream?.add(event.delta);
         this.#followStream(followed, event);
-        const { stream, runs } = followed;
-        // A run that has begun since is the one that ends the work.
-        const isLast = () => followed.runs === runs;
-        if (takenEvents.has(event.type)) add(() => this.#take(hosted, event, { failure, stream, isLast }));
+        const { stream } = followed;
+        if (takenEvents.has(event.type)) add(() => this.#take(followed, event, { failure, stream }));
       },
       { epoch, seq },
     );
@@ -129,7 +121,7 @@ export class FollowedSessions {
 
   /**
    * Keeps a session from counting as idle while a message for it is on its way into the inbox: after a crash its answer would not be
-   * looked for. Returns what ends that.
+   * looked for. Returns what ends that. The run for the message may be over by then.
    */
   expect(sessionId: string): () => void {
     this.#arriving.set(sessionId, (this.#arriving.get(sessionId) ?? 0) + 1);
@@ -137,6 +129,8 @@ export class FollowedSessions {
       const left = this.#arriving.get(sessionId)! - 1;
       if (left > 0) this.#arriving.set(sessionId, left);
       else this.#arriving.delete(sessionId);
+      const followed = this.#followed.get(sessionId);
+      if (followed) this.#add(followed, () => this.#endIfOver(followed));
     };
   }
 
@@ -168,9 +162,20 @@ export class FollowedSessions {
     });
   }
 
+  #add({ queue, session: { sessionId } }: Followed, work: () => Promise<void>): void {
+    queue.add(work).catch((error: unknown) => {
+      const accountId = this.#parts.store.table.getConversation(sessionId)?.accountId ?? "";
+      this.#parts.log(
+        `An answer of the session ${sessionId} could not be recorded: ${getErrorMessage(error)}`,
+        accountId,
+      );
+    });
+  }
+
   /** Remembers whom a run answers, and so who may answer its questions. */
   #followPerson(followed: Followed, event: SessionEvent): void {
-    const { sessionId, approvers } = followed;
+    const { approvers } = followed;
+    const { sessionId } = followed.session;
     switch (event.type) {
       case "agent_start":
         followed.answered = undefined;
@@ -212,7 +217,7 @@ export class FollowedSessions {
     else delete followed.stream;
   }
 
-  #openStream({ sessionId, queue }: Followed, messageId: string): AnswerStream | undefined {
+  #openStream({ session: { sessionId }, queue }: Followed, messageId: string): AnswerStream | undefined {
     const { store, outbox, findAccount, clock, log } = this.#parts;
     const conversation = store.table.getConversation(sessionId);
     const account = conversation && findAccount(conversation.accountId);
@@ -254,14 +259,11 @@ export class FollowedSessions {
   }
 
   async #take(
-    { session }: HostedSession,
+    followed: Followed,
     event: SessionEvent,
-    {
-      failure,
-      stream,
-      isLast,
-    }: { failure: RunFailure | undefined; stream: AnswerStream | undefined; isLast: () => boolean },
+    { failure, stream }: { failure: RunFailure | undefined; stream: AnswerStream | undefined },
   ): Promise<void> {
+    const { session } = followed;
     const { sessionId } = session;
     const conversation = this.#parts.store.table.getConversation(sessionId);
     if (!conversation) return;
@@ -277,20 +279,31 @@ export class FollowedSessions {
         return await this.#say(conversation, text, { id: `question/${event.approval.id}`, buttons });
       }
       case "agent_end":
-        // The gateway stops: the answer is given after the next start.
-        if (event.terminationReason === "gateway_disconnected") return;
-        // Another node has the session, and the answer is its to give: this one's failure is none.
-        if (this.#parts.isShared && session.readOnly?.reason === "overtaken") return;
+        if (!this.#isItsToGive(session, event.terminationReason)) return;
         await this.#closeDrafts(conversation, stream?.text);
         if (failure && event.terminationReason === "error") await this.#sayFailed(conversation, failure);
-        if (this.#hasWaiting(sessionId) || !isLast()) return;
-        this.signs.onOver(sessionId, event.terminationReason === "error" ? "failed" : "done");
-        // What the session has queued itself is answered by its next run.
-        if (session.queue.steering.length + session.queue.followUps.length > 0) return;
-        return await this.#parts.store.append({ type: "idle", sessionId });
+        return await this.#endIfOver(followed);
       default:
         return;
     }
+  }
+
+  /** Whether this process gives the answer of a run that has ended. */
+  #isItsToGive(session: Followed["session"], reason: TerminationReason): boolean {
+    // The gateway stops: the answer is given after the next start.
+    if (reason === "gateway_disconnected") return false;
+    // Another node has the session, and the answer is its to give: this one's failure is none.
+    return !(this.#parts.isShared && session.readOnly?.reason === "overtaken");
+  }
+
+  /** Records that nothing is left to be answered. A message that waits has another run, which ends later. */
+  async #endIfOver({ session, over }: Followed): Promise<void> {
+    const { sessionId } = session;
+    if (over === undefined || !this.#isItsToGive(session, over) || this.#hasWaiting(sessionId)) return;
+    this.signs.onOver(sessionId, over === "error" ? "failed" : "done");
+    // What the session has queued itself is answered by its next run.
+    if (session.queue.steering.length + session.queue.followUps.length > 0) return;
+    await this.#parts.store.append({ type: "idle", sessionId });
   }
 
   async #sayFailed(conversation: Conversation, failure: RunFailure): Promise<void> {
