@@ -61,3 +61,11 @@ test("a kernel that cannot be started has ended, and does not wait for anything"
   expect(kernel.hasEnded).toBe(true);
   expect(ends).toEqual(["The sandbox refuses it."]);
 });
+
+test("a call that was aborted before it reaches the kernel is not made", async () => {
+  const { kernel, sent } = open();
+  await kernel.open();
+  const bridge = kernel.bridge(async () => undefined, AbortSignal.abort());
+  await expect(bridge.invokeTool("wait", {})).rejects.toMatchObject({ kind: "aborted" });
+  expect(sent).toEqual([]);
+});

@@ -231,6 +231,8 @@ export class Kernel {
       invokeTool: async (toolName, params) => {
         if (this.hasEnded || !this.#process) throw new KernelError("ended", "The kernel of this tool has ended.");
         const process = await this.#process;
+        // A call whose interrupt comes first would run to its end.
+        if (signal?.aborted) throw new KernelError("aborted", "The call was aborted.");
         const id = `i${++this.#counts.cells}`;
         const result = createDeferred<KernelResult>();
         const stopFollowing = followSignal(signal, () => {

@@ -524,6 +524,9 @@ def do_cell(payload):
     finish(key, **answer)
 
 async def invoke(payload):
+    # A task that is cancelled between its making and its first step is cancelled after that step, which may never end.
+    if payload["id"] in early:
+        return refuse_invoke(payload["id"])
     scope.set(payload["id"])
     try:
         value = await agent_bridge.invoke_tool(payload["name"], payload.get("params") or {}, {})
