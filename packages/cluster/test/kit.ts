@@ -58,7 +58,7 @@ export function useCluster(): ClusterKit {
       const address = { url: `nats://127.0.0.1:${cable.port}?name=${name}`, timing: quickTiming };
       let cluster: Cluster | undefined;
       const joinNode: JoinCluster = async (own) => (cluster = await joinCluster({ ...own, ...address }));
-      const options = { startDirectory: workspace, joinCluster: joinNode };
+      const options = { ...more.options, startDirectory: workspace, joinCluster: joinNode };
       const node = await openTestGateway({ model, ...more, options });
       const client = await connectRaw(node.gateway.url, { token: node.token });
       onTestFinished(async () => {

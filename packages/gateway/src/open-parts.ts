@@ -13,6 +13,7 @@ import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
 import type { ChannelTypes } from "./channels/channel-types.ts";
 import { openChannelParts } from "./channels/open-channel-parts.ts";
+import { commandCallName } from "./channels/run-chat-command.ts";
 import { acceptAnywhere } from "./http/accept-anywhere.ts";
 import { McpClients } from "./http/mcp-clients.ts";
 import { SessionKeyFile } from "./http/session-keys.ts";
@@ -124,6 +125,7 @@ export async function openParts(
     types: options.channelTypes,
     extensions: options.extensions,
     store: stores.channels,
+    isShared: cluster !== undefined,
     getSettings,
     clock,
     ids,
@@ -203,13 +205,22 @@ export async function openParts(
     ...(cluster && { leaveToOthers: (sessionId) => void cluster.leaveMessages(sessionId) }),
   });
   sessions.watch({ onOpened: (hosted) => inbox.onOpened(hosted) });
+  const ownContext = { client: createOwnClient("channels"), requestId: "channels" };
   const channels = channelParts.open({
     sessions,
     inbox,
     requestKeys: stores.requestKeys,
-    accept: (draft) => acceptAnywhere({ parts: { inbox, cluster }, client: createOwnClient("channels") }, draft),
+    accept: (draft) => acceptAnywhere({ parts: { inbox, cluster }, client: ownContext.client }, draft),
     wasAccepted: async (key) => (cluster ? await cluster.inbox.findRequest(key) : inbox.findRequest(key)) !== undefined,
     shared: cluster?.channels,
+    runAtSession: async (command, here) =>
+      cluster
+        ? ((await cluster.callSession(
+            ownContext,
+            { method: commandCallName, sessionId: command.sessionId, params: { ...command } },
+            here,
+          )) as string)
+        : await here(),
   });
 
   const schedules = scheduleParts.open({

@@ -20,10 +20,11 @@ import { removeUnusedFiles } from "./unused-files.ts";
 import type { ChannelOutbox } from "./outbox.ts";
 import type { ChannelPeers } from "./peers.ts";
 import { MessageReceiver, type ReceiverParts } from "./receive-messages.ts";
+import { ChatCommands, type RunAtSession } from "./run-chat-command.ts";
 import type { ClusterChannels } from "./store.ts";
 import type { Conversation } from "./records.ts";
 
-export interface ChannelsParts extends Omit<ReceiverParts, "followed"> {
+export interface ChannelsParts extends Omit<ReceiverParts, "followed" | "commands"> {
   inbox: Inbox;
   ids: Ids;
   /** Takes known secrets of a session out of a text. */
@@ -33,6 +34,7 @@ export interface ChannelsParts extends Omit<ReceiverParts, "followed"> {
   /** The conversations of all nodes of a cluster. Undefined: this gateway is alone. */
   shared: ClusterChannels | undefined;
   counts: ChannelCounts;
+  runAtSession: RunAtSession;
 }
 
 /** How many conversations are looked at together after a crash. */
@@ -42,6 +44,7 @@ export class Channels {
   readonly #parts: ChannelsParts;
   readonly #followed: FollowedSessions;
   readonly #receiver: MessageReceiver;
+  readonly commands: ChatCommands;
 
   constructor(parts: ChannelsParts) {
     this.#parts = parts;
@@ -56,7 +59,9 @@ export class Channels {
       clock,
       log,
     });
-    this.#receiver = new MessageReceiver({ ...parts, followed: this.#followed });
+    const followed = this.#followed;
+    this.commands = new ChatCommands({ ...parts, followed });
+    this.#receiver = new MessageReceiver({ ...parts, followed, commands: this.commands });
     sessions.watch({
       onOpened: (hosted) => this.#followed.follow(hosted),
       onClosed: (sessionId) => this.#followed.onClosed(sessionId),

@@ -9,6 +9,7 @@ import { GatewayError } from "../errors.ts";
 import type { ChannelLog } from "../log-lines.ts";
 import type { OpenSessions } from "../sessions/open-sessions.ts";
 import type { GatewaySettings } from "../settings.ts";
+import { resolveAccountSettings } from "./account-settings.ts";
 import { ChannelAccounts } from "./accounts.ts";
 import { type ChannelTypes, ownChannelTypes } from "./channel-types.ts";
 import { Channels, type ChannelsParts } from "./channels.ts";
@@ -28,6 +29,8 @@ interface ChannelPartsOptions {
   /** Extensions that may bring more types. Undefined: none. */
   extensions: ExtensionsParams | undefined;
   store: ChannelStore;
+  /** Whether another node of a cluster may connect the accounts. */
+  isShared: boolean;
   getSettings: () => GatewaySettings;
   clock: Clock;
   ids: Ids;
@@ -66,11 +69,15 @@ export function openChannelParts(options: ChannelPartsOptions) {
     /** Whether somebody of the session's conversation can be asked. */
     isAttended: (sessionId: string): boolean => {
       const conversation = store.table.getConversation(sessionId);
-      return conversation?.isExpecting === true && accounts.find(conversation.accountId) !== undefined;
+      if (!conversation?.isExpecting) return false;
+      const { accountId } = conversation;
+      const written = getSettings().channels[accountId];
+      const isElsewhere = options.isShared && written !== undefined && resolveAccountSettings(written).enabled;
+      return isElsewhere || accounts.find(accountId) !== undefined;
     },
     getSessionParams: (sessionId: string, cwd: string) => getChannelSessionParams(sessionParts, sessionId, cwd),
     open: (
-      parts: Pick<ChannelsParts, "inbox" | "requestKeys" | "accept" | "wasAccepted" | "shared"> & {
+      parts: Pick<ChannelsParts, "inbox" | "requestKeys" | "accept" | "wasAccepted" | "shared" | "runAtSession"> & {
         sessions: OpenSessions;
       },
     ): Channels => {

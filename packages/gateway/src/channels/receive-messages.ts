@@ -1,7 +1,6 @@
 /** Takes messages of channels to their sessions. What a session says goes back by `follow-sessions.ts`. */
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
-import type { QueueMode } from "@tau/protocol/gateway";
 import { GatewayError, toFault } from "../errors.ts";
 import { getDigest } from "../idempotency/digest.ts";
 import type { Recovered, RequestKeys } from "../idempotency/idempotency-keys.ts";
@@ -20,8 +19,8 @@ import { formatMessage } from "./format-message.ts";
 import { type OpenConversation, openConversation } from "./open-conversation.ts";
 import type { ChannelOutbox } from "./outbox.ts";
 import type { ChannelPeers } from "./peers.ts";
-import { type Conversation, toIdentity } from "./records.ts";
-import { runChatCommand } from "./run-chat-command.ts";
+import { toIdentity } from "./records.ts";
+import type { ChatCommands } from "./run-chat-command.ts";
 import { createReplies } from "./session-replies.ts";
 import type { ChannelStore } from "./store.ts";
 import { takeFiles } from "./take-files.ts";
@@ -42,6 +41,7 @@ export interface ReceiverParts {
   clock: Clock;
   log: ChannelLog;
   followed: FollowedSessions;
+  commands: ChatCommands;
 }
 
 /** A message with everything that decides where it goes. */
@@ -52,8 +52,6 @@ interface RoutedMessage {
   /** Messages with the same key share a session. */
   readonly key: string;
 }
-
-const queueModes: readonly string[] = ["steer", "followup", "collect", "interrupt"] satisfies QueueMode[];
 
 export class MessageReceiver implements AccountEvents {
   readonly #parts: ReceiverParts;
@@ -91,7 +89,7 @@ export class MessageReceiver implements AccountEvents {
   }
 
   async onPress(accountId: string, press: ChannelPress): Promise<void> {
-    const { peers, store, clock, outbox, accounts } = this.#parts;
+    const { peers, store, clock, outbox, accounts, commands } = this.#parts;
     const command = parseChatCommand(press.value);
     if (!command || !peers.isPaired(accountId, press.sender.id)) return;
     const conversation = [...store.table.conversations()].findLast(
@@ -99,7 +97,7 @@ export class MessageReceiver implements AccountEvents {
     );
     if (!conversation) return;
     const identity = toIdentity(accountId, press.sender.id);
-    const text = await this.#runCommand(command, { identity, key: conversation.key, conversation });
+    const text = await commands.run({ command, identity, key: conversation.key, conversation });
     const maxTextLength = accounts.find(accountId)?.channel.limits.maxTextLength ?? 2_000;
     const id = `press/${conversation.sessionId}/${getDigest(press)}`;
     await outbox.add(createReplies(text, id, { conversation, maxTextLength, nowMs: clock.now() }));
@@ -198,7 +196,7 @@ export class MessageReceiver implements AccountEvents {
     const conversation = this.#parts.store.table.findByKey(this.#getFullKey(key));
     const identity = toIdentity(account.accountId, message.sender.id);
     const execute = async () => {
-      const text = await this.#runCommand(command, { identity, key, conversation });
+      const text = await this.#parts.commands.run({ command, identity, key, conversation });
       await this.#sayOnce(routed, { name: "command", text });
     };
     if (!isLongCommand(command)) return await execute();
@@ -231,29 +229,6 @@ export class MessageReceiver implements AccountEvents {
       nowMs: clock.now(),
     });
     await outbox.addOnce(id, replies);
-  }
-
-  async #runCommand(
-    command: ChatCommand,
-    { identity, key, conversation }: { identity: string; key: string; conversation: Conversation | undefined },
-  ): Promise<string> {
-    const { store, sessions, followed, getSettings } = this.#parts;
-    return await runChatCommand({
-      command,
-      mayApprove: (approvalId) =>
-        conversation !== undefined && followed.getApprover(conversation.sessionId, approvalId) === identity,
-      conversation,
-      openSession: async () => conversation && (await sessions.open(conversation.sessionId)),
-      renew: () => store.append({ type: "renewed", key, generation: store.table.getGeneration(key) + 1 }),
-      queue: {
-        get: () => store.table.getQueueMode(key) ?? getSettings().queue.mode,
-        set: async (mode) => {
-          if (!queueModes.includes(mode)) return false;
-          await store.append({ type: "queue", key, mode: mode as QueueMode });
-          return true;
-        },
-      },
-    });
   }
 
   /** People can begin a new session in the same conversation: then its key is another. */

@@ -1,30 +1,48 @@
 /** Executes the commands that people type in a chat, and says what came of them. */
 import { getErrorMessage } from "@tau/ai/internal";
+import type { QueueMode } from "@tau/protocol/gateway";
+import { isGatewayError } from "../errors.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
-import { type ChatCommand, formatChatHelp } from "./chat-commands.ts";
+import type { OpenSessions } from "../sessions/open-sessions.ts";
+import type { GatewaySettings } from "../settings.ts";
+import { type ChatCommand, type ChatCommandName, formatChatHelp } from "./chat-commands.ts";
+import type { FollowedSessions } from "./follow-sessions.ts";
 import type { Conversation } from "./records.ts";
+import type { ChannelStore } from "./store.ts";
 
-export interface ChatCommandContext {
+/** A command for the session of a conversation, as nodes of a cluster send it to the one that runs the session. */
+export interface SessionChatCommand {
+  readonly sessionId: string;
+  readonly name: ChatCommandName;
+  readonly argument: string;
+  /** The person who typed it. */
+  readonly identity: string;
+}
+
+/** Runs a command where its session is. `here` runs it at this node. */
+export type RunAtSession = (command: SessionChatCommand, here: () => Promise<string>) => Promise<string>;
+
+/** The name of a `SessionChatCommand` between nodes. */
+export const commandCallName = "channels.command";
+
+interface ChatCommandParts {
+  store: ChannelStore;
+  sessions: OpenSessions;
+  followed: FollowedSessions;
+  getSettings: () => GatewaySettings;
+  runAtSession: RunAtSession;
+}
+
+interface TypedCommand {
   readonly command: ChatCommand;
-  /** Whether the question is one to the person who types it. */
-  readonly mayApprove: (approvalId: string) => boolean;
+  readonly identity: string;
+  /** Messages with the same key share a session. */
+  readonly key: string;
   /** Undefined: nothing was said here yet. */
   readonly conversation: Conversation | undefined;
-  /** Opens the session of the conversation. */
-  readonly openSession: () => Promise<OpenSession | undefined>;
-  /** Makes the next message begin a session. */
-  readonly renew: () => Promise<void>;
-  readonly queue: { get: () => string; set: (mode: string) => Promise<boolean> };
 }
 
-/** Returns what the person is told. */
-export async function runChatCommand(context: ChatCommandContext): Promise<string> {
-  try {
-    return await run(context);
-  } catch (error) {
-    return getErrorMessage(error);
-  }
-}
+const queueModes: readonly string[] = ["steer", "followup", "collect", "interrupt"] satisfies QueueMode[];
 
 const compactionSentences = {
   compacted: "The history is shorter now.",
@@ -35,60 +53,95 @@ const compactionSentences = {
 
 const nothingYet = "There is no session yet. Write something first.";
 
-async function run(context: ChatCommandContext): Promise<string> {
-  const { command, openSession, renew } = context;
-  const { name, argument } = command;
-  if (name === "help") return formatChatHelp();
-  if (name === "new" || name === "reset") {
-    const open = await openSession();
-    if (open?.hosted.session.isStreaming) await open.hosted.abort("A new session was begun.");
-    await renew();
+export class ChatCommands {
+  readonly #parts: ChatCommandParts;
+
+  constructor(parts: ChatCommandParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns what the person is told. */
+  async run(typed: TypedCommand): Promise<string> {
+    const { name } = typed.command;
+    if (name === "help") return formatChatHelp();
+    try {
+      if (name === "queue") return await this.#setQueue(typed);
+      if (name === "new" || name === "reset") return await this.#renew(typed);
+      return (await this.#runAtSession(typed)) ?? nothingYet;
+    } catch (error) {
+      return getErrorMessage(error);
+    }
+  }
+
+  /** Runs a command for a session that this node runs, or can open. */
+  async runHere({ sessionId, name, argument, identity }: SessionChatCommand): Promise<string> {
+    const open = await this.#parts.sessions.open(sessionId);
+    const { session } = open.hosted;
+    switch (name) {
+      case "new":
+      case "reset":
+        if (session.isStreaming) await open.hosted.abort("A new session was begun.");
+        return "";
+      case "status":
+        return [
+          `Model: ${session.model?.provider ?? "none"}/${session.model?.id ?? ""}`,
+          `Thinking: ${session.thinkingLevel}`,
+          session.isStreaming ? "A run is in progress." : "Nothing runs.",
+          `Session: ${sessionId}`,
+        ].join("\n");
+      case "model":
+        if (argument !== "") await session.setModel(argument);
+        return `The model is ${session.model?.provider}/${session.model?.id}.`;
+      case "think":
+        if (argument !== "")
+          await open.host.execute(sessionId, { type: "set_thinking_level", level: argument as never });
+        return `The thinking level is ${session.thinkingLevel}.`;
+      case "stop":
+        if (!session.isStreaming) return "Nothing runs.";
+        await open.hosted.abort();
+        return "The run is stopped.";
+      case "compact":
+        return compactionSentences[(await session.compact()).kind];
+      case "approve":
+        return await this.#approve(open, argument, identity);
+      case "help":
+      case "queue":
+        throw new TypeError(`/${name} needs no session.`);
+    }
+  }
+
+  /** Undefined if there is no session. */
+  async #runAtSession({ command, identity, conversation }: TypedCommand): Promise<string | undefined> {
+    if (!conversation) return undefined;
+    const call = { sessionId: conversation.sessionId, ...command, identity };
+    return await this.#parts.runAtSession(call, () => this.runHere(call));
+  }
+
+  async #renew(typed: TypedCommand): Promise<string> {
+    const { store } = this.#parts;
+    await this.#runAtSession(typed).catch((error: unknown) => {
+      if (!isGatewayError(error) || error.code !== "not_found") throw error;
+    });
+    await store.append({ type: "renewed", key: typed.key, generation: store.table.getGeneration(typed.key) + 1 });
     return "The next message begins a new session.";
   }
-  if (name === "queue") return await setQueue(context);
-  const open = await openSession();
-  if (!open) return nothingYet;
-  const { session } = open.hosted;
-  const { sessionId } = session;
-  switch (name) {
-    case "status":
-      return [
-        `Model: ${session.model?.provider ?? "none"}/${session.model?.id ?? ""}`,
-        `Thinking: ${session.thinkingLevel}`,
-        session.isStreaming ? "A run is in progress." : "Nothing runs.",
-        `Session: ${sessionId}`,
-      ].join("\n");
-    case "model":
-      if (argument !== "") await session.setModel(argument);
-      return `The model is ${session.model?.provider}/${session.model?.id}.`;
-    case "think":
-      if (argument !== "") await open.host.execute(sessionId, { type: "set_thinking_level", level: argument as never });
-      return `The thinking level is ${session.thinkingLevel}.`;
-    case "stop":
-      if (!session.isStreaming) return "Nothing runs.";
-      await open.hosted.abort();
-      return "The run is stopped.";
-    case "compact": {
-      const outcome = await session.compact();
-      return compactionSentences[outcome.kind];
-    }
-    case "approve":
-      return approve(context, open);
+
+  async #setQueue({ command: { argument }, key }: TypedCommand): Promise<string> {
+    const { store, getSettings } = this.#parts;
+    if (argument === "") return `Messages during a run: ${store.table.getQueueMode(key) ?? getSettings().queue.mode}.`;
+    if (!queueModes.includes(argument)) return "The modes are steer, followup, collect and interrupt.";
+    await store.append({ type: "queue", key, mode: argument as QueueMode });
+    return `Messages during a run: ${argument}.`;
   }
-}
 
-/** Only who the run is for may answer: somebody else in a group may not. */
-async function approve({ command, mayApprove }: ChatCommandContext, { hosted }: OpenSession): Promise<string> {
-  const [, id = "", answer = ""] = /^(\S+)\s+(yes|no)$/i.exec(command.argument) ?? [];
-  if (id === "") return "Write /approve ID yes, or /approve ID no.";
-  const isOpen = hosted.view.live.approvals.some((approval) => approval.id === id);
-  if (isOpen && !mayApprove(id)) return "Only the person whose message is being answered can approve this.";
-  const isTaken = await hosted.session.approve(id, { decision: answer.toLowerCase() === "yes" ? "allow" : "deny" });
-  return isTaken ? "Noted." : "This question is not open any more.";
-}
-
-async function setQueue({ command, queue }: ChatCommandContext): Promise<string> {
-  if (command.argument === "") return `Messages during a run: ${queue.get()}.`;
-  if (!(await queue.set(command.argument))) return "The modes are steer, followup, collect and interrupt.";
-  return `Messages during a run: ${command.argument}.`;
+  /** Only who the run is for may answer: somebody else in a group may not. */
+  async #approve({ hosted }: OpenSession, argument: string, identity: string): Promise<string> {
+    const [, id = "", answer = ""] = /^(\S+)\s+(yes|no)$/i.exec(argument) ?? [];
+    if (id === "") return "Write /approve ID yes, or /approve ID no.";
+    const isOpen = hosted.view.live.approvals.some((approval) => approval.id === id);
+    const isTheirs = this.#parts.followed.getApprover(hosted.session.sessionId, id) === identity;
+    if (isOpen && !isTheirs) return "Only the person whose message is being answered can approve this.";
+    const isTaken = await hosted.session.approve(id, { decision: answer.toLowerCase() === "yes" ? "allow" : "deny" });
+    return isTaken ? "Noted." : "This question is not open any more.";
+  }
 }

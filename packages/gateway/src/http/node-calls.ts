@@ -12,6 +12,8 @@ import {
   text,
 } from "@tau/config/fields";
 import { gatewayScopes } from "@tau/protocol/gateway";
+import { type ChatCommandName, chatCommands } from "../channels/chat-commands.ts";
+import { commandCallName } from "../channels/run-chat-command.ts";
 import { encodeJson } from "../encoded-frame.ts";
 import { queueMode } from "../inbox/accept-command.ts";
 import { wakeSession } from "../inbox/wake-session.ts";
@@ -46,6 +48,14 @@ const acceptFields = {
   }),
 };
 
+/** The fields of `SessionChatCommand`. */
+const commandFields = {
+  sessionId: nonEmptyText,
+  name: oneOf(...(Object.keys(chatCommands) as ChatCommandName[])),
+  argument: text,
+  identity: nonEmptyText,
+};
+
 /** Each by its name between nodes. */
 export function createNodeCalls(parts: GatewayParts): Readonly<Record<string, NodeCall>> {
   const createCall =
@@ -66,6 +76,10 @@ export function createNodeCalls(parts: GatewayParts): Readonly<Record<string, No
       async (context, { sessionId }) => await waitForNode(context, sessionId),
     ),
     [acceptCallName]: createCall(acceptFields, async (_context, draft) => await parts.inbox.accept(draft)),
+    [commandCallName]: createCall(
+      commandFields,
+      async (_context, command) => await parts.channels.commands.runHere(command),
+    ),
   };
 }
 
