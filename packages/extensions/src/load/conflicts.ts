@@ -64,7 +64,11 @@ export function resolveConflicts(extensions: readonly Extension[], builtIns: Bui
  * Adds the commands, flags and shortcuts of features whose names are free. Tools of features are not among them: a session has
  * these before their code is loaded.
  */
-export function addFeatures(resolved: ResolvedRegistrations, features: readonly Extension[]): ResolvedRegistrations {
+export function addFeatures(
+  resolved: ResolvedRegistrations,
+  features: readonly Extension[],
+  isTemplate: (name: string) => boolean,
+): ResolvedRegistrations {
   if (features.length === 0) return resolved;
   const withFree = <T>(
     taken: ReadonlyMap<string, Owned<T>>,
@@ -78,7 +82,9 @@ export function addFeatures(resolved: ResolvedRegistrations, features: readonly 
   return {
     ...resolved,
     flags: withFree(resolved.flags, ({ flags }) => flags),
-    commands: withFree(resolved.commands, ({ commands }) => commands),
+    commands: withFree(resolved.commands, ({ commands }) => {
+      return new Map([...commands].filter(([name]) => !isTemplate(name)));
+    }),
     shortcuts: withFree(resolved.shortcuts, ({ shortcuts }) => shortcuts),
   };
 }

@@ -8,6 +8,8 @@ import type { Owned, ResolvedRegistrations } from "../load/conflicts.ts";
 export interface FeatureNames {
   readonly tools: readonly string[];
   readonly commands: readonly string[];
+  /** Whether a prompt template has this name. It is used instead of a command of a feature. */
+  isTemplate(name: string): boolean;
 }
 
 export interface Replaced {

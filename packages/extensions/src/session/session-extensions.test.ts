@@ -51,7 +51,7 @@ function open(extensions: readonly Extension[], changes: Partial<LoadedExtension
     report: ({ message }) => void reported.push(message),
     start: { reason: "startup" },
     setResources: async () => {},
-    features: { tools: ["plan"], commands: ["plan", "list"] },
+    features: { tools: ["plan"], commands: ["plan", "list"], isTemplate: () => false },
     getAnswerMs: () => 20_000,
   });
   return { session, isClosed, reported, clock };

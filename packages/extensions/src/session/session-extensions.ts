@@ -394,7 +394,7 @@ export class SessionExtensions implements RunExtensions {
   /** The registrations that are in effect now. */
   get registrations(): ResolvedRegistrations {
     const features = this.list.filter(({ source }) => isFeature(source));
-    return addFeatures(this.#resolveExtensions(), features);
+    return addFeatures(this.#resolveExtensions(), features, this.#parts.features.isTemplate);
   }
 
   /** Resolves the registrations without those of features. */

@@ -19,6 +19,8 @@ interface SessionFeaturesParts {
   place: FeaturePlace;
   /** The permission mode; undefined in a child, whose mode is that of its parent. */
   getMode: () => PermissionMode | undefined;
+  /** See `FeatureNames.isTemplate`. */
+  isTemplate: (name: string) => boolean;
   /** Reports to the user what cannot be loaded although nobody waits for it. */
   report: (problem: ExtensionProblem) => void;
 }
@@ -34,17 +36,19 @@ export class SessionFeatures {
   readonly #slot: ExtensionSlot;
   readonly #place: SessionPlace;
   readonly #getMode: SessionFeaturesParts["getMode"];
+  readonly #isTemplate: SessionFeaturesParts["isTemplate"];
   readonly #report: SessionFeaturesParts["report"];
   readonly #loading = new Map<string, Promise<void>>();
   readonly #tools: readonly OwnTool[];
   /** Tools that find or call others, as they were described last. */
   readonly #described = new Map<string, { description: string; tool: PipelineTool }>();
 
-  constructor({ features, slot, place, getMode, report }: SessionFeaturesParts) {
+  constructor({ features, slot, place, getMode, isTemplate, report }: SessionFeaturesParts) {
     this.#features = features;
     this.#slot = slot;
     this.#place = { ...place, listMcpServers: () => listMcpServers(slot) };
     this.#getMode = getMode;
+    this.#isTemplate = isTemplate;
     this.#report = report;
     this.#tools = features.flatMap((feature) =>
       (feature.tools ?? []).map(({ describeAt, ...general }) => {
@@ -136,7 +140,7 @@ export class SessionFeatures {
     return described;
   }
 
-  /** Lists the commands of features that no extension has. */
+  /** Lists the commands of features that neither an extension nor a template has. */
   describeCommands(): SlashCommandData[] {
     return this.#features.flatMap((feature) =>
       (feature.commands ?? [])
@@ -225,7 +229,7 @@ export class SessionFeatures {
   }
 
   #hasCommand(name: string): boolean {
-    return this.#slot.current?.registrations.commands.has(name) ?? false;
+    return this.#isTemplate(name) || (this.#slot.current?.registrations.commands.has(name) ?? false);
   }
 
   #findByCommand(text: string): Feature | undefined {

@@ -18,6 +18,7 @@ export async function openExtensionSlot(setup: SessionSetup, all: readonly Featu
   const featureNames = {
     tools: all.flatMap(({ tools = [] }) => tools.map(({ name }) => name)),
     commands: all.flatMap(({ commands = [] }) => commands.map(({ name }) => name)),
+    isTemplate: createTemplateCheck(setup),
   };
   const slot = new ExtensionSlot(async (start, features) => {
     const extensions = await loadExtensions(params, {
@@ -50,8 +51,21 @@ export function openFeatures(setup: SessionSetup, features: readonly Feature[], 
     setup.getSession().notify("extension", `${extension}: ${message}`);
   const { parent, permissions } = setup;
   const getMode = () => (parent ? undefined : permissions.mode);
-  return new SessionFeatures({ features, slot, place: getPlace(setup), getMode, report });
+  return new SessionFeatures({
+    features,
+    slot,
+    place: getPlace(setup),
+    getMode,
+    isTemplate: createTemplateCheck(setup),
+    report,
+  });
 }
+
+/** Whether the session has a prompt template of this name now. */
+const createTemplateCheck =
+  ({ services }: SessionSetup) =>
+  (name: string): boolean =>
+    services.resources.resources.promptTemplates.some((template) => template.name === name);
 
 /** Lists the features of a session: those that it was given, the settings do not turn off, and are of use here. */
 export function listFeatures(setup: SessionSetup): readonly Feature[] {
