@@ -11,13 +11,15 @@ export const undoCommand = {
 
 export const redoCommand = { name: "redo", description: "Do again what /undo took back: /redo [--yes]" };
 
+export const diffCommand = { name: "diff", description: "Show what this session did to the files" };
+
 const isHalfDone = ({ agentDir, cwd }: FeaturePlace): boolean => existsSync(getJournalPath(agentDir, cwd));
 
 /** The feature `undo`. */
 export const undo = (): Feature => ({
   name: "undo",
   summary: "Takes back what a prompt did to the files, also by commands, and does it again.",
-  commands: [undoCommand, redoCommand],
+  commands: [undoCommand, redoCommand, diffCommand],
   settings: undoSettings,
   programCommands: [
     {

@@ -25,18 +25,23 @@ export const listShownFiles = ({ plan }: PreparedUndo): ShownFile[] =>
 
 /** Formats everything that would be written, as it would be: the plan itself is what is carried out. */
 export async function formatDiff({ plan }: PreparedUndo, store: SnapshotStore): Promise<string> {
+  return (await formatChanges(plan.changes, store)).join("\n");
+}
+
+/** Formats each change with its diff, and says how many there was no room for. */
+export async function formatChanges(changes: readonly PlannedChange[], store: SnapshotStore): Promise<string[]> {
   const parts: string[] = [];
   let left = maxDiffBytes;
-  for (const [index, change] of plan.changes.entries()) {
+  for (const [index, change] of changes.entries()) {
     if (left <= 0) {
-      parts.push(`[${plan.changes.length - index} more files]`);
+      parts.push(`[${changes.length - index} more files]`);
       break;
     }
     const part = await formatChange(change, store, left);
     left -= part.length;
     parts.push(part);
   }
-  return parts.join("\n");
+  return parts;
 }
 
 async function formatChange({ path, from, to }: PlannedChange, store: SnapshotStore, maxBytes: number) {
@@ -100,7 +105,7 @@ function listSome(title: string, lines: readonly string[]): string[] {
 
 /** A line break in a name would look like another line. */
 // oxlint-disable-next-line no-control-regex -- control characters are what is replaced
-const showPath = (path: string): string => path.replaceAll(/[\u0000-\u001f\u007f]/g, "\uFFFD");
+export const showPath = (path: string): string => path.replaceAll(/[\u0000-\u001f\u007f]/g, "\uFFFD");
 
 /** Formats what was written, for people and for the model. */
 export function formatWritten(direction: "undo" | "redo", { prompts, files }: UndoData): string {

@@ -51,9 +51,7 @@ export async function prepareUndo(project: Project, sessionId: string, target: U
     );
     for (const skipped of comparison.lost) lost.set(skipped.path, skipped);
   }
-  const current = await readCurrent(project, steps);
-  await refuseMissing(project, steps);
-  const planned = await planChanges(steps, current, createMerge(project.store));
+  const planned = await planSteps(project, steps);
   const places = await readPlaces(project.root, planned);
   const obstacles = [
     ...findObstacles(planned.changes, { places, ignoresCase: process.platform !== "linux" }),
@@ -63,6 +61,13 @@ export async function prepareUndo(project: Project, sessionId: string, target: U
   const made = listNewDirectories(plan.changes, places);
   const ids = chosen.map(({ effect, direction }) => [effect.id, direction]);
   return { chosen, plan, made, lost: [...lost.values()], digest: hash(JSON.stringify([ids, plan])).slice(0, 32) };
+}
+
+/** Plans the steps from the files as they are now. Throws `UndoError` if a content is missing. */
+export async function planSteps(project: Project, steps: readonly (readonly Step[])[]): Promise<Plan> {
+  const current = await readCurrent(project, steps);
+  await refuseMissing(project, steps);
+  return await planChanges(steps, current, createMerge(project.store));
 }
 
 /** Call it while nobody else works with the project. Throws `UndoError`; then nothing was changed. */

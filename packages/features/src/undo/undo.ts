@@ -10,13 +10,14 @@ import {
   getFeatureSettings,
 } from "@tau/extensions";
 import { UndoError } from "./failure.ts";
-import { redoCommand, undoCommand } from "./feature.ts";
+import { diffCommand, redoCommand, undoCommand } from "./feature.ts";
 import { formatWritten } from "./format-undo.ts";
 import { openProject, type Project } from "./project.ts";
 import { getJournalPath } from "./project-directory.ts";
 import { Recorder } from "./recorder.ts";
 import { findPrompt, requestUndo, type UndoRequest } from "./request-undo.ts";
 import { runUndoCommand } from "./run-command.ts";
+import { runDiff } from "./run-diff.ts";
 import { undoSettings } from "./settings.ts";
 
 const maxPromptLength = 80;
@@ -75,15 +76,26 @@ export const createUndoExtension =
       tau.registerCommand(name, {
         description,
         async handler(args, context) {
-          try {
+          await orNotify(context, async () => {
             await runUndoCommand({ direction, args, context }, (wanted) => request(wanted, context));
-          } catch (error) {
-            if (!(error instanceof UndoError)) throw error;
-            context.ui.notify(toSentence(error.message), "error");
-          }
+          });
         },
       });
+    tau.registerCommand(diffCommand.name, {
+      description: diffCommand.description,
+      handler: async (_args, context) => await orNotify(context, async () => await runDiff(await open(), context)),
+    });
   };
+
+/** Reports refusals of undo, which are not failures of it. */
+async function orNotify({ ui }: Pick<ExtensionContext, "ui">, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof UndoError)) throw error;
+    ui.notify(toSentence(error.message), "error");
+  }
+}
 
 const toSentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replace(/[^.]$/, "$&.");
 
