@@ -2,7 +2,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "@tau/ai";
 import { followSignal, untilAborted, untilTimeout } from "@tau/ai/internal";
-import { askUntilFits, checkAnswer } from "./ask-until-fits.ts";
+import { askUntilFits } from "../kit/ask-until-fits.ts";
+import { checkAnswer } from "./check-answer.ts";
 import type { Executor, FanoutTask, Subagent, TextStream, Validator } from "./contract.ts";
 import type { TaskOutcome } from "./results.ts";
 import { buildSystemPrompt } from "./task-prompt.ts";

@@ -1,7 +1,7 @@
 /** Works on a task with a child of the agent. */
 import { withoutUndefined } from "@tau/ai/internal";
 import { type FanoutAgent, getOpener, openTaskChild, type TaskChild } from "./child.ts";
-import { maxCorrections } from "./ask-until-fits.ts";
+import { maxCorrections } from "../kit/ask-until-fits.ts";
 import type { ChildPlace } from "./isolate-task.ts";
 import type { Executor, FanoutTask, Subagent, SubagentOptions } from "./contract.ts";
 
