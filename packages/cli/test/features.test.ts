@@ -1,5 +1,5 @@
 /** The features of tau over its surfaces: print, JSON, RPC and the gateway. */
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
@@ -92,4 +92,18 @@ test("over the socket of the gateway a sub-agent is listed with its parent, and 
   expect(JSON.stringify(session.view)).not.toContain('"path":"./"');
   await gateway.call("sessions.open", { sessionId: child.sessionId });
   await expect.poll(() => JSON.stringify(gateway.session(child.sessionId).view)).toContain('"path":"./"');
+});
+
+test("a template is used instead of a feature's command of the same name", async () => {
+  const workspace = await createModelWorkspace([textReply("One.")]);
+  const prompts = join(workspace.agentDir, "prompts");
+  mkdirSync(prompts);
+  writeFileSync(join(prompts, "context.md"), "Explain the context of $1.");
+  const client = serve(workspace);
+  // The code of the feature that has this one is not loaded by it.
+  await client.ask("prompt", { message: "/context a.ts" });
+  await expect.poll(() => workspace.server.requests.length).toBe(1);
+  expect(JSON.stringify(workspace.server.requests[0]!.body)).toContain("Explain the context of a.ts.");
+  const { data } = (await client.ask("get_commands")) as { data: { commands: { name: string; source: string }[] } };
+  expect(data.commands.filter(({ name }) => name === "context")).toMatchObject([{ source: "prompt" }]);
 });

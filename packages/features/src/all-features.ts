@@ -5,6 +5,7 @@ import { ask } from "./ask/feature.ts";
 import { browser } from "./browser/feature.ts";
 import { calc } from "./calc/feature.ts";
 import { codemode } from "./codemode/feature.ts";
+import { context } from "./context/feature.ts";
 import { debug } from "./debug/feature.ts";
 import { discovery } from "./discovery/feature.ts";
 import { hooks } from "./hooks/feature.ts";
@@ -42,4 +43,5 @@ export const allFeatures: readonly Feature[] = [
   memory(),
   undo(),
   hooks(),
+  context(),
 ];

@@ -5,6 +5,7 @@ export { ask } from "./ask/feature.ts";
 export { browser } from "./browser/feature.ts";
 export { calc } from "./calc/feature.ts";
 export { codemode } from "./codemode/feature.ts";
+export { context } from "./context/feature.ts";
 export { debug } from "./debug/feature.ts";
 export { ast } from "./ast/feature.ts";
 export { discovery } from "./discovery/feature.ts";

@@ -14,6 +14,7 @@ import {
   ast,
   browser,
   codemode,
+  context,
   debug,
   discovery,
   github,
@@ -78,6 +79,8 @@ const cases: readonly FeatureContractCase[] = [
   { create: undo },
   // Tested with scripts in `hooks`.
   { create: hooks },
+  // Has no tools. Tested in `context`.
+  { create: context },
 ];
 
 test("the contract applies to all features", () => {

@@ -13,6 +13,7 @@ export const pages: readonly Page[] = [
   { name: "install", summary: "installing the program and the libraries, and the smallest program" },
   { name: "cli", summary: "the program: flags, commands, output and exit codes" },
   { name: "terminal", summary: "the interactive terminal: commands, images, the editor, drafts" },
+  { name: "commands", summary: "/context, /review, /init, /btw: what they show and do" },
   { name: "keybindings", summary: "the keys of the terminal, and how to change them" },
   { name: "themes", summary: "colors, and themes of your own" },
   { name: "sessions", summary: "working with sessions, how they are stored, and what is guaranteed" },
