@@ -17,6 +17,7 @@ import { mcp } from "./mcp/feature.ts";
 import { memory } from "./memory/feature.ts";
 import { worktrees } from "./agents/worktrees/feature.ts";
 import { plan } from "./plan/feature.ts";
+import { review } from "./review/feature.ts";
 import { todo } from "./todo/feature.ts";
 import { undo } from "./undo/feature.ts";
 import { web } from "./web/feature.ts";
@@ -44,4 +45,5 @@ export const allFeatures: readonly Feature[] = [
   undo(),
   hooks(),
   context(),
+  review(),
 ];

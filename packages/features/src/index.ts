@@ -17,6 +17,7 @@ export { kernels } from "./kernels/feature.ts";
 export { mcp } from "./mcp/feature.ts";
 export { memory } from "./memory/feature.ts";
 export { plan } from "./plan/feature.ts";
+export { review } from "./review/feature.ts";
 export { todo } from "./todo/feature.ts";
 export { undo } from "./undo/feature.ts";
 export { worktrees } from "./agents/worktrees/feature.ts";

@@ -24,6 +24,7 @@ import {
   mcp,
   memory,
   plan,
+  review,
   todo,
   undo,
   web,
@@ -81,6 +82,8 @@ const cases: readonly FeatureContractCase[] = [
   { create: hooks },
   // Has no tools. Tested in `context`.
   { create: context },
+  // Have no tools. Tested in `review`, `init` and `btw`.
+  { create: review },
 ];
 
 test("the contract applies to all features", () => {

@@ -1,7 +1,12 @@
 import { type ExtensionAPI, type ExtensionContext, type ExtensionUi, noUi, type ProgramCommand } from "@tau/extensions";
 import { createAgentSession, SessionManager } from "@tau/harness";
+import { HarnessError } from "@tau/protocol";
 import { ask, isInteractive } from "../process/ask.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
+import { UsageError } from "../process/errors.ts";
+import { parseSessionArgs } from "../start/args.ts";
+import { firstRunText } from "../start/first-run.ts";
+import type { SessionOptions } from "../start/session-options.ts";
 import { type Access, openAccess } from "./access.ts";
 import type { Io } from "./command.ts";
 import { type CommandContext, openCommandContext } from "./command-context.ts";
@@ -27,7 +32,8 @@ export async function runFeatureCommand({ run }: ProgramCommand, args: CommandAr
       err: io.err,
       ask: isInteractive(io) ? askPerson : undefined,
       openAuth: async () => (access ??= await openAccess(io)).auth,
-      withSession: (work) => runInSession(context, io, work),
+      withSession: (work, { model } = {}) =>
+        model === undefined ? runInSession(context, io, work) : runWithModel(model, io, work),
     });
     return outcome === "failed" ? exitCodes.failed : undefined;
   } finally {
@@ -36,12 +42,15 @@ export async function runFeatureCommand({ run }: ProgramCommand, args: CommandAr
   }
 }
 
-async function runInSession<T>(
-  { cwd, agentDir, settings }: CommandContext,
-  io: Io,
-  work: (tau: ExtensionAPI, context: ExtensionContext) => Promise<T>,
-): Promise<T> {
-  let started: { tau: ExtensionAPI; context: ExtensionContext } | undefined;
+type Work<T> = (tau: ExtensionAPI, context: ExtensionContext) => Promise<T>;
+
+interface Started {
+  readonly tau: ExtensionAPI;
+  readonly context: ExtensionContext;
+}
+
+async function runInSession<T>({ cwd, agentDir, settings }: CommandContext, io: Io, work: Work<T>): Promise<T> {
+  let started: Started | undefined;
   const session = await createAgentSession({
     cwd,
     use: ["user", "project"],
@@ -58,6 +67,33 @@ async function runInSession<T>(
   } finally {
     await session.dispose();
   }
+}
+
+/** In a session as print mode has it, but for its log. */
+async function runWithModel<T>(model: true | string, io: Io, work: Work<T>): Promise<T> {
+  // Late: few commands of features ask a model.
+  const { openHost } = await import("../hosting/open-host.ts");
+  let started: Started | undefined;
+  const options = parseFlags(["--no-session", ...(model === true ? [] : ["--model", model])]);
+  const { host, sessionId } = await openHost(options, io, {
+    asksTrust: false,
+    factories: [(tau) => void tau.on("session_start", (_event, context) => void (started = { tau, context }))],
+  });
+  try {
+    const { session } = host.get(sessionId);
+    if (!session.model)
+      throw new HarnessError("unknown_model", session.modelProblem ?? firstRunText.replace("tau: ", "").trim());
+    await session.attachSurface({ mode: "print", ui: createUi(io) });
+    return await work(started!.tau, started!.context);
+  } finally {
+    await host.dispose();
+  }
+}
+
+function parseFlags(flags: readonly string[]): SessionOptions {
+  const parsed = parseSessionArgs(flags);
+  if (parsed.kind === "session") return parsed.options;
+  throw new UsageError("arguments", parsed.kind === "invalid" ? `${parsed.message}.` : "");
 }
 
 const createUi = (io: Io): ExtensionUi => ({

@@ -130,10 +130,22 @@ export interface ProgramContext extends FeaturePlace {
     | ((question: string, options?: { hidden?: boolean; signal?: AbortSignal }) => Promise<string | undefined>)
     | undefined;
   /**
-   * Runs work with the API of extensions, in a session without a log and without a model, which ends with the work. Its dialogs are
-   * questions on the terminal.
+   * Runs work with the API of extensions, in a session without a log, which ends with the work. Its dialogs are questions on the
+   * terminal.
    */
-  withSession<T>(work: (tau: ExtensionAPI, context: ExtensionContext) => Promise<T>): Promise<T>;
+  withSession<T>(
+    work: (tau: ExtensionAPI, context: ExtensionContext) => Promise<T>,
+    options?: ProgramSessionOptions,
+  ): Promise<T>;
+}
+
+/** The parameters of a session that a command of the program works with. */
+export interface ProgramSessionOptions {
+  /**
+   * A model as users write it; `true`: that of a new session of the user. The session then has the tools, the resources and the
+   * policy of print mode, and `withSession` rejects if there is no such model. Default: no model.
+   */
+  readonly model?: true | string;
 }
 
 /** How a feature gives the tools of a session the syntax of source files. */
