@@ -11,6 +11,7 @@ import { discovery } from "./discovery/feature.ts";
 import { hooks } from "./hooks/feature.ts";
 import { lsp } from "./lsp/feature.ts";
 import { github } from "./github/feature.ts";
+import { init } from "./init/feature.ts";
 import { inspectImage } from "./inspect-image/feature.ts";
 import { kernels } from "./kernels/feature.ts";
 import { mcp } from "./mcp/feature.ts";
@@ -46,4 +47,5 @@ export const allFeatures: readonly Feature[] = [
   hooks(),
   context(),
   review(),
+  init(),
 ];

@@ -11,6 +11,7 @@ export { ast } from "./ast/feature.ts";
 export { discovery } from "./discovery/feature.ts";
 export { github } from "./github/feature.ts";
 export { hooks } from "./hooks/feature.ts";
+export { init } from "./init/feature.ts";
 export { inspectImage } from "./inspect-image/feature.ts";
 export { lsp } from "./lsp/feature.ts";
 export { kernels } from "./kernels/feature.ts";

@@ -19,6 +19,7 @@ import {
   discovery,
   github,
   hooks,
+  init,
   kernels,
   lsp,
   mcp,
@@ -84,6 +85,7 @@ const cases: readonly FeatureContractCase[] = [
   { create: context },
   // Have no tools. Tested in `review`, `init` and `btw`.
   { create: review },
+  { create: init },
 ];
 
 test("the contract applies to all features", () => {
