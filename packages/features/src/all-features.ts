@@ -3,6 +3,7 @@ import { agents } from "./agents/feature.ts";
 import { ast } from "./ast/feature.ts";
 import { ask } from "./ask/feature.ts";
 import { browser } from "./browser/feature.ts";
+import { btw } from "./btw/feature.ts";
 import { calc } from "./calc/feature.ts";
 import { codemode } from "./codemode/feature.ts";
 import { context } from "./context/feature.ts";
@@ -48,4 +49,5 @@ export const allFeatures: readonly Feature[] = [
   context(),
   review(),
   init(),
+  btw(),
 ];

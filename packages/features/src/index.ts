@@ -3,6 +3,7 @@ export { allFeatures } from "./all-features.ts";
 export { agents } from "./agents/feature.ts";
 export { ask } from "./ask/feature.ts";
 export { browser } from "./browser/feature.ts";
+export { btw } from "./btw/feature.ts";
 export { calc } from "./calc/feature.ts";
 export { codemode } from "./codemode/feature.ts";
 export { context } from "./context/feature.ts";

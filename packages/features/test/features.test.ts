@@ -13,6 +13,7 @@ import {
   inspectImage,
   ast,
   browser,
+  btw,
   codemode,
   context,
   debug,
@@ -86,6 +87,7 @@ const cases: readonly FeatureContractCase[] = [
   // Have no tools. Tested in `review`, `init` and `btw`.
   { create: review },
   { create: init },
+  { create: btw },
 ];
 
 test("the contract applies to all features", () => {

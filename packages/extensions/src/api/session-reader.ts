@@ -1,4 +1,5 @@
 /** A session to be read at once, without waiting. Names are those of pi's read-only session manager. */
+import type { Message } from "@tau/ai";
 import type { LabelEntry, SessionEntry, TreeNodeData } from "@tau/protocol";
 import type { AgentMessage } from "@tau/agent";
 
@@ -24,6 +25,8 @@ export interface SessionReader {
   buildSessionProjection(): ReturnType<SessionReader["buildSessionContext"]> & {
     entries: { sourceEntry: SessionEntry; messages: AgentMessage[] }[];
   };
+  /** Builds the messages of the context as a model is sent them. */
+  buildRequestMessages(): Message[];
   buildSessionContext(): {
     messages: AgentMessage[];
     thinkingLevel: string;

@@ -4,8 +4,10 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Message } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { getLeafAfter, type SessionEntry, type TreeNodeData, withoutChecksum } from "@tau/protocol";
+import { convertToLlm } from "./message.ts";
 import { contextEntries, contextMessages, getChoices } from "./context.ts";
 import type { SessionManager } from "./session-manager.ts";
 import type { SessionReader } from "@tau/extensions";
@@ -137,6 +139,10 @@ class Mirror implements SessionMirror {
       (parent?.children ?? roots).push(node);
     }
     return roots;
+  }
+
+  buildRequestMessages(): Message[] {
+    return convertToLlm(this.buildSessionContext().messages);
   }
 
   buildSessionContext(): ReturnType<SessionReader["buildSessionContext"]> {

@@ -146,6 +146,7 @@ const createChildReader = (read: Read): SessionReader => ({
   getTree: () => read("reader.getTree"),
   isPersisted: () => read("reader.isPersisted"),
   buildSessionContext: () => read("reader.buildSessionContext"),
+  buildRequestMessages: () => read("reader.buildRequestMessages"),
   buildContextEntries: () => read("reader.buildContextEntries"),
   buildSessionProjection: () => read("reader.buildSessionProjection"),
 });

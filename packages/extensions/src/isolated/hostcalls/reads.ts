@@ -48,6 +48,7 @@ const reads: Readonly<Record<string, Read>> = {
   "reader.getTree": ({ reader }) => reader.getTree(),
   "reader.isPersisted": ({ reader }) => reader.isPersisted(),
   "reader.buildSessionContext": ({ reader }) => reader.buildSessionContext(),
+  "reader.buildRequestMessages": ({ reader }) => reader.buildRequestMessages(),
   "reader.buildContextEntries": ({ reader }) => reader.buildContextEntries(),
   "reader.buildSessionProjection": ({ reader }) => reader.buildSessionProjection(),
   "models.getAll": ({ modelRegistry }) => modelRegistry.getAll().map(withoutKeys),
