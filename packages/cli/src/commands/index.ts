@@ -11,9 +11,10 @@ const mcpFeature = featureCommands.find(({ name }) => name === "mcp");
 export const commands: readonly Command[] = [
   {
     name: "sessions",
-    summary: "List, show, branch, export, delete and repair sessions",
+    summary: "List, search, show, branch, export, delete and repair sessions",
     usage: [
       "tau sessions list [--all] [--session-dir DIR] [--json]  Sessions of this directory, last used first",
+      "tau sessions search TEXT... [--cwd DIR] [--since DATE] [--until DATE] [--model MODEL] [--min-cost USD] [--max-cost USD] [-n, --limit N] [--session-dir DIR] [--json]  Messages of all sessions that have all these words; '\"two words\"' is a phrase",
       "tau sessions tree [SESSION] [--all] [--session-dir DIR] [--json]  Sessions with their branches, children and costs, or the branches of one",
       "tau sessions show [SESSION] [--json]  The content of a session, with the ids of its entries",
       "tau sessions switch SESSION  Make --continue use this session",

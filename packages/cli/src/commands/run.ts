@@ -14,6 +14,7 @@ type Runner = (args: CommandArgs, io: Io) => Promise<ExitCode | void>;
 const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>>> = {
   sessions: {
     list: async (args, io) => await untilInterrupted((await import("./sessions-list.ts")).list(args, io), io),
+    search: async (args, io) => await untilInterrupted((await import("./sessions-search.ts")).search(args, io), io),
     tree: async (args, io) => await untilInterrupted((await import("./sessions-tree.ts")).showTree(args, io), io),
     show: async (args, io) => await untilInterrupted((await import("./sessions-show.ts")).show(args, io), io),
     switch: async (args, io) => (await import("./sessions-change.ts")).switchTo(args, io),

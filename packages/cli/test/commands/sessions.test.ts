@@ -202,7 +202,7 @@ test("an unknown subcommand or option gets a suggestion", async () => {
     err: 'tau sessions: there is no subcommand "lsit". Did you mean "list"? See tau help sessions.\n',
   });
   expect((await run(workspace, ["sessions", "list", "--jsno"])).err).toContain('Did you mean "--json"?');
-  expect((await run(workspace, ["sessions"])).err).toContain("name a subcommand: list, tree, show");
+  expect((await run(workspace, ["sessions"])).err).toContain("name a subcommand: list, search, tree, show");
   expect((await run(workspace, ["sessions", "list", "extra"])).code).toBe(exitCodes.usage);
   expect((await run(workspace, ["sessions", "export", "--help"])).out).toContain("tau sessions export [SESSION]");
 });

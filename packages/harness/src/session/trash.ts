@@ -84,6 +84,9 @@ async function findTrashed(
 
 type SideFiles = readonly string[];
 
+/** Whether a side file is the index for searches, or a draft of it. */
+const isSearchIndex = (name: string): boolean => /\.jsonl\.search(?:\.[\da-f-]{36})?$/.test(name);
+
 /** `onExisting` is called with the side files of a session that is at `target`. */
 async function moveSession(
   fs: FileSystem,
@@ -99,7 +102,9 @@ async function moveSession(
     for (const name of sideFiles) {
       // A process that was killed in the middle of this may have left something.
       await removeAll(fs, join(to, name));
-      await fs.rename(join(from, name), join(to, name));
+      // The words of a deleted session are nowhere but in its log.
+      if (isSearchIndex(name)) await removeAll(fs, join(from, name));
+      else await fs.rename(join(from, name), join(to, name));
     }
     await fs.rename(path, target);
   };

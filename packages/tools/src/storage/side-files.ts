@@ -54,10 +54,10 @@ export async function listNames(fs: FileSystem, directory: string): Promise<stri
 }
 
 /**
- * Matches what follows the name of a log in the names of its side files: the index, long results, a torn end, the log before
- * it was upgraded or repaired, and drafts of these, which a killed process may leave.
+ * Matches what follows the name of a log in the names of its side files: the index, the index for searches, long results, a
+ * torn end, the log before it was upgraded or repaired, and drafts of these, which a killed process may leave.
  */
-const sideFileSuffix = /^(?:(?:idx|results|(?:torn|old|damaged)-[^.]+)(?:\.[\da-f-]{36})?|[\da-f-]{36})$/;
+const sideFileSuffix = /^(?:(?:idx|search|results|(?:torn|old|damaged)-[^.]+)(?:\.[\da-f-]{36})?|[\da-f-]{36})$/;
 
 /** The files that belong to a log by their names. Others, such as a copy `LOG.bak`, are the user's own. Pure. */
 const findSideFiles = (log: string, names: readonly string[]): string[] =>

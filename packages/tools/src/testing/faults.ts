@@ -34,7 +34,7 @@ export function faultyFileSystem(real: FileSystem, fault?: Fault): FaultyFileSys
       get(object, property, receiver) {
         const value: unknown = Reflect.get(object, property, receiver);
         if (typeof value !== "function") return value;
-        if (property === "statNow") {
+        if (property === "statNow" || property === "readNow") {
           return (...args: unknown[]) => {
             check(property);
             return Reflect.apply(value, object, args) as unknown;

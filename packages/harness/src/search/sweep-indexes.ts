@@ -1,0 +1,23 @@
+/** Removes the indexes of logs that are gone, and what a killed process left of one. */
+import { join } from "node:path";
+import { orUndefined } from "@tau/tools/durable";
+import { type FileSystem, lookAt } from "@tau/tools/platform";
+
+/** Another process may still be writing a younger draft. */
+const maxDraftAgeMs = 60 * 60 * 1000;
+
+export async function sweepIndexes(
+  fs: FileSystem,
+  { directory, names, nowMs }: { directory: string; names: readonly string[]; nowMs: number },
+): Promise<void> {
+  const known = new Set(names);
+  for (const name of names) {
+    const [, log, draft] = /^(.+\.jsonl)\.search(\.[\da-f-]{36})?$/.exec(name) ?? [];
+    if (log === undefined) continue;
+    const path = join(directory, name);
+    const isDead =
+      !known.has(log) ||
+      (draft !== undefined && nowMs - ((await orUndefined(lookAt(fs, path)))?.mtimeMs ?? nowMs) > maxDraftAgeMs);
+    if (isDead) await orUndefined(fs.unlink(path));
+  }
+}
