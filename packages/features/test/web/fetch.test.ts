@@ -5,7 +5,7 @@ import type { Answer, Question } from "@tau/policy";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { web } from "../../src/index.ts";
 import { createWebExtension } from "../../src/web/web.ts";
-import { createPage, writePdf } from "../kit/pdf-writer.ts";
+import { createPage, writePdf } from "../../../tools/test/pdf/pdf-writer.ts";
 import { callWeb, redirect, reply, startWebServer, type WebServer } from "./kit.ts";
 
 let server: WebServer;

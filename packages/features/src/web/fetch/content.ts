@@ -1,7 +1,7 @@
 /** The body of a response as what it is. Pure. */
+import { decodeWindows1252 } from "@tau/tools/pdf";
 import { detectImageType, type ImageType } from "@tau/tools/platform";
 import type { WebResponse } from "../../kit/http/send.ts";
-import { decodeWindows1252 } from "../../kit/windows-1252.ts";
 
 export type WebContent =
   | { readonly kind: "html" | "text" | "json"; readonly text: string }

@@ -1,7 +1,7 @@
 /** A page as the result of a tool. */
 import type { ImageContent, TextContent } from "@tau/ai";
+import { extractPdfText } from "@tau/tools/pdf";
 import type { ImageType } from "@tau/tools/platform";
-import { extractPdfText } from "../../kit/pdf/extract-text.ts";
 import { htmlToMarkdown } from "../markdown/to-markdown.ts";
 import { cutText } from "../../kit/cut-text.ts";
 import { toVisible, toVisibleLine } from "../../kit/visible-text.ts";
@@ -30,8 +30,8 @@ export interface PageView {
 /** With less text than this, a page with scripts is one that a browser has to run. */
 const minTextLength = 200;
 
-/** Throws a `WebFailure` for a page that has nothing to read. */
-export function describePage({ url, response }: Page): PageView {
+/** Rejects with a `WebFailure` for a page that has nothing to read. */
+export async function describePage({ url, response }: Page): Promise<PageView> {
   const { status, isCut } = response;
   const content = toContent(response);
   if (status >= 400) throw new WebFailure("status", describeStatus(url, status, content));
@@ -54,10 +54,13 @@ export function describePage({ url, response }: Page): PageView {
       return { title: "", text: "", image: content.image, notes: [] };
     }
     case "pdf": {
-      const read = extractPdfText(content.bytes);
+      const read = await extractPdfText(content.bytes);
       if (read.kind !== "text")
         throw new WebFailure("unreadable", `${url} could not be read. ${[...cut, read.message].join(" ")}`);
-      return { title: "", text: formatPages(read.pages), notes: [...cut, ...read.notes] };
+      const { pages, totalPages } = read;
+      const part =
+        pages.length < totalPages ? [`Only the first ${pages.length} of ${totalPages} pages were read.`] : [];
+      return { title: "", text: formatPages(pages), notes: [...cut, ...read.notes, ...part] };
     }
     case "other":
       throw new WebFailure(

@@ -105,7 +105,7 @@ async function readPage(address: URL, pages: Pages, options: PageOptions): Promi
     if (overview) return overview;
   }
   const page = await pages.get(address, options);
-  const view = describePage(page);
+  const view = await describePage(page);
   const { markdownUrl } = view;
   if (markdownUrl === undefined || new URL(markdownUrl).host !== new URL(page.url).host) return { page, view };
   const markdown = await tryRead(new URL(markdownUrl), pages, options);
@@ -153,7 +153,7 @@ async function tryRead(
     if (!/^text\/(?:plain|markdown)\b/i.test(type)) return undefined;
     // Some servers answer with a page for every address.
     const { kind } = toContent(page.response);
-    return kind === "text" && page.response.body.length > 0 ? { page, view: describePage(page) } : undefined;
+    return kind === "text" && page.response.body.length > 0 ? { page, view: await describePage(page) } : undefined;
   } catch (error) {
     if (error instanceof WebFailure) return undefined;
     throw error;

@@ -42,6 +42,7 @@ export interface PageText {
 const maxForms = 12;
 const maxOperands = 100_000;
 const maxSaved = 1_000;
+const operatorsInStep = 500;
 
 export interface PageParts {
   readonly document: PdfDocument;
@@ -72,8 +73,9 @@ export class PageReader {
     this.#lines = new LineWriter(maxChars);
   }
 
-  read(page: PdfDict, resources: PdfDict): PageText {
-    this.#run(this.#readContents(page), resources, 0);
+  /** Pauses now and then, so that others can work. */
+  *read(page: PdfDict, resources: PdfDict): Generator<void, PageText> {
+    yield* this.#run(this.#readContents(page), resources, 0);
     return {
       text: this.#lines.getText(),
       unknown: this.#unknown,
@@ -93,8 +95,9 @@ export class PageReader {
     return Buffer.concat(parts);
   }
 
-  #run(content: Uint8Array, resources: PdfDict, depth: number): void {
+  *#run(content: Uint8Array, resources: PdfDict, depth: number): Generator<void, void> {
     const parser = new PdfParser(content, this.#budget);
+    let operators = 0;
     const saved: GraphicsState[] = [];
     let operands: PdfValue[] = [];
     for (;;) {
@@ -104,6 +107,7 @@ export class PageReader {
         if (operands.length < maxOperands) operands.push(value);
         continue;
       }
+      if (++operators % operatorsInStep === 0) yield;
       switch (value.word) {
         case "q":
           if (saved.length < maxSaved) saved.push({ ...this.#state });
@@ -116,7 +120,7 @@ export class PageReader {
           this.#hasImages = true;
           break;
         case "Do":
-          this.#draw(operands[0], resources, depth);
+          yield* this.#draw(operands[0], resources, depth);
           break;
         case "Tf":
           this.#setFont(operands, resources);
@@ -212,7 +216,7 @@ export class PageReader {
     if (!known) this.#fonts.set(dict, this.#state.font);
   }
 
-  #draw(name: PdfValue | undefined, resources: PdfDict, depth: number): void {
+  *#draw(name: PdfValue | undefined, resources: PdfDict, depth: number): Generator<void, void> {
     if (!(name instanceof PdfName) || depth >= maxForms) return;
     const form = this.#document.get(this.#document.getDict(resources, "XObject"), name.name);
     if (!(form instanceof PdfStream)) return;
@@ -229,7 +233,7 @@ export class PageReader {
       matrix: matrix.length === 6 ? multiply(toMatrix(matrix), before.matrix) : before.matrix,
     };
     const own = this.#document.getDict(form.dict, "Resources");
-    this.#run(bytes, own.size > 0 ? own : resources, depth + 1);
+    yield* this.#run(bytes, own.size > 0 ? own : resources, depth + 1);
     this.#state = before;
   }
 

@@ -1,4 +1,8 @@
-/** The text of a PDF, page by page. Pure, and bounded in time and memory: a file that is damaged or wants too much is a failure. */
+/**
+ * The text of a PDF, page by page. Bounded in time and memory: a file that is damaged or wants too much is a failure. Others can work
+ * in between.
+ */
+import { setImmediate } from "node:timers/promises";
 import { PdfDocument, toDict } from "./document.ts";
 import type { Font } from "./fonts.ts";
 import { PageReader } from "./page-text.ts";
@@ -9,18 +13,24 @@ export interface PdfLimits {
   readonly maxUnpackedBytes?: number;
   /** Values of all streams together, such as operands and operators. Default 5 million. */
   readonly maxValues?: number;
+  /** The first page that is read, counted from 1. Default 1. */
+  readonly firstPage?: number;
   /** Default 2,000. */
   readonly maxPages?: number;
   /** Characters of all pages together. Default 5 million. */
   readonly maxChars?: number;
+  /** Rejects with its reason when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export type PdfText =
   | {
       readonly kind: "text";
-      /** In their order. A page without text is empty. */
+      /** The pages that were read, in their order. A page without text is empty. */
       readonly pages: readonly string[];
-      /** Sentences about what is missing. */
+      /** How many pages there are, up to 20,000. */
+      readonly totalPages: number;
+      /** Sentences about what is missing of these pages. */
       readonly notes: readonly string[];
     }
   | {
@@ -29,23 +39,42 @@ export type PdfText =
       readonly message: string;
     };
 
-export function extractPdfText(
+const maxListedPages = 20_000;
+
+export async function extractPdfText(
   bytes: Uint8Array,
   {
     maxUnpackedBytes = 64 * 1024 * 1024,
     maxValues = 5_000_000,
+    firstPage = 1,
     maxPages = 2_000,
     maxChars = 5_000_000,
+    signal,
   }: PdfLimits = {},
-): PdfText {
+): Promise<PdfText> {
   const budget: PdfBudget = { bytes: maxUnpackedBytes, values: maxValues };
   try {
     const document = new PdfDocument(bytes, budget);
-    return readPages(document, budget, { maxPages, maxChars });
+    return await runInSteps(readPages(document, budget, { firstPage, maxPages, maxChars }), signal);
   } catch (error) {
+    signal?.throwIfAborted();
     if (error instanceof PdfFailure) return { kind: error.kind, message: describe(error) };
     // Hostile files reach states that nobody thought of; a bug in reading them must not end a session.
     return { kind: "damaged", message: "The PDF is damaged, and its text cannot be read." };
+  }
+}
+
+const maxStepMs = 20;
+
+/** Lets others work after some time. */
+async function runInSteps<T>(steps: Generator<void, T>, signal: AbortSignal | undefined): Promise<T> {
+  for (let start = performance.now(); ;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (performance.now() - start < maxStepMs) continue;
+    await setImmediate();
+    signal?.throwIfAborted();
+    start = performance.now();
   }
 }
 
@@ -63,21 +92,27 @@ function describe({ kind, message }: PdfFailure): string {
 }
 
 interface PageLimits {
+  readonly firstPage: number;
   readonly maxPages: number;
   readonly maxChars: number;
 }
 
-function readPages(document: PdfDocument, budget: PdfBudget, { maxPages, maxChars }: PageLimits): PdfText {
-  const found = listPages(document, maxPages + 1);
+function* readPages(
+  document: PdfDocument,
+  budget: PdfBudget,
+  { firstPage, maxPages, maxChars }: PageLimits,
+): Generator<void, PdfText> {
+  const found = listPages(document, maxListedPages);
   if (found.length === 0) throw new PdfFailure("damaged", "It has no pages that can be found.");
   const pages: string[] = [];
   const fonts = new Map<PdfDict, Font>();
   const notes: string[] = [];
   let [known, unknown, left, hasImages] = [0, 0, maxChars, false];
-  for (const { dict, resources } of found.slice(0, maxPages)) {
+  for (const { dict, resources } of found.slice(firstPage - 1, firstPage - 1 + maxPages)) {
     if (left <= 0) break;
+    yield;
     try {
-      const page = new PageReader({ document, budget, fonts, maxChars: left }).read(dict, resources);
+      const page = yield* new PageReader({ document, budget, fonts, maxChars: left }).read(dict, resources);
       pages.push(page.text);
       known += page.known;
       unknown += page.unknown;
@@ -85,16 +120,15 @@ function readPages(document: PdfDocument, budget: PdfBudget, { maxPages, maxChar
       left -= page.text.length;
     } catch (error) {
       if (!(error instanceof PdfFailure) || pages.every((text) => text === "")) throw error;
-      notes.push(`Page ${pages.length + 1} and those after it could not be read. ${error.message}`);
+      notes.push(`Page ${firstPage + pages.length} and those after it could not be read. ${error.message}`);
       break;
     }
   }
-  if (pages.every((text) => text === "")) throw describeEmpty({ unknown, hasImages });
-  if (found.length > maxPages) notes.push(`Only the first ${maxPages} pages were read.`);
-  else if (left <= 0) notes.push(`Only the first ${pages.length} pages were read; the text is very long.`);
+  const isEmpty = pages.every((text) => text === "");
+  if (isEmpty && pages.length === found.length) throw describeEmpty({ unknown, hasImages });
   if (unknown > known / 10)
     notes.push("Some fonts do not say which characters their glyphs are, so parts of the text are missing.");
-  return { kind: "text", pages, notes };
+  return { kind: "text", pages, totalPages: found.length, notes };
 }
 
 const describeEmpty = ({ unknown, hasImages }: { unknown: number; hasImages: boolean }): PdfFailure =>

@@ -1,5 +1,5 @@
 /** Texts that the names of glyphs and the codes of the encodings of PDF stand for. Pure. */
-import { decodeWindows1252 } from "../windows-1252.ts";
+import { decodeWindows1252 } from "./windows-1252.ts";
 
 const accents: Readonly<Record<string, string>> = {
   grave: "\u0300",
