@@ -61,6 +61,8 @@ const parts = {
  */
 const chunkFiles = {
   tools: /^packages\/(tools\/src\/(files|hashline|search|shell)|sandbox\/src|policy\/src\/exec)\//,
+  // Few runs read anything but texts.
+  documents: /^packages\/tools\/src\/(documents|pdf)\//,
   gateway: /^packages\/(gateway\/src\/(?!channels\/(discord|slack)\/)|cli\/src\/(gateway|commands\/gateway))/,
   // Each library of a platform, with what uses it: only gateways with an account of it read it.
   discord: /^packages\/gateway\/src\/channels\/discord\//,

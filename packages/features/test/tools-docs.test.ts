@@ -60,8 +60,26 @@ The tools that a model is offered, with the descriptions that it gets. \`default
 the [policy](security.md). Sessions that serve a channel also have \`session_branch\`, \`session_navigate\`, \`gateway_reload\` and
 \`agent_interrupt\`, and [extensions](extensions.md) bring tools of their own.
 
-${sections.join("\n")}`;
+${sections.join("\n")}
+${whatReadShows}`;
 }
+
+const whatReadShows = `## What \`read\` shows
+
+Besides texts and images (PNG, JPEG, GIF, WebP and BMP) \`read\` shows these files, with the same limits of lines and bytes:
+
+- **PDFs** by their pages, which \`offset\` and \`limit\` count: their text, also of files that are encrypted without a password for reading. Those
+  that need one, that have only images, or that have more than 50 MB are refused with a sentence that says so.
+- **Notebooks** (\`.ipynb\`) by their cells: number, kind, source, and what they put out as text. Images of outputs are named, not shown. A
+  file that is not a notebook is shown as the text that it is. Notebooks of more than 50 MB are refused.
+- **Archives**: zip (also jar, docx and others that are zip), tar and tar.gz are listed, with sizes, times and links. \`a.zip#dir/b.txt\` is
+  the member \`dir/b.txt\`, shown as a file of that name would be; \`a.zip#dir\` lists a directory. Nothing is unpacked to the disk, and names are
+  only text. A member, or a tar.gz, may become at most 100 MB, and beyond 1 MB at most 100 times as large as it is packed. Of members with
+  the same name the last one is shown. Encrypted members, other methods than deflate, and archives in archives are refused with a
+  sentence that says so; at most 100,000 members are listed.
+
+A real file whose name has a \`#\` comes first. The policy judges \`a.zip#b\` as reading \`a.zip\`.
+`;
 
 test("docs/tools.md describes the tools as they are", async () => {
   // It is written again with: npx vitest run packages/features/test/tools-docs.test.ts -u

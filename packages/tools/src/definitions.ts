@@ -12,6 +12,7 @@ import {
   changesPath,
   patchedFiles,
   readFile,
+  readsPart,
   readsPath,
   runsCommand,
   summariseCommand,
@@ -49,7 +50,7 @@ export const definitions = {
   read: {
     name: "read",
     label: "Read",
-    description: `Read a text file or an image. Shows up to ${atOnce}; use offset and limit for the rest.`,
+    description: `Read a text, image, PDF (by pages), notebook or archive (FILE#MEMBER for a member of it). Shows up to ${atOnce}; use offset and limit for the rest.`,
     parameters: Type.Object({
       path: Type.String(),
       offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line, 1-based" })),
@@ -60,10 +61,10 @@ export const definitions = {
     parameterNeeds: { hashline: ["hashline_edit", "hashline_patch"] },
     readOnly: true,
     shows: "excerpt",
-    access: readsPath("read"),
+    access: readsPart("read"),
     summarise: summarisePath("Read"),
     touches: readFile,
-    promptSnippet: "show a text file, a part of one, or an image",
+    promptSnippet: "show a file or a part of it: texts, images, PDFs, notebooks, archives",
     promptGuidelines: [{ with: ["bash"], text: "Use read, not cat or sed, to look at files." }, lookUp],
   },
   write: {

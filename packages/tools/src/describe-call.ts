@@ -2,7 +2,7 @@
 import { isRecord } from "@tau/ai/internal";
 import type { AccessRequest } from "./access.ts";
 import { getPath, getText } from "./arguments.ts";
-import { getPathAccess, listExisting, listNew, type PathAccess } from "./files/path.ts";
+import { getPathAccess, listExisting, listNew, listReadable, type PathAccess } from "./files/path.ts";
 import { listHeaders, listPatchPaths } from "./hashline/patch-header.ts";
 import type { FileTouches } from "./tool.ts";
 
@@ -11,6 +11,10 @@ type GetAccess = (args: unknown, cwd: string) => AccessRequest[];
 /** A call reads the file or directory that it names, or `defaultPath`. */
 export const readsPath = (toolName: string, defaultPath?: string): GetAccess =>
   opensPath({ capability: "read", toolName, list: listExisting }, defaultPath);
+
+/** A call reads the file that it names, or a part of it. */
+export const readsPart = (toolName: string): GetAccess =>
+  opensPath({ capability: "read", toolName, list: listReadable });
 
 /** A call changes a file that should exist. */
 export const changesPath = (toolName: string): GetAccess =>

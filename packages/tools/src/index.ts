@@ -13,7 +13,8 @@ export { createFileQueue, type EditorPorts, type FileQueue } from "./files/file-
 export { prepareImage } from "./files/image.ts";
 export { type ImageFacts, inspectImage } from "./files/inspect-image.ts";
 export { createLsTool, type LsDetails } from "./files/ls.ts";
-export { createReadTool, type ReadDetails } from "./files/read.ts";
+export { createReadTool } from "./files/read.ts";
+export type { ReadDetails } from "./files/show-lines.ts";
 export { createWriteTool, type WriteDetails } from "./files/write.ts";
 export type { HashlineChange, HashlinePorts } from "./hashline/edit-files.ts";
 export { createHashlineEditTool } from "./hashline/hashline-edit.ts";

@@ -57,7 +57,7 @@ export function createMentionReader(options: MentionReaderOptions): (path: strin
 }
 
 /** Details of `read` and `ls` about what they have shown. */
-type Shown = Pick<ReadDetails, "path" | "shownLines" | "totalLines"> | LsDetails;
+type Shown = Pick<ReadDetails, "path" | "shownLines" | "totalLines" | "unit"> | LsDetails;
 
 /** Describes to the user what was left out of content that was too long; undefined if all of it was shown. */
 function formatCut(details: Shown): string | undefined {
@@ -66,6 +66,6 @@ function formatCut(details: Shown): string | undefined {
     ? [details.shownLines, details.totalLines]
     : [details.shownEntries, details.totalEntries];
   if (shown === total) return undefined;
-  const parts = isFile ? "lines" : "entries";
+  const parts = isFile ? (details.unit ?? "lines") : "entries";
   return `${details.path} is too long for a message: only its first ${shown} ${parts} were sent.`;
 }

@@ -3,14 +3,12 @@
  * WebAssembly frees only when its thread ends.
  */
 import { createRequire } from "node:module";
-import { Worker } from "node:worker_threads";
 import type * as Threads from "node:worker_threads";
 import type * as Photon from "@silvia-odwyer/photon-node";
-import type { Clock } from "@tau/ai";
-import { ToolsError } from "../errors.ts";
 import { refuseAborted, unlessAborted } from "./abort.ts";
 import { createFileQueue } from "./file-queue.ts";
 import type { Orientation } from "./image-orientation.ts";
+import { runThread, type ThreadLimits } from "./thread.ts";
 import { limitMemory } from "./wasm-memory.ts";
 
 interface ShrinkRequest {
@@ -37,9 +35,7 @@ interface SmallImage {
   height: number;
 }
 
-export interface ShrinkLimits {
-  clock: Clock;
-  signal: AbortSignal | undefined;
+export interface ShrinkLimits extends ThreadLimits {
   /** Names the image in messages. */
   path: string;
 }
@@ -48,8 +44,6 @@ export interface ShrinkLimits {
 type Answer = SmallImage | "too large" | { pixels: Uint8Array };
 
 const timeLimitMs = 20_000;
-/** The thread's own heap; pixels lie outside of it. */
-const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 /** A gigabyte for the decoder: twice what an image needs whose header is true. Headers can lie. */
 const maxPages = 16_384;
 
@@ -76,36 +70,21 @@ async function decode(request: ShrinkRequest | SampleRequest, limits: ShrinkLimi
   return await unlessAborted(answer, limits.signal);
 }
 
-async function runWorker(
-  request: ShrinkRequest | SampleRequest,
-  { clock, signal, path }: ShrinkLimits,
-): Promise<Answer> {
+async function runWorker(request: ShrinkRequest | SampleRequest, limits: ShrinkLimits): Promise<Answer> {
   const decoder = createRequire(import.meta.url).resolve("@silvia-odwyer/photon-node");
-  const worker = new Worker(`(${work.toString()})(require, ${limitMemory.toString()})`, {
-    eval: true,
-    workerData: { ...request, decoder, maxPages } satisfies WorkerData,
-    resourceLimits,
-  });
-  let cancelTimer = () => {};
-  const answer = new Promise<Answer>((resolve, reject) => {
-    const fail = (error: unknown) =>
-      reject(new ToolsError("binary", `${path} is a damaged image: it cannot be decoded.`, { cause: error }));
-    worker.once("message", resolve);
-    worker.once("error", fail);
-    worker.once("exit", fail);
-    cancelTimer = clock.setTimer(timeLimitMs, () => {
-      const seconds = timeLimitMs / 1_000;
-      reject(
-        new ToolsError("timeout", `${path} could not be made smaller within ${seconds} s. Make it smaller first.`),
-      );
-    });
-  });
-  try {
-    return await unlessAborted(answer, signal);
-  } finally {
-    cancelTimer();
-    await worker.terminate();
-  }
+  const seconds = timeLimitMs / 1_000;
+  return await runThread<Answer>(
+    {
+      source: `(${work.toString()})(require, ${limitMemory.toString()})`,
+      workerData: { ...request, decoder, maxPages } satisfies WorkerData,
+      // Pixels lie outside of the heap.
+      maxHeapMb: 128,
+      timeLimitMs,
+      failedMessage: `${limits.path} is a damaged image: it cannot be decoded.`,
+      timeoutMessage: `${limits.path} could not be made smaller within ${seconds} s. Make it smaller first.`,
+    },
+    limits,
+  );
 }
 
 interface WorkerData extends Partial<ShrinkRequest>, Partial<SampleRequest> {

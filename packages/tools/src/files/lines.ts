@@ -33,7 +33,7 @@ interface LineRange {
  * not UTF-8 shows as three.
  */
 export async function readLines(
-  file: ReadableFile,
+  file: Pick<ReadableFile, "read">,
   { offset, maxLines, maxBytes, signal }: LineRange,
 ): Promise<LineWindow> {
   const buffer = Buffer.allocUnsafe(chunkBytes);
@@ -101,7 +101,7 @@ function getText(parts: readonly Buffer[]): string {
 
 /** The window when all lines were found: only whether anything follows has to be read. */
 async function getWindow(
-  file: ReadableFile,
+  file: Pick<ReadableFile, "read">,
   lines: string[],
   firstLine: number,
   position: number,
@@ -111,7 +111,7 @@ async function getWindow(
   return { lines, firstLine, hasMore, totalLines: hasMore ? undefined : nextLine - 1, tooLong: undefined };
 }
 
-const hasByte = async (file: ReadableFile, position: number): Promise<boolean> =>
+const hasByte = async (file: Pick<ReadableFile, "read">, position: number): Promise<boolean> =>
   (await file.read(Buffer.allocUnsafe(1), position)) > 0;
 
 /** Throws when a file has no line `offset`; an empty file can be shown from line 1. */

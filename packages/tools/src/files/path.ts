@@ -40,6 +40,23 @@ export const listExisting: ListPaths = (cwd, typed) => listSpelled(cwd, typed, s
 /** The paths of something that may not exist yet: its letters may be composed otherwise in the name of an existing file. */
 export const listNew: ListPaths = (cwd, typed) => listSpelled(cwd, typed, compositions);
 
+/**
+ * The files of which a path with `#` may name a part, such as a member of an archive: what stands before one of the marks,
+ * the longest first.
+ */
+export function listWholes(typed: string): { whole: string; part: string }[] {
+  const wholes: { whole: string; part: string }[] = [];
+  for (let mark = typed.indexOf("#", 1); mark > 0 && wholes.length < maxMarks; mark = typed.indexOf("#", mark + 1))
+    wholes.unshift({ whole: typed.slice(0, mark), part: typed.slice(mark + 1) });
+  return wholes.filter(({ whole }) => getProblem(withoutMention(whole)) === undefined);
+}
+
+const maxMarks = 8;
+
+/** The paths of which a call opens one that may name a part of a file, the likeliest first: a file of the whole name wins. */
+export const listReadable: ListPaths = (cwd, typed) =>
+  new Set([typed, ...listWholes(typed).map(({ whole }) => whole)].flatMap((path) => [...listExisting(cwd, path)]));
+
 /** A name that begins with `@` comes first: it is a mention only where no such file exists. */
 function listSpelled(cwd: string, typed: string, spell: (path: string) => string[]): Set<string> {
   const mentioned = spell(resolvePath(cwd, typed));
@@ -82,6 +99,24 @@ export function getPathAccess(access: PathAccess, cwd: string, typed: string | u
 /** The first path of the list that exists, else the one that was typed. */
 export async function resolveExisting(files: Files, cwd: string, typed: string): Promise<string> {
   return (await findFirst(files, listExisting(cwd, typed))) ?? resolvePath(cwd, typed);
+}
+
+/** Like `resolveExisting`, or the file of which the path names a part. */
+export async function resolveReadable(
+  files: Files,
+  cwd: string,
+  typed: string,
+): Promise<{ path: string; name: string; part: string | undefined }> {
+  const existing = await findFirst(files, listExisting(cwd, typed));
+  if (existing === undefined) {
+    for (const { whole, part } of listWholes(typed)) {
+      for (const path of listExisting(cwd, whole)) {
+        // Throws where the file itself may not be read.
+        if ((await files.stat(path))?.isFile()) return { path, name: whole, part };
+      }
+    }
+  }
+  return { path: existing ?? resolvePath(cwd, typed), name: typed, part: undefined };
 }
 
 /** Resolves a path, also to the path that it really has. Refused where the guard does not allow reading. */

@@ -2,6 +2,7 @@ import type { AgentToolResult } from "@tau/agent";
 import { type Clock, systemClock } from "@tau/ai";
 import type { Static } from "typebox";
 import { definitions, type ParametersOf } from "../definitions.ts";
+import { detectDocument } from "../documents/kind.ts";
 import { ToolsError } from "../errors.ts";
 import { maxHashlineBytes } from "../hashline/edit-files.ts";
 import { showHashline } from "../hashline/show.ts";
@@ -11,21 +12,14 @@ import type { Syntax } from "../platform/syntax.ts";
 import type { DescribedTool } from "../tool.ts";
 import { formatBytes, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import { unlessAborted } from "./abort.ts";
-import { type LineWindow, readLines, refuseBeyond } from "./lines.ts";
+import { readLines } from "./lines.ts";
 import { showOutline } from "./outline.ts";
-import { resolveExisting } from "./path.ts";
+import { resolveReadable } from "./path.ts";
 import { type ImageLimits, maxImageFileBytes, prepareImage } from "./image.ts";
 import type { ShrinkLimits } from "./image-worker.ts";
 import type { SeenFiles } from "./seen-files.ts";
-import { headBytes, type ImageType, detectImageType, refuseBinary, refuseZeros } from "./sniff.ts";
-
-export interface ReadDetails {
-  path: string;
-  firstLine: number;
-  shownLines: number;
-  /** Known when the end of the file was reached. */
-  totalLines?: number;
-}
+import { presentLines, type ReadDetails } from "./show-lines.ts";
+import { detectImageType, headBytes, type ImageType, refuseBinary, refuseZeros } from "./sniff.ts";
 
 /** Shows a file, or a part of one. */
 export function createReadTool({
@@ -59,31 +53,37 @@ export function createReadTool({
     signal: AbortSignal | undefined,
   ): Promise<AgentToolResult<ReadDetails>> => {
     const limit = asked ?? defaultMaxLines;
-    const path = await resolveExisting(files, cwd, typed);
+    const { path, name, part } = await resolveReadable(files, cwd, typed);
     const file = await files.openRead(path);
     const show = async () => {
-      const image = await sniff(file, typed);
-      if (image)
-        return await showImage(files, file, image, {
-          ...getImageLimits(),
-          path,
-          clock,
-          signal,
-          resizes: resizesImages,
-        });
+      const head = await readHead(file);
+      const image = part === undefined ? detectImageType(head) : undefined;
+      const imageLimits = { ...getImageLimits(), resizes: resizesImages };
+      if (image) return await showImage(files, file, image, { ...imageLimits, path, clock, signal });
+      const kind = hashline && part === undefined ? undefined : detectDocument(head, name);
+      if (kind) {
+        // Loaded late: most files are texts.
+        const { showDocument } = await import("../documents/show-document.ts");
+        const request = { file, path, name, part, offset, limit: asked, image: imageLimits, clock, signal };
+        const document = await showDocument(kind, request);
+        if (document) return document;
+      }
+      if (part !== undefined) throw hasNoParts(name, part);
+      refuseBinary(head, typed, file.size);
       if (hashline) return await showAnchors({ files, snapshots }, { path, typed }, { offset, limit });
       const maxLines = Math.min(limit, defaultMaxLines);
       const window = await readLines(file, { offset, maxLines, maxBytes: defaultMaxBytes, signal });
       // A file may begin as a text and be binary further on.
       for (const line of window.lines) refuseZeros(line, typed, file.size);
-      return present(window, path, offset);
+      const result = presentLines(window, path, { offset, getHint: seeWithSed });
+      const isWhole = window.lines.length === 0 || window.lines.length === window.totalLines;
+      if (isWhole || offset > 1 || asked !== undefined) return result;
+      return addText(result, await showOutline({ files, syntax, clock }, path));
     };
     try {
       const result = await show();
       seen?.set(file.realPath, file.stamp);
-      const { shownLines, totalLines } = result.details!;
-      const isOwnPart = offset > 1 || asked !== undefined || shownLines === 0 || shownLines === totalLines;
-      return isOwnPart ? result : addText(result, await showOutline({ files, syntax, clock }, path));
+      return result;
     } finally {
       await file.close();
     }
@@ -98,15 +98,18 @@ export function createReadTool({
 const addText = (result: AgentToolResult<ReadDetails>, text: string): AgentToolResult<ReadDetails> =>
   text === "" ? result : { ...result, content: [...result.content, { type: "text", text }] };
 
-/** The type of an image; undefined for a text. Throws for a file that cannot be shown at all. */
-async function sniff(file: ReadableFile, path: string): Promise<ImageType | undefined> {
+async function readHead(file: ReadableFile): Promise<Buffer> {
   const head = Buffer.allocUnsafe(headBytes);
-  const start = head.subarray(0, await file.read(head, 0));
-  const image = detectImageType(start);
-  if (image) return image;
-  refuseBinary(start, path, file.size);
-  return undefined;
+  return head.subarray(0, await file.read(head, 0));
 }
+
+const seeWithSed = (line: number) => ` See it with bash: sed -n '${line}p' FILE | head -c 10000.`;
+
+const hasNoParts = (name: string, part: string) =>
+  new ToolsError(
+    "not_found",
+    `There is no file ${name}#${part}, and ${name} has no parts: only archives do. Read ${name} itself.`,
+  );
 
 async function showImage(
   files: Files,
@@ -139,33 +142,4 @@ async function showAnchors(
   const { realPath, bytes } = await files.readWhole(path, maxHashlineBytes);
   const { text, ...shown } = showHashline(snapshots, { typed, realPath, bytes }, range);
   return { content: [{ type: "text", text }], details: { path, ...shown } };
-}
-
-function present(window: LineWindow, path: string, offset: number): AgentToolResult<ReadDetails> {
-  const { lines, totalLines } = window;
-  if (totalLines !== undefined) refuseBeyond(offset, totalLines);
-  const notice = formatNotice(window);
-  const text = [lines.join("\n"), notice].filter(Boolean).join("\n\n");
-  return {
-    content: [{ type: "text", text: totalLines === 0 ? "(the file is empty)" : text }],
-    details: {
-      path,
-      firstLine: offset,
-      shownLines: lines.length,
-      ...(totalLines !== undefined && { totalLines }),
-    },
-  };
-}
-
-/** Describes what was left out, and how to get it. */
-function formatNotice({ lines, firstLine, hasMore, tooLong }: LineWindow): string {
-  if (tooLong) {
-    const { line, bytes } = tooLong;
-    const condition = hasMore ? "" : ", if the file has more lines";
-    const next = hasMore === false ? "" : ` Continue with offset=${line + 1}${condition}.`;
-    return `[Line ${line} is too long to show: ${formatBytes(bytes)} or more, the limit is ${formatBytes(defaultMaxBytes)}. See it with bash: sed -n '${line}p' FILE | head -c 10000.${next}]`;
-  }
-  if (!hasMore) return "";
-  const last = firstLine + lines.length - 1;
-  return `[Showing lines ${firstLine}-${last}. Continue with offset=${last + 1}.]`;
 }
