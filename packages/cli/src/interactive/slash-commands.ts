@@ -1,13 +1,15 @@
 /** Carries out what is typed after a slash. */
 import {
+  chooseCopiedText,
   type CommandHere,
+  describeCodeBlock,
   findLastAnswerText,
   formatUsage,
   listCommandsHere,
   pluralise,
   type SlashCommandName,
 } from "@tau/protocol/surface";
-import { type SelectItem, toPlainLine } from "@tau/tui";
+import { listCodeBlocks, type SelectItem, toPlainLine } from "@tau/tui";
 import { listConfigured, listProviders, login, logout } from "./commands/connect.ts";
 import { showExtensions } from "./commands/extensions.ts";
 import { toggleFast } from "./commands/fast.ts";
@@ -65,7 +67,7 @@ export const terminalCommands: Readonly<Record<SlashCommandName, TerminalCommand
   export: here(exportSession),
   import: here(importFile),
   share: here(share),
-  copy: here(copyAnswer),
+  copy: here(copyAnswer, listBlocks),
   queue: here(editQueue),
   approve: here(answerQuestions),
   trust: here(changeTrust),
@@ -147,13 +149,23 @@ async function compact({ client }: Interface, argument: string): Promise<void> {
   await client.execute({ type: "compact", ...(argument !== "" && { customInstructions: argument }) });
 }
 
-async function copyAnswer(ui: Interface): Promise<void> {
+async function copyAnswer(ui: Interface, argument: string): Promise<void> {
   const { text: inContext } = await ui.client.execute({ type: "get_last_assistant_text" });
   // After a compaction the answers before it are still to be seen.
-  const text = inContext ?? findLastAnswerText(ui.view.log.entries);
-  if (text === undefined) return ui.say("There is no answer yet.");
-  ui.copy(text);
-  ui.say("Copied.");
+  const answer = inContext ?? findLastAnswerText(ui.view.log.entries);
+  if (answer === undefined) return ui.say("There is no answer yet.");
+  const copied = chooseCopiedText(answer, listCodeBlocks(answer), argument);
+  if (copied.kind === "copied") ui.copy(copied.text);
+  ui.say(copied.message, copied.kind === "copied" ? "dim" : "warning");
+}
+
+async function listBlocks({ client }: ArgumentSource): Promise<SelectItem[]> {
+  const { text } = await client.execute({ type: "get_last_assistant_text" });
+  return listCodeBlocks(text ?? "").map((block, index) => ({
+    value: String(index + 1),
+    label: String(index + 1),
+    description: toPlainLine(describeCodeBlock(block)),
+  }));
 }
 
 async function reload(ui: Interface): Promise<void> {

@@ -93,3 +93,18 @@ test("/copy takes the last answer that is shown, also if it was compacted", asyn
   await app.sees("Copied.");
   expect(app.copied).toEqual([long]);
 });
+
+test("/copy with a number copies that block of code, and completion lists the blocks", async () => {
+  const app = await openApp([textReply("Run:\n\n```sh\nnpm test\n```\n\n- or\n  ```\n  npm start\n  ```\n")]);
+  send(app, "which?");
+  await app.sees("npm start");
+  await expect.poll(app.screen).not.toContain("to stop");
+  send(app, "/copy 2");
+  await app.sees("Copied block 2 of 2.");
+  send(app, "/copy 3");
+  await app.sees("The last answer has 2 blocks of code: /copy 1 to /copy 2.");
+  expect(app.copied).toEqual(["npm start"]);
+  app.type("/copy ");
+  app.press("tab");
+  await app.sees("sh: npm test");
+});

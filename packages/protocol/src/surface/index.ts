@@ -34,6 +34,7 @@ export {
 export { getCallSubject, getDiffs, getPartialSubject, getPartialText, listOutcomeNotes } from "./call-title.ts";
 export { applyCompletion, type TakenText } from "./completion.ts";
 export { getFoldedLines } from "./folded-message.ts";
+export { chooseCopiedText, type CopiedText, describeCodeBlock } from "./copied-text.ts";
 export { describeAnyEntry, describeEntry, type EntryDescription, formatModelChange } from "./describe-entry.ts";
 export { type DiffLine, type DiffRow, diffSigns, getNumberWidth, parseDiff, parseDiffs } from "./diff.ts";
 export { findLastAnswerText, getAddedText, getAnswerText, getUserText, joinTexts } from "./entry-text.ts";

@@ -36,7 +36,7 @@ const table = {
     argument: "PATH",
   },
   share: { description: "Make a secret gist of this session" },
-  copy: { description: "Copy the last answer" },
+  copy: { description: "Copy the last answer, or a block of code in it by its number", argument: "N" },
   queue: { description: "Edit or remove queued messages", yields: true },
   approve: { description: "Answer open questions" },
   trust: { description: "Trust this project, or take that back" },

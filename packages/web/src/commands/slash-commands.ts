@@ -1,7 +1,9 @@
 /** Carries out what is typed after a slash. */
 import { permissionModes, permissionModeTexts, type ThinkingLevelName } from "@tau/protocol";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
+import { listCodeBlocks } from "@tau/markdown";
 import {
+  chooseCopiedText,
   type CommandElsewhere,
   type CommandHere,
   findLastAnswerText,
@@ -187,11 +189,12 @@ async function importFile(page: CommandPort, argument: string): Promise<void> {
   showOther(page.client, await getConnected(page).call("import_session", { path: argument }));
 }
 
-async function copyAnswer({ session }: CommandPort): Promise<void> {
-  const text = findLastAnswerText(session.view.log.entries);
-  if (text === undefined) return tell("There is no answer yet.");
-  await navigator.clipboard.writeText(text);
-  tell("Copied.");
+async function copyAnswer({ session }: CommandPort, argument: string): Promise<void> {
+  const answer = findLastAnswerText(session.view.log.entries);
+  if (answer === undefined) return tell("There is no answer yet.");
+  const copied = chooseCopiedText(answer, listCodeBlocks(answer), argument);
+  if (copied.kind === "copied") await navigator.clipboard.writeText(copied.text);
+  tell(copied.message);
 }
 
 async function reload(page: CommandPort): Promise<void> {
