@@ -35,10 +35,10 @@ interface LookParts {
 }
 
 export function createLook({ theme, terminal, highlighter, settings }: LookParts): Look {
-  const { codeBlockIndent } = settings.markdown;
+  const { codeBlockIndent, mermaid } = settings.markdown;
   return {
     theme,
-    markdown: getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine, codeBlockIndent }),
+    markdown: getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine, codeBlockIndent, mermaid }),
     outputPad: settings.outputPad,
     expandsTools: false,
     hidesThinking: settings.hideThinkingBlock,
@@ -53,6 +53,7 @@ export function createLook({ theme, terminal, highlighter, settings }: LookParts
 /** Applies new settings. What the user has toggled stays, until the setting itself changes. */
 export function changeLook(look: Look, settings: TerminalSettings, before: TerminalSettings): void {
   look.markdown.codeBlockIndent = settings.markdown.codeBlockIndent;
+  look.markdown.mermaid = settings.markdown.mermaid;
   look.images = toImages(settings);
   look.outputPad = settings.outputPad;
   if (settings.hideThinkingBlock !== before.hideThinkingBlock) look.hidesThinking = settings.hideThinkingBlock;

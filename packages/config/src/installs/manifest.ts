@@ -11,6 +11,8 @@ export interface Manifest {
   readonly name: string | undefined;
   readonly version: string | undefined;
   readonly main: string | undefined;
+  /** The path of its changelog, from its root; empty if it shows none, undefined for the usual one. */
+  readonly changelogPath: string | undefined;
   /** The paths and globs that it declares, by kind; undefined if it declares nothing and the usual directories apply. */
   readonly declared: Partial<Record<ResourceKind, readonly string[]>> | undefined;
   /** The MCP servers that it brings, by name, as written: unchecked. */
@@ -80,6 +82,7 @@ function parseManifest(value: Readonly<Record<string, unknown>>, directory: stri
     name: toText(value["name"]),
     version: toText(value["version"]),
     main: toText(value["main"]),
+    changelogPath: typeof own["changelogPath"] === "string" ? own["changelogPath"] : undefined,
     declared: isRecord(pi) || isRecord(tau) ? parseDeclared(own) : undefined,
     servers: readServers(directory, own["mcpServers"]),
     dependencies: { ...toTexts(value["dependencies"]), ...toTexts(value["optionalDependencies"]) },

@@ -152,7 +152,8 @@ export const terminalSettings = {
     codeBlockIndent: setting(text, { default: "  ", description: "What is put before each line of code." }),
     mermaid: setting(oneOf("off", "final", "streaming"), {
       default: "streaming",
-      description: "Accepted for settings of pi. Diagrams are shown as their source.",
+      description:
+        "When a diagram of Mermaid is drawn, if it fits: `streaming` while it arrives, `final` once it is complete.",
     }),
   }),
   branchSummary: group("Summaries of branches that are left.", {
@@ -167,7 +168,8 @@ export const terminalSettings = {
   }),
   collapseChangelog: setting(flag, {
     default: false,
-    description: "After an update, print only that there is something new instead of listing the changes.",
+    description:
+      "After an update of tau or of packages, print only that there is something new instead of listing the changes.",
   }),
   tuiMode: setting(oneOf("regular", "fullscreen"), {
     default: "regular",

@@ -7,7 +7,7 @@ import type { ThemeColor } from "./tokens.ts";
 
 type Styles = Pick<Theme, "fg" | "bold" | "italic" | "underline" | "strikethrough">;
 
-type MarkdownExtras = Pick<MarkdownTheme, "highlightCode" | "highlightCodeLine" | "codeBlockIndent">;
+type MarkdownExtras = Pick<MarkdownTheme, "highlightCode" | "highlightCodeLine" | "codeBlockIndent" | "mermaid">;
 
 type Style = (text: string) => string;
 
@@ -16,7 +16,7 @@ const use =
   (text) =>
     theme.fg(color, text);
 
-/** `extras` are passed on to the component: how it highlights and indents code. */
+/** `extras` are passed on to the component: how it highlights and indents code, and draws diagrams. */
 export function getMarkdownTheme(theme: Styles, extras: MarkdownExtras = {}): MarkdownTheme {
   return {
     heading: use(theme, "mdHeading"),

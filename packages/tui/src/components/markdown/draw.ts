@@ -9,6 +9,7 @@ import { wrapTextWithAnsi } from "../../text/wrap.ts";
 import type { FormulaToken } from "./formula.ts";
 import { drawInline } from "./inline.ts";
 import { renderLatex } from "./latex/render-latex.ts";
+import { renderMermaid } from "./mermaid/render-mermaid.ts";
 import type { FenceToken } from "./stream.ts";
 import { allocateColumns, type ColumnNeed, drawBorder, drawRow, measureCell } from "./table.ts";
 import type { Look } from "./theme.ts";
@@ -22,6 +23,13 @@ interface DrawnFence {
   lineCount: number;
   /** The state of the highlighter. */
   state: unknown;
+}
+
+/** The diagram of a fence, as far as it was read. */
+interface DrawnDiagram {
+  key: string;
+  /** Undefined if it is shown as its source. */
+  lines: string[] | undefined;
 }
 
 interface Row {
@@ -42,6 +50,7 @@ export class MarkdownDrawing {
   readonly #items = new WeakMap<object, { key: string; lines: string[] }>();
   readonly #rows = new WeakMap<object, Row>();
   readonly #fences = new WeakMap<object, DrawnFence>();
+  readonly #diagrams = new WeakMap<object, DrawnDiagram>();
   /** How many blocks, items, rows and lines of code were drawn, not taken from memory. */
   drawnParts = 0;
 
@@ -59,9 +68,14 @@ export class MarkdownDrawing {
    * The lines of a fence that will stay as they are, without those that were returned before, and the lines after them, which
    * more text may change. What was drawn is remembered by the array of its lines, to which later tokens of the fence add.
    */
-  drawFence(token: FenceToken): { finished: string[]; open: string[] } {
+  drawFence(token: FenceToken, isComplete: boolean): { finished: string[]; open: string[] } {
     const { lines, openLine, lang } = token;
-    const { highlightCode, highlightCodeLine } = this.#look.theme;
+    const { highlightCode, highlightCodeLine, mermaid = "off" } = this.#look.theme;
+    // The source may become a diagram at any time, so that none of its lines stays.
+    if (lang === "mermaid" && mermaid !== "off") {
+      const diagram = isComplete || mermaid === "streaming" ? this.#diagram(token, isComplete) : undefined;
+      return { finished: [], open: diagram ?? this.#codeBlock(token, this.#width) };
+    }
     if (highlightCode && !highlightCodeLine) return { finished: [], open: this.#codeBlock(token, this.#width) };
     const drawn = this.#fences.get(lines) ?? { lineCount: 0, state: undefined };
     this.#fences.set(lines, drawn);
@@ -76,6 +90,18 @@ export class MarkdownDrawing {
         ? []
         : this.#codeLine(openLine ?? "", lang, drawn.state, this.#width).lines;
     return { finished, open };
+  }
+
+  #diagram({ lines }: FenceToken, isComplete: boolean): string[] | undefined {
+    const key = `${lines.length} ${isComplete}`;
+    const known = this.#diagrams.get(lines);
+    if (known?.key === key) return known.lines;
+    this.drawnParts++;
+    const { text, theme } = this.#look;
+    const styles = { text, line: theme.codeBlockBorder };
+    const drawn = { key, lines: renderMermaid(lines.join("\n"), { width: this.#width, styles, isComplete }) };
+    this.#diagrams.set(lines, drawn);
+    return drawn.lines;
   }
 
   #blocks(tokens: readonly Token[], look: Look, width: number, previous?: Token): string[] {

@@ -70,7 +70,7 @@ export class MarkdownLines {
     for (const token of complete) this.#addComplete(token);
     const [first] = open;
     // The lines of a fence are complete before the fence is.
-    const lines = isFence(first) ? this.#addCode(first) : this.#drawing.drawBlocks(open, this.#last);
+    const lines = isFence(first) ? this.#addCode(first, false) : this.#drawing.drawBlocks(open, this.#last);
     const { pad } = this.#options;
     const padded = new Map(lines.map((line) => [line, this.#padded.get(line) ?? pad(line)]));
     this.#padded = padded;
@@ -84,17 +84,17 @@ export class MarkdownLines {
   }
 
   #addComplete(token: Token): void {
-    const lines = isFence(token) ? this.#addCode(token) : this.#drawing.drawBlocks([token], this.#last);
+    const lines = isFence(token) ? this.#addCode(token, true) : this.#drawing.drawBlocks([token], this.#last);
     this.#last = token;
     this.#push(lines);
   }
 
-  /** Returns the lines that may still change. */
-  #addCode(token: FenceToken): string[] {
+  /** Returns the lines that may still change. A fence is complete once it is closed. */
+  #addCode(token: FenceToken, isComplete: boolean): string[] {
     const hasBegun = isFence(this.#last) && this.#last.lines === token.lines;
     if (!hasBegun && needsGap(this.#last, token)) this.#push([""]);
     this.#last = token;
-    const { finished, open } = this.#drawing.drawFence(token);
+    const { finished, open } = this.#drawing.drawFence(token, isComplete);
     this.#push(finished);
     return open;
   }

@@ -8,7 +8,7 @@ export interface MarkdownTheme {
   linkUrl: Style;
   code: Style;
   codeBlock: Style;
-  /** Taken and not used: code is drawn without its fences. */
+  /** The lines of diagrams. Code is drawn without its fences. */
   codeBlockBorder: Style;
   quote: Style;
   quoteBorder: Style;
@@ -27,6 +27,11 @@ export interface MarkdownTheme {
   highlightCodeLine?: (line: string, lang: string | undefined, state: unknown) => { line: string; state: unknown };
   /** Before each line of a code block. Default two blanks. */
   codeBlockIndent?: string;
+  /**
+   * When a fence of Mermaid at the top of the text is drawn as a diagram, if it can be and fits: never, as soon as it is closed, or
+   * also while it arrives. Default `off`.
+   */
+  mermaid?: "off" | "final" | "streaming";
 }
 
 /** How text looks where Markdown says nothing else. */
