@@ -1,10 +1,14 @@
 /** Opens the interactive terminal over a host in this process. */
+import { getErrorMessage } from "@tau/ai/internal";
+import { hasPackages } from "@tau/config/settings";
 import type { SessionManager } from "@tau/harness";
 import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import type { ExitCode } from "../process/exit-codes.ts";
 import { Hosts } from "../hosting/hosts.ts";
+import { getAgentDir } from "../hosting/agent-dir.ts";
 import { describeOtherAgents } from "../terminal/other-agents.ts";
+import type { PackageNewsOptions } from "../terminal/package-news.ts";
 import { createProgram } from "../terminal/program.ts";
 import { runTerminal } from "./run-terminal.ts";
 
@@ -19,10 +23,24 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
     cwd,
     program: createProgram(io, hosts),
     notices: [...others, ...describeHolder(sessionManager)],
+    onShown: (notify: (message: string) => void) => {
+      if (hasPackages(settingsManager))
+        void reportPackageNews({ cwd, agentDir: getAgentDir(io), settings: settingsManager }, notify);
+      return () => {};
+    },
     describeEnd: (sessionId: string) => describeResume(hosts, sessionId),
     close: () => hosts.dispose(),
   };
   return await runTerminal(shown, options, io);
+}
+
+async function reportPackageNews(options: PackageNewsOptions, notify: (message: string) => void): Promise<void> {
+  try {
+    const { describePackageNews } = await import("../terminal/package-news.ts");
+    for (const notice of await describePackageNews(options)) notify(notice);
+  } catch (error) {
+    notify(getErrorMessage(error));
+  }
 }
 
 /** Said before the user writes something that would be refused. */

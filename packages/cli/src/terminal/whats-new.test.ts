@@ -24,9 +24,9 @@ test.each([
     "tau was updated from 1.0.0 to 2.0.0. /changelog shows what has changed.",
   ],
   [
-    "one sentence for a version that it does not have",
-    { version: "3.0.0" },
-    "tau was updated from 1.0.0 to 3.0.0. /changelog shows what has changed.",
+    "the sections up to a version that has none itself",
+    { version: "3.0.0", before: "1.5.0" },
+    "tau was updated from 1.5.0 to 3.0.0.\n## 2.0.0\n\n- two",
   ],
 ])("an update says %s", (_name, options, text) => {
   expect(describeUpdate({ before: "1.0.0", version: "2.0.0", changelog, isCollapsed: false, ...options })).toBe(text);

@@ -2,6 +2,7 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemCode } from "@tau/tools/platform";
+import { listChanges } from "./list-changes.ts";
 
 interface UpdateOptions {
   /** The version of the last start. */
@@ -21,20 +22,6 @@ export function describeUpdate({ before, version, changelog, isCollapsed }: Upda
   if (lines.length === 0) return `${title} /changelog shows what has changed.`;
   const rest = lines.length > maxLines ? ["… /changelog shows more"] : [];
   return [title, ...lines.slice(0, maxLines), ...rest].join("\n");
-}
-
-/** The sections of the versions after `before`, up to `version`; the newest is first in the file. */
-function listChanges(changelog: string, before: string, version: string): string[] {
-  const isHeadOf = (line: string, name: string) => line.startsWith("## ") && line.includes(name);
-  const lines = changelog.split("\n");
-  const start = lines.findIndex((line) => isHeadOf(line, version));
-  if (start === -1) return [];
-  const end = lines.findIndex((line, index) => index > start && isHeadOf(line, before));
-  return lines
-    .slice(start, end === -1 ? undefined : end)
-    .join("\n")
-    .trim()
-    .split("\n");
 }
 
 /** The version of the last start, and this one is kept. Undefined at the first start, and after one of the same version. */
