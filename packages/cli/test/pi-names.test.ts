@@ -167,7 +167,10 @@ const finders: Partial<Record<Category, () => Promise<Find> | Find>> = {
     const text = (await Promise.all(pages.map((page) => readText(`docs/${page}.md`)))).join("\n");
     return (names) => names.filter((name) => text.includes(name));
   },
-  packageFields: inTexts("packages/config/src/installs/package-resources.ts"),
+  packageFields: inTexts(
+    "packages/config/src/installs/package-resources.ts",
+    "packages/config/src/installs/manifest.ts",
+  ),
   modelCompat: () => (names) => findModelNames(names, "compat"),
 };
 

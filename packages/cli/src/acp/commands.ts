@@ -74,6 +74,7 @@ export const editorCommands: SurfaceCommands<CommandPort> = {
   doctor: elsewhere("Check the installation in a terminal: tau doctor"),
   changelog: inTerminal,
   bug: here(writeBugReport),
+  debug: inTerminal,
   hotkeys: byEditor,
   help: here(showHelp),
   quit: byEditor,

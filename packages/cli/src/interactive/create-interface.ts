@@ -42,6 +42,7 @@ export function createInterface(parts: InterfaceParts): Interface {
     get columns() {
       return terminal.columns;
     },
+    renderLines: () => tui.render(terminal.columns),
     theme,
     themes,
     program: parts.program,

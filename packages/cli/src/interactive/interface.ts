@@ -14,6 +14,8 @@ export interface Interface {
   readonly rows: number;
   readonly columns: number;
   readonly program: Program;
+  /** All lines of the interface as they are drawn now, with styles; some may be in the scrollback. */
+  renderLines(): readonly string[];
   /** Prints a remark below the conversation. */
   say(text: string, color?: "dim" | "warning" | "error"): void;
   /** Prints Markdown of the program itself below the conversation. */

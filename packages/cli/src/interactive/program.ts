@@ -33,6 +33,8 @@ export interface Program {
   openLlamaRouter(): Promise<LlamaRouter>;
   /** Undefined if it is not installed. */
   readChangelog(): Promise<string | undefined>;
+  /** Writes a text about the terminal and the session to the directory of tau, without keys; resolves to the path. */
+  writeDebugLog(text: string): Promise<string>;
   /** How files are shared; a text if that is not possible, which says why. */
   findSharing(): Promise<Sharing | string>;
 }

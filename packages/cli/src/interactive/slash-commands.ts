@@ -12,6 +12,7 @@ import {
 import { listCodeBlocks, type SelectItem, toPlainLine } from "@tau/tui";
 import { listConfigured, listProviders, login, logout } from "./commands/connect.ts";
 import { showExtensions } from "./commands/extensions.ts";
+import { writeDebugLog } from "./commands/debug.ts";
 import { toggleFast } from "./commands/fast.ts";
 import { exportSession, importFile, share, writeBugReport } from "./commands/files.ts";
 import { offerFiles } from "./commands/files-too.ts";
@@ -81,6 +82,7 @@ export const terminalCommands: Readonly<Record<SlashCommandName, TerminalCommand
   doctor: here(runDoctor),
   changelog: here(showChangelog),
   bug: here(writeBugReport),
+  debug: here(writeDebugLog),
   hotkeys: here(showKeys),
   help: here(showHelp),
   quit: here((ui) => ui.leave()),

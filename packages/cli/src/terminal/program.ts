@@ -35,6 +35,8 @@ export function createProgram(io: Io, others: OtherSessions): Program {
     runDoctor: (cwd) => runDoctor({ ...io, cwd, columns: Number.POSITIVE_INFINITY }),
     openLlamaRouter: async () => await (await import("./llama-router.ts")).openLlamaRouter(io),
     readChangelog: () => readChangelog(),
+    writeDebugLog: async (text) =>
+      await (await import("./debug-log.ts")).writeDebugLog(text, { agentDir: getAgentDir(io), redact }),
     findSharing: async () => await (await import("./share.ts")).findSharing(io.env),
   };
 }

@@ -374,14 +374,14 @@ describe("a question of the policy", () => {
 });
 
 describe("commands", () => {
-  test("/ completes them, and an unknown one of pi says that it is not there", async () => {
+  test("/ completes them, and one of another agent names ours", async () => {
     const app = await openApp([]);
     app.type("/mod");
     await app.sees("Choose a model");
     app.press("escape", "ctrlC");
-    app.type("/debug");
+    app.type("/upgrade");
     app.press("escape", "enter");
-    await app.sees("There is no command /debug here. It is not there yet.");
+    await app.sees("There is no command /upgrade here. In a shell: tau update --self");
   });
 
   test("a word that is no command is not sent, and comes back to be changed", async () => {

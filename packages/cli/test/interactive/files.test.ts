@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionManager } from "@tau/harness";
 import { toPlainText } from "@tau/tui";
@@ -188,10 +188,38 @@ test("/doctor checks the terminal that the interface is on", async () => {
   expect(text).not.toContain("checking");
 });
 
-test("/debug says that it is not there yet", async () => {
-  const app = await openApp([]);
-  run(app, "/debug");
-  await app.sees("There is no command /debug here. It is not there yet.");
+describe("/debug", () => {
+  const path = (app: OpenedApp) => join(app.agentDir, "tau-debug.log");
+
+  test("writes the lines of the terminal with their widths, and the messages, for the user alone and without keys", async () => {
+    const app = await openWithAnswer();
+    await expect.poll(() => app.app.view.live.run).toBeUndefined();
+    run(app, "/debug");
+    await app.sees("tau-debug.log. It has prompts");
+    const text = await readFile(path(app), "utf8");
+    expect((await stat(path(app))).mode & 0o777).toBe(0o600);
+    const [head, size, , title, first] = text.split("\n");
+    expect(head).toMatch(/^tau 1\.2\.3, \d{4}-\d\d-\d\dT/);
+    expect(size).toMatch(/^The terminal has \d+ columns and \d+ rows\.$/);
+    expect(title).toMatch(/^Lines: \d+, /);
+    expect(first).toMatch(/^1 \d+ "/);
+    const lines = text.split("\n").filter((line) => /^\d+ \d+ "/.test(line));
+    expect(toPlainText(lines.map((line) => JSON.parse(line.replace(/^\d+ \d+ /, ""))).join("\n"))).toContain(
+      "a question",
+    );
+    const messages = text.slice(text.indexOf("Messages: ")).trimEnd().split("\n").slice(1);
+    expect(messages.map((line) => (JSON.parse(line) as { role: string }).role)).toEqual(["user", "assistant"]);
+    expect(text).not.toContain(secret);
+  });
+
+  test("replaces the file of the last time", async () => {
+    const app = await openApp([]);
+    await writeFile(path(app), "old");
+    run(app, "/debug");
+    await app.sees("Written to");
+    expect(await readFile(path(app), "utf8")).toMatch(/^tau /);
+    expect(await readFile(path(app), "utf8")).not.toContain("old");
+  });
 });
 
 describe("Tab", () => {

@@ -111,7 +111,7 @@ const views: Record<
   },
   help: {
     replies: [],
-    options: { rows: 50 },
+    options: { rows: 51 },
     act: async (app) => {
       app.type("/help");
       app.press("escape", "enter");

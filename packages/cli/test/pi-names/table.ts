@@ -38,7 +38,7 @@ export const piNames = {
   commands: { same: "install remove uninstall update list config auth", ofFeatures: "mcp" },
   slashCommands: {
     same: `settings model scoped-models thinking login logout new resume name session tree fork clone compact import export share
-      copy changelog hotkeys trust reload bug quit llama`,
+      copy changelog hotkeys trust reload bug debug quit llama`,
     ofFeatures: "mcp",
   },
   settings: {
@@ -227,8 +227,7 @@ export const piNames = {
     ofFeatures: "tool_search",
   },
   packageFields: {
-    same: "extensions skills prompts themes",
-    decided: { changelogPath: own },
+    same: "extensions skills prompts themes changelogPath",
     notApplicable: "image video",
   },
   files: {

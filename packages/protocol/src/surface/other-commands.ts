@@ -13,7 +13,6 @@ const use = (name: SlashCommandName, hint?: string): OtherCommand => ({
   ...(hint !== undefined && { hint }),
 });
 const hint = (text: string): OtherCommand => ({ hint: text });
-const notYet = hint("It is not there yet.");
 
 const goBack = use("tree", "/tree goes back to an earlier message. It does not change files back; git can.");
 const instructions = hint("Write AGENTS.md, or ask for it: its text is sent with every request.");
@@ -88,7 +87,6 @@ const table: Readonly<Record<string, OtherCommand>> = {
   stop: hint("Escape stops the run."),
   upgrade: hint("In a shell: tau update --self"),
   update: hint("In a shell: tau update"),
-  debug: notYet,
 };
 
 /** Directories that a text may name with nothing after them. */

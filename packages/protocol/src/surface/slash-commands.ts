@@ -50,6 +50,7 @@ const table = {
   doctor: { description: "Check whether everything works", yields: true },
   changelog: { description: "Show what has changed" },
   bug: { description: "Write a file about a problem, and send nothing", argument: "TEXT" },
+  debug: { description: "Write the screen and the messages to a file" },
   hotkeys: { description: "Show the keys" },
   help: { description: "Show all commands", yields: true },
   quit: { description: "Leave" },

@@ -88,6 +88,7 @@ export const pageCommands: SurfaceCommands<CommandPort> = {
     description: "Write a file about a problem on the gateway's machine, and send nothing",
     argument: "TEXT",
   }),
+  debug: elsewhere("/debug in the terminal writes what it shows. /bug writes a file about a problem here."),
   hotkeys: here(({ openPanel }) => openPanel("help")),
   help: here(({ openPanel }) => openPanel("help"), { description: "Show all commands and keys" }),
   quit: elsewhere("Close the page to leave. The gateway keeps the session."),
