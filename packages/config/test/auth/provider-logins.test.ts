@@ -1,56 +1,12 @@
 /** The logins of single providers, with their own data and addresses on this machine. */
 import { createHash } from "node:crypto";
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createFakeClock } from "@tau/ai/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { literalKey } from "../../src/auth/key-value.ts";
-import type { OAuthProvider } from "../../src/auth/oauth-provider.ts";
 import { oauthProviders } from "../../src/auth/oauth-providers.ts";
 import { ModelRegistry } from "../../src/models/index.ts";
 import { person, setup, visit } from "./kit.ts";
-
-interface Seen {
-  path: string;
-  authorization: string | undefined;
-  text: string;
-  headers: IncomingMessage["headers"];
-}
-
-type Answers = Record<string, (seen: Seen) => { status?: number; body: unknown }>;
-
-/** Answers by path, and keeps what it was asked. */
-async function serve(answers: Answers) {
-  const seen: Seen[] = [];
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString("utf8");
-    const { authorization } = request.headers;
-    const one = { path: request.url ?? "", authorization, text, headers: request.headers };
-    seen.push(one);
-    const { status = 200, body } = answers[one.path]?.(one) ?? { status: 404, body: {} };
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { seen, answers, host: `127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-
-/** The data of a provider, with all its hosts replaced by one on this machine. */
-function localProvider(id: string, host: string): OAuthProvider {
-  const provider = oauthProviders.find((each) => each.id === id)!;
-  const local = JSON.stringify(provider).replace(
-    /https:\/\/(?:api\.)?(?:\{domain\}|[a-z.]+)\//g,
-    provider.domain ? "http://{domain}/" : `http://${host}/`,
-  );
-  const parsed = JSON.parse(local) as OAuthProvider;
-  if (parsed.domain) parsed.domain.default = host.replace("127.0.0.1", "localhost");
-  return parsed;
-}
+import { type Answers, localProvider, passTime, serve } from "./provider-kit.ts";
 
 const device = (path: string, polls: readonly string[], granted: object): Answers => {
   const rest = [...polls];
@@ -64,21 +20,6 @@ const device = (path: string, polls: readonly string[], granted: object): Answer
     },
   };
 };
-
-/** Lets time pass until the work is done. */
-async function passTime<Result>(
-  work: Promise<Result>,
-  clock: ReturnType<typeof createFakeClock>,
-  began: () => boolean,
-) {
-  let isOver = false;
-  void work.finally(() => (isOver = true));
-  while (!isOver) {
-    await new Promise((resolve) => setTimeout(resolve, 2));
-    if (clock.waiting === 1 && began()) await clock.advance(1_000);
-  }
-  return await work;
-}
 
 const nowSeconds = (clock: { now(): number }) => Math.floor(clock.now() / 1000);
 
@@ -244,7 +185,7 @@ test.each([
 });
 
 /** OpenRouter: the browser gives a code to the address that it is told, and the code is exchanged for a key. */
-async function startOpenRouter() {
+async function startOpenRouter(options: Parameters<typeof setup>[0] = {}) {
   const challenges = new Map<string, string>();
   const server = await serve({
     "/api/v1/auth/keys": ({ text }) => {
@@ -268,7 +209,7 @@ async function startOpenRouter() {
   };
   const provider = localProvider("openrouter", server.host);
   const browser = { ...provider.browser!, redirect: { port: 0, path: "/callback" } };
-  return { server, approve, ...setup({ oauthProviders: [{ ...provider, browser }] }) };
+  return { server, approve, ...setup({ ...options, oauthProviders: [{ ...provider, browser }] }) };
 }
 
 test("OpenRouter: the code is exchanged for a key, which is stored as a key", async () => {
@@ -301,4 +242,22 @@ test("OpenRouter: the address is pasted where no browser can reach this machine,
   expect(await storage.login("openrouter", interaction, { method: "paste" })).toEqual({ kind: "done" });
   const again = await storage.login("openrouter", interaction, { method: "paste" });
   expect(again).toMatchObject({ failure: { kind: "login_required" } });
+});
+
+test("OpenRouter: a refusal in the browser and a login that nobody finishes end it, and nothing is stored", async () => {
+  const { approve, storage } = await startOpenRouter();
+  const { interaction } = person((event) => {
+    const back = approve(event.type === "auth_url" ? event.url : "");
+    back.searchParams.delete("code");
+    back.searchParams.set("error", "access_denied");
+    void visit(back.href);
+  });
+  expect(await storage.login("openrouter", interaction)).toMatchObject({ failure: { kind: "denied" } });
+  const clock = createFakeClock();
+  const late = await startOpenRouter({ clock });
+  const unfinished = late.storage.login("openrouter", person(() => undefined).interaction);
+  await expect.poll(() => clock.waiting).toBe(1);
+  await clock.advance(15 * 60_000);
+  expect(await unfinished).toMatchObject({ failure: { kind: "expired" } });
+  expect([...(await storage.list()), ...(await late.storage.list())]).toEqual([]);
 });
