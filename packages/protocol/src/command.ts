@@ -269,10 +269,10 @@ export interface SettingData {
   /** The value in effect. Absent if there is neither a value nor a default. */
   value?: unknown;
   default?: unknown;
-  /** The value in the user's own file. It applies unless `origin` is `project`. */
+  /** The value in the user's own file. It applies if `origin` is `global`. */
   own?: unknown;
-  /** Which file the value comes from. */
-  origin: "default" | "global" | "project";
+  /** Where the value comes from: a file, or the flags of this run. */
+  origin: "default" | "global" | "project" | "run";
 }
 
 /** Describes what taking back, or doing again, writes into the files. */

@@ -111,6 +111,7 @@ async function completeValue(among: readonly FlagSpec[], context: Context): Prom
 
 /** The kinds of values whose name in the help does not say what they are. */
 const kinds: Readonly<Record<string, string>> = {
+  profile: "SETTINGS-PROFILE",
   "session-id": "SESSION",
   session: "SESSION",
   fork: "SESSION",
@@ -154,6 +155,10 @@ async function listValues(kind: string, { words, current, io }: Context): Promis
     }
     case "KEY":
       return (await import("./config-keys.ts")).listSettings().map(toCandidate);
+    case "KEY=VALUE":
+      return await listAssignments(current);
+    case "SETTINGS-PROFILE":
+      return (await (await import("@tau/config/settings")).listProfiles(getAgentDir(io))).map(toCandidate);
     case "VALUE":
       return (await import("./config-keys.ts")).listChoices(words[0] ?? "").map(toCandidate);
     case "SHELL":
@@ -171,6 +176,15 @@ async function listValues(kind: string, { words, current, io }: Context): Promis
     default:
       return [];
   }
+}
+
+/** Names of settings; after the sign their values, if they are few. */
+async function listAssignments(current: string): Promise<Candidate[]> {
+  const { listChoices, listSettings } = await import("./config-keys.ts");
+  const [key = "", value] = current.split("=");
+  return value === undefined
+    ? listSettings().map((name) => toCandidate(`${name}=`))
+    : prefix(`${key}=`, listChoices(key).map(toCandidate));
 }
 
 async function listRoles(io: Io): Promise<Candidate[]> {

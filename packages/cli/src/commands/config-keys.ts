@@ -1,6 +1,7 @@
 /** Settings by their dotted names. Pure. */
 import { didYouMean, isRecord, tryParseJson } from "@tau/ai/internal";
-import { settingsSchema } from "@tau/config/settings";
+import { checkSettings, createSettingsTable } from "@tau/config/internal";
+import { nestSetting, settingsSchema } from "@tau/config/settings";
 import { allFeatures } from "@tau/features";
 import { UsageError } from "../process/errors.ts";
 
@@ -62,13 +63,15 @@ function getExample({ type = "string", enum: choices }: Schema = {}, texts: read
   return type.includes("object") ? [{}] : texts;
 }
 
-/** Parses JSON, and takes everything else as text. A setting that can only be text needs no quotes around numbers. */
+/** Parses JSON, and takes everything else as text, also what fits the setting only as text: a number needs no quotes. */
 export function parseValue(key: string, text: string): unknown {
-  const { type } = findSchema(key);
-  const types = typeof type === "string" ? [type] : (type ?? []);
-  const isText = types.length > 0 && types.every((name) => name === "string" || name === "null");
+  findSchema(key);
   const value = tryParseJson(text);
-  return value === undefined || (isText && typeof value !== "string" && value !== null) ? text : value;
+  if (value === undefined) return text;
+  const table = createSettingsTable(allFeatures);
+  const fits = (written: unknown) =>
+    checkSettings(nestSetting(key, written), { trusted: true, table }).errors.length === 0;
+  return fits(value) || !fits(text) ? value : text;
 }
 
 export const getSetting = (settings: object, key: string): unknown =>

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import type { NamedPackage } from "@tau/extensions";
 import { type FetchedPackage, fetchPackage, type PackageSource, parseSource } from "@tau/config/installs";
 import { openSettings } from "./open-settings.ts";
+import { readRunSettings } from "./run-settings.ts";
 import { getAgentDir } from "./agent-dir.ts";
 import type { SessionOptions } from "../start/session-options.ts";
 import { isInteractive } from "../process/ask.ts";
@@ -34,7 +35,7 @@ export async function fetchNamedPackages(options: SessionOptions, io: Io): Promi
   if (sources.length === 0) return options;
   const directory = await openDirectory();
   try {
-    const fetched = await fetchAll(sources, directory, io);
+    const fetched = await fetchAll(sources, directory, { options, io });
     const canAnswer = options.mode === "text" && isInteractive(io);
     if (canAnswer) for (const { text, ...each } of fetched) io.err(describePackage(each, text));
     const state = canAnswer ? await askToEnable(fetched, noFlags, io) : "acknowledged";
@@ -52,9 +53,15 @@ interface NamedSource {
 
 type FetchedSource = FetchedPackage & Pick<NamedSource, "text">;
 
-async function fetchAll(sources: readonly NamedSource[], directory: string, io: Io): Promise<FetchedSource[]> {
+async function fetchAll(
+  sources: readonly NamedSource[],
+  directory: string,
+  { options, io }: { options: SessionOptions; io: Io },
+): Promise<FetchedSource[]> {
+  const runSettings = await readRunSettings(options, io);
+  const place = { cwd: io.cwd, agentDir: getAgentDir(io) };
   // Only what the user has set applies: a project must not say how young a release may be.
-  const settings = await openSettings({ cwd: io.cwd, agentDir: getAgentDir(io), watch: false, projectTrusted: false });
+  const settings = await openSettings({ ...place, watch: false, projectTrusted: false, runSettings });
   const ports = getFetchPorts({ cwd: io.cwd, agentDir: directory, settings, scope: "user" }, noFlags, io);
   await settings.close();
   const fetched: FetchedSource[] = [];

@@ -25,6 +25,7 @@ import type { Io } from "../commands/command.ts";
 import { findInstalled } from "./installed-file.ts";
 import { locatePiModule } from "./pi-package.ts";
 import { loadSharedModule } from "./shared-modules.ts";
+import { readRunSettings } from "./run-settings.ts";
 import { UsageError } from "../process/errors.ts";
 
 interface DirectoryChoices {
@@ -58,6 +59,7 @@ export async function createDirectoryOpener(
     const report = ({ extension, message }: ExtensionProblem) => io.err(`tau: ${extension}: ${message}\n`);
     return await askProjectTrust(extensions, { ...place, ids: systemIds, mode, report });
   };
+  const runSettings = await readRunSettings(options, io);
   await mustExist(options, { cwd: io.cwd, agentDir }, toPath);
   const readPrompt = (value: string) => readTextOrFile(value, { cwd: io.cwd, agentDir });
   const systemPrompt = options.systemPrompt === undefined ? undefined : await readPrompt(options.systemPrompt);
@@ -73,6 +75,7 @@ export async function createDirectoryOpener(
         cwd,
         agentDir,
         watch,
+        runSettings,
         ...(options.approve !== undefined && { projectTrusted: options.approve }),
         askExtensions: (settings) => askExtensions({ cwd, agentDir, settings }),
         ...(asksTrust &&

@@ -68,6 +68,7 @@ export function describeOrigin(setting: SettingData): string {
   const usual = standard === undefined ? "" : `Default: ${formatValue(setting, standard)}. `;
   if (origin === "default") return usual === "" ? "It is not set." : usual.trimEnd();
   if (origin === "global") return `${usual}You have set it.`;
+  if (origin === "run") return `${usual}It is set for this run only.`;
   const yours = own === undefined ? "" : ` Elsewhere your own counts: ${formatValue(setting, own)}.`;
   return `${usual}This project sets it.${yours}`;
 }

@@ -93,6 +93,10 @@ const alternatives: readonly (readonly string[])[] = [
   ["provider", "role"],
   ["approve", "no-approve"],
   ["worktree", "resume", "session"],
+  ["export", "profile"],
+  ["export", "set"],
+  ["list-models", "profile"],
+  ["list-models", "set"],
 ];
 
 function toOptions(values: FlagValues, positionals: readonly string[]): Parsed {
@@ -126,6 +130,10 @@ function findContradiction(values: FlagValues, words: readonly string[]): string
   if (tools.some((name) => /^[+-]/.test(name)) && !tools.every((name) => /^[+-]/.test(name)))
     return "--tools has either names or changes (+name, -name), not both";
   if (pair) return `--${pair[0]} and --${pair[1]} do not go together`;
+  const runSettings = ["profile", "set"].find(has);
+  // A client of RPC has not chosen the settings, and the others open no session.
+  if (runSettings !== undefined && values.get("mode")?.at(-1) === "rpc")
+    return `--mode rpc and --${runSettings} do not go together`;
   if (has("export") && words.length > 1) return `--export takes one file to write, not ${words.length}`;
   const output = ["output-schema", "output"].find(has);
   if (output !== undefined && values.get("mode")?.at(-1) === "rpc")

@@ -47,6 +47,17 @@ export const flagGroups: readonly FlagGroup[] = [
       { name: "max-turns", value: "N", number: "whole", summary: "Stop after N turns" },
       { name: "max-cost", value: "USD", number: "any", summary: "Stop before the run costs more" },
       { name: "timeout", value: "SECONDS", number: "any", summary: "Stop after this many seconds" },
+      {
+        name: "profile",
+        value: "NAME",
+        summary: "Use the settings in profiles/NAME.json of tau's directory, over all others, for this run",
+      },
+      {
+        name: "set",
+        value: "KEY=VALUE",
+        many: "values",
+        summary: "Change a setting for this run; can be repeated",
+      },
       { name: "offline", summary: "Skip network checks at startup" },
       {
         name: "gateway",

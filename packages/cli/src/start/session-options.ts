@@ -15,6 +15,10 @@ export interface SessionOptions {
   quiet: boolean;
   verbose: boolean;
   offline: boolean;
+  /** The name of a file with settings. */
+  profile?: string;
+  /** Settings for this run, as `KEY=VALUE`. */
+  set: readonly string[];
   gateway: boolean;
   maxTurns?: number;
   maxCost?: number;

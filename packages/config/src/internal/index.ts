@@ -46,6 +46,8 @@ export { getReadablePath, readSkill } from "../resources/skills.ts";
 export { fillTemplate, splitArguments } from "../resources/template-arguments.ts";
 export type { ToolChoice } from "../resources/tools-yaml.ts";
 export { createWrittenValues, hideKeys, hideValue } from "../settings/api-keys.ts";
+export { checkSettings } from "../settings/check.ts";
+export { createSettingsTable } from "../settings/schema.ts";
 export { createFileSource } from "../settings/source.ts";
 export { describeSettings } from "../settings/describe.ts";
 export { getRealPath } from "../settings/locate.ts";

@@ -11,6 +11,8 @@ interface SettingsByOrigin {
   global: SettingsInput;
   /** In the project's files. */
   project: SettingsInput;
+  /** For this run alone. */
+  run: SettingsInput;
 }
 
 /** In the order of the table. */
@@ -23,13 +25,14 @@ function describe(node: SettingNode, path: readonly string[], values: SettingsBy
   }
   const own = getAt(values.global, path);
   const isInProject = getAt(values.project, path) !== undefined;
+  const isInRun = getAt(values.run, path) !== undefined;
   const isMap = node.kind === "map";
   return [
     {
       key: path.join("."),
       description: isMap ? `${node.description} By ${node.by}.` : node.description,
       type: isMap ? "object" : node.shape.type,
-      origin: isInProject ? "project" : own === undefined ? "default" : "global",
+      origin: isInRun ? "run" : isInProject ? "project" : own === undefined ? "default" : "global",
       ...withoutUndefined({
         choices: isMap ? undefined : listChoices(node.shape.schema),
         value: getAt(values.settings, path),

@@ -7,6 +7,7 @@ export { type FileText, readTextFile } from "../files/text-file.ts";
 export { type FileWatch, watchFiles, type WatchOptions } from "../files/watch-files.ts";
 export { nestSetting } from "./nest.ts";
 export { ignoredSettings } from "./pi-settings.ts";
+export { listProfiles, readProfile } from "./profile.ts";
 export { settingsReference, settingsSchema } from "./reference.ts";
 export {
   type Fields as SettingFields,
@@ -18,6 +19,7 @@ export {
   setting,
 } from "./node.ts";
 export { resolveFields } from "./resolve.ts";
+export type { RunSettings } from "./run-settings.ts";
 export type { ResolvedFields, Settings, SettingsInput, SettingsTable, WithSettings } from "./schema.ts";
 export {
   type SettingsChange,

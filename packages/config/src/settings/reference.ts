@@ -92,6 +92,10 @@ tau config schema                     # a JSON Schema for editors
 Objects are merged, lists are replaced, and \`null\` stands for the default. Changes apply at once.
 A name that contains a dot cannot be a part of a key: set the object around it, as JSON.
 
+\`tau --set KEY=VALUE\` changes a setting for one run, and \`tau --profile NAME\` uses the settings in
+\`profiles/NAME.json\` of tau's directory for it. Both are over the files, and nothing is written:
+[cli.md](cli.md#settings-for-one-run).
+
 An error is reported with its file, line and name; only the setting with the error is ignored.
 No session starts with a file that cannot be read whole, or with an error in the settings of
 approvals, budgets, credentials, hooks, images, the policy, the sandbox, tools or trust: a

@@ -36,6 +36,7 @@ import {
   type SettingsTable,
   type WithSettings,
 } from "./schema.ts";
+import { type RunSettings, toRunLayers } from "./run-settings.ts";
 import { createMemorySource } from "./source.ts";
 import {
   type FileContent,
@@ -56,6 +57,8 @@ export interface SettingsManagerOptions {
   projectTrusted?: boolean;
   /** The features whose settings may be in the files. Default: none. */
   features?: readonly WithSettings[];
+  /** Settings of the user for this run, each over the ones before it and all over the files. Default: none. */
+  runSettings?: readonly RunSettings[];
   /** Whether the files are watched while there are listeners. Default true. */
   watch?: boolean;
   fileSystem?: FileSystem;
@@ -95,6 +98,8 @@ interface ReadOptions {
 }
 
 interface Parts extends LocatedSettings {
+  /** Over the files. */
+  readonly runLayers: readonly SettingsLayer[];
   readonly clock: Clock;
   readonly table: SettingsTable;
 }
@@ -136,7 +141,8 @@ export class SettingsManager {
 
   /**
    * The settings in `<agentDir>/settings.json`, and in `.tau/settings.json` over `.pi/settings.json` of a project.
-   * `agentDir` is `TAU_DIR`, else `~/.tau`. Does not fail for damaged files: see `problems` and `mustBeWhole`.
+   * `agentDir` is `TAU_DIR`, else `~/.tau`. Does not fail for damaged files: see `problems` and `mustBeWhole`. Throws
+   * `HarnessError` `invalid_input` for `runSettings` that are not valid.
    */
   static async create(
     cwd: string,
@@ -144,16 +150,17 @@ export class SettingsManager {
     options: SettingsManagerOptions = {},
   ): Promise<SettingsManager> {
     checkArguments({ cwd, agentDir, options });
-    const { projectTrusted = false, watch = true, scopes = settingsScopes } = options;
+    const { projectTrusted = false, watch = true, scopes = settingsScopes, runSettings = [] } = options;
     const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
     const { sources, files } = locateSettings({ cwd, agentDir, scopes }, { fileSystem, clock, ids });
     const contents = await readSources(sources);
     const table = createSettingsTable(options.features);
+    const runLayers = toRunLayers(runSettings, { table, cwd });
     const states = { ...noFiles };
     for (const layer of settingsLayers) {
       states[layer] = updateLayer(noFile, contents[layer], { layer, sources, table, isProjectTrusted: projectTrusted });
     }
-    return new SettingsManager({ sources, files: watch ? files : [], clock, table }, projectTrusted, states);
+    return new SettingsManager({ sources, files: watch ? files : [], runLayers, clock, table }, projectTrusted, states);
   }
 
   /**
@@ -173,7 +180,7 @@ export class SettingsManager {
       pi: createMemorySource(location),
       project: createMemorySource(location),
     };
-    const parts = { sources, files: [], clock: options.clock ?? systemClock, table };
+    const parts = { sources, files: [], runLayers: [], clock: options.clock ?? systemClock, table };
     return new SettingsManager(parts, options.projectTrusted ?? false, {
       ...noFiles,
       global: { ...noFile, values, exists: true },
@@ -227,6 +234,12 @@ export class SettingsManager {
   /** The valid settings in the project's files, without those that need trust. Frozen. */
   getProject(): SettingsInput {
     return toFrozen(mergeInputs(this.#states.pi.values, this.#states.project.values) as SettingsInput);
+  }
+
+  /** The settings of the user for this run alone. They are never written. Frozen. */
+  getRun(): SettingsInput {
+    const merged = this.#parts.runLayers.reduce<unknown>((under, { values }) => mergeInputs(under, values), {});
+    return toFrozen(merged as SettingsInput);
   }
 
   /**
@@ -397,12 +410,13 @@ export class SettingsManager {
   }
 
   #getLayers(): SettingsLayer[] {
-    const { sources } = this.#parts;
-    return settingsLayers.map((layer) => ({
+    const { sources, runLayers } = this.#parts;
+    const files = settingsLayers.map((layer) => ({
       values: this.#states[layer].values,
       location: sources[layer].location,
       isProject: getScope(layer) === "project",
     }));
+    return [...files, ...runLayers];
   }
 }
 

@@ -13,6 +13,7 @@ export async function findHooks(place: FeaturePlace): Promise<ParsedHooks> {
   const { settings, cwd } = place;
   const parsed = [
     parseHooks(getHooks(settings.getGlobal()), { scope: "user", isClaude: false, label: "your settings" }),
+    parseHooks(getHooks(settings.getRun()), { scope: "user", isClaude: false, label: "the settings of this run" }),
     parseHooks(getHooks(settings.getProject()), { scope: "project", isClaude: false, label: "the project's settings" }),
     ...(await Promise.all(listClaudeFiles(place).map(readClaudeFile))),
   ];

@@ -191,6 +191,7 @@ export class ShownTools {
     const lists = [
       settings.getGlobal().defaultTools,
       settings.getProject().defaultTools,
+      settings.getRun().defaultTools,
       enabled.length > 0 ? enabled.map((name) => `+${name}`) : undefined,
       sources.changedDefaults,
     ];

@@ -210,7 +210,8 @@ describe("settings", () => {
     expect(JSON.stringify(settingsSchema(features))).toContain("The most steps of a plan.");
     expect(settingsReference()).not.toContain("The most steps of a plan.");
     const manager = SettingsManager.inMemory({ plan: { steps: 2 } } as SettingsInput, { features });
-    const parts = { settings: manager.get(), global: manager.getGlobal(), project: manager.getProject() };
+    const [global, project, run] = [manager.getGlobal(), manager.getProject(), manager.getRun()];
+    const parts = { settings: manager.get(), global, project, run };
     expect(describeSettings(manager.table, parts)).toContainEqual(
       expect.objectContaining({ key: "plan.steps", value: 2, default: 3, origin: "global" }),
     );

@@ -38,7 +38,7 @@ export function SettingsPanel({ session, onClose }: { session: RemoteSession; on
             </span>
             <span class="setting-value small">
               <Name text={formatValue(value)} />
-              {origin !== "default" && <span class="tag">{origin === "project" ? "this project" : "yours"}</span>}
+              {origin !== "default" && <span class="tag">{origins[origin]}</span>}
             </span>
           </li>
         ))}
@@ -48,5 +48,7 @@ export function SettingsPanel({ session, onClose }: { session: RemoteSession; on
     </Dialog>
   );
 }
+
+const origins = { global: "yours", project: "this project", run: "this run" };
 
 const formatValue = (value: unknown): string => (value === undefined ? "–" : JSON.stringify(value).slice(0, maxValue));

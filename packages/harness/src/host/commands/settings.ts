@@ -17,6 +17,7 @@ export const settingsCommands = {
       settings: hideKeys(manager.get()),
       global: hideKeys(manager.getGlobal()),
       project: manager.getProject(),
+      run: manager.getRun(),
     }),
   })),
   set_setting: command(
