@@ -3,10 +3,13 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createModelWorkspace, run, textReply } from "./kit.ts";
 
+/** Without titles, for which the model of smol is asked too. */
+const base = { defaultModel: "acme/small", features: { titles: false } };
+
 async function ask(args: readonly string[], { settings = {}, yml }: { settings?: object; yml?: string } = {}) {
   const workspace = await createModelWorkspace([textReply("Yes.")]);
   const { agentDir, server } = workspace;
-  await writeFile(join(agentDir, "settings.json"), JSON.stringify({ defaultModel: "acme/small", ...settings }));
+  await writeFile(join(agentDir, "settings.json"), JSON.stringify({ ...base, ...settings }));
   if (yml !== undefined) await writeFile(join(agentDir, "models.yml"), yml);
   const { code, err } = await run(workspace, [...args, "-p", "Hello"]);
   return { code, err, asked: server.requests.map(({ body }) => (body as { model: string }).model) };

@@ -20,6 +20,7 @@ export type {
   SharedResource,
   ShortcutDefinition,
   SourceInfo,
+  SessionNameOptions,
   SpawnOptions,
   ToolDefinition,
   ToolExposure,

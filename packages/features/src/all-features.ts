@@ -20,6 +20,7 @@ import { memory } from "./memory/feature.ts";
 import { worktrees } from "./agents/worktrees/feature.ts";
 import { plan } from "./plan/feature.ts";
 import { review } from "./review/feature.ts";
+import { titles } from "./titles/feature.ts";
 import { todo } from "./todo/feature.ts";
 import { undo } from "./undo/feature.ts";
 import { web } from "./web/feature.ts";
@@ -50,4 +51,5 @@ export const allFeatures: readonly Feature[] = [
   review(),
   init(),
   btw(),
+  titles(),
 ];

@@ -20,6 +20,7 @@ export { mcp } from "./mcp/feature.ts";
 export { memory } from "./memory/feature.ts";
 export { plan } from "./plan/feature.ts";
 export { review } from "./review/feature.ts";
+export { titles } from "./titles/feature.ts";
 export { todo } from "./todo/feature.ts";
 export { undo } from "./undo/feature.ts";
 export { worktrees } from "./agents/worktrees/feature.ts";

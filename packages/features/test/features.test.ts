@@ -27,6 +27,7 @@ import {
   memory,
   plan,
   review,
+  titles,
   todo,
   undo,
   web,
@@ -88,6 +89,8 @@ const cases: readonly FeatureContractCase[] = [
   { create: review },
   { create: init },
   { create: btw },
+  // Has no tools. Tested in `titles.test.ts`.
+  { create: titles },
 ];
 
 test("the contract applies to all features", () => {

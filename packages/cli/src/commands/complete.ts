@@ -114,6 +114,7 @@ const kinds: Readonly<Record<string, string>> = {
   profile: "SETTINGS-PROFILE",
   "session-id": "SESSION",
   session: "SESSION",
+  resume: "SESSION",
   fork: "SESSION",
   export: "SESSION",
   provider: "PROVIDER",

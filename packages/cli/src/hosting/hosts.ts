@@ -32,7 +32,8 @@ export class Hosts {
 
   /** The session that the flags name. `-r` is answered later, in the interface. */
   async open(): Promise<SessionClient> {
-    return await this.#add({ ...this.#options, resume: false });
+    const { resume, ...others } = this.#options;
+    return await this.#add(resume === true ? others : this.#options);
   }
 
   /**
@@ -99,6 +100,7 @@ const toRealPath = (path: string): Promise<string> => realpath(path).catch(() =>
 
 /** Options that were meant for the first session alone. */
 const firstSessionOptions = [
+  "resume",
   "name",
   "fork",
   "sessionId",
@@ -111,7 +113,7 @@ const firstSessionOptions = [
 ] as const;
 
 function toOptionsElsewhere(options: SessionOptions, path: string): SessionOptions {
-  const others = { ...options, session: path, resume: false, continue: false, noSession: false };
+  const others = { ...options, session: path, continue: false, noSession: false };
   for (const name of firstSessionOptions) delete others[name];
   // `--no-approve` is about every project, `--approve` about the one that the user was looking at.
   if (others.approve === true) delete others.approve;

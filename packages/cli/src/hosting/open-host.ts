@@ -196,9 +196,12 @@ async function openSession(
   const storage = { agentDir, durability };
   const { sessionId: id } = options;
   if (options.noSession) return await SessionManager.inMemory(cwd, { ...storage, ...(id !== undefined && { id }) });
-  if (options.resume) {
-    const { chooseSessionFile } = await import("../commands/sessions-choose.ts");
-    return await SessionManager.open(await chooseSessionFile(io, directory), storage);
+  if (options.resume !== undefined) {
+    const { chooseSessionFile, findNamedSession } = await import("../commands/sessions-choose.ts");
+    const path = await (options.resume === true
+      ? chooseSessionFile(io, directory)
+      : findNamedSession(options.resume, io, directory));
+    return await SessionManager.open(path, storage);
   }
   if (options.continue) {
     const path = hasWorktrees(agentDir) ? await findInWorktrees(lookup) : undefined;

@@ -133,7 +133,7 @@ export async function runTerminal(shown: TerminalSession, options: SessionOption
     const kept = draft === undefined ? [] : ["This was typed when the program ended the last time, and not sent."];
     const end = await app.run({
       ...(message !== "" && { message }),
-      ...(options.resume && { command: "resume" }),
+      ...(options.resume === true && { command: "resume" }),
       ...(draft !== undefined && { draft }),
       notices: [...(shown.notices ?? []), ...looks.problems, ...(await describeNews(agentDir, getSettings())), ...kept],
     });

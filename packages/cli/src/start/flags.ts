@@ -100,7 +100,13 @@ export const flagGroups: readonly FlagGroup[] = [
     title: "Session",
     flags: [
       { name: "continue", short: "c", summary: "Continue the last session of this directory" },
-      { name: "resume", short: "r", summary: "Choose a session to continue" },
+      {
+        name: "resume",
+        short: "r",
+        value: "NAME",
+        optional: true,
+        summary: "Continue the session with this name, or part of it; without NAME choose one",
+      },
       { name: "session", value: "PATH|ID", summary: "Continue this session" },
       { name: "session-id", value: "ID", summary: "Continue the session with this id, or create it" },
       { name: "fork", value: "PATH|ID", summary: "Start with a copy of this session" },

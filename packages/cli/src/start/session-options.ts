@@ -38,7 +38,8 @@ export interface SessionOptions {
   /** True without a search. */
   listModels?: string | true;
   continue: boolean;
-  resume: boolean;
+  /** The name of the session to continue; true to choose one. */
+  resume?: string | true;
   session?: string;
   sessionId?: string;
   fork?: string;

@@ -158,6 +158,11 @@ export interface SpawnOptions {
     | { session: ProgramHosts };
 }
 
+export interface SessionNameOptions {
+  /** Does nothing if the session was ever named, also while this call waits, or if its name was removed. Default false. */
+  ifUnnamed?: boolean;
+}
+
 export interface AccessOptions {
   /** The tool or command that it is done for. Recorded with the decision. */
   name: string;
@@ -272,7 +277,7 @@ export interface ExtensionAPI {
   sendUserMessage(content: string | (TextContent | ImageContent)[], options?: SendUserMessageOptions): void;
   /** State of the extension in the log. The model never sees it. */
   appendEntry(customType: string, data?: unknown): void;
-  setSessionName(name: string): void;
+  setSessionName(name: string, options?: SessionNameOptions): void;
   getSessionName(): string | undefined;
   setLabel(entryId: string, label: string | undefined): void;
   exec(command: string, args: string[], options?: ExecOptions): Promise<ExecResult>;

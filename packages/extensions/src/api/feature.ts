@@ -95,6 +95,8 @@ export interface FeaturePlace {
 export interface SessionPlace extends FeaturePlace {
   /** Lists the servers of MCP that extensions have registered. */
   listMcpServers(): readonly { name: string; config: Readonly<Record<string, unknown>> }[];
+  /** Whether a role such as `smol` has a model of its own. Without one it stands for the default model. */
+  hasRole(role: string): boolean;
 }
 
 /** A command of the program, such as `tau mcp`. */

@@ -13,6 +13,7 @@ import type {
   ExecOptions,
   ExecResult,
   ProviderConfig,
+  SessionNameOptions,
   SpawnOptions,
   ToolInfo,
 } from "./api.ts";
@@ -62,7 +63,7 @@ export interface ExtensionSessionPort {
   sendMessage(message: CustomMessageDraft, options: SendMessageOptions): Promise<void>;
   sendUserMessage(content: string | (TextContent | ImageContent)[], options: SendUserMessageOptions): Promise<void>;
   appendEntry(customType: string, data: unknown): Promise<void>;
-  setSessionName(name: string): Promise<void>;
+  setSessionName(name: string, options?: SessionNameOptions): Promise<void>;
   setLabel(entryId: string, label: string | undefined): Promise<void>;
 
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;

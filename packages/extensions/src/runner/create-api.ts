@@ -160,7 +160,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
       begin("Sending a message", session().sendUserMessage(copyData(content, "The message"), options)),
     appendEntry: (customType, data) =>
       begin("Writing an entry", session().appendEntry(customType, copyData(data, "The entry"))),
-    setSessionName: (name) => begin("Naming the session", session().setSessionName(name)),
+    setSessionName: (name, options = {}) => begin("Naming the session", session().setSessionName(name, options)),
     getSessionName: () => session().reader.getSessionName(),
     setLabel: (entryId, label) => begin("Setting a label", session().setLabel(entryId, label)),
     exec: (command, args, options = {}) => session().exec(command, args, options),

@@ -17,6 +17,8 @@ interface SessionFeaturesParts {
   features: readonly Feature[];
   slot: ExtensionSlot;
   place: FeaturePlace;
+  /** See `SessionPlace`. */
+  hasRole: SessionPlace["hasRole"];
   /** The permission mode; undefined in a child, whose mode is that of its parent. */
   getMode: () => PermissionMode | undefined;
   /** See `FeatureNames.isTemplate`. */
@@ -43,10 +45,10 @@ export class SessionFeatures {
   /** Tools that find or call others, as they were described last. */
   readonly #described = new Map<string, { description: string; tool: PipelineTool }>();
 
-  constructor({ features, slot, place, getMode, isTemplate, report }: SessionFeaturesParts) {
+  constructor({ features, slot, place, hasRole, getMode, isTemplate, report }: SessionFeaturesParts) {
     this.#features = features;
     this.#slot = slot;
-    this.#place = { ...place, listMcpServers: () => listMcpServers(slot) };
+    this.#place = { ...place, hasRole, listMcpServers: () => listMcpServers(slot) };
     this.#getMode = getMode;
     this.#isTemplate = isTemplate;
     this.#report = report;

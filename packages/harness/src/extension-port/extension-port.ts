@@ -58,7 +58,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
   const { clock } = host;
   const { sessionManager, modelRegistry } = session;
   /** After what was sent before. A run must not be waited for: the extension may wait for the entry in it. */
-  const writeInOrder = async (append: () => Promise<string>): Promise<void> => {
+  const writeInOrder = async (append: () => Promise<unknown>): Promise<void> => {
     const write = async () => void (await append());
     await (session.isStreaming ? write() : activity.later(write));
   };
@@ -150,9 +150,11 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       }
       await writeInOrder(() => sessionManager.appendCustomEntry(customType, data));
     },
-    async setSessionName(name) {
+    async setSessionName(name, { ifUnnamed = false } = {}) {
       checkPort({ name });
-      await writeInOrder(() => sessionManager.appendSessionInfo(name));
+      await writeInOrder(() =>
+        ifUnnamed ? sessionManager.appendFirstName(name) : sessionManager.appendSessionInfo(name),
+      );
     },
     setLabel: (entryId, label) => writeInOrder(() => sessionManager.appendLabelChange(entryId, label)),
 

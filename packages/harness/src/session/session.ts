@@ -434,6 +434,14 @@ export class Session implements SessionNode {
     return await this.append({ type: "session_info", name: toShortLine(name) });
   }
 
+  /** Names the session unless it was ever named, also by an append before this one. Resolves with undefined then. */
+  appendFirstName(name: string): Promise<string | undefined> {
+    return this.#enqueue(async () => {
+      const isNamed = await this.#read(async (log) => log.table.findLast("session_info") >= 0);
+      return isNamed ? undefined : await this.#write({ type: "session_info", name: toShortLine(name) });
+    });
+  }
+
   appendUsage(kind: string, provider: string, model: string, usage: Usage): Promise<string> {
     return this.append({ type: "usage", kind, provider, model, usage });
   }

@@ -61,7 +61,8 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
     sendMessage: (message, options) => call("sendMessage", message, options),
     sendUserMessage: (content, options) => call("sendUserMessage", content, options),
     appendEntry: (customType, data) => begin("appendEntry", customType, data),
-    setSessionName: (name) => begin("setSessionName", name),
+    setSessionName: (name, { ifUnnamed = false } = {}) =>
+      ifUnnamed ? begin("setSessionName", name, { ifUnnamed }) : begin("setSessionName", name),
     setLabel: (entryId, label) => begin("setLabel", entryId, label),
 
     exec: (command, args, { signal, ...options }) =>

@@ -113,7 +113,8 @@ const actions: Readonly<Record<string, Act>> = {
     return session.sendUserMessage(takeContent(content), isKnown ? { deliverAs } : {});
   },
   appendEntry: ([customType, data], { session }) => session.appendEntry(takeCustomType(customType), data),
-  setSessionName: ([name], { session }) => session.setSessionName(takeText(name, "The name")),
+  setSessionName: ([name, options], { session }) =>
+    session.setSessionName(takeText(name, "The name"), takeOptions(options, { flags: ["ifUnnamed"] })),
   setLabel: ([entryId, label], { session }) =>
     session.setLabel(takeText(entryId, "The id"), typeof label === "string" ? label : undefined),
   waitForIdle: (_args, { session }) => session.waitForIdle(),
