@@ -23,6 +23,7 @@ import { review } from "./review/feature.ts";
 import { titles } from "./titles/feature.ts";
 import { todo } from "./todo/feature.ts";
 import { undo } from "./undo/feature.ts";
+import { watch } from "./watch/feature.ts";
 import { web } from "./web/feature.ts";
 
 /** The features that the program and the gateway give to their sessions, in the order of their tools in requests. */
@@ -52,4 +53,5 @@ export const allFeatures: readonly Feature[] = [
   init(),
   btw(),
   titles(),
+  watch(),
 ];

@@ -24,4 +24,5 @@ export { titles } from "./titles/feature.ts";
 export { todo } from "./todo/feature.ts";
 export { undo } from "./undo/feature.ts";
 export { worktrees } from "./agents/worktrees/feature.ts";
+export { watch } from "./watch/feature.ts";
 export { web } from "./web/feature.ts";

@@ -30,6 +30,7 @@ import {
   titles,
   todo,
   undo,
+  watch,
   web,
   worktrees,
 } from "../src/index.ts";
@@ -91,6 +92,8 @@ const cases: readonly FeatureContractCase[] = [
   { create: btw },
   // Has no tools. Tested in `titles.test.ts`.
   { create: titles },
+  // Has no tools. Tested with rules in `watch`.
+  { create: watch },
 ];
 
 test("the contract applies to all features", () => {

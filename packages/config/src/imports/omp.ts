@@ -12,6 +12,7 @@ import {
   toInstructions,
 } from "./common.ts";
 import type { FoundItem } from "./found-item.ts";
+import { findOmpRules } from "./omp-rules.ts";
 import { findOmpModels, findOmpRoles } from "./omp-models.ts";
 import { findOwnSettings } from "./setting-items.ts";
 import type { ToolFiles } from "./tool-files.ts";
@@ -34,10 +35,7 @@ export async function readOmp(files: ToolFiles, { root }: ToolLocation): Promise
       ? await findOmpModels(files, at("models.yml"))
       : findProviders("omp", at("models.json"), (await files.readJson(at("models.json")))?.["providers"])),
     ...toInstructions("omp", at("AGENTS.md"), await files.readText(at("AGENTS.md"))),
-    ...findFiles("omp", "instructions", await files.list(at("rules")), {
-      ending: /\.mdc?$/,
-      reason: "is a rule of oh-my-pi: put what you need into AGENTS.md",
-    }),
+    ...(await findOmpRules(files, await files.list(at("rules")))),
     ...findSkills("omp", await files.list(at("skills"))),
     ...findPrompts("omp", await files.list(at("prompts"))),
     ...findPrompts("omp", await files.list(at("commands"))),

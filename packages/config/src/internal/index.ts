@@ -39,7 +39,7 @@ export { isLocalProvider } from "../models/local-models.ts";
 export { agentNameRule, isAgentName } from "../resources/agent-definition.ts";
 export { listBuiltInAgents } from "../resources/built-in-agents.ts";
 export type { TextFile } from "../resources/context-files.ts";
-export { getFirstLine } from "../resources/front-matter.ts";
+export { getFirstLine, parseFrontMatter } from "../resources/front-matter.ts";
 export { guardResources } from "../resources/guard.ts";
 export { changedNames, getToolsFile, listChangedFiles } from "../resources/resources.ts";
 export { getReadablePath, readSkill } from "../resources/skills.ts";

@@ -616,3 +616,22 @@ describe("locations", () => {
     expect(importTools).toHaveLength(5);
   });
 });
+
+test("rules of oh-my-pi that have a pattern come over as rules of watch, and the others are listed", async () => {
+  const desk = createHome({
+    ".omp/agent/rules/style.md":
+      '---\ncondition: "\\\\bvar\\\\b"\nscope: [text, "tool:edit", thinking]\n---\nUse const.\n',
+    ".omp/agent/rules/old.mdc": "---\nttsrTrigger: TODO\n---\nDo it now.\n",
+    ".omp/agent/rules/plain.md": "---\ndescription: x\n---\nBe kind.\n",
+    ".omp/agent/rules/odd.md": '---\ncondition: x\nscope: "tool:edit(*.ts)"\n---\nNo.\n',
+  });
+  const { left } = await desk.run();
+  expect(readFileSync(join(desk.agentDir, "watch", "style.md"), "utf8")).toBe(
+    '---\nmatch: ["\\\\bvar\\\\b"]\nscope: ["text","arguments:edit","thinking"]\n---\nUse const.\n',
+  );
+  expect(readFileSync(join(desk.agentDir, "watch", "old.md"), "utf8")).toBe('---\nmatch: ["TODO"]\n---\nDo it now.\n');
+  expect(left).toEqual([
+    expect.objectContaining({ name: "odd", reason: expect.stringContaining("with a scope") }),
+    expect.objectContaining({ name: "plain", reason: expect.stringContaining("without a pattern") }),
+  ]);
+});

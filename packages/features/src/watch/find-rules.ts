@@ -1,0 +1,41 @@
+/** Reads the rules of a session: those of the user, and of a project that the user trusts. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { parseFrontMatter } from "@tau/config/internal";
+import { readTextFile } from "@tau/config/settings";
+import type { FeaturePlace } from "@tau/extensions";
+import { nodeFileSystem, unlessMissing } from "@tau/tools/platform";
+import { listDirectories } from "./feature.ts";
+import { readRule, type RefusedRule, type WatchRule } from "./rule.ts";
+
+export interface FoundRules {
+  readonly rules: readonly WatchRule[];
+  readonly refused: readonly RefusedRule[];
+}
+
+const ending = ".md";
+const maxRules = 50;
+
+export async function findRules(place: Pick<FeaturePlace, "agentDir" | "cwd" | "settings">): Promise<FoundRules> {
+  const rules: WatchRule[] = [];
+  const refused: RefusedRule[] = [];
+  for (const directory of listDirectories(place)) {
+    const files = (await unlessMissing(readdir(directory))) ?? [];
+    for (const file of files.filter((name) => name.endsWith(ending)).toSorted()) {
+      const path = join(directory, file);
+      const read = await readFileRule(path, file.slice(0, -ending.length));
+      if (read.kind === "refused") refused.push({ path, reason: read.reason });
+      else if (rules.length < maxRules) rules.push(read.rule);
+      else refused.push({ path, reason: `There are more than ${maxRules} rules.` });
+    }
+  }
+  return { rules, refused };
+}
+
+async function readFileRule(path: string, name: string): Promise<ReturnType<typeof readRule>> {
+  const read = await readTextFile(nodeFileSystem, path);
+  if (read.kind === "absent") return { kind: "refused", path, reason: "The file is gone." };
+  if (read.kind === "unreadable") return { kind: "refused", path, reason: read.message };
+  const { fields, body, problem } = await parseFrontMatter(path, read.text);
+  return problem ? { kind: "refused", path, reason: problem.message } : readRule({ name, path, fields, body });
+}
