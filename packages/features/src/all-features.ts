@@ -11,6 +11,7 @@ import { debug } from "./debug/feature.ts";
 import { discovery } from "./discovery/feature.ts";
 import { hooks } from "./hooks/feature.ts";
 import { lsp } from "./lsp/feature.ts";
+import { goal } from "./goal/feature.ts";
 import { github } from "./github/feature.ts";
 import { init } from "./init/feature.ts";
 import { inspectImage } from "./inspect-image/feature.ts";
@@ -54,4 +55,5 @@ export const allFeatures: readonly Feature[] = [
   btw(),
   titles(),
   watch(),
+  goal(),
 ];

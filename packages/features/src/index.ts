@@ -11,6 +11,7 @@ export { debug } from "./debug/feature.ts";
 export { ast } from "./ast/feature.ts";
 export { discovery } from "./discovery/feature.ts";
 export { github } from "./github/feature.ts";
+export { goal } from "./goal/feature.ts";
 export { hooks } from "./hooks/feature.ts";
 export { init } from "./init/feature.ts";
 export { inspectImage } from "./inspect-image/feature.ts";

@@ -19,6 +19,7 @@ import {
   debug,
   discovery,
   github,
+  goal,
   hooks,
   init,
   kernels,
@@ -94,6 +95,8 @@ const cases: readonly FeatureContractCase[] = [
   { create: titles },
   // Has no tools. Tested with rules in `watch`.
   { create: watch },
+  // Has no tools. Tested in `goal.test.ts`.
+  { create: goal },
 ];
 
 test("the contract applies to all features", () => {
