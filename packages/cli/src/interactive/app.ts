@@ -139,6 +139,7 @@ export class App {
       getLate: () => outbox.late,
       getShellCommand: () => shell.current,
       hasDialog: () => !dialogs.isEmpty,
+      getEditorMode: () => editor.vimMode?.toUpperCase(),
       getBranch: options.getBranch,
       describeKey,
       requestRender,
@@ -403,6 +404,7 @@ export class App {
     const before = this.#settings;
     this.#settings = settings;
     editor.setPaddingX(settings.editorPaddingX);
+    editor.setVimKeys(settings.editorMode === "vim");
     editor.setAutocompleteMaxVisible(settings.autocompleteMaxVisible);
     tui.setShowHardwareCursor(settings.showHardwareCursor);
     changeLook(look, settings, before);

@@ -66,6 +66,7 @@ export function createCore({ client, terminal, themes, settings, keybindings, no
     settings: { paddingX: settings.editorPaddingX, autocompleteMaxVisible: settings.autocompleteMaxVisible },
     onFailed: (message) => remarks.say(message, "error"),
   });
+  editor.setVimKeys(settings.editorMode === "vim");
   return {
     tui,
     highlighter,

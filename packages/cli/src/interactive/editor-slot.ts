@@ -126,6 +126,21 @@ export class EditorSlot implements Component, Focusable {
     if (this.#current !== this.#builtIn) this.#guard(() => this.#current.setPaddingX?.(padding));
   }
 
+  /** The mode of the keys of vim in our editor; undefined without them. */
+  get vimMode(): Editor["vimMode"] {
+    return this.#current === this.#builtIn ? this.#builtIn.vimMode : undefined;
+  }
+
+  /** Only ours has them: an editor of an extension has keys of its own. */
+  setVimKeys(isOn: boolean): void {
+    this.#builtIn.setVimKeys(isOn);
+  }
+
+  /** Whether a key is one of vim here, and not one of the program. */
+  takesKey(data: string): boolean {
+    return this.#current === this.#builtIn && this.#builtIn.takesKey(data);
+  }
+
   setAutocompleteMaxVisible(maxVisible: number): void {
     this.#options.settings.autocompleteMaxVisible = maxVisible;
     this.#builtIn.setAutocompleteMaxVisible(maxVisible);

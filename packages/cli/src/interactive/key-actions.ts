@@ -76,7 +76,7 @@ export class KeyActions {
     const dragged = findDraggedFiles(data);
     if (dragged) return this.#run(() => composer.attachDragged(dragged));
     // An editor of an extension gets them first, and passes on those that it does not use.
-    if (editor.handlesActions) return false;
+    if (editor.handlesActions || editor.takesKey(data)) return false;
     if (runShortcut(data)) return true;
     const action = editorActions.find((id) => keybindings.matches(data, id));
     return action !== undefined && this.act(action);

@@ -5,6 +5,7 @@ export type TerminalSettings = Pick<
   Settings,
   | "autocompleteMaxVisible"
   | "doubleEscapeAction"
+  | "editorMode"
   | "editorPaddingX"
   | "fullscreenCopyOnSelect"
   | "fullscreenExitOutput"

@@ -22,6 +22,7 @@ test("an answer of a session that is not shown any more does not count, however 
     getLate: () => [],
     getShellCommand: () => undefined,
     hasDialog: () => false,
+    getEditorMode: () => undefined,
     getBranch: async () => "main",
     describeKey: () => "",
     requestRender: () => {},

@@ -20,6 +20,8 @@ interface StatusAreaOptions {
   getShellCommand: () => string | undefined;
   /** Whether something is asked, and gets the keys. */
   hasDialog: () => boolean;
+  /** The mode of an editor that has modes. */
+  getEditorMode: () => string | undefined;
   /** The branch of the repository in a directory. */
   getBranch: (cwd: string) => Promise<string | undefined>;
   describeKey: (id: Keybinding) => string;
@@ -192,6 +194,7 @@ export class StatusArea {
       stats: this.#countDown(this.#known),
       permissionMode: this.#options.getView().live.permissionMode,
       jobs: this.#options.getView().live.jobs.length,
+      editorMode: this.#options.getEditorMode(),
       lacksSandbox: state.sandbox.mode === "auto" && state.sandbox.state === "unavailable",
     };
     const facts = this.#getFacts();

@@ -28,6 +28,8 @@ interface Status {
   permissionMode: PermissionMode;
   /** How many commands run in the background. */
   jobs: number;
+  /** The mode of an editor that has modes. */
+  editorMode?: string | undefined;
 }
 
 /** Two lines: the directory, then use and model. What has no room is left out from the end. */
@@ -49,7 +51,8 @@ export function drawStatus(status: Status, theme: Theme, width: number): string[
  * those above do not move when the first of them arrive.
  */
 export function drawOwnStatus(lines: readonly string[], status: Status, theme: Theme, width: number): string[] {
-  const isUnusual = status.lacksSandbox || status.permissionMode !== defaultPermissionMode;
+  const isUnusual =
+    status.lacksSandbox || status.editorMode !== undefined || status.permissionMode !== defaultPermissionMode;
   const own = lines.map((line) => truncateToWidth(line, width, "…"));
   const all = isUnusual ? [...own, drawPlace("", status, theme, width)] : own;
   return all.length < 2 ? [...all, ""] : all;
@@ -58,8 +61,11 @@ export function drawOwnStatus(lines: readonly string[], status: Status, theme: T
 const withLevel = (model: string, level: string): string => (level === "off" ? model : `${model} · ${level}`);
 
 /** Draws what runs in the background, and what is out of the ordinary. Jobs are left out where there is little room. */
-function drawNotes({ jobs, lacksSandbox }: Status, theme: Theme, width: number): string {
-  const warnings = lacksSandbox ? [theme.fg("warning", "no sandbox")] : [];
+function drawNotes({ jobs, lacksSandbox, editorMode }: Status, theme: Theme, width: number): string {
+  const warnings = [
+    ...(lacksSandbox ? [theme.fg("warning", "no sandbox")] : []),
+    ...(editorMode === undefined ? [] : [theme.fg("accent", editorMode)]),
+  ];
   const running = jobs === 0 ? [] : [theme.fg("dim", pluralise(jobs, "job"))];
   const separator = theme.fg("dim", " · ");
   const all = [...running, ...warnings].join(separator);

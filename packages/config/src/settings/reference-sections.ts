@@ -70,6 +70,7 @@ export const referenceSections: readonly ReferenceSection[] = [
       "promptHistory",
       "treeFilterMode",
       "externalEditor",
+      "editorMode",
       "editorPaddingX",
       "outputPad",
       "autocompleteMaxVisible",

@@ -127,6 +127,7 @@ describe("merging", () => {
       externalEditor: undefined,
       hideThinkingBlock: false,
       showCacheMissNotices: false,
+      editorMode: "default",
       editorPaddingX: 0,
       outputPad: 1,
       autocompleteMaxVisible: 5,

@@ -94,6 +94,10 @@ export const terminalSettings = {
       "The command of the editor that Ctrl-G opens, with its arguments. Default: `$VISUAL`, else `$EDITOR`, else `nano` (on Windows `notepad`).",
     project: "when trusted",
   }),
+  editorMode: setting(choices(["default", "vim"]), {
+    default: "default",
+    description: "The keys of the editor: `vim` gives it insert, normal and visual mode. See tau help terminal.",
+  }),
   editorPaddingX: setting(between(0, 3, "columns"), {
     default: 0,
     description: "Blank columns at the sides of the editor.",

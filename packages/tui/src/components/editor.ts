@@ -20,6 +20,10 @@ import { addPaste, expandMarkers } from "../editing/paste-markers.ts";
 import { cleanPaste, normalizeText, PasteReader } from "../editing/pasted-text.ts";
 import { PromptHistory } from "../editing/prompt-history.ts";
 import { TextEditing } from "../editing/text-editing.ts";
+import type { VimMode, VimResult } from "../editing/vim/vim.ts";
+import { clampToLine } from "../editing/vim/text.ts";
+import { toDocument, toVimText } from "../editing/vim/vim-document.ts";
+import { VimKeys } from "../editing/vim/vim-keys.ts";
 import { getKeybindings, type Keybinding } from "../keys/keybindings.ts";
 import { matchesKey } from "../keys/match.ts";
 import type { TuiMouseEvent, TuiMouseEventResult } from "../mouse.ts";
@@ -84,6 +88,7 @@ export class Editor implements EditorComponent, Focusable {
   readonly #pastes = new PasteReader();
   readonly #completion: Completion;
   #paddingX = 0;
+  #vim: VimKeys | undefined;
   /** The next character is where to move the cursor to. */
   #jump: Direction | undefined;
   #drawn: { frame: Frame; lines: string[] } | undefined;
@@ -113,6 +118,24 @@ export class Editor implements EditorComponent, Focusable {
     if (toPadding(padding) === this.#paddingX) return;
     this.#paddingX = toPadding(padding);
     this.tui.requestRender();
+  }
+
+  /** The mode of the keys of vim; undefined without them. */
+  get vimMode(): VimMode | undefined {
+    return this.#vim?.mode;
+  }
+
+  /** Turns the keys of vim on, in insert mode, or off. */
+  setVimKeys(isOn: boolean): void {
+    if (isOn === (this.#vim !== undefined)) return;
+    this.#vim = isOn ? new VimKeys() : undefined;
+    this.tui.requestRender();
+  }
+
+  /** Whether the keys of vim use a key here, so that it is not one of the program. */
+  takesKey(data: string): boolean {
+    if (!this.#vim || this.#completion.isShown) return false;
+    return this.#vim.takes(data, toVimText(this.#editing.document));
   }
 
   getAutocompleteMaxVisible(): number {
@@ -216,7 +239,7 @@ export class Editor implements EditorComponent, Focusable {
   }
 
   #handleKey(data: string): void {
-    if (this.#handleJump(data)) return;
+    if (this.#handleJump(data) || this.#handleVim(data)) return;
     const keys = getKeybindings();
     const is = (id: Keybinding) => keys.matches(data, id);
     if (is("tui.input.copy")) return;
@@ -228,6 +251,47 @@ export class Editor implements EditorComponent, Focusable {
     if (is("tui.editor.jumpForward")) this.#jump = "forward";
     else if (is("tui.editor.jumpBackward")) this.#jump = "backward";
     else this.#edit(data);
+  }
+
+  /** Whether the keys of vim have used the key. */
+  #handleVim(data: string): boolean {
+    const vim = this.#vim;
+    if (!vim || (this.#completion.isShown && matchesKey(data, "escape"))) return false;
+    const typed = getTypedText(data);
+    const characters = typed === undefined ? [] : [...typed];
+    if (characters.length < 2) return this.#pressVim(vim, data, typed);
+    // Several keys that the terminal has sent at once. In insert mode they are a text.
+    const isText = vim.mode === "insert";
+    for (const character of characters) {
+      const isUsed = this.#pressVim(vim, character, character);
+      if (!isUsed && !isText) this.#edit(character);
+    }
+    return !isText;
+  }
+
+  #pressVim(vim: VimKeys, data: string, typed: string | undefined): boolean {
+    const result = vim.press(data, typed, toVimText(this.#editing.document));
+    if (result.isUsed) this.#applyVim(vim, result);
+    return result.isUsed;
+  }
+
+  #applyVim(vim: VimKeys, { text, cursor, effect }: VimResult): void {
+    if (effect === "undo" || effect === "redo") this[effect]();
+    else if (effect === "older") this.#showOlder();
+    else if (effect === "newer") this.#showNewer();
+    else if (text !== undefined || cursor !== undefined) {
+      const { document } = this.#editing;
+      const next = toDocument(document, { text, cursor: cursor ?? toVimText(document).cursor });
+      this.#change(() => (text === undefined ? this.#editing.set(next) : this.#editing.change(next)));
+    }
+    this.#completion.cancel();
+    // What an undo brings back may have the cursor behind a line, and so may a marker of a paste that was put there.
+    if (vim.mode !== "insert") {
+      const restored = toVimText(this.#editing.document);
+      const clamped = { text: undefined, cursor: clampToLine(restored, restored.cursor) };
+      this.#change(() => this.#editing.set(toDocument(this.#editing.document, clamped)));
+    }
+    this.tui.requestRender();
   }
 
   #edit(data: string): void {
@@ -297,6 +361,7 @@ export class Editor implements EditorComponent, Focusable {
     const text = this.getExpandedText().trim();
     this.#view.scrollToTop();
     this.#change(() => this.#editing.reset(createDocument()), true);
+    this.#vim?.reset();
     this.onSubmit?.(text);
   }
 
