@@ -822,6 +822,34 @@ const cases: Readonly<Record<CommandName, Case>> = {
       expect(rest.cursor).toBeUndefined();
     },
   },
+  search_sessions: {
+    replies: [textReply("Apples are red."), textReply("Two.")],
+    async check({ client }) {
+      await client.call("execute", { prompt: "About apples." });
+      const { sessionId } = await client.call("get_state");
+      const { entries } = await client.call("get_entries");
+      await client.call("new_session");
+      await client.call("execute", { prompt: "About pears." });
+      const { hits, hasMore } = await client.call("search_sessions", { text: "apple red" });
+      expect({ hits, hasMore }).toMatchObject({
+        hits: [{ session: { id: sessionId }, author: "assistant", entryId: entries.at(-1)!.id }],
+        hasMore: false,
+      });
+      expect(hits[0]!.excerpt).toEqual({
+        text: "Apples are red.",
+        marks: [
+          [0, 5],
+          [11, 14],
+        ],
+      });
+      const both = await client.call("search_sessions", { text: "about", all: true });
+      expect(both.hits.map(({ author }) => author)).toEqual(["user", "user"]);
+      const none = { text: "about", until: "2020-01-01T00:00:00Z" };
+      expect((await client.call("search_sessions", none)).hits).toEqual([]);
+      await expect(client.call("search_sessions", { text: " " })).rejects.toThrow("nothing to search for");
+      await expect(client.call("search_sessions", { text: "x", since: "soon" })).rejects.toThrow("ISO 8601");
+    },
+  },
   rename_session: {
     replies: [textReply("One."), textReply("Two.")],
     async check({ client }) {

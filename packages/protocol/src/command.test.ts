@@ -26,6 +26,7 @@ const expected: Record<Scope, readonly CommandName[]> = {
     "list_sessions",
     "list_settings",
     "read_job",
+    "search_sessions",
   ],
   write: [
     "abort",

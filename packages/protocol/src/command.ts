@@ -192,6 +192,41 @@ export interface SessionSummaryData {
   startedBy?: string;
 }
 
+/** A message that a search has found. */
+export interface SearchHitData {
+  session: SessionSummaryData;
+  /** The entry to open; absent if a log of another program does not name it. */
+  entryId?: string;
+  /** A role, the name of a tool, or the kind of the entry. */
+  author: string;
+  /** ISO 8601. Absent if it is not known. */
+  timestamp?: string;
+  /** In one line; `marks` are pairs of positions in `text`, between which what was searched for is. */
+  excerpt: { text: string; marks: [start: number, end: number][] };
+}
+
+export interface SearchData {
+  /** Sessions that were used last come first, and of each its latest messages, three at most. */
+  hits: SearchHitData[];
+  /** Whether there may be more. */
+  hasMore: boolean;
+}
+
+export interface SearchParams {
+  /** Words, and phrases in quotes, that all have to be in one message. */
+  text: string;
+  /** Only messages from this time on, and before that. ISO 8601. */
+  since?: string;
+  until?: string;
+  /** Only sessions in which a model answered whose `provider/id` contains this. */
+  model?: string;
+  /** Only sessions that cost as much, and no more. US dollars. */
+  minCost?: number;
+  maxCost?: number;
+  /** Default 20; 100 at most. */
+  limit?: number;
+}
+
 export interface ToolData {
   name: string;
   label: string;
@@ -488,6 +523,8 @@ export interface Commands {
     };
     data: { sessions: SessionSummaryData[]; cursor?: string };
   };
+  /** Messages of the sessions of the working directory, or with `all` of every directory. */
+  search_sessions: { params: SearchParams & { all?: boolean }; data: SearchData };
   /** `session` is a path, an id, or the beginning of an id. */
   rename_session: { params: { session: string; name: string }; data: null };
   /** Moves the session to the trash. */
@@ -589,6 +626,7 @@ export const commandScopes = {
   write_bug_report: "admin",
   import_session: "admin",
   list_sessions: "read",
+  search_sessions: "read",
   rename_session: "write",
   delete_session: "write",
   restore_session: "write",

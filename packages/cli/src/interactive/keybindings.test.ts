@@ -9,6 +9,7 @@ const own = {
   "app.plan.toggle": ["alt+n"],
   "app.agents.open": ["alt+a"],
   "app.prompts.search": ["ctrl+r"],
+  "app.session.searchMessages": ["ctrl+f"],
 };
 
 /** All actions of pi 1.5.0 with their default keys. */

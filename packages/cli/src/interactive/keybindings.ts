@@ -20,6 +20,7 @@ const definitions = {
   "app.session.togglePath": { defaultKeys: "ctrl+p", description: "Show or hide paths" },
   "app.session.toggleSort": { defaultKeys: "ctrl+s", description: "Change the order" },
   "app.session.toggleNamedFilter": { defaultKeys: "ctrl+n", description: "Only sessions with a name" },
+  "app.session.searchMessages": { defaultKeys: "ctrl+f", description: "Search the messages of sessions" },
   "app.session.rename": { defaultKeys: "ctrl+r", description: "Rename the selected session" },
   "app.session.delete": { defaultKeys: "ctrl+d", description: "Delete the selected session" },
   "app.session.deleteNoninvasive": { defaultKeys: "ctrl+backspace", description: "The same, if nothing is searched" },

@@ -81,6 +81,7 @@ export const keys = {
   ctrlA: "\x01",
   ctrlC: "\x03",
   ctrlD: "\x04",
+  ctrlF: "\x06",
   ctrlL: "\x0c",
   ctrlO: "\x0f",
   ctrlN: "\x0e",

@@ -59,6 +59,29 @@ describe("/resume", () => {
     await app.sees(/Painting .*\.jsonl/);
   });
 
+  test("ctrl+f searches messages, and Enter opens the session of one at that message", async () => {
+    const app = await openApp([], {
+      prepare: async ({ agentDir, directory }: ModelWorkspace) => {
+        const manager = await SessionManager.create(directory, undefined, { agentDir });
+        for (const content of ["paint the fence", "with green paint", "or leave it"])
+          await manager.appendMessage({ role: "user", content, timestamp: 1 });
+        await manager.close();
+      },
+    });
+    await run(app, "/resume");
+    await app.sees("paint the fence");
+    app.type("green");
+    app.press("ctrlF");
+    await app.sees("Messages of this directory");
+    await app.sees("→ with green paint");
+    app.press("enter");
+    await app.sees("Session tree");
+    await app.sees("or leave it");
+    await app.sees(/→.*with green paint/);
+    app.press("escape");
+    await expect.poll(app.screen).not.toContain("Session tree");
+  });
+
   test("a session gets another name", async () => {
     const app = await openApp([], withTwo);
     await run(app, "/resume");

@@ -1,9 +1,10 @@
 /** Methods about which sessions there are, which are open, and who follows them. */
 import { nonEmptyText, object, oneOf, optional, wholeNumber } from "@tau/config/fields";
-import { listFields } from "@tau/harness/host";
+import { listFields, searchFields, toSearchData, toSearchOptions } from "@tau/harness/host";
 import { canResume } from "../bridge/session-feed.ts";
 import { GatewayError } from "../errors.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
+import { needsFiles } from "../sessions/needs-files.ts";
 import { getSessionStatus, toListedSession } from "../sessions/session-status.ts";
 import { listTreeEntries } from "../sessions/tree-entry.ts";
 import { atSession, here, method, type MethodContext, type SomeMethods } from "./method.ts";
@@ -32,6 +33,10 @@ export const sessionsMethods = {
       return { sessions, ...(page.cursor !== undefined && { cursor: page.cursor }) };
     },
   ),
+  "sessions.search": method(here, searchFields, async ({ parts }, params) => {
+    if (parts.cluster) throw needsFiles();
+    return toSearchData(await parts.sessionIndex.search(toSearchOptions(params)));
+  }),
   "sessions.create": method(
     here,
     { cwd: nonEmptyText, agent: optional(nonEmptyText), name: optional(nonEmptyText), onDisconnect: onDisconnectField },

@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { SerialQueue } from "@tau/ai/internal";
 import { SessionManager } from "@tau/harness";
+import type { SearchOptions, SearchResult } from "@tau/harness/search";
 import {
   compareSessions,
   filterSessions,
@@ -99,6 +100,11 @@ export class SessionIndex implements SessionList {
       );
     }
     return { sessions, cursor: next < files.length ? toCursor(files[next - 1]!) : undefined };
+  }
+
+  async search(options: SearchOptions): Promise<SearchResult> {
+    const { searchSessions } = await import("@tau/harness/search");
+    return await searchSessions(await this.#listDirectories(), options);
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 /** Where a gateway finds the sessions that are not open. */
 import type { SessionManager } from "@tau/harness";
+import type { SearchOptions, SearchResult } from "@tau/harness/search";
 import type { SessionFilter, SessionManagerOptions } from "@tau/harness/session";
 import type { PageOptions, SessionPage } from "./session-page.ts";
 
@@ -10,6 +11,8 @@ export interface SessionList {
   /** Undefined if there is no session with this id. */
   open(sessionId: string, options: SessionManagerOptions): Promise<SessionManager | undefined>;
   list(options: SessionPageOptions): Promise<SessionPage>;
+  /** Searches messages. Throws `unavailable` if the sessions are not in files. */
+  search(options: SearchOptions): Promise<SearchResult>;
   /** The file of a session was written. */
   markChanged(path: string): void;
   /** Where a session was when it was listed last, whether it is still there or not. Undefined if that is not known. */

@@ -11,6 +11,7 @@ import {
 } from "@tau/harness/session";
 import { getLogId } from "@tau/tools/storage";
 import type { SessionList, SessionPageOptions } from "./session-list.ts";
+import { needsFiles } from "./needs-files.ts";
 import { cutPage, type SessionPage } from "./session-page.ts";
 
 /** How many descriptions are kept for the next list. */
@@ -40,6 +41,10 @@ export class StoredSessions implements SessionList {
       if (info) infos.push(info);
     }
     return cutPage(filterSessions(infos.sort(compareSessions.modified), options), options);
+  }
+
+  async search(): Promise<never> {
+    throw needsFiles();
   }
 
   async #describe({ key, size, modifiedMs }: StoredLog): Promise<SessionInfo | undefined> {

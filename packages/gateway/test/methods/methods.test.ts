@@ -22,6 +22,28 @@ const getCode = (response: ResponseFrame) => (response.ok ? "ok" : response.erro
 
 const allowAll = () => ({ kind: "allow", rule: "test" }) as const;
 
+describe("sessions.search", () => {
+  test("finds messages of all directories for a client that may read, and needs something to search for", async () => {
+    const { client, workspace } = await open({ model: scriptedModel([[text("Needles are sharp.")], [text("Two.")]]) });
+    for (const name of ["a", "b"]) {
+      await mkdir(join(workspace, name));
+      const sessionId = await create(client, join(workspace, name));
+      await client.must("session.execute", { sessionId, prompt: `A needle in ${name}.` });
+    }
+    const { hits } = await client.must<MethodData<"sessions.search">>("sessions.search", { text: "needle" });
+    expect(hits.map(({ author, excerpt }) => `${author}: ${excerpt.text}`).toSorted()).toEqual([
+      "assistant: Needles are sharp.",
+      "user: A needle in a.",
+      "user: A needle in b.",
+    ]);
+    expect(
+      (await client.must<MethodData<"sessions.search">>("sessions.search", { text: "sharp are" })).hits,
+    ).toHaveLength(1);
+    expect(getCode(await client.call("sessions.search", { text: '""' }))).toBe("invalid_input");
+    expect(getCode(await client.call("sessions.search", {}))).toBe("invalid_parameters");
+  });
+});
+
 describe("sessions.list", () => {
   test("shows pages of all directories, the last used first, with what each is doing", async () => {
     const { client, workspace } = await open({

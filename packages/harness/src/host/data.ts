@@ -1,11 +1,20 @@
 /** Creates the data that commands answer with. Pure, but for what is read from the log. */
 import { type Model } from "@tau/ai";
 import { roundCost, withoutUndefined, withoutUserinfo } from "@tau/ai/internal";
-import type { ModelData, RoleData, SessionSummaryData, StateData, StatsData, ToolData } from "@tau/protocol";
+import type {
+  ModelData,
+  RoleData,
+  SearchData,
+  SessionSummaryData,
+  StateData,
+  StatsData,
+  ToolData,
+} from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import { toJobSummary } from "../agent-session/job-reports.ts";
 import { listRoleNames } from "@tau/config/models";
 import type { PipelineTool } from "@tau/extensions/internal";
+import type { SearchResult } from "../search/index.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import { isChildSession, type SessionInfo } from "../session/session-info.ts";
 import type { HostedSession } from "./hosted-session.ts";
@@ -120,6 +129,17 @@ export function toSessionSummary(info: SessionInfo): SessionSummaryData {
     ...withoutUndefined({ name, parentSession, startedBy }),
   };
 }
+
+export const toSearchData = ({ hits, hasMore }: SearchResult): SearchData => ({
+  hits: hits.map(({ session, entryId, author, timeMs, excerpt }) => ({
+    session: toSessionSummary(session),
+    ...(entryId !== undefined && { entryId }),
+    author,
+    ...(timeMs > 0 && { timestamp: new Date(timeMs).toISOString() }),
+    excerpt,
+  })),
+  hasMore,
+});
 
 /** The user messages of the shown branch that hold text. */
 export async function listForkMessages({ sessionManager }: AgentSession): Promise<{ entryId: string; text: string }[]> {

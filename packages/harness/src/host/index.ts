@@ -5,9 +5,9 @@ export { LiveSessions } from "../agent-session/live-sessions.ts";
 export type { CommandOptions } from "./commands/command.ts";
 export { isLongCommand, parseParams } from "./commands/index.ts";
 export { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
-export { listFields } from "./commands/sessions.ts";
+export { listFields, searchFields, toSearchOptions } from "./commands/sessions.ts";
 export { maxPageBytes } from "./commands/state.ts";
-export { getMessageText, toModelData, toSessionSummary } from "./data.ts";
+export { getMessageText, toModelData, toSearchData, toSessionSummary } from "./data.ts";
 export {
   createHost,
   Host,

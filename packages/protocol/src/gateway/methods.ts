@@ -14,6 +14,8 @@ import {
   type Disposition,
   type ModelData,
   type Scope,
+  type SearchData,
+  type SearchParams,
   type SessionSummaryData,
 } from "../command.ts";
 import type { UiAnswer } from "../ui-request.ts";
@@ -170,6 +172,8 @@ interface OwnMethods {
     params: CommandParams<"list_sessions">;
     data: { sessions: ListedSessionData[]; cursor?: string };
   };
+  /** Messages of all sessions. */
+  "sessions.search": { params: SearchParams; data: SearchData };
   /** `cwd` must lie below a directory that the settings name. */
   "sessions.create": {
     params: { cwd: string; agent?: string; name?: string; onDisconnect?: OnDisconnect };
@@ -277,6 +281,7 @@ const ownScopes = {
   connect: "none",
   health: "read",
   "sessions.list": "read",
+  "sessions.search": "read",
   "sessions.create": "write",
   "sessions.open": "read",
   "sessions.close": "write",

@@ -56,6 +56,13 @@ export {
   type SessionQuery,
   sessionSorts,
 } from "./session-pages.ts";
+export {
+  type ExcerptPart,
+  type MessageQuery,
+  MessageSearch,
+  type MessageSearchOptions,
+  splitExcerpt,
+} from "./message-search.ts";
 export { listThreads, type ThreadRow } from "./session-threads.ts";
 export {
   createTree,

@@ -1,20 +1,25 @@
 /** `/resume`: opens another session, also one of another directory. */
 import { getErrorMessage } from "@tau/ai/internal";
-import type { SessionSummaryData } from "@tau/protocol";
-import { SessionPages } from "@tau/protocol/surface";
+import type { SearchHitData, SessionSummaryData } from "@tau/protocol";
+import { type MessageQuery, MessageSearch, SessionPages } from "@tau/protocol/surface";
+import { MessageSearchDialog } from "../dialogs/message-search.ts";
 import { reservedRows } from "../dialogs/search-dialog.ts";
 import { SessionDialog } from "../dialogs/sessions.ts";
 import type { Interface } from "../interface.ts";
+import { openTreeAt } from "./tree.ts";
 import { changeTrust } from "./trust.ts";
 
 export const resume = (ui: Interface): Promise<void> =>
   ui.settle(async () => {
-    const session = await chooseSession(ui);
-    if (session) await openSession(ui, session);
+    const choice = await chooseSession(ui);
+    if (choice?.kind === "session") await openSession(ui, choice.session);
+    if (choice?.kind === "search") await searchMessages(ui, choice);
   });
 
+type Choice = { kind: "session"; session: SessionSummaryData } | { kind: "search"; text: string; all: boolean };
+
 const chooseSession = (ui: Interface) =>
-  ui.open<SessionSummaryData | undefined>((finish) => {
+  ui.open<Choice | undefined>((finish) => {
     const pages = new SessionPages<SessionSummaryData>({
       fetchPage: (params) => ui.client.execute({ type: "list_sessions", ...params }),
       onChange: (error) => {
@@ -30,7 +35,8 @@ const chooseSession = (ui: Interface) =>
       now: () => ui.program.now(),
       getMaxRows: () => ui.rows - reservedRows,
       describeKey: (id) => ui.describeKey(id),
-      onSelect: finish,
+      onSelect: (session) => finish({ kind: "session", session }),
+      onSearch: (text) => finish({ kind: "search", text, all: pages.query.all }),
       onCancel: () => finish(undefined),
       onRename: ({ path, name }) =>
         ui.run(async () => {
@@ -68,6 +74,34 @@ const chooseSession = (ui: Interface) =>
     void pages.load();
     return dialog;
   });
+
+/** Opens the session of a message, and its tree at that message. */
+async function searchMessages(ui: Interface, query: MessageQuery): Promise<void> {
+  const hit = await ui.open<SearchHitData | undefined>((finish) => {
+    const search = new MessageSearch({
+      search: (params) => ui.client.execute({ type: "search_sessions", ...params, limit: 100 }),
+      onChange: (error) => {
+        dialog.say(error === undefined ? undefined : getErrorMessage(error));
+        ui.redraw();
+      },
+      query,
+    });
+    const dialog: MessageSearchDialog = new MessageSearchDialog({
+      search,
+      theme: ui.theme,
+      now: () => ui.program.now(),
+      getMaxRows: () => ui.rows - reservedRows,
+      describeKey: (id) => ui.describeKey(id),
+      onSelect: finish,
+      onCancel: () => finish(undefined),
+    });
+    void search.load({});
+    return dialog;
+  });
+  if (!hit) return;
+  await openSession(ui, hit.session);
+  if (hit.entryId !== undefined) await openTreeAt(ui, hit.entryId);
+}
 
 /** Opens a session, which may be of another directory. */
 export async function openSession(

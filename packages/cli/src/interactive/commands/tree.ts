@@ -14,12 +14,15 @@ import {
   treeFilters,
 } from "../tree-model.ts";
 
-export async function openTree(ui: Interface): Promise<void> {
+export const openTree = (ui: Interface): Promise<void> => openTreeAt(ui, undefined);
+
+/** Opens the tree with an entry selected; without one, that at which the session is. */
+export async function openTreeAt(ui: Interface, entryId: string | undefined): Promise<void> {
   const { tree: roots, leafId } = await ui.client.execute({ type: "get_tree" });
   const tree = createSessionTree(roots, leafId);
   if (tree.nodes.length === 0) return ui.say("The session is empty.");
   const { filter, skipsPrompt } = await readSettings(ui);
-  for (let selected: string | undefined; ;) {
+  for (let selected = entryId; ;) {
     const item = await chooseItem(ui, tree, filter, selected);
     if (!item) return;
     const target = toTarget(item);

@@ -38,6 +38,7 @@ async function openSessions(parents: Readonly<Record<string, string>> = {}) {
     now: () => 0,
     describeKey: String,
     onSelect: ({ path }) => calls.push(`open ${path}`),
+    onSearch: (text) => calls.push(`search ${text}`),
     onRename: ({ path }) => calls.push(`rename ${path}`),
     onDelete: ({ path }) => calls.push(`delete ${path}`),
     onRestore: () => {},

@@ -22,6 +22,8 @@ interface SessionDialogOptions {
   now: () => number;
   describeKey: (id: AppKeybinding | "tui.editor.undo" | "tui.input.tab") => string;
   onSelect: (session: SessionSummaryData) => void;
+  /** Searches messages, for what was typed. */
+  onSearch: (text: string) => void;
   onRename: (session: SessionSummaryData) => void;
   onDelete: (session: SessionSummaryData) => void;
   onRestore: (id: string) => void;
@@ -95,7 +97,7 @@ export class SessionDialog extends SearchDialog {
   override handleInput(data: string): void {
     const keys = getKeybindings();
     const is = (id: Parameters<typeof keys.matches>[1]) => keys.matches(data, id);
-    const { pages, onSelect, onRename, onRestore, onCancel } = this.#options;
+    const { pages, onSelect, onSearch, onRename, onRestore, onCancel } = this.#options;
     if (this.#doomed) return this.#answer(is("tui.select.confirm"));
     // What is shown until the list is there was found by other words.
     const session = pages.isCurrent ? this.#getRows()[this.#selected]?.session : undefined;
@@ -108,6 +110,7 @@ export class SessionDialog extends SearchDialog {
     else if (is("tui.select.pageDown")) this.#move(this.pageRows);
     else if (session && is("tui.select.confirm")) onSelect(session);
     else if (is("tui.input.tab")) void this.#load({ all: !query.all });
+    else if (is("app.session.searchMessages")) onSearch(this.search.getValue());
     else if (is("app.session.togglePath")) this.#showsPaths = !this.#showsPaths;
     else if (is("app.session.toggleSort"))
       void this.#load({ sort: sessionSorts[(sessionSorts.indexOf(query.sort) + 1) % sessionSorts.length]! });
@@ -177,6 +180,7 @@ export class SessionDialog extends SearchDialog {
     const count = `${pages.sessions.length}${pages.hasMore ? "+" : ""}`;
     const keys = [
       `${describeKey("tui.input.tab")} directories`,
+      `${describeKey("app.session.searchMessages")} messages`,
       `${describeKey("app.session.rename")} rename`,
       `${describeKey("app.session.delete")} delete`,
       `${describeKey("app.session.toggleSort")} by ${sort}`,

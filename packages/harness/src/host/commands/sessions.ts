@@ -1,17 +1,18 @@
 /** Commands about the tree of a session, and about other sessions. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { closeAfter } from "@tau/ai/internal";
-import { type CommandParams, HarnessError } from "@tau/protocol";
+import { closeAfter, withoutUndefined } from "@tau/ai/internal";
+import { type CommandParams, HarnessError, type SearchParams } from "@tau/protocol";
 import { unlessMissing } from "@tau/tools/platform";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
-import { flag, nonEmptyText, nullable, oneOf, optional, text, wholeNumber } from "@tau/config/fields";
+import { decimal, flag, nonEmptyText, nullable, oneOf, optional, text, wholeNumber } from "@tau/config/fields";
 import { findSession, mustBeInSessionDirectory } from "../../session/find-session.ts";
 import { filterSessions } from "../../session/filter-sessions.ts";
 import { readOnlyError } from "../../session/read-only.ts";
+import { sessionDirectory } from "../../session/session-directory.ts";
 import { SessionManager } from "../../session/session-manager.ts";
 import { restoreSession, trashSession } from "../../session/trash.ts";
-import { getUserText, toSessionSummary } from "../data.ts";
+import { getUserText, toSearchData, toSessionSummary } from "../data.ts";
 import { unknownEntry } from "../errors.ts";
 import { isCancelled } from "../extension-host.ts";
 import {
@@ -32,6 +33,17 @@ export const listFields = {
   sort: optional(oneOf("modified", "created", "name")),
   cursor: optional(nonEmptyText),
   limit: optional(wholeNumber({ min: 1, unit: "sessions" })),
+};
+
+/** Fields of the commands that search sessions. */
+export const searchFields = {
+  text,
+  since: optional(text),
+  until: optional(text),
+  model: optional(nonEmptyText),
+  minCost: optional(decimal({ min: 0, unit: "US dollars" })),
+  maxCost: optional(decimal({ min: 0, unit: "US dollars" })),
+  limit: optional(wholeNumber({ min: 1, unit: "hits" })),
 };
 
 export const sessionCommands = {
@@ -97,6 +109,7 @@ export const sessionCommands = {
     await session.sessionManager.appendSessionInfo(name.trim());
   }),
   list_sessions: command(listFields, listSessions),
+  search_sessions: longCommand({ ...searchFields, all: optional(flag) }, searchMessages),
   rename_session: command({ session: nonEmptyText, name: nonEmptyText }, async (context, { session, name }) => {
     const path = await findPath(context, session);
     const open = await context.host.findOpen(path);
@@ -166,6 +179,30 @@ async function listSessions(
     sessions: page.map(toSessionSummary),
     ...(last && start + page.length < matching.length && { cursor: last.id }),
   };
+}
+
+async function searchMessages(
+  { host, session }: CommandContext,
+  { all = false, ...params }: CommandParams<"search_sessions">,
+) {
+  const { agentDir } = host;
+  const { cwd, sessionManager: manager } = session;
+  const directory = manager.getSessionDir();
+  if (manager.customStorage && directory === undefined)
+    throw new HarnessError("unavailable", "Only sessions in files can be searched, and these are in another storage.");
+  const { listSessionDirectories, searchSessions } = await import("../../search/index.ts");
+  const directories = all
+    ? await listSessionDirectories(agentDir, directory)
+    : [directory ?? sessionDirectory(cwd, agentDir)];
+  return toSearchData(await searchSessions(directories, { ...toSearchOptions(params), ...(!all && { cwd }) }));
+}
+
+/** Checks the times of a search, which arrive as texts. */
+export function toSearchOptions({ since, until, limit = 20, ...params }: SearchParams) {
+  const [sinceMs, untilMs] = [since, until].map((time) => (time === undefined ? undefined : Date.parse(time)));
+  if (Number.isNaN(sinceMs) || Number.isNaN(untilMs))
+    throw new HarnessError("invalid_input", "`since` and `until` are times in ISO 8601, such as 2026-11-19T14:00:00Z.");
+  return { ...params, ...withoutUndefined({ sinceMs, untilMs }), limit: Math.min(limit, maxListed) };
 }
 
 const findPath = (context: CommandContext, reference: string): Promise<string> =>
