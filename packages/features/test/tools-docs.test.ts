@@ -78,6 +78,12 @@ Besides texts and images (PNG, JPEG, GIF, WebP and BMP) \`read\` shows these fil
   the same name the last one is shown. Encrypted members, other methods than deflate, and archives in archives are refused with a
   sentence that says so; at most 100,000 members are listed.
 
+- **SQLite databases**, with Node 22.13 or newer: their tables with columns, counts and first rows; \`a.db#users\` is the table \`users\`, whose rows
+  \`offset\` and \`limit\` count (100 by default). What a log beside the database adds (write-ahead mode) is included. A private copy in the
+  temporary directory is read and removed again, so that the database is not locked, and nothing beside it changes: at most 256 MB.
+  Nothing in the file is run: views, virtual tables and calculated columns are only named. Texts are cut at 200 characters, and rows are counted up
+  to a million.
+
 A real file whose name has a \`#\` comes first. The policy judges \`a.zip#b\` as reading \`a.zip\`.
 `;
 

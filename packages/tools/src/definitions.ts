@@ -50,7 +50,7 @@ export const definitions = {
   read: {
     name: "read",
     label: "Read",
-    description: `Read a text, image, PDF (by pages), notebook or archive (FILE#MEMBER for a member of it). Shows up to ${atOnce}; use offset and limit for the rest.`,
+    description: `Read a text, image, PDF (by pages), notebook, archive or SQLite database (FILE#NAME for a member or table). Shows up to ${atOnce}; use offset and limit for the rest.`,
     parameters: Type.Object({
       path: Type.String(),
       offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line, 1-based" })),
@@ -64,7 +64,7 @@ export const definitions = {
     access: readsPart("read"),
     summarise: summarisePath("Read"),
     touches: readFile,
-    promptSnippet: "show a file or a part of it: texts, images, PDFs, notebooks, archives",
+    promptSnippet: "show a file or a part of it: texts, images, PDFs, archives and more",
     promptGuidelines: [{ with: ["bash"], text: "Use read, not cat or sed, to look at files." }, lookUp],
   },
   write: {

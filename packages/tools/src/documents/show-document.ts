@@ -1,4 +1,4 @@
-/** Shows what is neither a text nor an image: archives and their members, notebooks and PDFs. */
+/** Shows what is neither a text nor an image: archives and their members, notebooks, PDFs and databases. */
 import type { AgentToolResult } from "@tau/agent";
 import { ToolsError } from "../errors.ts";
 import { type ImageLimits, prepareImage } from "../files/image.ts";
@@ -7,7 +7,7 @@ import { chooseLines, presentLines, type ReadDetails } from "../files/show-lines
 import { showName } from "../files/show-name.ts";
 import { detectImageType, headBytes, refuseBinary, refuseZeros } from "../files/sniff.ts";
 import type { ThreadLimits } from "../files/thread.ts";
-import type { ReadableFile } from "../platform/files.ts";
+import type { Files, ReadableFile } from "../platform/files.ts";
 import { defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import { type Archive, chooseMember, formatListingHead, formatMember, isTar, openArchive } from "./archive.ts";
 import { type RandomAccess, readAt, toRandomAccess } from "./byte-source.ts";
@@ -15,6 +15,7 @@ import { detectDocument, type DocumentKind } from "./kind.ts";
 import { maxNotebookBytes, readNotebook } from "./notebook.ts";
 
 export interface DocumentRequest extends ThreadLimits {
+  files: Files;
   file: ReadableFile;
   path: string;
   /** Names the file, or the part of it, in messages. */
@@ -47,6 +48,10 @@ export async function showDocument(kind: DocumentKind, request: DocumentRequest)
     case "pdf":
       if (part !== undefined) return undefined;
       return await loadAndShowPdf(file, request);
+    case "sqlite": {
+      const { showDatabase } = await import("./show-database.ts");
+      return await showDatabase(request);
+    }
   }
 }
 
@@ -79,6 +84,8 @@ async function showMember(bytes: Buffer, request: DocumentRequest): Promise<Show
   }
   const kind = detectDocument(head, part ?? "");
   const isArchive = kind === "zip" || kind === "gzip" || (kind === "tar" && (await isTar(toRandomAccess(bytes))));
+  // Only a file on the disk can be opened by SQLite.
+  if (kind === "sqlite") throw new ToolsError("binary", `${name} is a database in an archive. Unpack it with bash.`);
   if (isArchive) throw new ToolsError("binary", `${name} is an archive in an archive. Unpack it with bash.`);
   if (kind === "pdf") return await loadAndShowPdf(toRandomAccess(bytes), request);
   return (kind === "notebook" && (await showNotebook(bytes, request))) || (await showText(bytes, request));

@@ -64,7 +64,7 @@ export function createReadTool({
       if (kind) {
         // Loaded late: most files are texts.
         const { showDocument } = await import("../documents/show-document.ts");
-        const request = { file, path, name, part, offset, limit: asked, image: imageLimits, clock, signal };
+        const request = { files, file, path, name, part, offset, limit: asked, image: imageLimits, clock, signal };
         const document = await showDocument(kind, request);
         if (document) return document;
       }
@@ -108,7 +108,7 @@ const seeWithSed = (line: number) => ` See it with bash: sed -n '${line}p' FILE 
 const hasNoParts = (name: string, part: string) =>
   new ToolsError(
     "not_found",
-    `There is no file ${name}#${part}, and ${name} has no parts: only archives do. Read ${name} itself.`,
+    `There is no file ${name}#${part}, and ${name} has no parts: only archives and databases do. Read ${name} itself.`,
   );
 
 async function showImage(

@@ -10,14 +10,14 @@ export interface ReadDetails {
   /** Known when the end of the file was reached. */
   totalLines?: number;
   /** Says what is counted where it is not lines. */
-  unit?: "pages";
+  unit?: "pages" | "rows";
 }
 
 /** The window of lines that need not all be made: `getLine` makes the one with this index. */
 export function chooseLines(
   count: number,
   getLine: (index: number) => string,
-  { offset, maxLines }: { offset: number; maxLines: number },
+  { offset, maxLines, maxBytes = defaultMaxBytes }: { offset: number; maxLines: number; maxBytes?: number },
 ): LineWindow {
   const lines: string[] = [];
   let bytes = 0;
@@ -25,7 +25,7 @@ export function chooseLines(
   for (let index = offset - 1; index < count && lines.length < maxLines; index++) {
     const line = getLine(index);
     const size = Buffer.byteLength(line);
-    if (bytes + size > defaultMaxBytes) {
+    if (bytes + size > maxBytes) {
       if (lines.length === 0) tooLong = { line: index + 1, bytes: size };
       break;
     }

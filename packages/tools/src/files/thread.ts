@@ -27,7 +27,8 @@ export async function runThread<Answer>(
   { clock, signal }: ThreadLimits,
 ): Promise<Answer> {
   const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 16 };
-  const worker = new Worker(source, { eval: true, workerData, resourceLimits });
+  // Node warns about modules that are experimental, and that would be printed.
+  const worker = new Worker(source, { eval: true, workerData, resourceLimits, stdout: true, stderr: true });
   let cancelTimer = () => {};
   const answer = new Promise<Answer>((resolve, reject) => {
     const fail = (error: unknown) => reject(new ToolsError("binary", failedMessage, { cause: error }));
