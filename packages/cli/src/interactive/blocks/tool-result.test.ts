@@ -53,6 +53,20 @@ test.each([
     ["(the file is empty)"],
     ["(the file is empty)"],
   ],
+  [
+    "pages of a document",
+    "[Page 3 of 9]\na\n\n[Page 4 of 9]\nb",
+    { firstLine: 3, shownLines: 2, unit: "pages" },
+    ["pages 3 to 4 (ctrl+o)"],
+    ["[Page 3 of 9]", "a", "", "[Page 4 of 9]", "b"],
+  ],
+  [
+    "a row of a table",
+    "[a.db#t]\nx\n1",
+    { firstLine: 1, shownLines: 1, unit: "rows" },
+    ["1 row (ctrl+o)"],
+    ["[a.db#t]", "x", "1"],
+  ],
   ["a tool that says nothing of lines", "a\nb", undefined, ["2 lines (ctrl+o)"], ["a", "b"]],
 ])("an excerpt has the numbers of its lines when it is expanded: %s", (_what, text, details, folded, expanded) => {
   expect(draw("excerpt", { text, details })).toEqual(folded);

@@ -132,26 +132,35 @@ interface Excerpt {
   count: number;
   /** The number of the first one; undefined if the lines have their numbers already. */
   first: number | undefined;
+  /** Counted where a document has no lines of its own: its text is shown as it is. */
+  unit?: "page" | "row";
 }
 
 /** Undefined if no line of a file is shown, but something about it. */
 function findExcerpt(lines: readonly string[], details: unknown): Excerpt | undefined {
-  const { firstLine, shownLines } = toFields(details);
+  const { firstLine, shownLines, unit } = toFields(details);
   const count = getNumber(shownLines);
   if (count === undefined) return { count: lines.length, first: undefined };
+  if (unit === "pages" || unit === "rows")
+    return { count, first: getNumber(firstLine), unit: unit === "pages" ? "page" : "row" };
   // A remark about the rest follows an empty line. Other lines are more than those of the file.
   const isBare = (lines[count] ?? "") === "";
   return count === 0 ? undefined : { count, first: isBare ? getNumber(firstLine) : undefined };
 }
 
-function describeExcerpt({ count, first = 1 }: Excerpt): string {
-  if (first === 1) return count === 1 ? "1 line" : `${count} lines`;
-  return count === 1 ? `line ${first}` : `lines ${first} to ${first + count - 1}`;
+function describeExcerpt({ count, first = 1, unit }: Excerpt): string {
+  const word = unit ?? "line";
+  if (first === 1) return count === 1 ? `1 ${word}` : `${count} ${word}s`;
+  return count === 1 ? `${word} ${first}` : `${word}s ${first} to ${first + count - 1}`;
 }
 
 /** With the numbers of the lines. */
-function drawExcerpt(lines: readonly string[], { count, first }: Excerpt, { theme, width }: DrawOptions): string[] {
-  if (first === undefined) return [...lines];
+function drawExcerpt(
+  lines: readonly string[],
+  { count, first, unit }: Excerpt,
+  { theme, width }: DrawOptions,
+): string[] {
+  if (first === undefined || unit !== undefined) return [...lines];
   const last = first + count - 1;
   return [...drawNumbers(lines.slice(0, count), { first, last, theme, width }), ...lines.slice(count)];
 }
