@@ -6,7 +6,8 @@ const startsWith = (head: Buffer, text: string): boolean => head.toString("latin
 
 /** Undefined for anything else. A notebook is only known by its name: it may turn out to be another text. */
 export function detectDocument(head: Buffer, path: string): DocumentKind | undefined {
-  if (startsWith(head, "%PDF-")) return "pdf";
+  // Some programs write something before it.
+  if (startsWith(head, "%PDF-") || (/\.pdf$/i.test(path) && head.subarray(0, 1_024).includes("%PDF-"))) return "pdf";
   if (startsWith(head, "SQLite format 3\0")) return "sqlite";
   if (["PK\x03\x04", "PK\x05\x06"].some((mark) => startsWith(head, mark))) return "zip";
   if (startsWith(head, "\x1f\x8b")) return "gzip";

@@ -22,6 +22,8 @@ type Place =
 const maxObjects = 2_000_000;
 const maxSections = 1_000;
 const maxChain = 20;
+/** How many rows or objects are looked at before others may work. */
+const partsInStep = 1_000;
 const empty: PdfDict = new Map();
 
 export class PdfDocument {
@@ -35,15 +37,25 @@ export class PdfDocument {
   readonly #streamIds = new WeakMap<PdfStream, ObjectId>();
   #decryption: Decryption | undefined;
   #streamEnds: readonly number[] | undefined;
-  trailer: PdfDict = empty;
+  readonly #trailer = new Map<string, PdfValue>();
 
-  constructor(bytes: Uint8Array, budget: PdfBudget) {
+  private constructor(bytes: Uint8Array, budget: PdfBudget) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#budget = budget;
-    this.#readSections();
-    this.#openEncryption();
-    if (!this.#hasPages()) this.#findObjects();
-    if (!this.#hasPages()) throw new PdfFailure("damaged", "It has no pages that can be found.");
+  }
+
+  /** Pauses now and then, so that others can work. */
+  static *open(bytes: Uint8Array, budget: PdfBudget): Generator<void, PdfDocument> {
+    const document = new PdfDocument(bytes, budget);
+    yield* document.#readSections();
+    document.#openEncryption();
+    if (!document.#hasPages()) yield* document.#findObjects();
+    if (!document.#hasPages()) throw new PdfFailure("damaged", "It has no pages that can be found.");
+    return document;
+  }
+
+  get trailer(): PdfDict {
+    return this.#trailer;
   }
 
   /** Follows references. */
@@ -192,7 +204,7 @@ export class PdfDocument {
   }
 
   /** Reads the tables of objects, the newest first. */
-  #readSections(): void {
+  *#readSections(): Generator<void, void> {
     const tail = this.#bytes.lastIndexOf("startxref");
     if (tail === -1) return;
     const start = new PdfParser(this.#bytes, this.#budget, tail + "startxref".length).read();
@@ -202,9 +214,9 @@ export class PdfDocument {
       const position = waiting.shift()!;
       if (seen.has(position) || position < 0 || position >= this.#bytes.length) continue;
       seen.add(position);
-      const trailer = this.#readSection(position);
+      const trailer = yield* this.#readSection(position);
       if (!trailer) continue;
-      this.trailer = new Map([...trailer, ...this.trailer]);
+      for (const [key, value] of trailer) if (!this.#trailer.has(key)) this.#trailer.set(key, value);
       for (const key of ["XRefStm", "Prev"]) {
         const next = trailer.get(key);
         if (typeof next === "number") waiting.push(next);
@@ -212,16 +224,16 @@ export class PdfDocument {
     }
   }
 
-  #readSection(position: number): PdfDict | undefined {
+  *#readSection(position: number): Generator<void, PdfDict | undefined> {
     const parser = new PdfParser(this.#bytes, this.#budget, position);
-    if (isWord(parser.read(), "xref")) return this.#readTable(parser);
+    if (isWord(parser.read(), "xref")) return yield* this.#readTable(parser);
     const stream = this.#readAt(position);
     if (!(stream instanceof PdfStream)) return undefined;
     this.#readTableStream(stream);
     return stream.dict;
   }
 
-  #readTable(parser: PdfParser): PdfDict | undefined {
+  *#readTable(parser: PdfParser): Generator<void, PdfDict | undefined> {
     for (;;) {
       const first = parser.read();
       if (isWord(first, "trailer")) return toDict(parser.read());
@@ -230,6 +242,7 @@ export class PdfDocument {
       for (let index = 0; index < Math.min(count, maxObjects); index++) {
         const [position, generation, kind] = [parser.read(), parser.read(), parser.read()];
         if (typeof position !== "number" || typeof generation !== "number") return undefined;
+        if (index % partsInStep === 0) yield;
         if (isWord(kind, "n")) this.#addPlace(first + index, { kind: "file", position });
         else if (!isWord(kind, "f")) return undefined;
       }
@@ -267,14 +280,15 @@ export class PdfDocument {
   }
 
   /** For files whose tables are missing or wrong: looks for objects in the whole file. */
-  #findObjects(): void {
+  *#findObjects(): Generator<void, void> {
     this.#places.clear();
     this.#objects.clear();
     this.#objectStreams.clear();
     const streams: number[] = [];
-    for (let from = 0; ;) {
+    for (let from = 0, count = 0; ; count++) {
       const found = this.#bytes.indexOf("obj", from);
       if (found === -1) break;
+      if (count % partsInStep === 0) yield;
       from = found + 3;
       const before = this.#bytes.toString("latin1", Math.max(0, found - 24), found);
       const match = /(?:^|[^\d])(\d{1,10})\s+(\d{1,5})\s+$/.exec(before);
@@ -286,10 +300,13 @@ export class PdfDocument {
       if (/\/ObjStm\b/.test(this.#bytes.toString("latin1", found, found + 300))) streams.push(number);
       if (this.#places.size > maxObjects) break;
     }
-    this.#findTrailer();
+    yield* this.#findTrailer();
     this.#openEncryption();
-    for (const number of streams) this.#addFromStream(number);
-    if (streams.length > 0) this.#findTrailer();
+    for (const number of streams) {
+      yield;
+      this.#addFromStream(number);
+    }
+    if (streams.length > 0) yield* this.#findTrailer();
   }
 
   #addFromStream(number: number): void {
@@ -305,24 +322,28 @@ export class PdfDocument {
     }
   }
 
-  #findTrailer(): void {
-    let trailer: PdfDict = empty;
-    for (let from = 0; ;) {
+  *#findTrailer(): Generator<void, void> {
+    this.#trailer.clear();
+    const add = (dict: PdfDict) => {
+      for (const [key, value] of dict) this.#trailer.set(key, value);
+    };
+    for (let from = 0, count = 0; ; count++) {
       const found = this.#bytes.indexOf("trailer", from);
       if (found === -1) break;
+      if (count % partsInStep === 0) yield;
       from = found + 7;
-      trailer = new Map([...trailer, ...toDict(new PdfParser(this.#bytes, this.#budget, from).read())]);
+      add(toDict(new PdfParser(this.#bytes, this.#budget, from).read()));
     }
+    let count = 0;
     for (const number of this.#places.keys()) {
+      if (count++ % partsInStep === 0) yield;
       const value = this.#readObject(number);
       const dict = value instanceof PdfStream ? value.dict : toDict(value);
       const type = dict.get("Type");
       if (!(type instanceof PdfName)) continue;
-      if (type.name === "XRef") trailer = new Map([...trailer, ...dict]);
-      if (type.name === "Catalog" && !trailer.has("Root"))
-        trailer = new Map([...trailer, ["Root", new PdfRef(number) as PdfValue]]);
+      if (type.name === "XRef") add(dict);
+      if (type.name === "Catalog" && !this.#trailer.has("Root")) this.#trailer.set("Root", new PdfRef(number));
     }
-    this.trailer = trailer;
   }
 }
 

@@ -54,8 +54,7 @@ export async function extractPdfText(
 ): Promise<PdfText> {
   const budget: PdfBudget = { bytes: maxUnpackedBytes, values: maxValues };
   try {
-    const document = new PdfDocument(bytes, budget);
-    return await runInSteps(readPages(document, budget, { firstPage, maxPages, maxChars }), signal);
+    return await runInSteps(readPages(bytes, budget, { firstPage, maxPages, maxChars }), signal);
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof PdfFailure) return { kind: error.kind, message: describe(error) };
@@ -98,10 +97,11 @@ interface PageLimits {
 }
 
 function* readPages(
-  document: PdfDocument,
+  bytes: Uint8Array,
   budget: PdfBudget,
   { firstPage, maxPages, maxChars }: PageLimits,
 ): Generator<void, PdfText> {
+  const document = yield* PdfDocument.open(bytes, budget);
   const found = listPages(document, maxListedPages);
   if (found.length === 0) throw new PdfFailure("damaged", "It has no pages that can be found.");
   const pages: string[] = [];

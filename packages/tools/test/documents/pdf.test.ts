@@ -106,8 +106,14 @@ describe("a hostile PDF", () => {
     expect(text).toMatch(said);
   });
 
-  test("that takes long lets others work in between, and ends when it is aborted", async () => {
-    const bytes = writePdf(createPage("0 0 Td ".repeat(400_000)));
+  test.each([
+    ["has a long page", writePdf(createPage("0 0 Td ".repeat(400_000)))],
+    ["has no table, and many objects", Buffer.from(`%PDF-1.4 ${"1 0 obj <</A 1>> endobj ".repeat(200_000)}`)],
+    [
+      "has a table of many rows",
+      Buffer.from(`%PDF-1.4\nxref\n0 900000\n${"1 0 n ".repeat(900_000)}startxref\n9\n%%EOF`),
+    ],
+  ])("that %s lets others work in between, and ends when it is aborted", async (_name, bytes) => {
     const controller = new AbortController();
     let turns = 0;
     const count = () => {
@@ -117,5 +123,12 @@ describe("a hostile PDF", () => {
     };
     setImmediate(count);
     await expect(extractPdfText(bytes, { signal: controller.signal })).rejects.toThrow("enough");
+  });
+
+  test("with hundreds of thousands of trailers does not take a time that grows with their square", async () => {
+    const bytes = Buffer.from(
+      `%PDF-1.4 ${Array.from({ length: 200_000 }, (_unused, index) => `trailer<</K${index} 1>>`).join(" ")}`,
+    );
+    expect(await extractPdfText(bytes)).toMatchObject({ kind: "damaged" });
   });
 });
