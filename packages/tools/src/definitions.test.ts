@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { AccessRequest } from "./access.ts";
 import { definitions, type ToolName } from "./definitions.ts";
 import { ToolsError } from "./errors.ts";
-import { listExisting, listNew, resolveExisting, resolveNew } from "./files/path.ts";
+import { listExisting, listNew, listReadable, resolveExisting, resolveNew, resolveReadable } from "./files/path.ts";
 import { listHeaders } from "./hashline/patch-header.ts";
 import { parsePatch } from "./hashline/patch-text.ts";
 import type { Files } from "./platform/files.ts";
@@ -58,6 +58,9 @@ test.each<[ToolName, unknown, string[]]>([
     { path: "@a/\u00e9" },
     ["write path /w/app/a/\u00e9 | /w/app/@a/\u00e9 | /w/app/@a/e\u0301 | /w/app/a/e\u0301"],
   ],
+  ["read", { path: "a.zip#b" }, ["read path /w/app/a.zip#b | /w/app/a.zip"]],
+  ["read", { path: "../a#b/c#d" }, ["read path /w/a#b/c#d | /w/a#b/c | /w/a"]],
+  ["edit", { path: "a.zip#b" }, ["write path /w/app/a.zip#b"]],
   ["hashline_patch", { patch: "¶@a#12ab\n1!" }, ["write path /w/app/a | /w/app/@a"]],
 ])("%s with %j names every path that it may open: %j", (name, args, wanted) => {
   expect(getAccess(name, args)).toEqual(wanted);
@@ -65,11 +68,12 @@ test.each<[ToolName, unknown, string[]]>([
 
 test("whatever exists, a path is opened that was asked for", async () => {
   const typed = fc
-    .array(fc.constantFrom("@", "a", "/", "'", " AM", "\u00e9", "e\u0301", "..", "~"), { minLength: 1 })
+    .array(fc.constantFrom("@", "#", "a", "/", "'", " AM", "\u00e9", "e\u0301", "..", "~"), { minLength: 1 })
     .map((parts) => parts.join(""))
     .filter((path) => path !== "@");
   const choices = [
     [listExisting, resolveExisting],
+    [listReadable, async (...asked: Parameters<typeof resolveReadable>) => (await resolveReadable(...asked)).path],
     [listNew, resolveNew],
   ] as const;
   await fc.assert(
@@ -82,7 +86,7 @@ test("whatever exists, a path is opened that was asked for", async () => {
         const known = new Map<string, boolean>();
         const stat = async (looked: string) => {
           if (!known.has(looked)) known.set(looked, coins.next().value);
-          return known.get(looked) ? {} : undefined;
+          return known.get(looked) ? { isFile: () => true } : undefined;
         };
         expect([...list("/w", path)]).toContain(await resolve({ stat } as unknown as Files, "/w", path));
       },
