@@ -123,6 +123,7 @@ export {
   type TerminationReason,
   toTermination,
   formatLimit,
+  formatLimitName,
   defaultRunMs,
 } from "./run-end.ts";
 export { isDelta } from "./deltas.ts";

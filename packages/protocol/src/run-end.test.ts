@@ -14,6 +14,7 @@ const table: { [Kind in RunEnd["kind"]]: [RunEnd & { kind: Kind }, TerminationRe
     [{ kind: "budget", limit: "tokens" }, "no_tool_calls", "budget_tokens"],
     [{ kind: "budget", limit: "cost" }, "no_tool_calls", "budget_cost"],
     [{ kind: "budget", limit: "turns" }, "no_tool_calls", "budget_turns"],
+    [{ kind: "budget", limit: "day" }, "no_tool_calls", "budget_day"],
     [{ kind: "budget", limit: "time" }, "no_tool_calls", "budget_time"],
   ],
   stopped: [

@@ -11,7 +11,8 @@ export type TerminationReason =
   | "gateway_disconnected"
   | "error";
 
-export type BudgetLimitName = "tokens" | "cost" | "turns" | "time";
+/** `day` and `month`: the cost of all sessions in that time. The others are limits of the run, or of its session. */
+export type BudgetLimitName = "tokens" | "cost" | "turns" | "time" | "day" | "month";
 
 /** `person`: somebody asked for it. `signal`: an AbortSignal. `parent`: the session that started this one. `agent`: the model itself. */
 export type AbortedBy = "person" | "signal" | "parent" | "agent";
@@ -51,6 +52,10 @@ export function formatLimit(limitMs: number): string {
   const count = limitMs / unitMs;
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
+
+/** A limit for people: `turns`, `cost per day`. */
+export const formatLimitName = (limit: BudgetLimitName): string =>
+  limit === "day" || limit === "month" ? `cost per ${limit}` : limit;
 
 /** The names of the reasons are fixed; `detail` has the limit that really was exceeded. */
 const withLimit = (name: string, limitMs: number | undefined): string =>

@@ -15,6 +15,13 @@ test.each<[RunEnd, Omit<PromptEnd, "end">, string[], number, string | undefined]
   [{ kind: "stopped", by: "finish" }, nothing, [], 0, undefined],
   [{ kind: "length" }, said, [], 1, "the answer reached its length limit."],
   [{ kind: "budget", limit: "turns" }, nothing, ["Allow it."], 1, "the run reached its limit of turns."],
+  [
+    { kind: "budget", limit: "day" },
+    nothing,
+    [],
+    1,
+    "the run reached its limit of cost per day.\n  It is the limit of all sessions. Raise budgets.day.cost in your settings, or use a model without cost.",
+  ],
   [{ kind: "timeout" }, nothing, [], 1, "the run was stopped after 48 hours."],
   [{ kind: "timeout", limitMs: 90_000 }, nothing, [], 1, "the run was stopped after 90 seconds."],
   [{ kind: "aborted", by: "person" }, nothing, [], 130, "interrupted."],

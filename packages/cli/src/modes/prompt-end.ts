@@ -1,7 +1,14 @@
 /** Formats the end of a prompt for print and JSON mode. Pure. */
 import type { Failure } from "@tau/ai";
 import type { OutputCheck } from "@tau/ai/internal";
-import { type Approval, defaultRunMs, formatLimit, type PromptEnd } from "@tau/protocol";
+import {
+  type Approval,
+  type BudgetLimitName,
+  defaultRunMs,
+  formatLimit,
+  formatLimitName,
+  type PromptEnd,
+} from "@tau/protocol";
 import { getFailureAdvice } from "@tau/protocol/surface";
 import { logAdvice } from "../process/errors.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
@@ -59,7 +66,7 @@ export function formatEnd(result: PromptResult, denied: readonly string[]): stri
     case "length":
       return "the answer reached its length limit.";
     case "budget":
-      return `the run reached its limit of ${end.limit}.`;
+      return formatBudgetEnd(end.limit);
     case "timeout":
       return `the run was stopped after ${formatLimit(end.limitMs ?? defaultRunMs)}.`;
     case "asked":
@@ -75,6 +82,12 @@ export function formatEnd(result: PromptResult, denied: readonly string[]): stri
     default:
       return end satisfies never;
   }
+}
+
+function formatBudgetEnd(limit: BudgetLimitName): string {
+  const reason = `the run reached its limit of ${formatLimitName(limit)}.`;
+  if (limit !== "day" && limit !== "month") return reason;
+  return `${reason}\n  It is the limit of all sessions. Raise budgets.${limit}.cost in your settings, or use a model without cost.`;
 }
 
 function withAdvice({ kind, message }: Failure): string {

@@ -290,7 +290,7 @@ export const settingsTable = group("The settings of tau.", {
       description: "Tokens at the end of the conversation whose tool results are always sent.",
     }),
   }),
-  budgets: group("Limits of one run, including its sub-agents. Default: no limits.", {
+  budgets: group("Limits of one run, including its sub-agents, of a day and of a month. Default: no limits.", {
     tokens: setting(count("tokens"), {
       default: undefined,
       description: "The most tokens, input and output together.",
@@ -306,6 +306,20 @@ export const settingsTable = group("The settings of tau.", {
       default: undefined,
       description: "The longest time, in milliseconds.",
       project: "when trusted",
+    }),
+    day: group("The limit of a day, in local time, for all sessions together.", {
+      cost: setting(decimal({ min: 0, unit: "dollars" }), {
+        default: undefined,
+        description: "The highest cost of all requests of a day, in US dollars. At 80 % of it you are warned.",
+        project: "never",
+      }),
+    }),
+    month: group("The limit of a calendar month, in local time, for all sessions together.", {
+      cost: setting(decimal({ min: 0, unit: "dollars" }), {
+        default: undefined,
+        description: "The highest cost of all requests of a month, in US dollars. At 80 % of it you are warned.",
+        project: "never",
+      }),
     }),
   }),
   steeringMode: setting(queueMode, {

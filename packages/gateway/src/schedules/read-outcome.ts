@@ -1,5 +1,5 @@
 /** Reads from the log of a run's session how the run ended. Pure. */
-import type { SessionEntry } from "@tau/protocol";
+import { type BudgetLimitName, formatLimitName, type SessionEntry } from "@tau/protocol";
 import { getReplyText, isUnfinished } from "../channels/session-replies.ts";
 import { cutText } from "./run-text.ts";
 
@@ -33,6 +33,7 @@ export function readOutcome(branch: readonly SessionEntry[], end: SeenEnd | unde
 function describeEnd({ reason, detail, failure }: SeenEnd): string {
   if (reason === "error") return failure || detail || "The model failed.";
   if (reason === "abort_signal") return `It was ended: ${detail ?? "aborted"}`;
-  if (detail?.startsWith("budget")) return `It had used its budget of ${detail.slice("budget_".length)}.`;
+  if (detail?.startsWith("budget"))
+    return `It had used its budget of ${formatLimitName(detail.slice("budget_".length) as BudgetLimitName)}.`;
   return `It took too long (${detail ?? reason}).`;
 }

@@ -456,7 +456,9 @@ export class Activity {
     const model = this.#parts.model.mustHaveModel();
     const name = modelName(model);
     const { input, output } = model.cost;
-    if (left.cost === undefined || input > 0 || output > 0 || name === this.#unpriced) return;
+    const { day, month } = this.#parts.settings.get().budgets;
+    const isLimited = [left.cost, day.cost, month.cost].some((limit) => limit !== undefined);
+    if (!isLimited || input > 0 || output > 0 || name === this.#unpriced) return;
     this.#unpriced = name;
     const advice = "Write its prices into models.json, or limit turns, tokens or time.";
     notice("budget", `The model ${name} has no prices, so the limit of the cost does not end a run. ${advice}`);

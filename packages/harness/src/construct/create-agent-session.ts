@@ -4,11 +4,13 @@ import type { StreamFn } from "@tau/agent";
 import { streamSimple } from "@tau/ai";
 import { Availability, createUsedKeys, createWrittenValues, getAvailability, listKeys } from "@tau/config/internal";
 import { createBudget } from "../budget/budget.ts";
+import { withCostLimits } from "../cost/with-cost-limits.ts";
 import type { ExtensionSlot, SessionStart } from "@tau/extensions/internal";
 import type { DebugLog } from "../observe/debug-log.ts";
 import { findTracer } from "../observe/opentelemetry.ts";
 import { findUnknownTools } from "@tau/policy";
 import { createSecretBroker } from "@tau/policy/internal";
+import { createRecordFiles } from "@tau/tools/storage";
 import { createExpandPort } from "../prompt/expand-port.ts";
 import { createMentionReader } from "../prompt/read-mention.ts";
 import { withProviderHooks } from "../request/provider-hooks.ts";
@@ -194,11 +196,8 @@ function createSecrets({ params, services, env, getPolicy }: SessionSetup, provi
 }
 
 /** Asks a model, with keys and headers, the hooks of extensions, and what every request of the session has. */
-function createRequest(
-  { params, services, sessionManager, env, tenant, clock }: SessionSetup,
-  extensions: ExtensionSlot,
-  keys: SessionKeys,
-): StreamFn {
+function createRequest(setup: SessionSetup, extensions: ExtensionSlot, keys: SessionKeys): StreamFn {
+  const { params, services, sessionManager, env, tenant, clock } = setup;
   const { auth, registry, settings } = services;
   const { debugLog } = params;
   const onKey = debugLog && { onKey: (key: string) => debugLog.addSecret(key) };
@@ -215,7 +214,23 @@ function createRequest(
     },
   );
   const getPatterns = () => params.models ?? settings.get().enabledModels;
-  return withRoutes(run, { registry, getExtensions: () => extensions.current, getPatterns }, clock);
+  const limited = withCostLimits(run, {
+    getLimits: () => ({ day: settings.get().budgets.day.cost, month: settings.get().budgets.month.cost }),
+    open: () => openLimitedRequests(setup),
+  });
+  return withRoutes(limited, { registry, getExtensions: () => extensions.current, getPatterns }, clock);
+}
+
+/** The code of the ledger is loaded here, because most users set no limit for a day or a month. */
+async function openLimitedRequests({ sessionManager, agentDir, clock, ids, parent, notices, closers }: SessionSetup) {
+  const { CostLedger } = await import("../cost/cost-ledger.ts");
+  const { LimitedRequests } = await import("../cost/limited-requests.ts");
+  const storage = sessionManager.customStorage ?? createRecordFiles({ agentDir, clock, ids });
+  const ledger = new CostLedger({ storage, clock, ids });
+  closers.add(() => ledger.close());
+  // The session that started this one warns by itself.
+  const warn = (message: string) => (parent ? undefined : notices.add("budget", message));
+  return new LimitedRequests({ ledger, clock, warn });
 }
 
 /** Reports tools that are named and do not exist, because the error leaves a tool enabled, or out. */

@@ -4,7 +4,9 @@ import type { AgentMessage, StreamFn } from "@tau/agent";
 import type { Context, Usage } from "@tau/ai";
 import type { ExtensionHooks } from "@tau/extensions";
 import { isValidChange } from "@tau/extensions/internal";
-import type { Budget, BudgetLimit, Reservation } from "../budget/budget.ts";
+import type { BudgetLimitName } from "@tau/protocol";
+import type { Budget, Reservation } from "../budget/budget.ts";
+import { findReachedLimit } from "../cost/refused-streams.ts";
 import { failedStream } from "../request/request.ts";
 import { type RouteOutcome, toRouteMessages, withLevel } from "../request/route.ts";
 import { messagesToSend } from "../request/select-messages.ts";
@@ -29,15 +31,15 @@ interface NextRequestParts {
 }
 
 interface NextRequestOptions {
-  /** Called instead of the model if the budget has no room for the request. */
-  onSpent: (limit: BudgetLimit) => void;
+  /** Called if a budget, or a limit of all sessions, has no room for the request. */
+  onSpent: (limit: BudgetLimitName) => void;
   /** Whether the first request follows one that failed. */
   isRetry: boolean;
 }
 
 export class NextRequest {
   readonly #parts: NextRequestParts;
-  readonly #onSpent: (limit: BudgetLimit) => void;
+  readonly #onSpent: (limit: BudgetLimitName) => void;
   #isRetry: boolean;
   /** The selected messages. */
   #sending: readonly AgentMessage[] = [];
@@ -112,7 +114,7 @@ export class NextRequest {
     const { maxTokens } = grant;
     const systemPrompt = this.#prompt ?? context.systemPrompt;
     this.#prompt = undefined;
-    return await host.ask(
+    const stream = await host.ask(
       model,
       { ...context, ...(systemPrompt !== undefined && { systemPrompt }) },
       {
@@ -121,6 +123,9 @@ export class NextRequest {
         ...(maxTokens !== undefined && { maxTokens }),
       },
     );
+    const reached = findReachedLimit(stream);
+    if (reached !== undefined) this.#onSpent(reached);
+    return stream;
   }
 
   /** Asks the selected virtual model for the model of this request. */

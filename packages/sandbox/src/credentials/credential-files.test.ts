@@ -11,7 +11,7 @@ const ownSecrets = [
     " ",
   ),
   ..."models.json models.yml catalogue.json mcp.json profiles/work.json history.jsonl spool/1.json".split(" "),
-  ..."approvals.json answers.json trust.json trusted-projects.json extension-trust.json audit.jsonl audit.jsonl.1 drafts/x-1.txt".split(
+  ..."approvals.json answers.json trust.json trusted-projects.json extension-trust.json audit.jsonl audit.jsonl.1 costs.jsonl costs.jsonl.lock drafts/x-1.txt".split(
     " ",
   ),
   "agents/bob/auth.json",

@@ -21,6 +21,7 @@ const secretFiles = [
   "trusted-projects.json",
   "extension-trust.json",
   "audit.jsonl",
+  "costs.jsonl",
 ];
 
 const settingsFile = "settings.json";
