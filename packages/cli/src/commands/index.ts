@@ -28,6 +28,13 @@ export const commands: readonly Command[] = [
     ],
   },
   {
+    name: "stats",
+    summary: "Show what sessions have used: tokens, cost, time and calls",
+    usage: [
+      "tau stats [--by day|project|model|tool|agent] [--since DAY] [--until DAY] [--json]  All sessions of the last 30 days; DAY is 2026-03-01, today, yesterday, or how long ago it was, such as 7d or 2w",
+    ],
+  },
+  {
     name: "models",
     summary: "List the models that can be used, and renew what is known about them",
     usage: [

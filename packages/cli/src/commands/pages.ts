@@ -19,7 +19,7 @@ export const pages: readonly Page[] = [
   { name: "sessions", summary: "working with sessions, how they are stored, and what is guaranteed" },
   { name: "auth", summary: "keys and logins of providers" },
   { name: "models", summary: "choosing models; servers and models of your own" },
-  { name: "cost", summary: "what sessions cost, and limits for a day and a month" },
+  { name: "cost", summary: "what sessions have used, and limits of the cost of a day and a month" },
   { name: "settings", summary: "every setting" },
   { name: "environment", summary: "every environment variable that tau reads and that commands get" },
   { name: "permissions", summary: "recipes: what tau may do without asking you" },

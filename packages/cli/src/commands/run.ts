@@ -27,6 +27,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     import: async (args, io) => (await import("./sessions-import.ts")).importFile(args, io),
     repair: async (args, io) => await untilInterrupted((await import("./sessions-repair.ts")).repair(args, io), io),
   },
+  stats: async (args, io) => await untilInterrupted((await import("./stats.ts")).showStats(args, io), io),
   models: {
     "": async (args, io) => (await import("./models.ts")).listModels(args, io),
     update: async (args, io) => (await import("./models-update.ts")).updateModels(args, io),

@@ -6,7 +6,7 @@ import { formatPromptHint } from "../process/prompt-hint.ts";
 const packages = "Use tau install, tau remove and tau list.";
 const prompt = 'Use tau -p "YOUR REQUEST", or tau "YOUR REQUEST" for a session in the terminal.';
 const conversation = "Use tau alone in a terminal, or tau -c to continue.";
-const used = "Use /session in a session: it shows the tokens and the cost.";
+const used = "Use tau stats, or /session in a session: it shows the tokens and the cost.";
 
 /** Commands of other agents, and what to use here. */
 const hints: Readonly<Record<string, string>> = {
@@ -18,7 +18,6 @@ const hints: Readonly<Record<string, string>> = {
   plugins: packages,
   version: "Use tau --version.",
   chat: conversation,
-  stats: used,
   usage: used,
 };
 

@@ -41,7 +41,7 @@ test("an unknown topic gets a suggestion, or the list of topics", async () => {
     out: "",
     err: 'tau help: There is no topic "exit-code". Did you mean "exit-codes"?\n',
   });
-  expect((await run("help", "zzzzzzzzzzzz")).err).toContain("The topics are: sessions, models,");
+  expect((await run("help", "zzzzzzzzzzzz")).err).toContain("The topics are: sessions, stats, models,");
 });
 
 test("--help lists every topic", async () => {
