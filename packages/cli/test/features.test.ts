@@ -107,3 +107,14 @@ test("a template is used instead of a feature's command of the same name", async
   const { data } = (await client.ask("get_commands")) as { data: { commands: { name: string; source: string }[] } };
   expect(data.commands.filter(({ name }) => name === "context")).toMatchObject([{ source: "prompt" }]);
 });
+
+test("commands of features print what they show to standard error in print mode, and are notes over RPC", async () => {
+  const workspace = await createModelWorkspace([]);
+  const printed = await run(workspace, ["-p", "/context"]);
+  expect(printed).toMatchObject({ code: 0, out: "" });
+  expect(printed.err).toMatch(/About [\d.]+k of 64k tokens of acme\/small/);
+  const client = serve(workspace);
+  await client.ask("prompt", { message: "/context" });
+  const note = await client.seen((record) => record["method"] === "notify");
+  expect(note["message"]).toMatch(/System prompt +[\d.]+k?/);
+});

@@ -37,13 +37,13 @@ export async function runPrompts(options: SessionOptions, io: Io): Promise<ExitC
       ...(input !== undefined && { input }),
       ...(output && { output }),
     };
-    return await sendPrompt(toPromptSession(hosted, options, io), prompt, { options, io, isAttended });
+    return await sendPrompt(toPromptSession(hosted, opened.options, io), prompt, { options, io, isAttended });
   } finally {
     await host.dispose();
   }
 }
 
-function toPromptSession(hosted: HostedSession, { mode }: SessionOptions, io: Io): PromptSession {
+function toPromptSession(hosted: HostedSession, { mode, message }: SessionOptions, io: Io): PromptSession {
   const { session } = hosted;
   return {
     id: session.sessionId,
@@ -62,7 +62,9 @@ function toPromptSession(hosted: HostedSession, { mode }: SessionOptions, io: Io
       const { followPiEvents } = await import("../rpc/pi-events.ts");
       return followPiEvents(hosted, { send, onFailed: (error) => io.err(`tau: ${getErrorMessage(error)}\n`) });
     },
-    start: async () => void (session.extensions && (await attachExtensions(session, mode, io))),
+    // The code of a feature is loaded by its command, and says something.
+    start: async () =>
+      void ((session.extensions || session.isExtensionCommand(message)) && (await attachExtensions(session, mode, io))),
     run: ({ prompt, ...content }) => runPrompt(hosted, prompt, { ...content, source: "interactive" }),
   };
 }
