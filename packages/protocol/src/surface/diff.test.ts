@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { getNumberWidth, parseDiff, parseDiffs } from "./diff.ts";
+import { getNumberWidth, parseDiff, parseDiffs, parseTextWithDiffs } from "./diff.ts";
 
 const change = "@@ -9,3 +9,4 @@\n same\n-old\n+new\n+more\n end";
 
@@ -75,4 +75,18 @@ test("files are named only if there are several", () => {
 test("the numbers have as many columns as the longest", () => {
   expect(getNumberWidth(parseDiff("@@ -98,3 +98,3 @@\n a\n b\n c"))).toBe(3);
   expect(getNumberWidth(parseDiff("+a"))).toBe(0);
+});
+
+test("a text with diffs keeps what is written around them, and one without is no diff", () => {
+  const diff = (name: string) => `--- ${name}\n+++ ${name}\n@@ -1 +1 @@\n-1\n+2`;
+  const rows = parseTextWithDiffs(`2 files:\n\nChange a\n${diff("a")}\n\nChange b\n${diff("b")}`)!;
+  expect(rows.map(({ kind }) => kind)).toEqual(
+    "context context context file removed added context note file removed added".split(" "),
+  );
+  expect(rows.filter(({ kind }) => kind === "note" || kind === "file")).toMatchObject([
+    { text: "a" },
+    { text: "Change b" },
+    { text: "b" },
+  ]);
+  expect(parseTextWithDiffs("--- a line\n- a list")).toBeUndefined();
 });

@@ -59,6 +59,12 @@ export function parseDiffs(diffs: readonly string[]): DiffRow[] {
   return rows.filter(({ kind }) => kind === "file").length > 1 ? rows : rows.filter(({ kind }) => kind !== "file");
 }
 
+/** A text with unified diffs in it as rows; undefined if it has none. The other lines are rows without a number. */
+export function parseTextWithDiffs(text: string): DiffRow[] | undefined {
+  const parts = text.split(/^(?=--- .*\n\+\+\+ .*\n@@ -)/m);
+  return parts.length === 1 ? undefined : parts.flatMap(parseDiff);
+}
+
 /** How many columns the numbers of lines need; 0 if there are none. */
 export const getNumberWidth = (rows: readonly DiffRow[]): number =>
   rows.reduce((width, row) => {

@@ -36,7 +36,15 @@ export { applyCompletion, type TakenText } from "./completion.ts";
 export { getFoldedLines } from "./folded-message.ts";
 export { chooseCopiedText, type CopiedText, describeCodeBlock } from "./copied-text.ts";
 export { describeAnyEntry, describeEntry, type EntryDescription, formatModelChange } from "./describe-entry.ts";
-export { type DiffLine, type DiffRow, diffSigns, getNumberWidth, parseDiff, parseDiffs } from "./diff.ts";
+export {
+  type DiffLine,
+  type DiffRow,
+  diffSigns,
+  getNumberWidth,
+  parseDiff,
+  parseDiffs,
+  parseTextWithDiffs,
+} from "./diff.ts";
 export { findLastAnswerText, getAddedText, getAnswerText, getUserText, joinTexts } from "./entry-text.ts";
 export { type Fields, getNumber, getText, toFields } from "./fields.ts";
 export { formatAge, formatTokens, pluralise } from "./format.ts";

@@ -2,14 +2,28 @@
 import { useEffect, useState } from "preact/hooks";
 import type { UiNote } from "@tau/protocol";
 import type { RemoteSession } from "@tau/protocol/client";
+import { parseTextWithDiffs } from "@tau/protocol/surface";
 import type { Draft } from "../app/draft.ts";
 import { CloseIcon } from "../app/icons.tsx";
 import { Hidden } from "../text/hidden.tsx";
 import { toPlainOutput } from "../text/visible-text.ts";
+import { Diff } from "../transcript/diff.tsx";
 
 type Note = Extract<UiNote, { method: "notify" | "set_editor_text" }>;
 
 const maxNotes = 3;
+
+/** Differences are drawn as such, and the columns of other texts with several lines stay below each other. */
+function NoteText({ text }: { text: string }) {
+  const rows = parseTextWithDiffs(text);
+  if (rows) return <Diff rows={rows} />;
+  if (!text.includes("\n")) return <Hidden text={text} />;
+  return (
+    <pre class="lines" tabIndex={0}>
+      <Hidden text={text} />
+    </pre>
+  );
+}
 
 export function ExtensionNotes({ session, draft }: { session: RemoteSession; draft: Draft }) {
   const [notes, setNotes] = useState<readonly Note[]>([]);
@@ -28,11 +42,11 @@ export function ExtensionNotes({ session, draft }: { session: RemoteSession; dra
     <>
       {notes.map((note, index) => (
         <div class={note.method === "notify" ? `notice ${note.notifyType}` : "notice"} role="status" key={index}>
-          <span class="lines">
-            <Hidden
-              text={note.method === "notify" ? toPlainOutput(note.message) : "An extension suggests a message."}
-            />
-          </span>
+          {note.method === "notify" ? (
+            <NoteText text={toPlainOutput(note.message)} />
+          ) : (
+            <span>An extension suggests a message.</span>
+          )}
           {note.method === "set_editor_text" && (
             <button
               class="text-button"

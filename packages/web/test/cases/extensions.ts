@@ -38,6 +38,11 @@ export function extensionCases(shared: Shared): void {
       .waitFor();
     await ask("notify", "Look \u202eout", "warning");
     await page.getByText("Look U+202Eout").waitFor();
+    await ask("notify", "Change a\n--- a\n+++ a\n@@ -1 +1 @@\n-old\n+new <b>\n");
+    const note = page.locator(".notice").filter({ hasText: "Change a" });
+    await expect.poll(() => note.locator(".removed").innerText()).toContain("- old");
+    await expect.poll(() => note.locator(".added").innerText()).toContain("+ new <b>");
+    await note.getByRole("button", { name: "I have read this" }).click();
     await ask("setTitle", "Extended");
     await expect.poll(() => page.title()).toContain("Extended");
     await ask("setEditorText", "Written by it");
