@@ -36,6 +36,8 @@ test("without a text nothing is asked for, and a failure leaves no hits of anoth
     },
     onChange: (error) => changes.push(error),
   });
+  await search.load({});
+  expect(search.isLoading).toBe(false);
   await search.load({ text: "good" });
   expect(search.hasMore).toBe(true);
   await search.load({ text: "bad" });
@@ -43,7 +45,7 @@ test("without a text nothing is asked for, and a failure leaves no hits of anoth
   await search.load({ text: "good" });
   await search.load({ text: " " });
   expect(search.hits).toEqual([]);
-  expect(changes).toEqual([undefined, new Error("no"), undefined, undefined]);
+  expect(changes).toEqual([undefined, undefined, new Error("no"), undefined, undefined]);
 });
 
 test("an excerpt is split at its matches, with the beginning cut where there is little room", () => {

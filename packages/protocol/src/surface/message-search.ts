@@ -21,7 +21,8 @@ export class MessageSearch {
   #query: MessageQuery;
   #found: SearchData = nothing;
   #isStale = false;
-  #searching: Promise<void> | undefined;
+  #isSearching = false;
+  #ended = Promise.resolve();
 
   constructor(options: MessageSearchOptions) {
     this.#options = options;
@@ -42,17 +43,19 @@ export class MessageSearch {
 
   /** Whether something is on its way. */
   get isLoading(): boolean {
-    return this.#searching !== undefined;
+    return this.#isSearching;
   }
 
   /** Searches for something else. Resolves when the hits are there, or could not be found. */
   async load(change: Partial<MessageQuery>): Promise<void> {
     this.#query = { ...this.#query, ...change };
     this.#isStale = true;
-    await (this.#searching ??= this.#search());
+    if (!this.#isSearching) this.#ended = this.#search();
+    await this.#ended;
   }
 
   async #search(): Promise<void> {
+    this.#isSearching = true;
     let error: unknown;
     while (this.#isStale) {
       this.#isStale = false;
@@ -65,7 +68,7 @@ export class MessageSearch {
         this.#found = nothing;
       }
     }
-    this.#searching = undefined;
+    this.#isSearching = false;
     this.#options.onChange(error);
   }
 }
