@@ -1,7 +1,7 @@
 /** Reading of many files: each in one go, and synchronously where that costs less. */
 import { constants } from "node:fs";
 import { closeAfter } from "@tau/ai/internal";
-import { type FileSystem, unlessMissing } from "@tau/tools/platform";
+import { type FileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
 
 /** Reads from `position` on until `buffer` is full or the file ends, and returns how much that was. Undefined if there is no such file. */
 export async function readInto(
@@ -31,6 +31,17 @@ export class FileReader {
 
   constructor(fs: FileSystem) {
     this.#fs = fs;
+  }
+
+  /** Reads like `readWhole`. Undefined for a file that cannot be read, or not synchronously, or is longer than the buffer. */
+  readNow(path: string): Buffer | undefined {
+    try {
+      const length = this.#fs.readNow?.(path, this.#buffer, 0);
+      return length === undefined || length === this.#buffer.length ? undefined : this.#buffer.subarray(0, length);
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      return undefined;
+    }
   }
 
   /** The content, until the next call. Undefined if there is no such file. */

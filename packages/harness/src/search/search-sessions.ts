@@ -2,7 +2,7 @@
 import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { systemClock, systemIds } from "@tau/ai";
-import { isWithin, lookAt, nodeFileSystem } from "@tau/tools/platform";
+import { type FileSystem, isWithin, lookAt, nodeFileSystem, systemCode } from "@tau/tools/platform";
 import { listNames } from "@tau/tools/storage";
 import { orUndefined } from "@tau/tools/durable";
 import { nextTurn } from "../session/entry-table.ts";
@@ -39,7 +39,7 @@ export interface SearchOptions extends SearchFilter {
   limit?: number;
   /** How many hits of one session are returned. Default 3. */
   maxPerSession?: number;
-  /** Called after each session whose index was looked at. */
+  /** Called before each session. */
   onProgress?: (searched: number, total: number) => void;
   signal?: AbortSignal;
 }
@@ -81,21 +81,23 @@ export async function searchSessions(
   const result: SearchResult = { hits: [], hasMore: false, unread: [] };
   for (const [number, { path, stats }] of logs.entries()) {
     signal?.throwIfAborted();
+    onProgress?.(number, logs.length);
     if (number % logsPerTurn === logsPerTurn - 1) await nextTurn();
     if (result.hits.length >= limit) return { ...result, hasMore: true };
     // One that cannot be read must not hide the others.
-    const segments = await orUndefined(indexes.open(path, stats));
+    const segments = indexes.readNow(path, stats) ?? (await orUndefined(indexes.open(path, stats)));
     if (!segments) result.unread.push(path);
     else if (passes(segments, options)) {
+      const places = findPlaces(segments, query, options);
+      if (places.length === 0) continue;
       const wanted = Math.min(maxPerSession, limit - result.hits.length);
-      const matches = await findMatches(segments, { path, query, wanted: wanted + 1, options, ports });
+      const matches = await readMatches(places, { path, query, wanted: wanted + 1, options, ports });
       const session = matches.length > 0 ? await describeSessionFile(path, ports) : undefined;
       if (session) {
         result.hits.push(...matches.slice(0, wanted).map((match) => ({ session, ...match })));
         result.hasMore ||= matches.length > wanted;
       }
     }
-    onProgress?.(number + 1, logs.length);
   }
   return result;
 }
@@ -126,12 +128,22 @@ async function findLogs(
       if (number % namesPerTurn === namesPerTurn - 1) await nextTurn();
       if (!isSessionFile(name)) continue;
       const path = join(directory, name);
-      const stats = await orUndefined(lookAt(fs, path));
+      const stats = fs.statNow ? statNow(fs, path) : await orUndefined(lookAt(fs, path));
       if (stats?.isFile()) logs.push({ path, stats });
     }
   }
   const getTime = ({ stats }: FoundLog) => Math.trunc(stats.mtimeMs);
   return logs.sort((a, b) => getTime(b) - getTime(a) || (a.path < b.path ? -1 : 1));
+}
+
+/** Like `lookAt`, without a promise for each of a thousand files. Undefined for a file that cannot be looked at. */
+function statNow(fs: FileSystem, path: string): Stats | undefined {
+  try {
+    return fs.statNow?.(path);
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
 function passes(segments: readonly Segment[], { cwd: directory, model, minCost, maxCost }: SearchFilter): boolean {
@@ -154,16 +166,16 @@ interface LogSearch {
   ports: StoragePorts;
 }
 
-/** The latest first. */
-async function findMatches(segments: readonly Segment[], search: LogSearch): Promise<Match[]> {
+/** The entries that may match, the latest first. */
+const findPlaces = (segments: readonly Segment[], query: SearchQuery, filter: SearchFilter): IndexedEntry[] =>
+  segments.flatMap((segment) => (overlaps(segment, filter) ? segment.find(query) : [])).toReversed();
+
+async function readMatches(places: readonly IndexedEntry[], search: LogSearch): Promise<Match[]> {
   const matches: Match[] = [];
-  for (const segment of segments.toReversed()) {
-    if (!overlaps(segment, search.options)) continue;
-    for (const place of segment.find(search.query).toReversed()) {
-      const match = await readMatch(place, search);
-      if (match) matches.push(match);
-      if (matches.length === search.wanted) return matches;
-    }
+  for (const place of places) {
+    const match = await readMatch(place, search);
+    if (match) matches.push(match);
+    if (matches.length === search.wanted) break;
   }
   return matches;
 }
