@@ -31,10 +31,12 @@ import { useShortcuts } from "./shortcuts.ts";
 interface SessionViewProps {
   client: GatewayClient;
   sessionId: string;
+  /** The entry to go to. */
+  entryId: string | undefined;
   onHelp: () => void;
 }
 
-export function SessionView({ client, sessionId, onHelp }: SessionViewProps) {
+export function SessionView({ client, sessionId, entryId, onHelp }: SessionViewProps) {
   const session = useMemo(() => client.session(sessionId), [client, sessionId]);
   const info = useMemo(() => new SessionInfo(session), [session]);
   const draft = getDraft(client, sessionId);
@@ -69,7 +71,7 @@ export function SessionView({ client, sessionId, onHelp }: SessionViewProps) {
     <SessionContext.Provider value={context}>
       <main class="session-view">
         <SessionHeader client={client} session={session} info={info} onOpen={setPanel} />
-        <TranscriptView session={session} />
+        <TranscriptView session={session} entryId={entryId} />
         <Foot page={page} draft={draft} />
         {panel === "tree" && <TreePanel session={session} draft={draft} onClose={close} />}
         {panel === "model" && <ModelPanel session={session} info={info} onClose={close} />}

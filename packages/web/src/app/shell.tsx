@@ -13,7 +13,7 @@ import { ConnectionBar } from "./connection-bar.tsx";
 import { hasUnsent } from "./drafts.ts";
 import { Problems } from "./problems.tsx";
 import { useRedraw } from "./redraw.ts";
-import { getShownSession, onRoute, showSession } from "./route.ts";
+import { getShownEntry, getShownSession, onRoute, showSession } from "./route.ts";
 import { SessionView } from "./session-view.tsx";
 import { type Shortcut, useShortcuts } from "./shortcuts.ts";
 import { toggleTheme } from "./theme.ts";
@@ -49,7 +49,13 @@ export function Shell({ client, onForget }: { client: GatewayClient; onForget: (
           </button>
         </main>
       ) : (
-        <SessionView key={sessionId} client={client} sessionId={sessionId} onHelp={() => setPanel("help")} />
+        <SessionView
+          key={sessionId}
+          client={client}
+          sessionId={sessionId}
+          entryId={getShownEntry()}
+          onHelp={() => setPanel("help")}
+        />
       )}
       <Problems />
       {panel === "new" && <NewSession client={client} pages={pages} onClose={close} />}

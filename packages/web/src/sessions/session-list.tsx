@@ -8,6 +8,7 @@ import { showSession } from "../app/route.ts";
 import { toggleTheme } from "../app/theme.ts";
 import { shortenPath } from "../text/format.ts";
 import { Name } from "../text/name.tsx";
+import { MessageHits } from "./message-hits.tsx";
 import type { SessionSidebar, SessionRow } from "./session-sidebar.ts";
 
 /** Panels that belong to no session. */
@@ -25,6 +26,7 @@ const searchDelayMs = 200;
 export function SessionList({ client, pages, shownId, onOpenPanel }: SessionListProps) {
   useRedraw((listener) => pages.onChange(listener), [pages]);
   const timer = useRef(0);
+  const field = useRef<HTMLInputElement>(null);
   const search = (query: string) => {
     clearTimeout(timer.current);
     timer.current = window.setTimeout(() => void pages.search(query), searchDelayMs);
@@ -46,35 +48,50 @@ export function SessionList({ client, pages, shownId, onOpenPanel }: SessionList
         <SearchIcon />
         <input
           id="session-search"
+          ref={field}
           type="search"
-          placeholder="Search sessions"
+          placeholder={pages.searchesMessages ? "Search messages" : "Search sessions"}
           aria-label="Search sessions"
           onInput={(event) => search(event.currentTarget.value)}
         />
+      </label>
+      <label class="search-messages">
+        <input
+          type="checkbox"
+          checked={pages.searchesMessages}
+          onChange={(event) => void pages.setSearchesMessages(event.currentTarget.checked, field.current?.value ?? "")}
+        />
+        In messages
       </label>
       {pages.problem !== "" && (
         <p class="problem" role="alert">
           {pages.problem}
         </p>
       )}
-      <ul class="sessions" aria-label="Sessions">
-        {pages.sessions.map((session) => (
-          <SessionItem
-            key={session.id}
-            session={session}
-            isShown={session.id === shownId}
-            questions={pages.countQuestions(session.id)}
-          />
-        ))}
-        {pages.sessions.length === 0 && client.state.kind === "open" && <li class="muted empty-list">No sessions.</li>}
-        {pages.hasMore && (
-          <li>
-            <button class="button wide" onClick={() => void pages.loadMore()}>
-              Show more
-            </button>
-          </li>
-        )}
-      </ul>
+      {pages.searchesMessages ? (
+        <MessageHits search={pages.messages} />
+      ) : (
+        <ul class="sessions" aria-label="Sessions">
+          {pages.sessions.map((session) => (
+            <SessionItem
+              key={session.id}
+              session={session}
+              isShown={session.id === shownId}
+              questions={pages.countQuestions(session.id)}
+            />
+          ))}
+          {pages.sessions.length === 0 && client.state.kind === "open" && (
+            <li class="muted empty-list">No sessions.</li>
+          )}
+          {pages.hasMore && (
+            <li>
+              <button class="button wide" onClick={() => void pages.loadMore()}>
+                Show more
+              </button>
+            </li>
+          )}
+        </ul>
+      )}
       <footer class="sidebar-foot">
         <button class="text-button" onClick={() => onOpenPanel("inbox")}>
           Not delivered

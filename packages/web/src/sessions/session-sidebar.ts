@@ -1,7 +1,7 @@
 /** The list of sessions beside the conversation. The gateway reports what changes in it. */
 import type { GatewayClient } from "@tau/protocol/client";
 import type { GatewayEventFrame, MethodData } from "@tau/protocol/gateway";
-import { SessionPages } from "@tau/protocol/surface";
+import { MessageSearch, SessionPages } from "@tau/protocol/surface";
 import { describeProblem } from "../app/attempt.ts";
 
 export type SessionRow = MethodData<"sessions.list">["sessions"][number];
@@ -19,6 +19,8 @@ export class SessionSidebar {
   readonly #client: GatewayClient;
   readonly #listeners = new Set<() => void>();
   readonly #pages: SessionPages<SessionRow>;
+  readonly messages: MessageSearch;
+  #searchesMessages = false;
   /** Open questions by session. */
   #questions: ReadonlyMap<string, number> = new Map();
   #problem = "";
@@ -35,6 +37,13 @@ export class SessionSidebar {
       },
       pageSize,
       query: { all: true },
+    });
+    this.messages = new MessageSearch({
+      search: ({ text }) => client.call("sessions.search", { text, limit: 50 }),
+      onChange: (error) => {
+        this.#problem = error === undefined ? "" : describeProblem(error);
+        this.#emit();
+      },
     });
   }
 
@@ -77,8 +86,22 @@ export class SessionSidebar {
     };
   }
 
+  /** Whether what is typed is searched for in messages, and not in the names of sessions. */
+  get searchesMessages(): boolean {
+    return this.#searchesMessages;
+  }
+
+  async setSearchesMessages(searchesMessages: boolean, query: string): Promise<void> {
+    this.#searchesMessages = searchesMessages;
+    this.#emit();
+    await this.search(query);
+  }
+
   async search(query: string): Promise<void> {
-    await this.#pages.load({ query: query.trim() });
+    if (!this.#searchesMessages) return await this.#pages.load({ query: query.trim() });
+    const searching = this.messages.load({ text: query.trim() });
+    this.#emit();
+    await searching;
   }
 
   async loadMore(): Promise<void> {

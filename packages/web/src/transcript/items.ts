@@ -76,7 +76,7 @@ export class ItemBuilder {
       const calls = entry.message.content.filter((block) => block.type === "toolCall");
       for (const [index, call] of calls.entries()) {
         const outcome = outcomes.get(call) ?? noOutcome;
-        const key = toCallKey(this.#getKey(entry), index);
+        const key = toCallKey(this.getKey(entry), index);
         items.push(this.#getCallItem(key, call, outcome, outcome.result ? undefined : running.get(call.id)));
       }
     }
@@ -85,7 +85,8 @@ export class ItemBuilder {
     return begin < 0 ? [] : items.slice(begin);
   }
 
-  #getKey({ id }: SessionEntry): string {
+  /** The key of the item of an entry; those of its calls begin with it. */
+  getKey({ id }: SessionEntry): string {
     const liveId = this.#liveIds.get(id);
     return liveId === undefined ? id : toLiveKey(liveId);
   }
@@ -93,7 +94,7 @@ export class ItemBuilder {
   #getPlainItems(entry: SessionEntry): readonly Item[] {
     const known = this.#byEntry.get(entry);
     if (known) return known;
-    const items = toItems(entry, this.#getKey(entry));
+    const items = toItems(entry, this.getKey(entry));
     this.#byEntry.set(entry, items);
     return items;
   }

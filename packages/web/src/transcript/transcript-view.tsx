@@ -1,8 +1,8 @@
 /** The transcript of a session, and the button that leads back to its end. */
-import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { RemoteSession } from "@tau/protocol/client";
 import { ArrowDownIcon } from "../app/icons.tsx";
-import { reportFailure } from "../app/problems.tsx";
+import { reportFailure, tell } from "../app/problems.tsx";
 import { useRedraw } from "../app/redraw.ts";
 import { Announcer } from "./announcer.tsx";
 import { ItemView } from "./item-view.tsx";
@@ -12,7 +12,13 @@ import { VirtualList } from "./virtual-list.tsx";
 
 const draw = (item: Item) => <ItemView item={item} />;
 
-export function TranscriptView({ session }: { session: RemoteSession }) {
+interface TranscriptViewProps {
+  session: RemoteSession;
+  /** The entry to go to. */
+  entryId: string | undefined;
+}
+
+export function TranscriptView({ session, entryId }: TranscriptViewProps) {
   const transcript = useMemo(() => new Transcript(session), [session]);
   useEffect(() => () => transcript.close(), [transcript]);
   useRedraw((listener) => session.onChange(listener), [session]);
@@ -23,6 +29,17 @@ export function TranscriptView({ session }: { session: RemoteSession }) {
   const loadOlder = () => {
     if (transcript.hasOlder) reportFailure(transcript.loadOlder().then(() => redraw()));
   };
+  const [wantedId, setWantedId] = useState(entryId);
+  useEffect(() => setWantedId(entryId), [entryId]);
+  // The list has laid out what came by now.
+  useLayoutEffect(() => {
+    if (wantedId === undefined || !session.isLoaded || !list.current) return;
+    const key = transcript.findKey(wantedId, items);
+    if (key === undefined && transcript.hasOlder) return loadOlder();
+    setWantedId(undefined);
+    if (key !== undefined) list.current.scrollTo(key);
+    else tell("The message is on another branch of this session: the tree shows it.");
+  }, [wantedId, items, session.isLoaded]);
   if (!session.isLoaded) {
     return (
       <div class="transcript">

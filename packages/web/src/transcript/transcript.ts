@@ -50,6 +50,17 @@ export class Transcript {
     return this.#loading;
   }
 
+  /** The key of the item at which an entry is, among those that are loaded: a result is at its call. */
+  findKey(entryId: string, items: readonly Item[]): string | undefined {
+    let index = this.#entries.findIndex(({ id }) => id === entryId);
+    for (; index >= 0; index--) {
+      const key = this.#builder.getKey(this.#entries[index]!);
+      const item = items.find((each) => each.key === key || each.key.startsWith(`${key}:`));
+      if (item) return item.key;
+    }
+    return undefined;
+  }
+
   close(): void {
     this.#stop();
   }

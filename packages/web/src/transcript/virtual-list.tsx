@@ -10,7 +10,7 @@ interface VirtualListProps<T extends { key: string }> {
   label: string;
   /** Whether it stays at its end while it grows, unless the reader has scrolled away. */
   followsEnd?: boolean;
-  /** Gets the list, for `scrollToEnd`. */
+  /** Gets the list, for `scrollToEnd` and `scrollTo`. */
   onMount?: (list: VirtualList<T>) => void;
   /** The beginning comes near. */
   onNearStart?: () => void;
@@ -74,6 +74,17 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
     if (this.props.followsEnd) this.#setAtEnd(true);
     const scroller = this.#scroller.current;
     if (scroller) this.#moveTo(scroller, scroller.scrollHeight);
+  }
+
+  /** Brings an item to the top of the screen. It stays there while what is above it gets its real height. */
+  scrollTo(key: string): void {
+    const scroller = this.#scroller.current;
+    const index = this.#items.findIndex((item) => item.key === key);
+    if (!scroller || index < 0) return;
+    this.#setAtEnd(false);
+    this.#moveTo(scroller, this.#offsets[index]!);
+    this.#anchor = { key, top: this.#offsets[index]! - scroller.scrollTop };
+    this.#setRange(scroller);
   }
 
   override componentDidMount(): void {

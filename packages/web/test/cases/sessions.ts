@@ -35,6 +35,37 @@ export function sessionCases(shared: Shared): void {
     expect(other.problems).toEqual([]);
   });
 
+  test("a search in messages links to each message, and the page goes there", async () => {
+    const long = Array.from({ length: 80 }, (_unused, line) => `Line ${line}.`).join("\n\n");
+    const { page } = await shared.begin([text("The zebra is <i>striped</i>.")], [text(long)]);
+    await say(page, "What about it?");
+    await waitForText(page, "zebra");
+    await say(page, "More.");
+    await waitForText(page, "Line 79.");
+    await createSession(shared.kit);
+    await page.getByLabel("In messages").check();
+    const field = page.getByLabel("Search sessions");
+    await field.fill("striped zebr");
+    const link = page.getByRole("list", { name: "Messages" }).getByRole("link");
+    await link.getByText("zebra").waitFor();
+    expect(await link.locator("mark").allTextContents()).toEqual(["zebr", "striped"]);
+    expect(await link.textContent()).toContain("The zebra is <i>striped</i>.");
+    await link.click();
+    const message = page.getByRole("log", { name: "Transcript" }).getByText("The zebra is");
+    await message.waitFor();
+    const isShown = () =>
+      message.evaluate((element) => {
+        const { top, bottom } = element.getBoundingClientRect();
+        return top >= 0 && bottom <= innerHeight;
+      });
+    await expect.poll(isShown).toBe(true);
+    await field.fill("nothing says this");
+    await page.getByText("No message has all of this.").waitFor();
+    await field.fill("");
+    await page.getByLabel("In messages").uncheck();
+    await page.getByRole("list", { name: "Sessions" }).waitFor();
+  });
+
   test("each of two sessions with the same name can be restored", async () => {
     const { page } = await shared.begin([text("From the first.")], [text("From the second.")]);
     const addresses: string[] = [];
