@@ -35,6 +35,9 @@ export async function search(args: CommandArgs, io: Io): Promise<void> {
   if (args.has("json")) return io.out(jsonLine({ hits: hits.map(toJson), hasMore }));
   if (hits.length === 0) return io.err(`No message of a session has all of this: ${text}\n`);
   io.out(formatHits(hits, io));
+  const opened = hits.find(({ entryId }) => entryId !== undefined);
+  if (opened && io.terminal.out)
+    io.err(`To open a session at a message: tau --session ${opened.session.id} --entry ${opened.entryId}\n`);
   if (hasMore) io.err("There is more: add words, or a filter, or --limit N.\n");
 }
 

@@ -60,6 +60,8 @@ interface RunOptions {
   message?: string;
   draft?: string;
   command?: SlashCommandName;
+  /** Follows the command. */
+  args?: string;
   /** Shown first. */
   notices?: readonly string[];
 }
@@ -335,7 +337,7 @@ export class App {
   }
 
   /** Resolves when the user leaves. `draft` is in the editor at first; `message` or `command` is sent at once. */
-  async run({ message, draft = "", command, notices = [] }: RunOptions = {}): Promise<AppEnd> {
+  async run({ message, draft = "", command, args = "", notices = [] }: RunOptions = {}): Promise<AppEnd> {
     const { tui, editor, gate, session, remarks } = this.#core;
     const ended = new Promise<AppEnd>((resolve) => (this.#end = resolve));
     void this.#exit.left.then(() => this.stop());
@@ -350,17 +352,17 @@ export class App {
     await remarks.guard(() => session.show(session.client));
     for (const notice of notices) remarks.say(notice, "warning");
     void this.#prompts.load();
-    void remarks.guard(() => this.#begin(command)).finally(onBegun);
+    void remarks.guard(() => this.#begin(command, args)).finally(onBegun);
     return await ended;
   }
 
-  async #begin(command: SlashCommandName | undefined): Promise<void> {
+  async #begin(command: SlashCommandName | undefined, args: string): Promise<void> {
     const { state } = this.#status;
     if (state && !state.model) {
       await connectFirst(this.#interface);
       await this.#facts.refresh();
     }
-    if (command !== undefined) await this.#commands.run(command, "");
+    if (command !== undefined) await this.#commands.run(command, args);
   }
 
   /** Sends the lines that were typed before the terminal was ready. The last one is not ended, and goes to the editor. */

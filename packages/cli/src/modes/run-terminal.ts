@@ -134,6 +134,7 @@ export async function runTerminal(shown: TerminalSession, options: SessionOption
     const end = await app.run({
       ...(message !== "" && { message }),
       ...(options.resume === true && { command: "resume" }),
+      ...(options.entry !== undefined && { command: "tree", args: options.entry }),
       ...(draft !== undefined && { draft }),
       notices: [...(shown.notices ?? []), ...looks.problems, ...(await describeNews(agentDir, getSettings())), ...kept],
     });

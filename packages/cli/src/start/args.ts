@@ -88,6 +88,9 @@ const gatewayFlags: readonly string[] =
 const alternatives: readonly (readonly string[])[] = [
   ["continue", "resume", "session", "session-id"],
   ["continue", "resume", "session", "fork", "no-session"],
+  ["entry", "print"],
+  ["entry", "resume"],
+  ["entry", "gateway"],
   ["tools", "no-tools"],
   ["model", "role"],
   ["provider", "role"],

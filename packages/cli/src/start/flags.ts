@@ -108,6 +108,7 @@ export const flagGroups: readonly FlagGroup[] = [
         summary: "Continue the session with this name, or part of it; without NAME choose one",
       },
       { name: "session", value: "PATH|ID", summary: "Continue this session" },
+      { name: "entry", value: "ENTRY", summary: "Open the tree of the session at this entry" },
       { name: "session-id", value: "ID", summary: "Continue the session with this id, or create it" },
       { name: "fork", value: "PATH|ID", summary: "Start with a copy of this session" },
       { name: "session-dir", value: "DIR", summary: "Directory of the session files" },

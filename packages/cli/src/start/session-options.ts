@@ -41,6 +41,8 @@ export interface SessionOptions {
   /** The name of the session to continue; true to choose one. */
   resume?: string | true;
   session?: string;
+  /** The entry at which its tree is opened in the terminal. */
+  entry?: string;
   sessionId?: string;
   fork?: string;
   sessionDir?: string;

@@ -136,6 +136,7 @@ export async function openApp(replies: readonly WireReply[], options: OpenOption
     ...(message !== undefined && { message }),
     ...(draft !== undefined && { draft }),
     ...(parsed.options.resume && { command: "resume" }),
+    ...(parsed.options.entry !== undefined && { command: "tree", args: parsed.options.entry }),
   });
   onTestFinished(async () => {
     app.stop();

@@ -82,6 +82,22 @@ describe("/resume", () => {
     await expect.poll(app.screen).not.toContain("Session tree");
   });
 
+  test("--entry opens the tree of the session at that entry", async () => {
+    const args = ["-c"];
+    const app = await openApp([], {
+      args,
+      prepare: async ({ agentDir, directory }: ModelWorkspace) => {
+        const manager = await SessionManager.create(directory, undefined, { agentDir });
+        await manager.appendMessage({ role: "user", content: "paint the fence", timestamp: 1 });
+        args.push("--entry", await manager.appendMessage({ role: "user", content: "with green paint", timestamp: 1 }));
+        await manager.appendMessage({ role: "user", content: "or leave it", timestamp: 1 });
+        await manager.close();
+      },
+    });
+    await app.sees("Session tree");
+    await app.sees(/→.*with green paint/);
+  });
+
   test("a session gets another name", async () => {
     const app = await openApp([], withTwo);
     await run(app, "/resume");

@@ -14,13 +14,16 @@ import {
   treeFilters,
 } from "../tree-model.ts";
 
-export const openTree = (ui: Interface): Promise<void> => openTreeAt(ui, undefined);
+/** `args` may be the id of an entry. */
+export const openTree = (ui: Interface, args: string): Promise<void> => openTreeAt(ui, args.trim() || undefined);
 
 /** Opens the tree with an entry selected; without one, that at which the session is. */
 export async function openTreeAt(ui: Interface, entryId: string | undefined): Promise<void> {
   const { tree: roots, leafId } = await ui.client.execute({ type: "get_tree" });
   const tree = createSessionTree(roots, leafId);
   if (tree.nodes.length === 0) return ui.say("The session is empty.");
+  if (entryId !== undefined && !tree.indexes.has(entryId))
+    ui.say(`This session has no entry ${JSON.stringify(entryId.slice(0, 128))}.`, "warning");
   const { filter, skipsPrompt } = await readSettings(ui);
   for (let selected = entryId; ;) {
     const item = await chooseItem(ui, tree, filter, selected);
