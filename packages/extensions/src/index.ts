@@ -23,11 +23,11 @@ export type {
   SessionNameOptions,
   SpawnOptions,
   ToolDefinition,
-  ToolExposure,
   ToolInfo,
   ToolRendererResolver,
   ToolRenderers,
 } from "./api/api.ts";
+export type { ToolExposure, ToolLoadout, ToolLoadoutChanges } from "./api/loadout.ts";
 export type {
   ContextUsage,
   ExtensionCommandContext,

@@ -19,6 +19,7 @@ import type {
 } from "./context.ts";
 import type { AgentInfo, ChildOptions, ChildSession } from "./child.ts";
 import type { CustomMessageDraft, ExtensionEvent, ExtensionEventName, ExtensionResult } from "./events.ts";
+import type { PrepareLoadout, ToolExposure, ToolNamespace } from "./loadout.ts";
 import type { NativeProvider, ProviderConfig } from "../providers/provider-config.ts";
 import type { UiComponent, UiFactory } from "./ui.ts";
 
@@ -31,13 +32,6 @@ export type ExtensionHandler<Name extends ExtensionEventName> = (
   event: ExtensionEvent<Name>,
   context: ExtensionContext,
 ) => ExtensionResult<Name> | void | Promise<ExtensionResult<Name> | void>;
-
-/**
- * How a model reaches a tool. Requests list `direct` and `model-only` tools; other tools can call the former with
- * `ctx.executeTool`, but not the latter. A model finds `codemode` and `deferred` tools with a search and calls them by name,
- * and other tools can call them; a session whose settings or flags name them lists them. Nobody reaches `hidden` ones.
- */
-export type ToolExposure = "direct" | "model-only" | "codemode" | "deferred" | "hidden";
 
 /**
  * A tool of an extension. It may also describe its calls as built-in tools do; one that does not is judged by its name.
@@ -56,7 +50,7 @@ export interface ToolDefinition<TParameters extends ToolParameters = any, TDetai
   exposure?: ToolExposure;
   /** Whether the model is shown it without being asked to. Default true for `direct` and `model-only`. */
   defaultActive?: boolean;
-  namespace?: { name: string; aliases?: readonly string[]; description?: string; instructions?: string };
+  namespace?: ToolNamespace;
   annotations?: {
     readOnlyHint?: boolean;
     destructiveHint?: boolean;
@@ -65,8 +59,10 @@ export interface ToolDefinition<TParameters extends ToolParameters = any, TDetai
   };
   constrainedSampling?: unknown;
   outputSchema?: unknown;
+  /** Returns which tools a call may reach: all, or words of the input, each for every tool or namespace whose name has it. */
   reachesTools?: (input: Record<string, unknown>) => "all" | readonly string[];
-  prepareLoadout?: (loadout: unknown) => unknown;
+  /** Changes how the model is shown other tools, and this one. Not available to isolated extensions. */
+  prepareLoadout?: PrepareLoadout;
   prepareArguments?: (args: unknown) => ToolArguments<TParameters>;
   execute(
     toolCallId: string,
@@ -187,6 +183,8 @@ export interface ToolInfo extends Pick<ToolDefinition, "name" | "description" | 
   exposure: ToolExposure;
   namespace?: ToolDefinition["namespace"];
   annotations?: ToolDefinition["annotations"];
+  /** Missing for isolated extensions, which cannot be given functions. */
+  reachesTools?: ToolDefinition["reachesTools"];
   sourceInfo: SourceInfo;
 }
 

@@ -70,6 +70,7 @@ type DescribedFeatureTool = Pick<
   | "executionMode"
   | "prepareArguments"
   | "exposure"
+  | "reachesTools"
 >;
 
 export interface FeatureCommand {

@@ -12,6 +12,7 @@ import type {
 } from "@tau/tools";
 import type { ToolChoice } from "@tau/config/internal";
 import type { DescribeBeside } from "../api/feature.ts";
+import type { PrepareLoadout, ToolExposure, ToolNamespace } from "../api/loadout.ts";
 
 /**
  * A tool whose parameters are a plain JSON Schema, and whose result may be any value. It is distinguished from the
@@ -52,6 +53,10 @@ export interface PipelineTool extends DescribedTool, ToolLifecycle {
   isModelOnly?: boolean;
   /** See `FeatureTool.describeBeside`. */
   describeBeside?: DescribeBeside;
+  /** See `ToolDefinition` for these. */
+  exposure?: ToolExposure;
+  namespace?: ToolNamespace;
+  prepareLoadout?: PrepareLoadout;
 }
 
 /** A tool in either form that a session accepts. */

@@ -29,7 +29,7 @@ export const toFoundTool = (
 });
 
 export function describeTool(tool: Omit<ToolDefinition, "execute">, sourceInfo: SourceInfo): ToolInfo {
-  const { name, label, description, parameters, promptGuidelines, namespace, annotations } = tool;
+  const { name, label, description, parameters, promptGuidelines, namespace, annotations, reachesTools } = tool;
   return {
     name,
     ...(label !== undefined && { label }),
@@ -40,5 +40,6 @@ export function describeTool(tool: Omit<ToolDefinition, "execute">, sourceInfo: 
     ...(promptGuidelines && { promptGuidelines }),
     ...(namespace && { namespace }),
     ...(annotations && { annotations }),
+    ...(reachesTools && { reachesTools }),
   };
 }

@@ -7,7 +7,7 @@ import type { DescribeBeside, Feature, FeatureTool, SessionPlace } from "@tau/ex
 import { asRecord } from "@tau/ai/internal";
 import { getUserFile, projectFiles } from "../kit/mcp-files.ts";
 import { declare, declareTool, type DeclaredTool } from "./declarations.ts";
-import { isReachable } from "./reach.ts";
+import { isReachable, listReachedTools } from "./reach.ts";
 
 /** Settings of code mode. */
 export const codemodeSettings = {
@@ -75,6 +75,7 @@ export const codemodeTool: FeatureTool = {
     "Use codemode to make independent calls together, to chain calls, or to filter large output, instead of many separate calls.",
   ],
   shows: "cell",
+  reachesTools: ({ code }) => listReachedTools(typeof code === "string" ? code : ""),
   // Each call that a script makes is judged by itself.
   access: () => [],
   readOnly: false,

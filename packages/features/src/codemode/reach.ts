@@ -11,4 +11,11 @@ const unreachable: ReadonlySet<string> = new Set([
   "change_files",
 ]);
 
+/** Functions of scripts that see all tools. */
+const listing = /\b(?:ALL_TOOLS|searchTools|describeTool|describeNamespace)\b/;
+
+/** All tools for a script that looks for them, else its words. */
+export const listReachedTools = (code: string): "all" | string[] =>
+  listing.test(code) ? "all" : [...new Set(code.match(/[A-Za-z_$][\w$]*/g))];
+
 export const isReachable = ({ name }: { readonly name: string }): boolean => !unreachable.has(name);

@@ -20,6 +20,7 @@ export const searchTool: FeatureTool = {
     required: ["query"],
   },
   promptSnippet: "find tools that are not listed",
+  reachesTools: () => "all",
   // It reads what the session may use anyway.
   access: () => [],
   readOnly: true,
@@ -39,6 +40,7 @@ export const callTool: FeatureTool = {
     properties: { name: { type: "string" }, arguments: { type: "object" } },
     required: ["name"],
   },
+  reachesTools: ({ name }) => (typeof name === "string" ? [name] : []),
   promptSnippet: "call a tool that was found",
 };
 

@@ -250,6 +250,10 @@ export class ShownTools {
         systemPrompt: sources.systemPrompt,
         appendSystemPrompt: sources.appendSystemPrompt,
         docsDir: sources.docsDir,
+        listFound: (active) => {
+          this.found.update(foundInput, active, chosen.getFound);
+          return this.found.listNow();
+        },
       },
       before,
     );

@@ -13,17 +13,18 @@ import { createNameMatcher } from "@tau/policy/internal";
 import type { Settings } from "@tau/config/settings";
 import { buildSystemPrompt, type SystemPrompt, type SystemPromptInput } from "../prompt/system-prompt.ts";
 import type { Resources } from "@tau/config/resources";
+import { applyLoadout } from "./apply-loadout.ts";
 import type { Notice } from "./notices.ts";
 
 export interface ToolsAndPrompt {
   readonly tools: readonly AgentTool[];
-  /** Tools that requests do not list because one of `tools` describes and calls them. */
+  /** Active tools that requests do not list, because one of `tools` describes and calls them. */
   readonly unlisted: readonly AgentTool[];
   readonly systemPrompt: SystemPrompt;
   /** The input that the prompt was made of. */
   readonly promptInput: SystemPromptInput;
   readonly dropped: readonly DroppedTool[];
-  /** Settings of a named agent that have no effect, in whole sentences. */
+  /** Settings of a named agent that have no effect, and functions of tools that failed, in whole sentences. */
   readonly problems: readonly string[];
 }
 
@@ -42,6 +43,8 @@ export interface ToolsAndPromptInput extends ToolsInput {
   systemPrompt: string | undefined;
   appendSystemPrompt: readonly string[];
   docsDir: string | undefined;
+  /** Lists the tools that a search finds beside those that are active. */
+  listFound: (active: readonly AgentTool[]) => readonly AgentTool[];
 }
 
 /** Tools that were there before keep their place, so that the beginning of requests changes as little as possible. */
@@ -51,7 +54,9 @@ export function buildToolsAndPrompt(input: ToolsAndPromptInput, before?: ToolsAn
   const chosen = resources.agent?.tools;
   const built = buildTools(input, (tool) => dropped.push(tool));
   const ordered = before ? keepOrder([...before.tools, ...before.unlisted], built) : built;
-  const { tools, unlisted } = describeBeside(ordered, input.settings);
+  const beside = describeBeside(ordered, input.settings);
+  const loadout = applyLoadout(beside.tools, beside.unlisted, () => input.listFound(ordered));
+  const { tools, unlisted } = loadout;
   const custom = input.systemPrompt ?? resources.systemPrompt?.content;
   const append = [...input.appendSystemPrompt, resources.appendSystemPrompt?.content].filter(
     (text) => text !== undefined,
@@ -67,7 +72,8 @@ export function buildToolsAndPrompt(input: ToolsAndPromptInput, before?: ToolsAn
     ...(input.docsDir !== undefined && { docsDir: input.docsDir }),
     ...(input.commands !== undefined && tools.some(runsCommands) && { commands: input.commands }),
   };
-  const problems = choiceProblems(ordered, chosen?.tools ?? []).map(({ message }) => message);
+  const choices = choiceProblems(ordered, chosen?.tools ?? []).map(({ message }) => message);
+  const problems = [...choices, ...loadout.problems];
   return { tools, unlisted, systemPrompt: buildSystemPrompt(promptInput), promptInput, dropped, problems };
 }
 
@@ -95,7 +101,7 @@ type Presenter = AgentTool & Pick<PipelineTool, "describeBeside" | "isModelOnly"
 /** The layer that hides tools because the user or the settings asked for it. */
 const policyLayer = 5;
 
-/** Describes settings of a named agent without effect, and tools that are missing unintentionally, for the user. */
+/** Describes what has no effect, and tools that are missing unintentionally, for the user. */
 export function describeLeftOut({ tools, unlisted, dropped, problems }: ToolsAndPrompt): Notice[] {
   const names = new Set([...tools, ...unlisted].map((tool) => tool.name));
   // A tool that another one of its name replaces is not missed.

@@ -192,7 +192,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     getAgents: () => session.getAgents(),
     requestAccess: (access, options) => requestAccess(session.judgeParts, access, options),
     audit: (entry) => auditEntry(session.judgeParts, entry),
-    getActiveTools: () => session.tools.map(({ name }) => name),
+    getActiveTools: () => [...session.tools, ...tools.shown.unlisted].map(({ name }) => name),
     getAllTools: () => listAllTools(session, extensions),
     findTools: () => tools.found.list(),
     setActiveTools(names) {

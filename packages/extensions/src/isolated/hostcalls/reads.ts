@@ -23,7 +23,7 @@ const reads: Readonly<Record<string, Read>> = {
   getSystemPromptOptions: (session) => session.getSystemPromptOptions(),
   getSettings: (session) => session.getSettings(),
   getActiveTools: (session) => session.getActiveTools(),
-  getAllTools: (session) => session.getAllTools(),
+  getAllTools: (session) => session.getAllTools().map(({ reachesTools: _function, ...tool }) => tool),
   getCallableTools: (session) =>
     session.getCallableTools().map(({ name, label, description, parameters }) => ({
       name,
