@@ -107,7 +107,7 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   }
   inputs.push(...(await buildChild(join(outdir, "extension-child.cjs"))));
   writePiModules(outdir);
-  const { text, commands } = await commandTable();
+  const { text, commands, manual } = await commandTable(version);
   const start = await build({
     ...shared,
     entryPoints: [join(directory, "src", "start", "start.ts")],
@@ -135,6 +135,8 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   inputs.push(...["marked", "preact"].map((name) => `node_modules/${name}/package.json`));
   cpSync(join(root, "CHANGELOG.md"), join(outdir, "CHANGELOG.md"));
   copyDocuments(outdir);
+  mkdirSync(join(outdir, "man"), { recursive: true });
+  writeFileSync(join(outdir, "man", "tau.1"), manual);
   return inputs;
 }
 
@@ -295,21 +297,28 @@ const lateBuiltIns = {
   },
 };
 
-/** Runs the code of the program itself to get the help text and the names of the commands. */
-async function commandTable() {
+/** Runs the code of the program itself to get the help text, the manual page and the names of the commands. */
+async function commandTable(version) {
   const { outputFiles } = await build({
     ...shared,
     format: "esm",
     stdin: {
-      contents: `import { commands } from "./commands/index.ts"; import { helpText } from "./start/help.ts"; export const text = helpText(commands), names = [...commands.map(({ name }) => name), "__complete"];`,
+      contents: `
+        import { commands } from "./commands/index.ts";
+        import { helpText } from "./start/help.ts";
+        import { manualPage } from "./start/manual-page.ts";
+        export const text = helpText(commands);
+        export const names = [...commands.map(({ name }) => name), "__complete"];
+        export const manual = manualPage(commands, ${JSON.stringify(version)});
+      `,
       resolveDir: join(directory, "src"),
     },
     plugins: [skipDynamicImports],
   });
-  const { text, names } = await import(
+  const { text, names, manual } = await import(
     `data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`
   );
-  return { text, commands: names };
+  return { text, commands: names, manual };
 }
 
 /** The help needs the tables only, not what the commands import. */

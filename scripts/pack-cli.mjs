@@ -42,7 +42,7 @@ export async function packCli(directory) {
 }
 
 /** The package is a program, not a library: nothing can be imported from it. */
-function packedManifest({ name, version, description, license, bin, type, imports, engines }) {
+function packedManifest({ name, version, description, license, bin, man, type, imports, engines }) {
   const [tools, features] = ["tools", "features"].map((each) => readJson(join(root, "packages", each, "package.json")));
   const wanted = { ...tools.dependencies, ...features.dependencies };
   return {
@@ -51,6 +51,7 @@ function packedManifest({ name, version, description, license, bin, type, import
     description,
     license,
     bin,
+    man,
     type,
     imports,
     exports: { "./package.json": "./package.json" },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { findEnvKeys, getProviders } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
 import type { Io } from "./command.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { exitCodeRows } from "../process/exit-codes.ts";
 import { flagGroups } from "../start/flags.ts";
 import { formatFlags, formatRows } from "../start/help.ts";
 import { findInstalled } from "../hosting/installed-file.ts";
@@ -70,15 +70,7 @@ const topics: Readonly<Record<string, () => string[]>> & Record<(typeof extraTop
       getProviders().map((provider) => [provider, (findEnvKeys(provider, () => "set") ?? []).join(" or ")]),
     ),
   ],
-  "exit-codes": () =>
-    formatRows([
-      [String(exitCodes.done), "Done."],
-      [String(exitCodes.failed), "Failed, or stopped by a limit; standard error says why in one line."],
-      [String(exitCodes.usage), "The command line is wrong, or names a session, model or file that does not exist."],
-      [String(exitCodes.denied), "Answered, but the policy denied a tool call of the model."],
-      [String(exitCodes.interrupted), "Interrupted by the user, or by SIGINT."],
-      ["129, 143", "Ended by SIGHUP or by SIGTERM."],
-    ]),
+  "exit-codes": () => formatRows(exitCodeRows),
 };
 
 const formatGroup = (title: string): string[] =>

@@ -12,3 +12,13 @@ export const exitCodes = {
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** What each of them means, for the help and the manual page. */
+export const exitCodeRows: readonly (readonly [codes: string, meaning: string])[] = [
+  [String(exitCodes.done), "Done."],
+  [String(exitCodes.failed), "Failed, or stopped by a limit; standard error says why in one line."],
+  [String(exitCodes.usage), "The command line is wrong, or names a session, model or file that does not exist."],
+  [String(exitCodes.denied), "Answered, but the policy denied a tool call of the model."],
+  [String(exitCodes.interrupted), "Interrupted by the user, or by SIGINT."],
+  ["129, 143", "Ended by SIGHUP or by SIGTERM."],
+];

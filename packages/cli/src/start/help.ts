@@ -26,7 +26,7 @@ export function helpText(commands: readonly Command[], extensionFlags: readonly 
 }
 
 export const formatFlags = (flags: readonly Flag[]): string[] =>
-  formatRows(flags.map((flag) => [formatFlag(flag), flag.summary]));
+  formatRows(flags.map((flag) => [`${flag.short === undefined ? "      " : "  "}${formatFlag(flag)}`, flag.summary]));
 
 /** Two aligned columns. */
 export function formatRows(rows: readonly (readonly [string, string])[]): string[] {
@@ -47,7 +47,7 @@ function wrapNames(names: readonly string[]): string[] {
   return lines.map((line, index) => `  ${line}${index < lines.length - 1 ? "," : ""}`);
 }
 
-function formatFlag({ name, short, value, optional }: Flag): string {
+export function formatFlag({ name, short, value, optional }: Flag): string {
   const long =
     value === undefined
       ? `--${name}`
@@ -56,5 +56,5 @@ function formatFlag({ name, short, value, optional }: Flag): string {
         : optional
           ? `--${name} [${value}]`
           : `--${name} ${value}`;
-  return `${short === undefined ? "" : `-${short}, `}`.padStart(6) + long;
+  return short === undefined ? long : `-${short}, ${long}`;
 }
