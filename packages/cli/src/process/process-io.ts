@@ -33,7 +33,9 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
   const onBroken = () => {
     if (!interrupt.signal.aborted) interrupt.abort("SIGPIPE");
   };
-  const getStdout = Object.getOwnPropertyDescriptor(self, "stdout")!.get as () => NodeJS.WriteStream;
+  // A getter on Node, a value on Bun.
+  const { get, value } = Object.getOwnPropertyDescriptor(self, "stdout")!;
+  const getStdout = (get ?? (() => value as unknown)) as () => NodeJS.WriteStream;
   const createOutput = (fd: number, stream: () => Writable) =>
     new Output({ fd, stream, hasReader: () => hasReader(fd), clock: systemClock, onBroken });
   const out = createOutput(1, getStdout);
