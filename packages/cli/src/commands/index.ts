@@ -78,7 +78,7 @@ export const commands: readonly Command[] = [
     name: "update",
     summary: "Update packages",
     usage: [
-      "tau update [SOURCE...] [-l, --local] [--yes] [--trust] [--any-age] [--extensions] [--extension SOURCE] [--self] [--models] [--all]  To the newest that the settings allow; --self says how tau is updated, --models is tau models update, --all does all of it",
+      "tau update [SOURCE...] [-l, --local] [--yes] [--trust] [--any-age] [--extensions] [--extension SOURCE] [--self] [--models] [--all]  To the newest that the settings allow; --self updates tau as it was installed or says how, --models is tau models update, --all does all of it",
     ],
   },
   {

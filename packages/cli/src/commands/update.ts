@@ -6,22 +6,23 @@ import { enableAll, fetchAll, type FetchedEntry, listInstalled, type WantedPacka
 import { findEntry, isOwnEntry, listOwnEntries, openPackageContext, type PackageContext } from "./package-context.ts";
 import type { CommandArgs } from "./usage.ts";
 
-/** Fetches the newest versions that the settings allow, and uses them once the user agrees. */
 /** Names of the program itself, in the place of a package. */
 const ownNames: ReadonlySet<string> = new Set(["self", "pi", "tau"]);
 
+/** Fetches the newest versions that the settings allow, and uses them once the user agrees. */
 export async function update(args: CommandArgs, io: Io): Promise<ExitCode | void> {
   const isAll = args.has("all");
   const names = [...args.positionals, ...args.values("extension")];
   const sources = names.filter((name) => !ownNames.has(name));
-  const isSelf = args.has("self") || sources.length < names.length;
-  if (isSelf || isAll) io.out("tau does not update itself. Run install.sh again, or in a clone: git pull.\n");
+  const isSelf = args.has("self") || sources.length < names.length || isAll;
   if (args.has("models") || isAll) {
     const code = await (await import("./models-update.ts")).updateModels(args, io);
     if (!isAll || code !== undefined) return code;
   }
-  if (isSelf && sources.length === 0 && !isAll && !args.has("extensions")) return undefined;
-  return await updatePackages(sources, args, io);
+  const isPackages = !isSelf || isAll || sources.length > 0 || args.has("extensions");
+  const code = isPackages ? await updatePackages(sources, args, io) : undefined;
+  if (!isSelf || code !== undefined) return code;
+  return await (await import("./update-self.ts")).updateSelf(io);
 }
 
 async function updatePackages(positionals: readonly string[], args: CommandArgs, io: Io): Promise<ExitCode | void> {

@@ -144,7 +144,7 @@ test("an update shows the new version, and a changed extension has to be agreed 
   expect(updated.out).toBe("Installed npm:pack 1.1.0 (acknowledged).\n");
   for (const form of ["--self", "self", "pi"]) {
     expect(await run(workspace, `update ${form}`)).toMatchObject({
-      out: expect.stringContaining("install.sh"),
+      out: expect.stringContaining("Install it again"),
       err: "",
     });
   }
