@@ -11,10 +11,10 @@ import type { Io } from "./command.ts";
 export type UpdatePlan =
   /** `manifest` is a file that names the version, if the program that is run does not print it. */
   | { kind: "run"; argv: readonly [string, ...string[]]; env?: Readonly<Record<string, string>>; manifest?: string }
-  /** What a person has to do. */
+  /** Tells a person what to do. */
   | { kind: "say"; text: string };
 
-/** What `install.sh` noted beside an archive that it installed. */
+/** Notes of `install.sh` beside an archive that it installed. */
 export interface InstallNotes {
   /** Where the archive came from; undefined if it was a file. */
   address: string | undefined;

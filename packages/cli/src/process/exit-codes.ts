@@ -13,7 +13,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** What each of them means, for the help and the manual page. */
+/** Explains each code, for the help and the manual page. */
 export const exitCodeRows: readonly (readonly [codes: string, meaning: string])[] = [
   [String(exitCodes.done), "Done."],
   [String(exitCodes.failed), "Failed, or stopped by a limit; standard error says why in one line."],

@@ -6,7 +6,7 @@ import { pages } from "../commands/pages.ts";
 import { flagGroups } from "./flags.ts";
 import { manualPage } from "./manual-page.ts";
 
-/** What groff prints, without its line breaks and hyphenation. */
+/** Prints the page with groff, without hyphenation and in long lines. */
 function print(page: string): string {
   const args = ["-man", "-Tutf8", "-P-cbou", "-rHY=0", "-rLL=2000n", "-ww"];
   return execFileSync("groff", args, { input: page, encoding: "utf8", stdio: ["pipe", "pipe", "pipe"] });

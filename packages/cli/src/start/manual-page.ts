@@ -6,7 +6,7 @@ import { exitCodeRows } from "../process/exit-codes.ts";
 import { flagGroups } from "./flags.ts";
 import { formatFlag } from "./help.ts";
 
-/** As source of roff, with the macros of `man`. */
+/** Returns source of roff, with the macros of `man`. */
 export function manualPage(commands: readonly Command[], version: string): string {
   return [
     `.TH TAU 1 "" "tau ${toRoff(version)}" "User Commands"`,
@@ -62,5 +62,5 @@ const toRoff = (plain: string): string => plain.replaceAll(/[\\\-`'~^]/g, (chara
 /** A line of text. A dot at its beginning would be a macro. */
 const text = (plain: string): string => toRoff(plain).replace(/^\./, "\\&.");
 
-/** One argument of a macro. */
+/** Quotes an argument of a macro. */
 const argument = (plain: string): string => `"${toRoff(plain).replaceAll('"', "\\(dq")}"`;
