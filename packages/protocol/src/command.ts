@@ -339,6 +339,11 @@ interface Prompt {
 
 type None = Record<never, never>;
 
+/** The parts that may be left out of an exported page. `output` is what tools and commands have answered. */
+export const exportParts = ["thinking", "images", "output"] as const;
+
+export type ExportPart = (typeof exportParts)[number];
+
 /** Where a file is written. */
 interface ExportTarget {
   outputPath?: string;
@@ -489,9 +494,10 @@ export interface Commands {
   set_session_name: { params: { name: string }; data: null };
   /**
    * With `redact`, what looks like a secret is left out. Without `outputPath`, the file is in the working directory, or
-   * with `inExports` in the directory `exports` of the agent directory. The same for `export_jsonl`.
+   * with `inExports` in the directory `exports` of the agent directory. The same for `export_jsonl`. `leaveOut` names what is
+   * not in the page, besides the prompt and the tools, which are in no page that leaves anything out.
    */
-  export_html: { params: ExportTarget & { redact?: boolean }; data: { path: string } };
+  export_html: { params: ExportTarget & { redact?: boolean; leaveOut?: ExportPart[] }; data: { path: string } };
   export_jsonl: { params: ExportTarget & { redact?: boolean }; data: { path: string } };
   /** A file about this session for whoever looks into a problem, without secrets. `version` is that of the client. */
   write_bug_report: {

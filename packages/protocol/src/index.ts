@@ -15,6 +15,8 @@ export {
   type CommandParams,
   type Commands,
   commandScopes,
+  type ExportPart,
+  exportParts,
   type BudgetLeftData,
   type CompactionData,
   type CompletionData,

@@ -7,9 +7,16 @@ import { createRedactor, type Redactor, isSecretName } from "@tau/policy/interna
 /** A session may hold large images. */
 const limits = { depth: 100, values: 20_000_000, characters: 2_000_000_000 };
 
+/** Where keys are known from. */
+interface KeySources {
+  authStorage: Pick<AgentSession["authStorage"], "usedKeys" | "storedKeys">;
+  modelRegistry: Pick<AgentSession["modelRegistry"], "writtenValues">;
+  settings: Pick<AgentSession["settings"], "apiKeys">;
+}
+
 /** Knows the keys of the session, the values in `models.json`, and the variables that are secret by their names or values. */
 export function createSessionRedactor(
-  { authStorage, modelRegistry, settings: { apiKeys } }: AgentSession,
+  { authStorage, modelRegistry, settings: { apiKeys } }: KeySources,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Redactor {
   const variables = Object.entries(env).flatMap(([name, value]) =>

@@ -9,8 +9,9 @@ import { importIntoStorage, importSessionFile } from "../../export/import-file.t
 import { exportJsonl } from "../../export/jsonl.ts";
 import type { ExportedRequest, ExportSource } from "../../export/source.ts";
 import { writeFileTarget } from "../../export/write-target.ts";
-import { HarnessError } from "@tau/protocol";
-import { flag, nonEmptyText, optional, text } from "@tau/config/fields";
+import { leaveOut as leavePartsOut } from "../../export/leave-out.ts";
+import { type ExportPart, exportParts, HarnessError } from "@tau/protocol";
+import { flag, list, nonEmptyText, oneOf, optional, text } from "@tau/config/fields";
 import { SessionManager } from "../../session/session-manager.ts";
 import { createBugReport } from "../bug-report.ts";
 import { redactSource } from "../redact-session.ts";
@@ -20,10 +21,15 @@ const targetFields = { outputPath: optional(nonEmptyText), inExports: optional(f
 const outputFields = { ...targetFields, redact: optional(flag) };
 
 export const fileCommands = {
-  export_html: command(outputFields, async ({ host, session }, { redact, ...target }) => {
-    const content = await exportHtml(await read(session, { redact, withRequest: true }));
-    return await write(session, { ...toOutput(host.agentDir, target), extension: "html", text: content });
-  }),
+  export_html: command(
+    { ...outputFields, leaveOut: optional(list(oneOf(...exportParts))) },
+    async (context, params) => {
+      const { host, session } = context;
+      const { redact, leaveOut = [], ...target } = params;
+      const content = await exportHtml(await read(session, { redact, withRequest: leaveOut.length === 0, leaveOut }));
+      return await write(session, { ...toOutput(host.agentDir, target), extension: "html", text: content });
+    },
+  ),
   export_jsonl: command(outputFields, async ({ host, session }, { redact, ...target }) => {
     const content = exportJsonl(await read(session, { redact }));
     return await write(session, { ...toOutput(host.agentDir, target), extension: "jsonl", text: content });
@@ -71,13 +77,14 @@ export const fileCommands = {
 interface ReadOptions {
   redact?: boolean | undefined;
   withRequest?: boolean;
+  leaveOut?: readonly ExportPart[];
 }
 
 async function read(
   session: AgentSession,
-  { redact = false, withRequest = false }: ReadOptions,
+  { redact = false, withRequest = false, leaveOut = [] }: ReadOptions,
 ): Promise<ExportSource> {
-  const log = await session.sessionManager.exportSource();
+  const log = leavePartsOut(await session.sessionManager.exportSource(), leaveOut);
   const source = withRequest ? { ...log, request: describeRequest(session) } : log;
   return redact ? redactSource(session, source) : source;
 }
